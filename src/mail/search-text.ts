@@ -54,6 +54,16 @@ export function wordsOf(text: string, limit = Number.POSITIVE_INFINITY): string[
   return words;
 }
 
+/** Cut at spaces and ends of lines, where no word and no letter of several characters goes on: pieces have the words of the text. */
+export function* textPieces(text: string, length: number): Generator<string> {
+  for (let start = 0; start < text.length; ) {
+    let end = start + length;
+    while (end < text.length && text[end] !== ' ' && text[end] !== '\n') end++;
+    yield text.slice(start, end);
+    start = end;
+  }
+}
+
 /** Consecutive words; with `prefix` the last one is the start of a word. */
 export interface SearchTerm {
   readonly words: readonly string[];

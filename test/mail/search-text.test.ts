@@ -1,7 +1,7 @@
 // The words of search: folding, the terms of a query, and arbitrary text.
 import test from 'ava';
 import fc from 'fast-check';
-import { fold, searchTerms, wordsOf } from '../../src/mail/search-text.js';
+import { fold, searchTerms, textPieces, wordsOf } from '../../src/mail/search-text.js';
 
 test('accents, case and forms of letters are one', (t) => {
   for (const [a, b] of [
@@ -55,6 +55,27 @@ test('folding twice is folding once, words are words again, and a word is found 
         searchTerms(text).flatMap((term) => term.words),
         searchTerms(words.join(' ')).flatMap((term) => term.words),
       );
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('pieces of a text have its words', (t) => {
+  const some = fc.oneof(
+    fc.constantFrom(' ', '\n', 'Σ', 'ας ', 'e\u0301', ' \u0301', '\r\n', '🎉', 'İ', '漢字'),
+    fc.string({ unit: 'binary', maxLength: 4 }),
+    fc.string({ maxLength: 8 }),
+  );
+  fc.assert(
+    fc.property(fc.array(some, { maxLength: 30 }), fc.integer({ min: 1, max: 20 }), (parts, length) => {
+      const text = parts.join('');
+      const pieces = [...textPieces(text, length)];
+      t.is(pieces.join(''), text);
+      t.deepEqual(
+        pieces.flatMap((piece) => wordsOf(piece)),
+        wordsOf(text),
+      );
+      for (const piece of pieces) t.false(/[ \n]/.test(piece.slice(length)), 'no longer than it has to be');
     }),
     { numRuns: 3000 },
   );

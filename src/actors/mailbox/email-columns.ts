@@ -104,10 +104,6 @@ export class EmailColumns {
     return this.#findWords(uuidWords(id));
   }
 
-  findOctets(octets: Uint8Array, offset: number): number {
-    return this.#findWords(wordsOf(octets, offset));
-  }
-
   #findWords(words: readonly number[]): number {
     const slot = this.#last(words);
     return slot >= 0 && this.isAlive(slot) && this.#compare(slot, words) === 0 ? slot : -1;
@@ -116,21 +112,49 @@ export class EmailColumns {
   /** Calls back with the slot and the position of each id of a packed list that is there; fast when they are mostly in order. */
   eachSlot(packed: Uint8Array, found: (slot: number, position: number) => void): void {
     const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
-    const ids = this.#ids;
     let next = 0;
     for (let at = 0; at + 16 <= packed.length; at += 16) {
-      const isNext =
-        next < this.#size &&
-        ids[next * 4] === view.getUint32(at) &&
-        ids[next * 4 + 1] === view.getUint32(at + 4) &&
-        ids[next * 4 + 2] === view.getUint32(at + 8) &&
-        ids[next * 4 + 3] === view.getUint32(at + 12) &&
-        this.isAlive(next);
-      const slot = isNext ? next : this.findOctets(packed, at);
-      if (slot < 0) continue;
+      const slot = this.#findFrom(
+        next,
+        view.getUint32(at),
+        view.getUint32(at + 4),
+        view.getUint32(at + 8),
+        view.getUint32(at + 12),
+      );
+      if (slot < 0 || !this.isAlive(slot)) continue;
       found(slot, at / 16);
       next = slot + 1;
     }
+  }
+
+  /** The slot of the id, dead or alive, or -1. Looks near `from` first: without allocations, in steps that double. */
+  #findFrom(from: number, a: number, b: number, c: number, d: number): number {
+    let low = 0;
+    let high = from;
+    if (from === 0 || this.#difference(from - 1, a, b, c, d) < 0) {
+      low = from;
+      high = from + 1;
+      for (let step = 1; high < this.#size && this.#difference(high - 1, a, b, c, d) < 0; step *= 2) {
+        low = high;
+        high += step;
+      }
+      high = Math.min(high, this.#size);
+    }
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const difference = this.#difference(middle, a, b, c, d);
+      if (difference === 0) return middle;
+      if (difference < 0) low = middle + 1;
+      else high = middle;
+    }
+    return -1;
+  }
+
+  /** Of the slot's id and the one of these words. */
+  #difference(slot: number, a: number, b: number, c: number, d: number): number {
+    const at = slot * 4;
+    const ids = this.#ids;
+    return ids[at]! - a || ids[at + 1]! - b || ids[at + 2]! - c || ids[at + 3]! - d;
   }
 
   /** The last slot, dead ones included, whose id is not above this one; -1 when there is none. */
@@ -278,9 +302,4 @@ export class EmailColumns {
 function modulo(number: number): number {
   const rest = number % WIDE_LIMIT;
   return rest < 0 ? rest + WIDE_LIMIT : rest;
-}
-
-function wordsOf(octets: Uint8Array, offset: number): readonly number[] {
-  const view = new DataView(octets.buffer, octets.byteOffset + offset, 16);
-  return [view.getUint32(0), view.getUint32(4), view.getUint32(8), view.getUint32(12)];
 }

@@ -2,7 +2,7 @@
 // implementation. Accounts take turns.
 
 /** What search finds of a message beside its subject and its sender. */
-interface SearchableTexts {
+export interface SearchableTexts {
   /** Names and addresses of To and Cc. */
   readonly recipients: string;
   /** File names of attachments. */

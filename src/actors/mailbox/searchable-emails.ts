@@ -1,14 +1,17 @@
 // Makes a page of emails searchable: reads their texts, cuts them into words and stores these. Texts are read a few at a time,
 // and words are stored in batches of a bounded size, so that neither the memory nor the longest piece of work grows with
 // the emails of the page.
-import { wordsOf } from '../../mail/search-text.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { textPieces, wordsOf } from '../../mail/search-text.js';
 import type { EmailWords, SearchStore, UnindexedEmail } from '../../store/search.js';
-import type { EmailTexts } from './email-texts.js';
+import type { EmailTexts, SearchableTexts } from './email-texts.js';
 
 /** Bodies read and decoded at a time. */
 const TEXTS_AT_ONCE = 8;
 /** Words of a body that are found. */
 const BODY_WORDS = 60_000;
+/** Characters that are cut into words at a time: 1 to 2 ms of work when few of them are ASCII. */
+const PIECE = 64 * 1024;
 /** Words that are enough for a statement; more of them, of one email or of several read at once, hold the event loop longer. */
 const BATCH_WORDS = 30_000;
 
@@ -36,8 +39,11 @@ export async function makeSearchable(
     count = 0;
   };
   for (let i = 0; i < emails.length; i += TEXTS_AT_ONCE) {
-    const read = emails.slice(i, i + TEXTS_AT_ONCE).map((email) => emailWords(texts, accountId, email, signal));
-    for (const words of await Promise.all(read)) {
+    const some = emails.slice(i, i + TEXTS_AT_ONCE);
+    const read = await Promise.all(some.map(({ blob }) => texts.searchable(accountId, blob, signal)));
+    // One after the other: long texts take turns of the event loop.
+    for (const [n, email] of some.entries()) {
+      const words = await emailWords(email, read[n]!);
       batch.push(words);
       count += wordCount(words);
       if (count >= BATCH_WORDS) await storeBatch();
@@ -48,20 +54,28 @@ export async function makeSearchable(
 
 /** What is found of an email. */
 async function emailWords(
-  texts: Pick<EmailTexts, 'searchable'>,
-  accountId: string,
-  { id, blob, subject, fromAddress, fromName }: UnindexedEmail,
-  signal: AbortSignal,
+  { id, subject, fromAddress, fromName }: UnindexedEmail,
+  { recipients, attachments, body }: SearchableTexts,
 ): Promise<EmailWords> {
-  const { recipients, attachments, body } = await texts.searchable(accountId, blob, signal);
   return {
     id,
     subject: wordsOf(subject),
     sender: wordsOf(`${fromName} ${fromAddress}`),
     recipients: wordsOf(recipients),
     attachments: wordsOf(attachments),
-    body: wordsOf(body, BODY_WORDS),
+    body: await bodyWords(body),
   };
+}
+
+async function bodyWords(body: string): Promise<readonly string[]> {
+  if (body.length <= PIECE) return wordsOf(body, BODY_WORDS);
+  const words: string[] = [];
+  for (const piece of textPieces(body, PIECE)) {
+    await nextTurn();
+    for (const word of wordsOf(piece, BODY_WORDS - words.length)) words.push(word);
+    if (words.length === BODY_WORDS) break;
+  }
+  return words;
 }
 
 function wordCount({ subject, sender, recipients, attachments, body }: EmailWords): number {

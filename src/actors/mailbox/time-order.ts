@@ -1,10 +1,14 @@
 // All emails of a mailbox by time, whatever folders they are in: what search and export go through. Made when first asked
 // for, then extended by what was added since; an array once given is never changed, so a pass over it may take breaks.
+// Emails that come in order are written behind all arrays that were given.
 import type { EmailColumns } from './email-columns.js';
+import { grownCapacity } from './wide-column.js';
 
 export class TimeOrder {
   readonly #emails: EmailColumns;
+  /** The first `#size` slots are in order; the rest is room. */
   #order: Uint32Array = new Uint32Array(0);
+  #size = 0;
 
   constructor(emails: EmailColumns) {
     this.#emails = emails;
@@ -16,26 +20,41 @@ export class TimeOrder {
 
   /** Slots by ascending (receivedAt, slot), dead ones included. */
   get slots(): Uint32Array {
-    const emails = this.#emails;
-    const before = this.#order.length;
-    if (before === emails.size) return this.#order;
-    const order = new Uint32Array(emails.size);
-    order.set(this.#order);
-    for (let slot = before; slot < order.length; slot++) order[slot] = slot;
-    this.#order = this.sorted(order, before);
-    return order;
+    const { size } = this.#emails;
+    const before = this.#size;
+    if (size > this.#order.length) this.#move(before === 0 ? size : grownCapacity(this.#order.length, size));
+    for (let slot = before; slot < size; slot++) this.#order[slot] = slot;
+    if (!this.#isSorted(this.#order.subarray(0, size), before)) {
+      this.#move(this.#order.length);
+      this.sorted(this.#order.subarray(0, size));
+    }
+    this.#size = size;
+    return this.#order.subarray(0, size);
   }
 
-  /** Sorts slots the same way, in place; the first `done` of them are in order already. */
-  sorted(slots: Uint32Array, done = 0): Uint32Array {
+  /** Into an array of its own: those that were given stay as they are. */
+  #move(capacity: number): void {
+    const order = new Uint32Array(capacity);
+    order.set(this.#order);
+    this.#order = order;
+  }
+
+  /** Sorts slots the same way, in place. */
+  sorted(slots: Uint32Array): Uint32Array {
+    const emails = this.#emails;
+    if (this.#isSorted(slots, 0)) return slots;
+    return slots.sort((a, b) => emails.receivedAt(a) - emails.receivedAt(b) || a - b);
+  }
+
+  /** The first `done` of them are. */
+  #isSorted(slots: Uint32Array, done: number): boolean {
     const emails = this.#emails;
     for (let i = Math.max(1, done); i < slots.length; i++) {
       const [a, b] = [slots[i - 1]!, slots[i]!];
       const difference = emails.receivedAt(a) - emails.receivedAt(b);
-      if (difference < 0 || (difference === 0 && a < b)) continue;
-      return slots.sort((c, d) => emails.receivedAt(c) - emails.receivedAt(d) || c - d);
+      if (difference > 0 || (difference === 0 && a > b)) return false;
     }
-    return slots;
+    return true;
   }
 
   /** How many of `slots` come before (time, slot). */

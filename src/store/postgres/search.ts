@@ -1,9 +1,13 @@
 // The words of emails in PostgreSQL: one tsvector an email under a GIN index.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { EmailWords, SearchPart, SearchStore, UnindexedEmail } from '../search.js';
 import { type Fragment, type Sql, storeFault } from './client.js';
 import { fieldsOf, tsqueryOf, tsvectorOf } from './search-words.js';
 import { phraseOrder, wordOrder } from './word-order.js';
+
+/** Words. */
+const LONG_BODY = 5_000;
 
 /** `sql`: a pool made `byKey`: words are found through the index, never row by row. */
 export function postgresSearch(sql: Sql): SearchStore {
@@ -61,14 +65,19 @@ export function postgresSearch(sql: Sql): SearchStore {
   async function put(accountId: string, emails: readonly EmailWords[]): Promise<void> {
     const last = emails.at(-1)?.id;
     if (last === undefined) return;
-    const rows = emails.map((email) => {
+    const rows = [];
+    for (const email of emails) {
+      // A long text takes some ms, and so does sending what becomes of it.
+      const isLong = email.body.length > LONG_BODY;
+      if (isLong) await nextTurn();
       const order = wordOrder(fieldsOf(email));
-      return {
+      rows.push({
         id: email.id,
         words: tsvectorOf(accountId, email),
         order: order && Buffer.from(order.buffer).toString('base64'),
-      };
-    });
+      });
+      if (isLong) await nextTurn();
+    }
     try {
       await sql`
         with account as materialized (
