@@ -13,6 +13,7 @@ import {
   type PoolOptions,
   type Sql,
 } from '../store/postgres/client.js';
+import { connectionLimit } from '../store/postgres/connection-limit.js';
 import { checkDatabase } from '../store/postgres/durability-check.js';
 import { type Migrated, migrate } from '../store/postgres/migrate.js';
 import { ping } from '../store/postgres/ping.js';
@@ -110,7 +111,7 @@ export async function openResources(
   const leaseSql = pool(1, ' leases', leasePatienceMs);
   const healthSql = pool(1, ' health', WRITER_PATIENCE_MS, { probe: true });
   const maintenanceSql = pool(1, ' maintenance', undefined);
-  const { applied, version } = await prepare(config, database, name);
+  const { applied, version } = await prepare(config, database, name, log, place);
   if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');
   await openConnections(writerSql, WRITER_POOL_SIZE);
   await openConnections(healthSql, 1);
@@ -163,14 +164,31 @@ export function connectionsOf(processes: number): number {
 }
 
 /** On a connection of its own: a migration, or waiting for another node's, takes as long as it takes. */
-async function prepare(config: Config, database: DatabaseAddress, applicationName: string): Promise<Migrated> {
+async function prepare(
+  config: Config,
+  database: DatabaseAddress,
+  applicationName: string,
+  log: Logger,
+  place: ProcessPlace | undefined,
+): Promise<Migrated> {
   const sql = connect(database, { max: 1, applicationName });
   try {
     await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
+    // Once, before the database refuses connections under load.
+    if (place?.number === 1) await warnOfFewConnections(sql, place.count, log);
     return await migrate(sql);
   } finally {
     await sql.end({ timeout: 1 });
   }
+}
+
+async function warnOfFewConnections(sql: Sql, processes: number, log: Logger): Promise<void> {
+  const [allowed, wanted] = [await connectionLimit(sql), connectionsOf(processes)];
+  if (wanted > allowed)
+    log.warn(
+      { processes, wanted, allowed },
+      'the database allows fewer connections than the processes may open: raise max_connections',
+    );
 }
 
 async function openDatabase(

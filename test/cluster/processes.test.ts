@@ -12,7 +12,7 @@ import { MailboxClient } from '../support/mailbox-client.js';
 import { NodeNotReady, startTestNode } from '../support/node.js';
 import { SmtpClient } from '../support/smtp-client.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
-import { testWith } from '../support/test-with.js';
+import { serialTestWith } from '../support/test-with.js';
 import { eventually } from './support/eventually.js';
 import { isAlive, startProcesses } from './support/processes.js';
 import { verify } from './support/verify.js';
@@ -21,7 +21,7 @@ const CONNECTIONS = 12;
 
 const portOf = (address: string | undefined) => Number(address?.replace(/^.*:/, ''));
 
-testWith('nats-server')('two processes are one node for clients and for those who watch it', async (t) => {
+serialTestWith('nats-server')('two processes are one node for clients and for those who watch it', async (t) => {
   t.timeout(180_000);
   const { node, sql, accounts, target, lines, metrics } = await startProcesses(t);
   t.is(node.logs.filter((line) => line.includes('"event":"ready"')).length, 1);
@@ -100,38 +100,41 @@ testWith('nats-server')('two processes are one node for clients and for those wh
   t.like(await health.json(), { status: 'Healthy' });
 });
 
-testWith('nats-server')('a process that is killed under load is started again, and nothing is lost', async (t) => {
-  t.timeout(240_000);
-  const { node, sql, accounts, pid, restarted, load: begin, metrics, lines } = await startProcesses(t);
-  const load = begin();
-  await load.more(50);
-  const seen = new Set<string>();
-  for (let round = 1; round <= 4; round++) {
-    process.kill(pid(1 + (round % 2)), 'SIGKILL');
-    await eventually('health to say so', async () => {
-      const { status, checks } = (await (await metrics('/healthz')).json()) as {
-        readonly status: string;
-        readonly checks: readonly { readonly name: string; readonly description: string }[];
-      };
-      seen.add(checks.find(({ name }) => name === 'processes')!.description);
-      return status !== 'Healthy';
-    });
-    await load.more(20);
-    await restarted(round);
-    await load.more(20);
-  }
-  await load.stop();
-  await verify(t, { load, sql, accounts, node: { process: node } });
-  t.true([...seen].some((description) => /are being started again/.test(description)));
-  await eventually('health to be well again', async () => (await metrics('/healthz')).status === 200);
-  const restarts = await (await metrics('/metrics')).text();
-  t.regex(restarts, /^mansio_node_restarts_total\{process="1"\} 2$/m);
-  t.is(lines().filter(({ msg }) => msg === 'a process has ended by itself: it is started again').length, 4);
-  t.log(load.summary());
-  t.deepEqual(await node.stop(), { code: 0, signal: null });
-});
+serialTestWith('nats-server')(
+  'a process that is killed under load is started again, and nothing is lost',
+  async (t) => {
+    t.timeout(240_000);
+    const { node, sql, accounts, pid, restarted, load: begin, metrics, lines } = await startProcesses(t);
+    const load = begin();
+    await load.more(50);
+    const seen = new Set<string>();
+    for (let round = 1; round <= 4; round++) {
+      process.kill(pid(1 + (round % 2)), 'SIGKILL');
+      await eventually('health to say so', async () => {
+        const { status, checks } = (await (await metrics('/healthz')).json()) as {
+          readonly status: string;
+          readonly checks: readonly { readonly name: string; readonly description: string }[];
+        };
+        seen.add(checks.find(({ name }) => name === 'processes')!.description);
+        return status !== 'Healthy';
+      });
+      await load.more(20);
+      await restarted(round);
+      await load.more(20);
+    }
+    await load.stop();
+    await verify(t, { load, sql, accounts, node: { process: node } });
+    t.true([...seen].some((description) => /are being started again/.test(description)));
+    await eventually('health to be well again', async () => (await metrics('/healthz')).status === 200);
+    const restarts = await (await metrics('/metrics')).text();
+    t.regex(restarts, /^mansio_node_restarts_total\{process="1"\} 2$/m);
+    t.is(lines().filter(({ msg }) => msg === 'a process has ended by itself: it is started again').length, 4);
+    t.log(load.summary());
+    t.deepEqual(await node.stop(), { code: 0, signal: null });
+  },
+);
 
-testWith('nats-server')(
+serialTestWith('nats-server')(
   'a process that is told to end drains and comes back, and no request fails meanwhile',
   async (t) => {
     t.timeout(240_000);
@@ -169,7 +172,7 @@ testWith('nats-server')(
   },
 );
 
-testWith('nats-server')(
+serialTestWith('nats-server')(
   'processes end with a parent that is killed, and the next parent has their ports',
   async (t) => {
     t.timeout(180_000);
@@ -204,7 +207,7 @@ testWith('nats-server')(
   },
 );
 
-testWith('nats-server')('a process that cannot be started again ends the parent with the reason', async (t) => {
+serialTestWith('nats-server')('a process that cannot be started again ends the parent with the reason', async (t) => {
   t.timeout(180_000);
   const { node, pid, target } = await startProcesses(t);
   const directory = join(node.dataDir, 'processes', '2');
@@ -222,7 +225,7 @@ testWith('nats-server')('a process that cannot be started again ends the parent 
   t.is((await node.kill('SIGTERM')).code, 1);
 });
 
-testWith('nats-server')('a start that fails says why once, and leaves no process', async (t) => {
+serialTestWith('nats-server')('a start that fails says why once, and leaves no process', async (t) => {
   const nats = await startNatsServer();
   t.teardown(() => nats.kill());
   const taken = createServer().listen(0, '127.0.0.1');

@@ -2,6 +2,11 @@
 import test, { type TestFn } from 'ava';
 import { findProgram } from '../../dev/executables.js';
 
+/** The same, one after the other within the file: for tests that start many processes each. */
+export function serialTestWith(...programs: readonly string[]): TestFn['serial'] | TestFn['skip'] {
+  return programs.every((program) => findProgram(program) !== undefined) ? test.serial : test.skip;
+}
+
 /** `C`: the context of the tests of the file. */
 export function testWith<C = unknown>(...programs: readonly string[]): TestFn<C> | TestFn<C>['skip'] {
   const typed = test as TestFn<C>;

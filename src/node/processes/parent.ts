@@ -18,6 +18,7 @@ import { openParentMetrics } from './parent-metrics.js';
 import { clearLeftDirectories, PROCESSES } from './process-directories.js';
 import { type Ending, NeverReady, ProcessLife } from './process-life.js';
 import { Restarts } from './restarts.js';
+import { adviseOfMigration } from './shared-port.js';
 
 export interface RunningProcesses {
   /** Of the parent; its nodes have a number behind it. */
@@ -49,6 +50,7 @@ const PARENT_STOP_MS = 6_000;
 const FIRST_SIGNAL_CODE = 129;
 /** A signal to all processes of a group reaches the parent, too. */
 const GROUP_SIGNAL_MS = 500;
+const LOOK_MS = 50;
 /** For the embedded database: commands beside the nodes, and what is opened for a moment. */
 const SPARE_CONNECTIONS = 20;
 const LEAST_CONNECTIONS = 50;
@@ -120,6 +122,7 @@ class Parent {
       const { listeners, demo } = await this.#first(this.#slots[0]!);
       this.#listeners = listeners;
       await Promise.all(this.#slots.slice(1).map((slot) => this.#first(slot)));
+      adviseOfMigration(this.#config, this.#log);
       const metrics = await openParentMetrics(this.#config, this.#log, this.#lifecycle, this.#slots);
       signal.throwIfAborted();
       return {
@@ -235,12 +238,12 @@ class Parent {
   /** Somebody wants this process to end: it drains and starts again, unless the signal was meant for all of them. */
   async #signalled(slot: Slot, life: ProcessLife): Promise<void> {
     await delay(GROUP_SIGNAL_MS);
-    if (this.#isStopping || slot.life !== life || !life.isReady) return;
-    this.#log.info({ process: slot.number, pid: life.pid }, 'a process was told to end: it drains');
-    await life.stop(
-      this.#slots.some((each) => each !== slot && each.life?.isReady),
-      STOP_MS,
-    );
+    const others = this.#slots.filter((each) => each !== slot);
+    const isDue = () => !this.#isStopping && slot.life === life && life.isReady;
+    if (isDue()) this.#log.info({ process: slot.number, pid: life.pid }, 'a process was told to end');
+    // Another one has to serve meanwhile.
+    while (isDue() && !others.some((other) => other.life?.isReady)) await delay(LOOK_MS);
+    if (isDue()) await life.stop(true, STOP_MS);
   }
 
   #stopLives(): Promise<boolean> {

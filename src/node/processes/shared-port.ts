@@ -1,0 +1,22 @@
+// What the kernel does with connections to a shared port (SO_REUSEPORT) that a process has not accepted yet when it closes its socket.
+import { readFileSync } from 'node:fs';
+import type { Logger } from 'pino';
+import type { Config } from '../../config.js';
+
+/** Linux 5.14 and later, of the network namespace. */
+const MIGRATION = '/proc/sys/net/ipv4/tcp_migrate_req';
+
+/** Where clients reach the shared port themselves, a line of the log names the setting that keeps their connections. */
+export function adviseOfMigration({ roles, proxyNetworks }: Config, log: Logger): void {
+  if (!roles.has('api') || proxyNetworks.length > 0) return;
+  let migrates: string;
+  try {
+    migrates = readFileSync(MIGRATION, 'utf8').trim();
+  } catch {
+    return;
+  }
+  if (migrates === '0')
+    log.info(
+      'when a process stops, new HTTP connections may be reset: sysctl net.ipv4.tcp_migrate_req=1 hands them to another one',
+    );
+}
