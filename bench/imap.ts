@@ -13,6 +13,9 @@ const OCTETS = Number(process.env['BENCH_IMAP_OCTETS'] ?? 6_000);
 const ROUNDS = Number(process.env['BENCH_IMAP_ROUNDS'] ?? 11);
 const SERVERS = process.env['BENCH_IMAP_SERVERS']?.split(',') ?? ['mansio', 'dovecot'];
 const WARM_ROUNDS = 8;
+/** ms for which a line is repeated before it is measured, and while: code of a command that takes long is compiled sooner. */
+const LEAST_MS = 300;
+const MOST_ROUNDS = 500;
 const BATCH = 50;
 const SEARCHABLE_MS = 120_000;
 
@@ -77,22 +80,29 @@ async function searchable(contender: Contender, client: ImapClient): Promise<voi
 async function timesOf(line: Line, clients: ReadonlyMap<Contender, ImapClient>): Promise<Map<Contender, number[]>> {
   const times = new Map<Contender, number[]>();
   const failed = new Set<Contender>();
-  for (let round = -WARM_ROUNDS; round < ROUNDS; round++) {
-    for (const [contender, client] of clients) {
-      if (failed.has(contender)) continue;
-      try {
-        await line.before?.(client, contender);
-        const started = performance.now();
-        await line.timed(client, round);
-        const ms = performance.now() - started;
-        if (round >= 0) times.set(contender, [...(times.get(contender) ?? []), ms]);
-        await line.after?.(client);
-      } catch (error) {
-        failed.add(contender);
-        process.stdout.write(`  ${line.name}: ${contender.name}: ${error instanceof Error ? error.message : error}\n`);
+  const repeat = async (least: number, take: (contender: Contender, ms: number) => void) => {
+    const until = performance.now() + LEAST_MS;
+    for (let round = 0; round < least || (round < MOST_ROUNDS && performance.now() < until); round++) {
+      for (const [contender, client] of clients) {
+        if (failed.has(contender)) continue;
+        try {
+          await line.before?.(client, contender);
+          const started = performance.now();
+          await line.timed(client, ++rounds);
+          take(contender, performance.now() - started);
+          await line.after?.(client);
+        } catch (error) {
+          failed.add(contender);
+          process.stdout.write(
+            `  ${line.name}: ${contender.name}: ${error instanceof Error ? error.message : error}\n`,
+          );
+        }
       }
     }
-  }
+  };
+  let rounds = 0;
+  await repeat(WARM_ROUNDS, () => {});
+  await repeat(ROUNDS, (contender, ms) => times.set(contender, [...(times.get(contender) ?? []), ms]));
   return times;
 }
 

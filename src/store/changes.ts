@@ -78,7 +78,10 @@ interface Payloads {
     readonly others?: OtherIds;
   };
   /** `\Deleted`, which belongs to a placement. */
-  DeletedChanged: EmailPlacement & { readonly isDeleted: boolean; readonly others?: readonly OtherPlacement[] | OtherIds };
+  DeletedChanged: EmailPlacement & {
+    readonly isDeleted: boolean;
+    readonly others?: readonly OtherPlacement[] | OtherIds;
+  };
   /** It is empty. */
   FolderCreated: { readonly folder: FolderDefinition };
   /** As it is after the change. */

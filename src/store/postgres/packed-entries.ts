@@ -36,7 +36,9 @@ export class LogRows {
   readonly #places = new Map<Change, Packed>();
   #octets = 0;
   /** The ids that were packed last. */
-  #last: { readonly row: LogRow; readonly emailId: string; readonly others: PackedIds; readonly packed: Packed } | undefined;
+  #last:
+    | { readonly row: LogRow; readonly emailId: string; readonly others: PackedIds; readonly packed: Packed }
+    | undefined;
 
   /** One row a seq: a change of many entries costs no more rows than one of a single entry. */
   add(accountId: string, changes: readonly Change[]): void {
