@@ -264,7 +264,15 @@ test('keys that are asked for while others are read are read together, and each 
 });
 
 test('a remembered key ends with its revocation: at once here, and with the notice on another node', async (t) => {
-  const { sql, store, directory, settled } = await start(t);
+  let forget = (_keyId: string) => {};
+  const revocations = {
+    listen(listener: (keyId: string) => void) {
+      forget = listener;
+      return () => {};
+    },
+  };
+  const { sql, directory, settled } = await start(t, { revocations });
+  const store = postgresDirectory(sql, 16, async (keyIds) => keyIds.forEach((keyId) => forget(keyId)));
   const elsewhere = await createDirectory({
     store: postgresDirectory(sql, 16),
     mailboxes: mailboxes(() => ({ held: true, total: 0 })),
