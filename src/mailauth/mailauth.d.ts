@@ -25,6 +25,11 @@ declare module 'mailauth/lib/tools.js' {
     minBits: number,
     resolver: Resolve,
   ): Promise<{ readonly publicKey: string; readonly rr: string }>;
+  export function formatSignatureHeaderLine(
+    type: 'DKIM',
+    values: Readonly<Record<string, string | number>>,
+    folded: boolean,
+  ): string;
 }
 
 declare module 'mailauth/lib/dkim/header/index.js' {

@@ -1,18 +1,20 @@
 // DKIM signatures of outgoing mail (RFC 6376, RFC 8463): an RSA and an Ed25519 one, as the author's domain has keys. The
-// message is read once, piece by piece; signing is done outside of the event loop. More instances of a field are signed than
-// there are, so that none can be added unseen.
+// message is read once, piece by piece; signing is done outside of the event loop. mailauth writes and canonicalizes the
+// fields; which of them are signed is chosen here, and more instances than there are, so that none can be added unseen.
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { domainToASCII } from 'node:url';
 import { promisify } from 'node:util';
 import { LRUCache } from 'lru-cache';
+import { generateCanonicalizedHeader } from 'mailauth/lib/dkim/header/index.js';
+import { formatSignatureHeaderLine } from 'mailauth/lib/tools.js';
 import type { Logger } from 'pino';
 import type { Sign } from '../mail/authentication.js';
 import { CanonicalBody } from '../mail/body-canonicalization.js';
 import { readDkimKey } from '../mail/dkim-key.js';
 import { HeaderCollector } from '../mail/header-collector.js';
-import { type HeaderLine, headerLines } from '../mail/header-lines.js';
+import { headerLines } from '../mail/header-lines.js';
 import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
+import { asField } from './fields.js';
 
 export interface SignerOptions {
   readonly keys: SigningKeyStore;
@@ -27,6 +29,7 @@ interface LoadedKey {
   readonly key: KeyObject;
 }
 
+const CANONICALIZATION = 'relaxed/relaxed';
 /** New keys are used within this time. */
 const REMEMBERED_MS = 10_000;
 const REMEMBERED = 1000;
@@ -66,13 +69,6 @@ const SIGNED = [
   'List-Archive',
 ];
 
-/** Characters of a line of the signature (RFC 5322 §2.1.1), its tab left out. */
-const LINE = 72;
-
-const SIGNABLE = [...OVERSIGNED, ...SIGNED].map((name) => {
-  return { name, key: name.toLowerCase(), isOversigned: OVERSIGNED.includes(name) };
-});
-
 const signAside = promisify(sign) as (algorithm: string | null, data: Buffer, key: KeyObject) => Promise<Buffer>;
 
 /** @throws Error when the fallback's file holds no key that will do */
@@ -101,8 +97,7 @@ export function createSigner({ keys, fallback, log }: SignerOptions): Sign {
     const loaded = (await remembered.fetch(domain)) ?? [];
     if (loaded.length === 0) return '';
     const { header, bodyHash } = await read(open());
-    const fields = signedFields(header);
-    const lines = await Promise.all(loaded.map((key) => signature(domain, key, fields, bodyHash)));
+    const lines = await Promise.all(loaded.map((key) => signature(domain, key, header, bodyHash)));
     return lines.join('');
   };
 }
@@ -136,75 +131,34 @@ async function read(message: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
   return { header: collector.header(), bodyHash: hash.digest('base64') };
 }
 
-interface SignedFields {
-  readonly names: readonly string[];
-  /** One character an octet. */
-  readonly canonical: string;
-}
-
-async function signature(domain: string, key: LoadedKey, fields: SignedFields, bodyHash: string): Promise<string> {
-  const { selector, algorithm } = key;
-  const value = [
-    ` v=1; a=${algorithm}-sha256; c=relaxed/relaxed; t=${Math.floor(Date.now() / 1000)};`,
-    `d=${asciiOf(domain)}; s=${asciiOf(selector)};`,
-    `h=${inLines(fields.names)};`,
-    `bh=${bodyHash};`,
-    'b=',
-  ].join('\r\n\t');
-  const octets = Buffer.from(`${fields.canonical}${relaxed('dkim-signature', value)}`, 'latin1');
+async function signature(domain: string, key: LoadedKey, header: Buffer, bodyHash: string): Promise<string> {
+  const isRsa = key.algorithm === 'rsa';
+  const algorithm = `${key.algorithm}-sha256`;
+  const { canonicalizedHeader, dkimHeaderOpts } = generateCanonicalizedHeader('DKIM', signed(header), {
+    algorithm,
+    canonicalization: CANONICALIZATION,
+    signingDomain: domain,
+    selector: key.selector,
+    bodyHash,
+    signTime: new Date(),
+  });
   // RFC 8463 §3: the hash is what is signed.
-  const signed =
-    algorithm === 'rsa'
-      ? await signAside('rsa-sha256', octets, key.key)
-      : await signAside(null, createHash('sha256').update(octets).digest(), key.key);
-  const lines = signed.toString('base64').match(LINES)!;
-  return `DKIM-Signature:${value}${lines.join('\r\n\t')}\r\n`;
+  const data = isRsa ? canonicalizedHeader : createHash('sha256').update(canonicalizedHeader).digest();
+  const octets = await signAside(isRsa ? algorithm : null, data, key.key);
+  const tags = { ...dkimHeaderOpts, b: octets.toString('base64') };
+  return `${formatSignatureHeaderLine('DKIM', tags, true)}\r\n`;
 }
-
-const LINES = new RegExp(`.{1,${LINE}}`, 'g');
 
 /** Of fields with one name the last comes first (RFC 6376 §5.4.2). */
-function signedFields(header: Buffer): SignedFields {
-  const byName = new Map<string, HeaderLine[]>();
-  for (const line of headerLines(header)) {
-    const others = byName.get(line.name);
-    if (others === undefined) byName.set(line.name, [line]);
-    else others.unshift(line);
-  }
+function signed(header: Buffer) {
+  const lines = headerLines(header);
   const names: string[] = [];
-  let canonical = '';
-  for (const { name, key, isOversigned } of SIGNABLE) {
-    for (const { raw } of byName.get(key) ?? []) {
-      names.push(name);
-      canonical += `${relaxed(key, raw.slice(raw.indexOf(':') + 1))}\r\n`;
-    }
-    if (isOversigned) names.push(name);
+  const headers = [];
+  for (const name of [...OVERSIGNED, ...SIGNED]) {
+    const there = lines.filter((line) => line.name === name.toLowerCase()).reverse();
+    headers.push(...there.map((line) => asField(line)));
+    names.push(...there.map(() => name));
+    if (OVERSIGNED.includes(name)) names.push(name);
   }
-  return { names, canonical };
-}
-
-/** RFC 6376 §3.4.2. `name`: in lower case. */
-function relaxed(name: string, folded: string): string {
-  const unfolded = folded.includes('\n') ? folded.replace(/\r?\n/g, '') : folded;
-  const value = unfolded.replace(/[\t ]{2,}|\t/g, ' ');
-  return `${name}:${value.replace(/^ | $/g, '')}`;
-}
-
-/** A list of names in lines. */
-function inLines(names: readonly string[]): string {
-  let text = '';
-  let width = 0;
-  for (const name of names) {
-    width += name.length + 1;
-    if (width > LINE) {
-      text += '\r\n\t';
-      width = name.length + 1;
-    }
-    text += `${name}:`;
-  }
-  return text.slice(0, -1);
-}
-
-function asciiOf(name: string): string {
-  return domainToASCII(name) || name;
+  return { keys: names.join(': '), headers };
 }
