@@ -7,6 +7,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   mailbox: () => import('./mailbox.js'),
   realtime: () => import('./realtime.js'),
   rest: () => import('./rest.js'),
+  indexing: () => import('./indexing.js'),
   imap: () => import('./imap.js'),
   pop3: () => import('./pop3.js'),
   outbound: () => import('./outbound.js'),

@@ -104,7 +104,7 @@ async function fillAccount(sql: Sql, accountId: string, count: number): Promise<
 }
 
 /** A rank below VOCABULARY; the first ones often, as words are. The same for the same `i`. */
-function zipf(i: number): number {
+export function zipf(i: number): number {
   const random = ((Math.imul(i + 1, 2_654_435_761) >>> 0) % 1_000_003) / 1_000_003;
   return Math.floor(VOCABULARY ** random) - 1;
 }
