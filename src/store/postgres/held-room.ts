@@ -27,8 +27,8 @@ export async function heldUse(sql: Sql, exceptNames: readonly string[]): Promise
     ), size as (
       select domain, sum(greatest(size, ${LEAST_OCTETS}))::float8 as octets from message group by domain
     )
-    select domain, count(*)::integer as addresses, coalesce((select octets from size s where s.domain = h.domain), 0) as octets
-    from held h group by domain`;
+    select domain, addresses, coalesce(octets, 0) as octets
+    from (select domain, count(*)::integer as addresses from held group by domain) d left join size using (domain)`;
   return new Map(rows.map(({ domain, ...use }) => [domain, use]));
 }
 
