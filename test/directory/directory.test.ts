@@ -272,7 +272,9 @@ test('a remembered key ends with its revocation: at once here, and with the noti
     },
   };
   const { sql, directory, settled } = await start(t, { revocations });
-  const store = postgresDirectory(sql, 16, async (keyIds) => keyIds.forEach((keyId) => forget(keyId)));
+  const store = postgresDirectory(sql, 16, async (keyIds) => {
+    for (const keyId of keyIds) forget(keyId);
+  });
   const elsewhere = await createDirectory({
     store: postgresDirectory(sql, 16),
     mailboxes: mailboxes(() => ({ held: true, total: 0 })),
