@@ -272,9 +272,10 @@ test('a remembered key ends with its revocation: at once here, and with the noti
     },
   };
   const { sql, directory, settled } = await start(t, { revocations });
-  const store = postgresDirectory(sql, 16, async (keyIds) => {
+  const announced = async (keyIds: readonly string[]) => {
     for (const keyId of keyIds) forget(keyId);
-  });
+  };
+  const store = postgresDirectory(sql, 16, announced);
   const elsewhere = await createDirectory({
     store: postgresDirectory(sql, 16),
     mailboxes: mailboxes(() => ({ held: true, total: 0 })),
