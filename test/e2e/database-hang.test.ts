@@ -55,17 +55,19 @@ test('while the database hangs, REST says 503 and SMTP 451 soon; nothing refused
   const outcomes = await Promise.all([
     ...Array.from({ length: 40 }, (_, i) => timed(`list ${i}`, status('GET', '/api/emails'))),
     timed('profile', status('GET', '/api/profile')),
-    timed('label', status('POST', '/api/labels', { name: 'x', color: '#123456' })),
+    timed('label', status('POST', '/api/labels', { name: 'x', color: '#123456', sortOrder: 1 })),
     timed('small', code(sessions[0]!, message('refused'))),
     timed('medium', code(sessions[1]!, message('refused too', 100_000))),
     timed('large', code(sessions[2]!, message('refused as well', 1_000_000))),
   ]);
-  t.deepEqual([...new Set(outcomes.slice(0, -3))], ['503']);
+  // A page that is in memory is told until the leases run out.
+  for (const outcome of outcomes.slice(0, 40)) t.true(['200', '503'].includes(outcome), outcome);
+  t.deepEqual(outcomes.slice(40, -3), ['503', '503']);
   t.deepEqual(outcomes.slice(-3), ['451', '451', '451']);
   t.log(took);
   for (const [what, ms] of Object.entries(took)) t.true(ms < SOON_MS, `${what} took ${ms} ms`);
-  // Who comes during the hang is told at once.
-  t.is(await status('GET', '/api/emails'), '503');
+  // Who comes later is told at once.
+  await eventually('the leases to run out', async () => (await status('GET', '/api/emails')) === '503');
   t.is((await fetch(`http://127.0.0.1:${port(node, 'http')}/healthz`)).status, 503);
 
   goOn();

@@ -63,7 +63,7 @@ export function keepBusy(t: Teardown, { email, key }: TestAccount, place: BusyPl
     deliver,
     () => rest('PATCH', `/api/emails/${ids.at(-1)}`, { isRead: true }),
     () => rest('PATCH', `/api/emails/${ids.at(-2)}`, { isFlagged: true }),
-    () => rest('POST', '/api/labels', { name: `label ${turn}`, color: '#336699' }),
+    () => rest('POST', '/api/labels', { name: `label ${turn}`, color: '#336699', sortOrder: 1 }),
     () => rest('POST', '/api/emails/bulk/mark-read', { emailIds: ids.slice(-5), isRead: turn % 2 === 0 }),
     () => rest('PUT', '/api/preferences', { undoSendSeconds: turn % 60 }),
     () => rest('DELETE', `/api/emails/${ids.shift()}`),
