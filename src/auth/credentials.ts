@@ -59,6 +59,8 @@ export class Credentials {
   #lastPeriod: number | undefined;
   /** By SHA-256 of the credential. */
   readonly #remembered: LRUCache<string, KnownIdentity>;
+  /** Hashes that are remembered, by the id of the key and by that of the account. */
+  readonly #hashes = new Map<string, Set<string>>();
   /** Rises with every drop: what was looked up before is not remembered after. */
   #drops = 0;
   /** Without notices nothing is remembered. */
@@ -69,11 +71,22 @@ export class Credentials {
     this.#tokens = tokens;
     this.#period = period;
     this.#lastPeriod = period();
-    this.#remembered = new LRUCache({ max: MOST_REMEMBERED, ttl: TTL_MS, ttlResolution: 0, perf: { now } });
-    const error = () => this.#forgetAll();
-    directory.revokedKeys$.subscribe({ next: (id) => this.#drop(({ keyId }) => keyId === id), error });
-    directory.deletedAccounts$.subscribe({ next: (id) => this.#drop(({ accountId }) => accountId === id), error });
-    directory.missedChanges$.subscribe({ next: () => this.#drop(() => true), error });
+    this.#remembered = new LRUCache({
+      max: MOST_REMEMBERED,
+      ttl: TTL_MS,
+      ttlResolution: 0,
+      perf: { now },
+      dispose: ({ principal }, hash) => this.#unlist(principal, hash),
+    });
+    const error = () => {
+      this.#isUninformed = true;
+      this.#dropAll();
+    };
+    // Held mailboxes are deleted by the thousand, too: a notice costs what it ends, not what is remembered.
+    const drop = (id: string) => this.#drop(id);
+    directory.revokedKeys$.subscribe({ next: drop, error });
+    directory.deletedAccounts$.subscribe({ next: drop, error });
+    directory.missedChanges$.subscribe({ next: () => this.#dropAll(), error });
   }
 
   /** The identity of a credential that is remembered; undefined: ask `identify`. */
@@ -81,7 +94,7 @@ export class Credentials {
     const period = this.#period();
     if (period !== this.#lastPeriod) {
       this.#lastPeriod = period;
-      this.#drop(() => true);
+      this.#dropAll();
     }
     if (period === undefined) return undefined;
     const known = this.#remembered.get(hashOf(credential));
@@ -101,7 +114,7 @@ export class Credentials {
       const period = this.#period();
       const isOnePeriod = period !== undefined && period === this.#lastPeriod;
       const isCertain = drops === this.#drops && isOnePeriod && !this.#isUninformed;
-      if (isCertain && !hasExpired(identity)) this.#remembered.set(hashOf(credential), identity);
+      if (isCertain && !hasExpired(identity)) this.#remember(hashOf(credential), identity);
       return identity;
     }
     const waitSeconds = tally?.recordFailure() ?? 0;
@@ -131,15 +144,36 @@ export class Credentials {
     return { kind: 'known', principal: login.principal, expiresAt };
   }
 
-  #forgetAll(): void {
-    this.#isUninformed = true;
-    this.#drop(() => true);
+  #remember(hash: string, identity: KnownIdentity): void {
+    this.#remembered.set(hash, identity);
+    for (const id of idsOf(identity.principal)) {
+      const hashes = this.#hashes.get(id) ?? new Set();
+      this.#hashes.set(id, hashes.add(hash));
+    }
   }
 
-  #drop(isOver: (principal: Principal) => boolean): void {
-    this.#drops++;
-    for (const [hash, { principal }] of this.#remembered) if (isOver(principal)) this.#remembered.delete(hash);
+  #unlist(principal: Principal, hash: string): void {
+    for (const id of idsOf(principal)) {
+      const hashes = this.#hashes.get(id);
+      hashes?.delete(hash);
+      if (hashes?.size === 0) this.#hashes.delete(id);
+    }
   }
+
+  /** `id`: of a key or an account. */
+  #drop(id: string): void {
+    this.#drops++;
+    for (const hash of [...(this.#hashes.get(id) ?? [])]) this.#remembered.delete(hash);
+  }
+
+  #dropAll(): void {
+    this.#drops++;
+    this.#remembered.clear();
+  }
+}
+
+function idsOf({ keyId, accountId }: Principal): readonly string[] {
+  return keyId === null ? [accountId] : [accountId, keyId];
 }
 
 export function hasExpired({ expiresAt }: Pick<KnownIdentity, 'expiresAt'>): boolean {

@@ -20,7 +20,7 @@ export interface CredentialChecks {
 export function openCredentialChecks(
   config: Config,
   { log, lifecycle, nodeId }: Resources,
-  { directory, bus, ownership }: Engine,
+  { directory, bus, revocations }: Engine,
   meter: LoginMeter | undefined,
 ): CredentialChecks {
   const { rateGlobal: global, rateAuth: authentication, rateWrite: write } = config;
@@ -30,6 +30,6 @@ export function openCredentialChecks(
   const rates = new Rates({ global, authentication, write }, { guard });
   const { oidcAuthority: authority, oidcAudience: audience } = config;
   const tokens = authority === undefined ? {} : { tokens: createTokenVerifier({ authority, audience, log }) };
-  const credentials = new Credentials({ directory, ...tokens, period: () => ownership.leasePeriod });
+  const credentials = new Credentials({ directory, ...tokens, period: () => revocations.period });
   return { rates, credentials, signIn: new SignIn({ directory, credentials, guard, ...(meter && { meter }) }) };
 }

@@ -91,6 +91,7 @@ export interface Engine {
   readonly exports: ExportTurns;
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
+  readonly revocations: Pick<Revocations, 'period'>;
   readonly accountStores: AccountStores;
   /** Of this node's accounts; not started yet. */
   readonly consumers: Consumers;
@@ -309,8 +310,7 @@ export async function startEngine(
     log,
   });
   lifecycle.add('directory', () => directory.close(), JOB_RESERVE_MS, STOP_MS);
-  const { hostname } = config;
-  const localDelivery = hostedDelivery({ directory, facts: messageFacts(blobs), hostname, newId });
+  const localDelivery = hostedDelivery({ directory, facts: messageFacts(blobs), hostname: config.hostname, newId });
   hostedOpened(localDelivery);
 
   const accountStores = openAccountStores(sql, stall);
@@ -377,7 +377,6 @@ export async function startEngine(
       })
     : undefined;
   const settings = stall.port(postgresSettings(sql));
-  const folderMessages = stall.port(postgresFolderMessages(messagesSql));
   return {
     mailboxes,
     directory,
@@ -387,10 +386,11 @@ export async function startEngine(
     inbound,
     offers,
     blobs,
-    folderMessages,
+    folderMessages: stall.port(postgresFolderMessages(messagesSql)),
     exports,
     commits,
     ownership,
+    revocations,
     accountStores,
     consumers,
     bus: transport,

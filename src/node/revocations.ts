@@ -1,7 +1,7 @@
 // Revocations of keys reach the other nodes before they are answered: each node is asked over the bus to forget the keys, and replies
-// when it has. A node remembers credentials only while its leases are current (auth/credentials), so one that hangs has forgotten them when the
-// lease time is over, and is not waited for any longer. Revocations by a command, which has no bus, reach nodes by the notification of
-// the database alone.
+// when it has. A node remembers credentials (auth/credentials) only while its leases are current, so one that hangs has forgotten them when the
+// lease time is over, and is not waited for any longer; and only while it can be asked. Revocations by a command, and by a node that is
+// cut off from the bus, reach nodes by the notification of the database alone.
 import type { Logger } from 'pino';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import { PACKET_VERSION, type RequestPacket } from '../actors/runtime/packet.js';
@@ -12,20 +12,35 @@ import { clock } from '../store/clock.js';
 import type { LeaseStore } from '../store/leases.js';
 
 export interface RevocationsOptions {
-  readonly transport: Pick<Transport, 'request' | 'respond'>;
-  readonly ownership: Pick<Ownership, 'nodeId'>;
+  readonly transport: Pick<Transport, 'request' | 'respond' | 'connected$' | 'lagMs'>;
+  readonly ownership: Pick<Ownership, 'nodeId' | 'leasePeriod'>;
   readonly leases: Pick<LeaseStore, 'view'>;
   /** Of the leases, ms. */
   readonly ttlMs: number;
   readonly log: Pick<Logger, 'warn'>;
+  /** ms of a clock that does not jump. */
+  readonly now?: () => number;
 }
 
 export class Revocations {
   readonly #options: RevocationsOptions;
+  readonly #now: () => number;
   #forget: (keyId: string) => void = () => {};
+  /** From then on all other nodes reach this one. */
+  #reachedFrom = Number.POSITIVE_INFINITY;
+  #cuts = 0;
 
   constructor(options: RevocationsOptions) {
     this.#options = options;
+    const { now = () => performance.now() } = options;
+    this.#now = now;
+  }
+
+  /** In one period this node is asked about each revocation, before the revocation is answered; undefined: it may not be asked. */
+  get period(): number | undefined {
+    const { leasePeriod } = this.#options.ownership;
+    // Both numbers only rise, so their sum is that of one period.
+    return leasePeriod === undefined || this.#now() < this.#reachedFrom ? undefined : leasePeriod + this.#cuts;
   }
 
   /** `forget` is called for each key that is revoked through any node with a bus. Returns how to end that. */
@@ -36,7 +51,13 @@ export class Revocations {
       for (const keyId of payload as readonly string[]) forget(keyId);
       return { kind: 'reply', reply: null };
     });
+    const connection = transport.connected$.subscribe((isConnected) => {
+      if (!isConnected) this.#cuts++;
+      this.#reachedFrom = isConnected ? this.#now() + transport.lagMs : Number.POSITIVE_INFINITY;
+    });
     return () => {
+      connection.unsubscribe();
+      this.#reachedFrom = Number.POSITIVE_INFINITY;
       this.#forget = () => {};
       registration.end();
     };
@@ -69,7 +90,7 @@ export class Revocations {
     try {
       await transport.request(revocationSubject(nodeId), request, ttlMs);
     } catch (err) {
-      // It is of a version that asks the store each time, has just started, or has ended.
+      // It remembers nothing: it is of a version that asks the store each time, is cut off, has just started, or has ended.
       if (err instanceof NoResponders) return;
       log.warn({ err, nodeId, keyIds }, 'a node has not confirmed that it forgot revoked keys');
     }

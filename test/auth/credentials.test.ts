@@ -94,6 +94,25 @@ test('a revoked key is forgotten at once, and no other', async (t) => {
   t.true(isKnown('second'));
 });
 
+test('a key that was looked up again is forgotten by its revocation, and by the deletion of its account', async (t) => {
+  for (const end of [
+    ({ revokedKeys$ }) => revokedKeys$.next('first-id'),
+    ({ deletedAccounts$ }) => deletedAccounts$.next('alice'),
+  ] satisfies ((notices: ReturnType<typeof setUp>['notices']) => void)[]) {
+    const { notices, remember, isKnown, pass } = setUp();
+    await Promise.all([remember('first'), remember('first')]);
+    pass(30_001);
+    await remember('first');
+    pass(1);
+    await remember('first', TOKEN);
+    end(notices);
+    t.deepEqual(['first', TOKEN].map(isKnown), [false, true]);
+    await Promise.all([remember('first'), remember('first')]);
+    end(notices);
+    t.false(isKnown('first'));
+  }
+});
+
 test('a deleted account takes keys and tokens along', async (t) => {
   const { notices, remember, isKnown } = setUp();
   await remember('first', 'second', TOKEN);

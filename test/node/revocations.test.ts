@@ -1,11 +1,13 @@
 // A revocation is answered when the other nodes have forgotten the key, and does not wait for nodes that cannot remember it.
 import test from 'ava';
 import { pino } from 'pino';
+import { BehaviorSubject } from 'rxjs';
 import { NoResponders, RequestTimeout, type Responder } from '../../src/actors/runtime/transport.js';
 import { Revocations } from '../../src/node/revocations.js';
 import type { NodeRow } from '../../src/store/leases.js';
 
 const TTL_MS = 3_000;
+const LAG_MS = 1_000;
 
 function nodeRow(id: string, row: Partial<NodeRow> = {}): NodeRow {
   const { bus = 'nats', expired = false } = row;
@@ -18,7 +20,10 @@ function setUp(rows: readonly NodeRow[], failing: ReadonlyMap<string, Error> = n
   const asked: string[] = [];
   const gates: Promise<void>[] = [];
   const subjects = new Map(rows.map(({ id }) => [`revocations.${Buffer.from(id).toString('hex')}`, id]));
+  const connected$ = new BehaviorSubject(true);
   const transport = {
+    connected$,
+    lagMs: LAG_MS,
     async request(subject: string, request: Parameters<Responder>[0], timeoutMs: number) {
       const id = subjects.get(subject)!;
       asked.push(`${id} ${timeoutMs}`);
@@ -40,16 +45,25 @@ function setUp(rows: readonly NodeRow[], failing: ReadonlyMap<string, Error> = n
     },
   };
   const forgotten: string[] = [];
+  const clock = { now: 0 };
+  const leased: { period: number | undefined } = { period: 0 };
+  const ends: (() => void)[] = [];
   const nodes = rows.map(({ id }) => {
-    const options = { transport, ownership: { nodeId: id }, leases, ttlMs: TTL_MS, log: pino({ enabled: false }) };
-    const revocations = new Revocations(options);
-    revocations.listen((keyId) => forgotten.push(`${id} ${keyId}`));
+    const ownership = {
+      nodeId: id,
+      get leasePeriod() {
+        return leased.period;
+      },
+    };
+    const log = pino({ enabled: false });
+    const revocations = new Revocations({ transport, ownership, leases, ttlMs: TTL_MS, log, now: () => clock.now });
+    ends.push(revocations.listen((keyId) => forgotten.push(`${id} ${keyId}`)));
     return revocations;
   });
   const breakStore = () => {
     isReadable = false;
   };
-  return { nodes, asked, forgotten, gates, breakStore };
+  return { nodes, asked, forgotten, gates, breakStore, connected$, clock, leased, ends };
 }
 
 test('every node forgets the keys before the announcement ends', async (t) => {
@@ -91,4 +105,34 @@ test('without a list of the nodes this node forgets all the same', async (t) => 
   breakStore();
   await nodes[0]!.announce(['k']);
   t.deepEqual([asked, forgotten], [[], ['one k']]);
+});
+
+test('a node is in no period while others cannot ask it, and afterwards in another one', async (t) => {
+  const { nodes, connected$, clock, leased, ends } = setUp([nodeRow('one')]);
+  const [node] = nodes;
+  const periods = new Set<number>();
+  const isAnother = () => {
+    const { period } = node!;
+    const isNew = period !== undefined && !periods.has(period);
+    if (period !== undefined) periods.add(period);
+    return isNew;
+  };
+  t.is(node!.period, undefined, 'the other nodes do not know of its subscription yet');
+  clock.now += LAG_MS;
+  t.true(isAnother());
+  t.false(isAnother());
+  connected$.next(false);
+  clock.now += TTL_MS;
+  t.is(node!.period, undefined, 'it is cut off');
+  connected$.next(true);
+  clock.now += LAG_MS - 1;
+  t.is(node!.period, undefined, 'the others do not know yet');
+  clock.now += 1;
+  t.true(isAnother());
+  leased.period = undefined;
+  t.is(node!.period, undefined, 'its leases have lapsed');
+  leased.period = 1;
+  t.true(isAnother());
+  ends[0]!();
+  t.is(node!.period, undefined, 'it does not listen any more');
 });

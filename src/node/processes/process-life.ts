@@ -1,6 +1,5 @@
 // One life of one process, as its parent sees it: started, ready, asked, stopped, ended.
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
 import { atMost } from '../../bounds/time-bounds.js';
 import type {
   Answers,
@@ -31,6 +30,8 @@ export class NeverReady extends Error {
 }
 
 const ANSWER_MS = 4_000;
+/** Of the system, for a process that may be made later. */
+const SHORTAGES: readonly unknown[] = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'];
 
 export class ProcessLife {
   readonly pid: number;
@@ -52,9 +53,15 @@ export class ProcessLife {
     const worker = cluster.fork();
     this.#worker = worker;
     this.pid = worker.process.pid ?? 0;
-    // A message to a process that has just ended.
-    worker.on('error', () => {});
-    this.ended = once(worker, 'exit').then(([code, signal]) => this.#end(code, signal));
+    this.ended = new Promise((resolve) => {
+      worker.once('exit', (code, signal) => resolve(this.#end(code, signal)));
+      worker.on('error', (error: NodeJS.ErrnoException) => {
+        // Otherwise a message met a process that has just ended, and whose end is about to be heard of.
+        if (worker.process.pid !== undefined) return;
+        this.#failure ??= notMade(error);
+        resolve(this.#end(null, null));
+      });
+    });
     const isReady = new Promise<ReadyMessage>((resolve) => {
       worker.on('message', (message: ToParent) => {
         if (message.kind === 'ready') {
@@ -130,4 +137,14 @@ export class ProcessLife {
     for (const answer of this.#answers.values()) answer(undefined);
     return { code, signal: signal || null, failure: this.#failure };
   }
+}
+
+/** A process without a life has no exit either. */
+function notMade({ message, code }: NodeJS.ErrnoException): FailedMessage {
+  return {
+    kind: 'failed',
+    message: `no process can be made: ${message}`,
+    isTemporary: SHORTAGES.includes(code),
+    isFinal: false,
+  };
 }
