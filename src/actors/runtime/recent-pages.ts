@@ -6,7 +6,8 @@ import type { LogSegment } from './without-gaps.js';
 
 const TTL_MS = 5_000;
 const MOST_PAGES = 8_192;
-const MOST_OCTETS = 64 * 1024 * 1024;
+/** Events are counted at about twice what they take: what streams make of a page is kept as long as the page. */
+const MOST_OCTETS = 32 * 1024 * 1024;
 /** A page that is larger than this is not kept: a single event may name a hundred thousand emails. */
 const LARGEST_PAGE = 1024 * 1024;
 /** Rough memory of a page beside its events, of a value, and of a character. */
