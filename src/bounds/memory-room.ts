@@ -24,9 +24,16 @@ export class MemoryRoom {
     return this.#octets;
   }
 
+  /** How many holders keep something. */
+  get size(): number {
+    return this.#holders.size;
+  }
+
   /** To be called when the holder is used and when it has more than before. */
   used(holder: MemoryHolder): void {
     this.#forget(holder.name);
+    // Whoever keeps nothing is not remembered either: there is no end of empty ones.
+    if (holder.octets === 0) return;
     this.#holders.set(holder.name, { holder, octets: holder.octets });
     this.#octets += holder.octets;
     for (const [name, { holder: oldest }] of this.#holders) {

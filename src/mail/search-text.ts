@@ -54,14 +54,26 @@ export function wordsOf(text: string, limit = Number.POSITIVE_INFINITY): string[
   return words;
 }
 
-/** Cut at spaces and ends of lines, where no word and no letter of several characters goes on: pieces have the words of the text. */
+/** Characters before which no word goes on, and which begin no word that is longer than themselves. */
+const BREAK = new RegExp(`[[\\x00-\\x7f]--[a-zA-Z0-9]]|[${SINGLE}]`, 'v');
+/** Characters of a piece after its length, without a break. */
+const MOST_BEYOND = 4_096;
+
+/** Cut where no word goes on: pieces have the words of the text. Only what goes on for thousands of letters may be cut within. */
 export function* textPieces(text: string, length: number): Generator<string> {
   for (let start = 0; start < text.length; ) {
-    let end = start + length;
-    while (end < text.length && text[end] !== ' ' && text[end] !== '\n') end++;
+    const beyond = text.slice(start + length, start + length + MOST_BEYOND);
+    const at = beyond.search(BREAK);
+    let end = start + length + (at < 0 ? beyond.length : at);
+    // A letter of two characters stays whole.
+    if (at < 0 && isLowSurrogate(text, end)) end++;
     yield text.slice(start, end);
     start = end;
   }
+}
+
+function isLowSurrogate(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
 
 /** Consecutive words; with `prefix` the last one is the start of a word. */

@@ -54,3 +54,16 @@ test('a holder that is made anew takes the place of the one before it', (t) => {
   room.used(after);
   t.is(room.octets, 20);
 });
+
+test('holders that keep nothing are not remembered: mailboxes come and go', (t) => {
+  const room = new MemoryRoom(100);
+  const holders = Array.from({ length: 1_000 }, (_, i) => new Holder(`${i}`));
+  for (const holder of holders) room.used(holder);
+  t.is(room.size, 0);
+  holders[0]!.octets = 10;
+  room.used(holders[0]!);
+  t.deepEqual([room.size, room.octets], [1, 10]);
+  holders[0]!.clear();
+  room.used(holders[0]!);
+  t.deepEqual([room.size, room.octets], [0, 0]);
+});

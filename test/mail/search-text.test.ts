@@ -80,3 +80,23 @@ test('pieces of a text have its words', (t) => {
     { numRuns: 3000 },
   );
 });
+
+test('text without spaces is cut as well', (t) => {
+  for (const text of ['漢字'.repeat(10_000), 'ภาษา'.repeat(5_000), '漢字、🎉'.repeat(5_000), 'a,b'.repeat(7_000)]) {
+    const pieces = [...textPieces(text, 1_000)];
+    t.is(pieces.join(''), text);
+    t.deepEqual(
+      pieces.flatMap((piece) => wordsOf(piece)),
+      wordsOf(text),
+    );
+    t.true(Math.max(...pieces.map((piece) => piece.length)) <= 1_010);
+  }
+  for (const word of ['é'.repeat(20_000), '𝒂'.repeat(20_000), 'x'.repeat(20_000)]) {
+    const pieces = [...textPieces(`${word} end`, 1_001)];
+    t.is(pieces.join(''), `${word} end`);
+    t.true(Math.max(...pieces.map((piece) => piece.length)) <= 6_000);
+    t.true(pieces.every((piece) => Buffer.from(piece).toString() === piece));
+    const words = pieces.flatMap((piece) => wordsOf(piece));
+    t.deepEqual([words[0], words.at(-1)], [wordsOf(word)[0], 'end']);
+  }
+});

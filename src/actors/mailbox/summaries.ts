@@ -11,6 +11,9 @@ import type { EmailListItem } from './email-view.js';
 const MOST_OCTETS = 1024 * 1024;
 /** Rough memory of a row and of its item beside their texts. */
 const ROW_OCTETS = 1_500;
+/** Of an item: the id of a folder that holds the email, and a label beside its name, in the item and in its encoded form. */
+const FOLDER_OCTETS = 60;
+const LABEL_OCTETS = 250;
 /** The texts are in the row and in the encoded item, with up to two octets a character. */
 const OCTETS_A_CHARACTER = 4;
 const THREADS = 200;
@@ -20,7 +23,8 @@ const MANY = 100;
 
 interface Kept {
   readonly row: EmailSummaryRow;
-  readonly octets: number;
+  /** Of the row and of the item. */
+  octets: number;
   item: EmailListItem | undefined;
   /** Of the email, when the item was made. */
   modseq: number;
@@ -73,10 +77,7 @@ export class Summaries implements MemoryHolder {
     const octets = octetsOf(row);
     this.#kept.set(slot, { row, octets, item: undefined, modseq: 0 });
     this.#octets += octets;
-    for (const oldest of this.#kept.keys()) {
-      if (this.#octets <= this.#mostOctets) break;
-      this.#drop(oldest);
-    }
+    this.#makeRoom();
   }
 
   /** The item that was made of this row last, when nothing that it shows has changed. `modseq`: of the email. */
@@ -89,8 +90,12 @@ export class Summaries implements MemoryHolder {
     const kept = this.#kept?.get(slot);
     // Else the row was dropped since it was taken: its thread may be another one.
     if (kept?.row !== row) return;
+    const octets = octetsOf(row) + itemOctets(item);
+    this.#octets += octets - kept.octets;
+    kept.octets = octets;
     kept.item = item;
     kept.modseq = modseq;
+    this.#makeRoom();
   }
 
   /** Slots of a whole thread, oldest first, with those of emails that were deleted since. */
@@ -147,6 +152,13 @@ export class Summaries implements MemoryHolder {
     this.clear();
   }
 
+  #makeRoom(): void {
+    for (const oldest of this.#kept!.keys()) {
+      if (this.#octets <= this.#mostOctets) break;
+      this.#drop(oldest);
+    }
+  }
+
   #clearThreads(): void {
     for (const slots of this.#threads?.values() ?? []) this.#octets -= slots.length * SLOT_OCTETS;
     this.#threads?.clear();
@@ -186,4 +198,11 @@ function octetsOf({
   characters += (messageId?.length ?? 0) + (inReplyTo?.length ?? 0);
   for (const reference of references) characters += reference.length;
   return ROW_OCTETS + characters * OCTETS_A_CHARACTER;
+}
+
+/** Beside what `octetsOf` its row says. */
+function itemOctets({ folderIds, labels }: EmailListItem): number {
+  let octets = folderIds.length * FOLDER_OCTETS;
+  for (const { name } of labels) octets += LABEL_OCTETS + name.length * OCTETS_A_CHARACTER;
+  return octets;
 }

@@ -223,7 +223,8 @@ export async function commitChanges(
     ${part(foundThreads, rows.added)}`;
   const found = results.flatMap(({ account_id, threads }) => (threads === null ? [] : [{ a: account_id, threads }]));
   const torn = found.filter(({ threads }) => threads.length > 1);
-  const areJoined = torn.length > 0 && (await joinThreads(sql, torn));
+  const epochs = new Map(changes.map(({ accountId, epoch }) => [accountId, epoch]));
+  const areJoined = torn.length > 0 && (await joinThreads(sql, torn, epochs));
   for (const { a } of rows.overlaid) overlays.note(a);
   return changes.map((change): CommitResult => {
     const own = results.filter((row) => row.account_id === change.accountId && row.threads === null);

@@ -199,6 +199,12 @@ const row = (subject = 's'): EmailSummaryRow => ({
   receivedAt: 1,
 });
 
+/** Of an email with so many labels. */
+function itemOf({ id }: EmailSummaryRow, labels: number): EmailListItem {
+  const of = Array.from({ length: labels }, (_, i) => ({ id: randomUUID(), name: `label ${i}`, color: '#000000' }));
+  return { id, folderIds: of.map((label) => label.id), labels: of } as unknown as EmailListItem;
+}
+
 test('what was read before threads changed is not kept, and after an unsettled join nothing is', (t) => {
   const summaries = new Summaries('account');
   const { version } = summaries;
@@ -221,7 +227,7 @@ test('what was read before threads changed is not kept, and after an unsettled j
 test('an item of another row, or of another state of the email, is not shown', (t) => {
   const summaries = new Summaries('account');
   const [before, after] = [row(), row()];
-  const item = { id: before.id } as EmailListItem;
+  const item = itemOf(before, 0);
   summaries.keep(1, before, 0);
   summaries.keepItem(1, before, 5, item);
   t.is(summaries.item(1, before, 5), item);
@@ -246,6 +252,27 @@ test('a mailbox keeps as many octets as it may; the least recently shown go firs
   for (let i = 0; i < 1_000; i++) summaries.keepThread(`${i}`, [1, 2, 3], 0);
   t.is(summaries.thread('0'), undefined);
   t.truthy(summaries.thread('999'));
+  summaries.clear();
+  t.is(summaries.octets, 0);
+});
+
+test('items of many labels take as much of the memory as they are long', (t) => {
+  const most = 200_000;
+  const slots = Array.from({ length: 100 }, (_, slot) => slot);
+  const summaries = new Summaries('account', most);
+  for (const slot of slots) {
+    const of = row();
+    summaries.keep(slot, of, 0);
+    summaries.keepItem(slot, of, 1, itemOf(of, 50));
+    t.true(summaries.octets <= most);
+  }
+  const kept = slots.filter((slot) => summaries.row(slot) !== undefined);
+  const octetsOfItem = JSON.stringify(itemOf(row(), 50)).length * 2;
+  t.true(kept.length > 0 && kept.length * octetsOfItem <= most);
+  const before = summaries.octets;
+  const last = summaries.row(99)!;
+  summaries.keepItem(99, last, 2, itemOf(last, 0));
+  t.true(summaries.octets < before, 'the item before it is forgotten');
   summaries.clear();
   t.is(summaries.octets, 0);
 });

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
 import { joinedSets, threadIds } from '../../../src/mail/thread.js';
-import { messageKey } from '../../../src/store/postgres/threads.js';
+import { joinThreads, messageKey } from '../../../src/store/postgres/threads.js';
 import { mailboxWorld } from './mailbox-world.js';
 
 const email = fc.record({
@@ -93,6 +93,32 @@ test('the id of a thread that was joined with another leads there; accounts have
   t.is((await mailbox.ask('thread', { threadId: randomUUID() })).refusal, 'noSuchThread');
   const [key] = await world.sql<{ key: string }[]>`select message_key('<a@x>') as key`;
   t.is(key?.key, messageKey('<a@x>'));
+  await world.end();
+});
+
+test('threads are joined by the owner that has committed, not after the claim of a later one', async (t) => {
+  const world = await mailboxWorld();
+  const { id } = await world.directory.createAccount('owned@example.test', 'x');
+  for (const messageId of ['<a@x>', '<b@x>']) {
+    const [delivery] = await world.spool([id], 1, { messageId });
+    await delivery!.deliver();
+  }
+  const rows = () =>
+    world.sql<{ thread: string; epoch: number }[]>`
+      select e.thread_id as thread, a.epoch::int as epoch from emails e join accounts a on a.id = e.account_id
+      order by e.id`;
+  const [first, second] = await rows();
+  const torn = [{ a: id, threads: [second!.thread, first!.thread] }];
+  t.true(await joinThreads(world.sql, torn, new Map([[id, first!.epoch - 1]])));
+  t.deepEqual(
+    (await rows()).map(({ thread }) => thread),
+    [first!.thread, second!.thread],
+  );
+  t.true(await joinThreads(world.sql, torn, new Map([[id, first!.epoch]])));
+  t.deepEqual(
+    (await rows()).map(({ thread }) => thread),
+    [first!.thread, first!.thread],
+  );
   await world.end();
 });
 
