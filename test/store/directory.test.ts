@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { MessageSummary } from '../../src/mail/summary.js';
 import { type DirectoryChange, DirectoryConflict, type DirectoryStore } from '../../src/store/directory.js';
 import { StoreFault } from '../../src/store/errors.js';
+import { lockDomain } from '../../src/store/postgres/address-rows.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
@@ -160,6 +161,42 @@ test('a domain holds no more addresses than it may, whatever comes at once', asy
   t.true(await store.heldRoom('another@example.test', 6));
   t.true(await store.heldRoom('another@other.test', 5));
   t.false(await store.heldRoom('another@other.test', 1));
+});
+
+test('a domain whose lock another transaction keeps holds up no address of another domain', async (t) => {
+  const { sql, store } = await directory(t);
+  let unlock = () => {};
+  let locked = () => {};
+  const isLocked = new Promise<void>((resolve) => {
+    locked = resolve;
+  });
+  const transaction = sql.begin(async (tx) => {
+    await lockDomain(tx, 'locked.test');
+    locked();
+    await new Promise<void>((resolve) => {
+      unlock = resolve;
+    });
+  });
+  await isLocked;
+  let isWaiting = true;
+  const waiting = ['a', 'b'].map((name) => store.holdAddress(`${name}@locked.test`, 10));
+  const ended = Promise.all(waiting).then((results) => {
+    isWaiting = false;
+    return results;
+  });
+  const others = await Promise.all(['a', 'b'].map((name) => store.holdAddress(`${name}@other.test`, 10)));
+  t.deepEqual(
+    others.map(({ kind }) => kind),
+    ['held', 'held'],
+  );
+  t.is((await store.holdAddress('c@other.test', 10)).kind, 'held');
+  t.true(isWaiting);
+  unlock();
+  await transaction;
+  t.deepEqual(
+    (await ended).map(({ kind }) => kind),
+    ['held', 'held'],
+  );
 });
 
 test('an account claims the held mailbox of its address, id and mail included', async (t) => {

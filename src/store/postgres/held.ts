@@ -5,13 +5,17 @@ import type { Account, HoldResult } from '../directory.js';
 import { shardOf } from '../shard.js';
 import { accountColumns, deleteAccountRows, SYSTEM_FOLDERS } from './account-rows.js';
 import { domainOf } from './address-rows.js';
-import type { Sql, SqlTransaction } from './client.js';
+import { codeOf, guarded, type Sql, type SqlTransaction } from './client.js';
 import { GroupCommit } from './group-commit.js';
 import { messageColumns } from './mailbox-columns.js';
 
 /** Addresses of one statement. */
 const MOST_HELD = 32;
 const MOST_WAITING = 100_000;
+/** How long a shared statement waits for the lock of a domain: addresses of all other domains wait for the statement. */
+const SHARED_LOCK_MS = 100;
+const UNBOUNDED = 0;
+const LOCK_NOT_AVAILABLE = '55P03';
 
 interface Wanted {
   readonly address: string;
@@ -19,23 +23,46 @@ interface Wanted {
   readonly limit: number;
 }
 
-/** Addresses that are to be held at the same time share a statement. */
+/**
+ * Addresses that are to be held at the same time share a statement. When another transaction keeps the lock of a domain for
+ * long, each address gets a statement of its own.
+ */
 export function heldAddresses(sql: Sql, shards: number): (address: string, limit: number) => Promise<HoldResult> {
-  const group = new GroupCommit<Wanted, HoldResult>((wanted) => holdAll(sql, shards, wanted), {
+  const holdShared = (wanted: readonly Wanted[]) =>
+    holdAll(sql, shards, wanted, SHARED_LOCK_MS).catch((error: unknown) => {
+      if (codeOf(error) === LOCK_NOT_AVAILABLE) return wanted.map(() => undefined);
+      throw error;
+    });
+  const group = new GroupCommit<Wanted, HoldResult | undefined>(holdShared, {
     maxItems: MOST_HELD,
     maxWeight: MOST_HELD,
     maxWaiting: MOST_WAITING,
     weigh: () => 1,
   });
-  return (address, limit) => group.submit({ address, limit });
+  return async (address, limit) => {
+    const wanted = { address, limit };
+    const held = await group.submit(wanted);
+    if (held !== undefined) return held;
+    const [alone] = await guarded(() => holdAll(sql, shards, [wanted], UNBOUNDED));
+    return alone!;
+  };
 }
 
-/** Does not wait for the disk: the commit of the first message brings the account to the disk with it. */
-async function holdAll(sql: Sql, shards: number, wanted: readonly Wanted[]): Promise<readonly HoldResult[]> {
+/**
+ * Does not wait for the disk: the commit of the first message brings the account to the disk with it. `lockMs`: how long it waits
+ * for a lock. The call refers to the settings, so that they are made before it.
+ */
+async function holdAll(
+  sql: Sql,
+  shards: number,
+  wanted: readonly Wanted[],
+  lockMs: number,
+): Promise<readonly HoldResult[]> {
   const accountIds = wanted.map(() => newId());
   const rows = await sql.unsafe<{ address: string; accountId: string }[]>(
     `select held_address as address, held_account as "accountId"
-    from (select set_config('synchronous_commit', 'off', true)) setting, hold_addresses($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    from (select set_config('synchronous_commit', 'off', true), set_config('lock_timeout', $10, true) as lock) setting,
+      hold_addresses($1, $2, $3, $4, $5, $6, $7, $8, case when setting.lock is not null then $9::text[] end)`,
     [
       wanted.map(({ address }) => address),
       wanted.map(({ address }) => domainOf(address)),
@@ -46,6 +73,7 @@ async function holdAll(sql: Sql, shards: number, wanted: readonly Wanted[]): Pro
       wanted.flatMap(() => SYSTEM_FOLDERS.map(() => newId())),
       SYSTEM_FOLDERS.map(({ role }) => role),
       SYSTEM_FOLDERS.map(({ name }) => name),
+      `${lockMs}ms`,
     ],
     { prepare: true },
   );
