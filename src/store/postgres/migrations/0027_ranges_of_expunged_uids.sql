@@ -1,6 +1,3 @@
--- One row for UIDs that follow each other and left a folder together. `last_uid` is null where the row is about one UID.
-alter table expunged add column last_uid bigint;
-
 -- Nodes of the version before read one UID a row. Before such a node has an account, each of its UIDs gets a row. Nodes that
 -- read ranges say so with their claim, and then the function is not called.
 create function split_expunged_uids() returns trigger language plpgsql as $$
@@ -14,6 +11,10 @@ begin
   return new;
 end $$;
 
+-- Locks the accounts before the column below locks `expunged`, in the order of the commits of nodes that run meanwhile.
 create trigger split_expunged_uids before update of epoch on accounts
   for each row when (current_setting('mansio.reads_uid_ranges', true) is distinct from 'on')
   execute function split_expunged_uids();
+
+-- One row for UIDs that follow each other and left a folder together. `last_uid` is null where the row is about one UID.
+alter table expunged add column last_uid bigint;
