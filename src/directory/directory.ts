@@ -50,6 +50,7 @@ export async function createDirectory(
   const stopWatching = await store.watch(onChange);
   const stopListening = options.revocations?.listen((keyId) => revokedKeys.next(keyId));
   await hostedDomains().catch(async (error: unknown) => {
+    stopListening?.();
     await stopWatching();
     throw error;
   });

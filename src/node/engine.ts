@@ -204,7 +204,7 @@ export async function startEngine(
   const mailboxMeter = commits.meter('mailboxes', metrics?.commits.mailboxes);
   const mailboxRows = blobs.keptBy(postgresMailboxes(sql, writerSql, mailboxMeter, settling));
   const exports = exportTurns(stall.port(postgresExports(sql)), config.mboxExportInterval, log);
-  const revocations = new Revocations({ transport, ownership, leases, ttlMs, log });
+  const revocations = new Revocations({ transport, ownership, leases: postgresLeases(sql), ttlMs, log });
   const accounts = stall.port(postgresDirectory(sql, shards, (keyIds) => revocations.announce(keyIds)));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 

@@ -20,6 +20,7 @@ import { ping } from '../store/postgres/ping.js';
 import { StallWatch } from '../store/postgres/stall-watch.js';
 import type { Lifecycle } from './lifecycle.js';
 import { type ProcessPlace, shareOfPool } from './processes/place.js';
+import { clearLeftDirectories } from './processes/process-directories.js';
 import { openTls, type TlsMaterial } from './tls.js';
 
 export interface Resources {
@@ -84,6 +85,8 @@ export async function openResources(
   const dataDirectory = openDataDirectory(config.dataDir);
   lifecycle.add('data directory', () => dataDirectory.release());
   const nodeId = config.nodeId ?? dataDirectory.keep('node-id', () => randomBytes(8).toString('hex'));
+  // Of a time when this directory was a parent's.
+  if (place === undefined) await clearLeftDirectories(dataDirectory.path, 0, log, signal);
 
   const database = place?.database ?? (await openDatabase(config, dataDirectory, log, lifecycle));
   signal.throwIfAborted();

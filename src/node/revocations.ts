@@ -7,9 +7,10 @@ import type { Ownership } from '../actors/runtime/ownership.js';
 import { PACKET_VERSION, type RequestPacket } from '../actors/runtime/packet.js';
 import { revocationSubject } from '../actors/runtime/subjects.js';
 import { NoResponders, type Transport } from '../actors/runtime/transport.js';
+import { GroupedReads } from '../bounds/grouped-reads.js';
 import { newId } from '../ids/new-id.js';
 import { clock } from '../store/clock.js';
-import type { LeaseStore } from '../store/leases.js';
+import type { LeaseStore, NodeRow } from '../store/leases.js';
 
 export interface RevocationsOptions {
   readonly transport: Pick<Transport, 'request' | 'respond' | 'connected$' | 'lagMs'>;
@@ -25,6 +26,8 @@ export interface RevocationsOptions {
 export class Revocations {
   readonly #options: RevocationsOptions;
   readonly #now: () => number;
+  /** Many devices that get their keys anew at the same time are many revocations. */
+  readonly #views: GroupedReads<{ readonly nodes: readonly NodeRow[] }>;
   #forget: (keyId: string) => void = () => {};
   /** From then on all other nodes reach this one. */
   #reachedFrom = Number.POSITIVE_INFINITY;
@@ -34,6 +37,7 @@ export class Revocations {
     this.#options = options;
     const { now = () => performance.now() } = options;
     this.#now = now;
+    this.#views = new GroupedReads(() => options.leases.view());
   }
 
   /** In one period this node is asked about each revocation, before the revocation is answered; undefined: it may not be asked. */
@@ -65,10 +69,10 @@ export class Revocations {
 
   /** Resolves when no node remembers the keys, whose revocation is committed. */
   async announce(keyIds: readonly string[]): Promise<void> {
-    const { ownership, leases, log } = this.#options;
+    const { ownership, log } = this.#options;
     for (const keyId of keyIds) this.#forget(keyId);
     try {
-      const { nodes } = await leases.view();
+      const { nodes } = await this.#views.of('nodes');
       const others = nodes.filter(({ id, bus, expired }) => id !== ownership.nodeId && bus === 'nats' && !expired);
       await Promise.all(others.map(({ id }) => this.#ask(id, keyIds)));
     } catch (err) {

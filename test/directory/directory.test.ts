@@ -355,3 +355,20 @@ test('an address is of its account when it is verified, with any tag, wherever i
     t.false(await directory.isAddressOf(alice.id, address), address);
   }
 });
+
+test('a directory that cannot be read leaves nothing that listens', async (t) => {
+  const open = new Set(['changes', 'revocations']);
+  const end = (what: string) => void open.delete(what);
+  const store = {
+    watch: async () => async () => end('changes'),
+    domains: async () => {
+      throw new StoreFault('store-unavailable', 'no database', { temporary: true });
+    },
+  } as unknown as DirectoryStore;
+  const options = { store, mailboxes: mailboxes(() => ({ held: false, total: 0 })), log: { info() {} } };
+  const revocations = { listen: () => () => end('revocations') };
+  await t.throwsAsync(createDirectory({ ...options, unknownRecipients: 'hold', revocations }), {
+    instanceOf: StoreFault,
+  });
+  t.deepEqual([...open], []);
+});

@@ -40,12 +40,13 @@ function setUp(rows: readonly NodeRow[], failing: ReadonlyMap<string, Error> = n
   let isReadable = true;
   const leases = {
     async view() {
+      clock.views++;
       if (!isReadable) throw new Error('no database');
       return { nodes: rows, leases: [] };
     },
   };
   const forgotten: string[] = [];
-  const clock = { now: 0 };
+  const clock = { now: 0, views: 0 };
   const leased: { period: number | undefined } = { period: 0 };
   const ends: (() => void)[] = [];
   const nodes = rows.map(({ id }) => {
@@ -98,6 +99,16 @@ test('nodes that are gone, or alone, are not asked; one that hangs is waited for
   await nodes[0]!.announce(['k']);
   t.deepEqual(asked.sort(), ['hanging 3000', 'older 3000', 'two 3000']);
   t.deepEqual(forgotten, ['one k', 'two k']);
+});
+
+test('announcements at the same time share a list of the nodes, and each has one that is read after it began', async (t) => {
+  const { nodes, forgotten, clock } = setUp([nodeRow('one'), nodeRow('two')]);
+  const keys = Array.from({ length: 50 }, (_, i) => `k${i}`);
+  const first = nodes[0]!.announce(['k']);
+  await Promise.resolve();
+  await Promise.all([first, ...keys.map((key) => nodes[0]!.announce([key]))]);
+  t.is(forgotten.length, 2 * (keys.length + 1));
+  t.is(clock.views, 2);
 });
 
 test('without a list of the nodes this node forgets all the same', async (t) => {

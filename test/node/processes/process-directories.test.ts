@@ -1,0 +1,32 @@
+// What is left of the processes of an earlier parent: the next start waits for them, and removes the directories that nobody uses.
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { pino } from 'pino';
+import { clearLeftDirectories } from '../../../src/node/processes/process-directories.js';
+import { openDataDirectory } from '../../../src/store/data-directory.js';
+import { startTestNode } from '../../support/node.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
+
+const over = new AbortController().signal;
+
+function leave(...numbers: readonly number[]): string {
+  const directory = temporaryDirectory('mansio-test-left-');
+  for (const number of numbers) mkdirSync(join(directory, 'processes', String(number), 'spool'), { recursive: true });
+  return directory;
+}
+
+test('a process that still runs is waited for, and its directory goes when it has no use', async (t) => {
+  const directory = leave(1, 2, 3);
+  const held = openDataDirectory(join(directory, 'processes', '3'));
+  const log = pino({ level: 'warn' }, { write: () => held.release() });
+  await clearLeftDirectories(directory, 2, log, over);
+  t.deepEqual(readdirSync(join(directory, 'processes')).sort(), ['1', '2']);
+});
+
+test('a node without a parent keeps no directory of processes', async (t) => {
+  const directory = leave(1, 2);
+  const node = await startTestNode({ MANSIO_DATA_DIR: directory });
+  t.deepEqual(readdirSync(join(directory, 'processes')), []);
+  t.deepEqual(await node.stop(), { code: 0, signal: null });
+});
