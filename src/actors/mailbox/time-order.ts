@@ -24,10 +24,7 @@ export class TimeOrder {
     const before = this.#size;
     if (size > this.#order.length) this.#move(before === 0 ? size : grownCapacity(this.#order.length, size));
     for (let slot = before; slot < size; slot++) this.#order[slot] = slot;
-    if (!this.#isSorted(this.#order.subarray(0, size), before)) {
-      this.#move(this.#order.length);
-      this.sorted(this.#order.subarray(0, size));
-    }
+    if (!this.#isSorted(this.#order.subarray(0, size), before)) this.#merge(before, size);
     this.#size = size;
     return this.#order.subarray(0, size);
   }
@@ -36,6 +33,23 @@ export class TimeOrder {
   #move(capacity: number): void {
     const order = new Uint32Array(capacity);
     order.set(this.#order);
+    this.#order = order;
+  }
+
+  /** Puts the slots from `before` on where they belong among the others, which are in order. */
+  #merge(before: number, size: number): void {
+    const known = this.#order.subarray(0, before);
+    const order = new Uint32Array(this.#order.length);
+    let taken = 0;
+    let at = 0;
+    for (const slot of this.sorted(this.#order.slice(before, size))) {
+      const earlier = this.before(known, this.#emails.receivedAt(slot), slot);
+      order.set(known.subarray(taken, earlier), at);
+      at += earlier - taken;
+      order[at++] = slot;
+      taken = earlier;
+    }
+    order.set(known.subarray(taken), at);
     this.#order = order;
   }
 

@@ -9,7 +9,7 @@ interface Read<T> {
 }
 
 /** What a read has found. */
-interface Found<T> {
+export interface Found<T> {
   readonly value: T;
   readonly began: number;
 }

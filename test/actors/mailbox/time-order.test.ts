@@ -76,3 +76,23 @@ test('packed ids come out as their slots, in any order, without those that are n
     { numRuns: 500 },
   );
 });
+
+test('an email of an earlier time is put in its place; the others are not sorted anew', (t) => {
+  const emails = new EmailColumns();
+  let looks = 0;
+  const receivedAt = emails.receivedAt.bind(emails);
+  emails.receivedAt = (slot) => {
+    looks++;
+    return receivedAt(slot);
+  };
+  const order = new TimeOrder(emails);
+  const count = 10_000;
+  for (let i = 0; i < count; i++) append(emails, i, START + i * 10);
+  const before = order.slots;
+  append(emails, count, START + 55);
+  looks = 0;
+  const { slots } = order;
+  t.true(looks < 100);
+  t.deepEqual([...slots.subarray(4, 8)], [4, 5, count, 6]);
+  t.deepEqual([slots.length, slots.at(-1), before.length, before[6]], [count + 1, count - 1, count, 6]);
+});
