@@ -37,6 +37,21 @@ test('a bad item fails alone', async (t) => {
   );
 });
 
+test('a commit at which the server crashes is not tried again: the recovery may find it written', async (t) => {
+  let writes = 0;
+  const group = new GroupCommit<number, number>(async () => {
+    writes++;
+    throw Object.assign(new Error('could not fsync file'), { severity: 'PANIC', code: 'XX000' });
+  }, options);
+  const results = await Promise.allSettled([1, 2].map((item) => group.submit(item)));
+  const faults = results.map((result) => (result.status === 'rejected' ? (result.reason as StoreFault) : t.fail()));
+  t.deepEqual(
+    faults.map((fault) => fault instanceof StoreFault && fault.temporary),
+    [true, true],
+  );
+  t.is(writes, 1);
+});
+
 test('a temporary fault fails the whole group: it is not tried item by item', async (t) => {
   let writes = 0;
   const group = new GroupCommit<number, number>(async () => {

@@ -123,14 +123,16 @@ export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
-/** Of a socket or its TLS: whether the statement was carried out is not known. */
+/** Of a socket or its TLS, or of a server that crashes: whether the statement was carried out is not known. */
 function isOfConnection(error: unknown, code: string): boolean {
   if (CONNECTION_CODES.has(code) || /^ERR_(SSL|TLS|STREAM|SOCKET)_/.test(code)) return true;
-  return error instanceof Error && 'syscall' in error;
+  if (!(error instanceof Error)) return false;
+  // A commit that cannot be brought to the disk ends the server, and the recovery may find it written.
+  return 'syscall' in error || ('severity' in error && error.severity === 'PANIC');
 }
 
 /**
- * Turns what the driver threw into a StoreFault. Temporary: connection faults and SQLSTATE classes 08 (connection),
+ * Turns what the driver threw into a StoreFault. Temporary: connection faults, crashes and SQLSTATE classes 08 (connection),
  * 53 (resources), 57P (shutdown), 57014 (cancelled), 40 (rollback), 25006 (read-only).
  */
 export function storeFault(error: unknown): StoreFault {
