@@ -1,5 +1,5 @@
-// Rows of the log: the entries of one seq as JSON, and beside them the ids that entries name packed. Nodes of an earlier version
-// see the first email of such an entry alone.
+// Rows of the log: the entries of one seq as JSON, and beside them the ids that entries name packed. Two entries may name the
+// same ids.
 import { uuidOctets } from '../../mail/ids.js';
 import { PackedIds } from '../../mail/packed-ids.js';
 import type { Change } from '../changes.js';
