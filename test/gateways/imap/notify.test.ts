@@ -120,7 +120,9 @@ test('a message of others that a command has told of comes with what was asked o
   const [client, other] = [await gateway.open(), await gateway.open()];
   await client.command('SELECT INBOX');
   await client.command('NOTIFY SET (selected (MessageNew (UID) MessageExpunge))');
-  client.write('x APPEND INBOX {6+}\r\n123');
+  client.write('x APPEND INBOX {6}\r\n');
+  t.regex(await client.next(), /^\+ /, 'the command runs');
+  client.write('123');
   await other.command('APPEND INBOX ', new Literal(message('1')));
   client.write('456\r\n');
   t.deepEqual((await client.answer('x')).untagged, ['2 EXISTS', '0 RECENT']);
@@ -135,7 +137,9 @@ test('a change of others in a mailbox is told, whatever the client has changed t
   // Nothing is told while the command runs, and others put messages before its message and behind it.
   for (const isFirst of [true, false]) {
     await client.command('CREATE work');
-    client.write('x APPEND work {6+}\r\n123');
+    client.write('x APPEND work {6}\r\n');
+    t.regex(await client.next(), /^\+ /, 'the command runs');
+    client.write('123');
     if (isFirst) await other.command('APPEND work ', new Literal(message('1')));
     client.write('456\r\ny NOOP\r\n');
     if (!isFirst) await other.command('APPEND work ', new Literal(message('1')));
