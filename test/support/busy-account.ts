@@ -5,7 +5,7 @@ import type { Teardown } from './embedded-database.js';
 import type { TestAccount } from './mailbox-client.js';
 
 export interface BusyAccount {
-  /** Resolves when so many more acts have succeeded. */
+  /** Resolves when so many more acts have succeeded. @throws with the last failure when none does for two minutes */
   more(acts: number): Promise<void>;
   /** Resolves when the act that is under way has ended, and no other begins. */
   stop(): Promise<void>;
@@ -22,12 +22,14 @@ const REST_MS = 5_000;
 const SMTP_MS = 10_000;
 /** Of acts that fail. */
 const PAUSE_MS = 20;
+const PATIENCE_MS = 120_000;
 
 /** Ends with the test. */
 export function keepBusy(t: Teardown, { email, key }: TestAccount, place: BusyPlace): BusyAccount {
   let done = 0;
   let turn = 0;
   let stopped = false;
+  let failure: unknown;
   let wake = () => {};
   const ids: string[] = [];
 
@@ -76,7 +78,8 @@ export function keepBusy(t: Teardown, { email, key }: TestAccount, place: BusyPl
         await act();
         done++;
         wake();
-      } catch {
+      } catch (error) {
+        failure = error;
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     }
@@ -91,8 +94,14 @@ export function keepBusy(t: Teardown, { email, key }: TestAccount, place: BusyPl
   return {
     async more(count) {
       for (const wanted = done + count; done < wanted; ) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
+        await new Promise<void>((resolve, reject) => {
+          const timer = setTimeout(() => {
+            reject(new Error(`nothing succeeded for ${email} in ${PATIENCE_MS} ms; last: ${failure}`));
+          }, PATIENCE_MS);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
         });
       }
     },

@@ -54,7 +54,10 @@ export interface HttpReceiver {
   answerNext(...answers: readonly Answer[]): void;
   /** Answers what is held, as a working server does. */
   release(): void;
-  /** Resolves once the condition holds; looked at when a request has come, an endless answer has grown, a connection has closed. */
+  /**
+   * Resolves once the condition holds; looked at when a request has come, an endless answer has grown, a connection has closed.
+   * @throws after two minutes, and says what came last
+   */
   until(condition: () => boolean): Promise<void>;
   /** Takes no connections and breaks those that stand, until `listen()`. */
   shut(): Promise<void>;
@@ -76,6 +79,7 @@ export interface ReceiverPlace {
 }
 
 const DRIP_MS = 100;
+const PATIENCE_MS = 120_000;
 const PIECE = Buffer.alloc(65_536, 'x');
 
 /** Ends with the test. */
@@ -135,12 +139,22 @@ class ScriptedReceiver implements HttpReceiver {
   }
 
   until(condition: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+      };
       const look = () => {
         if (!condition()) return;
-        this.#waiting.delete(look);
+        end();
         resolve();
       };
+      const timer = setTimeout(() => {
+        end();
+        const { at = Number.NaN, path, answer } = this.requests.at(-1) ?? {};
+        const last = `the last ${Math.round(performance.now() - at)} ms ago: ${path}, ${JSON.stringify(answer)}`;
+        reject(new Error(`waited ${PATIENCE_MS} ms in vain; ${this.requests.length} requests came, ${last}`));
+      }, PATIENCE_MS);
       this.#waiting.add(look);
       look();
     });

@@ -14,7 +14,7 @@ export interface StockFollower {
   readonly incomplete: number;
   /** Connections that were made, the first included. */
   readonly connections: number;
-  /** Resolves once `holds`, which is tried whenever something has come. */
+  /** Resolves once `holds`, which is tried whenever something has come. @throws after two minutes, and says what came */
   until(holds: () => boolean): Promise<void>;
   /** Goes away, and keeps its position. */
   sleep(): Promise<void>;
@@ -34,8 +34,10 @@ export interface HubWay {
 }
 
 const RETRY_MS = 50;
+const PATIENCE_MS = 120_000;
 
-class Events {
+abstract class Events {
+  abstract readonly name: string;
   readonly events: (readonly [string, unknown])[] = [];
   incomplete = 0;
   connections = 0;
@@ -51,16 +53,28 @@ class Events {
   }
 
   until(holds: () => boolean): Promise<void> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(look);
+      };
       const look = () => {
         if (!holds()) return;
-        this.#waiting.delete(look);
+        end();
         resolve();
       };
+      const timer = setTimeout(() => {
+        end();
+        const came = `${this.events.length} events over ${this.connections} connections, ${this.incomplete} incomplete`;
+        reject(new Error(`${this.name}: waited ${PATIENCE_MS} ms in vain; ${came}; ${this.state()}`));
+      }, PATIENCE_MS);
       this.#waiting.add(look);
       look();
     });
   }
+
+  /** Of the connection, in words. */
+  protected abstract state(): string;
 }
 
 class HubFollower extends Events implements StockFollower {
@@ -68,6 +82,8 @@ class HubFollower extends Events implements StockFollower {
   readonly #hub: HubConnection;
   readonly #base: () => string;
   #cursor: string | null = null;
+  /** The last one, of the connection or of resuming. */
+  #failure: unknown;
 
   constructor({ base, key }: FollowerAt, { transport, isBinary }: HubWay, name: string) {
     super();
@@ -86,8 +102,15 @@ class HubFollower extends Events implements StockFollower {
     this.#hub.onreconnecting(() => {
       this.#hub.baseUrl = this.#url();
     });
+    this.#hub.onclose((error) => {
+      this.#failure = error;
+    });
     // Cut off once more, the client begins again with the next connection.
-    this.#hub.onreconnected(() => this.#resume().catch(() => {}));
+    this.#hub.onreconnected(() =>
+      this.#resume().catch((error: unknown) => {
+        this.#failure = error;
+      }),
+    );
   }
 
   async wake(): Promise<void> {
@@ -98,6 +121,10 @@ class HubFollower extends Events implements StockFollower {
 
   sleep(): Promise<void> {
     return this.#hub.stop();
+  }
+
+  protected state(): string {
+    return `${this.#hub.state}, ${this.#failure ?? 'no failure'}`;
   }
 
   async #resume(): Promise<void> {
@@ -131,6 +158,10 @@ class StreamFollower extends Events implements StockFollower {
 
   async sleep(): Promise<void> {
     this.#source?.close();
+  }
+
+  protected state(): string {
+    return `readyState ${this.#source?.readyState}`;
   }
 
   #open(): void {
