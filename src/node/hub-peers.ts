@@ -20,7 +20,7 @@ interface Payload extends Omit<PolledRequest, 'kind' | 'octets'> {
 /** A reply in JSON. */
 type Reply =
   | Exclude<PolledReply, { readonly kind: 'frames' }>
-  | { readonly kind: 'frames'; readonly isBinary: boolean; readonly base64: string };
+  | (Omit<Extract<PolledReply, { readonly kind: 'frames' }>, 'octets'> & { readonly base64: string });
 
 export function createHubPeers(transport: Pick<Transport, 'request' | 'respond'>, log: Logger): HubPeers {
   return {
@@ -55,12 +55,12 @@ function packetOf({ kind, octets, ...rest }: PolledRequest): RequestPacket {
 
 function jsonOf(reply: PolledReply): Reply {
   if (reply.kind !== 'frames') return reply;
-  const { kind, isBinary, octets } = reply;
-  return { kind, isBinary, base64: Buffer.from(octets).toString('base64') };
+  const { octets, ...rest } = reply;
+  return { ...rest, base64: Buffer.from(octets).toString('base64') };
 }
 
 function replyOf(reply: Reply): PolledReply {
   if (reply.kind !== 'frames') return reply;
-  const { kind, isBinary, base64 } = reply;
-  return { kind, isBinary, octets: Buffer.from(base64, 'base64') };
+  const { base64, ...rest } = reply;
+  return { ...rest, octets: Buffer.from(base64, 'base64') };
 }

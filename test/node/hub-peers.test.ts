@@ -6,6 +6,8 @@ import test, { type ExecutionContext } from 'ava';
 import { localTransport } from '../../src/actors/runtime/transport-local.js';
 import { anonymousGuard } from '../../src/auth/origin.js';
 import { startHttp } from '../../src/gateways/http/server.js';
+import { originOf } from '../../src/gateways/hub/connection-token.js';
+import type { HubLimits } from '../../src/gateways/hub/limits.js';
 import { createHubPeers } from '../../src/node/hub-peers.js';
 import { EventBus } from '../support/event-bus.js';
 import { emailAdded, emailRemoved, FakeDirectory, recordingLog, renamed, testHub } from '../support/hub-fakes.js';
@@ -14,7 +16,7 @@ import { startRequestBalancer } from '../support/request-balancer.js';
 const ACCOUNT = '00000000-0000-7000-8000-00000000000a';
 const { ServerSentEvents, LongPolling } = HttpTransportType;
 
-async function startNodes(t: ExecutionContext, count: number) {
+async function startNodes(t: ExecutionContext, count: number, limits: Partial<HubLimits> = {}) {
   const events = new EventBus();
   const transport = localTransport({ encoding: true });
   const nodes = await Promise.all(
@@ -25,7 +27,7 @@ async function startNodes(t: ExecutionContext, count: number) {
       const guard = anonymousGuard({ hostname: 'x.test', publicUrl: undefined });
       const { log } = recordingLog();
       const peers = createHubPeers(transport, log);
-      const hub = testHub({ directory, mailboxes: events.node(), guard, log, peers });
+      const hub = testHub({ directory, mailboxes: events.node(), guard, log, peers, limits });
       const handler = async () => ({ status: 404, headers: [], body: null });
       const webSockets = [{ path: '/hubs/email', endpoint: hub }];
       const server = await startHttp({ bind: '127.0.0.1', port: 0, handler, webSockets, log });
@@ -37,7 +39,7 @@ async function startNodes(t: ExecutionContext, count: number) {
       return { hub, address: server.address, stop };
     }),
   );
-  return { events, nodes };
+  return { events, nodes, transport };
 }
 
 for (const [transport, isBinary] of [
@@ -127,4 +129,61 @@ test('another account reaches no connection over another node, and a token of a 
   }
   t.is((await fetch(`${other}?id=${connectionToken}`, { method: 'DELETE', headers })).status, 202);
   t.is(nodes[0]!.hub.connections, 0);
+});
+
+test('what a node took from another one and lost with itself is not passed over: the connection ends', async (t) => {
+  const { events, nodes, transport } = await startNodes(t, 2, { confirmMs: 50 });
+  const [mine, other] = nodes.map(({ address }) => `http://${address}/hubs/email`) as [string, string];
+  const headers = { authorization: 'Bearer token' };
+  const negotiated = await fetch(`${mine}/negotiate?negotiateVersion=1`, { method: 'POST', headers });
+  const { connectionToken } = (await negotiated.json()) as { connectionToken: string };
+  const url = `${other}?id=${connectionToken}`;
+  const poll = async () => {
+    const reply = await fetch(url, { headers });
+    return { status: reply.status, text: await reply.text() };
+  };
+  const until = async (text: string) => {
+    for (;;) {
+      const polled = await poll();
+      t.is(polled.status, 200);
+      if (polled.text.includes(text)) return;
+    }
+  };
+  await poll();
+  await fetch(url, { method: 'POST', headers, body: '{"protocol":"json","version":1}\u001e' });
+  await until('{}');
+  events.commit(ACCOUNT, [emailRemoved('e1')]);
+  await until('e1');
+  events.commit(ACCOUNT, [emailRemoved('e2')]);
+  await until('e2');
+
+  events.commit(ACCOUNT, [emailRemoved('e3')]);
+  const opening = { accountId: ACCOUNT, owner: ACCOUNT, keyId: null, resumes: false, topics: 0 };
+  const dying = createHubPeers(transport, recordingLog().log);
+  const hubId = originOf(connectionToken)!.hubId;
+  const taken = await dying.ask(hubId, { kind: 'poll', connectionToken, opening, confirms: true });
+  t.like(taken, { kind: 'frames', toConfirm: true });
+  events.commit(ACCOUNT, [emailRemoved('e4')]);
+  t.is((await poll()).status, 404);
+  t.is(nodes[0]!.hub.connections, 0);
+});
+
+test('a node of an earlier version, which confirms nothing, takes one poll after the other', async (t) => {
+  const { events, nodes, transport } = await startNodes(t, 2, { confirmMs: 50 });
+  const headers = { authorization: 'Bearer token' };
+  const url = `http://${nodes[0]!.address}/hubs/email`;
+  const negotiated = await fetch(`${url}/negotiate?negotiateVersion=1`, { method: 'POST', headers });
+  const { connectionToken } = (await negotiated.json()) as { connectionToken: string };
+  const opening = { accountId: ACCOUNT, owner: ACCOUNT, keyId: null, resumes: false, topics: 0 };
+  const earlier = createHubPeers(transport, recordingLog().log);
+  const ask = (kind: 'poll' | 'send', octets?: Uint8Array) =>
+    earlier.ask(originOf(connectionToken)!.hubId, { kind, connectionToken, opening, ...(octets && { octets }) });
+  t.like(await ask('poll'), { kind: 'done' });
+  await ask('send', Buffer.from('{"protocol":"json","version":1}\u001e'));
+  for (const id of ['e1', 'e2', 'e3']) {
+    events.commit(ACCOUNT, [emailRemoved(id)]);
+    const reply = await ask('poll');
+    t.like(reply, { kind: 'frames' });
+    t.false('toConfirm' in reply!);
+  }
 });

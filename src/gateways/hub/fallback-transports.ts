@@ -53,7 +53,7 @@ export function fallbackAnswer(
   const carryOut: CarryOut = async (kind, octets) => {
     const asked: PolledRequest = { kind, connectionToken, opening, ...(octets && { octets }) };
     if (origin === hubId) return connections.carryOut(asked);
-    return (origin === undefined ? undefined : await peers?.ask(origin, asked)) ?? GONE;
+    return (origin === undefined ? undefined : await peers?.ask(origin, { ...asked, confirms: true })) ?? GONE;
   };
   switch (request.method) {
     case 'POST':
@@ -86,7 +86,11 @@ async function poll(request: EndpointRequest, carryOut: CarryOut): Promise<HttpA
   while (reply.kind === 'silence' && !request.aborted.aborted) reply = await carryOut('next');
   if (reply === GONE) lost();
   if (reply.kind === 'refused') return refused(reply);
-  const finished = (isSent: boolean) => void (isSent || lost());
+  const { toConfirm = false } = reply.kind === 'done' ? {} : reply;
+  const finished = (isSent: boolean) => {
+    if (!isSent) lost();
+    else if (toConfirm) void carryOut('taken');
+  };
   if (reply.kind === 'over') return { status: 204, headers: NO_STORE };
   if (reply.kind !== 'frames') return { status: 200, headers: NO_STORE, body: '', finished };
   const type = reply.isBinary ? 'application/octet-stream' : 'text/plain; charset=utf-8';

@@ -164,6 +164,7 @@ export function createHub(options: HubOptions): Hub {
   const hubId = newHubId();
   const polled = new PolledConnections({
     silenceMs: limits.silenceMs,
+    confirmMs: limits.confirmMs,
     defer: (run) => timing.defer(run),
     mayOpen(connectionToken) {
       const origin = originOf(connectionToken);

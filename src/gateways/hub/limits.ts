@@ -20,6 +20,8 @@ export interface HubLimits extends StandingQueryLimits {
   readonly openMs: number;
   /** A poll between nodes, or of server-sent events, ends after so long without messages; shorter than HTTP connections may be silent. ms */
   readonly silenceMs: number;
+  /** A node confirms within this time that the messages of a poll, which it took from another node, have been sent. ms */
+  readonly confirmMs: number;
   /** A client that sends nothing for so long is closed. The stock client pings every 15 s. ms */
   readonly clientTimeoutMs: number;
   /** A client that does not answer a close is dropped after so long. ms */
@@ -43,6 +45,7 @@ export const HUB_LIMITS: HubLimits = {
   keepAliveMs: 15_000,
   openMs: 30_000,
   silenceMs: 5_000,
+  confirmMs: 3_000,
   clientTimeoutMs: 30_000,
   closeMs: 5_000,
   maxMessageBytes: 32 * 1024,

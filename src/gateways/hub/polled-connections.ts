@@ -11,8 +11,11 @@ export interface Opening extends Omit<HubConnectionOptions, 'id' | 'validTicks'>
   readonly expiresAt?: number;
 }
 
-/** `stream` opens for server-sent events, `poll` for long polling; `next` polls without being heard from the client. */
-const KINDS = ['stream', 'poll', 'next', 'send', 'end'] as const;
+/**
+ * `stream` opens for server-sent events, `poll` for long polling; `next` polls without being heard from the client; `taken` confirms
+ * that the frames of the last poll have been sent to the client.
+ */
+const KINDS = ['stream', 'poll', 'next', 'taken', 'send', 'end'] as const;
 type PolledKind = (typeof KINDS)[number];
 
 /** A request to the node that has the connection. */
@@ -22,10 +25,15 @@ export interface PolledRequest {
   readonly opening: Opening;
   /** What the client sends. */
   readonly octets?: Uint8Array;
+  /** Of a poll: who asks can confirm frames. Nodes of earlier versions cannot. */
+  readonly confirms?: boolean;
 }
 
 export type PolledReply =
-  | Polled
+  | (Polled & {
+      /** Of frames: the next poll is refused until these have been confirmed. */
+      readonly toConfirm?: boolean;
+    })
   /** Opened, taken or ended. */
   | { readonly kind: 'done' }
   | {
@@ -38,6 +46,8 @@ export type PolledReply =
 export type PolledRefusal = Extract<PolledReply, { readonly kind: 'refused' }>;
 
 export interface PolledConnectionsOptions extends Omit<PolledSocketOptions, 'carriesBinary'> {
+  /** A poll waits so long for the confirmation of the frames before, then the connection ends. ms */
+  readonly confirmMs: number;
   /** Whether a connection may be opened with this token now. */
   mayOpen(connectionToken: string): boolean;
   /** Why no connection of this owner is opened now. */
@@ -49,6 +59,16 @@ interface Held {
   readonly connection: Connection;
   readonly socket: PolledSocket;
   readonly isStream: boolean;
+  /** Frames that another node has taken, and has not confirmed yet. */
+  unconfirmed: Confirmation | undefined;
+  /** Whether a poll waits for that. */
+  isWaiting: boolean;
+}
+
+/** False when it did not come in time. */
+interface Confirmation {
+  readonly came: Promise<boolean>;
+  confirm(): void;
 }
 
 const NONE: PolledRefusal = {
@@ -98,9 +118,12 @@ export class PolledConnections {
       case 'stream':
         return OTHER_TRANSPORT;
       case 'poll':
-        return isStream ? OTHER_TRANSPORT : this.#poll(held);
+        return isStream ? OTHER_TRANSPORT : this.#poll(held, request);
       case 'next':
-        return socket.poll();
+        return this.#frames(held, request);
+      case 'taken':
+        held.unconfirmed?.confirm();
+        return DONE;
       case 'send':
         connection.message(request.octets ?? new Uint8Array(0));
         return DONE;
@@ -110,11 +133,47 @@ export class PolledConnections {
     }
   }
 
-  #poll({ connection, socket }: Held): Promise<PolledReply> {
+  #poll(held: Held, request: PolledRequest): Promise<PolledReply> {
+    const { connection, socket, isWaiting } = held;
     // A poll that takes the place of another one is a message like others, and their number is bounded.
-    if (socket.isPolled) connection.pinged();
+    if (socket.isPolled || isWaiting) connection.pinged();
     connection.heard();
-    return socket.poll();
+    return this.#frames(held, request);
+  }
+
+  /**
+   * A node that dies takes the frames of a poll with it, and a balancer sends that poll to another node, as if the client had
+   * received them. So frames that another node took are confirmed before there are more.
+   */
+  async #frames(held: Held, { confirms = false }: PolledRequest): Promise<PolledReply> {
+    const { socket } = held;
+    if (held.unconfirmed !== undefined) {
+      held.isWaiting = true;
+      const isConfirmed = await held.unconfirmed.came;
+      held.isWaiting = false;
+      if (!isConfirmed) {
+        socket.terminate();
+        return NONE;
+      }
+    }
+    const reply = await socket.poll();
+    if (reply.kind !== 'frames' || !confirms || held.isStream) return reply;
+    held.unconfirmed = this.#confirmation(held);
+    return { ...reply, toConfirm: true };
+  }
+
+  #confirmation(held: Held): Confirmation {
+    let confirm = () => {};
+    const came = new Promise<boolean>((resolve) => {
+      const timer = setTimeout(resolve, this.#options.confirmMs, false);
+      timer.unref();
+      confirm = () => {
+        clearTimeout(timer);
+        held.unconfirmed = undefined;
+        resolve(true);
+      };
+    });
+    return { came, confirm };
   }
 
   #open(connectionToken: string, opening: Opening, isStream: boolean): PolledReply {
@@ -123,7 +182,7 @@ export class PolledConnections {
     if (refused !== undefined) return refused;
     const socket = new PolledSocket({ ...this.#options, carriesBinary: !isStream });
     const connection = this.#options.open(connectionToken, opening, socket);
-    this.#held.set(connectionToken, { connection, socket, isStream });
+    this.#held.set(connectionToken, { connection, socket, isStream, unconfirmed: undefined, isWaiting: false });
     socket.start({
       message: (data) => connection.message(data),
       pinged: () => connection.pinged(),
