@@ -22,6 +22,8 @@ export class CheckedMailbox {
   highestModseq: number | undefined;
   /** UIDs that were expunged under the eyes of this client; they never come again. */
   readonly expunged = new Set<number>();
+  /** NOTIFY has asked for the changes of the selected mailbox, so EXPUNGE may come while no command runs (RFC 5465). */
+  isNotified = false;
   #isSelected = false;
   /** What SELECT with QRESYNC says before it is done. */
   readonly #resuming: { exists: number; fetched: [seq: number, data: Value | undefined][] } | undefined;
@@ -79,8 +81,7 @@ export class CheckedMailbox {
   }
 
   #expunge(seq: number, underWay: UnderWay | undefined): void {
-    if (underWay === undefined) throw new ServerFault('EXPUNGE while no command runs');
-    if (!underWay.isUid && HOLDS_EXPUNGE.has(underWay.name)) throw new ServerFault(`EXPUNGE within ${underWay.name}`);
+    this.#mayExpunge('EXPUNGE', underWay);
     if (seq < 1 || seq > this.messages.length) {
       throw new ServerFault(`EXPUNGE ${seq} of ${this.messages.length} messages`);
     }
@@ -90,16 +91,20 @@ export class CheckedMailbox {
 
   #vanished({ values, raw }: Response, underWay: UnderWay | undefined): void {
     const isEarlier = isList(values[0]) && textOf(values[0][0]).toUpperCase() === 'EARLIER';
-    if (!isEarlier && underWay === undefined) throw new ServerFault('VANISHED while no command runs');
-    if (!isEarlier && !underWay!.isUid && HOLDS_EXPUNGE.has(underWay!.name)) {
-      throw new ServerFault(`VANISHED within ${underWay!.name}`);
-    }
+    if (!isEarlier) this.#mayExpunge('VANISHED', underWay);
     for (const uid of uidsOf(textOf(values[isEarlier ? 1 : 0]))) {
       const at = this.#placeOf(uid);
       if (at >= 0) this.messages.splice(at, 1);
       else if (!isEarlier) throw new ServerFault(`a UID that the client does not know has vanished: ${raw}`);
       // EARLIER may name UIDs that were given to nobody (RFC 7162 §3.2.10).
       if (!isEarlier || at >= 0) this.expunged.add(uid);
+    }
+  }
+
+  #mayExpunge(name: string, underWay: UnderWay | undefined): void {
+    if (underWay === undefined && !this.isNotified) throw new ServerFault(`${name} while no command runs`);
+    if (underWay?.isUid === false && HOLDS_EXPUNGE.has(underWay.name)) {
+      throw new ServerFault(`${name} within ${underWay.name}`);
     }
   }
 
