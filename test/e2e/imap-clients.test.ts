@@ -1,13 +1,13 @@
-// Stock IMAP clients against a whole node, over STARTTLS and TLS: imapflow, Python's imaplib, curl, mbsync and fetchmail. What
-// one of them changes REST shows at once, and the other way round.
-import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+// Stock IMAP clients against a whole node, over STARTTLS and TLS: imapflow, Python's imaplib, curl and fetchmail (mbsync and
+// offlineimap: `imap-sync.test.ts`). What one of them changes REST shows at once, and the other way round.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestFn } from 'ava';
 import anyTest from 'ava';
-import { type DownloadObject, ImapFlow } from 'imapflow';
+import type { DownloadObject } from 'imapflow';
 import { createTransport } from 'nodemailer';
 import { eventually } from '../cluster/support/eventually.js';
+import { imapFlow, messageOf } from '../support/imap-programs.js';
 import { createAccount, MailboxClient, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { runProgram } from '../support/run-program.js';
@@ -35,17 +35,6 @@ test.before(async (t) => {
 
 test.after.always((t) => t.context.node.stop());
 
-function clientOf(node: TestNode, { email, key }: TestAccount, isSecure = true): ImapFlow {
-  return new ImapFlow({
-    host: '127.0.0.1',
-    port: port(node, isSecure ? 'imaps' : 'imap'),
-    secure: isSecure,
-    auth: { user: email, pass: key },
-    tls: { rejectUnauthorized: false },
-    logger: false,
-  });
-}
-
 const deliver = (node: TestNode, to: string, mail: object) =>
   createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } }).sendMail({
     from: `${NAME} <zoe@remote.test>`,
@@ -53,15 +42,12 @@ const deliver = (node: TestNode, to: string, mail: object) =>
     ...mail,
   });
 
-const message = (subject: string, body = 'a body\r\n') =>
-  `From: ${Buffer.from(NAME).toString('latin1') && '=?utf-8?Q?Zo=C3=AB?= <zoe@example.test>'}\r\nTo: b@example.test\r\nSubject: ${subject}\r\nMessage-ID: <${createHash('sha1').update(subject).digest('hex')}@example.test>\r\nDate: Sun, 22 Nov 2026 10:00:00 +0000\r\n\r\n${body}`;
-
 for (const isSecure of [true, false]) {
   test(`imapflow works with mailboxes, messages, flags and searches, ${isSecure ? 'over TLS' : 'after STARTTLS'}`, async (t) => {
     const { node } = t.context;
     const account = await t.context.account(`flow-${isSecure}`);
     const rest = new MailboxClient(node, account.key);
-    const client = clientOf(node, account, isSecure);
+    const client = imapFlow(node, account, isSecure);
     await client.connect();
 
     const boxes = await client.list();
@@ -154,7 +140,7 @@ for (const isSecure of [true, false]) {
 
     const appended = await client.append(
       'Drafts',
-      message('a draft'),
+      messageOf('a draft'),
       ['\\Draft', '\\Seen'],
       new Date('2020-01-02T03:04:05Z'),
     );
@@ -165,7 +151,7 @@ for (const isSecure of [true, false]) {
     if (draft) {
       t.is(new Date(draft.internalDate!).toISOString(), '2020-01-02T03:04:05.000Z');
       t.deepEqual([...draft.flags!].sort(), ['\\Draft', '\\Seen']);
-      t.is(draft.source!.toString(), message('a draft'));
+      t.is(draft.source!.toString(), messageOf('a draft'));
     }
     await client.messageDelete('1');
     t.is(client.mailbox !== false && client.mailbox.exists, 0);
@@ -178,7 +164,7 @@ test('a session in IDLE is told at once of mail, flags and deletions from elsewh
   const { node } = t.context;
   const account = await t.context.account('idle');
   const rest = new MailboxClient(node, account.key);
-  const client = clientOf(node, account);
+  const client = imapFlow(node, account);
   const seen: string[] = [];
   client.on('exists', ({ count }) => seen.push(`exists ${count}`));
   client.on('expunge', ({ seq }) => seen.push(`expunge ${seq}`));
@@ -217,6 +203,9 @@ plain.logout()
 m = imaplib.IMAP4_SSL('127.0.0.1', ${port(node, 'imaps')}, ssl_context=context)
 m.authenticate('PLAIN', lambda _: ('\\0%s\\0%s' % (sys.argv[1], sys.argv[2])).encode())
 assert m.enable('CONDSTORE')[0] == 'OK'
+bearer = imaplib.IMAP4_SSL('127.0.0.1', ${port(node, 'imaps')}, ssl_context=context)
+bearer.authenticate('XOAUTH2', lambda _: ('user=%s\\1auth=Bearer %s\\1\\1' % (sys.argv[1], sys.argv[2])).encode())
+bearer.logout()
 assert m.create('"With space"')[0] == 'OK'
 body = 'Subject: one\\r\\nFrom: a@example.test\\r\\n\\r\\nhello\\r\\n'.encode()
 typ, data = m.append('"With space"', '(\\\\Flagged)', imaplib.Time2Internaldate(time.time()), body)
@@ -249,6 +238,18 @@ testWith<Context>('curl')('curl', async (t) => {
   const url = `imaps://127.0.0.1:${port(node, 'imaps')}`;
   const curl = (...args: string[]) => runProgram('curl', ['-sk', '--user', `${email}:${key}`, ...args]);
   t.regex((await curl(url)).output, /\* LIST \([^)]*\) "\/" INBOX/);
+  const bearer = ['--user', email, '--oauth2-bearer', key];
+  for (const [mechanism, ...credential] of [
+    ['PLAIN', '--user', `${email}:${key}`],
+    ['LOGIN', '--user', `${email}:${key}`],
+    ['OAUTHBEARER', ...bearer],
+  ] as const) {
+    const login = [...credential, '--login-options', `AUTH=${mechanism}`];
+    const { code, output } = await runProgram('curl', ['-skv', ...login, url, '-X', 'STATUS INBOX (MESSAGES)']);
+    t.is(code, 0, output);
+    t.regex(output, new RegExp(`AUTHENTICATE ${mechanism} .`), 'with an initial response');
+    t.regex(output, /\* STATUS INBOX \(MESSAGES \d+\)/);
+  }
   await eventually('the message to be there', async () =>
     (await curl(`${url}/INBOX`, '-X', 'EXAMINE INBOX')).output.includes('1 EXISTS'),
   );
@@ -259,7 +260,7 @@ testWith<Context>('curl')('curl', async (t) => {
   );
   t.regex((await curl(`${url}/INBOX?SUBJECT%20curl`)).output, /SEARCH 1/);
   const directory = temporaryDirectory('mansio-curl-');
-  writeFileSync(join(directory, 'mail.eml'), message('by curl'));
+  writeFileSync(join(directory, 'mail.eml'), messageOf('by curl'));
   t.is((await curl(`${url}/Sent`, '-T', join(directory, 'mail.eml'))).code, 0);
   t.regex((await curl(`${url}/Sent;MAILINDEX=1`)).output, /Subject: by curl/);
 });
@@ -285,137 +286,3 @@ poll 127.0.0.1 protocol imap port ${port(node, 'imaps')} user "${email}" passwor
   t.is(mbox.split('Subject: ').length, 3);
   t.is((await rest.inbox()).length, 0);
 });
-
-testWith<Context>('mbsync')('mbsync keeps two sides the same, whichever changes, and when it is cut off', async (t) => {
-  t.timeout(180_000);
-  const { node, account } = t.context;
-  const user = await account('mbsync');
-  const directory = temporaryDirectory('mansio-mbsync-');
-  mkdirSync(join(directory, 'mail'));
-  const config = join(directory, 'config');
-  writeFileSync(
-    config,
-    `IMAPAccount far
-Host 127.0.0.1
-Port ${port(node, 'imaps')}
-User ${user.email}
-Pass ${user.key}
-SSLType IMAPS
-CertificateFile ${certificateOf(node)}
-
-IMAPStore far
-Account far
-
-MaildirStore near
-Path ${directory}/mail/
-Inbox ${directory}/mail/INBOX
-SubFolders Verbatim
-
-Channel both
-Far :far:
-Near :near:
-Patterns *
-Create Both
-Remove Both
-Expunge Both
-SyncState *
-`,
-  );
-  const sync = () => runProgram('mbsync', ['-c', config, '-q', 'both']);
-  const client = clientOf(node, user);
-  await client.connect();
-  t.teardown(() => client.close());
-  const numbers = new Map<string, number>();
-  const next = (name: string) => {
-    numbers.set(name, (numbers.get(name) ?? 0) + 1);
-    return `${name} ${numbers.get(name)}`;
-  };
-  const near = (box: string) => {
-    const folder = join(directory, 'mail', box);
-    return ['cur', 'new'].flatMap((part) => readdirSync(join(folder, part)).map((file) => join(folder, part, file)));
-  };
-  for (let i = 0; i < 20; i++) await client.append('INBOX', message(next('far')), []);
-  await client.mailboxCreate('Projects');
-  for (let i = 0; i < 5; i++) await client.append('Projects', message(next('project')), ['\\Seen']);
-  const first = await sync();
-  t.is(first.code, 0, first.output);
-  t.is(near('INBOX').length, 20);
-
-  let seed = 5;
-  const random = (below: number) => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
-    return Math.floor((seed / 2 ** 31) * below);
-  };
-  for (let round = 0; round < 6; round++) {
-    const box = round % 2 === 0 ? 'INBOX' : 'Projects';
-    // The near side: a new message, one flagged, one deleted.
-    writeFileSync(
-      join(directory, 'mail', box, 'new', `${Date.now()}.${round}_1.near`),
-      message(next('near')).replaceAll('\r\n', '\n'),
-    );
-    const files = near(box);
-    const flagged = files[random(files.length)]!;
-    const to = join(
-      directory,
-      'mail',
-      box,
-      'cur',
-      `${flagged
-        .split('/')
-        .at(-1)!
-        .replace(/:2,.*$/, '')}:2,FS`,
-    );
-    renameSync(flagged, to);
-    const gone = near(box).filter((file) => file !== to && file.includes(',U='))[0];
-    if (gone !== undefined) unlinkSync(gone);
-    // The far side: a new message, one answered, one deleted.
-    await client.append(box, message(next('far')), []);
-    await client.mailboxOpen(box);
-    const exists = client.mailbox !== false ? client.mailbox.exists : 0;
-    await client.messageFlagsAdd(`${1 + random(exists)}`, ['\\Answered']);
-    await client.messageDelete(`${1 + random(exists)}`);
-    await client.mailboxClose();
-    // Cut off in the middle, now and then.
-    if (round % 3 === 1) {
-      await runProgram('timeout', ['-s', 'KILL', `0.${1 + random(3)}`, 'mbsync', '-c', config, '-q', 'both']);
-      rmSync(join(directory, 'mail', box, '.lock'), { force: true });
-    }
-    const { code, output } = await sync();
-    t.is(code, 0, output);
-  }
-  const settled = await sync();
-  t.is(settled.code, 0, settled.output);
-  for (const box of ['INBOX', 'Projects']) {
-    await client.mailboxOpen(box);
-    const far =
-      client.mailbox !== false && client.mailbox.exists > 0
-        ? await client.fetchAll('1:*', { envelope: true, flags: true })
-        : [];
-    const letters = new Map([
-      ['\\Answered', 'R'],
-      ['\\Flagged', 'F'],
-      ['\\Seen', 'S'],
-    ]);
-    const farSide = far.map(
-      ({ envelope, flags }) =>
-        `${envelope!.subject} ${[...flags!]
-          .map((flag) => letters.get(flag) ?? '')
-          .sort()
-          .join('')}`,
-    );
-    const nearSide = near(box).map((file) => {
-      const subject = /^Subject: (.*?)\r?$/m.exec(readFileSync(file, 'utf8'))![1];
-      return `${subject} ${/:2,([A-Z]*)/.exec(file)?.[1] ?? ''}`;
-    });
-    t.deepEqual(nearSide.sort(), farSide.sort(), box);
-    t.is(new Set(farSide.map((line) => line.replace(/ [A-Z]*$/, ''))).size, farSide.length, 'nothing is doubled');
-  }
-});
-
-/** The self-signed certificate of the node's data directory. */
-function certificateOf(node: TestNode): string {
-  const file = readdirSync(node.dataDir, { recursive: true })
-    .map(String)
-    .find((name) => /cert.*\.pem$|\.crt$/.test(name));
-  return join(node.dataDir, file!);
-}

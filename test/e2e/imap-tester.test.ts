@@ -4,8 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import type { TestFn } from 'ava';
 import anyTest from 'ava';
+import { table } from '../../src/gateways/imap/table.js';
 import { parseScript, runScript } from '../imap-tester/script.js';
 import { stress } from '../imap-tester/stress.js';
+import { TesterClient } from '../imap-tester/tester-client.js';
 import { createAccount, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 
@@ -47,6 +49,84 @@ for (const file of readdirSync(GROUPS).sort()) {
     t.pass();
   });
 }
+
+/** A command of the groups for each capability that is named after the login. */
+const SHOWN_BY: Readonly<Record<string, RegExp>> = {
+  IMAP4rev1: /^SELECT /,
+  IMAP4rev2: /^ENABLE IMAP4rev2$/,
+  'LITERAL+': /\{\{\+/,
+  ID: /^ID /,
+  ENABLE: /^ENABLE /,
+  IDLE: /^IDLE$/,
+  NAMESPACE: /^NAMESPACE$/,
+  CHILDREN: /^LIST .* RETURN \(.*CHILDREN/,
+  'LIST-EXTENDED': /^LIST \(SUBSCRIBED RECURSIVEMATCH\) /,
+  'LIST-STATUS': /^LIST .* RETURN \(.*STATUS \(/,
+  'LIST-METADATA': /^LIST .* RETURN \(.*METADATA \(/,
+  'SPECIAL-USE': /^LIST \(SPECIAL-USE\) /,
+  'CREATE-SPECIAL-USE': /^CREATE .* \(USE /,
+  UNSELECT: /^UNSELECT$/,
+  UIDPLUS: /^UID EXPUNGE /,
+  MOVE: /^MOVE /,
+  MULTIAPPEND: /^APPEND .*\{\{.*\{\{/,
+  CATENATE: /^APPEND .* CATENATE \(.*URL /,
+  REPLACE: /^REPLACE /,
+  BINARY: /^FETCH .* BINARY\.PEEK\[/,
+  'UTF8=ACCEPT': /^APPEND .* UTF8 \(/,
+  'STATUS=SIZE': /^STATUS .*SIZE/,
+  OBJECTID: /^FETCH .*EMAILID THREADID/,
+  SAVEDATE: /^SEARCH SAVEDSINCE /,
+  PREVIEW: /^FETCH .*PREVIEW/,
+  CONDSTORE: /^STORE .*UNCHANGEDSINCE/,
+  QRESYNC: /^SELECT .*QRESYNC/,
+  UIDONLY: /^ENABLE UIDONLY$/,
+  ESEARCH: /^SEARCH RETURN \(.*COUNT/,
+  SEARCHRES: /^SEARCH RETURN \(SAVE/,
+  WITHIN: /^SEARCH YOUNGER /,
+  'I18NLEVEL=1': /^SEARCH CHARSET UTF-8 FROM "SENDER/,
+  PARTIAL: /^UID FETCH .*\(PARTIAL /,
+  'CONTEXT=SEARCH': /^SEARCH RETURN \(UPDATE/,
+  SORT: /^SORT \(/,
+  'SORT=DISPLAY': /^SORT \(DISPLAYFROM/,
+  ESORT: /^SORT RETURN \(/,
+  'CONTEXT=SORT': /^UID SORT RETURN \(UPDATE/,
+  'THREAD=ORDEREDSUBJECT': /^THREAD ORDEREDSUBJECT /,
+  'THREAD=REFERENCES': /^THREAD REFERENCES /,
+  NOTIFY: /^NOTIFY SET /,
+  METADATA: /^SETMETADATA /,
+  QUOTA: /^GETQUOTA /,
+  'QUOTA=RES-MAILBOX': /^GETQUOTAROOT /,
+  APPENDLIMIT: /^STATUS .*APPENDLIMIT/,
+  'COMPRESS=DEFLATE': /^COMPRESS DEFLATE$/,
+};
+/** Elsewhere: curl logs in with initial responses, and progress is told after ten seconds (test/gateways/imap/search). */
+const SHOWN_ELSEWHERE = ['SASL-IR', 'INPROGRESS'];
+/** Commands of the connection, which every client of the tests and of `imap-clients.test.ts` sends. */
+const OF_CONNECTIONS = ['LOGIN', 'LOGOUT', 'STARTTLS', 'AUTHENTICATE'];
+
+test('the groups show every command, and every capability that the server names', async (t) => {
+  const { node, user } = t.context;
+  const { name, password } = await user('shown');
+  const client = await TesterClient.open(serverOf(node));
+  await client.ok(`LOGIN "${name}" "${password}"`);
+  const { untagged } = await client.ok('CAPABILITY');
+  client.destroy();
+  const named = untagged[0]!.text.split(' ').map((each) => each.replace(/^APPENDLIMIT=\d+$/, 'APPENDLIMIT'));
+  t.deepEqual(named.sort(), [...Object.keys(SHOWN_BY), ...SHOWN_ELSEWHERE].sort());
+  const sent = readdirSync(GROUPS).flatMap((file) =>
+    parseScript(readFileSync(`${GROUPS}/${file}`, 'utf8')).steps.map(({ command }) => command),
+  );
+  for (const [capability, form] of Object.entries(SHOWN_BY)) {
+    t.true(
+      sent.some((command) => form.test(command)),
+      `no group shows ${capability}`,
+    );
+  }
+  const words = new Set(sent.map((command) => command.toUpperCase().replace(/^UID /, '').split(' ')[0]!));
+  for (const command of table.keys()) {
+    t.true(words.has(command) || OF_CONNECTIONS.includes(command), `no group has ${command}`);
+  }
+});
 
 test('fifty clients on two mailboxes of one account see the same mailbox, by responses alone', async (t) => {
   const { node, user } = t.context;

@@ -7,6 +7,11 @@ export interface KnownMessage {
   modseq: number | undefined;
 }
 
+export interface FlagChange {
+  readonly mode: '+' | '-' | '';
+  readonly flags: readonly string[];
+}
+
 /** A command under way, as far as the rules about EXPUNGE need it (RFC 9051 §7.5.1). */
 export interface UnderWay {
   readonly name: string;
@@ -22,6 +27,8 @@ export class CheckedMailbox {
   highestModseq: number | undefined;
   /** UIDs that were expunged under the eyes of this client; they never come again. */
   readonly expunged = new Set<number>();
+  /** NOTIFY has asked for the changes of the selected mailbox, so EXPUNGE may come while no command runs (RFC 5465). */
+  isNotified = false;
   #isSelected = false;
   /** What SELECT with QRESYNC says before it is done. */
   readonly #resuming: { exists: number; fetched: [seq: number, data: Value | undefined][] } | undefined;
@@ -49,6 +56,37 @@ export class CheckedMailbox {
     if (this.#resuming === undefined) return;
     this.#exists(this.#resuming.exists);
     for (const [seq, data] of this.#resuming.fetched) this.#fetched(seq, data);
+  }
+
+  /**
+   * Call before a STORE with .SILENT, and what it returns after the STORE: the client then takes the flags for changed, but for
+   * those that the server has told meanwhile. A STORE that was refused may have changed some messages.
+   */
+  expectSilent(set: string, isUid: boolean, change: FlagChange): (isDone: boolean) => void {
+    // The last message may be one that the server has not told of yet.
+    if (set === '*') for (const message of this.messages) message.flags = undefined;
+    const named = set === '*' ? [] : this.#named(set, isUid);
+    const before = named.map(({ flags }) => flags);
+    return (isDone) => {
+      for (const [i, message] of named.entries()) {
+        if (message.flags !== before[i]) continue;
+        message.flags = isDone ? changed(message.flags, change) : undefined;
+      }
+    };
+  }
+
+  /** Of a set of UIDs also those whose UID is unknown, with flags that are unknown. */
+  #named(set: string, isUid: boolean): KnownMessage[] {
+    const last = isUid ? Math.max(0, ...this.uids) : this.messages.length;
+    const ranges = set.split(',').map((range) => {
+      const [from, to = from] = range.split(':').map((number) => (number === '*' ? last : Number(number)));
+      return [Math.min(from!, to!), Math.max(from!, to!)] as const;
+    });
+    return this.messages.filter((message, i) => {
+      const number = isUid ? message.uid : i + 1;
+      if (number === undefined) message.flags = undefined;
+      return number !== undefined && ranges.some(([from, to]) => number >= from && number <= to);
+    });
   }
 
   get knowsAllUids(): boolean {
@@ -79,8 +117,7 @@ export class CheckedMailbox {
   }
 
   #expunge(seq: number, underWay: UnderWay | undefined): void {
-    if (underWay === undefined) throw new ServerFault('EXPUNGE while no command runs');
-    if (!underWay.isUid && HOLDS_EXPUNGE.has(underWay.name)) throw new ServerFault(`EXPUNGE within ${underWay.name}`);
+    this.#mayExpunge('EXPUNGE', underWay);
     if (seq < 1 || seq > this.messages.length) {
       throw new ServerFault(`EXPUNGE ${seq} of ${this.messages.length} messages`);
     }
@@ -90,16 +127,20 @@ export class CheckedMailbox {
 
   #vanished({ values, raw }: Response, underWay: UnderWay | undefined): void {
     const isEarlier = isList(values[0]) && textOf(values[0][0]).toUpperCase() === 'EARLIER';
-    if (!isEarlier && underWay === undefined) throw new ServerFault('VANISHED while no command runs');
-    if (!isEarlier && !underWay!.isUid && HOLDS_EXPUNGE.has(underWay!.name)) {
-      throw new ServerFault(`VANISHED within ${underWay!.name}`);
-    }
+    if (!isEarlier) this.#mayExpunge('VANISHED', underWay);
     for (const uid of uidsOf(textOf(values[isEarlier ? 1 : 0]))) {
       const at = this.#placeOf(uid);
       if (at >= 0) this.messages.splice(at, 1);
       else if (!isEarlier) throw new ServerFault(`a UID that the client does not know has vanished: ${raw}`);
       // EARLIER may name UIDs that were given to nobody (RFC 7162 §3.2.10).
       if (!isEarlier || at >= 0) this.expunged.add(uid);
+    }
+  }
+
+  #mayExpunge(name: string, underWay: UnderWay | undefined): void {
+    if (underWay === undefined && !this.isNotified) throw new ServerFault(`${name} while no command runs`);
+    if (underWay?.isUid === false && HOLDS_EXPUNGE.has(underWay.name)) {
+      throw new ServerFault(`${name} within ${underWay.name}`);
     }
   }
 
@@ -123,13 +164,20 @@ export class CheckedMailbox {
     for (let i = 0; i < data.length; i += 2) {
       const name = textOf(data[i]).toUpperCase();
       const value = data[i + 1]!;
-      if (name === 'UID') this.#named(seq, message, Number(value));
+      if (name === 'UID') this.#identified(seq, message, Number(value));
       else if (name === 'FLAGS') message.flags = flagsOf(value);
-      else if (name === 'MODSEQ' && isList(value)) message.modseq = Number(textOf(value[0]));
+      else if (name === 'MODSEQ' && isList(value)) this.#modified(message, Number(textOf(value[0])));
     }
   }
 
-  #named(seq: number, message: KnownMessage, uid: number): void {
+  #modified(message: KnownMessage, modseq: number): void {
+    if (message.modseq !== undefined && modseq < message.modseq) {
+      throw new ServerFault(`the modseq ${message.modseq} of a message has become ${modseq}`);
+    }
+    message.modseq = modseq;
+  }
+
+  #identified(seq: number, message: KnownMessage, uid: number): void {
     if (message.uid !== undefined && message.uid !== uid) {
       throw new ServerFault(`message ${seq} is UID ${uid} and was UID ${message.uid}`);
     }
@@ -141,6 +189,17 @@ export class CheckedMailbox {
     }
     message.uid = uid;
   }
+}
+
+function changed(flags: ReadonlySet<string> | undefined, change: FlagChange): ReadonlySet<string> | undefined {
+  if (change.mode === '') return new Set(change.flags);
+  if (flags === undefined) return undefined;
+  const result = new Set(flags);
+  for (const flag of change.flags) {
+    if (change.mode === '+') result.add(flag);
+    else result.delete(flag);
+  }
+  return result;
 }
 
 function flagsOf(value: Value): ReadonlySet<string> {

@@ -2,7 +2,9 @@
 //
 //   # what the group is about
 //   messages 3                     three messages in a new mailbox, which every client of the script selects
-//   > STORE 1 +FLAGS (\Seen)       sent by client 1; `2> …` by client 2. {{text}} is sent as a literal
+//   > STORE 1 +FLAGS (\Seen)       sent by client 1; `2> …` by client 2. {{text}} is sent as a literal, {{+text}} as one that
+//                                  does not wait for the server's consent, {{~text}} as literal8
+//   > WAIT                         nothing is sent: the responses below come by themselves
 //   * 1 FETCH (FLAGS (\Seen))      must come, in any order among the others of the command
 //   ! EXPUNGE                      no untagged response of this name may come
 //   = OK [READ-WRITE]              how the command must end (`NO|BAD`: either; `[]`: without a code); without a line it must end with OK
@@ -10,7 +12,7 @@
 // Lists of flags match in any order. `$name` matches any value, the same one wherever the name stands again; `$_` matches any
 // value each time; `...` ends a list whose rest does not matter. $mailbox is the mailbox of the script.
 import { isList, parseResponse, type Response, ServerFault, textOf, type Value } from './response.js';
-import { type Completed, type Piece, type Server, TesterClient } from './tester-client.js';
+import { type Completed, type Literal, type Piece, type Server, TesterClient } from './tester-client.js';
 
 interface Step {
   readonly line: number;
@@ -117,14 +119,15 @@ async function take(step: Step, client: TesterClient, bound: Map<string, Value>,
   const command = step.command
     .replaceAll('$mailbox', mailbox)
     .replace(/\$(\w+)/g, (whole) => textOf(bound.get(whole)) || whole);
-  const completed = await send(client, command, mailbox);
-  const rest = [...completed.untagged];
-  for (const line of step.expected) {
-    const wanted = parseResponse(Buffer.from(withLiterals(line.replaceAll('...', '$...'))));
-    const at = rest.findIndex((response) => matches(wanted, response, bound));
-    if (at < 0) throw new ServerFault(`no response ${line}`);
-    rest.splice(at, 1);
+  if (command === 'WAIT') {
+    await client.until(step.expected.join(' and '), () => missing(step, client.unasked, bound) === undefined);
+    client.unasked.length = 0;
+    return;
   }
+  client.unasked.length = 0;
+  const completed = await send(client, command, mailbox);
+  const line = missing(step, completed.untagged, bound);
+  if (line !== undefined) throw new ServerFault(`no response ${line}`);
   const unwanted = completed.untagged.find((response) => step.unwanted.includes(response.name));
   if (unwanted !== undefined) throw new ServerFault(`unwanted: ${unwanted.raw}`);
   const [, status, code] = /^([\w|]+)(?: \[(.*)\])?$/.exec(step.completion) ?? [];
@@ -136,18 +139,37 @@ async function take(step: Step, client: TesterClient, bound: Map<string, Value>,
   }
 }
 
+/** The first expected response that is not among the responses; what the names stand for is kept when none is missing. */
+function missing({ expected }: Step, responses: readonly Response[], bound: Map<string, Value>): string | undefined {
+  const rest = [...responses];
+  const trial = new Map(bound);
+  for (const line of expected) {
+    const wanted = parseResponse(Buffer.from(withLiterals(line.replaceAll('...', '$...'))));
+    const at = rest.findIndex((response) => matches(wanted, response, trial));
+    if (at < 0) return line;
+    rest.splice(at, 1);
+  }
+  for (const [name, value] of trial) bound.set(name, value);
+  return undefined;
+}
+
 async function send(client: TesterClient, command: string, mailbox: string): Promise<Completed> {
   const select = /^(SELECT|EXAMINE) (\S+)$/.exec(command);
   if (select !== null) return client.select(select[2]!, select[1]!);
   if (command === 'IDLE') return (await client.idle()).done();
-  const pieces: Piece[] = command
-    .split(/\{\{(.*?)\}\}/)
-    .map((piece, i) => (i % 2 === 0 ? piece : Buffer.from(unescaped(piece))));
+  const pieces: Piece[] = command.split(/\{\{(.*?)\}\}/).map((piece, i) => (i % 2 === 0 ? piece : literalOf(piece)));
   if (pieces.at(-1) === '') pieces.pop();
   const completed = await client.run(...pieces);
+  if (/^NOTIFY SET .*\(selected \(/.test(command) && client.mailbox !== undefined) client.mailbox.isNotified = true;
   const isOver = /^(CLOSE|UNSELECT)$/.test(command) || (/^(SELECT|EXAMINE) /.test(command) && mailbox !== '');
   if (isOver) client.mailbox = undefined;
   return completed;
+}
+
+function literalOf(text: string): Literal {
+  const mark = /^[+~]/.exec(text)?.[0];
+  const octets = Buffer.from(unescaped(mark === undefined ? text : text.slice(1)));
+  return { octets, isUninvited: mark === '+', isBinary: mark === '~' };
 }
 
 /** Quoted strings with line breaks are literals. */

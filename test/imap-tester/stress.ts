@@ -77,6 +77,7 @@ class Run {
   #logins = 0;
   /** What UIDs hold, by user, mailbox and UIDVALIDITY: the same for all clients, always. */
   readonly #bodies = new Map<string, string>();
+  readonly #given = new Set<string>();
   #arrived = 0;
   #release: (() => void)[] = [];
 
@@ -145,23 +146,19 @@ class Run {
     const uid = random(2) === 0 ? 'UID ' : '';
     const set = uid === '' ? this.#sequenceSet(known, random) : this.#uidSet(known, random);
     const other = this.#mailboxes[random(this.#mailboxes.length)]!;
-    const flags = Array.from({ length: 1 + random(2) }, () => FLAGS[random(FLAGS.length)]!).join(' ');
+    const flags = Array.from({ length: 1 + random(2) }, () => FLAGS[random(FLAGS.length)]!);
     const dice = random(100);
     if (dice < 8) await this.#send(client, 'NOOP');
-    else if (dice < 18) await this.#append(client, random(3) === 0 ? other : mailbox);
+    else if (dice < 18) await this.#append(client, user, random(3) === 0 ? other : mailbox);
     else if (dice < 24) await this.#idle(client, random);
     else if (dice < 28) await this.#send(client, `STATUS ${other} (MESSAGES UIDNEXT UIDVALIDITY UNSEEN)`);
     else if (dice < 34) await this.#send(client, 'EXPUNGE');
-    else if (dice < 42) await this.#search(client, uid, random);
+    else if (dice < 40) await this.#search(client, uid, random);
+    else if (dice < 42) await this.#sort(client, uid, random);
     else if (set === undefined) await this.#send(client, 'CHECK');
     else if (dice < 64) await this.#fetch(client, user, mailbox, uid, set, random);
-    else if (dice < 86) {
-      const mode = ['+', '-', ''][random(3)]!;
-      const isSilent = random(4) === 0;
-      await this.#send(client, `${uid}STORE ${set} ${mode}FLAGS${isSilent ? '.SILENT' : ''} (${flags})`);
-      // The client has to know by itself what it did; here it takes the flags for unknown.
-      if (isSilent) for (const message of known.messages) message.flags = undefined;
-    } else if (dice < 92) await this.#send(client, `${uid}COPY ${few(set, known)} ${other}`);
+    else if (dice < 86) await this.#store(client, uid, set, flags, random);
+    else if (dice < 92) await this.#send(client, `${uid}COPY ${few(set, known)} ${other}`);
     else if (dice < 95) await this.#send(client, `${uid}MOVE ${few(set, known)} ${other}`);
     else if (uid !== '') await this.#send(client, `UID EXPUNGE ${set}`);
     else await this.#send(client, 'LIST "" *');
@@ -185,9 +182,19 @@ class Run {
     this.#refusals.set(reason, (this.#refusals.get(reason) ?? 0) + 1);
   }
 
-  async #append(client: TesterClient, mailbox: string): Promise<void> {
+  async #append(client: TesterClient, user: string, mailbox: string): Promise<void> {
     const { completion } = await client.run(`APPEND ${mailbox} (${FLAGS[this.#messages % 4]}) `, this.#message());
     this.#count('APPEND', completion);
+    this.#placed(user, mailbox, completion);
+  }
+
+  /** No UID is given twice. */
+  #placed(user: string, mailbox: string, { code }: Response): void {
+    const [, uidValidity, uid] = /^APPENDUID (\d+) (\d+)$/.exec(code ?? '') ?? [];
+    if (uid === undefined) return;
+    const key = `${user}/${mailbox}/${uidValidity}/${uid}`;
+    if (this.#given.has(key)) throw new ServerFault(`${key} was given to another message`);
+    this.#given.add(key);
   }
 
   #message(): Buffer {
@@ -196,6 +203,26 @@ class Run {
     return Buffer.from(
       `From: Zoë 💌 <zoe@example.test>\r\nTo: b@example.test\r\nSubject: number ${id}\r\nMessage-ID: <${id}.${this.#options.seed}@stress.test>\r\nDate: Sun, 22 Nov 2026 10:00:00 +0000\r\n\r\n${lines}`,
     );
+  }
+
+  async #store(
+    client: TesterClient,
+    uid: string,
+    set: string,
+    flags: readonly string[],
+    random: Random,
+  ): Promise<void> {
+    const mode = (['+', '-', ''] as const)[random(3)]!;
+    const isSilent = random(3) === 0;
+    const settle = isSilent ? client.mailbox!.expectSilent(set, uid !== '', { mode, flags }) : undefined;
+    const modseqs = client.mailbox!.messages.flatMap(({ modseq }) => modseq ?? []);
+    // Only after the client has asked for modseqs.
+    const isConditional = !isSilent && modseqs.length > 0 && random(4) === 0;
+    const condition = isConditional ? `(UNCHANGEDSINCE ${modseqs[random(modseqs.length)]}) ` : '';
+    const form = `FLAGS${isSilent ? '.SILENT' : ''} (${flags.join(' ')})`;
+    const { completion } = await client.run(`${uid}STORE ${set} ${condition}${mode}${form}`);
+    this.#count(`${uid}STORE`, completion);
+    settle?.(completion.name === 'OK');
   }
 
   async #idle(client: TesterClient, random: Random): Promise<void> {
@@ -214,6 +241,23 @@ class Run {
       const numbers = values.map(Number);
       if (uid === '' && numbers.some((seq) => !(seq >= 1 && seq <= known.messages.length))) {
         throw new ServerFault(`SEARCH found ${numbers} of ${known.messages.length}`);
+      }
+    }
+  }
+
+  async #sort(client: TesterClient, uid: string, random: Random): Promise<void> {
+    const known = client.mailbox!;
+    const command = [
+      'SORT (REVERSE ARRIVAL) UTF-8 ALL',
+      'SORT (SUBJECT SIZE) UTF-8 UNSEEN',
+      'THREAD REFERENCES UTF-8 ALL',
+    ];
+    for (const { name, text } of await this.#send(client, `${uid}${command[random(3)]}`)) {
+      if (name !== 'SORT' && name !== 'THREAD') continue;
+      const numbers = (text.match(/\d+/g) ?? []).map(Number);
+      if (new Set(numbers).size < numbers.length) throw new ServerFault(`${name} has a message twice: ${numbers}`);
+      if (uid === '' && numbers.some((seq) => !(seq >= 1 && seq <= known.messages.length))) {
+        throw new ServerFault(`${name} has ${numbers} of ${known.messages.length}`);
       }
     }
   }

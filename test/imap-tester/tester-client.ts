@@ -2,7 +2,9 @@
 // response against what it knows of its selected mailbox.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
+import { constants, createDeflateRaw, createInflateRaw } from 'node:zlib';
 import { CheckedMailbox } from './checked-mailbox.js';
 import { literalAt, parseResponse, type Response, ServerFault } from './response.js';
 
@@ -15,8 +17,16 @@ export interface Server {
   readonly tls?: boolean;
 }
 
-/** Octets of a literal among the text of a command. */
-export type Piece = string | Buffer;
+export interface Literal {
+  readonly octets: Buffer;
+  /** `literal8` (RFC 3516). */
+  readonly isBinary?: boolean;
+  /** Sent without the consent of the server (RFC 7888). */
+  readonly isUninvited?: boolean;
+}
+
+/** Text of a command, or a literal; octets alone are a literal that waits for the server's consent. */
+export type Piece = string | Buffer | Literal;
 
 export interface Completed {
   readonly completion: Response;
@@ -39,6 +49,10 @@ export class TesterClient {
   /** What was sent and received lately, for reports. */
   readonly transcript: string[] = [];
   readonly #socket: Socket;
+  /** Takes what is sent: the socket, or what compresses for it. */
+  #sink: Writable;
+  /** Behind COMPRESS (RFC 4978); takes what the socket receives. */
+  #inflate: Writable | undefined;
   #buffer: Buffer = Buffer.alloc(0);
   /** Octets of the response at the start of the buffer that are known to belong to it. */
   #scanned = 0;
@@ -53,10 +67,15 @@ export class TesterClient {
   #isGreeted = false;
   /** Untagged responses that came while no command ran, or during IDLE. */
   readonly unasked: Response[] = [];
+  #changed: (() => void)[] = [];
 
   private constructor(socket: Socket) {
     this.#socket = socket;
-    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    this.#sink = socket;
+    socket.on('data', (chunk: Buffer) => {
+      if (this.#inflate === undefined) this.#receive(chunk);
+      else this.#inflate.write(chunk);
+    });
     socket.on('error', (error) => this.#fail(error));
     socket.on('close', () => this.#fail(new Error('the connection is closed')));
   }
@@ -70,7 +89,7 @@ export class TesterClient {
     return client;
   }
 
-  /** Buffers are sent as literals, after the server has asked for them. Rejects when a response breaks a rule. */
+  /** Rejects when a response breaks a rule. */
   async run(...pieces: readonly Piece[]): Promise<Completed> {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#running !== undefined) throw new Error('a command runs already');
@@ -86,18 +105,20 @@ export class TesterClient {
     try {
       let text = `${tag} `;
       for (const piece of pieces) {
-        if (typeof piece === 'string') text += piece;
-        else {
-          const continued = new Promise<void>((resolve) => {
-            this.#continued = resolve;
-          });
-          this.#send(`${text}{${piece.length}}\r\n`);
-          // The server may refuse the literal by completing the command.
-          await Promise.race([continued, completed]);
-          if (this.#running === undefined) return await completed;
-          this.#socket.write(piece);
-          text = '';
+        if (typeof piece === 'string') {
+          text += piece;
+          continue;
         }
+        const { octets, isBinary = false, isUninvited = false } = Buffer.isBuffer(piece) ? { octets: piece } : piece;
+        const continued = new Promise<void>((resolve) => {
+          this.#continued = resolve;
+        });
+        this.#send(`${text}${isBinary ? '~' : ''}{${octets.length}${isUninvited ? '+' : ''}}\r\n`);
+        // The server may refuse the literal by completing the command.
+        if (!isUninvited) await Promise.race([continued, completed]);
+        if (this.#running === undefined) return await completed;
+        this.#sink.write(octets);
+        text = '';
       }
       this.#send(`${text}\r\n`);
       return await completed;
@@ -130,6 +151,19 @@ export class TesterClient {
     };
   }
 
+  /** Waits for `holds`, which is asked again whenever a response has come. Rejects when that takes too long. */
+  async until(what: string, holds: () => boolean): Promise<void> {
+    const late = setTimeout(() => this.#fail(new Error(`waited in vain for ${what}`)), PATIENCE_MS);
+    try {
+      while (!holds()) {
+        if (this.#failure !== undefined) throw this.#failure;
+        await new Promise<void>((resolve) => this.#changed.push(resolve));
+      }
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
   /** `known`: what QRESYNC brings up to date; it is of this UIDVALIDITY and modseq. */
   async select(name: string, command = 'SELECT', known?: CheckedMailbox): Promise<Completed> {
     const { uidValidity, highestModseq, messages } = known ?? {};
@@ -154,12 +188,12 @@ export class TesterClient {
     await this.run('LOGOUT');
     this.mailbox = undefined;
     this.#failure ??= new Error('the client has logged out');
-    this.#socket.end();
+    this.#sink.end();
   }
 
   #send(text: string): void {
     this.#note(`> ${text}`);
-    this.#socket.write(text, 'latin1');
+    this.#sink.write(text, 'latin1');
   }
 
   #note(line: string): void {
@@ -213,12 +247,33 @@ export class TesterClient {
       running?.untagged.push(response);
     } else if (running?.tag === response.tag) {
       this.#running = undefined;
+      if (running.name === 'COMPRESS' && response.name === 'OK') this.#compress();
       running.resolve({ completion: response, untagged: running.untagged });
     } else throw new ServerFault(`a completion of no command: ${response.raw}`);
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const wake of this.#changed.splice(0)) wake();
+  }
+
+  /** Nothing was sent behind the command, so whatever was received behind its completion is compressed. */
+  #compress(): void {
+    const deflate = createDeflateRaw({ flush: constants.Z_SYNC_FLUSH });
+    deflate.pipe(this.#socket);
+    this.#sink = deflate;
+    const inflate = createInflateRaw();
+    inflate.on('data', (chunk: Buffer) => this.#receive(chunk));
+    inflate.on('error', (error) => this.#fail(error));
+    const early = this.#buffer;
+    this.#buffer = Buffer.alloc(0);
+    if (early.length > 0) inflate.write(early);
+    this.#inflate = inflate;
   }
 
   #fail(error: unknown): void {
     this.#failure ??= error;
+    this.#wake();
     const running = this.#running;
     this.#running = undefined;
     running?.reject(this.#failure);
