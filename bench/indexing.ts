@@ -1,15 +1,17 @@
 // What it costs to make an email searchable, from its decoded text on: processor time of the node (words, statements) and of
-// the database, and the longest time for which the event loop was held. By default 4 kB, 50 kB and 256 kB of text, or the
-// octets that are given.
+// the database, and the longest time for which the event loop was held; and emails of many accounts in the background.
+// `npm run bench indexing [4000] [50000] … [accounts]`: texts of so many octets, by default 4 kB, 50 kB and 256 kB; or the accounts.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { makeSearchable } from '../src/actors/mailbox/searchable-emails.js';
 import { connect } from '../src/store/postgres/client.js';
 import { postgresSearch } from '../src/store/postgres/search.js';
+import { indexManyAccounts } from './indexing/many-accounts.js';
 import { ownCpuSeconds } from './support/cpu-time.js';
 import { figure } from './support/figures.js';
 import { wordOf, zipf } from './support/large-store.js';
 import { startBenchNode } from './support/node.js';
 
+const MANY = 'accounts';
 const SIZES = [4_000, 50_000, 256 * 1024];
 /** Of text for each size; half of it first, unmeasured. */
 const OCTETS = 6_000_000;
@@ -19,9 +21,10 @@ const PAGE = 100;
 export async function run(args: readonly string[]): Promise<void> {
   const node = await startBenchNode({ MANSIO_LOG_LEVEL: 'warn' });
   try {
-    const sizes = args.length > 0 ? args.map(Number) : SIZES;
+    const sizes = args.length > 0 ? args.filter((arg) => arg !== MANY).map(Number) : SIZES;
     const accounts = await node.createAccounts(sizes.length);
     for (const [i, size] of sizes.entries()) await measure(node.database, accounts[i]!.id, size);
+    if (args.length === 0 || args.includes(MANY)) await indexManyAccounts(node, textOf);
   } finally {
     await node.stop();
   }

@@ -15,7 +15,7 @@ import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
 
 /** Of the server's WebSocket object. */
 export interface RawSocket {
-  /** 0 buffered, 1 sent, 2 dropped: over the limit, and the connection closes. */
+  /** 0: buffered. SENT. DROPPED: over the limit, and the connection closes. */
   send(message: Uint8Array, isBinary: boolean, compress: boolean): number;
   getBufferedAmount(): number;
   end(code: number, reason: Uint8Array): void;
@@ -49,6 +49,8 @@ export interface UpgradeOptions<R extends Upgradable> {
   readonly late: (response: R, upgrade: () => void) => void;
 }
 
+const SENT = 1;
+const DROPPED = 2;
 const METHODS = ['GET', 'POST', 'DELETE'];
 
 /**
@@ -165,9 +167,10 @@ function bodyOf(body: HttpAnswer['body']): HttpReply['body'] {
 
 /** The handlers of one endpoint's sockets, in the server's terms. */
 export function socketHandlers(maxBuffered: number, log: Log) {
+  const endOfTick = new EndOfTick();
   return {
     open(raw: RawSocket): void {
-      const session = new Session(raw, maxBuffered, log);
+      const session = new Session(raw, maxBuffered, endOfTick, log);
       const data = raw.getUserData();
       data.session = session;
       session.start(data.take);
@@ -188,20 +191,42 @@ export function socketHandlers(maxBuffered: number, log: Log) {
   };
 }
 
+/** Writes what sessions have queued in a tick, all sessions in one go: ten thousand may have the same event. */
+class EndOfTick {
+  #sessions: Session[] = [];
+
+  /** After everything that this tick's promises still do: their frames belong into the same write. */
+  flush(session: Session): void {
+    if (this.#sessions.push(session) === 1) queueMicrotask(() => process.nextTick(() => this.#flushAll()));
+  }
+
+  #flushAll(): void {
+    const sessions = this.#sessions;
+    this.#sessions = [];
+    for (const session of sessions) session.flush();
+  }
+}
+
 class Session implements Socket {
   readonly #raw: RawSocket;
   readonly #maxBuffered: number;
+  readonly #endOfTick: EndOfTick;
   readonly #log: Log;
   #listener: SocketListener | undefined;
   #open = true;
   #isBinary = false;
-  #queue: Uint8Array[] = [];
+  /** Frames that the end of the tick writes: most often one. */
+  #first: Uint8Array | undefined;
+  #others: Uint8Array[] | undefined;
   #queued = 0;
+  /** False when the kernel has taken all that was written. */
+  #mayBeBehind = false;
   #closing: { readonly code: number; readonly reason: string } | undefined;
 
-  constructor(raw: RawSocket, maxBuffered: number, log: Log) {
+  constructor(raw: RawSocket, maxBuffered: number, endOfTick: EndOfTick, log: Log) {
     this.#raw = raw;
     this.#maxBuffered = maxBuffered;
+    this.#endOfTick = endOfTick;
     this.#log = log;
   }
 
@@ -220,21 +245,27 @@ class Session implements Socket {
 
   send(octets: Uint8Array): boolean {
     if (!this.#open || this.#closing !== undefined) return false;
-    this.#queue.push(octets);
     this.#queued += octets.length;
-    if (this.#queue.length === 1) this.#later();
-    else if (this.#queued > this.#maxBuffered) this.terminate();
+    if (this.#first === undefined) {
+      this.#first = octets;
+      this.#endOfTick.flush(this);
+      return true;
+    }
+    this.#others ??= [];
+    this.#others.push(octets);
+    if (this.#queued > this.#maxBuffered) this.terminate();
     return this.#open;
   }
 
   bufferedBytes(): number {
-    return this.#open ? this.#raw.getBufferedAmount() + this.#queued : 0;
+    if (!this.#open) return 0;
+    return this.#mayBeBehind ? this.#unwritten() + this.#queued : this.#queued;
   }
 
   close(code: number, reason: string): void {
     if (!this.#open || this.#closing !== undefined) return;
     this.#closing = { code, reason };
-    if (this.#queue.length === 0) this.#later();
+    if (this.#first === undefined) this.#endOfTick.flush(this);
   }
 
   terminate(): void {
@@ -255,11 +286,50 @@ class Session implements Socket {
 
   closed(code: number): void {
     this.#open = false;
-    this.#queue = [];
-    this.#queued = 0;
+    this.#empty();
     const listener = this.#listener;
     this.#listener = undefined;
     this.#guarded(() => listener?.closed(code));
+  }
+
+  flush(): void {
+    const first = this.#first;
+    const others = this.#others;
+    this.#empty();
+    // An exception would keep the frames of other sessions.
+    this.#guarded(() => {
+      if (first !== undefined) this.#write(first, others);
+      if (this.#closing !== undefined && this.#open)
+        this.#raw.end(this.#closing.code, Buffer.from(this.#closing.reason));
+    });
+  }
+
+  /** A single frame needs no cork. */
+  #write(first: Uint8Array, others: readonly Uint8Array[] | undefined): void {
+    if (!this.#open) return;
+    if (others === undefined) {
+      if (this.#raw.send(first, this.#isBinary, false) !== SENT) this.#mayBeBehind = true;
+      return;
+    }
+    this.#mayBeBehind = true;
+    this.#raw.cork(() => {
+      for (const octets of [first, ...others]) {
+        if (!this.#open || this.#raw.send(octets, this.#isBinary, false) === DROPPED) return;
+      }
+    });
+  }
+
+  #empty(): void {
+    this.#first = undefined;
+    this.#others = undefined;
+    this.#queued = 0;
+  }
+
+  /** Octets that the server holds. */
+  #unwritten(): number {
+    const octets = this.#raw.getBufferedAmount();
+    this.#mayBeBehind = octets > 0;
+    return octets;
   }
 
   /** An exception that got into the server's callback would end the process. */
@@ -270,23 +340,5 @@ class Session implements Socket {
       this.#log.error({ err: error }, 'socket listener failed');
       this.terminate();
     }
-  }
-
-  /** After everything that this tick's promises still do: their frames belong into the same write. */
-  #later(): void {
-    queueMicrotask(() => process.nextTick(() => this.#flush()));
-  }
-
-  #flush(): void {
-    if (!this.#open) return;
-    const queue = this.#queue;
-    this.#queue = [];
-    this.#queued = 0;
-    this.#raw.cork(() => {
-      for (const octets of queue) {
-        if (!this.#open || this.#raw.send(octets, this.#isBinary, false) === 2) return;
-      }
-    });
-    if (this.#closing !== undefined && this.#open) this.#raw.end(this.#closing.code, Buffer.from(this.#closing.reason));
   }
 }

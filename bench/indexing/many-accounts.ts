@@ -1,0 +1,76 @@
+// Emails of many accounts that wait to be made searchable, one or a few an account, as mail to mailboxes that are not in memory
+// leaves them: how many emails a second the background work gets through beside its rests, and what each costs.
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import pino from 'pino';
+import { startSearchIndexing } from '../../src/actors/mailbox/search-indexing.js';
+import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+import { openEmailTexts } from '../../src/node/email-texts.js';
+import { postgresBlobs } from '../../src/store/postgres/blobs.js';
+import { connect, type Sql } from '../../src/store/postgres/client.js';
+import { postgresSearch } from '../../src/store/postgres/search.js';
+import { fillAccounts } from '../support/cold-store.js';
+import { cpuSeconds, difference } from '../support/cpu-time.js';
+import { figure } from '../support/figures.js';
+import type { BenchNode } from '../support/node.js';
+
+const ACCOUNTS = 3_000;
+const OCTETS = 4_000;
+const LOOK_MS = 50;
+/** As the node has them. */
+const CONNECTIONS = 4;
+
+export async function indexManyAccounts(node: BenchNode, textOf: (n: number, size: number) => string): Promise<void> {
+  const sql = connect(node.database, { max: CONNECTIONS, applicationName: 'bench', byKey: true, wide: true });
+  const looking = connect(node.database, { max: 1, applicationName: 'bench' });
+  await fillAccounts(looking, 'many.test', ACCOUNTS);
+  const emails = await ownMessages(looking, textOf);
+  const texts = openEmailTexts(postgresBlobs(sql));
+  const indexing = startSearchIndexing({
+    store: postgresSearch(sql),
+    texts,
+    log: pino({ level: 'warn' }),
+    quietMs: 1,
+  });
+  const roots = { database: [node.databasePid] };
+  const [before, own, began] = [await cpuSeconds(roots), process.cpuUsage(), performance.now()];
+  for (const { account_id, id } of emails) indexing.note(account_id, id);
+  while ((await searchable(looking)) < emails.length) await pause(LOOK_MS);
+  const seconds = (performance.now() - began) / 1000;
+  const used = process.cpuUsage(own);
+  const { database } = difference(await cpuSeconds(roots), before);
+  figure(`in the background, ${emails.length} accounts of one email`, emails.length / seconds, 'emails/s');
+  figure('  an email, node', (used.user + used.system) / emails.length, 'µs CPU');
+  figure('  an email, database', (database / emails.length) * 1e6, 'µs CPU');
+  await indexing.stop();
+  await texts.close();
+  await Promise.all([sql.end(), looking.end()]);
+}
+
+/** Each email has a message of its own. */
+async function ownMessages(sql: Sql, textOf: (n: number, size: number) => string) {
+  const emails = await sql<{ account_id: string; id: string }[]>`
+    select e.account_id, e.id from emails e join addresses a on a.account_id = e.account_id where a.domain = 'many.test'`;
+  for (const [n, { account_id, id }] of emails.entries()) {
+    const raw = Buffer.from(
+      `From: Ann <ann@remote.test>\r\nTo: Bob <bob@many.test>\r\nSubject: First\r\nX: ${n}\r\n\r\n${textOf(n, OCTETS)}\r\n`,
+    );
+    const hash = createHash('sha256').update(raw).digest();
+    await sql`
+      with blob as (
+        insert into blobs (hash, size, mime_index)
+        values (${hash}, ${raw.length}, ${JSON.stringify(indexMessage(raw))}::text::json)
+      ), chunk as (
+        insert into blob_chunks (hash, seq, data) values (${hash}, 0, ${raw})
+      )
+      update emails set blob = ${hash}, size = ${raw.length} where account_id = ${account_id} and id = ${id}`;
+  }
+  return emails;
+}
+
+async function searchable(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from search_state s join addresses a on a.account_id = s.account_id
+    where a.domain = 'many.test'`;
+  return row!.count;
+}
