@@ -151,6 +151,9 @@ const storedFolder = changingFolderColumns.set((name, property) => `coalesce(r.$
 const json = (rows: readonly unknown[]) => JSON.stringify(rows);
 const ID_OCTETS = 16;
 
+/** The accounts that passed the fence: as a join, a part would compare each of its rows with each account of the group. */
+const PASSED = '(select passed from those)::uuid[]';
+
 /** Where changes of many flags may become overlays. */
 export interface Overlays {
   /** Whether the account may have more of them. */
@@ -187,6 +190,8 @@ export async function commitChanges(
       update accounts t set modseq = f.after from fence f
       where t.id = f.a and t.epoch = f.epoch and t.modseq = f.before ${part(hasAllInbound, rows.consumed)}
       returning t.id as a, t.shard
+    ), those as materialized (
+      select array_agg(a) as passed from passed
     )
     ${
       contents.length === 0
@@ -211,7 +216,7 @@ export async function commitChanges(
       select a, seq, entries, to_timestamp(at / 1000.0), ${log.areAnyPacked ? idsOfRow(sql, log.ids) : sql`null`}
       from json_to_recordset(${json(log.rows)}::text::json)
         as x (a uuid, seq bigint, entries json, at double precision, "from" integer, octets integer)
-        join passed using (a)
+      where a = any (${sql.unsafe(PASSED)})
     )
     ${part(remember, rows.remembered)}
     ${part(choosePreferences, rows.preferences)}
@@ -263,24 +268,29 @@ const hasAllInbound: Part = (sql) => sql`and not exists (select 1 from consumed 
 
 const endInbound: Part = (sql) => sql`
     , inbound_done as (
-      delete from inbound t using due d, passed p where t.account_id = d.a and t.id = d.id and p.a = d.a
+      delete from inbound t using due d
+      where t.account_id = d.a and t.id = d.id and d.a = any (${sql.unsafe(PASSED)})
     )`;
 
 const missingInbound: Part = (sql) => sql`union all select a, id, null from consumed`;
 
 const addEmails: Part = (sql, rows) => sql`
     , added as materialized (
-      -- One look-up a key: as a plain join, planned while the table was small, it reads every id of the account.
-      select x.*, (select array_agg(distinct t.thread_id) from unnest(x."threadIds") k cross join lateral (
-        select thread_id from thread_refs r where r.account_id = x.a and r.message_key = k limit 1) t) as threads
+      -- One look-up a key: as a plain join, planned while the table was small, it reads every id of the account. Most emails
+      -- have one key, for which nothing has to be sorted.
+      select x.*, case when cardinality(x."threadIds") = 1
+        then (select array[thread_id] from thread_refs r where r.account_id = x.a and r.message_key = x."threadIds"[1])
+        else (select array_agg(distinct t.thread_id) from unnest(x."threadIds") k cross join lateral (
+          select thread_id from thread_refs r where r.account_id = x.a and r.message_key = k limit 1) t)
+        end as threads
       from json_to_recordset(${json(rows)}::text::json) as x (a uuid, "threadIds" uuid[], ${sql.unsafe(emailColumns.recordset)})
-      join passed using (a)
+      where a = any (${sql.unsafe(PASSED)})
     ), email_added as (
       insert into emails (account_id, ${sql.unsafe(emailColumns.names)}) select a, ${sql.unsafe(storedEmail)}
       from added
     ), thread_ref as (
       insert into thread_refs (account_id, message_key, thread_id)
-      select a, k, coalesce(threads[1], "threadId") from added, unnest("threadIds") k
+      select a, unnest("threadIds"), coalesce(threads[1], "threadId") from added
       on conflict do nothing
     )`;
 
@@ -325,9 +335,10 @@ function place(sql: Sql, rows: readonly PlacedRow[]): Fragment {
 const placeListed: Part = (sql, rows) => sql`
     , placed as (
       insert into placements (account_id, folder_id, uid, email_id, deleted, modseq, saved_at)
-      select a, f, uid, id, d, m, to_timestamp(s / 1000.0) from json_to_recordset(${json(rows)}::text::json)
+      select a, f, unnest(uids), unnest(ids), d, m, to_timestamp(s / 1000.0)
+      from json_to_recordset(${json(rows)}::text::json)
         as x (a uuid, f uuid, uids bigint[], ids uuid[], d boolean, m bigint, s double precision)
-        join passed using (a) cross join unnest(x.uids, x.ids) as y (uid, id)
+      where a = any (${sql.unsafe(PASSED)})
     )`;
 
 function placePacked(sql: Sql, rows: readonly PlacedRow[]): Fragment {
@@ -376,8 +387,8 @@ const changeFolders: Part = (sql, rows) => sql`
     , folder as (
       update folders t set ${sql.unsafe(storedCounters)}, ${sql.unsafe(storedFolder)}
       from json_to_recordset(${json(rows)}::text::json)
-        as r (a uuid, ${sql.unsafe(folderColumns.recordset)}), passed p
-      where t.account_id = r.a and t.id = r.id and p.a = r.a
+        as r (a uuid, ${sql.unsafe(folderColumns.recordset)})
+      where t.account_id = r.a and t.id = r.id and r.a = any (${sql.unsafe(PASSED)})
     )`;
 
 const remember: Part = (sql, rows) => sql`
