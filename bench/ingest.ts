@@ -11,6 +11,7 @@ import { cpuSeconds, difference } from './support/cpu-time.js';
 import { databaseWork, hotShare } from './support/database-work.js';
 import { figure, latency, withGoal } from './support/figures.js';
 import { type BenchNode, startBenchNode } from './support/node.js';
+import { untilSearchable } from './support/searchable.js';
 import { SmtpSender, smtpLoad } from './support/smtp-load.js';
 
 const ACCOUNTS = 200;
@@ -81,8 +82,9 @@ export async function run(wanted: readonly string[]): Promise<void> {
 /** µs of processors a message. */
 async function runScenario(node: BenchNode, scenario: Scenario, emails: readonly string[]): Promise<number> {
   const roots = { node: [node.process.pid!], database: [node.databasePid] };
-  const before = await cpuSeconds(roots);
   const sql = connect(node.database, { max: 1, applicationName: 'bench' });
+  await untilSearchable(sql);
+  const before = await cpuSeconds(roots);
   const workBefore = await databaseWork(sql);
   const { accepted, seconds } = await load(node.port('mx'), scenario, emails);
   const used = difference(await cpuSeconds(roots), before);

@@ -11,6 +11,7 @@ import { type Auth, authenticate, type SessionAuthenticator } from './auth-excha
 import { DataParser, TooLong, WrongProtocol } from './data-parser.js';
 import type { SmtpLimits } from './limits.js';
 import { parsePath } from './path.js';
+import type { ProvenNetworks } from './proven-networks.js';
 
 export type SmtpSocket = SMTPConnection['_socket'];
 type CommandHandler = Exclude<SMTPConnection['_nextHandler'], false>;
@@ -20,6 +21,7 @@ export interface ConnectionOwner extends SMTPServer {
   readonly limits: SmtpLimits;
   /** Undefined where mail is taken from anyone. */
   readonly auth: Auth | undefined;
+  readonly proven: ProvenNetworks;
   /** No new connections, and those there are end with the message they are at. */
   readonly stopping: boolean;
   /** The connection's socket has closed. */
@@ -77,7 +79,7 @@ export class SmtpConnection extends SMTPConnection {
 
   override init(): void {
     this._setListeners(() => {
-      setTimeout(() => this.connectionReady(), this._server.limits.greetDelayMs).unref();
+      setTimeout(() => this.connectionReady(), this._server.proven.delayOf(this.remoteAddress)).unref();
     });
   }
 
@@ -324,6 +326,7 @@ export class SmtpConnection extends SMTPConnection {
     if (code === 250) {
       this.#errors = 0;
       this.#junk = 0;
+      this._server.proven.add(this.remoteAddress);
     }
     if (this._server.stopping) super.send(421, '4.3.2 Service closing', false);
     else if (this.#parting !== undefined) super.send(421, this.#parting, false);

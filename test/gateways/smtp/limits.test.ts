@@ -1,6 +1,7 @@
 // Each limit of the MX listener with a small value in its place: what the peer is told and that the connection ends.
 import test, { type ExecutionContext } from 'ava';
-import type { SmtpLimits } from '../../../src/gateways/smtp/limits.js';
+import { DEFAULT_LIMITS, type SmtpLimits } from '../../../src/gateways/smtp/limits.js';
+import { ProvenNetworks } from '../../../src/gateways/smtp/proven-networks.js';
 import { RateCredit } from '../../../src/gateways/tcp/rate-credit.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { type Harness, listen } from './listener.js';
@@ -194,6 +195,32 @@ test('who speaks before the banner', async (t) => {
     (await early.rest()).map((r) => r.code),
     [421],
   );
+});
+
+test('a network that mail was accepted from gets its banner at once', async (t) => {
+  const { address } = await limited(t, { greetDelayMs: 2000 });
+  const first = await SmtpClient.greeted(address);
+  t.is((await first.send('', ['alice@example.test'], 'x: y\r\n')).code, 250);
+  const greeted = (name: string, client: SmtpClient) => client.reply().then(({ code }) => `${name} ${code}`);
+  const unknown = greeted('unknown', await SmtpClient.connect(address, '127.0.0.2'));
+  const known = greeted('known', await SmtpClient.connect(address));
+  t.is(await Promise.race([unknown, known]), 'known 220');
+  t.is(await unknown, 'unknown 220');
+});
+
+test('networks that mail was accepted from: a bounded number, for a bounded time', async (t) => {
+  const limits = { ...DEFAULT_LIMITS, greetDelayMs: 100, provenNetworks: 2 };
+  const proven = new ProvenNetworks(limits);
+  t.is(proven.delayOf('192.0.2.1'), 100);
+  for (const address of ['192.0.2.1', '192.0.2.2', '2001:db8::1']) proven.add(address);
+  t.deepEqual(
+    ['192.0.2.1', '192.0.2.2', '2001:db8::2'].map((address) => proven.delayOf(address)),
+    [100, 0, 0],
+  );
+  t.is(new ProvenNetworks({ ...limits, greetDelayMs: 0 }).delayOf('192.0.2.1'), 0);
+  const forgetful = new ProvenNetworks({ ...limits, provenMs: 5 });
+  forgetful.add('192.0.2.1');
+  while (forgetful.delayOf('192.0.2.1') === 0) await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
 test('who speaks HTTP', async (t) => {
