@@ -67,6 +67,24 @@ test('bytes of every kind and size come back as they were, whole and in slices',
   t.is((await drain(blobs.stream('00'.repeat(32), 0, 0))).length, 0);
 });
 
+test('bytes that the database reads in different forms come back as they were, each by itself and together', async (t) => {
+  const { blobs, inbound, accountId } = await setUp(t);
+  const ascii = String.fromCharCode(...Array.from({ length: 127 }, (_, i) => i + 1)).replace('\\', '');
+  const spool = (bytes: Buffer) => inbound.spool(content(bytes), envelope, [{ accountId, id: randomUUID() }]);
+  const texts = [ascii, '\\x4142', '\\101\\\\\\', 'caf\u00e9', '\\\u00ff', 'a\0b\\', "'; \\'"];
+  for (const suffix of [' alone', ' together']) {
+    const all = texts.map((text) => Buffer.from(`${text}${suffix}`, 'latin1'));
+    if (suffix === ' together') await Promise.all(all.map(spool));
+    else for (const bytes of all) await spool(bytes);
+    for (const bytes of all) {
+      t.true(
+        (await drain(blobs.stream(content(bytes).hash, 0, bytes.length))).equals(bytes),
+        JSON.stringify(`${bytes}`),
+      );
+    }
+  }
+});
+
 test('the same bytes are stored once, however they come', async (t) => {
   const { sql, inbound, blobs, accountId } = await setUp(t);
   for (const size of [5_000, 400_000]) {

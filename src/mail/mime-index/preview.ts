@@ -13,7 +13,9 @@ const LENGTH = 200;
 /** Octets in which most texts have a whole preview. */
 const START = 512;
 const ASCII = /^\p{ASCII}*$/u;
-const BLANKS = /[\s\p{Cc}]+/gu;
+/** White space and controls that are not one space already. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the controls of ASCII
+const FOLDED = /[\x00-\x20\x7f]{2,}|[\x00-\x1f\x7f]/g;
 /** Characters of the decoded sample that are read: fillers and white space may come before the words. */
 const SCANNED = 4000;
 const FILLER = /^(?:\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])$/;
@@ -58,7 +60,7 @@ function lineOfStart(octets: Buffer): string | undefined {
   const text = octets.toString('latin1', 0, START);
   // NUL is taken out of texts.
   if (!ASCII.test(text) || text.includes('\0')) return undefined;
-  const line = text.replace(BLANKS, ' ').trimStart();
+  const line = text.replace(FOLDED, ' ').trimStart();
   return line.length < LENGTH ? undefined : line.slice(0, LENGTH).trimEnd();
 }
 

@@ -1,6 +1,7 @@
 // How the bytes of messages get into the store: a large one in a transaction, piece by piece, many small ones by a part of a
 // statement that others go on from (inbound, mailbox-commit), so that what refers to them is committed with them in one round
 // trip.
+import { isAscii } from 'node:buffer';
 import { pipeline } from 'node:stream/promises';
 import type { BlobContent } from '../blobs.js';
 import type { Fragment, Sql, SqlTransaction } from './client.js';
@@ -10,6 +11,7 @@ export const CHUNK_OCTETS = 8_000;
 /** Chunks, and octets, that are written or read by one statement. */
 export const STRIDE_CHUNKS = 32;
 export const STRIDE_OCTETS = STRIDE_CHUNKS * CHUNK_OCTETS;
+const BACKSLASH = 0x5c;
 
 /**
  * Stores a large blob inside a transaction, some chunks at a time, by COPY in its binary form: bytes travel as they are
@@ -138,9 +140,7 @@ function accountsOf(items: readonly (SmallBlob | BlobOfAccount)[]): ReadonlyMap<
 /**
  * Common table expressions that store the blobs: `r` has their hashes, the last is `chunk`.
  *
- * All bytes travel as one parameter that the statement cuts up: one conversion, whatever the number of messages. As text
- * that is Latin-1 to the letter, since mail is mostly ASCII and a bytea's hexadecimal form is twice as long; a text cannot
- * hold NUL, so bytes that do go the other way.
+ * All bytes travel as one parameter that the statement cuts up: one conversion, whatever the number of messages.
  *
  * `condition`: of the rows `x` that are stored, which have `accounts`.
  */
@@ -149,10 +149,9 @@ export function storedBlobs(
   { bytes, rows }: Gathered,
   condition: Fragment = sql``,
 ): Fragment {
-  const data = bytes.includes(0) ? sql`${bytes}::bytea` : sql`convert_to(${bytes.toString('latin1')}, 'LATIN1')`;
   // The chunks come after the blobs (`stored`): those wait for a collection under way, which takes the old chunks along.
   return sql`bytes as materialized (
-      select ${data} as bytes
+      select ${parameterOf(sql, bytes)} as bytes
     ), r as materialized (
       select decode(hash, 'hex') as hash, size, start, index
       from json_to_recordset(${list(rows)}::text::json) as x (hash text, size int, start int, accounts uuid[], index json)
@@ -169,6 +168,17 @@ export function storedBlobs(
       from stored, r, bytes, generate_series(0, (size - 1) / ${CHUNK_OCTETS}::int) as n where size > 0
       on conflict do nothing
     )`;
+}
+
+/**
+ * The bytes as text, since mail is mostly ASCII and a bytea's hexadecimal form is twice as long. ASCII without a backslash is the
+ * escape form of a bytea, which the database reads fastest; other bytes are Latin-1 to the letter. A text cannot hold NUL: such
+ * bytes go in the hexadecimal form.
+ */
+function parameterOf(sql: Sql | SqlTransaction, bytes: Buffer): Fragment {
+  if (bytes.includes(0)) return sql`${bytes}::bytea`;
+  const text = bytes.toString('latin1');
+  return isAscii(bytes) && !bytes.includes(BACKSLASH) ? sql`${text}::text::bytea` : sql`convert_to(${text}, 'LATIN1')`;
 }
 
 /** JSON of rows that are JSON already. */
