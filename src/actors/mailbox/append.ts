@@ -5,6 +5,7 @@ import { isUuid } from '../../mail/ids.js';
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
+import { newEmail } from './new-email.js';
 import { endPlacements, modseqsOf } from './placing.js';
 import type { MailboxProtocol, OfferedAppend } from './protocol.js';
 import { folderNamed } from './selection.js';
@@ -73,7 +74,7 @@ function add(
 ) {
   const emailId = tx.newId();
   const { bits: flags, keywords, isDeleted } = flagsAmong(all, names);
-  const email = { ...summary, id: emailId, blob, threadId: emailId, receivedAt, flags, keywords };
+  const email = newEmail(summary, { id: emailId, blob, receivedAt, flags, keywords });
   const [placement] = tx.add(email, [folder.id], { isNew: folder.role === 'inbox' });
   if (isDeleted) tx.setDeleted([tx.find(emailId)], folder.id, true);
   return { emailId, uid: placement!.uid };

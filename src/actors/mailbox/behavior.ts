@@ -132,7 +132,7 @@ export function mailboxBehavior(
     },
     weigh: (payload) => weightOf(payload) + sources.offers.weightOf(payload),
     begin: (state, context, read) => {
-      return new MailboxTransaction(state, { ...context, retry: sources.outbound.retry, offers: sources.offers }, read);
+      return new MailboxTransaction(state, { retry: sources.outbound.retry, offers: sources.offers, ...context }, read);
     },
     release: ({ slots }) => slots?.release(),
     commands: { ...commands, ...maildropCommands(maildrops) },

@@ -5,6 +5,7 @@ import { isUuid } from '../../mail/ids.js';
 import type { MessageSummary } from '../../mail/summary.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { type FilterResult, matchFilters, needsBody, resultOf } from './filter-match.js';
+import { newEmail } from './new-email.js';
 import { factsOf } from './prefetch.js';
 import type { MailboxProtocol, OfferedDelivery } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
@@ -18,8 +19,9 @@ interface Mail {
 
 export function deliver(
   tx: MailboxTransaction,
-  { inboundId, ...mail }: Payload<MailboxProtocol, 'deliver'>,
+  mail: Payload<MailboxProtocol, 'deliver'>,
 ): Outcome<MailboxProtocol, 'deliver'> {
+  const { inboundId } = mail;
   if (tx.isConsumed(inboundId)) return { reply: { emailId: null } };
   const emailId = place(tx, mail, inboundId);
   tx.consume(inboundId);
@@ -33,12 +35,12 @@ export function deliverOffered(
 ): Outcome<MailboxProtocol, 'deliverOffered'> {
   const offered = tx.offered(offerId);
   if (!('offer' in offered)) return { reply: offered };
-  const { content, ...message } = offered.offer.message;
-  if (message.isJunk !== true && needsBody(tx.filters.all(), factsOf(message.summary))) {
+  const { content, receivedAt, summary, isJunk } = offered.offer.message;
+  if (isJunk !== true && needsBody(tx.filters.all(), factsOf(summary))) {
     tx.leaveOffer();
     return { reply: { isTaken: false } };
   }
-  const emailId = place(tx, { ...message, blob: content.hash }, offerId);
+  const emailId = place(tx, { blob: content.hash, receivedAt, summary, isJunk }, offerId);
   const result: OfferedDelivery = { emailId };
   tx.take(offered.offer, result, emailId !== null);
   return { reply: { isTaken: true } };
@@ -59,9 +61,7 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string |
   deferUndecided(tx, id, result);
   const flags = result.markRead ? SEEN : 0;
   const folderIds = [tx.folders.rowOf('inbox').id, ...labelsOf(tx, result)];
-  // A thread is named after its first email.
-  const email = { ...summary, id, blob, threadId: id, receivedAt, flags, keywords: [] };
-  tx.add(email, folderIds, { isNew: true });
+  tx.add(newEmail(summary, { id, blob, receivedAt, flags, keywords: [] }), folderIds, { isNew: true });
   tx.announceUnread();
   return id;
 }
@@ -70,7 +70,7 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string |
 function placeJunk(tx: MailboxTransaction, { blob, receivedAt, summary }: Mail): string {
   tx.begin();
   const id = tx.newId();
-  const email = { ...summary, id, blob, threadId: id, receivedAt, flags: 0, keywords: [] };
+  const email = newEmail(summary, { id, blob, receivedAt, flags: 0, keywords: [] });
   tx.add(email, [tx.folders.rowOf('junk').id], { isNew: false });
   return id;
 }

@@ -76,7 +76,7 @@ export function matchFilters(filters: readonly FilterRow[], facts: EmailFacts): 
     if (filter.delete === true) break;
   }
   const result = resultOf(matched);
-  return { ...result, undecided: result.remove ? [] : undecided };
+  return { undecided: result.remove ? [] : undecided, ...result };
 }
 
 /** What these filters do together; the last of them may delete. */

@@ -5,6 +5,7 @@ import { flagBit, isDeletedFlag, isKeyword, MOST_KEYWORDS } from '../../mail/fla
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
 import { addFolder, LABEL_COLOR } from './folders.js';
+import { newEmail } from './new-email.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
 
@@ -34,7 +35,7 @@ function add(
 ): void {
   tx.consume(inboundId);
   const id = tx.newId();
-  tx.add({ ...summary, id, blob, threadId: id, receivedAt, flags, keywords }, folderIds, { isNew: false });
+  tx.add(newEmail(summary, { id, blob, receivedAt, flags, keywords }), folderIds, { isNew: false });
   if (isDeleted) tx.setDeleted([tx.find(id)], folderIds[0]!, true);
 }
 

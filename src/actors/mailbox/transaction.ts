@@ -344,7 +344,7 @@ export class MailboxTransaction {
 
   /** `slots`: of the emails that the record is about, when it is about emails that are there. */
   #record(content: ChangeContent, slots?: readonly number[]): void {
-    const change = { ...content, seq: this.#modseq, at: this.now } as Change;
+    const change = { seq: this.#modseq, at: this.now, ...content } as Change;
     this.#changes.push(change);
     this.#mailbox.apply(change, slots);
     this.#draftRows.follow(change);

@@ -1,6 +1,6 @@
 // Threads in PostgreSQL: the key of a message id, the emails of a thread, and the joining of threads that an email has
 // shown to be one. Finding the thread of a new email is part of the commit (mailbox-commit).
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { uuidText } from '../../mail/ids.js';
 import { joinedSets } from '../../mail/thread.js';
 import type { EmailSummaryRow, ThreadPart, ThreadRows } from '../mailboxes.js';
@@ -9,7 +9,7 @@ import { emailSummaryColumns } from './mailbox-columns.js';
 
 /** What `message_key` of the schema is: the first 16 octets of the id's SHA-256. */
 export function messageKey(messageId: string): string {
-  return uuidText(createHash('sha256').update(messageId).digest());
+  return uuidText(hash('sha256', messageId, 'buffer'));
 }
 
 export async function threadRows(sql: Sql, accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows> {

@@ -8,6 +8,7 @@ import type { MessageSummary } from '../../../mail/summary.js';
 import type { DeliveryAttempt, OutboundRow } from '../../../store/outbound.js';
 import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
+import { newEmail } from '../new-email.js';
 import type { MailboxTransaction } from '../transaction.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
 import type { StartedDelivery } from './delivery-slots.js';
@@ -148,7 +149,7 @@ function giveReport(
   const { blob, summary } = report;
   const emailId = tx.newId();
   // Past the filters: a bounce that a filter deletes is a message lost without a word.
-  const email = { ...summary, id: emailId, blob, threadId: emailId, receivedAt: tx.now, flags: 0, keywords: [] };
+  const email = newEmail(summary, { id: emailId, blob, receivedAt: tx.now, flags: 0, keywords: [] });
   tx.add(email, [tx.folders.rowOf('inbox').id], { isNew: true });
   tx.announceUnread();
   return { reply: { emailId } };

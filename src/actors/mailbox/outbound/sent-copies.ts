@@ -3,6 +3,7 @@
 import { DRAFT, SEEN } from '../../../mail/flags.js';
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundRow } from '../../../store/outbound.js';
+import { newEmail } from '../new-email.js';
 import type { MailboxTransaction } from '../transaction.js';
 import { MOST_DRAFTS } from './draft-emails.js';
 import { newDraft } from './draft-rows.js';
@@ -20,7 +21,7 @@ const READ: Kept = { flags: SEEN, keywords: [], labels: [] };
 export function placeInSent(tx: MailboxTransaction, blob: string, summary: MessageSummary, kept = READ): string {
   const id = tx.newId();
   const { flags, keywords, labels } = kept;
-  const copy = { ...summary, id, blob, threadId: id, receivedAt: tx.now, flags, keywords };
+  const copy = newEmail(summary, { id, blob, receivedAt: tx.now, flags, keywords });
   tx.add(copy, [tx.folders.rowOf('sent').id, ...labels], { isNew: false });
   return id;
 }
