@@ -124,7 +124,7 @@ class Fold {
     switch (change.type) {
       case 'EmailAdded': {
         const { email, placements } = change.payload;
-        this.#added.set(email.id, { ...email, modseq: change.seq });
+        this.#added.set(email.id, { modseq: change.seq, ...email });
         for (const { folderId, uid } of placements) this.#place(folderId, uid, email.id, change);
         return;
       }
@@ -285,7 +285,7 @@ class Fold {
     const changed = { flags, modseq, ...(keywords === undefined ? {} : { keywords }) };
     for (const id of flaggedIn(payload)) {
       const added = this.#added.get(id);
-      if (added === undefined) this.#flagged.set(id, { ...this.#flagged.get(id), id, ...changed });
+      if (added === undefined) this.#flagged.set(id, { id, ...this.#flagged.get(id), ...changed });
       else this.#added.set(id, { ...added, ...changed });
     }
   }
@@ -310,7 +310,7 @@ class Fold {
 
 /** New emails that share an id are one thread, named after the first of them; the store searches the ids of all. */
 function threaded(emails: readonly EmailRow[]): AddedEmail[] {
-  if (emails.length === 1) return [{ ...emails[0]!, threadIds: threadIds(emails[0]!) }];
+  if (emails.length === 1) return [{ threadIds: threadIds(emails[0]!), ...emails[0]! }];
   const ids = emails.map(threadIds);
   const groups = joinedSets(ids);
   const shared = new Map<number, Set<string>>();
@@ -321,6 +321,6 @@ function threaded(emails: readonly EmailRow[]): AddedEmail[] {
   });
   return emails.map((email, i) => {
     const group = groups[i]!;
-    return { ...email, threadId: emails[group]!.threadId, threadIds: [...shared.get(group)!] };
+    return { threadIds: [...shared.get(group)!], ...email, threadId: emails[group]!.threadId };
   });
 }

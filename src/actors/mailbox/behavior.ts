@@ -131,8 +131,9 @@ export function mailboxBehavior(
       });
     },
     weigh: (payload) => weightOf(payload) + sources.offers.weightOf(payload),
-    begin: (state, context, read) => {
-      return new MailboxTransaction(state, { ...context, retry: sources.outbound.retry, offers: sources.offers }, read);
+    begin: (state, { now, epoch, random }, read) => {
+      const { offers, outbound } = sources;
+      return new MailboxTransaction(state, { now, epoch, random, retry: outbound.retry, offers }, read);
     },
     release: ({ slots }) => slots?.release(),
     commands: { ...commands, ...maildropCommands(maildrops) },

@@ -38,7 +38,7 @@ export function deliverOffered(
     tx.leaveOffer();
     return { reply: { isTaken: false } };
   }
-  const emailId = place(tx, { ...message, blob: content.hash }, offerId);
+  const emailId = place(tx, { blob: content.hash, ...message }, offerId);
   const result: OfferedDelivery = { emailId };
   tx.take(offered.offer, result, emailId !== null);
   return { reply: { isTaken: true } };
@@ -60,7 +60,7 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string |
   const flags = result.markRead ? SEEN : 0;
   const folderIds = [tx.folders.rowOf('inbox').id, ...labelsOf(tx, result)];
   // A thread is named after its first email.
-  const email = { ...summary, id, blob, threadId: id, receivedAt, flags, keywords: [] };
+  const email = { id, blob, threadId: id, receivedAt, flags, keywords: [], ...summary };
   tx.add(email, folderIds, { isNew: true });
   tx.announceUnread();
   return id;
@@ -70,7 +70,7 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string |
 function placeJunk(tx: MailboxTransaction, { blob, receivedAt, summary }: Mail): string {
   tx.begin();
   const id = tx.newId();
-  const email = { ...summary, id, blob, threadId: id, receivedAt, flags: 0, keywords: [] };
+  const email = { id, blob, threadId: id, receivedAt, flags: 0, keywords: [], ...summary };
   tx.add(email, [tx.folders.rowOf('junk').id], { isNew: false });
   return id;
 }

@@ -103,7 +103,7 @@ export class EmailChanges {
   /** The slot of the new email. */
   add(email: NewEmail, modseq: number): number {
     const slot = this.size;
-    this.#added.push({ ...email, modseq });
+    this.#added.push({ modseq, ...email });
     this.#addedSlots.set(email.id, slot);
     return slot;
   }

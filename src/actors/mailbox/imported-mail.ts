@@ -34,7 +34,7 @@ function add(
 ): void {
   tx.consume(inboundId);
   const id = tx.newId();
-  tx.add({ ...summary, id, blob, threadId: id, receivedAt, flags, keywords }, folderIds, { isNew: false });
+  tx.add({ id, blob, threadId: id, receivedAt, flags, keywords, ...summary }, folderIds, { isNew: false });
   if (isDeleted) tx.setDeleted([tx.find(id)], folderIds[0]!, true);
 }
 

@@ -41,7 +41,7 @@ export function postgresInbound(sql: Sql, writerSql: Sql, meter?: CommitMeter): 
     envelope: InboundEnvelope,
     deliveries: readonly InboundDelivery[],
   ): Promise<void> {
-    const item = { ...smallBlob(content), deliveries, envelope: JSON.stringify(envelope) };
+    const item = { deliveries, envelope: JSON.stringify(envelope), ...smallBlob(content) };
     const outcome = isSmall(content) ? await group.submit(item) : await spoolLarge(sql, item);
     if (outcome === 'orphaned') {
       throw new StoreFault('store-conflict', 'an account of the message was deleted meanwhile', { temporary: true });

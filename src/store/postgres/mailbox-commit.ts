@@ -240,7 +240,7 @@ export async function commitChanges(
 
 function contentsOf(changes: readonly MailboxChange[]): readonly BlobOfAccount[] {
   return changes.flatMap(({ accountId, contents }) =>
-    contents.map((content) => ({ ...smallBlob(content), accountId })),
+    contents.map((content) => ({ accountId, ...smallBlob(content) })),
   );
 }
 
