@@ -1,6 +1,6 @@
 // REST on a store of a million emails, 100,000 of them in one mailbox: reads and marks by one client and by 32, also while mail
-// arrives; searches; the export of a mailbox with the memory that it takes. `npm run bench rest 20000 reads`: a store of 20,000
-// emails, half of them in the one mailbox, and one part alone.
+// arrives; searches; the export of a mailbox with the memory that it takes. `npm run bench rest 20000 reads mark`: a store of 20,000
+// emails, half of them in the one mailbox, one part alone, and of its figures those with `mark` in their names.
 
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -33,6 +33,7 @@ interface Bench {
   readonly accounts: readonly BenchAccount[];
   /** Emails of the large mailbox. */
   readonly large: number;
+  isWanted(figure: string): boolean;
   readonly key: string;
   readonly connections: readonly HttpConnection[];
   get(path: string): Buffer;
@@ -42,6 +43,8 @@ export async function run(args: readonly string[] = []): Promise<void> {
   const emails = Number(args.find((arg) => /^\d+$/.test(arg)) ?? EMAILS);
   const named = PARTS.filter((part) => args.includes(part));
   const parts: readonly Part[] = named.length === 0 ? PARTS : named;
+  const names = args.filter((arg) => !/^\d+$/.test(arg) && !PARTS.some((part) => part === arg));
+  const isWanted = (figure: string) => names.length === 0 || names.some((name) => figure.includes(name));
   const large = Math.min(MOST_IN_ONE, Math.ceil(emails / 2));
   const node = await startBenchNode({ MANSIO_LOG_LEVEL: 'warn', MANSIO_MBOX_EXPORT_INTERVAL: '0' });
   try {
@@ -55,7 +58,7 @@ export async function run(args: readonly string[] = []): Promise<void> {
     const key = await node.createKey(accounts[0]!.id);
     const connections = Array.from({ length: CLIENTS }, () => new HttpConnection(node.port('http')));
     const get = (path: string) => requestOctets('GET', path, key);
-    const bench = { node, accounts, large, key, connections, get };
+    const bench = { node, accounts, large, isWanted, key, connections, get };
     const first = performance.now();
     const ids = idsOf(await asked(bench, get('/api/emails?pageSize=100')));
     figure(`first list of ${large}, which loads the mailbox`, performance.now() - first, 'ms');
@@ -98,9 +101,9 @@ async function measureReads(bench: Bench, ids: readonly string[]): Promise<void>
   );
   process.stdout.write(`  While ${ARRIVING} messages a second arrive for ${ACCOUNTS} accounts, by turns:\n`);
   for (const [name, request, goal] of operations) {
-    await timed(bench, name, { clients: CLIENTS, samples: MANY_SAMPLES, goal }, request);
+    await timed(bench, `${name}, with mail`, { clients: CLIENTS, samples: MANY_SAMPLES, goal, showsCpu: true }, request);
     const paced = { clients: CLIENTS, samples: MANY_SAMPLES, pace: PACE, goal };
-    await timed(bench, `${name}, ${PACE}/s each`, paced, request);
+    await timed(bench, `${name}, with mail, ${PACE}/s each`, paced, request);
   }
   figure('messages that arrived', await mail.stop(), 'messages/s');
 }
@@ -144,6 +147,8 @@ interface Timing {
 
 async function timed(bench: Bench, name: string, timing: Timing, request: Request): Promise<void> {
   const { clients, samples, warm = 20, pace, goal } = timing;
+  const label = `${name}, ${clients} client(s)`;
+  if (!bench.isWanted(label)) return;
   for (let i = 0; i < warm; i++) await asked(bench, request(i));
   const roots = { node: [bench.node.process.pid!], database: [bench.node.databasePid], client: [process.pid] };
   const before = await cpuSeconds(roots);
@@ -166,7 +171,6 @@ async function timed(bench: Bench, name: string, timing: Timing, request: Reques
   );
   const seconds = (performance.now() - started) / 1000;
   const used = difference(await cpuSeconds(roots), before);
-  const label = `${name}, ${clients} client(s)`;
   if (goal !== undefined) {
     const p99 = percentile(takenMs, 0.99);
     const note = `p99 ${p99.toFixed(2)} ms, ${withGoal(p99, goal.p99)}`;

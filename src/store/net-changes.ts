@@ -285,7 +285,7 @@ class Fold {
     const changed = { flags, modseq, ...(keywords === undefined ? {} : { keywords }) };
     for (const id of flaggedIn(payload)) {
       const added = this.#added.get(id);
-      if (added === undefined) this.#flagged.set(id, { ...this.#flagged.get(id), id, ...changed });
+      if (added === undefined) this.#flagged.set(id, { id, ...this.#flagged.get(id), ...changed });
       else this.#added.set(id, { ...added, ...changed });
     }
   }
@@ -321,6 +321,6 @@ function threaded(emails: readonly EmailRow[]): AddedEmail[] {
   });
   return emails.map((email, i) => {
     const group = groups[i]!;
-    return { ...email, threadId: emails[group]!.threadId, threadIds: [...shared.get(group)!] };
+    return { threadIds: [...shared.get(group)!], ...email, threadId: emails[group]!.threadId };
   });
 }

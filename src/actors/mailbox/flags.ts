@@ -136,7 +136,7 @@ function store(
       key = ofSlot;
       change = changes.get(key);
       if (change === undefined) {
-        change = { bits, ...(keywords !== undefined && { keywords }), slots: [] };
+        change = keywords === undefined ? { bits, slots: [] } : { bits, keywords, slots: [] };
         changes.set(key, change);
       }
     }

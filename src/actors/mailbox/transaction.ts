@@ -199,9 +199,9 @@ export class MailboxTransaction {
     for (const [key, group] of groups) {
       if (key === 0) continue;
       const payload = {
-        ...this.#ids(group),
         flags,
         changed: key >> 1,
+        ...this.#ids(group),
         ...(key % 2 === 1 && { keywords: ordered! }),
       };
       this.#record({ type: 'FlagsChanged', payload }, group);
@@ -344,6 +344,10 @@ export class MailboxTransaction {
 
   /** `slots`: of the emails that the record is about, when it is about emails that are there. */
   #record(content: ChangeContent, slots?: readonly number[]): void {
+<<<<<<< HEAD
+=======
+    // The spread does not come first: V8 takes microseconds to add to what it has cloned.
+>>>>>>> pd
     const change = { seq: this.#modseq, at: this.now, ...content } as Change;
     this.#changes.push(change);
     this.#mailbox.apply(change, slots);

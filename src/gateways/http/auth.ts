@@ -28,30 +28,41 @@ interface Admitting {
 
 /**
  * Who is not let in is counted here, by address, as a request of class `rate` or, with a credential that is wrong, as a
- * guess. @throws Problem 401, 403, 429; ProviderUnavailable, StoreFault
+ * guess. A promise when the credential is not remembered. @throws Problem 401, 403, 429; ProviderUnavailable, StoreFault
  */
-export async function authenticate(
+export function authenticate(
   directory: Pick<Directory, 'anonymous'>,
   credentials: Credentials,
   guard: AnonymousGuard,
   request: HttpRequest,
   tally: Tally,
   { rate, isEventStream }: Admitting,
-): Promise<RequestIdentity> {
+): RequestIdentity | Promise<RequestIdentity> {
   const refused = (problem: Problem): Problem => {
     const waitSeconds = tally.countAnonymous(rate);
     return waitSeconds > 0 ? tooMany(waitSeconds) : problem;
   };
   const header = request.headers.get('authorization') ?? (isEventStream ? queryField(request) : undefined);
-  if (header === undefined) {
-    const anonymous = await directory.anonymous();
-    if (anonymous === undefined) throw refused(unauthenticated());
-    const refusal = guard(anonymousRequest(request));
-    if (refusal !== undefined) throw refused(notForAnonymous(refusal));
-    return { principal: anonymous, expiresAt: undefined };
-  }
+  if (header === undefined) return anonymousIdentity(directory, guard, request, refused);
   const credential = header.length <= LONGEST_CREDENTIAL ? CREDENTIAL.exec(header)?.[2] : undefined;
   if (credential === undefined) throw refused(unauthenticated('invalid_token'));
+  return credentials.known(credential) ?? identified(credentials, credential, tally);
+}
+
+async function anonymousIdentity(
+  directory: Pick<Directory, 'anonymous'>,
+  guard: AnonymousGuard,
+  request: HttpRequest,
+  refused: (problem: Problem) => Problem,
+): Promise<RequestIdentity> {
+  const anonymous = await directory.anonymous();
+  if (anonymous === undefined) throw refused(unauthenticated());
+  const refusal = guard(anonymousRequest(request));
+  if (refusal !== undefined) throw refused(notForAnonymous(refusal));
+  return { principal: anonymous, expiresAt: undefined };
+}
+
+async function identified(credentials: Credentials, credential: string, tally: Tally): Promise<RequestIdentity> {
   const identity = await credentials.identify(credential, tally);
   switch (identity.kind) {
     case 'known':

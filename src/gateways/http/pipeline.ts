@@ -51,16 +51,61 @@ interface Trace {
   finished: AnyReply['finished'];
 }
 
-/** A handler at work: its signal, which aborts with the request and when the handler has taken too long. */
-class Handling {
+/** What the pipeline has read of a request for its handler. */
+interface Validated {
+  readonly principal: Principal | undefined;
+  readonly expiresAt: number | undefined;
+  readonly params: Call['params'];
+  readonly query: Call['query'];
+  readonly body: unknown;
+  readonly text: string;
+}
+
+type Call = Parameters<Route['handler']>[0];
+
+/** What a handler is called with. A class: an object with a getter of its own has a shape of its own, and is slow to read. */
+class Handling implements Call {
+  /** The handler's own type says which of the two its access makes it. */
+  readonly principal: Call['principal'];
+  readonly params: Call['params'];
+  readonly query: Call['query'];
+  readonly body: unknown;
+  readonly text: string;
+  readonly expiresAt: number | undefined;
   readonly #request: HttpRequest;
   #controller: AbortController | undefined;
 
-  constructor(request: HttpRequest) {
+  constructor(request: HttpRequest, { principal, params, query, body, text, expiresAt }: Validated) {
     this.#request = request;
+    this.principal = principal as Call['principal'];
+    this.params = params;
+    this.query = query;
+    this.body = body;
+    this.text = text;
+    this.expiresAt = expiresAt;
   }
 
-  /** Made for those who look at it: most handlers do not. */
+  get remoteAddress(): string {
+    return this.#request.remoteAddress;
+  }
+
+  get host(): string | undefined {
+    return this.#request.headers.get('host');
+  }
+
+  get ifMatch(): string | undefined {
+    return this.#request.headers.get('if-match');
+  }
+
+  get lastEventId(): string | undefined {
+    return this.#request.headers.get('last-event-id');
+  }
+
+  get isHead(): boolean {
+    return this.#request.method === 'HEAD';
+  }
+
+  /** Aborts with the request and when the handler has taken too long. Made for those who look at it: most handlers do not. */
   get aborted(): AbortSignal {
     if (this.#controller === undefined) {
       const controller = new AbortController();
@@ -116,10 +161,11 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     let expiresAt: number | undefined;
     if (route.access === 'public') inRate(tally.countAnonymous(route.rate));
     else {
-      const authenticated = authenticate(directory, credentials, guard, request, tally, route);
-      const { principal, ...credential } = await inTime(authenticated, deadlineMs, noAnswer);
-      trace.principal = principal;
-      expiresAt = credential.expiresAt;
+      const identity = authenticate(directory, credentials, guard, request, tally, route);
+      // A credential that is remembered is not waited for.
+      const known = identity instanceof Promise ? await inTime(identity, deadlineMs, noAnswer) : identity;
+      trace.principal = known.principal;
+      expiresAt = known.expiresAt;
       // A service-wide key is the operator's own programs, which speak for all accounts.
       if (!trace.principal.serviceWide) inRate(tally.account(trace.principal.accountId, route.rate));
       authorize(trace.principal, route.access);
@@ -128,24 +174,8 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     const query = readQuery(route, request.query);
     const { body, text, release } = await bodyOf(route, request, trace);
     const { principal } = trace;
-    const handling = new Handling(request);
-    const handled = route.handler({
-      // The handler's own type says which of the two its access makes it.
-      principal: principal as Principal & undefined,
-      params,
-      query,
-      body,
-      text,
-      remoteAddress: request.remoteAddress,
-      host: request.headers.get('host'),
-      ifMatch: request.headers.get('if-match'),
-      lastEventId: request.headers.get('last-event-id'),
-      expiresAt,
-      isHead: request.method === 'HEAD',
-      get aborted() {
-        return handling.aborted;
-      },
-    });
+    const handling = new Handling(request, { principal, expiresAt, params, query, body, text });
+    const handled = route.handler(handling);
     // A handler that takes too long goes on with what it has been given.
     handled.then(release, release);
     const reply: AnyReply | Problem = await inTime(handled, deadlineMs, () => {
@@ -239,7 +269,8 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
       if (status >= 500 || outcome === 'broken') log.info(line, 'request');
       else log.debug(line, 'request');
     };
-    return { ...reply, headers: [...reply.headers, ...tally.fields, ['X-Request-Id', trace.id]], finished };
+    const { status, body } = reply;
+    return { status, headers: [...reply.headers, ...tally.fields, ['X-Request-Id', trace.id]], body, finished };
   };
 }
 
@@ -257,18 +288,25 @@ function allowed(allow: string): HttpReply {
 }
 
 async function encode(reply: AnyReply, head: boolean, personal: boolean): Promise<HttpReply> {
-  const headers = new Map<string, HeaderField>();
-  const put = (field: HeaderField) => headers.set(field[0].toLowerCase(), field);
-  for (const field of SECURITY_HEADERS) put(field);
-  put(API_POLICY);
-  if (personal) put(['Cache-Control', 'no-store']);
-  if (reply.json !== undefined) put(['Content-Type', 'application/json; charset=utf-8']);
-  for (const field of reply.headers ?? []) put(field);
   // RFC 9110 §8.6: 204 and 304 have no length; without one any other reply would end with the connection.
   let body: HttpReply['body'] = reply.status === 204 || reply.status === 304 ? null : NOTHING;
   if (reply.json !== undefined) body = Buffer.from(jsonText(reply.json));
   else if (reply.stream !== undefined) body = head ? reply.stream : await begunReply(reply.stream);
-  return { status: reply.status, headers: [...headers.values()], body };
+  return { status: reply.status, headers: fieldsOf(reply, personal), body };
+}
+
+const PUBLIC: readonly HeaderField[] = [...SECURITY_HEADERS, API_POLICY];
+const PERSONAL: readonly HeaderField[] = [...PUBLIC, ['Cache-Control', 'no-store']];
+const JSON_TYPE: HeaderField = ['Content-Type', 'application/json; charset=utf-8'];
+const PUBLIC_JSON: readonly HeaderField[] = [...PUBLIC, JSON_TYPE];
+const PERSONAL_JSON: readonly HeaderField[] = [...PERSONAL, JSON_TYPE];
+
+/** Fields of the reply's own go before those that every reply of its kind has. */
+function fieldsOf({ json, headers: own = [] }: AnyReply, personal: boolean): readonly HeaderField[] {
+  const common = json === undefined ? (personal ? PERSONAL : PUBLIC) : personal ? PERSONAL_JSON : PUBLIC_JSON;
+  if (own.length === 0) return common;
+  const fields = new Map([...common, ...own].map((field) => [field[0].toLowerCase(), field]));
+  return [...fields.values()];
 }
 
 const jsonText = (json: unknown): string => (json instanceof EncodedJson ? json.text : JSON.stringify(json));

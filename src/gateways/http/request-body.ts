@@ -53,13 +53,7 @@ export class RequestBody {
   async read(limit: number, take: TakeBody): Promise<void> {
     this.#limit = limit;
     if ((this.#declared ?? this.#received) > limit) this.#fault ??= 'too-large';
-    const expected = Math.min(limit, this.#declared ?? limit);
-    const ms = Math.max(this.#limits.bodyMs, (expected / this.#limits.bodyRate) * 1000);
-    const timer = setTimeout(() => {
-      if (this.#complete) return;
-      this.#fault ??= 'too-slow';
-      this.#settle?.();
-    }, ms);
+    const timer = this.#complete ? undefined : this.#patience(limit);
     let hasWaited = false;
     try {
       for (;;) {
@@ -112,6 +106,16 @@ export class RequestBody {
     this.#unwanted = true;
     this.#chunks = [];
     return this.#fault === 'too-slow' || this.#declared === null || this.#declared - this.#received > DRAINED;
+  }
+
+  #patience(limit: number): NodeJS.Timeout {
+    const expected = Math.min(limit, this.#declared ?? limit);
+    const ms = Math.max(this.#limits.bodyMs, (expected / this.#limits.bodyRate) * 1000);
+    return setTimeout(() => {
+      if (this.#complete) return;
+      this.#fault ??= 'too-slow';
+      this.#settle?.();
+    }, ms);
   }
 
   async #arrival(): Promise<void> {

@@ -15,7 +15,7 @@ import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { WebSocketEndpoint } from '../web-socket.js';
 import { clientAddress, peerAddress, type ReadAddress } from './client-address.js';
 import type { Cors } from './cors.js';
-import type { HttpHandler, HttpReply, HttpRequest, Log } from './exchange.js';
+import type { HttpHandler, HttpReply, HttpRequest, Log, TakeBody } from './exchange.js';
 import { LateUpgrade } from './late-upgrade.js';
 import { OpenRequests } from './open-requests.js';
 import { Problem, problemReply } from './problem.js';
@@ -86,6 +86,52 @@ export interface HttpServer {
 const LINGER_MS = 200;
 const MIDWAY = 'A PROXY header stands where none is expected.';
 
+/** A class: an object with a getter of its own has a shape of its own, and whatever looks at the object gets slow. */
+class ServedRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly remoteAddress: string;
+  /** GET and HEAD. */
+  readonly isRead: boolean;
+  readonly #writer: ReplyWriter;
+  readonly #body: RequestBody;
+  #controller: AbortController | undefined;
+
+  constructor(
+    { method, path, query, headers }: RequestHead,
+    remoteAddress: string,
+    writer: ReplyWriter,
+    body: RequestBody,
+  ) {
+    this.method = method;
+    this.path = path;
+    this.query = query;
+    this.headers = headers;
+    this.remoteAddress = remoteAddress;
+    this.isRead = method === 'GET' || method === 'HEAD';
+    this.#writer = writer;
+    this.#body = body;
+  }
+
+  get aborted(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#writer.aborted) this.#controller.abort();
+    // While a write is carried out, and a read that is short, what follows waits in the kernel.
+    else if (this.isRead) this.#body.readOn();
+    return this.#controller.signal;
+  }
+
+  body(limit: number, take: TakeBody): Promise<void> {
+    return this.#body.read(limit, take);
+  }
+
+  abort(): void {
+    this.#controller?.abort();
+  }
+}
+
 /** @throws Error when the address cannot be listened on, with the system's code (EADDRINUSE, EACCES, EADDRNOTAVAIL). */
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { handler, log, cors = (_, reply) => reply } = options;
@@ -129,28 +175,13 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       },
     };
     openRequests.begin(open);
-    const isRead = head.method === 'GET' || head.method === 'HEAD';
-    let controller: AbortController | undefined;
+    const request = new ServedRequest(head, remoteAddress, writer, body);
+    const { isRead } = request;
     response.onAborted(() => {
       writer.abort();
       body.gone();
-      controller?.abort();
+      request.abort();
     });
-    const request: HttpRequest = {
-      method: head.method,
-      path: head.path,
-      query: head.query,
-      headers: head.headers,
-      remoteAddress,
-      get aborted() {
-        controller ??= new AbortController();
-        if (writer.aborted) controller.abort();
-        // While a write is carried out, and a read that is short, what follows waits in the kernel.
-        else if (isRead) body.readOn();
-        return controller.signal;
-      },
-      body: (limit, take) => body.read(limit, take),
-    };
     // uWebSockets.js closes a connection that brings a request before the one before was answered. When both come in one
     // segment, a write has not begun by then, and is not carried out.
     const carriedOut = async () => {
