@@ -19,6 +19,8 @@ export interface FolderMirror {
   indexOf(uid: number): number;
   /** Bits of mail/flags. */
   flagsAt(index: number): number;
+  /** Bits of mail/flags, and `DELETED_BIT`. */
+  bitsAt(index: number): number;
   isDeletedAt(index: number): boolean;
   keywordsAt(index: number): readonly string[];
   modseqAt(index: number): number;

@@ -78,6 +78,10 @@ export class MirroredFolder implements FolderMirror {
     return this.#columns.flagsAt(index);
   }
 
+  bitsAt(index: number): number {
+    return this.#columns.bitsAt(index);
+  }
+
   isDeletedAt(index: number): boolean {
     return this.#columns.isDeletedAt(index);
   }
