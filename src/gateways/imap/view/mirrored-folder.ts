@@ -118,6 +118,12 @@ export class MirroredFolder implements FolderMirror {
     if (this.#heard > before) this.#follow();
   }
 
+  changedAt(modseq: number | undefined): void {
+    if (modseq === undefined) this.#isDoubtful = true;
+    else if (modseq > this.modseq) this.#heard = Math.max(this.#heard, modseq);
+    if (this.#isBehind) this.#follow();
+  }
+
   /** From now on every event comes to `heard`. */
   followed(): void {
     this.#isFollowing = true;
