@@ -7,9 +7,12 @@ const OCTETS = 16;
 export class PackedIds implements Iterable<string> {
   /** Must not be changed. */
   readonly octets: Uint8Array;
+  /** The list of which this one is the `rest`. */
+  readonly whole: PackedIds | undefined;
 
-  constructor(octets: Uint8Array) {
+  constructor(octets: Uint8Array, whole?: PackedIds) {
     this.octets = octets;
+    this.whole = whole;
   }
 
   static of(ids: readonly string[]): PackedIds {
@@ -20,6 +23,11 @@ export class PackedIds implements Iterable<string> {
       for (let w = 0; w < 4; w++) view.setUint32(i * OCTETS + w * 4, words[w]!);
     }
     return new PackedIds(octets);
+  }
+
+  /** All but the first: the same octets, not a copy. */
+  get rest(): PackedIds {
+    return new PackedIds(this.octets.subarray(OCTETS), this);
   }
 
   get length(): number {

@@ -178,6 +178,7 @@ export function flaggedIn({ emailId, others = [] }: ChangeOf<'FlagsChanged'>['pa
 /** The same, packed; undefined where the record has them as texts. */
 export function packedFlaggedIn({ emailId, others }: ChangeOf<'FlagsChanged'>['payload']): PackedIds | undefined {
   if (!(others instanceof PackedIds)) return undefined;
+  if (others.whole !== undefined) return others.whole;
   const octets = new Uint8Array(16 + others.octets.length);
   octets.set(uuidOctets(emailId));
   octets.set(others.octets, 16);

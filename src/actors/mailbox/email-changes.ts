@@ -47,11 +47,12 @@ export class EmailChanges {
   packedIds(slots: readonly number[]): PackedIds {
     const octets = new Uint8Array(slots.length * 16);
     const view = new DataView(octets.buffer);
-    slots.forEach((slot, i) => {
-      const added = this.#addedAt(slot);
-      if (added === undefined) this.#state.emails.writeId(slot, view, i * 16);
-      else octets.set(uuidOctets(added.id), i * 16);
-    });
+    const { emails } = this.#state;
+    for (let i = 0; i < slots.length; i++) {
+      const slot = slots[i]!;
+      if (slot < this.#firstAdded) emails.writeId(slot, view, i * 16);
+      else octets.set(uuidOctets(this.#addedAt(slot)!.id), i * 16);
+    }
     return new PackedIds(octets);
   }
 

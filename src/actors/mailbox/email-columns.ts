@@ -129,6 +129,7 @@ export class EmailColumns {
 
   /** The slot of the id, dead or alive, or -1. Looks near `from` first: without allocations, in steps that double. */
   #findFrom(from: number, a: number, b: number, c: number, d: number): number {
+    if (from < this.#size && this.#difference(from, a, b, c, d) === 0) return from;
     let low = 0;
     let high = from;
     if (from === 0 || this.#difference(from - 1, a, b, c, d) < 0) {

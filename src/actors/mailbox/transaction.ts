@@ -326,9 +326,8 @@ export class MailboxTransaction {
   #ids(slots: readonly number[]): { readonly emailId: string; readonly others?: readonly string[] | PackedIds } {
     const emailId = this.id(slots[0]!);
     if (slots.length === 1) return { emailId };
-    const others = slots.slice(1);
-    if (slots.length >= LEAST_PACKED) return { emailId, others: this.#mailbox.emails.packedIds(others) };
-    return { emailId, others: others.map((slot) => this.id(slot)) };
+    if (slots.length >= LEAST_PACKED) return { emailId, others: this.#mailbox.emails.packedIds(slots).rest };
+    return { emailId, others: slots.slice(1).map((slot) => this.id(slot)) };
   }
 
   #placements(slots: readonly number[], folderId: string) {

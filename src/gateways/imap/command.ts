@@ -12,7 +12,7 @@ export interface Command<A = unknown> {
   readonly hasUidForm?: boolean;
   /** Changes the selected mailbox: refused after EXAMINE, and synced as by `readsBack`. */
   readonly needsWrite?: boolean;
-  /** The selected mailbox is synced before the tagged response, even if no event has made its mirror stale. */
+  /** The selected mailbox is synced before the tagged response, even if its mirror is not known to be stale. */
   readonly readsBack?: boolean;
   /** Takes messages out of the selected mailbox: its OK says which modseq the mailbox has then (RFC 7162 §3.2.7). */
   readonly removes?: boolean;

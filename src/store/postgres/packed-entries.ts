@@ -54,7 +54,7 @@ export class LogRows {
   }
 
   get ids(): Uint8Array {
-    return Buffer.concat(this.#packed);
+    return this.#packed.length === 1 ? this.#packed[0]! : Buffer.concat(this.#packed);
   }
 
   get areAnyPacked(): boolean {
@@ -83,7 +83,8 @@ export class LogRows {
     const packed = { first: row.octets / ID_OCTETS, count: 1 + others.length };
     const octets = packed.count * ID_OCTETS;
     if (change.type === 'FlagsChanged') this.#places.set(change, packed);
-    this.#packed.push(uuidOctets(emailId), others.octets);
+    if (others.whole !== undefined) this.#packed.push(others.whole.octets);
+    else this.#packed.push(uuidOctets(emailId), others.octets);
     this.#octets += octets;
     row.octets += octets;
     return packed;

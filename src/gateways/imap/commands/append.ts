@@ -34,7 +34,7 @@ interface Target {
 }
 
 export const appendCommands: readonly Command[] = [
-  streamCommand({ name: 'APPEND', states: ['authenticated', 'selected'], readsBack: true, run: append }),
+  streamCommand({ name: 'APPEND', states: ['authenticated', 'selected'], run: append }),
   streamCommand({
     name: 'REPLACE',
     states: ['selected'],

@@ -29,7 +29,6 @@ export const placementCommands: readonly Command[] = [
     name: 'COPY',
     states: ['selected'],
     hasUidForm: true,
-    readsBack: true,
     parse: targetArguments,
     run: copy,
   }),

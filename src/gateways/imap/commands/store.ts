@@ -9,6 +9,7 @@ import { flagList } from '../responses/flags.js';
 import { ResponseWriter } from '../responses/response-writer.js';
 import { writeNewKeywords } from '../responses/updates.js';
 import type { Session } from '../session.js';
+import type { FolderMirror } from '../view/folder-mirror.js';
 import type { FolderView } from '../view/folder-view.js';
 import { uidSet } from '../wire/format.js';
 
@@ -84,17 +85,43 @@ async function answer(
   const isUidOnly = session.enabled.has('UIDONLY');
   const hasUid = !isUidOnly && (isUid || session.enabled.has('QRESYNC'));
   const hasModseq = session.enabled.has('CONDSTORE');
+  const begin = hasUid ? '' : isUidOnly ? ' UIDFETCH (' : ' FETCH (';
+  const textAt = sharedText(mirror, begin, { hasFlags: !isSilent, hasModseq });
   for (const position of positions) {
     const index = view.indexAt(position);
     if (index < 0) continue;
-    const uid = view.uidAt(position);
-    let items = hasUid ? `UID ${uid}` : '';
-    if (!isSilent) items += `${items === '' ? '' : ' '}FLAGS ${flagList(mirror, index)}`;
-    if (hasModseq) items += `${items === '' ? '' : ' '}MODSEQ (${mirror.modseqAt(index)})`;
-    writer.add(isUidOnly ? `* ${uid} UIDFETCH (${items})\r\n` : `* ${position + 1} FETCH (${items})\r\n`);
+    const number = isUidOnly ? view.uidAt(position) : position + 1;
+    const text = textAt(index);
+    writer.add(hasUid ? `* ${number} FETCH (UID ${view.uidAt(position)} ${text}` : `* ${number}${text}`);
     if (writer.isFull) await writer.pause();
   }
   writer.flush();
+}
+
+/** What follows `begin` in a response, `begin` included. Neighbours mostly have the same flags and modseq, and share the text. */
+function sharedText(
+  mirror: FolderMirror,
+  begin: string,
+  { hasFlags, hasModseq }: { readonly hasFlags: boolean; readonly hasModseq: boolean },
+): (index: number) => string {
+  let bits: number | undefined;
+  let keywords: readonly string[] | undefined;
+  let modseq: number | undefined;
+  let text = '';
+  return (index) => {
+    const isShared =
+      mirror.bitsAt(index) === bits &&
+      mirror.keywordsAt(index) === keywords &&
+      (!hasModseq || mirror.modseqAt(index) === modseq);
+    if (isShared) return text;
+    bits = mirror.bitsAt(index);
+    keywords = mirror.keywordsAt(index);
+    modseq = mirror.modseqAt(index);
+    const flags = hasFlags ? `FLAGS ${flagList(mirror, index)}` : '';
+    const changed = hasModseq ? `MODSEQ (${modseq})` : '';
+    text = `${begin}${flags}${hasFlags && hasModseq ? ' ' : ''}${changed})\r\n`;
+    return text;
+  };
 }
 
 /** RFC 7162 §3.1.3: MODIFIED names messages as the command did. */

@@ -6,12 +6,11 @@ export const MOST_MESSAGES = 10_000;
 type UidRange = [first: number, last: number];
 
 /** `uids` ascend. */
-export function rangesOf(uids: Iterable<number>): UidRange[] {
+export function rangesOf(uids: ArrayLike<number>): UidRange[] {
   const ranges: UidRange[] = [];
-  for (const uid of uids) {
-    const last = ranges.at(-1);
-    if (last !== undefined && uid === last[1] + 1) last[1] = uid;
-    else ranges.push([uid, uid]);
+  for (let from = 0, to = 1; from < uids.length; from = to++) {
+    while (to < uids.length && uids[to] === uids[to - 1]! + 1) to++;
+    ranges.push([uids[from]!, uids[to - 1]!]);
   }
   return ranges;
 }

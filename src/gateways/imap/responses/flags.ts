@@ -8,7 +8,7 @@ const names = new Map<number, string>();
 
 /** In parentheses. */
 export function flagList(mirror: FolderMirror, index: number): string {
-  const bits = mirror.flagsAt(index) | (mirror.isDeletedAt(index) ? DELETED_BIT : 0);
+  const bits = mirror.bitsAt(index);
   const keywords = mirror.keywordsAt(index);
   let list = names.get(bits);
   if (list === undefined) {

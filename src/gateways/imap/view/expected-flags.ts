@@ -19,12 +19,9 @@ function stateOf(bits: number, keywords: Iterable<string>): FlagState {
 
 const folded = (keywords: readonly string[]): string[] => keywords.map((name) => name.toLowerCase());
 
-const bitsAt = (mirror: FolderMirror, index: number): number =>
-  mirror.flagsAt(index) | (mirror.isDeletedAt(index) ? DELETED_BIT : 0);
-
 /** The flags of a message as the mirror has them. */
 export function presentFlags(mirror: FolderMirror, index: number): FlagState {
-  const bits = bitsAt(mirror, index);
+  const bits = mirror.bitsAt(index);
   const keywords = mirror.keywordsAt(index);
   return keywords.length === 0 ? bits : stateOf(bits, folded(keywords));
 }
@@ -41,14 +38,14 @@ export function expectedFlags({ mode, flags }: FlagChange): (mirror: FolderMirro
     case 'add':
       return (mirror, index) => {
         const before = mirror.keywordsAt(index);
-        const after = bitsAt(mirror, index) | bits;
+        const after = mirror.bitsAt(index) | bits;
         if (before.length + keywords.length === 0) return after;
         return stateOf(after, new Set([...folded(before), ...keywords]));
       };
     case 'remove':
       return (mirror, index) => {
         const before = mirror.keywordsAt(index);
-        const after = bitsAt(mirror, index) & ~bits;
+        const after = mirror.bitsAt(index) & ~bits;
         if (before.length === 0) return after;
         return stateOf(
           after,

@@ -19,6 +19,8 @@ export interface FolderMirror {
   indexOf(uid: number): number;
   /** Bits of mail/flags. */
   flagsAt(index: number): number;
+  /** Bits of mail/flags, and `DELETED_BIT`. */
+  bitsAt(index: number): number;
   isDeletedAt(index: number): boolean;
   keywordsAt(index: number): readonly string[];
   modseqAt(index: number): number;
@@ -26,6 +28,8 @@ export interface FolderMirror {
   readonly keywords: ReadonlySet<string>;
   /** The folder may have changed since the last `sync`: an event said so, or events may have been missed. */
   readonly isStale: boolean;
+  /** The folder has changed at this modseq: it is stale if the mirror does not have the change. Undefined: it may have changed. */
+  changedAt(modseq: number | undefined): void;
   /** Asks the owner for what changed; calls at the same time share the question. @throws ActorFault */
   sync(): Promise<void>;
   /**

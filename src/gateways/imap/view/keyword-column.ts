@@ -20,6 +20,11 @@ export class KeywordColumn {
     return (this.#numbers?.byteLength ?? 0) + this.#sets.length * SET_OCTETS;
   }
 
+  /** No message has had keywords. */
+  get isEmpty(): boolean {
+    return this.#numbers === undefined;
+  }
+
   /** In the order of their lower-case forms. */
   at(index: number): readonly string[] {
     return this.#sets[this.#numbers?.[index] ?? 0]!;

@@ -40,6 +40,10 @@ export class MirrorColumns {
     return this.#flags[index]! & ~DELETED_BIT;
   }
 
+  bitsAt(index: number): number {
+    return this.#flags[index]!;
+  }
+
   isDeletedAt(index: number): boolean {
     return (this.#flags[index]! & DELETED_BIT) !== 0;
   }
@@ -84,6 +88,7 @@ export class MirrorColumns {
     const changed: number[] = [];
     const last = this.lastUid;
     this.#reserve(this.count + page.uids.length - indexOfUid(page.uids, page.uids.length, last + 1));
+    const hasKeywords = page.hasKeywords || !this.#keywords.isEmpty;
     let next = 0;
     for (let i = 0; i < page.uids.length; i++) {
       const uid = page.uids[i]!;
@@ -99,7 +104,7 @@ export class MirrorColumns {
       }
       this.#flags[index] = page.flags[i]!;
       this.#modseqs[index] = page.modseqs[i]!;
-      this.#keywords.set(index, page.keywordsOf(uid), this.uids.length);
+      if (hasKeywords) this.#keywords.set(index, page.keywordsOf(uid), this.uids.length);
     }
     this.#remove(page.expunged);
     return changed;

@@ -78,6 +78,10 @@ export class MirroredFolder implements FolderMirror {
     return this.#columns.flagsAt(index);
   }
 
+  bitsAt(index: number): number {
+    return this.#columns.bitsAt(index);
+  }
+
   isDeletedAt(index: number): boolean {
     return this.#columns.isDeletedAt(index);
   }
@@ -112,6 +116,12 @@ export class MirroredFolder implements FolderMirror {
       if (event.seq > this.#heard && event.seq > this.modseq && concerns(event, this.folderId)) this.#heard = event.seq;
     }
     if (this.#heard > before) this.#follow();
+  }
+
+  changedAt(modseq: number | undefined): void {
+    if (modseq === undefined) this.#isDoubtful = true;
+    else if (modseq > this.modseq) this.#heard = Math.max(this.#heard, modseq);
+    if (this.#isBehind) this.#follow();
   }
 
   /** From now on every event comes to `heard`. */

@@ -11,6 +11,7 @@ export interface ChangesPage {
   /** Bits of mail/flags and `DELETED_BIT`. */
   readonly flags: Uint16Array;
   readonly modseqs: Float64Array;
+  readonly hasKeywords: boolean;
   keywordsOf(uid: number): readonly string[];
   readonly expunged: Uint32Array;
 }
@@ -82,6 +83,7 @@ function decoded(reply: {
     uids: unpackUids(reply.uids),
     flags: unpackFlags(reply.flags),
     modseqs: unpackModseqs(reply.modseqs),
+    hasKeywords: keywords.size > 0,
     keywordsOf: (uid) => keywords.get(uid) ?? NO_KEYWORDS,
     expunged: unpackUids(reply.expunged),
   };

@@ -103,6 +103,44 @@ test('events of other folders and those that are known do not make a mirror stal
   t.is(mirror.count, 6);
 });
 
+test('a change that is known before its event makes a mirror stale once', async (t) => {
+  const owner = new FolderOwner();
+  owner.deliver(1);
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  await turns(QUIET);
+  await mirror.sync();
+  mirror.changedAt(mirror.modseq);
+  t.false(mirror.isStale, 'the mirror has the change');
+  owner.delays = () => QUIET;
+  owner.deliver(1);
+  t.false(mirror.isStale, 'the event is on its way');
+  mirror.changedAt(owner.modseq);
+  t.true(mirror.isStale);
+  await mirror.sync();
+  t.is(mirror.count, 2);
+  t.false(mirror.isStale);
+  await turns(2 * QUIET);
+  t.false(mirror.isStale, 'the event tells what the mirror has');
+  mirror.changedAt(undefined);
+  t.true(mirror.isStale, 'nobody knows whether the folder has changed');
+});
+
+test('whoever watches hears of a change that is known before its event', async (t) => {
+  stayAlive(t);
+  const owner = new FolderOwner();
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  await turns(QUIET);
+  await mirror.sync();
+  owner.delays = () => QUIET;
+  const told = changed(mirror);
+  owner.deliver(1);
+  mirror.changedAt(owner.modseq);
+  await told;
+  t.is(mirror.count, 1);
+});
+
 test('a mirror that is watched follows the owner by itself', async (t) => {
   stayAlive(t);
   const owner = new FolderOwner();

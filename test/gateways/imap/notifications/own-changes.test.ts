@@ -1,0 +1,31 @@
+// What a command that places messages tells the mirror of the selected mailbox: the client hears of its own messages before the
+// command completes, and the owner is asked for nothing when the messages are elsewhere.
+import test from 'ava';
+import { reportPlaced } from '../../../../src/gateways/imap/notifications/own-changes.js';
+import type { Session } from '../../../../src/gateways/imap/session.js';
+
+function sessionWith(folderId: string) {
+  const told: (number | undefined)[] = [];
+  const mirror = { changedAt: (modseq: number | undefined) => void told.push(modseq) };
+  return { session: { selected: { folderId, view: { mirror } } } as unknown as Session, told };
+}
+
+const UIDS: [number, number][] = [[4, 5]];
+
+test('messages in the selected mailbox', (t) => {
+  const { session, told } = sessionWith('inbox');
+  reportPlaced(session, { folderId: 'inbox', before: 7, after: 9 }, UIDS);
+  t.deepEqual(told, [9]);
+});
+
+test('messages in another mailbox', (t) => {
+  const { session, told } = sessionWith('inbox');
+  reportPlaced(session, { folderId: 'archive', before: 7, after: 9 }, UIDS);
+  t.deepEqual(told, []);
+});
+
+test('an owner that does not name the mailbox', (t) => {
+  const { session, told } = sessionWith('inbox');
+  reportPlaced(session, undefined, UIDS);
+  t.deepEqual(told, [undefined]);
+});
