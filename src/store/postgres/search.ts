@@ -7,7 +7,7 @@ import { fieldsOf, tsqueryOf, tsvectorOf } from './search-words.js';
 import { phraseOrder, wordOrder } from './word-order.js';
 
 /** Words of bodies that are written in one turn of the event loop: a millisecond of work. */
-const WORDS_A_TURN = 5_000;
+const WORDS_A_TURN = 2_500;
 
 /** `sql`: a pool made `byKey`: words are found through the index, never row by row. */
 export function postgresSearch(sql: Sql): SearchStore {
