@@ -167,6 +167,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
   async function eachAlone(due: ReadonlyMap<string, Waiting>): Promise<void> {
     let isAway = false;
     for (const [accountId, account] of due) {
+      if (signal.aborted) return;
       if (isAway) {
         again(accountId, account);
         continue;
