@@ -42,19 +42,16 @@ async function measure(database: Parameters<typeof connect>[0], accountId: strin
   const pool = Array.from({ length: Math.min(100, count) }, (_, n) => textOf(n, size));
   let read = 0;
   const texts = {
-    searchable: async () => ({
-      recipients: 'Bob bob@example.test',
-      attachments: '',
-      body: pool[read++ % pool.length]!,
-    }),
+    searchable: async (messages: readonly unknown[]) =>
+      messages.map(() => ({ recipients: 'Bob bob@example.test', attachments: '', body: pool[read++ % pool.length]! })),
   };
   const { signal } = new AbortController();
   const some = async (emails: number): Promise<number> => {
     let done = 0;
     while (done < emails) {
-      const page = await store.unindexed(accountId, Math.min(PAGE, emails - done));
+      const page = await store.unindexed([accountId], Math.min(PAGE, emails - done));
       if (page.length === 0) break;
-      await makeSearchable({ store, texts }, accountId, page, signal);
+      await makeSearchable({ store, texts }, page, signal);
       done += page.length;
     }
     return done;

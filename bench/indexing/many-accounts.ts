@@ -16,7 +16,7 @@ import type { BenchNode } from '../support/node.js';
 
 const ACCOUNTS = 3_000;
 const OCTETS = 4_000;
-const LOOK_MS = 50;
+const LOOK_MS = 500;
 /** As the node has them. */
 const CONNECTIONS = 4;
 

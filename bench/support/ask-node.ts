@@ -38,7 +38,7 @@ const adapters: EngineAdapters = {
   texts: () => ({
     text: async () => ({ text: '', extent: 'whole' }),
     longText: async () => ({ text: '', extent: 'whole' }),
-    searchable: async () => ({ recipients: '', attachments: '', body: '' }),
+    searchable: async (messages) => messages.map(() => ({ recipients: '', attachments: '', body: '' })),
     close: async () => {},
   }),
   courier: async () => ({ deliver: () => Promise.reject(new Error('no mail leaves here')), close: async () => {} }),

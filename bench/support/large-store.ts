@@ -50,7 +50,6 @@ async function putMessages(sql: Sql, from: number, to: number): Promise<void> {
     const raw = Buffer.from(`From: Ann <ann@remote.test>\r\nSubject: ${subject}\r\nX-N: ${n}\r\n\r\n${text}`);
     const hash = createHash('sha256').update(raw).digest('hex');
     const email = {
-      id: '',
       subject: words.slice(0, 6),
       sender: ['ann', 'ann', 'remote', 'test'],
       recipients: [],

@@ -1,7 +1,7 @@
 // The words of messages for the actors: the text body of a blob as the decoder of the gateways gives it, and the names in its
 // header. It has a decoder of its own, so that a burst of deliveries never keeps a reader of mail waiting.
 import type { BodyText, EmailTexts } from '../actors/mailbox/email-texts.js';
-import { BodyDecoder, type Viewer } from '../decode/decoder.js';
+import { BodyDecoder, type ReadRanges, type Viewer } from '../decode/decoder.js';
 import type { IndexedAddress, MessageIndex } from '../mail/message-index.js';
 import type { BlobStore } from '../store/blobs.js';
 
@@ -15,11 +15,13 @@ const LONG_DECODING_MS = 2_500;
 const HEAP_MB = 64;
 /** Those who wait hold nothing, and are few: each account has so many bodies read at a time. */
 const MOST_WAITING = 10_000;
+/** Messages that are read whole, many at a time, for search. */
+const SMALL_OCTETS = 64 * 1024;
 /** Characters of the names and addresses of recipients, and of file names, that are found. */
 const MOST_NAMES = 64 * 1024;
 
 export function openEmailTexts(
-  blobs: Pick<BlobStore, 'index' | 'readRanges'>,
+  blobs: Pick<BlobStore, 'index' | 'indexes' | 'readRanges' | 'readAll'>,
 ): EmailTexts & { close(): Promise<void> } {
   const decoder = new BodyDecoder({
     octets: MOST_OCTETS,
@@ -36,7 +38,7 @@ export function openEmailTexts(
     queueAnAccount: MOST_WAITING,
   });
 
-  async function bodyOf(blob: string, index: MessageIndex, by: BodyDecoder, viewer: Viewer) {
+  async function bodyOf(index: MessageIndex, read: ReadRanges, by: BodyDecoder, viewer: Viewer) {
     // Sections of the text body that hold markup come out as words: so do those of a message of markup alone.
     const { textSections, htmlSections } = index;
     const words = {
@@ -44,34 +46,54 @@ export function openEmailTexts(
       textSections: textSections.length > 0 ? textSections : htmlSections,
       htmlSections: [],
     };
-    return by.bodies(words, (ranges, signal) => blobs.readRanges(blob, ranges, signal), viewer);
+    return by.bodies(words, read, viewer);
   }
+
+  const readerOf =
+    (blob: string): ReadRanges =>
+    (ranges, signal) =>
+      blobs.readRanges(blob, ranges, signal);
 
   async function textOf(accountId: string, blob: string, by: BodyDecoder): Promise<BodyText> {
     const index = await blobs.index(blob);
     if (index === undefined) return { text: '', extent: 'whole' };
-    const { text, partial, isUndecoded } = await bodyOf(blob, index, by, { accountId, atOnce: true });
+    const { text, partial, isUndecoded } = await bodyOf(index, readerOf(blob), by, { accountId, atOnce: true });
     return { text, extent: isUndecoded === true ? 'undecoded' : partial ? 'start' : 'whole' };
   }
 
   return {
     text: (accountId, blob) => textOf(accountId, blob, decoder),
     longText: (accountId, blob) => textOf(accountId, blob, longDecoder),
-    async searchable(accountId, blob, signal) {
-      const index = await blobs.index(blob);
-      if (index === undefined) return { recipients: '', attachments: '', body: '' };
-      const { to, cc } = index.envelope;
-      return {
-        recipients: joined([...to, ...cc].map(nameOf)),
-        attachments: joined(index.attachments.map(({ fileName }) => fileName)),
-        body: (await bodyOf(blob, index, decoder, { accountId, ...(signal && { signal }) })).text,
-      };
+    async searchable(messages, signal) {
+      const indexes = await blobs.indexes([...new Set(messages.map(({ blob }) => blob))]);
+      signal?.throwIfAborted();
+      const small = [...indexes].flatMap(([blob, { size }]) => (size <= SMALL_OCTETS ? [blob] : []));
+      const whole = small.length === 0 ? new Map<string, Uint8Array>() : await blobs.readAll(small);
+      return Promise.all(
+        messages.map(async ({ accountId, blob }) => {
+          const index = indexes.get(blob);
+          if (index === undefined) return { recipients: '', attachments: '', body: '' };
+          const octets = whole.get(blob);
+          const read = octets === undefined ? readerOf(blob) : within(octets);
+          const { to, cc } = index.envelope;
+          return {
+            recipients: joined([...to, ...cc].map(nameOf)),
+            attachments: joined(index.attachments.map(({ fileName }) => fileName)),
+            body: (await bodyOf(index, read, decoder, { accountId, ...(signal && { signal }) })).text,
+          };
+        }),
+      );
     },
     async close() {
       await Promise.all([decoder.close(), longDecoder.close()]);
     },
   };
 }
+
+const within =
+  (octets: Uint8Array): ReadRanges =>
+  async (ranges) =>
+    ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(octets, start, end));
 
 const nameOf = ({ name, address }: IndexedAddress): string => `${name} ${address}`;
 

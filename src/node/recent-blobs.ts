@@ -34,6 +34,22 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
     if (octets.length > 0) yield octets;
   }
 
+  /** Of those that are in memory, and of the others from the store in one question. */
+  async function nearAndFar<T>(
+    hashes: readonly string[],
+    of: (blob: Recent) => T,
+    ask: (hashes: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+  ): Promise<ReadonlyMap<string, T>> {
+    const near = new Map<string, T>();
+    for (const hash of hashes) {
+      const blob = recent.get(hash);
+      if (blob !== undefined) near.set(hash, of(blob));
+    }
+    if (near.size === hashes.length) return near;
+    const far = await ask(hashes.filter((hash) => !near.has(hash)));
+    return near.size === 0 ? far : new Map([...near, ...far]);
+  }
+
   function keep({ hash, index }: BlobContent, bytes: Buffer | undefined): void {
     if (bytes !== undefined) recent.set(hash, { bytes, index });
   }
@@ -61,6 +77,18 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
     async index(hash) {
       return recent.get(hash)?.index ?? blobs.index(hash);
     },
+    indexes: (hashes) =>
+      nearAndFar(
+        hashes,
+        ({ index }) => index,
+        (wanted) => blobs.indexes(wanted),
+      ),
+    readAll: (hashes) =>
+      nearAndFar(
+        hashes,
+        ({ bytes }) => bytes,
+        (wanted) => blobs.readAll(wanted),
+      ),
     async read(hash, start, end) {
       const bytes = recent.get(hash)?.bytes;
       return bytes !== undefined && end <= bytes.length ? bytes.subarray(start, end) : blobs.read(hash, start, end);

@@ -36,6 +36,8 @@ export interface BlobStore {
   put(content: BlobContent): Promise<void>;
   /** The MIME index of a blob; undefined when there is no such blob. */
   index(hash: string): Promise<MessageIndex | undefined>;
+  /** The MIME indexes of blobs by hash, of those that are there. */
+  indexes(hashes: readonly string[]): Promise<ReadonlyMap<string, MessageIndex>>;
   /** Octets [start, end) in one buffer; meant for slices of a bounded size. */
   read(hash: string, start: number, end: number): Promise<Uint8Array>;
   /**

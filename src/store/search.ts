@@ -4,6 +4,7 @@ import type { SearchTerm } from '../mail/search-text.js';
 
 /** An email that is not yet searchable. */
 export interface UnindexedEmail {
+  readonly accountId: string;
   readonly id: string;
   /** SHA-256 of the raw message. */
   readonly blob: string;
@@ -13,8 +14,7 @@ export interface UnindexedEmail {
 }
 
 /** Words as `mail/search-text` gives them, in order. */
-export interface EmailWords {
-  readonly id: string;
+export interface IndexedWords {
   readonly subject: readonly string[];
   readonly sender: readonly string[];
   readonly recipients: readonly string[];
@@ -22,19 +22,27 @@ export interface EmailWords {
   readonly body: readonly string[];
 }
 
+export interface EmailWords extends IndexedWords {
+  readonly accountId: string;
+  readonly id: string;
+}
+
 /** Of an email: everything that is indexed, or its body with the names of attachments. */
 export const SEARCH_PARTS = ['text', 'body'] as const;
 export type SearchPart = (typeof SEARCH_PARTS)[number];
 
 export interface SearchStore {
-  /** Emails that are not yet searchable, ids ascending; none when all are. */
-  unindexed(accountId: string, limit: number): Promise<readonly UnindexedEmail[]>;
+  /** Emails of the accounts that are not yet searchable, at most `limit` of each: account by account, ids ascending. */
+  unindexed(accountIds: readonly string[], limit: number): Promise<readonly UnindexedEmail[]>;
   /** Emails whose words are of an earlier version of the index, ids ascending. */
   outdated(accountId: string, limit: number): Promise<readonly UnindexedEmail[]>;
   /** Accounts that have such emails, ids ascending, after `after`. */
   outdatedAccounts(after: string, limit: number): Promise<readonly string[]>;
-  /** Makes a page of `unindexed` or `outdated` searchable, its last id included. Doing it twice, or two at once, does no harm. */
-  put(accountId: string, emails: readonly EmailWords[]): Promise<void>;
+  /**
+   * Makes emails of a page of `unindexed` or `outdated` searchable, in its order: of each account up to its last id among
+   * them. Doing it twice, or two at once, does no harm.
+   */
+  put(emails: readonly EmailWords[]): Promise<void>;
   /**
    * Ids of emails in this part of which every term matches, 16 octets each, in no particular order; some may be gone. After
    * `after` when given, one by one: meant for few.

@@ -56,7 +56,9 @@ test('what search finds of a message: To, Cc and the names of attachments beside
       'Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nwords\r\n--b\r\nContent-Type: application/pdf\r\n' +
       'Content-Disposition: attachment; filename="Report 2026.pdf"\r\n\r\n%PDF\r\n--b--\r\n',
   );
-  const { recipients, attachments, body } = await texts.searchable(ALICE, blobs.add(raw, indexMessage(raw)));
+  const blob = blobs.add(raw, indexMessage(raw));
+  const [found] = await texts.searchable([{ accountId: ALICE, blob }]);
+  const { recipients, attachments, body } = found!;
   t.deepEqual(
     recipients.split(/\s+/).filter((word) => word !== ''),
     ['Zoë', 'zoe@c.test', 'friends', 'd@e.test', 'Carl', 'carl@f.test'],

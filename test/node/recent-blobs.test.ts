@@ -8,14 +8,22 @@ import type { CommitResult, MailboxChange } from '../../src/store/mailboxes.js';
 
 const MESSAGE = Buffer.from(`Subject: hello\r\n\r\n${'a line of it\r\n'.repeat(20)}`);
 
+interface Stored {
+  readonly content: BlobContent;
+  readonly bytes: Buffer;
+}
+
 /** A store in memory that counts what it is asked. */
 function storeOf() {
-  const stored = new Map<string, { content: BlobContent; bytes: Buffer }>();
+  const stored = new Map<string, Stored>();
   const asked = { reads: 0, fault: undefined as Error | undefined };
   const bytesOf = (hash: string, start: number, end: number) => {
     asked.reads++;
     return stored.get(hash)!.bytes.subarray(start, end);
   };
+  function mapOf<T>(hashes: readonly string[], of: (blob: Stored) => T): Map<string, T> {
+    return new Map(hashes.flatMap((hash) => (stored.has(hash) ? [[hash, of(stored.get(hash)!)]] : [])));
+  }
   const store: BlobStore = {
     async put(content) {
       if (asked.fault !== undefined) throw asked.fault;
@@ -27,10 +35,17 @@ function storeOf() {
       asked.reads++;
       return stored.get(hash)?.content.index;
     },
+    indexes: async (hashes) => {
+      asked.reads++;
+      return mapOf(hashes, ({ content }) => content.index);
+    },
     read: async (hash, start, end) => bytesOf(hash, start, end),
     readRanges: async (hash, ranges) =>
       ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(bytesOf(hash, start, end))),
-    readAll: async () => new Map(),
+    readAll: async (hashes) => {
+      asked.reads++;
+      return mapOf(hashes, ({ bytes }) => bytes);
+    },
     async *stream(hash, start, end) {
       yield bytesOf(hash, start, end);
     },
@@ -106,4 +121,32 @@ test('what could not be stored is not there, and what is large or was stored by 
   await store.put(lost);
   t.is((await blobs.read(lost.hash, 0, 7)).length, 7);
   t.is(asked.reads, 3);
+});
+
+test('of several blobs those that were stored a moment ago are read from memory, the others from the store at once', async (t) => {
+  const { store, asked } = storeOf();
+  const blobs = recentBlobs(store);
+  const [recent, older, large] = [
+    blobOf(MESSAGE),
+    blobOf(Buffer.concat([MESSAGE, MESSAGE])),
+    blobOf(Buffer.alloc(100_000, 'x')),
+  ];
+  await store.put(older);
+  await blobs.put(recent);
+  await blobs.put(large);
+  const hashes = [recent, older, large].map(({ hash }) => hash);
+  asked.reads = 0;
+  t.deepEqual(
+    await blobs.indexes([...hashes, 'none']),
+    new Map([recent, older, large].map(({ hash, index }) => [hash, index])),
+  );
+  t.is(asked.reads, 1);
+  const read = await blobs.readAll(hashes);
+  t.deepEqual(new Set(read.keys()), new Set(hashes));
+  t.deepEqual(Buffer.from(read.get(recent.hash)!), MESSAGE);
+  t.deepEqual(Buffer.from(read.get(older.hash)!), Buffer.concat([MESSAGE, MESSAGE]));
+  t.is(asked.reads, 2);
+  await blobs.indexes([recent.hash]);
+  await blobs.readAll([recent.hash]);
+  t.is(asked.reads, 2);
 });

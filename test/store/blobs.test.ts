@@ -62,6 +62,7 @@ test('bytes of every kind and size come back as they were, whole and in slices',
         );
       }
       t.deepEqual(await blobs.index(stored.hash), index);
+      t.deepEqual(await blobs.indexes([stored.hash, 'ff'.repeat(32)]), new Map([[stored.hash, index]]));
     }
   }
   t.is((await drain(blobs.stream('00'.repeat(32), 0, 0))).length, 0);

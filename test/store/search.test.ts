@@ -11,7 +11,7 @@ import { type EmailWords, SEARCH_PARTS, type SearchPart } from '../../src/store/
 import { migratedDatabase } from '../support/embedded-database.js';
 
 /** Every term somewhere in one of the fields, word after word, the last as a prefix. */
-function isMatch(email: Omit<EmailWords, 'id'>, terms: readonly SearchTerm[], part: SearchPart): boolean {
+function isMatch(email: Omit<EmailWords, 'accountId' | 'id'>, terms: readonly SearchTerm[], part: SearchPart): boolean {
   const { subject, sender, recipients, attachments, body } = email;
   const fields = part === 'body' ? [attachments, body] : [subject, sender, recipients, attachments, body];
   return terms.every(({ words, prefix }) =>
@@ -64,14 +64,11 @@ test('random words and terms agree with the definition, through the index and on
             received_at, size, has_attachments, attachment_count, flags, modseq)
           select ${id}, x, '\\x00', '', x, '{}', '', '', '', '', now(), 1, false, 0, 0, 1 from unnest(${ids}::uuid[]) x`;
         t.deepEqual(
-          (await store.unindexed(id, 100)).map((each) => each.id),
+          (await store.unindexed([id], 100)).map((each) => each.id),
           ids,
         );
-        await store.put(
-          id,
-          emails.map((each, n) => ({ id: idOf(n), ...each })),
-        );
-        t.is((await store.unindexed(id, 100)).length, 0);
+        await store.put(emails.map((each, n) => ({ accountId: id, id: idOf(n), ...each })));
+        t.is((await store.unindexed([id], 100)).length, 0);
         // As an earlier version has written it.
         await sql`update email_search set word_order = null where account_id = ${id} and email_id = ${idOf(older)}`;
         for (const [asked, part] of questions) {

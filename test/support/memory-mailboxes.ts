@@ -49,7 +49,8 @@ export async function startMemoryMailboxes(
   const texts: EmailTexts = {
     text: async (_, blob) => ({ text: await text(blob), extent: 'whole' }),
     longText: async (_, blob) => ({ text: await text(blob), extent: 'whole' }),
-    searchable: async (_, blob) => ({ recipients: '', attachments: '', body: await text(blob) }),
+    searchable: (messages) =>
+      Promise.all(messages.map(async ({ blob }) => ({ recipients: '', attachments: '', body: await text(blob) }))),
   };
   const offers = new MessageOffers(() => true);
   const indexing = startSearchIndexing({ store: search, texts, log });

@@ -10,6 +10,12 @@ export interface SearchableTexts {
   readonly body: string;
 }
 
+export interface StoredMessage {
+  readonly accountId: string;
+  /** SHA-256 of the message. */
+  readonly blob: string;
+}
+
 export interface BodyText {
   readonly text: string;
   /** `start`: the body goes on. `undecoded`: there was no time to decode it, and this is its start as it stands. */
@@ -21,6 +27,6 @@ export interface EmailTexts {
   text(accountId: string, blob: string): Promise<BodyText>;
   /** As much of it as is shown to people: of at most 8 MiB of the message. @throws StoreFault */
   longText(accountId: string, blob: string): Promise<BodyText>;
-  /** Rejects when `signal` aborts. @throws StoreFault */
-  searchable(accountId: string, blob: string, signal?: AbortSignal): Promise<SearchableTexts>;
+  /** Of each message, all in memory at once. Rejects when `signal` aborts. @throws StoreFault */
+  searchable(messages: readonly StoredMessage[], signal?: AbortSignal): Promise<readonly SearchableTexts[]>;
 }

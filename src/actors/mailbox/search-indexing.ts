@@ -1,16 +1,21 @@
 // Makes emails searchable, after the fact: a delivery stores nothing for search, since taking mail in is bound by the
-// processor. Accounts are caught up with in the background once their deliveries pause, few at a time and with rests
-// between the pages; whoever searches waits until the account is caught up, without the rests.
+// processor. Accounts are caught up with in the background once their deliveries pause, in rounds of a bounded number of
+// accounts and emails with rests between them; whoever searches waits until the account is caught up, without the rests.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
+import { Fault } from '../../errors/fault.js';
 import type { SearchStore } from '../../store/search.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { EmailTexts } from './email-texts.js';
 import { makeSearchable } from './searchable-emails.js';
 
+/** Emails of an account at a time; in the background, of all accounts of a round together when they are few. */
 const PAGE = 100;
-/** Accounts in the background at a time. */
-const ACCOUNTS_AT_ONCE = 2;
+/** Accounts of a round in the background. */
+const ACCOUNTS_A_ROUND = 100;
+/** Emails of each of many accounts in a round; those that have more come again behind the others. */
+const FEWEST = 2;
 /** Accounts remembered as behind; a search catches up with any. */
 const MAX_WAITING = 50_000;
 /** Accounts of which it is remembered how far they are. */
@@ -19,8 +24,10 @@ const MAX_KNOWN = 10_000;
 const QUIET_MS = 2_000;
 const PATIENCE_MS = 20_000;
 const POLL_MS = 250;
-/** Rest after a page, in times of what it took. */
-const REST = 3;
+/** Rest after a round, in times of what it took, and the same once an account has waited for so long. */
+const REST = 1;
+const REST_BEHIND = 0.25;
+const BEHIND_MS = 60_000;
 /** Longest that a search waits. */
 const SEARCH_WAIT_MS = 4_000;
 
@@ -40,16 +47,21 @@ export interface SearchIndexingOptions {
   readonly searchWaitMs?: number;
 }
 
-/** Work on one account. */
+/** Work on an account that a search waits for. */
 interface Job {
   /** Emails up to here were in the store before its last look began. */
   target: string;
-  /** Resolves when somebody waits for the job: then it takes no more rests. */
-  readonly hurry: Deferred;
-  isHurried: boolean;
   /** Resolves when more emails are searchable, and rejects when the job fails; then comes the next one. */
   progress: Deferred;
   readonly done: Promise<void>;
+}
+
+/** An account that is behind. */
+interface Waiting {
+  newestId: string;
+  readonly since: number;
+  /** Of the last delivery. */
+  last: number;
 }
 
 class Deferred {
@@ -68,11 +80,11 @@ class Deferred {
 
 export function startSearchIndexing(options: SearchIndexingOptions): SearchIndexing {
   const { store, texts, log, quietMs = QUIET_MS, searchWaitMs = SEARCH_WAIT_MS } = options;
-  const waiting = new Map<string, { newestId: string; readonly since: number; last: number }>();
+  const waiting = new Map<string, Waiting>();
   const jobs = new Map<string, Job>();
   const known = new Map<string, string>();
-  let background = 0;
   const stopping = new AbortController();
+  const { signal } = stopping;
 
   const isReached = (accountId: string, id: string): boolean => (known.get(accountId) ?? '') >= id;
 
@@ -89,19 +101,14 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
       job.progress.resolve();
       job.progress = new Deferred();
     };
-    while (!stopping.signal.aborted) {
+    while (!signal.aborted) {
       const { target } = job;
-      const started = performance.now();
-      const emails = await store.unindexed(accountId, PAGE);
-      await makeSearchable({ store, texts }, accountId, emails, stopping.signal, reached);
+      const emails = await store.unindexed([accountId], PAGE);
+      await makeSearchable({ store, texts }, emails, signal, (_, lastId) => reached(lastId));
       // Nothing is left of what was there when the look began, should the last of it be gone again.
-      if (emails.length < PAGE) {
-        reached(target);
-        if (job.target === target) return;
-      }
-      const rest = (performance.now() - started) * REST;
-      for (let left = rest; left > 0 && !job.isHurried && !stopping.signal.aborted; left -= POLL_MS)
-        await atMost(job.hurry.promise, Math.min(left, POLL_MS));
+      if (emails.length === PAGE) continue;
+      reached(target);
+      if (job.target === target) return;
     }
   }
 
@@ -112,7 +119,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
       return running;
     }
     waiting.delete(accountId);
-    const started = { target, hurry: new Deferred(), isHurried: false, progress: new Deferred() };
+    const started = { target, progress: new Deferred() };
     const done = run(accountId, started)
       .then(
         () => started.progress.resolve(),
@@ -127,21 +134,74 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     return job;
   }
 
-  function poll(): void {
-    const now = performance.now();
-    for (const [accountId, { newestId, since, last }] of waiting) {
-      if (background >= ACCOUNTS_AT_ONCE) return;
-      if (now - last < quietMs && now - since < PATIENCE_MS) continue;
+  /** The next accounts in the order in which they began to wait. */
+  function takeDue(now: number): Map<string, Waiting> {
+    const due = new Map<string, Waiting>();
+    for (const [accountId, account] of waiting) {
+      if (due.size === ACCOUNTS_A_ROUND) break;
+      if (now - account.last < quietMs && now - account.since < PATIENCE_MS) continue;
       waiting.delete(accountId);
-      background++;
-      jobOf(accountId, newestId)
-        .done.catch((err: unknown) => {
-          if (!stopping.signal.aborted) log.warn({ accountId, err }, 'emails are not searchable yet');
-        })
-        .finally(() => background--);
+      due.set(accountId, account);
+    }
+    return due;
+  }
+
+  /** Behind the others. */
+  function again(accountId: string, account: Waiting): void {
+    if (!waiting.has(accountId) && !jobs.has(accountId)) waiting.set(accountId, account);
+  }
+
+  async function round(due: ReadonlyMap<string, Waiting>): Promise<void> {
+    const most = Math.max(FEWEST, Math.ceil(PAGE / due.size));
+    const emails = await store.unindexed([...due.keys()], most);
+    await makeSearchable({ store, texts }, emails, signal, learn);
+    const counts = new Map<string, number>();
+    for (const { accountId } of emails) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
+    for (const [accountId, account] of due) {
+      if ((counts.get(accountId) ?? 0) < most) learn(accountId, account.newestId);
+      else again(accountId, account);
     }
   }
-  const timer = setInterval(poll, Math.min(POLL_MS, Math.max(1, quietMs)));
+
+  /** An account that cannot be indexed now is left to its next search, and keeps no other waiting. */
+  async function eachAlone(due: ReadonlyMap<string, Waiting>): Promise<void> {
+    let isAway = false;
+    for (const [accountId, account] of due) {
+      if (signal.aborted) return;
+      if (isAway) {
+        again(accountId, account);
+        continue;
+      }
+      try {
+        await round(new Map([[accountId, account]]));
+      } catch (err) {
+        if (signal.aborted) return;
+        log.warn({ accountId, err }, 'emails are not searchable yet');
+        isAway = err instanceof Fault && err.temporary;
+      }
+    }
+  }
+
+  async function inBackground(): Promise<void> {
+    const pollMs = Math.min(POLL_MS, Math.max(1, quietMs));
+    while (!signal.aborted) {
+      const started = performance.now();
+      const due = takeDue(started);
+      let shortest = pollMs;
+      try {
+        if (due.size > 0) {
+          await round(due);
+          shortest = 0;
+        }
+      } catch {
+        await eachAlone(due);
+      }
+      const isBehind = [...due.values()].some(({ since }) => started - since > BEHIND_MS);
+      const rest = (performance.now() - started) * (isBehind ? REST_BEHIND : REST);
+      await pause(Math.max(rest, shortest), undefined, { signal }).catch(() => {});
+    }
+  }
+  const working = inBackground();
 
   return {
     note(accountId, newestId) {
@@ -158,10 +218,8 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
         const left = until - performance.now();
         const job = jobOf(accountId, newestId);
         job.done.catch(() => {});
-        job.isHurried = true;
-        job.hurry.resolve();
         // Until these emails are searchable: an account that gets mail all the time is never done with.
-        if (left <= 0 || stopping.signal.aborted || !(await atMost(job.progress.promise, left)))
+        if (left <= 0 || signal.aborted || !(await atMost(job.progress.promise, left)))
           throw new ActorFault('overloaded', 'the emails of this account are still being made searchable');
       }
     },
@@ -169,8 +227,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     async stop() {
       // The page under way is indexed after the next start.
       stopping.abort();
-      clearInterval(timer);
-      await Promise.allSettled([...jobs.values()].map(({ done }) => done));
+      await Promise.allSettled([working, ...[...jobs.values()].map(({ done }) => done)]);
     },
   };
 }

@@ -43,7 +43,7 @@ export function startSearchRenewal(options: SearchRenewalOptions): SearchRenewal
       const started = performance.now();
       const emails = await store.outdated(accountId, PAGE);
       if (emails.length === 0) break;
-      await makeSearchable({ store, texts }, accountId, emails, signal);
+      await makeSearchable({ store, texts }, emails, signal);
       count += emails.length;
       pages++;
       await pause((performance.now() - started) * REST, undefined, { signal });

@@ -42,6 +42,17 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
     }
   }
 
+  async function indexes(hashes: readonly string[]): Promise<ReadonlyMap<string, MessageIndex>> {
+    try {
+      const rows = await sql<{ hash: string; mime_index: MessageIndex }[]>`
+        select encode(hash, 'hex') as hash, mime_index from blobs
+        where hash = any(array(select decode(h, 'hex') from unnest(${hashes as string[]}::text[]) h))`;
+      return new Map(rows.map(({ hash, mime_index }) => [hash, mime_index]));
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
   /** Octets [start, end), at most a stride. */
   async function slice(hash: Buffer, start: number, end: number): Promise<Uint8Array> {
     const first = Math.floor(start / CHUNK_OCTETS);
@@ -150,7 +161,7 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
     }
   }
 
-  return { put, index, read, readRanges, readAll, stream, collect };
+  return { put, index, indexes, read, readRanges, readAll, stream, collect };
 }
 
 // Nothing refers to them yet, and perhaps nothing ever will: they are candidates for collection from the start. Their commit

@@ -2,7 +2,7 @@
 // word is whatever the server's locale is, no input is a syntax error, and the limits of a tsvector are kept. A tsvector is
 // written into octets that are used again: strings and arrays for each word cost a multiple, most of it garbage collection.
 import type { SearchTerm } from '../../mail/search-text.js';
-import type { EmailWords, SearchPart } from '../search.js';
+import type { IndexedWords, SearchPart } from '../search.js';
 
 /** Of a tsvector: positions end there (a later word keeps the last), and a lexeme has at most so many. */
 const LAST_POSITION = 16_383;
@@ -152,7 +152,7 @@ class TsvectorText {
 const occurrences = new Occurrences();
 const written = new TsvectorText();
 
-export function tsvectorOf(accountId: string, email: EmailWords): string {
+export function tsvectorOf(accountId: string, email: IndexedWords): string {
   const key = keyOf(accountId);
   const lexemes = new Map<string, Lexeme>();
   let octets = 0;
@@ -185,11 +185,11 @@ export function tsvectorOf(accountId: string, email: EmailWords): string {
 }
 
 /** The words of an email field by field, in the order of their positions. */
-export function fieldsOf(email: EmailWords): (readonly string[])[] {
+export function fieldsOf(email: IndexedWords): (readonly string[])[] {
   return weightedFields(email).map(([words]) => words);
 }
 
-function weightedFields({ subject, sender, recipients, attachments, body }: EmailWords) {
+function weightedFields({ subject, sender, recipients, attachments, body }: IndexedWords) {
   return [
     [subject, 'A'],
     [sender, 'B'],

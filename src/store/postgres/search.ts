@@ -7,17 +7,20 @@ import { fieldsOf, tsqueryOf, tsvectorOf } from './search-words.js';
 import { phraseOrder, wordOrder } from './word-order.js';
 
 /** Words of bodies that are written in one turn of the event loop: a millisecond of work. */
-const WORDS_A_TURN = 5_000;
+const WORDS_A_TURN = 2_500;
 
 /** `sql`: a pool made `byKey`: words are found through the index, never row by row. */
 export function postgresSearch(sql: Sql): SearchStore {
-  async function unindexed(accountId: string, limit: number): Promise<readonly UnindexedEmail[]> {
+  async function unindexed(accountIds: readonly string[], limit: number): Promise<readonly UnindexedEmail[]> {
     try {
       return await sql<UnindexedEmail[]>`
-        select id, encode(blob, 'hex') as blob, from_address as "fromAddress", from_name as "fromName", subject
-        from emails where account_id = ${accountId} and id > coalesce(
-          (select upto from search_state where account_id = ${accountId}), '00000000-0000-0000-0000-000000000000')
-        order by id limit ${limit}`;
+        select x.* from unnest(${accountIds as string[]}::uuid[]) a (id) cross join lateral (
+          select account_id as "accountId", id, encode(blob, 'hex') as blob, from_address as "fromAddress",
+            from_name as "fromName", subject
+          from emails where account_id = a.id and id > coalesce(
+            (select upto from search_state where account_id = a.id), '00000000-0000-0000-0000-000000000000')
+          order by id limit ${limit}) x
+        order by x."accountId", x.id`;
     } catch (error) {
       throw storeFault(error);
     }
@@ -34,7 +37,8 @@ export function postgresSearch(sql: Sql): SearchStore {
           delete from email_search s using old o where s.account_id = ${accountId} and s.email_id = o.email_id
             and not exists (select 1 from emails e where e.account_id = ${accountId} and e.id = o.email_id)
         )
-        select id, encode(blob, 'hex') as blob, from_address as "fromAddress", from_name as "fromName", subject
+        select account_id as "accountId", id, encode(blob, 'hex') as blob, from_address as "fromAddress",
+          from_name as "fromName", subject
         from old o join emails e on e.account_id = ${accountId} and e.id = o.email_id order by id`;
     } catch (error) {
       throw storeFault(error);
@@ -61,17 +65,20 @@ export function postgresSearch(sql: Sql): SearchStore {
     }
   }
 
-  // The account's row is held so that nothing is left behind of an account that is being deleted.
-  async function put(accountId: string, emails: readonly EmailWords[]): Promise<void> {
-    const last = emails.at(-1)?.id;
-    if (last === undefined) return;
+  // The rows of accounts are held so that nothing is left behind of an account that is being deleted.
+  async function put(emails: readonly EmailWords[]): Promise<void> {
+    if (emails.length === 0) return;
+    const last = new Map(emails.map(({ accountId, id }) => [accountId, id]));
+    const accountIds = [...last.keys()].sort();
+    const states = accountIds.map((account) => ({ account, upto: last.get(account) }));
     const rows = [];
     let written = 0;
     for (const email of emails) {
       const order = wordOrder(fieldsOf(email));
       rows.push({
+        account: email.accountId,
         id: email.id,
-        words: tsvectorOf(accountId, email),
+        words: tsvectorOf(email.accountId, email),
         order: order && Buffer.from(order.buffer).toString('base64'),
       });
       written += email.body.length;
@@ -82,18 +89,20 @@ export function postgresSearch(sql: Sql): SearchStore {
     try {
       await sql`
         with account as materialized (
-          select id from accounts where id = ${accountId} for key share
+          select id from accounts where id = any(${accountIds}::uuid[]) order by id for key share
         ), added as (
           insert into email_search (account_id, email_id, words, word_order, version)
           select a.id, x.id, x.words, decode(x."order", 'base64'), 2
-          from account a,
-            json_to_recordset(${JSON.stringify(rows)}::text::json) as x (id uuid, words tsvector, "order" text)
+          from json_to_recordset(${JSON.stringify(rows)}::text::json)
+            as x (account uuid, id uuid, words tsvector, "order" text) join account a on a.id = x.account
           where exists (select 1 from emails e where e.account_id = a.id and e.id = x.id)
           on conflict (account_id, email_id) do update
             set words = excluded.words, word_order = excluded.word_order, version = excluded.version
           where email_search.version < excluded.version
         )
-        insert into search_state (account_id, upto) select id, ${last} from account
+        insert into search_state (account_id, upto)
+        select a.id, x.upto from json_to_recordset(${JSON.stringify(states)}::text::json) as x (account uuid, upto uuid)
+          join account a on a.id = x.account
         on conflict (account_id) do update set upto = greatest(search_state.upto, excluded.upto)`;
     } catch (error) {
       throw storeFault(error);

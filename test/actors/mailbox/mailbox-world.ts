@@ -6,7 +6,7 @@ import type { HostedDelivery } from '../../../src/actors/delivery/local-courier.
 import { type MailboxActors, mailboxActorProtocol } from '../../../src/actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
-import type { BodyText } from '../../../src/actors/mailbox/email-texts.js';
+import type { BodyText, StoredMessage } from '../../../src/actors/mailbox/email-texts.js';
 import { MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
 import type { AccountQueue } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
@@ -90,8 +90,8 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
       if (texts.longFault !== undefined) throw texts.longFault;
       return texts.read(blob, texts.mostLong);
     },
-    async searchable() {
-      return { recipients: '', attachments: '', body: '' };
+    async searchable(messages: readonly StoredMessage[]) {
+      return messages.map(() => ({ recipients: '', attachments: '', body: '' }));
     },
   };
   const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log, retryMs: 10 });

@@ -1,56 +1,71 @@
-// Search indexing on a store of its own: the words of a page are stored in bounded batches, and a search waits for its own
-// emails alone, however many come behind them.
+// Search indexing on a store of its own: the words of a page are stored in bounded batches, a search waits for its own emails
+// alone, however many come behind them, and in the background many accounts share a round.
 import test from 'ava';
 import pino from 'pino';
+import type { StoredMessage } from '../../../src/actors/mailbox/email-texts.js';
 import { startSearchIndexing } from '../../../src/actors/mailbox/search-indexing.js';
+import { StoreFault } from '../../../src/store/errors.js';
 import type { EmailWords, UnindexedEmail } from '../../../src/store/search.js';
 
 const log = pino({ level: 'silent' });
 
 const idOf = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 
-function emailOf(n: number): UnindexedEmail {
-  return { id: idOf(n), blob: String(n), fromAddress: 'a@b.test', fromName: '', subject: `mail ${n}` };
+const numberOf = (id: string): number => Number(id.slice(-12));
+
+function emailOf(accountId: string, n: number): UnindexedEmail {
+  return { accountId, id: idOf(n), blob: String(n), fromAddress: 'a@b.test', fromName: '', subject: `mail ${n}` };
 }
 
-/** Emails 1 to `count`, which may grow; `bodies`: by number. */
-function storeOf(count: number, bodyOf: (n: number) => string) {
-  const emails = { count };
+/** Accounts with emails 1 to `count`, which may grow; `bodyOf`: by number. */
+function storeOf(accounts: Readonly<Record<string, { count: number }>>, bodyOf: (n: number) => string) {
+  const looks: (readonly string[])[] = [];
   const puts: (readonly EmailWords[])[] = [];
-  let upto = 0;
+  const upto = new Map<string, number>();
   return {
-    emails,
+    looks,
     puts,
     store: {
-      unindexed: async (_: string, limit: number) => {
-        const found: UnindexedEmail[] = [];
-        for (let n = upto + 1; n <= emails.count && found.length < limit; n++) found.push(emailOf(n));
-        return found;
+      unindexed: async (accountIds: readonly string[], limit: number) => {
+        looks.push(accountIds);
+        return accountIds.toSorted().flatMap((accountId) => {
+          const found: UnindexedEmail[] = [];
+          const first = (upto.get(accountId) ?? 0) + 1;
+          for (let n = first; n <= accounts[accountId]!.count && found.length < limit; n++)
+            found.push(emailOf(accountId, n));
+          return found;
+        });
       },
-      put: async (_: string, words: readonly EmailWords[]) => {
+      put: async (words: readonly EmailWords[]) => {
         puts.push(words);
-        upto = Number(words.at(-1)!.id.slice(-12));
+        for (const { accountId, id } of words) upto.set(accountId, numberOf(id));
       },
     },
     texts: {
-      searchable: async (_: string, blob: string) => ({ recipients: '', attachments: '', body: bodyOf(Number(blob)) }),
+      searchable: async (messages: readonly StoredMessage[]) =>
+        messages.map(({ blob }) => ({ recipients: '', attachments: '', body: bodyOf(Number(blob)) })),
     },
   };
 }
 
+/** Resolves once the words of the emails, by account and number, have been stored in the background. */
+async function stored(puts: readonly (readonly EmailWords[])[], emails: number): Promise<void> {
+  while (puts.flat().length < emails) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
 test('small emails are stored a page at a time, large ones few at a time, and each once and in order', async (t) => {
-  const small = storeOf(150, (n) => `word${n}`);
-  const large = storeOf(20, (n) => `word${n} `.repeat(n % 5 === 0 ? 50_000 : 9_000));
-  for (const { puts, store, texts, emails } of [small, large]) {
+  const small = storeOf({ account: { count: 150 } }, (n) => `word${n}`);
+  const large = storeOf({ account: { count: 20 } }, (n) => `word${n} `.repeat(n % 5 === 0 ? 50_000 : 9_000));
+  for (const [{ puts, store, texts }, count] of [[small, 150] as const, [large, 20] as const]) {
     const indexing = startSearchIndexing({ store, texts, log });
-    await indexing.reach('account', idOf(emails.count));
+    await indexing.reach('account', idOf(count));
     await indexing.stop();
     t.deepEqual(
       puts.flat().map(({ id }) => id),
-      Array.from({ length: emails.count }, (_, i) => idOf(i + 1)),
+      Array.from({ length: count }, (_, i) => idOf(i + 1)),
     );
     for (const { id, body, sender } of puts.flat()) {
-      t.is(body[0], `word${Number(id.slice(-12))}`);
+      t.is(body[0], `word${numberOf(id)}`);
       t.deepEqual(sender, ['a', 'b', 'test']);
     }
   }
@@ -64,15 +79,16 @@ test('small emails are stored a page at a time, large ones few at a time, and ea
 });
 
 test('a search waits for its own emails, however many come and are searched for behind them', async (t) => {
-  const { store, texts, emails } = storeOf(1, () => 'word');
+  const account = { count: 1 };
+  const { store, texts } = storeOf({ account }, () => 'word');
   const indexing = startSearchIndexing({ store, texts, log, searchWaitMs: 60_000 });
   const searches: Promise<void>[] = [];
   let isEndless = true;
   const { put } = store;
-  store.put = async (accountId, words) => {
+  store.put = async (words) => {
     // Whenever emails become searchable, another one has come, and a search asks for it.
-    if (isEndless) searches.push(indexing.reach('account', idOf(++emails.count)));
-    await put(accountId, words);
+    if (isEndless) searches.push(indexing.reach('account', idOf(++account.count)));
+    await put(words);
   };
   await indexing.reach('account', idOf(1));
   for (let i = 0; i < 20; i++) await searches[i];
@@ -83,7 +99,7 @@ test('a search waits for its own emails, however many come and are searched for 
 });
 
 test('a search rejects when the emails cannot be made searchable, and the next one tries again', async (t) => {
-  const { store, texts } = storeOf(1, () => 'word');
+  const { store, texts } = storeOf({ account: { count: 1 } }, () => 'word');
   const indexing = startSearchIndexing({ store, texts, log, searchWaitMs: 60_000 });
   const { put } = store;
   store.put = () => Promise.reject(new Error('the store is away'));
@@ -92,4 +108,69 @@ test('a search rejects when the emails cannot be made searchable, and the next o
   await indexing.reach('account', idOf(1));
   await indexing.stop();
   t.pass();
+});
+
+test('in the background accounts share a bounded round, and one with many emails does not hold back the others', async (t) => {
+  const names = Array.from({ length: 220 }, (_, i) => `account${String(i).padStart(3, '0')}`);
+  const accounts = Object.fromEntries(names.map((name) => [name, { count: 1 }]));
+  const [first] = names as [string];
+  accounts[first] = { count: 60 };
+  const { looks, puts, store, texts } = storeOf(accounts, (n) => `word${n}`);
+  const indexing = startSearchIndexing({ store, texts, log, quietMs: 1 });
+  for (const name of names) indexing.note(name, idOf(accounts[name]!.count));
+  await stored(puts, names.length - 1 + 60);
+  await indexing.stop();
+  t.true(looks.every(({ length }) => length <= 100));
+  const order = puts.flat();
+  const lastOfOthers = order.findLastIndex(({ accountId, id }) => accountId !== first && numberOf(id) === 1);
+  const ofFirst = order.slice(0, lastOfOthers).filter(({ accountId }) => accountId === first).length;
+  t.true(ofFirst < 60, `${ofFirst} emails of the first account came before the last account had its turn`);
+  for (const name of names) {
+    t.deepEqual(
+      order.flatMap(({ accountId, id }) => (accountId === name ? [numberOf(id)] : [])),
+      Array.from({ length: accounts[name]!.count }, (_, i) => i + 1),
+    );
+  }
+});
+
+test('an account that cannot be indexed holds back no account of its round', async (t) => {
+  const names = ['a', 'b', 'c', 'd'];
+  const { puts, store, texts } = storeOf(Object.fromEntries(names.map((name) => [name, { count: 2 }])), () => 'word');
+  const { put } = store;
+  store.put = async (words) => {
+    if (words.some(({ accountId }) => accountId === 'b'))
+      throw new StoreFault('store-failed', 'these words cannot be stored', { temporary: false });
+    await put(words);
+  };
+  const indexing = startSearchIndexing({ store, texts, log, quietMs: 1 });
+  for (const name of names) indexing.note(name, idOf(2));
+  await stored(puts, 6);
+  await indexing.stop();
+  t.deepEqual(
+    puts.flat().map(({ accountId, id }) => `${accountId}${numberOf(id)}`),
+    ['a1', 'a2', 'c1', 'c2', 'd1', 'd2'],
+  );
+});
+
+test('while the store is away accounts go on waiting', async (t) => {
+  const names = Array.from({ length: 20 }, (_, i) => `account${i}`);
+  const { puts, store, texts } = storeOf(Object.fromEntries(names.map((name) => [name, { count: 1 }])), () => 'word');
+  const { unindexed } = store;
+  let looks = 0;
+  store.unindexed = async (...look) => {
+    // The first round, and the first account of it alone.
+    if (++looks <= 2) throw new StoreFault('store-unavailable', 'away', { temporary: true });
+    return unindexed(...look);
+  };
+  const indexing = startSearchIndexing({ store, texts, log, quietMs: 1 });
+  for (const name of names) indexing.note(name, idOf(1));
+  await stored(puts, names.length - 1);
+  await indexing.stop();
+  t.deepEqual(
+    puts
+      .flat()
+      .map(({ accountId }) => accountId)
+      .toSorted(),
+    names.slice(1).toSorted(),
+  );
 });

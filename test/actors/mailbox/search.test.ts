@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import pino from 'pino';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
+import type { StoredMessage } from '../../../src/actors/mailbox/email-texts.js';
 import { unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
 import { mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import { startSearchIndexing } from '../../../src/actors/mailbox/search-indexing.js';
@@ -51,9 +52,11 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
   const texts = {
     text: async () => Promise.reject(new Error('no filter is here')),
     longText: async () => Promise.reject(new Error('no filter is here')),
-    searchable: async (_: string, blob: string) => {
+    searchable: async (messages: readonly StoredMessage[]) => {
       await gate.open;
-      return { recipients: '', attachments: '', ...names.get(blob), body: bodies.get(blob) ?? '' };
+      return messages.map(({ blob }) => {
+        return { recipients: '', attachments: '', ...names.get(blob), body: bodies.get(blob) ?? '' };
+      });
     },
   };
   const indexing = startSearchIndexing({ store: search, texts, log, quietMs, searchWaitMs });

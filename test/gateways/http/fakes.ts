@@ -101,6 +101,10 @@ export class FakeBlobs implements BlobStore {
     return this.blobs.get(hash)?.index;
   }
 
+  async indexes(hashes: readonly string[]): Promise<ReadonlyMap<string, MessageIndex>> {
+    return new Map(hashes.flatMap((hash) => (this.blobs.has(hash) ? [[hash, this.blobs.get(hash)!.index]] : [])));
+  }
+
   async read(hash: string, start: number, end: number): Promise<Uint8Array> {
     return this.blobs.get(hash)!.bytes.subarray(start, end);
   }

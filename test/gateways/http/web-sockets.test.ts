@@ -275,6 +275,54 @@ test('a client that does not read is disconnected when its buffer is full', asyn
   );
 });
 
+test('what the kernel has not taken counts as buffered until the client has read it', async (t) => {
+  const [endpoint, gateway] = await start(t, 16 * 1024 * 1024);
+  const socket = await connect(t, gateway, endpoint);
+  const text = Buffer.alloc(64 * 1024, 'x');
+  const flushed = () => new Promise(setImmediate);
+  t.true(endpoint.socket!.send(text));
+  await flushed();
+  await once(socket, 'data');
+  t.is(endpoint.socket!.bufferedBytes(), 0);
+  socket.pause();
+  let sent = 0;
+  do {
+    t.true(endpoint.socket!.send(text));
+    sent += text.length;
+    await flushed();
+  } while (endpoint.socket!.bufferedBytes() < 8 * text.length);
+  t.true(endpoint.socket!.bufferedBytes() <= sent + text.length);
+  const before = endpoint.socket!.bufferedBytes();
+  t.true(endpoint.socket!.send(text));
+  t.is(endpoint.socket!.bufferedBytes(), before + text.length);
+  socket.resume();
+  while (endpoint.socket!.bufferedBytes() > 0) await once(socket, 'data');
+  t.true(endpoint.events.includes('drained'));
+});
+
+test('the frames of one tick for several sockets reach each of them, beside one that ends in the same tick', async (t) => {
+  const [endpoint, gateway] = await start(t);
+  const clients: net.Socket[] = [];
+  const sockets: Socket[] = [];
+  for (let i = 0; i < 4; i++) {
+    clients.push(await connect(t, gateway, endpoint));
+    sockets.push(endpoint.socket!);
+  }
+  t.is(new Set(sockets).size, 4);
+  const received = clients.map((client) => once(client, 'data') as Promise<[Buffer]>);
+  const ended = once(clients[1]!, 'close');
+  for (const [i, socket] of sockets.entries()) t.true(socket.send(Buffer.from(`for ${i}`)));
+  sockets[1]!.terminate();
+  sockets[2]!.send(Buffer.from('more'));
+  await ended;
+  const [first, third, fourth] = await Promise.all([received[0]!, received[2]!, received[3]!]);
+  const text = (words: string) => Buffer.concat([Buffer.from([0x81, words.length]), Buffer.from(words)]);
+  t.deepEqual(first[0], text('for 0'));
+  t.deepEqual(third[0], Buffer.concat([text('for 2'), text('more')]));
+  t.deepEqual(fourth[0], text('for 3'));
+  t.deepEqual(endpoint.events, ['closed 1006']);
+});
+
 test('a client gone before the decision gets none', async (t) => {
   const [endpoint, gateway] = await start(t);
   const decision = deferred();

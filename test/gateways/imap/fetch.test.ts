@@ -206,6 +206,7 @@ test('headers and structures read no bodies', async (t) => {
   const blobs: BlobStore = {
     put: untouched,
     index: untouched,
+    indexes: untouched,
     read: untouched,
     readRanges: untouched,
     readAll: untouched,

@@ -5,7 +5,8 @@ import type { EmailWords, SearchPart } from '../../../src/store/search.js';
 import type { Contract, Stores } from './stores.js';
 import { openWriter } from './writer.js';
 
-const words = (id: string, subject: string, sender = '', body = ''): EmailWords => ({
+const words = (accountId: string, id: string, subject: string, sender = '', body = ''): EmailWords => ({
+  accountId,
   id,
   subject: wordsOf(subject),
   sender: wordsOf(sender),
@@ -30,12 +31,12 @@ export const SEARCH: Contract = {
     const other = await openWriter(stores);
     const { accountId } = writer;
     const [a, b] = [(await writer.add()).id, (await writer.add()).id];
-    await stores.search.put(accountId, [
-      words(a, 'Quarterly report', 'Ann ann@remote.test', 'Numbers of the last year'),
-      words(b, 'Holidays', 'Bob', 'the quarter of an hour report'),
+    await stores.search.put([
+      words(accountId, a, 'Quarterly report', 'Ann ann@remote.test', 'Numbers of the last year'),
+      words(accountId, b, 'Holidays', 'Bob', 'the quarter of an hour report'),
     ]);
     const foreign = await other.add();
-    await stores.search.put(other.accountId, [words(foreign.id, 'report')]);
+    await stores.search.put([words(other.accountId, foreign.id, 'report')]);
     const cases: [query: string, ids: string[]][] = [
       ['quarter', [a, b]],
       ['"quarter"', [b]],
@@ -54,9 +55,9 @@ export const SEARCH: Contract = {
     const writer = await openWriter(stores);
     const { accountId } = writer;
     const [a, b] = [(await writer.add()).id, (await writer.add()).id];
-    await stores.search.put(accountId, [
-      { ...words(a, 'apple pie', 'ann', 'the cherry tart'), attachments: wordsOf('recipe of the pie.pdf') },
-      words(b, 'cherry tart', 'bob', 'apple and pie'),
+    await stores.search.put([
+      { ...words(accountId, a, 'apple pie', 'ann', 'the cherry tart'), attachments: wordsOf('recipe of the pie.pdf') },
+      words(accountId, b, 'cherry tart', 'bob', 'apple and pie'),
     ]);
     const cases: [query: string, text: string[], body: string[]][] = [
       ['apple', [a, b], [b]],
@@ -81,19 +82,66 @@ export const SEARCH: Contract = {
     const { accountId } = writer;
     const emails = [await writer.add({ subject: 'one', fromName: 'A' }), await writer.add(), await writer.add()];
     const ids = emails.map(({ id }) => id);
-    const waiting = async (limit = 10) => (await search.unindexed(accountId, limit)).map(({ id }) => id);
+    const waiting = async (limit = 10) => (await search.unindexed([accountId], limit)).map(({ id }) => id);
     t.deepEqual(await waiting(2), ids.slice(0, 2));
     const { id, blob, fromAddress, subject } = emails[0]!;
-    t.deepEqual((await search.unindexed(accountId, 1))[0], { id, blob, fromAddress, fromName: 'A', subject });
-    await search.put(accountId, [words(ids[0]!, 'x'), words(ids[1]!, 'x')]);
+    t.deepEqual((await search.unindexed([accountId], 1))[0], {
+      accountId,
+      id,
+      blob,
+      fromAddress,
+      fromName: 'A',
+      subject,
+    });
+    await search.put([words(accountId, ids[0]!, 'x'), words(accountId, ids[1]!, 'x')]);
     t.deepEqual(await waiting(), [ids[2]]);
-    await search.put(accountId, [words(ids[0]!, 'x')]);
+    await search.put([words(accountId, ids[0]!, 'x')]);
     t.deepEqual(await waiting(), [ids[2]], 'it does not go back');
     await writer.commit([{ type: 'EmailRemoved', payload: { emailId: ids[0]!, placements: [] } }]);
     t.deepEqual(await found(stores, accountId, 'x'), [ids[1]]);
-    await search.put(accountId, [words(ids[0]!, 'x')]);
+    await search.put([words(accountId, ids[0]!, 'x')]);
     t.deepEqual(await found(stores, accountId, 'x'), [ids[1]], 'it is gone');
     t.is((await search.outdated(accountId, 10)).length, 0);
     t.deepEqual(await search.outdatedAccounts('00000000-0000-0000-0000-000000000000', 10), []);
+  },
+  async 'emails of several accounts are looked for and become searchable together, each account up to its own last id'(
+    t,
+    stores,
+  ) {
+    const { search } = stores;
+    const writers = [await openWriter(stores), await openWriter(stores), await openWriter(stores)];
+    const accountIds = writers.map(({ accountId }) => accountId);
+    const [a, b, c] = accountIds as [string, string, string];
+    const ids = new Map<string, string[]>();
+    for (const [i, writer] of writers.entries()) {
+      const added: string[] = [];
+      for (let n = 0; n <= i; n++) added.push((await writer.add()).id);
+      ids.set(writer.accountId, added);
+    }
+    const waiting = async (limit: number, of: readonly string[] = accountIds) =>
+      (await search.unindexed(of, limit)).map(({ accountId, id }) => [accountId, id]);
+    const expected = (limit: number) =>
+      accountIds.toSorted().flatMap((accountId) =>
+        ids
+          .get(accountId)!
+          .slice(0, limit)
+          .map((id) => [accountId, id]),
+      );
+    t.deepEqual(await waiting(2), expected(2));
+    t.deepEqual(await waiting(10), expected(10));
+    t.deepEqual(await waiting(10, []), []);
+    const page = await search.unindexed([a, c], 2);
+    await search.put(page.map(({ accountId, id }) => words(accountId, id, 'together')));
+    t.deepEqual(await waiting(10), [
+      ...[
+        [b, ids.get(b)![0]],
+        [b, ids.get(b)![1]],
+        [c, ids.get(c)![2]],
+      ].toSorted(),
+    ]);
+    t.deepEqual(await found(stores, a, 'together'), ids.get(a)!);
+    t.deepEqual(await found(stores, b, 'together'), []);
+    t.deepEqual(await found(stores, c, 'together'), ids.get(c)!.slice(0, 2).toSorted());
+    await search.put([]);
   },
 };

@@ -6,23 +6,28 @@ import { compare, type MemoryTables } from './tables.js';
 
 export function memorySearch(tables: MemoryTables): SearchStore {
   return {
-    async unindexed(accountId, limit) {
-      const { emails, searchableUpTo } = tables.of(accountId);
-      return [...emails.values()]
-        .filter(({ id }) => id > searchableUpTo)
-        .sort((a, b) => compare(a.id, b.id))
-        .slice(0, limit)
-        .map(({ id, blob, fromAddress, fromName, subject }) => ({ id, blob, fromAddress, fromName, subject }));
+    async unindexed(accountIds, limit) {
+      return accountIds.toSorted(compare).flatMap((accountId) => {
+        const { emails, searchableUpTo } = tables.of(accountId);
+        return [...emails.values()]
+          .filter(({ id }) => id > searchableUpTo)
+          .sort((a, b) => compare(a.id, b.id))
+          .slice(0, limit)
+          .map(({ id, blob, fromAddress, fromName, subject }) => {
+            return { accountId, id, blob, fromAddress, fromName, subject };
+          });
+      });
     },
     // All that is in memory is of the present version.
     outdated: async () => [],
     outdatedAccounts: async () => [],
-    async put(accountId, emails) {
-      const account = tables.accounts.get(accountId);
-      const last = emails.at(-1)?.id;
-      if (account === undefined || last === undefined) return;
-      for (const email of emails) if (account.emails.has(email.id)) account.words.set(email.id, email);
-      if (last > account.searchableUpTo) account.searchableUpTo = last;
+    async put(emails) {
+      for (const email of emails) {
+        const account = tables.accounts.get(email.accountId);
+        if (account === undefined) continue;
+        if (account.emails.has(email.id)) account.words.set(email.id, email);
+        if (email.id > account.searchableUpTo) account.searchableUpTo = email.id;
+      }
     },
     async matches(accountId, terms, part, after = '') {
       const found = [...tables.of(accountId).words.values()].filter(
