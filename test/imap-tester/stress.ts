@@ -101,9 +101,16 @@ class Run {
 
   async client(user: StressOptions['users'][number], random: Random): Promise<void> {
     const isResuming = random(2) === 0;
+    const isNotified = !isResuming && random(3) === 0;
+    const isCompressed = random(4) === 0;
+    const isRev2 = random(4) === 0;
     const open = async () => {
       const opened = await this.#login(user);
+      if (isCompressed) await opened.ok('COMPRESS DEFLATE');
       if (isResuming) await opened.ok('ENABLE QRESYNC');
+      if (isRev2) await opened.ok('ENABLE IMAP4rev2');
+      if (isNotified) await opened.ok('NOTIFY SET (selected (MessageNew (UID FLAGS) MessageExpunge FlagChange))');
+      opened.isNotified = isNotified;
       return opened;
     };
     let client = await open();
@@ -143,7 +150,8 @@ class Run {
 
   async #step(client: TesterClient, user: string, mailbox: string, random: Random): Promise<void> {
     const known = client.mailbox!;
-    const uid = random(2) === 0 ? 'UID ' : '';
+    // Numbers may change under the hands of a client that is told of expunges whenever they happen.
+    const uid = client.isNotified || random(2) === 0 ? 'UID ' : '';
     const set = uid === '' ? this.#sequenceSet(known, random) : this.#uidSet(known, random);
     const other = this.#mailboxes[random(this.#mailboxes.length)]!;
     const flags = Array.from({ length: 1 + random(2) }, () => FLAGS[random(FLAGS.length)]!);
