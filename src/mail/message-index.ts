@@ -50,6 +50,8 @@ export interface IndexedPart {
   readonly dispositionParams: Readonly<Record<string, string>>;
   readonly language: readonly string[];
   readonly location: string | null;
+  /** Content-MD5 (RFC 1864), where there is one. */
+  readonly md5?: string;
   /** First octet of the part's header, equal to `bodyStart` where a part has none. */
   readonly headerStart: number;
   readonly bodyStart: number;

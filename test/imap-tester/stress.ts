@@ -75,6 +75,8 @@ class Run {
   #commands = 0;
   #messages = 0;
   #logins = 0;
+  /** Of a client that is logged in. */
+  #capabilities: ReadonlySet<string> = new Set();
   /** What UIDs hold, by user, mailbox and UIDVALIDITY: the same for all clients, always. */
   readonly #bodies = new Map<string, string>();
   readonly #given = new Set<string>();
@@ -92,6 +94,8 @@ class Run {
 
   async prepare(user: StressOptions['users'][number]): Promise<void> {
     const client = await this.#login(user);
+    const { untagged } = await client.ok('CAPABILITY');
+    this.#capabilities = new Set(untagged[0]!.text.split(' '));
     for (const name of this.#mailboxes) {
       if (name !== 'INBOX') await client.run(`CREATE ${name}`);
       for (let i = 0; i < 5; i++) await client.ok(`APPEND ${name} `, this.#message());
@@ -101,9 +105,16 @@ class Run {
 
   async client(user: StressOptions['users'][number], random: Random): Promise<void> {
     const isResuming = random(2) === 0;
+    const isNotified = !isResuming && random(3) === 0 && this.#capabilities.has('NOTIFY');
+    const isCompressed = random(4) === 0 && this.#capabilities.has('COMPRESS=DEFLATE');
+    const isRev2 = random(4) === 0 && this.#capabilities.has('IMAP4rev2');
     const open = async () => {
       const opened = await this.#login(user);
+      if (isCompressed) await opened.ok('COMPRESS DEFLATE');
       if (isResuming) await opened.ok('ENABLE QRESYNC');
+      if (isRev2) await opened.ok('ENABLE IMAP4rev2');
+      if (isNotified) await opened.ok('NOTIFY SET (selected (MessageNew (UID FLAGS) MessageExpunge FlagChange))');
+      opened.isNotified = isNotified;
       return opened;
     };
     let client = await open();
@@ -143,7 +154,8 @@ class Run {
 
   async #step(client: TesterClient, user: string, mailbox: string, random: Random): Promise<void> {
     const known = client.mailbox!;
-    const uid = random(2) === 0 ? 'UID ' : '';
+    // Numbers may change under the hands of a client that is told of expunges whenever they happen.
+    const uid = client.isNotified || random(2) === 0 ? 'UID ' : '';
     const set = uid === '' ? this.#sequenceSet(known, random) : this.#uidSet(known, random);
     const other = this.#mailboxes[random(this.#mailboxes.length)]!;
     const flags = Array.from({ length: 1 + random(2) }, () => FLAGS[random(FLAGS.length)]!);

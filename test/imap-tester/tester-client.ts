@@ -46,6 +46,10 @@ interface Running {
 export class TesterClient {
   /** Undefined while none is selected. */
   mailbox: CheckedMailbox | undefined;
+  /** NOTIFY tells the changes of whatever mailbox is selected. */
+  isNotified = false;
+  /** Is being selected while another one still is. */
+  #opening: CheckedMailbox | undefined;
   /** What was sent and received lately, for reports. */
   readonly transcript: string[] = [];
   readonly #socket: Socket;
@@ -77,7 +81,12 @@ export class TesterClient {
       else this.#inflate.write(chunk);
     });
     socket.on('error', (error) => this.#fail(error));
-    socket.on('close', () => this.#fail(new Error('the connection is closed')));
+    socket.on('close', () => {
+      const closed = () => this.#fail(new Error('the connection is closed'));
+      // What was received is inflated first; the server does not end the compressed octets.
+      if (this.#inflate === undefined) closed();
+      else this.#inflate.once('error', closed).end(closed);
+    });
   }
 
   static async open({ host, port, tls = false }: Server): Promise<TesterClient> {
@@ -169,12 +178,17 @@ export class TesterClient {
     const { uidValidity, highestModseq, messages } = known ?? {};
     const isResumed = uidValidity !== undefined && highestModseq !== undefined && known?.knowsAllUids === true;
     const mailbox = new CheckedMailbox(isResumed ? messages : undefined);
-    this.mailbox = mailbox;
+    mailbox.isNotified = this.isNotified;
+    if (this.mailbox === undefined) this.mailbox = mailbox;
+    else this.#opening = mailbox;
     const completed = await this.run(
       isResumed ? `${command} ${name} (QRESYNC (${uidValidity} ${highestModseq}))` : `${command} ${name}`,
     );
-    if (completed.completion.name === 'OK') mailbox.selected();
-    else this.mailbox = undefined;
+    this.#opening = undefined;
+    if (completed.completion.name !== 'OK') this.mailbox = undefined;
+    else if (this.mailbox !== mailbox)
+      throw new ServerFault(`${name} is selected, and the mailbox before is not CLOSED`);
+    else mailbox.selected();
     return completed;
   }
 
@@ -242,6 +256,7 @@ export class TesterClient {
       this.#continued = undefined;
     } else if (response.tag === '*') {
       // What belongs to the mailbox before comes before the new one's responses; SELECT says CLOSED between them.
+      if (response.code === 'CLOSED' && this.#opening !== undefined) this.mailbox = this.#opening;
       this.mailbox?.apply(response, running);
       if (running === undefined || running.name === 'IDLE') this.unasked.push(response);
       running?.untagged.push(response);
@@ -264,7 +279,9 @@ export class TesterClient {
     this.#sink = deflate;
     const inflate = createInflateRaw();
     inflate.on('data', (chunk: Buffer) => this.#receive(chunk));
-    inflate.on('error', (error) => this.#fail(error));
+    inflate.on('error', (error) => {
+      if (!this.#socket.closed) this.#fail(error);
+    });
     const early = this.#buffer;
     this.#buffer = Buffer.alloc(0);
     if (early.length > 0) inflate.write(early);

@@ -21,10 +21,13 @@ export interface ContentFields {
   dispositionParams: Record<string, string>;
   language: readonly string[];
   location: string | null;
+  md5?: string;
 }
 
 const MEDIA_TYPE = /^([\w!#$%&'*+.^`{|}~-]{1,127})\s*\/\s*([\w!#$%&'*+.^`{|}~-]{1,127})/;
 const TOKEN = /^[\w!#$%&'*+.^`{|}~-]{1,64}/;
+/** A digest in base64. */
+const MD5 = /[\w+/]{22}==/;
 
 export function contentFields(fields: HeaderFields, words: WordDecoder, digest: boolean): ContentFields {
   const contentType = fields.first('content-type');
@@ -32,6 +35,7 @@ export function contentFields(fields: HeaderFields, words: WordDecoder, digest: 
   const disposition = fields.first('content-disposition');
   const dispositionType = disposition === undefined ? undefined : TOKEN.exec(disposition)?.[0].toLowerCase();
   const description = fields.first('content-description');
+  const md5 = MD5.exec(fields.first('content-md5') ?? '')?.[0];
   // RFC 2046 §5.1.5: parts of a digest are messages unless they say otherwise.
   const byDefault = digest && contentType === undefined ? 'message/rfc822' : 'text/plain';
   const [type = '', subtype = ''] = byDefault.split('/');
@@ -46,6 +50,7 @@ export function contentFields(fields: HeaderFields, words: WordDecoder, digest: 
     dispositionParams: dispositionType === undefined ? {} : parameters(disposition!, words),
     language: languages(fields.first('content-language')),
     location: short(fields.first('content-location')?.replace(/\s+/g, '')),
+    ...(md5 !== undefined && { md5 }),
   };
 }
 

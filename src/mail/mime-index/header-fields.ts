@@ -10,6 +10,7 @@ const WANTED = new Set([
   'content-id',
   'content-language',
   'content-location',
+  'content-md5',
   'content-transfer-encoding',
   'content-type',
   'date',

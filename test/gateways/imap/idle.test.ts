@@ -31,13 +31,33 @@ test('changes are told while the client idles, and DONE ends it', async (t) => {
   await other.command('STORE 1 +FLAGS \\Deleted');
   t.deepEqual(await received(client, 1), ['* 1 FETCH (UID 1 FLAGS (\\Deleted))']);
   await other.command('EXPUNGE');
-  t.deepEqual(await received(client, 1), ['* 1 EXPUNGE']);
+  t.deepEqual(await received(client, 3), ['* 1 EXPUNGE', '* 1 EXISTS', '* 0 RECENT']);
   client.write('done\r\n');
   const { untagged, tagged } = await client.answer(tag);
   t.deepEqual(untagged, []);
   t.regex(tagged, /^OK/);
   await gateway.deliver(ALICE, MESSAGE);
   t.deepEqual((await client.command('NOOP')).untagged, ['2 EXISTS', '0 RECENT']);
+});
+
+test('the number of messages is told again when messages go after others have come, and not otherwise', async (t) => {
+  const gateway = await startImap(t);
+  for (let i = 0; i < 3; i++) await gateway.deliver(ALICE, MESSAGE);
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  await client.command('ENABLE QRESYNC IMAP4rev2');
+  await client.command('SELECT INBOX');
+  await other.command('SELECT INBOX');
+  await other.command('STORE 1:2 +FLAGS.SILENT (\\Deleted)');
+  await client.command('NOOP');
+  const tag = await idle(client);
+  await other.command('UID EXPUNGE 1');
+  t.deepEqual(await received(client, 1), ['* VANISHED 1']);
+  await gateway.deliver(ALICE, MESSAGE);
+  t.deepEqual(await received(client, 1), ['* 3 EXISTS']);
+  await other.command('UID EXPUNGE 2');
+  t.deepEqual(await received(client, 2), ['* VANISHED 2', '* 2 EXISTS']);
+  client.write('DONE\r\n');
+  t.regex((await client.answer(tag)).tagged, /^OK/);
 });
 
 test('what waited to be told is told when the client begins to idle', async (t) => {

@@ -2,8 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, command } from '../command.js';
 import { bad, type Completion, ok, type Suspension } from '../completion.js';
+import { sizeResponses } from '../responses/updates.js';
 import { hasUpdatingSearches, writeSearchUpdates } from '../search/updating-searches.js';
 import type { Selected, Session } from '../session.js';
+import type { FolderView } from '../view/folder-view.js';
 
 /** Octets of a line that may be DONE. */
 const LONGEST_LINE = 64;
@@ -29,6 +31,8 @@ class Idle implements Suspension {
   readonly #unwatch: (() => void) | undefined;
   #searches: Promise<void> | undefined;
   #beatAt: number;
+  /** EXISTS was sent since IDLE began. */
+  #hasGrown = false;
   #isWaiting = false;
   #isOver = false;
 
@@ -71,7 +75,7 @@ class Idle implements Suspension {
     }
     const { output } = this.#session;
     if (output.ready === undefined) {
-      this.#session.sendUpdates(true);
+      this.#sendUpdates(this.#selected.view);
       if (hasUpdatingSearches(this.#selected.view)) {
         this.#searches = Promise.resolve(this.#searches).then(() => writeSearchUpdates(this.#session));
       }
@@ -82,5 +86,17 @@ class Idle implements Suspension {
       this.#isWaiting = false;
       this.#tell();
     });
+  }
+
+  /**
+   * Some programs read what IDLE has sent much later and fetch new messages up to the number of EXISTS (mutt 2.2): an expunge behind
+   * EXISTS has them name a message beyond the last one, so EXISTS is sent again.
+   */
+  #sendUpdates(view: FolderView): void {
+    const { output, enabled } = this.#session;
+    const before = view.count;
+    this.#session.sendUpdates(true);
+    if (view.count > before) this.#hasGrown = true;
+    else if (view.count < before && this.#hasGrown) output.write(sizeResponses(view.count, enabled.has('IMAP4REV2')));
   }
 }

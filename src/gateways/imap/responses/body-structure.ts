@@ -38,7 +38,7 @@ export function bodyStructureOf(
       const extension = isExtended ? ` ${parameters(part.params)}${extensionOf(part)}` : '';
       return `(${part.parts.map(write).join('')} ${nstring(part.subtype)}${extension})`;
     }
-    const extension = isExtended ? ` NIL${extensionOf(part)}` : '';
+    const extension = isExtended ? ` ${nstring(part.md5 ?? null)}${extensionOf(part)}` : '';
     const message = embeddedMessage(part);
     if (message !== undefined) {
       return `(${singlePart(part)} ${envelopes.get(message)!} ${write(message)} ${part.lines}${extension})`;

@@ -53,13 +53,25 @@ interface ReadMessage {
   readonly message: Message;
   readonly position: number;
   readonly ranges: readonly BodyTextRange[];
+  /** With the MIME header fields of all parts. */
+  readonly isWhole: boolean;
 }
+
+/** In the form in which they are searched. */
+interface MessageTexts {
+  readonly body: string;
+  /** MIME header fields of parts; undefined when they were not read. */
+  readonly mimeHeaders: string | undefined;
+}
+
+const isFoundIn = (sought: string, { body, mimeHeaders }: MessageTexts, part: 'body' | 'text'): boolean =>
+  body.includes(sought) || (part === 'text' && mimeHeaders?.includes(sought) === true);
 
 /** Of one search. */
 export class BodySearch {
   readonly #options: BodySearchOptions;
-  /** Texts of messages of which few were read, in the form in which they are searched. */
-  readonly #texts = new Map<number, string>();
+  /** Texts of messages of which few were read. */
+  readonly #texts = new Map<number, MessageTexts>();
   /** Of few messages too: an index is parsed whenever it is asked for. */
   readonly #ranges = new Map<number, readonly BodyTextRange[]>();
 
@@ -111,7 +123,7 @@ export class BodySearch {
       for (const [i, text] of texts.entries()) {
         const { message, position } = batch[i]!;
         if (isKept) this.#texts.set(message.uid, text);
-        if (text.includes(sought)) found.add(position);
+        if (isFoundIn(sought, text, part)) found.add(position);
       }
       batch = [];
       octets = 0;
@@ -119,12 +131,15 @@ export class BodySearch {
     const release = await this.#permit();
     try {
       await messages.eachMessage(among, WHOLE, (message, position) => {
-        const isFound = part === 'text' && isInHeader(message, sought);
         const text = this.#texts.get(message.uid);
-        if (isFound || text?.includes(sought)) found.add(position);
-        if (isFound || text !== undefined) return;
-        const ranges = this.#ranges.get(message.uid) ?? bodyTextRanges(message.index);
-        batch.push({ message, position, ranges });
+        const isFound =
+          (part === 'text' && isInHeader(message, sought)) || (text !== undefined && isFoundIn(sought, text, part));
+        if (isFound) found.add(position);
+        const isRead = text !== undefined && (part === 'body' || text.mimeHeaders !== undefined);
+        if (isFound || isRead) return;
+        const all = this.#ranges.get(message.uid) ?? bodyTextRanges(message.index);
+        const ranges = part === 'text' ? all : all.filter(({ isMimeHeader }) => !isMimeHeader);
+        batch.push({ message, position, ranges, isWhole: ranges.length === all.length });
         octets += message.size <= SMALL_OCTETS ? message.size : octetsOf(ranges);
         return octets >= BATCH_OCTETS ? searchBatch() : undefined;
       });
@@ -135,24 +150,26 @@ export class BodySearch {
     return found;
   }
 
-  /** The texts of the messages, in the form in which they are searched. */
-  async #read(batch: readonly ReadMessage[]): Promise<string[]> {
+  async #read(batch: readonly ReadMessage[]): Promise<MessageTexts[]> {
     const { blobs, pace } = this.#options;
     const small = batch.filter(({ message }) => message.size <= SMALL_OCTETS).map(({ message }) => message.blob);
     const whole = small.length === 0 ? undefined : await blobs.readAll(small);
-    const texts: string[] = [];
-    for (const { message, ranges } of batch) {
+    const texts: MessageTexts[] = [];
+    for (const { message, ranges, isWhole } of batch) {
       const octets = whole?.get(message.blob);
       const pieces =
         octets === undefined
           ? await blobs.readRanges(message.blob, ranges)
           : ranges.map(({ start, end }) => octets.subarray(start, end));
-      let text = '';
+      let body = '';
+      let mimeHeaders = '';
       for (const [i, range] of ranges.entries()) {
-        text += ` ${searchForm(bodyTextOf(range, pieces[i]!))}`;
+        const text = ` ${searchForm(bodyTextOf(range, pieces[i]!))}`;
+        if (range.isMimeHeader) mimeHeaders += text;
+        else body += text;
         if (pace.isDue) await pace.rest(texts.length, batch.length);
       }
-      texts.push(text);
+      texts.push({ body, mimeHeaders: isWhole ? mimeHeaders : undefined });
     }
     return texts;
   }

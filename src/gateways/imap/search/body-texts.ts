@@ -1,5 +1,6 @@
 // The texts of the body of a message as a search sees them: every text part, decoded, markup as the words that it shows, and the
-// headers of embedded messages. The MIME index says where they are, so attachments are not read.
+// headers of embedded messages; and the MIME header fields of its parts, which TEXT searches too. The MIME index says where they
+// are, so attachments are not read.
 import { htmlText } from '../../../mail/decode/html-text.js';
 import { textOf } from '../../../mail/decode/part-text.js';
 import { headerText } from '../../../mail/field-text.js';
@@ -9,23 +10,28 @@ import type { IndexedPart, MessageIndex, OctetRange } from '../../../mail/messag
 const MOST_OCTETS = 1024 * 1024;
 
 export interface BodyTextRange extends OctetRange {
-  /** Undefined: the octets are the header of an embedded message. */
+  /** Undefined: the octets are a header. */
   readonly part: IndexedPart | undefined;
+  /** MIME header fields of a part: of TEXT, but not of BODY (RFC 9051 §6.4.4). */
+  readonly isMimeHeader: boolean;
 }
 
 /** Ascending, without overlaps. */
 export function bodyTextRanges({ root }: MessageIndex): BodyTextRange[] {
   const ranges: BodyTextRange[] = [];
   let left = MOST_OCTETS;
-  const add = (part: IndexedPart | undefined, start: number, wholeEnd: number): void => {
+  const add = (part: IndexedPart | undefined, start: number, wholeEnd: number, isMimeHeader = false): void => {
     const end = Math.min(wholeEnd, start + left);
     if (end <= start) return;
     left -= end - start;
-    ranges.push({ part, start, end });
+    ranges.push({ part, start, end, isMimeHeader });
   };
+  const inMultipart = new Set<IndexedPart>();
   const open = [root];
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     for (let i = part.parts.length - 1; i >= 0; i--) open.push(part.parts[i]!);
+    if (inMultipart.has(part)) add(undefined, part.headerStart, part.bodyStart, true);
+    if (part.type === 'multipart') for (const inner of part.parts) inMultipart.add(inner);
     const isEmbedding = part.type === 'message' && part.parts.length > 0;
     if (isEmbedding) add(undefined, part.parts[0]!.headerStart, part.parts[0]!.bodyStart);
     else if (part.parts.length === 0 && hasText(part)) add(part, part.bodyStart, part.bodyEnd);

@@ -28,7 +28,7 @@ test('a multipart without parts is text', (t) => {
   );
 });
 
-test('fields of a part: id, description, disposition, language, location, and parameters beyond ASCII', (t) => {
+test('fields of a part: id, description, MD5, disposition, language, location, and parameters beyond ASCII', (t) => {
   const text = structure(`Content-Type: multipart/mixed; boundary=b
 
 --b
@@ -39,13 +39,14 @@ Content-Transfer-Encoding: Base64
 Content-Disposition: ATTACHMENT; filename*=utf-8''gr%C3%BC%C3%9Fe%2epdf; size=3
 Content-Language: de, en
 Content-Location: http://x.test/a
+Content-MD5: (a comment) kAFQmDzST7DWlj99KOF/cg==
 
 YWJj
 --b--
 `);
   t.is(
     text,
-    '(("application" "pdf" ("name" "a \\"b\\".pdf") "<1@x>" "=?utf-8?B?R3LDvMOfZQ==?=" "base64" 4 NIL ' +
+    '(("application" "pdf" ("name" "a \\"b\\".pdf") "<1@x>" "=?utf-8?B?R3LDvMOfZQ==?=" "base64" 4 "kAFQmDzST7DWlj99KOF/cg==" ' +
       '("attachment" ("size" "3" "filename*" "utf-8\'\'gr%C3%BC%C3%9Fe.pdf")) ("de" "en") "http://x.test/a") ' +
       '"mixed" ("boundary" "b") NIL NIL NIL)',
   );
