@@ -74,11 +74,7 @@ function add(
 ) {
   const emailId = tx.newId();
   const { bits: flags, keywords, isDeleted } = flagsAmong(all, names);
-<<<<<<< HEAD
   const email = newEmail(summary, { id: emailId, blob, receivedAt, flags, keywords });
-=======
-  const email = { id: emailId, blob, threadId: emailId, receivedAt, flags, keywords, ...summary };
->>>>>>> pd
   const [placement] = tx.add(email, [folder.id], { isNew: folder.role === 'inbox' });
   if (isDeleted) tx.setDeleted([tx.find(emailId)], folder.id, true);
   return { emailId, uid: placement!.uid };

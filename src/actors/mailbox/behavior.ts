@@ -131,14 +131,8 @@ export function mailboxBehavior(
       });
     },
     weigh: (payload) => weightOf(payload) + sources.offers.weightOf(payload),
-<<<<<<< HEAD
     begin: (state, context, read) => {
       return new MailboxTransaction(state, { retry: sources.outbound.retry, offers: sources.offers, ...context }, read);
-=======
-    begin: (state, { now, epoch, random }, read) => {
-      const { offers, outbound } = sources;
-      return new MailboxTransaction(state, { now, epoch, random, retry: outbound.retry, offers }, read);
->>>>>>> pd
     },
     release: ({ slots }) => slots?.release(),
     commands: { ...commands, ...maildropCommands(maildrops) },

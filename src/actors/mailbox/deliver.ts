@@ -40,11 +40,7 @@ export function deliverOffered(
     tx.leaveOffer();
     return { reply: { isTaken: false } };
   }
-<<<<<<< HEAD
   const emailId = place(tx, { blob: content.hash, receivedAt, summary, isJunk }, offerId);
-=======
-  const emailId = place(tx, { blob: content.hash, ...message }, offerId);
->>>>>>> pd
   const result: OfferedDelivery = { emailId };
   tx.take(offered.offer, result, emailId !== null);
   return { reply: { isTaken: true } };
@@ -65,13 +61,7 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string |
   deferUndecided(tx, id, result);
   const flags = result.markRead ? SEEN : 0;
   const folderIds = [tx.folders.rowOf('inbox').id, ...labelsOf(tx, result)];
-<<<<<<< HEAD
   tx.add(newEmail(summary, { id, blob, receivedAt, flags, keywords: [] }), folderIds, { isNew: true });
-=======
-  // A thread is named after its first email.
-  const email = { id, blob, threadId: id, receivedAt, flags, keywords: [], ...summary };
-  tx.add(email, folderIds, { isNew: true });
->>>>>>> pd
   tx.announceUnread();
   return id;
 }
@@ -80,11 +70,7 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string |
 function placeJunk(tx: MailboxTransaction, { blob, receivedAt, summary }: Mail): string {
   tx.begin();
   const id = tx.newId();
-<<<<<<< HEAD
   const email = newEmail(summary, { id, blob, receivedAt, flags: 0, keywords: [] });
-=======
-  const email = { id, blob, threadId: id, receivedAt, flags: 0, keywords: [], ...summary };
->>>>>>> pd
   tx.add(email, [tx.folders.rowOf('junk').id], { isNew: false });
   return id;
 }

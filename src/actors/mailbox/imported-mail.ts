@@ -35,11 +35,7 @@ function add(
 ): void {
   tx.consume(inboundId);
   const id = tx.newId();
-<<<<<<< HEAD
   tx.add(newEmail(summary, { id, blob, receivedAt, flags, keywords }), folderIds, { isNew: false });
-=======
-  tx.add({ id, blob, threadId: id, receivedAt, flags, keywords, ...summary }, folderIds, { isNew: false });
->>>>>>> pd
   if (isDeleted) tx.setDeleted([tx.find(id)], folderIds[0]!, true);
 }
 

@@ -343,10 +343,6 @@ export class MailboxTransaction {
 
   /** `slots`: of the emails that the record is about, when it is about emails that are there. */
   #record(content: ChangeContent, slots?: readonly number[]): void {
-<<<<<<< HEAD
-=======
-    // The spread does not come first: V8 takes microseconds to add to what it has cloned.
->>>>>>> pd
     const change = { seq: this.#modseq, at: this.now, ...content } as Change;
     this.#changes.push(change);
     this.#mailbox.apply(change, slots);
