@@ -191,9 +191,11 @@ test('mail that an earlier version has indexed is indexed again, and what was fo
   t.is((await found(id, 'zoe')).length, 4);
   t.is((await found(other, 'zoe')).length, 1);
   // As a node of an earlier version has left it: without the recipients, and with a row of an email that is gone.
-  await sql`update email_search set version = 1, words = ts_delete(words, array(
-    select lexeme from unnest(tsvector_to_array(words)) lexeme where lexeme like '%zoe'))`;
-  await sql`delete from emails where id = ${removed}`;
+  await sql.begin(async (tx) => {
+    await tx`update email_search set version = 1, words = ts_delete(words, array(
+      select lexeme from unnest(tsvector_to_array(words)) lexeme where lexeme like '%zoe'))`;
+    await tx`delete from emails where id = ${removed}`;
+  });
   const outdated = async () =>
     (await sql<{ n: number }[]>`select count(*)::int as n from email_search where version < 2`)[0]!.n;
   while ((await outdated()) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
