@@ -3,6 +3,7 @@
 import test from 'ava';
 import { newId } from '../../src/ids/new-id.js';
 import { uuidV7 } from '../../src/mail/ids.js';
+import { PackedIds } from '../../src/mail/packed-ids.js';
 import type { ChangeContent, LoggedOutbound, NewEmail } from '../../src/store/changes.js';
 import { logged } from '../../src/store/changes.js';
 import type { FolderDefinition } from '../../src/store/mailbox-rows.js';
@@ -290,4 +291,17 @@ test('what is stored only is not in the log, which counts the records of a chang
     ],
   );
   t.notRegex(JSON.stringify(entries), /secret/);
+});
+
+test('packed ids whose rest a record has are the ids of the net, not a copy', (t) => {
+  const ids = [newId(), newId(), newId()];
+  const whole = PackedIds.of(ids);
+  const payload = { emailId: ids[0]!, others: whole.rest, flags: 1, changed: 1 };
+  const [shared] = netOf(records([{ type: 'FlagsChanged', payload }])).flaggedTogether;
+  t.is(shared!.ids, whole);
+  t.deepEqual([...shared!.ids], ids);
+  t.deepEqual([...whole.rest], ids.slice(1));
+  const parts = { ...payload, others: PackedIds.of(ids.slice(1)) };
+  const [copied] = netOf(records([{ type: 'FlagsChanged', payload: parts }])).flaggedTogether;
+  t.deepEqual(copied!.ids.octets, whole.octets);
 });
