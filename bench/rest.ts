@@ -101,7 +101,12 @@ async function measureReads(bench: Bench, ids: readonly string[]): Promise<void>
   );
   process.stdout.write(`  While ${ARRIVING} messages a second arrive for ${ACCOUNTS} accounts, by turns:\n`);
   for (const [name, request, goal] of operations) {
-    await timed(bench, `${name}, with mail`, { clients: CLIENTS, samples: MANY_SAMPLES, goal, showsCpu: true }, request);
+    await timed(
+      bench,
+      `${name}, with mail`,
+      { clients: CLIENTS, samples: MANY_SAMPLES, goal, showsCpu: true },
+      request,
+    );
     const paced = { clients: CLIENTS, samples: MANY_SAMPLES, pace: PACE, goal };
     await timed(bench, `${name}, with mail, ${PACE}/s each`, paced, request);
   }
