@@ -11,6 +11,8 @@ const ID = '018f0000-0000-7000-8000-000000000001';
 test('a detail and a thread are read once, and show each change', async (t) => {
   const gateway = await startGateway(t);
   addMail(gateway.mailboxes, gateway.blobs, ALICE, { id: ID, subject: 'one', text: 'the words' });
+  // A search waits until the words of the email are indexed, which reads the message as well.
+  t.like(await (await gateway.fetch('/api/emails/search?q=words')).json(), { totalCount: 1 });
   let reads = 0;
   const { index } = gateway.blobs;
   gateway.blobs.index = (hash) => {
