@@ -321,6 +321,6 @@ function threaded(emails: readonly EmailRow[]): AddedEmail[] {
   });
   return emails.map((email, i) => {
     const group = groups[i]!;
-    return { ...email, threadId: emails[group]!.threadId, threadIds: [...shared.get(group)!] };
+    return { threadIds: [...shared.get(group)!], ...email, threadId: emails[group]!.threadId };
   });
 }
