@@ -1,13 +1,19 @@
-// Which commits of mailboxes share a transaction: large ones do not, whatever they are large in.
+// Commits of mailboxes that share a transaction: what passes its fence is written whole, the rest not at all. Large ones share none,
+// whatever they are large in.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import { blobOf } from '../../src/store/blobs.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { postgresEvents } from '../../src/store/postgres/events.js';
+import { postgresInbound } from '../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { emptyChange, records } from '../support/mailbox-change.js';
+import { emailsOf, placementsOf } from './contracts/contents.js';
+import { emailAdded, newEmail, Writer } from './contracts/writer.js';
 
-test('commits of two accounts share a transaction unless they change many placements', async (t) => {
+async function openStores(t: ExecutionContext) {
   const database = await migratedDatabase();
   const sql = connect(database.address, { max: 2, applicationName: 'test' });
   const writerSql = connect(database.address, { max: 2, applicationName: 'test', byKey: true });
@@ -17,9 +23,75 @@ test('commits of two accounts share a transaction unless they change many placem
     await database.drop();
   });
   const directory = postgresDirectory(sql, 1);
-  const store = postgresMailboxes(sql, writerSql);
-  const ids: string[] = [];
-  for (const name of ['a', 'b']) ids.push((await directory.createAccount(`${name}@example.test`, name)).id);
+  const mailboxes = postgresMailboxes(sql, writerSql);
+  const account = async (name: string) => (await directory.createAccount(`${name}@example.test`, name)).id;
+  return { sql, mailboxes, events: postgresEvents(sql), inbound: postgresInbound(sql, writerSql), account };
+}
+
+test('of accounts that share a transaction one does not pass its fence: it writes nothing, the others all of theirs', async (t) => {
+  const { sql, mailboxes, events, inbound, account } = await openStores(t);
+  const writers: Writer[] = [];
+  for (const name of ['a', 'b', 'c']) {
+    const id = await account(name);
+    await mailboxes.claim(id, 1);
+    writers.push(new Writer({ mailboxes }, id, (await mailboxes.overview(id)).folders));
+  }
+  const { references: _, ...rest } = newEmail();
+  const waiting = writers.map(({ accountId }) => ({ accountId, id: randomUUID() }));
+  const envelope = { receivedAt: 0, summary: { ...rest, references: [] } };
+  await inbound.spool(blobOf(Buffer.from('Subject: a\r\n\r\nb')), envelope, waiting);
+
+  // The second email has two message ids, one of which is that of the first.
+  const commits = writers.map((writer, i) => {
+    const folderId = writer.folder('inbox');
+    const first = newEmail({ messageId: '<1@remote.test>' });
+    const second = newEmail({ messageId: '<2@remote.test>', inReplyTo: '<1@remote.test>' });
+    const counters = [{ id: folderId, uidNext: 3, total: 2, unread: 2, highestModseq: 2 }];
+    const parts = { counters, inbound: [waiting[i]!.id], ...(i === 1 ? { modseqBefore: 7 } : {}) };
+    const changes = [emailAdded(first, [{ folderId, uid: 1 }]), emailAdded(second, [{ folderId, uid: 2 }])];
+    return { writer, folderId, ids: [first.id, second.id], done: writer.commit(changes, parts) };
+  });
+  const kinds = [];
+  for (const { done } of commits) kinds.push((await done).kind);
+  t.deepEqual(kinds, ['committed', 'fenced', 'committed']);
+  const passed = [commits[0]!.writer.accountId, commits[2]!.writer.accountId];
+  const [shared] =
+    await sql`select count(distinct xmin::text)::int as count from accounts where id = any(${passed}::uuid[])`;
+  t.is(shared!['count'], 1);
+
+  for (const [i, { writer, folderId, ids }] of commits.entries()) {
+    const isWritten = i !== 1;
+    const { accountId } = writer;
+    const written = <T>(rows: T[]) => (isWritten ? rows : []);
+    t.deepEqual(
+      (await emailsOf({ mailboxes }, accountId)).map(({ id }) => id),
+      written(ids),
+    );
+    const placed = (await placementsOf({ mailboxes }, accountId))[folderId] ?? [];
+    t.deepEqual(
+      placed.map(([uid, id]) => [uid, id]),
+      written([
+        [1, ids[0]],
+        [2, ids[1]],
+      ]),
+    );
+    const inbox = (await mailboxes.overview(accountId)).folders.find(({ id }) => id === folderId)!;
+    t.deepEqual([inbox.uidNext, inbox.total], isWritten ? [3, 2] : [1, 0]);
+    t.is((await events.read(accountId, 0, 10)).length, isWritten ? 2 : 0);
+    t.is((await mailboxes.thread(accountId, ids[0]!, { newest: 10 })).total, isWritten ? 2 : 0);
+    const keys = await sql`select from thread_refs where account_id = ${accountId}`;
+    t.is(keys.length, isWritten ? 2 : 0);
+  }
+  const left = await inbound.overdue([0], -1000, 10, []);
+  t.deepEqual(
+    left.map(({ id }) => id),
+    [waiting[1]!.id],
+  );
+});
+
+test('commits of two accounts share a transaction unless they change many placements', async (t) => {
+  const { sql, mailboxes: store, account } = await openStores(t);
+  const ids = [await account('a'), await account('b')];
 
   async function transactions(placements: number): Promise<number> {
     const commits = [];

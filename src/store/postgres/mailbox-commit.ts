@@ -2,15 +2,17 @@
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
 import { PackedIds } from '../../mail/packed-ids.js';
 import type { CommitResult, MailboxChange, ThreadChange } from '../mailboxes.js';
-import { type AddedEmail, type NetChange, netOf } from '../net-changes.js';
+import { type NetChange, netOf } from '../net-changes.js';
+import { addEmails, emailRow, foundThreads } from './added-emails.js';
 import { type BlobOfAccount, gather, smallBlob, storedBlobs } from './blob-writes.js';
 import type { Fragment, Sql } from './client.js';
+import { json, PASSED, type Part } from './commit-parts.js';
 import { writeOverlays } from './flag-overlays.js';
 import { writeLabels } from './labels-commit.js';
-import { changingFolderColumns, emailColumns, folderColumns, folderCounters } from './mailbox-columns.js';
+import { changingFolderColumns, folderColumns, folderCounters } from './mailbox-columns.js';
 import { writeOutbound } from './outbound-commit.js';
 import { LogRows } from './packed-entries.js';
-import { joinThreads, messageKey } from './threads.js';
+import { joinThreads } from './threads.js';
 
 /**
  * Rows of the group, one list a table, every row with its account. Emails and placements that follow each other and get the
@@ -139,20 +141,10 @@ function allFlagged({ flaggedTogether, emailsFlagged, emailsRemoved }: NetChange
   return [...flagged.values()];
 }
 
-/** `threadIds` become keys of `thread_refs`; the first key that the store has gives the email its thread. */
-function emailRow(a: string, email: AddedEmail) {
-  return { a, ...email, threadIds: email.threadIds.map(messageKey) };
-}
-
-const storedEmail = emailColumns.stored({ threadId: 'coalesce(threads[1], "threadId")' });
 const storedCounters = folderCounters.set((_, property) => `r.${property}`);
 const storedFolder = changingFolderColumns.set((name, property) => `coalesce(r.${property}, t.${name})`);
 
-const json = (rows: readonly unknown[]) => JSON.stringify(rows);
 const ID_OCTETS = 16;
-
-/** The accounts that passed the fence: as a join, a part would compare each of its rows with each account of the group. */
-const PASSED = '(select passed from those)::uuid[]';
 
 /** Where changes of many flags may become overlays. */
 export interface Overlays {
@@ -161,9 +153,6 @@ export interface Overlays {
   /** A commit has written some, or a mailbox that is loaded has some. */
   note(accountId: string): void;
 }
-
-/** What of a statement writes rows of one kind. */
-type Part = (sql: Sql, rows: readonly unknown[]) => Fragment;
 
 /**
  * Parts of the statement without rows are left out: most commits have few kinds of rows, and the database sets up and ends each
@@ -190,8 +179,8 @@ export async function commitChanges(
       update accounts t set modseq = f.after from fence f
       where t.id = f.a and t.epoch = f.epoch and t.modseq = f.before ${part(hasAllInbound, rows.consumed)}
       returning t.id as a, t.shard
-    ), those as materialized (
-      select array_agg(a) as passed from passed
+    ), passed_ids as materialized (
+      select array_agg(a) as ids from passed
     )
     ${
       contents.length === 0
@@ -273,30 +262,6 @@ const endInbound: Part = (sql) => sql`
     )`;
 
 const missingInbound: Part = (sql) => sql`union all select a, id, null from consumed`;
-
-const addEmails: Part = (sql, rows) => sql`
-    , added as materialized (
-      -- One look-up a key: as a plain join, planned while the table was small, it reads every id of the account. Most emails
-      -- have one key, for which nothing has to be sorted.
-      select x.*, case when cardinality(x."threadIds") = 1
-        then (select array[thread_id] from thread_refs r where r.account_id = x.a and r.message_key = x."threadIds"[1])
-        else (select array_agg(distinct t.thread_id) from unnest(x."threadIds") k cross join lateral (
-          select thread_id from thread_refs r where r.account_id = x.a and r.message_key = k limit 1) t)
-        end as threads
-      from json_to_recordset(${json(rows)}::text::json) as x (a uuid, "threadIds" uuid[], ${sql.unsafe(emailColumns.recordset)})
-      where a = any (${sql.unsafe(PASSED)})
-    ), email_added as (
-      insert into emails (account_id, ${sql.unsafe(emailColumns.names)}) select a, ${sql.unsafe(storedEmail)}
-      from added
-    ), thread_ref as (
-      insert into thread_refs (account_id, message_key, thread_id)
-      select a, unnest("threadIds"), coalesce(threads[1], "threadId") from added
-      on conflict do nothing
-    )`;
-
-/** Threads that were there, of new emails that refer to any. */
-const foundThreads: Part = (sql) => sql`
-    union all select a, null, threads from added where threads is not null`;
 
 const flagEmails: Part = (sql, rows) => sql`
     , flagged as materialized (
