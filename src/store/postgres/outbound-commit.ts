@@ -29,7 +29,6 @@ export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
   const replaced = [];
   const recipientsAdded: ReturnType<typeof recipientRow>[] = [];
   const recipientsWritten: ReturnType<typeof recipientRow>[] = [];
-  const recipientsStepped: ReturnType<typeof recipientState>[] = [];
   const contents = [];
   const dropped = [];
   const attempts = [];
@@ -54,14 +53,8 @@ export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
       else rewritten.push(emailRow(a, row, machine));
       for (const blob of blobs) released.push({ a, blob: `\\x${blob}` });
       if (recipientIds !== undefined && before !== null) replaced.push({ a, o: row.id, kept: recipientIds });
-      for (const { position, recipient } of written) {
-        if (before !== null && recipientIds === undefined) {
-          recipientsStepped.push(recipientState(a, row.id, recipient));
-        } else {
-          const rows = before === null ? recipientsAdded : recipientsWritten;
-          rows.push(recipientRow(a, row.id, position, recipient));
-        }
-      }
+      const recipients = before === null ? recipientsAdded : recipientsWritten;
+      for (const { position, recipient } of written) recipients.push(recipientRow(a, row.id, position, recipient));
       if (content === null) dropped.push({ a, o: row.id });
       else if (content !== undefined) contents.push({ a, o: row.id, text: content.textBody, html: content.htmlBody });
     }
@@ -82,7 +75,6 @@ export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
     ${part(replaceRecipients, replaced)}
     ${part(addRecipients, recipientsAdded)}
     ${part(writeRecipients, recipientsWritten)}
-    ${part(stepRecipients, recipientsStepped)}
     ${part(writeContents, contents)}
     ${part(addAttempts, attempts)}
     ${part(dropContents, dropped)}
@@ -114,31 +106,42 @@ const messageColumns = (sql: Sql) => sql`blob, sender, subject, message_id, in_r
 const messageRecordset = (sql: Sql) => sql`
   blob bytea, sender text, subject text, message_id text, in_reply_to text, refs text[], size bigint`;
 
-const addOutbound: Part = (sql, rows) => sql`
-    , outbound_added as (
+const insertOutbound: Part = (sql, rows) => sql`
       insert into outbound (account_id, id, shard, created_at, ${messageColumns(sql)}, ${stateColumns(sql)})
       select a, x.id, p.shard, to_timestamp(x.created / 1000.0), ${messageColumns(sql)}, ${stateOfRow(sql)}
       from json_to_recordset(${json(rows)}::text::json)
         as x (${stateRecordset(sql)}, created double precision, ${messageRecordset(sql)})
-        join passed p using (a)
+        join passed p using (a)`;
+
+const stateOfExcluded = (sql: Sql) => sql`
+  status = excluded.status, sent_email_id = excluded.sent_email_id, updated_at = excluded.updated_at,
+  queued_at = excluded.queued_at, sent_at = excluded.sent_at, retry_count = excluded.retry_count,
+  next_retry_at = excluded.next_retry_at, held_until = excluded.held_until, last_error = excluded.last_error,
+  attempt_id = excluded.attempt_id, attempt_by = excluded.attempt_by, report_due = excluded.report_due,
+  delay_reported = excluded.delay_reported, machine = excluded.machine`;
+
+const addOutbound: Part = (sql, rows) => sql`
+    , outbound_added as (${insertOutbound(sql, rows)}
     )`;
 
-/** Of drafts, and of emails that are sent as another message. */
+/**
+ * Of drafts, and of emails that are sent as another message. An insertion that finds its row, as are those below: an update whose plan was made
+ * while the table was small reads all rows, or all of the account.
+ */
 const rewriteOutbound: Part = (sql, rows) => sql`
-    , outbound_rewritten as (
-      update outbound t set (${messageColumns(sql)}) =
-          row (x.blob, x.sender, x.subject, x.message_id, x.in_reply_to, x.refs, x.size),
-        (${stateColumns(sql)}) = row (${stateOfRow(sql)})
-      from json_to_recordset(${json(rows)}::text::json)
-        as x (${stateRecordset(sql)}, ${messageRecordset(sql)}), passed p
-      where t.account_id = x.a and t.id = x.id and p.a = x.a
+    , outbound_rewritten as (${insertOutbound(sql, rows)}
+      on conflict (account_id, id) do update set blob = excluded.blob, sender = excluded.sender,
+        subject = excluded.subject, message_id = excluded.message_id, in_reply_to = excluded.in_reply_to,
+        refs = excluded.refs, size = excluded.size, ${stateOfExcluded(sql)}
     )`;
 
+/** The mailbox has each of these rows from the store, so that the insertion finds it: the empty sender and subject are stored nowhere. */
 const stepOutbound: Part = (sql, rows) => sql`
     , outbound_stepped as (
-      update outbound t set (${stateColumns(sql)}) = row (${stateOfRow(sql)})
-      from json_to_recordset(${json(rows)}::text::json) as x (${stateRecordset(sql)}), passed p
-      where t.account_id = x.a and t.id = x.id and p.a = x.a
+      insert into outbound (account_id, id, shard, created_at, sender, subject, ${stateColumns(sql)})
+      select a, x.id, p.shard, to_timestamp(x.updated / 1000.0), '', '', ${stateOfRow(sql)}
+      from json_to_recordset(${json(rows)}::text::json) as x (${stateRecordset(sql)}) join passed p using (a)
+      on conflict (account_id, id) do update set ${stateOfExcluded(sql)}
     )`;
 
 /** Recipients of drafts that are no more. */
@@ -163,20 +166,10 @@ const addRecipients: Part = (sql, rows) => sql`
     , recipient_added as (${insertRecipients(sql, rows)}
     )`;
 
-/** Some of them may be there. */
 const writeRecipients: Part = (sql, rows) => sql`
     , recipient_written as (${insertRecipients(sql, rows)}
       on conflict (account_id, outbound_id, id) do update set status = excluded.status,
         delivered_at = excluded.delivered_at, last_error = excluded.last_error, status_code = excluded.status_code
-    )`;
-
-const stepRecipients: Part = (sql, rows) => sql`
-    , recipient_stepped as (
-      update outbound_recipients t set status = x.status, delivered_at = to_timestamp(x.delivered / 1000.0),
-        last_error = x.last_error, status_code = x.status_code
-      from json_to_recordset(${json(rows)}::text::json) as x (a uuid, o uuid, id uuid, status text,
-        delivered double precision, last_error text, status_code text), passed p
-      where t.account_id = x.a and t.outbound_id = x.o and t.id = x.id and p.a = x.a
     )`;
 
 const writeContents: Part = (sql, rows) => sql`
@@ -281,25 +274,19 @@ function emailRow(a: string, row: LoggedOutbound, machine: unknown) {
   };
 }
 
-function recipientState(a: string, o: string, row: OutboundRecipientRow) {
+function recipientRow(a: string, o: string, position: number, row: OutboundRecipientRow) {
   return {
     a,
     o,
     id: row.id,
-    status: row.status,
-    delivered: present(row.deliveredAt),
-    last_error: present(row.lastError),
-    status_code: present(row.statusCode),
-  };
-}
-
-function recipientRow(a: string, o: string, position: number, row: OutboundRecipientRow) {
-  return {
-    ...recipientState(a, o, row),
     position,
     address: row.address,
     display_name: present(row.displayName),
     type: row.type,
+    status: row.status,
     domain: row.domain,
+    delivered: present(row.deliveredAt),
+    last_error: present(row.lastError),
+    status_code: present(row.statusCode),
   };
 }
