@@ -2,11 +2,12 @@
 // older version wrote of it: there the email had one time of its next attempt and one number of retries for all of its
 // recipients. Nodes of all versions work on the same emails during an upgrade, so the snapshot carries both, and the older one
 // counts when it was written last.
-import type { SnapshotFrom } from 'xstate';
-import { outboundRecipient, type RecipientMachine } from '../outbound-recipient/machine.js';
+import type { RecipientMachine } from '../outbound-recipient/machine.js';
+import type { StateOf } from '../transitions.js';
 import { outboundEmail } from './machine.js';
+import type { OutboundEmailContext } from './types.js';
 
-type Email = SnapshotFrom<typeof outboundEmail>;
+type Email = StateOf<typeof outboundEmail>;
 
 interface StoredRecipient {
   readonly snapshot: {
@@ -16,6 +17,8 @@ interface StoredRecipient {
 }
 
 const DRAFT = outboundEmail.config.context as Email['context'];
+/** The one state of a recipient that is final; an email has none. */
+const FINAL: RecipientMachine['value'] = 'Delivered';
 
 export interface StoredSnapshot {
   readonly value: string;
@@ -42,33 +45,50 @@ export function firstDue(
 
 /** What is stored of the email; plain JSON. `nextRetryAt`: when the first of its recipients that wait is due. */
 export function stored(email: Email, nextRetryAt: number | null): StoredSnapshot {
-  const { recipients, ...context } = email.context;
+  const { recipients } = email.context;
   const children: Record<string, unknown> = {};
   for (const [id, recipient] of recipients) {
     const snapshot = { ...plain(recipient), context: recipient.context };
     children[id] = { snapshot, src: 'recipient', syncSnapshot: false };
   }
-  return { ...plain(email), context: { ...context, nextRetryAt }, children } as StoredSnapshot;
+  return { ...plain(email), context: storedContext(email.context, nextRetryAt), children } as StoredSnapshot;
+}
+
+/** What is stored of it; its recipients are beside it. By name: the rest of an object costs several times as much. */
+function storedContext(
+  context: OutboundEmailContext,
+  nextRetryAt: number | null,
+): OutboundEmailContext & StoredSnapshot['context'] {
+  return {
+    pending: context.pending,
+    failed: context.failed,
+    hasSender: context.hasSender,
+    queuedAt: context.queuedAt,
+    heldUntil: context.heldUntil,
+    retryCount: context.retryCount,
+    lastError: context.lastError,
+    sentAt: context.sentAt,
+    reportDue: context.reportDue,
+    delayReported: context.delayReported,
+    nextRetryAt,
+  };
 }
 
 /** What XState stores of a machine besides its context. */
-function plain({ status, value }: Email | RecipientMachine) {
-  return { status, value, historyValue: {}, children: {} };
+function plain({ value }: Email | RecipientMachine) {
+  return { status: value === FINAL ? 'done' : 'active', value, historyValue: {}, children: {} };
 }
 
 /** The email of a stored snapshot; a draft without one. */
 export function revived(snapshot: StoredSnapshot | null): Email {
   const recipients = new Map<string, RecipientMachine>();
-  if (snapshot === null) return outboundEmail.resolveState({ value: 'Draft', context: { ...DRAFT, recipients } });
+  if (snapshot === null) return { value: 'Draft', context: { ...DRAFT, recipients } };
   const { value, context, children } = readable(snapshot);
   for (const [id, { snapshot: recipient }] of Object.entries(children)) {
-    recipients.set(id, outboundRecipient.resolveState(recipient as Pick<RecipientMachine, 'value' | 'context'>));
+    recipients.set(id, { value: recipient.value, context: recipient.context } as RecipientMachine);
   }
   const { nextRetryAt: _nextRetryAt, ...own } = context;
-  return outboundEmail.resolveState({ value, context: { ...DRAFT, ...own, recipients } } as Pick<
-    Email,
-    'value' | 'context'
-  >);
+  return { value: value as Email['value'], context: { ...DRAFT, ...own, recipients } };
 }
 
 /** As this version reads it. */
