@@ -2,12 +2,12 @@
 // older version wrote of it: there the email had one time of its next attempt and one number of retries for all of its
 // recipients. Nodes of all versions work on the same emails during an upgrade, so the snapshot carries both, and the older one
 // counts when it was written last.
-import type { RecipientMachine } from '../outbound-recipient/machine.js';
-import type { StateOf } from '../transitions.js';
+import type { SnapshotFrom } from 'xstate';
+import { outboundRecipient, type RecipientMachine } from '../outbound-recipient/machine.js';
 import { outboundEmail } from './machine.js';
 import type { OutboundEmailContext } from './types.js';
 
-type Email = StateOf<typeof outboundEmail>;
+type Email = SnapshotFrom<typeof outboundEmail>;
 
 interface StoredRecipient {
   readonly snapshot: {
@@ -17,8 +17,6 @@ interface StoredRecipient {
 }
 
 const DRAFT = outboundEmail.config.context as Email['context'];
-/** The one state of a recipient that is final; an email has none. */
-const FINAL: RecipientMachine['value'] = 'Delivered';
 
 export interface StoredSnapshot {
   readonly value: string;
@@ -75,20 +73,23 @@ function storedContext(
 }
 
 /** What XState stores of a machine besides its context. */
-function plain({ value }: Email | RecipientMachine) {
-  return { status: value === FINAL ? 'done' : 'active', value, historyValue: {}, children: {} };
+function plain({ status, value }: Email | RecipientMachine) {
+  return { status, value, historyValue: {}, children: {} };
 }
 
 /** The email of a stored snapshot; a draft without one. */
 export function revived(snapshot: StoredSnapshot | null): Email {
   const recipients = new Map<string, RecipientMachine>();
-  if (snapshot === null) return { value: 'Draft', context: { ...DRAFT, recipients } };
+  if (snapshot === null) return outboundEmail.resolveState({ value: 'Draft', context: { ...DRAFT, recipients } });
   const { value, context, children } = readable(snapshot);
   for (const [id, { snapshot: recipient }] of Object.entries(children)) {
-    recipients.set(id, { value: recipient.value, context: recipient.context } as RecipientMachine);
+    recipients.set(id, outboundRecipient.resolveState(recipient as Pick<RecipientMachine, 'value' | 'context'>));
   }
   const { nextRetryAt: _nextRetryAt, ...own } = context;
-  return { value: value as Email['value'], context: { ...DRAFT, ...own, recipients } };
+  return outboundEmail.resolveState({ value, context: { ...DRAFT, ...own, recipients } } as Pick<
+    Email,
+    'value' | 'context'
+  >);
 }
 
 /** As this version reads it. */

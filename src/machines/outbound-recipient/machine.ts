@@ -1,9 +1,9 @@
 // One recipient of an outbound email: Pending until it is Delivered or Failed. The email's machine passes replies on to it and
 // gets the results that it emits. Every recipient has its own retries, so that a slow domain delays no other domain.
 // Delivered is final: nothing is delivered twice.
-import { assign, emit, setup } from 'xstate';
+import { assign, emit, type SnapshotFrom, setup } from 'xstate';
 import { type RetryPolicy, retryDelay } from '../outbound-email/retry.js';
-import { type StateOf, transitionsOf } from '../transitions.js';
+import { transitionsOf } from '../transitions.js';
 
 interface RecipientContext {
   /** ms since the epoch. */
@@ -133,13 +133,13 @@ export const outboundRecipient = setup({
   },
 });
 
-export type RecipientMachine = StateOf<typeof outboundRecipient>;
+export type RecipientMachine = SnapshotFrom<typeof outboundRecipient>;
 
 const transition = transitionsOf(outboundRecipient);
 
 /** Due at the time; null: held. */
 export function pendingRecipient(nextTryAt: number | null): RecipientMachine {
-  return { value: 'Pending', context: { ...NEW, nextTryAt } };
+  return outboundRecipient.resolveState({ value: 'Pending', context: { ...NEW, nextTryAt } });
 }
 
 export function recipientAfter(
