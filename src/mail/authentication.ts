@@ -40,6 +40,6 @@ export type Sign = (
   /** The domain that signs; A-labels, lower case. */
   domain: string,
   open: () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  /** Octets. */
-  size: number,
+  /** SHA-256 of the message: a signature that was made lately is given again. */
+  hash: string,
 ) => Promise<string>;

@@ -33,6 +33,8 @@ const CANONICALIZATION = 'relaxed/relaxed';
 /** New keys are used within this time. */
 const REMEMBERED_MS = 10_000;
 const REMEMBERED = 1000;
+/** Messages and domains whose signatures are kept, for as long as the keys are remembered: one message often goes to many domains. */
+const KEPT = 1000;
 /** Signed as often as they are there, and once more. */
 const OVERSIGNED = [
   'From',
@@ -78,6 +80,9 @@ export function createSigner({ keys, fallback, log }: SignerOptions): Sign {
     ttl: REMEMBERED_MS,
     fetchMethod: (domain) => load(domain),
   });
+  const kept = new LRUCache<string, { readonly by: readonly LoadedKey[]; readonly fields: Promise<string> }>({
+    max: KEPT,
+  });
   let lastFallback = fallback && loadFallback(fallback);
 
   async function load(domain: string): Promise<readonly LoadedKey[]> {
@@ -92,14 +97,27 @@ export function createSigner({ keys, fallback, log }: SignerOptions): Sign {
     return [lastFallback];
   }
 
-  return async (name, open) => {
+  return async (name, open, hash) => {
     const domain = name.toLowerCase();
     const loaded = (await remembered.fetch(domain)) ?? [];
     if (loaded.length === 0) return '';
-    const { header, bodyHash } = await read(open());
-    const lines = await Promise.all(loaded.map((key) => signature(domain, key, header, bodyHash)));
-    return lines.join('');
+    const of = `${hash} ${domain}`;
+    const known = kept.get(of);
+    if (known?.by === loaded) return known.fields;
+    const fields = signatures(domain, loaded, open());
+    const made = { by: loaded, fields };
+    kept.set(of, made);
+    fields.catch(() => kept.peek(of) === made && kept.delete(of));
+    return fields;
   };
+}
+
+type Message = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+async function signatures(domain: string, keys: readonly LoadedKey[], message: Message): Promise<string> {
+  const { header, bodyHash } = await read(message);
+  const fields = await Promise.all(keys.map((key) => signature(domain, key, header, bodyHash)));
+  return fields.join('');
 }
 
 function loadOwn({ domain, selector, algorithm, privateKey }: SigningKey, log: Logger): LoadedKey[] {
@@ -116,7 +134,7 @@ function loadFallback({ selector, key: path }: { readonly selector: string; read
   return { selector, algorithm, key: createPrivateKey(privateKey) };
 }
 
-async function read(message: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
+async function read(message: Message) {
   const collector = new HeaderCollector();
   const hash = createHash('sha256');
   const body = new CanonicalBody('relaxed', (octets) => hash.update(octets));

@@ -91,7 +91,7 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
     const domains = signingDomains(task, content);
     try {
       for (const domain of domains) {
-        const lines = await sign(domain, () => content.chunks(), content.size);
+        const lines = await sign(domain, () => content.chunks(), task.blob);
         if (!HEADER_LINES.test(lines)) throw new Error('the signature is no header field');
         if (lines !== '') return lines;
       }

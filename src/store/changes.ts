@@ -141,6 +141,8 @@ interface Payloads {
 export interface StoredOnly {
   /** The whole row, with its machine and its recipients. */
   readonly row: OutboundRow;
+  /** The row before had the same message and sender: its state has changed, and perhaps its copy. */
+  readonly isSameMessage: boolean;
   /** There when it changed. null: it is in the message alone. */
   readonly content?: OutboundContent | null;
   /** Of its message, for the memory. */

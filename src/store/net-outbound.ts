@@ -25,6 +25,8 @@ interface NetOutbound {
   readonly recipients: readonly NetRecipient[];
   /** Blobs of messages that it no longer has. */
   readonly released: readonly string[];
+  /** The list has changed its state, and perhaps its copy, but neither its message nor its sender. */
+  readonly isSameMessage: boolean;
   /** Absent when the record is from the log. */
   readonly row?: OutboundRow;
   readonly content?: OutboundContent | null;
@@ -48,6 +50,7 @@ interface OutboundNet {
   recipientIds: readonly string[] | undefined;
   readonly recipients: Map<string, NetRecipient>;
   readonly blobs: Set<string>;
+  isSameMessage: boolean;
   stored: Partial<StoredOnly>;
 }
 
@@ -60,11 +63,13 @@ export class OutboundFold {
     const { outbound, before, recipientIds, released } = payload;
     let known = this.#outbound.get(outbound.id);
     if (known === undefined) {
-      known = { outbound, before, recipientIds, recipients: new Map(), blobs: new Set(), stored: {} };
+      const lists = { recipients: new Map<string, NetRecipient>(), blobs: new Set<string>() };
+      known = { outbound, before, recipientIds, ...lists, isSameMessage: true, stored: {} };
       this.#outbound.set(outbound.id, known);
     }
     known.outbound = outbound;
     known.recipientIds = recipientIds ?? known.recipientIds;
+    known.isSameMessage &&= storedOnly?.isSameMessage === true;
     known.stored = { ...known.stored, ...storedOnly };
     if (released !== undefined) known.blobs.add(released);
     if (outbound.blob !== null) known.blobs.delete(outbound.blob);
@@ -100,7 +105,8 @@ export class OutboundFold {
   }
 }
 
-function netOutbound({ outbound, before, recipientIds, recipients, blobs, stored }: OutboundNet): NetOutbound {
+function netOutbound(net: OutboundNet): NetOutbound {
+  const { outbound, before, recipientIds, recipients, blobs, isSameMessage, stored } = net;
   return {
     outbound,
     before,
@@ -108,5 +114,6 @@ function netOutbound({ outbound, before, recipientIds, recipients, blobs, stored
     recipients: [...recipients.values()],
     released: [...blobs],
     ...stored,
+    isSameMessage,
   };
 }

@@ -63,7 +63,7 @@ export interface OutboundRow {
   readonly attempt: { readonly id: string; readonly by: string } | null;
   readonly reportDue: ReportKind | null;
   readonly delayReported: boolean;
-  /** Snapshot of its machine; null for drafts. */
+  /** Snapshot of its machine; null for drafts, and for what is sent. */
   readonly machine: unknown;
   /** In the order in which they were given. */
   readonly recipients: readonly OutboundRecipientRow[];

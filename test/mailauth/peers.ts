@@ -163,6 +163,6 @@ export function peerKeys(domain: string): SigningKey[] {
 export async function signed(message: string, domain = 'peer.test', keys?: readonly SigningKey[]): Promise<string> {
   const bytes = message.replace(/\r?\n/g, '\r\n');
   const sign = createSigner({ keys: keyStore(keys).store, log: silent });
-  const fields = await sign(domain, () => [Buffer.from(bytes)], bytes.length);
+  const fields = await sign(domain, () => [Buffer.from(bytes)], message);
   return fields + bytes;
 }

@@ -37,7 +37,7 @@ const whole = (message: string) => () => [Buffer.from(message)];
 
 test('both keys sign, and both signatures verify', async (t) => {
   const sign = createSigner({ keys: keyStore().store, log: silent });
-  const fields = await sign('Peer.test', whole(MESSAGE), MESSAGE.length);
+  const fields = await sign('Peer.test', whole(MESSAGE), 'one');
   t.deepEqual(await results(fields + MESSAGE), ['pass peer.test rsa', 'pass peer.test ed']);
   t.true(fields.endsWith('\r\n'));
   for (const line of fields.split('\r\n')) t.true(line.length <= 998 && !/[^ -~]/.test(line.replace(/^\t/, '')), line);
@@ -63,7 +63,7 @@ test('a message in pieces of any size has the same body hash', async (t) => {
       async function* () {
         yield* pieces;
       },
-      MESSAGE.length,
+      `in pieces of ${size}`,
     );
     t.deepEqual(await results(fields + MESSAGE), ['pass peer.test rsa']);
     hashes.add(/bh=([^;]*)/.exec(fields)![1]!);
@@ -79,7 +79,7 @@ test('fields in UTF-8, folded fields, repeated fields and no body', async (t) =>
     'From: a@peer.test\r\nReferences: <1@x>\r\n <2@x>\r\nList-Unsubscribe: <mailto:x@y.test>\r\n\r\n \r\n\r\n',
   ];
   for (const message of messages) {
-    const fields = await sign('peer.test', whole(message), message.length);
+    const fields = await sign('peer.test', whole(message), message);
     t.deepEqual(await results(fields + message), ['pass peer.test rsa'], message);
   }
 });
@@ -93,12 +93,14 @@ test('a domain without keys: unsigned, or by the default key when it is hosted',
   const unread = () => {
     throw new Error('read for nothing');
   };
-  t.is(await none('keyless.test', unread, 1), '');
+  t.is(await none('keyless.test', unread, 'one'), '');
   const sign = createSigner({ keys: store, fallback: { selector: 'default', key: file }, log: silent });
-  t.is(await sign('elsewhere.test', unread, 1), '');
+  t.is(await sign('elsewhere.test', unread, 'one'), '');
   const message = MESSAGE.replace('peer.test', 'keyless.test');
-  t.deepEqual(await results((await sign('keyless.test', whole(message), 1)) + message), ['pass keyless.test default']);
-  t.deepEqual(await results((await sign('peer.test', whole(MESSAGE), 1)) + MESSAGE), [
+  t.deepEqual(await results((await sign('keyless.test', whole(message), 'one')) + message), [
+    'pass keyless.test default',
+  ]);
+  t.deepEqual(await results((await sign('peer.test', whole(MESSAGE), 'one')) + MESSAGE), [
     'pass peer.test rsa',
     'pass peer.test ed',
   ]);
@@ -120,7 +122,7 @@ test('a default key that will do for nothing is told at the start', (t) => {
 test('keys are asked for once, also by many at a time', async (t) => {
   const { store, asked } = keyStore();
   const sign = createSigner({ keys: store, log: silent });
-  await Promise.all(Array.from({ length: 20 }, () => sign('peer.test', whole(MESSAGE), 1)));
+  await Promise.all(Array.from({ length: 20 }, () => sign('peer.test', whole(MESSAGE), 'one')));
   t.deepEqual(asked, ['peer.test']);
 });
 
@@ -130,9 +132,9 @@ test('a store that fails is no reason to send without a signature', async (t) =>
   const keysOf = (domain: string) =>
     fails ? Promise.reject(new StoreFault('store-unavailable', 'gone', { temporary: true })) : store.keysOf(domain);
   const sign = createSigner({ keys: { ...store, keysOf }, log: silent });
-  await t.throwsAsync(sign('peer.test', whole(MESSAGE), 1), { instanceOf: StoreFault });
+  await t.throwsAsync(sign('peer.test', whole(MESSAGE), 'one'), { instanceOf: StoreFault });
   fails = false;
-  t.regex(await sign('peer.test', whole(MESSAGE), 1), /^DKIM-Signature: /);
+  t.regex(await sign('peer.test', whole(MESSAGE), 'one'), /^DKIM-Signature: /);
 });
 
 test('a key that cannot be used is left out, and logged without what is in it', async (t) => {
@@ -140,7 +142,7 @@ test('a key that cannot be used is left out, and logged without what is in it', 
   const log = pino({}, { write: (line: string) => void logged.push(line) });
   const keys = [{ domain: 'peer.test', selector: 'bad', algorithm: 'rsa' as const, privateKey: 'secret' }];
   const sign = createSigner({ keys: keyStore([...keys, peerKeys('peer.test')[0]!]).store, log });
-  t.deepEqual(await results((await sign('peer.test', whole(MESSAGE), 1)) + MESSAGE), ['pass peer.test ed']);
+  t.deepEqual(await results((await sign('peer.test', whole(MESSAGE), 'one')) + MESSAGE), ['pass peer.test ed']);
   t.is(logged.length, 1);
   t.false(logged[0]!.includes('secret'));
 });
@@ -154,4 +156,23 @@ test('keys that are taken, and records that are published', (t) => {
   t.true(record.every((text) => text.length <= 255));
   t.regex(record.join(''), /^v=DKIM1; k=rsa; p=[A-Za-z0-9+/=]{392}$/);
   t.regex(dkimRecord(ED25519).join(''), /^v=DKIM1; k=ed25519; p=[A-Za-z0-9+/]{43}=$/);
+});
+
+test('a message is signed once for the domains that it goes to, and anew when that failed', async (t) => {
+  const sign = createSigner({ keys: keyStore([peerKeys('peer.test')[1]!]).store, log: silent });
+  let opened = 0;
+  let fault: Error | undefined = new StoreFault('store-unavailable', 'no database', { temporary: true });
+  const open = () => {
+    opened++;
+    if (fault !== undefined) throw fault;
+    return [Buffer.from(MESSAGE)];
+  };
+  await t.throwsAsync(sign('peer.test', open, 'one'), { instanceOf: StoreFault });
+  fault = undefined;
+  const fields = await Promise.all(Array.from({ length: 5 }, () => sign('peer.test', open, 'one')));
+  t.is(opened, 2);
+  t.is(new Set(fields).size, 1);
+  t.deepEqual(await results(fields[0]! + MESSAGE), ['pass peer.test rsa']);
+  await sign('peer.test', open, 'another');
+  t.is(opened, 3);
 });

@@ -274,12 +274,27 @@ test('blobs that an outbound email had on the way are released, and recipients o
   t.deepEqual(net(removed).outboundRemoved, ['o1']);
 });
 
+test('an email has the same message when every change of the list says so', (t) => {
+  const step = (isSameMessage: boolean | undefined): ChangeContent => ({
+    type: 'OutboundChanged',
+    payload: { outbound: OUTBOUND, before: 'Queued', passed: [] },
+    ...(isSameMessage === undefined
+      ? {}
+      : { storedOnly: { row: { ...OUTBOUND, machine: null, recipients: [] }, isSameMessage } }),
+  });
+  const isSame = (...steps: (boolean | undefined)[]) => net(...steps.map(step)).outbound[0]?.isSameMessage;
+  t.true(isSame(true, true));
+  t.false(isSame(true, false));
+  t.false(isSame(false, true));
+  t.false(isSame(undefined), 'the log does not say');
+});
+
 test('what is stored only is not in the log, which counts the records of a change', (t) => {
   const row = { ...OUTBOUND, machine: { secret: true }, recipients: [] };
   const stored: ChangeContent = {
     type: 'OutboundChanged',
     payload: { outbound: OUTBOUND, before: null, passed: [] },
-    storedOnly: { row, content: { textBody: 'secret', htmlBody: null } },
+    storedOnly: { row, isSameMessage: false, content: { textBody: 'secret', htmlBody: null } },
   };
   const entries = logged([...records([stored, added('e1', 1)], 4), ...records([added('e2', 2)], 5)]);
   t.deepEqual(

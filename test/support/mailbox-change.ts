@@ -31,6 +31,7 @@ export function outboundRecords(
 ): ChangeContent[] {
   const { machine: _machine, recipients: all, ...outbound } = row;
   const recipientIds = recipients === 'all' ? { recipientIds: all.map(({ id }) => id) } : {};
+  const isSameMessage = before !== null && before !== 'Draft' && recipients !== 'all';
   const written = all.flatMap((recipient, position): ChangeContent[] =>
     recipients === 'all' || recipients.includes(recipient.id)
       ? [{ type: 'RecipientChanged', payload: { outboundId: row.id, position, recipient } }]
@@ -40,7 +41,7 @@ export function outboundRecords(
     {
       type: 'OutboundChanged',
       payload: { outbound, before, passed: [row.status], ...recipientIds },
-      storedOnly: { row, ...(content === undefined ? {} : { content }) },
+      storedOnly: { row, isSameMessage, ...(content === undefined ? {} : { content }) },
     },
     ...written,
   ];

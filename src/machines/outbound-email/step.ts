@@ -35,9 +35,24 @@ export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]
   const effects: Effect[] = [];
   let email = revived(snapshot as StoredSnapshot | null);
   for (const event of events) email = transition(email, event, effects);
-  const { recipients: machines, pending: _pending, failed: _failed, hasSender: _hasSender, ...rest } = email.context;
+  const { context } = email;
   const recipients = new Map<string, RecipientState>();
-  for (const [id, { value, context }] of machines) recipients.set(id, { status: value, ...context });
+  for (const [id, recipient] of context.recipients) {
+    recipients.set(id, { status: recipient.value, ...recipient.context });
+  }
   const nextRetryAt = firstDue(recipients.values());
-  return { ...rest, snapshot: stored(email, nextRetryAt), status: email.value, nextRetryAt, recipients, effects };
+  return {
+    snapshot: stored(email, nextRetryAt),
+    status: email.value,
+    queuedAt: context.queuedAt,
+    heldUntil: context.heldUntil,
+    retryCount: context.retryCount,
+    lastError: context.lastError,
+    sentAt: context.sentAt,
+    reportDue: context.reportDue,
+    delayReported: context.delayReported,
+    nextRetryAt,
+    recipients,
+    effects,
+  };
 }

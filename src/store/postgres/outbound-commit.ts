@@ -4,7 +4,7 @@ import type { LoggedOutbound } from '../changes.js';
 import type { MailboxChange } from '../mailboxes.js';
 import { type NetChange, netOf } from '../net-changes.js';
 import type { OutboundRecipientRow } from '../outbound.js';
-import type { Sql } from './client.js';
+import type { Fragment, Sql } from './client.js';
 
 const json = (rows: readonly unknown[]) => JSON.stringify(rows);
 
@@ -23,9 +23,12 @@ export function outboundWeight({ outbound, attempts }: NetChange): number {
 
 /** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
 export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
-  const emails = [];
+  const added = [];
+  const rewritten = [];
+  const stepped = [];
   const replaced = [];
-  const recipients: ReturnType<typeof recipientRow>[] = [];
+  const recipientsAdded: ReturnType<typeof recipientRow>[] = [];
+  const recipientsWritten: ReturnType<typeof recipientRow>[] = [];
   const contents = [];
   const dropped = [];
   const attempts = [];
@@ -38,14 +41,19 @@ export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
       outbound: row,
       before,
       row: whole,
+      isSameMessage,
       recipientIds,
       recipients: written,
       content,
       released: blobs,
     } of net.outbound) {
-      emails.push(emailRow(a, row, whole?.machine ?? null));
+      const machine = whole?.machine ?? null;
+      if (before === null) added.push(emailRow(a, row, machine));
+      else if (isSameMessage) stepped.push(emailState(a, row, machine));
+      else rewritten.push(emailRow(a, row, machine));
       for (const blob of blobs) released.push({ a, blob: `\\x${blob}` });
       if (recipientIds !== undefined && before !== null) replaced.push({ a, o: row.id, kept: recipientIds });
+      const recipients = before === null ? recipientsAdded : recipientsWritten;
       for (const { position, recipient } of written) recipients.push(recipientRow(a, row.id, position, recipient));
       if (content === null) dropped.push({ a, o: row.id });
       else if (content !== undefined) contents.push({ a, o: row.id, text: content.textBody, html: content.htmlBody });
@@ -58,94 +66,147 @@ export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
       handed.push({ a, to: accountId, id, blob: `\\x${blob}`, envelope });
     }
   }
-  if (emails.length + attempts.length + removed.length + handed.length === 0) return sql``;
-  // What is not there is not in the statement: every part costs its beginning, rows or not.
+  // A part without rows is left out: each costs its beginning and its end.
+  const part = (write: Part, rows: readonly unknown[]) => (rows.length === 0 ? sql`` : write(sql, rows));
   return sql`
-    , outbound_written as (
-      insert into outbound (account_id, id, shard, status, blob, sender, subject, message_id, in_reply_to, refs, size,
-        sent_email_id, created_at, updated_at, queued_at, sent_at, retry_count, next_retry_at, held_until, last_error,
-        attempt_id, attempt_by, report_due, delay_reported, machine)
-      select a, x.id, p.shard, status, blob, sender, subject, message_id, in_reply_to, refs, size, sent_email_id,
-        to_timestamp(created / 1000.0), to_timestamp(updated / 1000.0), to_timestamp(queued / 1000.0),
-        to_timestamp(sent / 1000.0), retry_count, to_timestamp(next_retry / 1000.0),
-        to_timestamp(held / 1000.0), last_error, attempt_id, attempt_by, report_due, delay_reported, machine
-      from json_to_recordset(${json(emails)}::text::json) as x (a uuid, id uuid, status text, blob bytea, sender text,
-        subject text, message_id text, in_reply_to text, refs text[], size bigint, sent_email_id uuid,
-        created double precision, updated double precision, queued double precision, sent double precision,
-        retry_count int, next_retry double precision, held double precision, last_error text, attempt_id uuid, attempt_by text,
-        report_due text, delay_reported boolean, machine json)
-      join passed p using (a)
-      on conflict (account_id, id) do update set status = excluded.status, blob = excluded.blob, sender = excluded.sender,
+    ${part(addOutbound, added)}
+    ${part(rewriteOutbound, rewritten)}
+    ${part(stepOutbound, stepped)}
+    ${part(replaceRecipients, replaced)}
+    ${part(addRecipients, recipientsAdded)}
+    ${part(writeRecipients, recipientsWritten)}
+    ${part(writeContents, contents)}
+    ${part(addAttempts, attempts)}
+    ${part(dropContents, dropped)}
+    ${part(releaseBlobs, released)}
+    ${part(removeOutbound, removed)}
+    ${part(handOver, handed)}`;
+}
+
+/** What of the statement writes rows of one kind. */
+type Part = (sql: Sql, rows: readonly unknown[]) => Fragment;
+
+/** Columns that the machine's steps change, and the copy, of rows `x`. */
+const stateOfRow = (sql: Sql) => sql`
+  x.status, x.sent_email_id, to_timestamp(x.updated / 1000.0), to_timestamp(x.queued / 1000.0),
+  to_timestamp(x.sent / 1000.0), x.retry_count, to_timestamp(x.next_retry / 1000.0), to_timestamp(x.held / 1000.0),
+  x.last_error, x.attempt_id, x.attempt_by, x.report_due, x.delay_reported, x.machine`;
+
+const stateColumns = (sql: Sql) => sql`
+  status, sent_email_id, updated_at, queued_at, sent_at, retry_count, next_retry_at, held_until, last_error, attempt_id,
+  attempt_by, report_due, delay_reported, machine`;
+
+const stateRecordset = (sql: Sql) => sql`
+  a uuid, id uuid, status text, sent_email_id uuid, updated double precision, queued double precision,
+  sent double precision, retry_count int, next_retry double precision, held double precision, last_error text,
+  attempt_id uuid, attempt_by text, report_due text, delay_reported boolean, machine json`;
+
+const messageColumns = (sql: Sql) => sql`blob, sender, subject, message_id, in_reply_to, refs, size`;
+
+const messageRecordset = (sql: Sql) => sql`
+  blob bytea, sender text, subject text, message_id text, in_reply_to text, refs text[], size bigint`;
+
+const insertOutbound: Part = (sql, rows) => sql`
+      insert into outbound (account_id, id, shard, created_at, ${messageColumns(sql)}, ${stateColumns(sql)})
+      select a, x.id, p.shard, to_timestamp(x.created / 1000.0), ${messageColumns(sql)}, ${stateOfRow(sql)}
+      from json_to_recordset(${json(rows)}::text::json)
+        as x (${stateRecordset(sql)}, created double precision, ${messageRecordset(sql)})
+        join passed p using (a)`;
+
+const stateOfExcluded = (sql: Sql) => sql`
+  status = excluded.status, sent_email_id = excluded.sent_email_id, updated_at = excluded.updated_at,
+  queued_at = excluded.queued_at, sent_at = excluded.sent_at, retry_count = excluded.retry_count,
+  next_retry_at = excluded.next_retry_at, held_until = excluded.held_until, last_error = excluded.last_error,
+  attempt_id = excluded.attempt_id, attempt_by = excluded.attempt_by, report_due = excluded.report_due,
+  delay_reported = excluded.delay_reported, machine = excluded.machine`;
+
+const addOutbound: Part = (sql, rows) => sql`
+    , outbound_added as (${insertOutbound(sql, rows)}
+    )`;
+
+/**
+ * Of drafts, and of emails that are sent as another message. This and the next two insert a row that is there: that looks at the key alone, while an
+ * update reads all rows of the account as long as its plan is one that was made while the table was small.
+ */
+const rewriteOutbound: Part = (sql, rows) => sql`
+    , outbound_rewritten as (${insertOutbound(sql, rows)}
+      on conflict (account_id, id) do update set blob = excluded.blob, sender = excluded.sender,
         subject = excluded.subject, message_id = excluded.message_id, in_reply_to = excluded.in_reply_to,
-        refs = excluded.refs, size = excluded.size, sent_email_id = excluded.sent_email_id,
-        updated_at = excluded.updated_at, queued_at = excluded.queued_at, sent_at = excluded.sent_at,
-        retry_count = excluded.retry_count, next_retry_at = excluded.next_retry_at,
-        held_until = excluded.held_until, last_error = excluded.last_error,
-        attempt_id = excluded.attempt_id, attempt_by = excluded.attempt_by, report_due = excluded.report_due,
-        delay_reported = excluded.delay_reported, machine = excluded.machine
-    )${
-      replaced.length === 0
-        ? sql``
-        : sql`, recipient_replaced as (
+        refs = excluded.refs, size = excluded.size, ${stateOfExcluded(sql)}
+    )`;
+
+/** The mailbox has each of these rows from the store, so that the insertion finds it: the empty sender and subject are stored nowhere. */
+const stepOutbound: Part = (sql, rows) => sql`
+    , outbound_stepped as (
+      insert into outbound (account_id, id, shard, created_at, sender, subject, ${stateColumns(sql)})
+      select a, x.id, p.shard, to_timestamp(x.updated / 1000.0), '', '', ${stateOfRow(sql)}
+      from json_to_recordset(${json(rows)}::text::json) as x (${stateRecordset(sql)}) join passed p using (a)
+      on conflict (account_id, id) do update set ${stateOfExcluded(sql)}
+    )`;
+
+/** Recipients of drafts that are no more. */
+const replaceRecipients: Part = (sql, rows) => sql`
+    , recipient_replaced as (
       delete from outbound_recipients t
-      using json_to_recordset(${json(replaced)}::text::json) as r (a uuid, o uuid, kept uuid[]), passed p
+      using json_to_recordset(${json(rows)}::text::json) as r (a uuid, o uuid, kept uuid[]), passed p
       where t.account_id = r.a and t.outbound_id = r.o and p.a = r.a and t.id <> all(r.kept)
-    )`
-    }, recipient_written as (
+    )`;
+
+const insertRecipients: Part = (sql, rows) => sql`
       insert into outbound_recipients (account_id, outbound_id, id, position, address, display_name, type, status, domain,
         delivered_at, last_error, status_code)
       select a, o, id, position, address, display_name, type, status, domain, to_timestamp(delivered / 1000.0),
         last_error, status_code
-      from json_to_recordset(${json(recipients)}::text::json) as x (a uuid, o uuid, id uuid, position int, address text,
+      from json_to_recordset(${json(rows)}::text::json) as x (a uuid, o uuid, id uuid, position int, address text,
         display_name text, type text, status text, domain text, delivered double precision, last_error text,
         status_code text)
-      join passed using (a)
+      join passed using (a)`;
+
+const addRecipients: Part = (sql, rows) => sql`
+    , recipient_added as (${insertRecipients(sql, rows)}
+    )`;
+
+const writeRecipients: Part = (sql, rows) => sql`
+    , recipient_written as (${insertRecipients(sql, rows)}
       on conflict (account_id, outbound_id, id) do update set status = excluded.status,
         delivered_at = excluded.delivered_at, last_error = excluded.last_error, status_code = excluded.status_code
-    )${
-      contents.length === 0
-        ? sql``
-        : sql`, content_written as (
+    )`;
+
+const writeContents: Part = (sql, rows) => sql`
+    , content_written as (
       insert into outbound_contents (account_id, outbound_id, text_body, html_body)
-      select a, o, text, html from json_to_recordset(${json(contents)}::text::json) as x (a uuid, o uuid, text text,
+      select a, o, text, html from json_to_recordset(${json(rows)}::text::json) as x (a uuid, o uuid, text text,
         html text) join passed using (a)
       on conflict (account_id, outbound_id) do update set text_body = excluded.text_body, html_body = excluded.html_body
-    )`
-    }, attempted as (
+    )`;
+
+/** Those of a report that was committed before are there. */
+const addAttempts: Part = (sql, rows) => sql`
+    , attempted as (
       insert into outbound_attempts (account_id, outbound_id, id, at, entry)
-      select a, o, id, to_timestamp(at / 1000.0), entry from json_to_recordset(${json(attempts)}::text::json)
+      select a, o, id, to_timestamp(at / 1000.0), entry from json_to_recordset(${json(rows)}::text::json)
         as x (a uuid, o uuid, id uuid, at double precision, entry json) join passed using (a)
       on conflict do nothing
-    )
-    ${dropped.length === 0 ? sql`` : dropContents(sql, dropped)}
-    ${released.length === 0 ? sql`` : releaseBlobs(sql, released)}
-    ${removed.length === 0 ? sql`` : removeOutbound(sql, removed)}
-    ${handed.length === 0 ? sql`` : handOver(sql, handed)}`;
-}
+    )`;
 
 /** Of drafts that have become too long. */
-function dropContents(sql: Sql, dropped: readonly unknown[]) {
-  return sql`
+const dropContents: Part = (sql, rows) => sql`
     , content_dropped as (
       delete from outbound_contents t
-      using json_to_recordset(${json(dropped)}::text::json) as x (a uuid, o uuid), passed p
+      using json_to_recordset(${json(rows)}::text::json) as x (a uuid, o uuid), passed p
       where t.account_id = x.a and t.outbound_id = x.o and p.a = x.a
     )`;
-}
 
 /** Blobs that rows have given up for others. */
-function releaseBlobs(sql: Sql, released: readonly unknown[]) {
-  return sql`
+const releaseBlobs: Part = (sql, rows) => sql`
     , blob_released as (
       insert into blob_candidates (hash)
-      select blob from json_to_recordset(${json(released)}::text::json) as x (a uuid, blob bytea) join passed using (a)
+      select blob from json_to_recordset(${json(rows)}::text::json) as x (a uuid, blob bytea) join passed using (a)
     )`;
-}
 
-function removeOutbound(sql: Sql, removed: readonly unknown[]) {
-  return sql`
+const removeOutbound: Part = (sql, rows) => sql`
     , outbound_gone as materialized (
-      select a, o from json_to_recordset(${json(removed)}::text::json) as x (a uuid, o uuid) join passed using (a)
+      select a, o from json_to_recordset(${json(rows)}::text::json) as x (a uuid, o uuid) join passed using (a)
     ), outbound_removed as (
       delete from outbound t using outbound_gone g where t.account_id = g.a and t.id = g.o returning t.blob
     ), outbound_released as (
@@ -159,12 +220,10 @@ function removeOutbound(sql: Sql, removed: readonly unknown[]) {
     ), requests_removed as (
       delete from outbound_requests t using outbound_gone g where t.account_id = g.a and t.outbound_id = g.o
     )`;
-}
 
-function handOver(sql: Sql, handed: readonly unknown[]) {
-  return sql`
+const handOver: Part = (sql, rows) => sql`
     , handed as materialized (
-      select x."to", x.id, x.blob, x.envelope from json_to_recordset(${json(handed)}::text::json)
+      select x."to", x.id, x.blob, x.envelope from json_to_recordset(${json(rows)}::text::json)
         as x (a uuid, "to" uuid, id uuid, blob bytea, envelope json) join passed using (a)
     ), taker as materialized (
       -- Accounts that this statement has updated cannot be locked by it once more: it holds them by that update.
@@ -175,35 +234,43 @@ function handOver(sql: Sql, handed: readonly unknown[]) {
       select h."to", h.id, h.blob, h.envelope from handed h
       where h."to" in (select id from taker) or h."to" in (select a from passed)
     )`;
-}
 
-function emailRow(a: string, row: LoggedOutbound, machine: unknown) {
+/** What is null is left out: the database reads less. */
+const present = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
+
+/** What the machine's steps change, and the copy. */
+function emailState(a: string, row: LoggedOutbound, machine: unknown) {
   return {
     a,
     id: row.id,
     status: row.status,
-    blob: row.blob === null ? null : `\\x${row.blob}`,
+    sent_email_id: present(row.emailId),
+    updated: row.updatedAt,
+    queued: present(row.queuedAt),
+    sent: present(row.sentAt),
+    retry_count: row.retryCount,
+    next_retry: present(row.nextRetryAt),
+    held: present(row.heldUntil),
+    last_error: present(row.lastError),
+    attempt_id: row.attempt?.id,
+    attempt_by: row.attempt?.by,
+    report_due: present(row.reportDue),
+    delay_reported: row.delayReported,
+    machine: present(machine),
+  };
+}
+
+function emailRow(a: string, row: LoggedOutbound, machine: unknown) {
+  return {
+    ...emailState(a, row, machine),
+    created: row.createdAt,
+    blob: row.blob === null ? undefined : `\\x${row.blob}`,
     sender: row.sender,
     subject: row.subject,
-    message_id: row.messageId,
-    in_reply_to: row.inReplyTo,
+    message_id: present(row.messageId),
+    in_reply_to: present(row.inReplyTo),
     refs: row.references,
     size: row.size,
-    sent_email_id: row.emailId,
-    created: row.createdAt,
-    updated: row.updatedAt,
-    queued: row.queuedAt,
-    sent: row.sentAt,
-    retry_count: row.retryCount,
-    next_retry: row.nextRetryAt,
-    // Of a record by a node that holds no email.
-    held: row.heldUntil ?? null,
-    last_error: row.lastError,
-    attempt_id: row.attempt?.id ?? null,
-    attempt_by: row.attempt?.by ?? null,
-    report_due: row.reportDue,
-    delay_reported: row.delayReported,
-    machine,
   };
 }
 
@@ -214,12 +281,12 @@ function recipientRow(a: string, o: string, position: number, row: OutboundRecip
     id: row.id,
     position,
     address: row.address,
-    display_name: row.displayName,
+    display_name: present(row.displayName),
     type: row.type,
     status: row.status,
     domain: row.domain,
-    delivered: row.deliveredAt,
-    last_error: row.lastError,
-    status_code: row.statusCode,
+    delivered: present(row.deliveredAt),
+    last_error: present(row.lastError),
+    status_code: present(row.statusCode),
   };
 }

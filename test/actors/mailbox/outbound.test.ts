@@ -201,6 +201,29 @@ async function folder(world: Awaited<ReturnType<typeof mailboxWorld>>, accountId
   return folders.find((row) => row.role === role)!;
 }
 
+test('an email that is sent keeps no snapshot, and nothing more happens to it', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const { id } = await enqueued(world, accountId, ['a@one.test']);
+  const { reply, attemptId } = await started(world, accountId, id);
+  const snapshot = async () => (await world.sql`select machine from outbound where id = ${id}`)[0]?.['machine'];
+  t.is((await snapshot()).value, 'Sending');
+  const over = await reported(world, accountId, id, attemptId, [outcome(reply!.recipients[0]!.id, 'delivered')]);
+  t.is(over.reply?.status, 'Sent');
+  t.is(await snapshot(), null);
+  world.reload();
+  t.is((await started(world, accountId, id)).refusal, 'notDue');
+  t.is((await reported(world, accountId, id, attemptId, [])).refusal, 'notUnderWay');
+  for (const action of ['retry', 'cancel'] as const) {
+    t.is((await mailbox.ask('manageOutbound', { outboundId: id, action })).refusal, 'notPossible');
+  }
+  t.is((await mailbox.ask('giveReport', { outboundId: id, kind: 'failed', report: null })).refusal, 'notDue');
+  const { email } = (await mailbox.ask('outbound', { outboundId: id })).reply!;
+  t.deepEqual([email.status, email.recipients[0]?.status, email.subject !== ''], ['Sent', 'Delivered', true]);
+});
+
 test('recipients that were delivered are not delivered again; retries run out; the sender is owed a report once', async (t) => {
   const world = await mailboxWorld();
   t.teardown(world.end);

@@ -107,6 +107,7 @@ export class OutboundChanges {
       },
       storedOnly: {
         row,
+        isSameMessage: before !== undefined && hasSameMessage(before, row),
         ...(content === undefined ? {} : { content }),
         ...(summary === undefined ? {} : { summary }),
       },
@@ -200,4 +201,17 @@ export class OutboundChanges {
   #unread(message: string): unknown {
     return this.#prefetched.fault ?? new Error(message);
   }
+}
+
+/** In all columns that a step of the machine leaves as they are, but for the copy. */
+function hasSameMessage(a: OutboundRow, b: OutboundRow): boolean {
+  return (
+    a.blob === b.blob &&
+    a.sender === b.sender &&
+    a.subject === b.subject &&
+    a.messageId === b.messageId &&
+    a.inReplyTo === b.inReplyTo &&
+    a.references === b.references &&
+    a.size === b.size
+  );
 }

@@ -36,7 +36,8 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
     reportDue,
     delayReported,
     attempt: status === 'Sending' ? row.attempt : null,
-    machine: next.snapshot,
+    // Nothing happens to an email that is sent.
+    machine: status === 'Sent' ? null : next.snapshot,
     recipients,
   };
   const passed = next.effects.flatMap((effect) => (effect.type === 'announce' ? [effect.status] : []));
