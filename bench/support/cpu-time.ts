@@ -55,8 +55,17 @@ export async function cpuSeconds<K extends string>(
 }
 
 /** Seconds that one process has used, without its children. */
-export async function ownCpuSeconds(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+export function ownCpuSeconds(pid: number): Promise<number> {
+  return secondsIn(`/proc/${pid}/stat`);
+}
+
+/** Seconds of the first thread of one process, which in Node.js runs the event loop. */
+export function eventLoopSeconds(pid: number): Promise<number> {
+  return secondsIn(`/proc/${pid}/task/${pid}/stat`);
+}
+
+async function secondsIn(path: string): Promise<number> {
+  const stat = await readFile(path, 'latin1');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
