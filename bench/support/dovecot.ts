@@ -40,13 +40,16 @@ export interface Dovecot {
 
 const idOf = (flag: '-u' | '-g', name: string) => Number(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout);
 
+/** Dovecot 2.4 has other names of settings, and wants to know which names the file has. */
+const isOld = (version: string): boolean => /^2\.[0-3]\./.test(version);
+
 /** Every process of a protocol serves a session; the login processes serve many. */
-const serviceOf = (protocol: DovecotProtocol, port: number, tlsPort: number): string => `
+const serviceOf = (version: string, protocol: DovecotProtocol, port: number, tlsPort: number): string => `
 service ${protocol} {
   process_limit = 3000
 }
 service ${protocol}-login {
-  service_count = 0
+  ${isOld(version) ? 'service_count = 0' : 'restart_request_count = unlimited'}
   inet_listener ${protocol} {
     port = ${port}
   }
@@ -65,12 +68,56 @@ service lmtp {
 }
 `;
 
+interface Places {
+  readonly mail: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+function settingsOf(version: string, format: string, password: string, { mail, cert, key }: Places): string {
+  const [uid, gid] = [idOf('-u', 'dovecot'), idOf('-g', 'dovecot')];
+  if (isOld(version)) {
+    return `
+mail_location = ${format}:${mail}/%u
+ssl_cert = <${cert}
+ssl_key = <${key}
+disable_plaintext_auth = no
+passdb {
+  driver = static
+  args = password=${password}
+}
+userdb {
+  driver = static
+  args = uid=${uid} gid=${gid} home=${mail}/%u
+}
+`;
+  }
+  return `
+mail_driver = ${format}
+mail_path = ${mail}/%{user}
+ssl_server_cert_file = ${cert}
+ssl_server_key_file = ${key}
+auth_allow_cleartext = yes
+passdb static {
+  password = ${password}
+}
+userdb static {
+  fields {
+    uid = ${uid}
+    gid = ${gid}
+    home = ${mail}/%{user}
+  }
+}
+`;
+}
+
 export async function startDovecot({
   format = 'mdbox',
   protocols = ['imap'],
   lmtp = false,
 }: DovecotOptions = {}): Promise<Dovecot | undefined> {
   if (!existsSync(DOVECOT) || (lmtp && !existsSync(LMTP)) || process.getuid?.() !== 0) return undefined;
+  const version = spawnSync(DOVECOT, ['--version'], { encoding: 'utf8' }).stdout.trim().split(/[ -]/)[0]!;
   const directory = await mkdtemp(join(tmpdir(), 'mansio-dovecot-'));
   await chmod(directory, 0o755);
   const [run, state, mail] = ['run', 'state', 'mail'].map((name) => join(directory, name)) as [string, string, string];
@@ -93,29 +140,18 @@ export async function startDovecot({
   const config = join(directory, 'dovecot.conf');
   await writeFile(
     config,
-    `
+    `${isOld(version) ? '' : `dovecot_config_version = ${version}\ndovecot_storage_version = ${version}`}
 protocols = ${[...protocols, ...(lmtp ? ['lmtp'] : [])].join(' ')}
 listen = 127.0.0.1
 base_dir = ${run}
 state_dir = ${state}
 log_path = ${join(directory, 'log')}
-mail_location = ${format}:${mail}/%u
 first_valid_uid = 1
 ssl = yes
-ssl_cert = <${cert}
-ssl_key = <${key}
-disable_plaintext_auth = no
 mail_max_userip_connections = 0
 default_process_limit = 3000
 default_client_limit = 10000
-passdb {
-  driver = static
-  args = password=${password}
-}
-userdb {
-  driver = static
-  args = uid=${uid} gid=${gid} home=${mail}/%u
-}
+${settingsOf(version, format, password, { mail, cert, key })}
 service anvil {
   client_limit = 20000
 }
@@ -123,7 +159,7 @@ service auth {
   client_limit = 20000
 }
 ${lmtpPort === undefined ? '' : lmtpService(lmtpPort)}
-${protocols.map((protocol) => serviceOf(protocol, port(protocol), port(`${protocol}s`))).join('')}`,
+${protocols.map((protocol) => serviceOf(version, protocol, port(protocol), port(`${protocol}s`))).join('')}`,
   );
   const child = spawn(DOVECOT, ['-F', '-c', config], { stdio: ['ignore', 'ignore', 'inherit'] });
   const stop = async () => {
@@ -138,7 +174,6 @@ ${protocols.map((protocol) => serviceOf(protocol, port(protocol), port(`${protoc
     await stop();
     return undefined;
   }
-  const version = spawnSync(DOVECOT, ['--version'], { encoding: 'utf8' }).stdout.trim().split(' ')[0]!;
   return { version, port, lmtpPort, password, mail, process: child, stop };
 }
 
