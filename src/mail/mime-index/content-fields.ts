@@ -26,8 +26,8 @@ export interface ContentFields {
 
 const MEDIA_TYPE = /^([\w!#$%&'*+.^`{|}~-]{1,127})\s*\/\s*([\w!#$%&'*+.^`{|}~-]{1,127})/;
 const TOKEN = /^[\w!#$%&'*+.^`{|}~-]{1,64}/;
-/** A digest in base64. */
-const MD5 = /[\w+/]{22}==/;
+/** 16 octets in base64, and no part of something longer. */
+const MD5 = /(?<![\w+/])[A-Za-z\d+/]{22}==(?!=)/;
 
 export function contentFields(fields: HeaderFields, words: WordDecoder, digest: boolean): ContentFields {
   const contentType = fields.first('content-type');

@@ -197,10 +197,14 @@ test('who speaks before the banner', async (t) => {
   );
 });
 
-test('a network that mail was accepted from gets its banner at once', async (t) => {
+test('a network that mail was accepted from gets its banner at once, not one whose message was refused', async (t) => {
   const { address } = await limited(t, { greetDelayMs: 2000 });
-  const first = await SmtpClient.greeted(address);
-  t.is((await first.send('', ['alice@example.test'], 'x: y\r\n')).code, 250);
+  const [accepted, refused] = await Promise.all([
+    SmtpClient.greeted(address),
+    SmtpClient.greeted(address, '127.0.0.2'),
+  ]);
+  t.is((await accepted.send('', ['alice@example.test'], 'x: y\r\n')).code, 250);
+  t.is((await refused.send('', ['alice@example.test'], 'x: y\n\r\n')).code, 550);
   const greeted = (name: string, client: SmtpClient) => client.reply().then(({ code }) => `${name} ${code}`);
   const unknown = greeted('unknown', await SmtpClient.connect(address, '127.0.0.2'));
   const known = greeted('known', await SmtpClient.connect(address));

@@ -52,6 +52,22 @@ YWJj
   );
 });
 
+test('a Content-MD5 that is no digest of 16 octets is as if it were not there', (t) => {
+  for (const value of [
+    'xkAFQmDzST7DWlj99KOF/cg==',
+    'kAFQmDzST7DWlj99KOF_cg==',
+    'kAFQmDzST7DWlj99KOF/cg===',
+    'cg==',
+    '',
+  ]) {
+    t.is(
+      structure(`Content-MD5: ${value}\n\nx\n`),
+      '("text" "plain" ("charset" "us-ascii") NIL NIL "7bit" 3 1 NIL NIL NIL NIL)',
+      value,
+    );
+  }
+});
+
 const EMBEDDED = `Content-Type: multipart/digest; boundary=b
 
 --b
