@@ -132,7 +132,7 @@ test('another account reaches no connection over another node, and a token of a 
 });
 
 test('what a node took from another one and lost with itself is not passed over: the connection ends', async (t) => {
-  const { events, nodes, transport } = await startNodes(t, 2, { confirmMs: 50 });
+  const { events, nodes, transport } = await startNodes(t, 2, { confirmMs: 500 });
   const [mine, other] = nodes.map(({ address }) => `http://${address}/hubs/email`) as [string, string];
   const headers = { authorization: 'Bearer token' };
   const negotiated = await fetch(`${mine}/negotiate?negotiateVersion=1`, { method: 'POST', headers });
@@ -166,6 +166,53 @@ test('what a node took from another one and lost with itself is not passed over:
   events.commit(ACCOUNT, [emailRemoved('e4')]);
   t.is((await poll()).status, 404);
   t.is(nodes[0]!.hub.connections, 0);
+});
+
+/** A connection over long polling; `ask` is another node, which has taken the answer to the handshake and not confirmed it. */
+async function startPolled(t: ExecutionContext, limits: Partial<HubLimits>) {
+  const { events, nodes, transport } = await startNodes(t, 1, limits);
+  const headers = { authorization: 'Bearer token' };
+  const url = `http://${nodes[0]!.address}/hubs/email`;
+  const negotiated = await fetch(`${url}/negotiate?negotiateVersion=1`, { method: 'POST', headers });
+  const { connectionToken } = (await negotiated.json()) as { connectionToken: string };
+  const opening = { accountId: ACCOUNT, owner: ACCOUNT, keyId: null, resumes: false, topics: 0 };
+  const peer = createHubPeers(transport, recordingLog().log);
+  const ask = (kind: 'poll' | 'send' | 'taken' | 'end', octets?: Uint8Array) =>
+    peer.ask(originOf(connectionToken)!.hubId, {
+      kind,
+      connectionToken,
+      opening,
+      confirms: true,
+      ...(octets && { octets }),
+    });
+  t.like(await ask('poll'), { kind: 'done' });
+  t.teardown(() => ask('end'));
+  await ask('send', Buffer.from('{"protocol":"json","version":1}\u001e'));
+  t.like(await ask('poll'), { kind: 'frames', toConfirm: true });
+  return { events, ask };
+}
+
+test('a client that takes long to read an answer keeps its connection: only a poll that waits limits the time', async (t) => {
+  const confirmMs = 1_000;
+  const { events, ask } = await startPolled(t, { confirmMs });
+  await new Promise((resolve) => setTimeout(resolve, confirmMs + 50));
+  events.commit(ACCOUNT, [emailRemoved('e1')]);
+  const next = ask('poll');
+  t.like(await ask('taken'), { kind: 'done' });
+  t.like(await next, { kind: 'frames', toConfirm: true });
+});
+
+test('of two polls that wait for a confirmation the later one alone takes frames', async (t) => {
+  const { events, ask } = await startPolled(t, { confirmMs: 60_000 });
+  events.commit(ACCOUNT, [emailRemoved('e1')]);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  // As when the node of the first one dies and a balancer sends the poll to another node.
+  const polls = [ask('poll'), ask('poll')];
+  await ask('taken');
+  events.commit(ACCOUNT, [emailRemoved('e2')]);
+  const [first, second] = await Promise.all(polls);
+  t.like(first, { kind: 'over' });
+  t.true(second?.kind === 'frames' && Buffer.from(second.octets).includes('e1'));
 });
 
 test('a node of an earlier version, which confirms nothing, takes one poll after the other', async (t) => {

@@ -20,7 +20,7 @@ export interface HubLimits extends StandingQueryLimits {
   readonly openMs: number;
   /** A poll between nodes, or of server-sent events, ends after so long without messages; shorter than HTTP connections may be silent. ms */
   readonly silenceMs: number;
-  /** A node confirms within this time that the messages of a poll, which it took from another node, have been sent. ms */
+  /** A poll waits so long until another node confirms that the messages of the poll before have been sent. ms */
   readonly confirmMs: number;
   /** A client that sends nothing for so long is closed. The stock client pings every 15 s. ms */
   readonly clientTimeoutMs: number;

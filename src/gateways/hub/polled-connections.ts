@@ -1,6 +1,7 @@
 // The connections of this node that have no WebSocket, and what their clients ask of them: the node that took a request asks here,
 // directly or over the bus. Who asks has been admitted, and reaches the connections of the same owner only. A connection
 // ends with the node: its client is answered that there is none, and connects again.
+import { atMost } from '../../bounds/time-bounds.js';
 import type { ProblemStatus } from '../problem-details.js';
 import type { Connection, HubConnectionOptions } from './connection.js';
 import { type Polled, PolledSocket, type PolledSocketOptions } from './polled-socket.js';
@@ -61,13 +62,12 @@ interface Held {
   readonly isStream: boolean;
   /** Frames that another node has taken, and has not confirmed yet. */
   unconfirmed: Confirmation | undefined;
-  /** Whether a poll waits for that. */
-  isWaiting: boolean;
+  /** Of the last poll that waits for that; those before do not go on. */
+  waiting: symbol | undefined;
 }
 
-/** False when it did not come in time. */
 interface Confirmation {
-  readonly came: Promise<boolean>;
+  readonly came: Promise<void>;
   confirm(): void;
 }
 
@@ -84,6 +84,7 @@ const OTHER_TRANSPORT: PolledRefusal = {
 /** Tokens kept. After a while a token opens nothing by itself. */
 const MAX_ENDED = 10_000;
 const DONE: PolledReply = { kind: 'done' };
+const OVER: PolledReply = { kind: 'over' };
 
 /** False for requests of a later version. */
 export function isPolledKind(name: string): name is PolledKind {
@@ -134,9 +135,9 @@ export class PolledConnections {
   }
 
   #poll(held: Held, request: PolledRequest): Promise<PolledReply> {
-    const { connection, socket, isWaiting } = held;
+    const { connection, socket, waiting } = held;
     // A poll that takes the place of another one is a message like others, and their number is bounded.
-    if (socket.isPolled || isWaiting) connection.pinged();
+    if (socket.isPolled || waiting !== undefined) connection.pinged();
     connection.heard();
     return this.#frames(held, request);
   }
@@ -146,11 +147,13 @@ export class PolledConnections {
    * received them. So frames that another node took are confirmed before there are more.
    */
   async #frames(held: Held, { confirms = false }: PolledRequest): Promise<PolledReply> {
-    const { socket } = held;
-    if (held.unconfirmed !== undefined) {
-      held.isWaiting = true;
-      const isConfirmed = await held.unconfirmed.came;
-      held.isWaiting = false;
+    const { socket, unconfirmed } = held;
+    if (unconfirmed !== undefined) {
+      const waiting = Symbol('waiting');
+      held.waiting = waiting;
+      const isConfirmed = await atMost(unconfirmed.came, this.#options.confirmMs);
+      if (held.waiting !== waiting) return OVER;
+      held.waiting = undefined;
       if (!isConfirmed) {
         socket.terminate();
         return NONE;
@@ -158,22 +161,8 @@ export class PolledConnections {
     }
     const reply = await socket.poll();
     if (reply.kind !== 'frames' || !confirms || held.isStream) return reply;
-    held.unconfirmed = this.#confirmation(held);
+    held.unconfirmed = confirmationOf(held);
     return { ...reply, toConfirm: true };
-  }
-
-  #confirmation(held: Held): Confirmation {
-    let confirm = () => {};
-    const came = new Promise<boolean>((resolve) => {
-      const timer = setTimeout(resolve, this.#options.confirmMs, false);
-      timer.unref();
-      confirm = () => {
-        clearTimeout(timer);
-        held.unconfirmed = undefined;
-        resolve(true);
-      };
-    });
-    return { came, confirm };
   }
 
   #open(connectionToken: string, opening: Opening, isStream: boolean): PolledReply {
@@ -182,7 +171,7 @@ export class PolledConnections {
     if (refused !== undefined) return refused;
     const socket = new PolledSocket({ ...this.#options, carriesBinary: !isStream });
     const connection = this.#options.open(connectionToken, opening, socket);
-    this.#held.set(connectionToken, { connection, socket, isStream, unconfirmed: undefined, isWaiting: false });
+    this.#held.set(connectionToken, { connection, socket, isStream, unconfirmed: undefined, waiting: undefined });
     socket.start({
       message: (data) => connection.message(data),
       pinged: () => connection.pinged(),
@@ -196,4 +185,15 @@ export class PolledConnections {
     });
     return DONE;
   }
+}
+
+function confirmationOf(held: Held): Confirmation {
+  let confirm = () => {};
+  const came = new Promise<void>((resolve) => {
+    confirm = () => {
+      held.unconfirmed = undefined;
+      resolve();
+    };
+  });
+  return { came, confirm };
 }
