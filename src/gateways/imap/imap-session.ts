@@ -10,6 +10,7 @@ import { ConnectionOutput } from './output.js';
 import { highestModseq } from './responses/updates.js';
 import { endUpdates } from './search/updating-searches.js';
 import type { Enabled, Notifier, Selected, Session, SessionState } from './session.js';
+import type { ViewUpdates } from './view/folder-view.js';
 
 const NONE: ReadonlySet<Enabled> = new Set();
 const NO_UIDS: readonly number[] = [];
@@ -20,7 +21,7 @@ export interface SessionParts {
   readonly log: Logger;
   readonly capabilities: (session: Session) => string;
   /** Writes the untagged responses about changes of the selected mailbox. */
-  readonly sendUpdates: (session: Session, mayExpunge: boolean) => void;
+  readonly sendUpdates: (session: Session, mayExpunge: boolean) => ViewUpdates;
   readonly logins: OpenLogins<ImapSession>;
 }
 
@@ -144,8 +145,8 @@ export class ImapSession implements Session {
     return line;
   }
 
-  sendUpdates(mayExpunge: boolean): void {
-    if (this.#selected !== undefined) this.#parts.sendUpdates(this, mayExpunge);
+  sendUpdates(mayExpunge: boolean): ViewUpdates {
+    return this.#parts.sendUpdates(this, mayExpunge);
   }
 
   end(text: string, code?: string): void {

@@ -4,7 +4,7 @@ import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import type { LineConnection } from '../tcp/line-connection.js';
 import type { ImapContext } from './context.js';
 import type { Output } from './output.js';
-import type { FolderView } from './view/folder-view.js';
+import type { FolderView, ViewUpdates } from './view/folder-view.js';
 
 export type SessionState = 'not-authenticated' | 'authenticated' | 'selected';
 
@@ -84,8 +84,8 @@ export interface Session {
   savedSearch: readonly number[];
   /** The next line that the client sends while a command runs: IDLE's DONE, a response of AUTHENTICATE. Without its end. */
   readLine(mostOctets: number): Promise<Buffer>;
-  /** Sends untagged responses for what changed in the selected mailbox; EXPUNGE too when it may be sent. */
-  sendUpdates(mayExpunge: boolean): void;
+  /** Sends untagged responses for what changed in the selected mailbox, EXPUNGE too when it may be sent; returns the changes. */
+  sendUpdates(mayExpunge: boolean): ViewUpdates;
   /** The connection ends after the tagged response of the command; a BYE with the reason is sent before that response. */
   end(text: string, code?: string): void;
 }

@@ -60,6 +60,29 @@ test('the number of messages is told again when messages go after others have co
   t.regex((await client.answer(tag)).tagged, /^OK/);
 });
 
+test('the number of messages is told again also when the first change of IDLE is new and gone messages together', async (t) => {
+  const gateway = await startImap(t);
+  for (let i = 0; i < 3; i++) await gateway.deliver(ALICE, MESSAGE);
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  for (const each of [client, other]) {
+    await each.command('ENABLE QRESYNC IMAP4rev2');
+    await each.command('SELECT INBOX');
+  }
+  await other.command('STORE 1:3 +FLAGS.SILENT (\\Deleted)');
+  await client.command('NOOP');
+  await other.command('UID EXPUNGE 1:2');
+  await gateway.deliver(ALICE, MESSAGE);
+  t.deepEqual((await other.command('NOOP')).untagged, ['2 EXISTS']);
+  const tag = await idle(client);
+  t.deepEqual(await received(client, 2), ['* VANISHED 1:2', '* 2 EXISTS']);
+  await other.command('UID EXPUNGE 3');
+  t.deepEqual(await received(client, 2), ['* VANISHED 3', '* 1 EXISTS']);
+  client.write('DONE\r\n');
+  const { untagged, tagged } = await client.answer(tag);
+  t.deepEqual(untagged, []);
+  t.regex(tagged, /^OK/);
+});
+
 test('what waited to be told is told when the client begins to idle', async (t) => {
   const gateway = await startImap(t);
   await gateway.deliver(ALICE, MESSAGE);

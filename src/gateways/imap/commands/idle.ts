@@ -5,7 +5,6 @@ import { bad, type Completion, ok, type Suspension } from '../completion.js';
 import { sizeResponses } from '../responses/updates.js';
 import { hasUpdatingSearches, writeSearchUpdates } from '../search/updating-searches.js';
 import type { Selected, Session } from '../session.js';
-import type { FolderView } from '../view/folder-view.js';
 
 /** Octets of a line that may be DONE. */
 const LONGEST_LINE = 64;
@@ -75,7 +74,7 @@ class Idle implements Suspension {
     }
     const { output } = this.#session;
     if (output.ready === undefined) {
-      this.#sendUpdates(this.#selected.view);
+      this.#sendUpdates();
       if (hasUpdatingSearches(this.#selected.view)) {
         this.#searches = Promise.resolve(this.#searches).then(() => writeSearchUpdates(this.#session));
       }
@@ -92,11 +91,12 @@ class Idle implements Suspension {
    * Some programs read what IDLE has sent much later and fetch new messages up to the number of EXISTS (mutt 2.2): an expunge behind
    * EXISTS has them name a message beyond the last one, so EXISTS is sent again.
    */
-  #sendUpdates(view: FolderView): void {
+  #sendUpdates(): void {
     const { output, enabled } = this.#session;
-    const before = view.count;
-    this.#session.sendUpdates(true);
-    if (view.count > before) this.#hasGrown = true;
-    else if (view.count < before && this.#hasGrown) output.write(sizeResponses(view.count, enabled.has('IMAP4REV2')));
+    const { expunged, exists } = this.#session.sendUpdates(true);
+    if (exists !== undefined) this.#hasGrown = true;
+    else if (expunged.length > 0 && this.#hasGrown) {
+      output.write(sizeResponses(this.#selected!.view.count, enabled.has('IMAP4REV2')));
+    }
   }
 }

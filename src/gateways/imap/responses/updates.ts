@@ -12,13 +12,14 @@ import { flagList } from './flags.js';
 const SYSTEM_FLAGS = ['\\Answered', '\\Flagged', '\\Deleted', '\\Seen', '\\Draft'];
 const FLAGS = [...SYSTEM_FLAGS, ...FLAG_NAMES.map(([, name]) => name).filter((name) => !SYSTEM_FLAGS.includes(name))];
 
-/** Tells the client what changed in the selected mailbox; without `mayExpunge` expunges wait. */
-export function writeUpdates(session: Session, mayExpunge: boolean): void {
+/** Tells the client what changed in the selected mailbox, and returns that; without `mayExpunge` expunges wait. */
+export function writeUpdates(session: Session, mayExpunge: boolean): ViewUpdates {
   const { selected, output, enabled, notifier } = session;
-  if (selected === undefined) return;
+  if (selected === undefined) return { expunged: [], exists: undefined, flagged: [] };
   const { view } = selected;
   const mayTellFlags = notifier?.isTelling !== true || notifier.tellsFlags;
-  const { expunged, exists, flagged } = view.takeUpdates(mayExpunge, mayTellFlags);
+  const updates = view.takeUpdates(mayExpunge, mayTellFlags);
+  const { expunged, exists, flagged } = updates;
   if (expunged.length > 0) {
     output.write(removalsOf(view, expunged));
     output.write(expungeResponses(expunged, usesVanished(session)));
@@ -26,6 +27,7 @@ export function writeUpdates(session: Session, mayExpunge: boolean): void {
   if (exists !== undefined) output.write(sizeResponses(exists, enabled.has('IMAP4REV2')));
   if (flagged.length > 0) writeNewKeywords(session);
   for (const position of flagged) output.write(flagChange(session, view, position));
+  return updates;
 }
 
 /** Sends FLAGS when messages have keywords that the client does not know: before a FETCH response has one of them. */
