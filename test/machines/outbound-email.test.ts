@@ -420,3 +420,15 @@ test('what a node of the version before has stored goes on as it stands there', 
     t.is(sending.recipients.get('a')?.status, 'Pending');
   }
 });
+
+test('what a later version has stored in the snapshot stays there', (t) => {
+  const begun = step(null, { type: 'enqueue', now: 0, recipientIds: ['a'], hasSender: true });
+  const stored = JSON.parse(JSON.stringify(begun.snapshot));
+  stored.context.later = { kept: 1 };
+  stored.children.a.snapshot.context.later = 2;
+  const { snapshot } = step(stored, { type: 'start', now: 0 });
+  const { context, children } = JSON.parse(JSON.stringify(snapshot));
+  t.deepEqual(context.later, { kept: 1 });
+  t.is(children.a.snapshot.context.later, 2);
+  t.false('recipients' in context);
+});

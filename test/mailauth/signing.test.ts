@@ -176,3 +176,20 @@ test('a message is signed once for the domains that it goes to, and anew when th
   await sign('peer.test', open, 'another');
   t.is(opened, 3);
 });
+
+test('a message that was signed is signed anew once the keys are others, and not at all once they are gone', async (t) => {
+  const [ed, rsa] = peerKeys('peer.test');
+  const keys = [rsa!];
+  const sign = createSigner({ keys: keyStore(keys).store, log: silent });
+  // The signer remembers the keys of a thousand domains.
+  const forgetKeys = async () => {
+    for (let i = 0; i < 1000; i++) await sign(`${i}.test`, whole(MESSAGE), 'one');
+  };
+  t.deepEqual(await results((await sign('peer.test', whole(MESSAGE), 'one')) + MESSAGE), ['pass peer.test rsa']);
+  keys.splice(0, 1, ed!);
+  await forgetKeys();
+  t.deepEqual(await results((await sign('peer.test', whole(MESSAGE), 'one')) + MESSAGE), ['pass peer.test ed']);
+  keys.pop();
+  await forgetKeys();
+  t.is(await sign('peer.test', whole(MESSAGE), 'one'), '');
+});

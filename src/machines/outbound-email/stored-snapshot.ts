@@ -5,7 +5,6 @@
 import type { SnapshotFrom } from 'xstate';
 import { outboundRecipient, type RecipientMachine } from '../outbound-recipient/machine.js';
 import { outboundEmail } from './machine.js';
-import type { OutboundEmailContext } from './types.js';
 
 type Email = SnapshotFrom<typeof outboundEmail>;
 
@@ -43,33 +42,14 @@ export function firstDue(
 
 /** What is stored of the email; plain JSON. `nextRetryAt`: when the first of its recipients that wait is due. */
 export function stored(email: Email, nextRetryAt: number | null): StoredSnapshot {
-  const { recipients } = email.context;
+  const { recipients, ...own } = email.context;
   const children: Record<string, unknown> = {};
   for (const [id, recipient] of recipients) {
     const snapshot = { ...plain(recipient), context: recipient.context };
     children[id] = { snapshot, src: 'recipient', syncSnapshot: false };
   }
-  return { ...plain(email), context: storedContext(email.context, nextRetryAt), children } as StoredSnapshot;
-}
-
-/** What is stored of it; its recipients are beside it. By name: the rest of an object costs several times as much. */
-function storedContext(
-  context: OutboundEmailContext,
-  nextRetryAt: number | null,
-): OutboundEmailContext & StoredSnapshot['context'] {
-  return {
-    pending: context.pending,
-    failed: context.failed,
-    hasSender: context.hasSender,
-    queuedAt: context.queuedAt,
-    heldUntil: context.heldUntil,
-    retryCount: context.retryCount,
-    lastError: context.lastError,
-    sentAt: context.sentAt,
-    reportDue: context.reportDue,
-    delayReported: context.delayReported,
-    nextRetryAt,
-  };
+  // What a later version has in the context stays in it. The copied properties come last: V8 takes a microsecond to add to them.
+  return { ...plain(email), context: { nextRetryAt, ...own }, children } as StoredSnapshot;
 }
 
 /** What XState stores of a machine besides its context. */
