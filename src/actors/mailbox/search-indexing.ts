@@ -1,6 +1,7 @@
 // Makes emails searchable, after the fact: a delivery stores nothing for search, since taking mail in is bound by the
 // processor. Accounts are caught up with in the background once their deliveries pause, in rounds of a bounded number of
 // accounts and emails with rests between them; whoever searches waits until the account is caught up, without the rests.
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
@@ -85,6 +86,8 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
   const known = new Map<string, string>();
   const stopping = new AbortController();
   const { signal } = stopping;
+  // Each body that waits for the decoder listens.
+  setMaxListeners(0, signal);
 
   const isReached = (accountId: string, id: string): boolean => (known.get(accountId) ?? '') >= id;
 

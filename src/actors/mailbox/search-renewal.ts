@@ -1,5 +1,6 @@
 // Indexes emails again whose words an earlier version of the program has written: in the background, one account of this
 // node at a time and with rests between the pages. Until then those emails are found by what was indexed of them before.
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { SearchStore } from '../../store/search.js';
@@ -35,6 +36,8 @@ export function startSearchRenewal(options: SearchRenewalOptions): SearchRenewal
   const { store, texts, owns, log, firstPollMs = FIRST_POLL_MS, pollMs = POLL_MS } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
+  // Each body that waits for the decoder listens.
+  setMaxListeners(0, signal);
   let pages = 0;
 
   async function renew(accountId: string): Promise<number> {

@@ -74,6 +74,7 @@ class Handling implements Call {
   readonly expiresAt: number | undefined;
   readonly #request: HttpRequest;
   #controller: AbortController | undefined;
+  #isGivenUp = false;
 
   constructor(request: HttpRequest, { principal, params, query, body, text, expiresAt }: Validated) {
     this.#request = request;
@@ -111,13 +112,14 @@ class Handling implements Call {
       const controller = new AbortController();
       this.#controller = controller;
       const { aborted } = this.#request;
-      if (aborted.aborted) controller.abort();
+      if (this.#isGivenUp || aborted.aborted) controller.abort();
       else aborted.addEventListener('abort', () => controller.abort(), { once: true });
     }
     return this.#controller.signal;
   }
 
   giveUp(handled: Promise<AnyReply | Problem>): void {
+    this.#isGivenUp = true;
     this.#controller?.abort();
     handled.then(
       (reply) => {

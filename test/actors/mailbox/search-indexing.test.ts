@@ -4,8 +4,12 @@ import test from 'ava';
 import pino from 'pino';
 import type { StoredMessage } from '../../../src/actors/mailbox/email-texts.js';
 import { startSearchIndexing } from '../../../src/actors/mailbox/search-indexing.js';
+import { startSearchRenewal } from '../../../src/actors/mailbox/search-renewal.js';
+import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import { openEmailTexts } from '../../../src/node/email-texts.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import type { EmailWords, UnindexedEmail } from '../../../src/store/search.js';
+import { FakeBlobs } from '../../gateways/http/fakes.js';
 
 const log = pino({ level: 'silent' });
 
@@ -173,4 +177,34 @@ test('while the store is away accounts go on waiting', async (t) => {
       .toSorted(),
     names.slice(1).toSorted(),
   );
+});
+
+test('a page of bodies that wait for the decoder is not taken for a leak of listeners', async (t) => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error) => void warnings.push(name);
+  process.on('warning', note);
+  t.teardown(() => process.off('warning', note));
+  const blobs = new FakeBlobs();
+  const texts = openEmailTexts(blobs);
+  t.teardown(() => texts.close());
+  const emails = Array.from({ length: 40 }, (_, n) => {
+    const raw = Buffer.from(`From: a@b.test\r\nContent-Type: text/html\r\n\r\n<p>number <b>${n + 1}</b></p>\r\n`);
+    return { ...emailOf('account', n + 1), blob: blobs.add(raw, indexMessage(raw)) };
+  });
+  const puts: (readonly EmailWords[])[] = [];
+  const left = () => emails.slice(puts.flat().length);
+  const put = async (words: readonly EmailWords[]) => void puts.push(words);
+  const indexing = startSearchIndexing({ store: { unindexed: async () => left(), put }, texts, log });
+  await indexing.reach('account', idOf(40));
+  await indexing.stop();
+  puts.length = 0;
+  const outdatedAccounts = async (after: string) => (after < 'account' ? ['account'] : []);
+  const store = { outdated: async () => left(), outdatedAccounts, put };
+  const renewal = startSearchRenewal({ store, texts, owns: () => true, log, firstPollMs: 1 });
+  await stored(puts, 40);
+  await renewal.stop();
+  t.deepEqual(puts.flat()[39]!.body, ['number', '40']);
+  // A warning comes with the next tick.
+  await new Promise(setImmediate);
+  t.deepEqual(warnings, []);
 });

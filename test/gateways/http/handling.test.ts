@@ -80,6 +80,24 @@ test('an answer that takes too long is given up, and told of when it comes', asy
   t.deepEqual(told, [false]);
 });
 
+test('a handler that looks at its signal after its time is over finds it aborted', async (t) => {
+  const [late, looked] = [deferred(), deferred()];
+  let isAborted: boolean | undefined;
+  const { route } = world(async () => {});
+  const handler: Route['handler'] = async (call) => {
+    await late.promise;
+    isAborted = call.aborted.aborted;
+    looked.resolve();
+    return { status: 200, json: 'done' };
+  };
+  const gateway = await startGateway(t, { extra: [{ ...route, handler }], deadlineMs: 50 });
+  const response = await fetch(`${gateway.url}/slow`, { headers: { authorization: `Bearer ${gateway.key}` } });
+  t.is(response.status, 503);
+  late.resolve();
+  await looked.promise;
+  t.true(isAborted);
+});
+
 test('a stream that its client leaves, or that breaks, was not sent whole', async (t) => {
   async function* endless() {
     for (;;) yield Buffer.alloc(64 * 1024);
