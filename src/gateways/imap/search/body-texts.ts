@@ -20,17 +20,21 @@ export interface BodyTextRange extends OctetRange {
 export function bodyTextRanges({ root }: MessageIndex): BodyTextRange[] {
   const ranges: BodyTextRange[] = [];
   let left = MOST_OCTETS;
-  const add = (part: IndexedPart | undefined, start: number, wholeEnd: number, isMimeHeader = false): void => {
+  const add = (part: IndexedPart | undefined, start: number, wholeEnd: number): void => {
     const end = Math.min(wholeEnd, start + left);
     if (end <= start) return;
     left -= end - start;
-    ranges.push({ part, start, end, isMimeHeader });
+    ranges.push({ part, start, end, isMimeHeader: false });
+  };
+  // The limits of the index bound the headers of a message: they take nothing of the room that its texts have.
+  const addMimeHeader = ({ headerStart: start, bodyStart: end }: IndexedPart): void => {
+    if (end > start) ranges.push({ part: undefined, start, end, isMimeHeader: true });
   };
   const inMultipart = new Set<IndexedPart>();
   const open = [root];
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     for (let i = part.parts.length - 1; i >= 0; i--) open.push(part.parts[i]!);
-    if (inMultipart.has(part)) add(undefined, part.headerStart, part.bodyStart, true);
+    if (inMultipart.has(part)) addMimeHeader(part);
     if (part.type === 'multipart') for (const inner of part.parts) inMultipart.add(inner);
     const isEmbedding = part.type === 'message' && part.parts.length > 0;
     if (isEmbedding) add(undefined, part.parts[0]!.headerStart, part.parts[0]!.bodyStart);

@@ -124,6 +124,14 @@ test('a large message is searched in its text parts, and only these are read', a
   for (const text of ['ABCABC', 'QUJD', 'inner needle']) t.deepEqual(await find({ type: 'body', text }), [], text);
 });
 
+test('header fields of parts take nothing of the room that texts have', async (t) => {
+  const attached = `--b\r\nContent-Type: application/pdf\r\nX-Fill: ${'x'.repeat(200_000)}\r\n\r\noctets\r\n`;
+  const head = 'Content-Type: multipart/mixed; boundary=b\r\n\r\n';
+  const raw = `${head}${attached}--b\r\n\r\n${'hay\r\n'.repeat(190_000)}needle in a line\r\n--b--\r\n`;
+  const { find } = searchedMailbox([plain(1, '', { raw })]);
+  for (const type of ['body', 'text'] as const) t.deepEqual(await find({ type, text: 'needle' }), [1], type);
+});
+
 test('programs of many keys and texts are bounded', async (t) => {
   const messages = Array.from({ length: 200 }, (_, i) => plain(i + 1, 'text'));
   const { find } = searchedMailbox(messages);
