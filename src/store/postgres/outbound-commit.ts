@@ -4,9 +4,8 @@ import type { LoggedOutbound } from '../changes.js';
 import type { MailboxChange } from '../mailboxes.js';
 import { type NetChange, netOf } from '../net-changes.js';
 import type { OutboundRecipientRow } from '../outbound.js';
-import type { Fragment, Sql } from './client.js';
-
-const json = (rows: readonly unknown[]) => JSON.stringify(rows);
+import type { Sql } from './client.js';
+import { json, type Part } from './commit-parts.js';
 
 const CHARACTERS_A_WEIGHT = 4096;
 
@@ -82,9 +81,6 @@ export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
     ${part(removeOutbound, removed)}
     ${part(handOver, handed)}`;
 }
-
-/** What of the statement writes rows of one kind. */
-type Part = (sql: Sql, rows: readonly unknown[]) => Fragment;
 
 /** Columns that the machine's steps change, and the copy, of rows `x`. */
 const stateOfRow = (sql: Sql) => sql`
