@@ -121,8 +121,9 @@ const addOutbound: Part = (sql, rows) => sql`
     )`;
 
 /**
- * Of drafts, and of emails that are sent as another message. This and the next two insert a row that is there: that looks at the key alone, while an
- * update reads all rows of the account as long as its plan is one that was made while the table was small.
+ * Of drafts, and of emails that are sent as another message. This, `stepOutbound` and `writeRecipients` insert a row that is there:
+ * that looks at the key alone, while an update reads all rows of the account as long as its plan is one that was made while the
+ * table was small.
  */
 const rewriteOutbound: Part = (sql, rows) => sql`
     , outbound_rewritten as (${insertOutbound(sql, rows)}
