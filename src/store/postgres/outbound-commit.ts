@@ -4,9 +4,8 @@ import type { LoggedOutbound } from '../changes.js';
 import type { MailboxChange } from '../mailboxes.js';
 import { type NetChange, netOf } from '../net-changes.js';
 import type { OutboundRecipientRow } from '../outbound.js';
-import type { Fragment, Sql } from './client.js';
-
-const json = (rows: readonly unknown[]) => JSON.stringify(rows);
+import type { Sql } from './client.js';
+import { json, type Part } from './commit-parts.js';
 
 const CHARACTERS_A_WEIGHT = 4096;
 
@@ -83,9 +82,6 @@ export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
     ${part(handOver, handed)}`;
 }
 
-/** What of the statement writes rows of one kind. */
-type Part = (sql: Sql, rows: readonly unknown[]) => Fragment;
-
 /** Columns that the machine's steps change, and the copy, of rows `x`. */
 const stateOfRow = (sql: Sql) => sql`
   x.status, x.sent_email_id, to_timestamp(x.updated / 1000.0), to_timestamp(x.queued / 1000.0),
@@ -125,8 +121,9 @@ const addOutbound: Part = (sql, rows) => sql`
     )`;
 
 /**
- * Of drafts, and of emails that are sent as another message. This and the next two insert a row that is there: that looks at the key alone, while an
- * update reads all rows of the account as long as its plan is one that was made while the table was small.
+ * Of drafts, and of emails that are sent as another message. This, `stepOutbound` and `writeRecipients` insert a row that is there:
+ * that looks at the key alone, while an update reads all rows of the account as long as its plan is one that was made while the
+ * table was small.
  */
 const rewriteOutbound: Part = (sql, rows) => sql`
     , outbound_rewritten as (${insertOutbound(sql, rows)}

@@ -244,6 +244,24 @@ test('an email is sent before its time when its sender, or an operator, says so'
   t.is((await world.sql`select from inbound where account_id = ${ann.id}`).length, 2);
 });
 
+test('an email that is sent before its time is sent as the message that is dated now, of the same size too', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { accountId, mailbox, shown, idsIn } = await me(world);
+  const heldUntil = clock.now() + HOUR;
+  const { id, blob, summary, sentEmailId } = await held(world, accountId, ['a@one.test'], heldUntil);
+  const { blob: other } = await stored(world);
+  const message = { heldUntil, blob: other, summary };
+  t.is((await mailbox.ask('retryOutbound', { outboundId: id, message })).reply?.retried, true);
+  world.reload();
+  const { blob: sentAs, size, sentEmailId: copy } = await shown(id);
+  t.deepEqual([sentAs, size, copy === sentEmailId], [other, summary.size, false]);
+  t.deepEqual(await idsIn('sent'), [copy]);
+  t.is((await started(world, accountId, id)).reply?.blob, other);
+  const released = await world.sql`select encode(hash, 'hex') as hash from blob_candidates`;
+  t.true(released.some(({ hash }) => hash === blob));
+});
+
 test('what an owner of the version before makes due is due, whatever its time was', async (t) => {
   const world = await mailboxWorld();
   t.teardown(world.end);

@@ -54,6 +54,41 @@ export const OUTBOUND: Contract = {
     t.deepEqual((await mailboxes.outboundRows(id, [a.id]))[0]!.recipients, [third]);
   },
 
+  async 'a step writes all of the state of an email, and a message that is another one is written whole'(t, stores) {
+    const { mailboxes } = stores;
+    const writer = await openWriter(stores);
+    const email = outboundEmail({ machine: null, queuedAt: null, nextRetryAt: null });
+    const stored = async () => (await mailboxes.outboundRows(writer.accountId, [email.id]))[0];
+    const step = (row: OutboundRow) => outboundRecords(row, 'Queued', []);
+    const another = (row: OutboundRow) => outboundRecords(row, 'Queued', 'all');
+    await writer.commit(written(email));
+    t.deepEqual(await stored(), email);
+
+    const times = { updatedAt: T0 + 1, queuedAt: T0 + 2, sentAt: T0 + 3, nextRetryAt: T0 + 4 };
+    const attempt = { id: randomUUID(), by: 'n1' };
+    const report = { lastError: 'no', reportDue: 'delayed', delayReported: true } as const;
+    const state = { status: 'Sending', emailId: newId(), retryCount: 5, machine: { value: 'Sending' } } as const;
+    const full: OutboundRow = { ...email, ...times, ...report, ...state, attempt };
+    await writer.commit(step(full));
+    t.deepEqual(await stored(), full);
+    await writer.commit(step({ ...email, heldUntil: T0 + 6 }));
+    t.deepEqual(await stored(), { ...email, heldUntil: T0 + 6 });
+    await writer.commit(step(email));
+    t.deepEqual(await stored(), email, 'what is null again is null');
+
+    const message = { blob: 'cd'.repeat(32), sender: 'i@example.test', subject: 'other', messageId: null, size: 11 };
+    const other: OutboundRow = { ...full, ...message, inReplyTo: '<2@example.test>', references: [] };
+    await writer.commit(another(other));
+    t.deepEqual(await stored(), other);
+    const last = { ...other, status: 'Failed' as const, subject: 'third', attempt: null };
+    await writer.commit([...another({ ...other, subject: 'third' }), ...step(last)]);
+    t.deepEqual(await stored(), last, 'of one commit the last step, and the message before it');
+    const fresh = outboundEmail();
+    await writer.commit([...written(fresh), ...step({ ...fresh, status: 'Sending' })]);
+    const rows = await mailboxes.outboundRows(writer.accountId, [fresh.id]);
+    t.deepEqual([...rows], [{ ...fresh, status: 'Sending' }]);
+  },
+
   async 'pages go by time of making, over several statuses, each email once'(t, stores) {
     const { mailboxes } = stores;
     const writer = await openWriter(stores);
