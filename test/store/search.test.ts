@@ -3,8 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
+import { newId } from '../../src/ids/new-id.js';
 import { type SearchTerm, wordCount } from '../../src/mail/search-text.js';
-import { connect } from '../../src/store/postgres/client.js';
+import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresSearch } from '../../src/store/postgres/search.js';
 import { type EmailWords, SEARCH_PARTS, type SearchPart } from '../../src/store/search.js';
@@ -90,3 +91,46 @@ test('random words and terms agree with the definition, through the index and on
   );
   t.true(found > 3, 'phrases that are there');
 });
+
+test('emails become searchable without a look at the others of their accounts', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const directorySql = connect(address, { max: 1, applicationName: 'test' });
+  const sql = connect(address, { max: 1, applicationName: 'test', byKey: true, wide: true });
+  t.teardown(async () => {
+    await Promise.all([directorySql.end(), sql.end()]);
+  });
+  const directory = postgresDirectory(directorySql, 1);
+  const accountIds: string[] = [];
+  for (const name of ['a', 'b']) accountIds.push((await directory.createAccount(`${name}@example.test`, name)).id);
+  const others = Array.from({ length: 3000 }, () => randomUUID());
+  await directorySql`
+    insert into accounts (id, shard, email, display_name, modseq) select x, 0, x, '', 1 from unnest(${others}::uuid[]) x`;
+  // The database knows of accounts with one email each.
+  await add(directorySql, others, 1);
+  await directorySql`analyze emails, accounts`;
+  await add(directorySql, others, 20);
+  await add(directorySql, accountIds, 2000);
+  const read = async (): Promise<number> => {
+    await sql`select pg_stat_force_next_flush()`;
+    const [row] = await sql<[{ read: number }]>`
+      select sum(idx_tup_read)::float8 as read from pg_stat_user_indexes where relname = 'emails'`;
+    return row.read;
+  };
+  const store = postgresSearch(sql);
+  const before = await read();
+  const page = await store.unindexed(accountIds, 5);
+  t.is(page.length, 10);
+  const none = { subject: [], sender: [], recipients: [], attachments: [] };
+  await store.put(page.map(({ accountId, id }) => ({ accountId, id, ...none, body: ['word'] })));
+  const rows = (await read()) - before;
+  t.true(rows >= 20 && rows < 100, `${rows} rows were read`);
+});
+
+async function add(sql: Sql, accountIds: readonly string[], count: number): Promise<void> {
+  const ids = Array.from({ length: count }, () => newId());
+  await sql`
+    insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
+      received_at, size, has_attachments, attachment_count, flags, modseq)
+    select a, x, '\\x00', '', x, '{}', '', '', '', '', now(), 1, false, 0, 0, 1
+    from unnest(${accountIds as string[]}::uuid[]) a, unnest(${ids}::uuid[]) x`;
+}

@@ -90,19 +90,23 @@ export function postgresSearch(sql: Sql): SearchStore {
       await sql`
         with account as materialized (
           select id from accounts where id = any(${accountIds}::uuid[]) order by id for key share
+        ), present as materialized (
+          select array_agg(id) as ids from account
         ), added as (
           insert into email_search (account_id, email_id, words, word_order, version)
-          select a.id, x.id, x.words, decode(x."order", 'base64'), 2
+          select account, id, words, decode("order", 'base64'), 2
           from json_to_recordset(${JSON.stringify(rows)}::text::json)
-            as x (account uuid, id uuid, words tsvector, "order" text) join account a on a.id = x.account
-          where exists (select 1 from emails e where e.account_id = a.id and e.id = x.id)
+            as x (account uuid, id uuid, words tsvector, "order" text)
+          -- One look-up an email: as a join, planned while the table was small, it reads every id of each account.
+          where account = any((select ids from present)::uuid[])
+            and (select true from emails e where e.account_id = x.account and e.id = x.id)
           on conflict (account_id, email_id) do update
             set words = excluded.words, word_order = excluded.word_order, version = excluded.version
           where email_search.version < excluded.version
         )
         insert into search_state (account_id, upto)
-        select a.id, x.upto from json_to_recordset(${JSON.stringify(states)}::text::json) as x (account uuid, upto uuid)
-          join account a on a.id = x.account
+        select account, upto from json_to_recordset(${JSON.stringify(states)}::text::json) as x (account uuid, upto uuid)
+        where account = any((select ids from present)::uuid[])
         on conflict (account_id) do update set upto = greatest(search_state.upto, excluded.upto)`;
     } catch (error) {
       throw storeFault(error);
