@@ -112,7 +112,8 @@ test('sessions that are cut at any octet leave nothing behind, and nothing half 
   await prepare(gateway);
   const cuts = fc.record({
     session: sessions.map((session) => ({ ...session, damages: [] })),
-    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    // Doubles would nearly all be next to 0.
+    at: fc.nat(1_000_000),
     isReset: fc.boolean(),
   });
   await fc.assert(
@@ -121,7 +122,7 @@ test('sessions that are cut at any octet leave nothing behind, and nothing half 
         all.map(({ session, at, isReset }) => {
           const wire = wireOf(session);
           const octets = latin1(wire.login + wire.commands);
-          return cutOff(gateway.port, octets.subarray(0, Math.ceil(at * octets.length)), isReset);
+          return cutOff(gateway.port, octets.subarray(0, at % (octets.length + 1)), isReset);
         }),
       );
       await allClosed(gateway);
@@ -133,7 +134,7 @@ test('sessions that are cut at any octet leave nothing behind, and nothing half 
     }),
     { numRuns: RUNS, endOnFailure: END_ON_FAILURE },
   );
-  t.true(appended > 0);
+  t.true(appended > RUNS / 10, `${appended} messages`);
   for (const key of ['alice-key', 'bob-key']) {
     const client = await gateway.open(key);
     for (const mailbox of ['INBOX', 'Archive']) {
