@@ -27,7 +27,7 @@ export interface ContentFields {
 const MEDIA_TYPE = /^([\w!#$%&'*+.^`{|}~-]{1,127})\s*\/\s*([\w!#$%&'*+.^`{|}~-]{1,127})/;
 const TOKEN = /^[\w!#$%&'*+.^`{|}~-]{1,64}/;
 /** A digest in base64. */
-const MD5 = /[\w+/]{22}==/;
+const MD5 = /(?<![\w+/])[A-Za-z0-9+/]{22}==(?![\w+/=])/;
 
 export function contentFields(fields: HeaderFields, words: WordDecoder, digest: boolean): ContentFields {
   const contentType = fields.first('content-type');
