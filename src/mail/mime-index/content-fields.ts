@@ -27,7 +27,7 @@ export interface ContentFields {
 const MEDIA_TYPE = /^([\w!#$%&'*+.^`{|}~-]{1,127})\s*\/\s*([\w!#$%&'*+.^`{|}~-]{1,127})/;
 const TOKEN = /^[\w!#$%&'*+.^`{|}~-]{1,64}/;
 /** 16 octets in base64, and no part of something longer. */
-const MD5 = /(?<![\w+/])[A-Za-z\d+/]{22}==(?!=)/;
+const MD5 = /(?<![\w+/])[A-Za-z\d+/]{22}==(?![\w+/=])/;
 
 export function contentFields(fields: HeaderFields, words: WordDecoder, digest: boolean): ContentFields {
   const contentType = fields.first('content-type');

@@ -84,6 +84,17 @@ U3ViamVjdDogeAoKeA==
 --b--
 `;
 
+test('an MD5 that is none is not shown', (t) => {
+  const shown = structure('Subject: x\n\none\n');
+  for (const digest of [
+    '0123456789kAFQmDzST7DWlj99KOF/cg==',
+    'kAFQmDzST7_Wlj99KOF/cg==',
+    'kAFQmDzST7DWlj99KOF/cg==0=',
+  ]) {
+    t.is(structure(`Subject: x\nContent-MD5: ${digest}\n\none\n`), shown, digest);
+  }
+});
+
 test('an embedded message has its envelope, its structure and its lines; an encoded one is octets', (t) => {
   const author = '((NIL NIL "a" "b.test"))';
   t.is(
