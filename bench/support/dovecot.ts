@@ -60,7 +60,9 @@ service ${protocol}-login {
 }
 `;
 
-const lmtpService = (port: number): string => `
+/** Dovecot 2.4 takes ten messages of a user at a time, and has the others tried again later. */
+const lmtpService = (version: string, port: number): string => `
+${isOld(version) ? '' : 'lmtp_user_concurrency_limit = unlimited'}
 service lmtp {
   inet_listener lmtp {
     port = ${port}
@@ -158,7 +160,7 @@ service anvil {
 service auth {
   client_limit = 20000
 }
-${lmtpPort === undefined ? '' : lmtpService(lmtpPort)}
+${lmtpPort === undefined ? '' : lmtpService(version, lmtpPort)}
 ${protocols.map((protocol) => serviceOf(version, protocol, port(protocol), port(`${protocol}s`))).join('')}`,
   );
   const child = spawn(DOVECOT, ['-F', '-c', config], { stdio: ['ignore', 'ignore', 'inherit'] });
