@@ -8,7 +8,7 @@ import type { DownloadObject } from 'imapflow';
 import { createTransport } from 'nodemailer';
 import { eventually } from '../cluster/support/eventually.js';
 import { imapFlow, messageOf } from '../support/imap-programs.js';
-import { createAccount, MailboxClient, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
+import { accountOn, MailboxClient, port } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { runProgram } from '../support/run-program.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
@@ -16,21 +16,13 @@ import { testWith } from '../support/test-with.js';
 
 interface Context {
   node: TestNode;
-  account: (name: string) => Promise<TestAccount>;
 }
 
 const test = anyTest as TestFn<Context>;
 const NAME = 'Zoë 💌';
 
 test.before(async (t) => {
-  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
-  t.context.node = node;
-  t.context.account = async (name) => {
-    const sql = await storeOf(node);
-    const account = await createAccount(sql, `${name}@example.test`);
-    await sql.end();
-    return account;
-  };
+  t.context.node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
 });
 
 test.after.always((t) => t.context.node.stop());
@@ -45,7 +37,7 @@ const deliver = (node: TestNode, to: string, mail: object) =>
 for (const isSecure of [true, false]) {
   test(`imapflow works with mailboxes, messages, flags and searches, ${isSecure ? 'over TLS' : 'after STARTTLS'}`, async (t) => {
     const { node } = t.context;
-    const account = await t.context.account(`flow-${isSecure}`);
+    const account = await accountOn(node, `flow-${isSecure}`);
     const rest = new MailboxClient(node, account.key);
     const client = imapFlow(node, account, isSecure);
     await client.connect();
@@ -162,7 +154,7 @@ for (const isSecure of [true, false]) {
 
 test('a session in IDLE is told at once of mail, flags and deletions from elsewhere, and a revoked key ends it', async (t) => {
   const { node } = t.context;
-  const account = await t.context.account('idle');
+  const account = await accountOn(node, 'idle');
   const rest = new MailboxClient(node, account.key);
   const client = imapFlow(node, account);
   const seen: string[] = [];
@@ -186,8 +178,8 @@ test('a session in IDLE is told at once of mail, flags and deletions from elsewh
 });
 
 testWith<Context>('python3')("Python's imaplib", async (t) => {
-  const { node, account } = t.context;
-  const { email, key } = await account('imaplib');
+  const { node } = t.context;
+  const { email, key } = await accountOn(node, 'imaplib');
   const script = `
 import imaplib, ssl, sys, time
 context = ssl.create_default_context(); context.check_hostname = False; context.verify_mode = ssl.CERT_NONE
@@ -232,8 +224,8 @@ print('done')
 });
 
 testWith<Context>('curl')('curl', async (t) => {
-  const { node, account } = t.context;
-  const { email, key } = await account('curl');
+  const { node } = t.context;
+  const { email, key } = await accountOn(node, 'curl');
   await deliver(node, email, { subject: 'for curl', text: 'curled' });
   const url = `imaps://127.0.0.1:${port(node, 'imaps')}`;
   const curl = (...args: string[]) => runProgram('curl', ['-sk', '--user', `${email}:${key}`, ...args]);
@@ -266,8 +258,8 @@ testWith<Context>('curl')('curl', async (t) => {
 });
 
 testWith<Context>('fetchmail')('fetchmail takes mail away', async (t) => {
-  const { node, account } = t.context;
-  const { email, key } = await account('fetchmail');
+  const { node } = t.context;
+  const { email, key } = await accountOn(node, 'fetchmail');
   for (const subject of ['one', 'two']) await deliver(node, email, { subject, text: 'fetched' });
   const directory = temporaryDirectory('mansio-fetchmail-');
   const rc = join(directory, 'rc');

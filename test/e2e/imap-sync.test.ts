@@ -11,7 +11,7 @@ import type { ImapFlow } from 'imapflow';
 import { randomOf } from '../imap-tester/stress.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { certificateOf, imapFlow, messageOf } from '../support/imap-programs.js';
-import { createAccount, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
+import { accountOn, port, type TestAccount } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { runProgram } from '../support/run-program.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
@@ -19,7 +19,6 @@ import { testWith } from '../support/test-with.js';
 
 interface Context {
   node: TestNode;
-  account: (name: string) => Promise<TestAccount>;
 }
 
 const test = anyTest as TestFn<Context>;
@@ -28,14 +27,7 @@ const ROUNDS = 8;
 const LETTERS: Readonly<Record<string, string>> = { '\\Answered': 'R', '\\Flagged': 'F', '\\Seen': 'S' };
 
 test.before(async (t) => {
-  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
-  t.context.node = node;
-  t.context.account = async (name) => {
-    const sql = await storeOf(node);
-    const account = await createAccount(sql, `${name}@example.test`);
-    await sql.end();
-    return account;
-  };
+  t.context.node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
 });
 
 test.after.always((t) => t.context.node.stop());
@@ -108,8 +100,8 @@ testWith<Context>('mbsync')(
   'mbsync keeps two sides the same, whichever changes and wherever it is interrupted',
   async (t) => {
     t.timeout(180_000);
-    const { node, account } = t.context;
-    const user = await account('mbsync');
+    const { node } = t.context;
+    const user = await accountOn(node, 'mbsync');
     const directory = temporaryDirectory('mansio-mbsync-');
     mkdirSync(join(directory, 'mail'));
     const near = new Maildir(join(directory, 'mail'));
@@ -205,8 +197,8 @@ SyncState *
 
 testWith<Context>('offlineimap')('offlineimap keeps two sides the same, mailboxes too', async (t) => {
   t.timeout(120_000);
-  const { node, account } = t.context;
-  const user = await account('offlineimap');
+  const { node } = t.context;
+  const user = await accountOn(node, 'offlineimap');
   const directory = temporaryDirectory('mansio-offlineimap-');
   mkdirSync(join(directory, 'mail'));
   const near = new Maildir(join(directory, 'mail'));

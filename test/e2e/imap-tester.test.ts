@@ -8,7 +8,7 @@ import { table } from '../../src/gateways/imap/table.js';
 import { parseScript, runScript } from '../imap-tester/script.js';
 import { stress } from '../imap-tester/stress.js';
 import { TesterClient } from '../imap-tester/tester-client.js';
-import { createAccount, port, storeOf } from '../support/mailbox-client.js';
+import { accountOn, port } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 
 const GROUPS = 'test/imap-tester/groups';
@@ -24,10 +24,8 @@ test.before(async (t) => {
   const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_ALLOW_PLAINTEXT_AUTH: 'true' });
   t.context.node = node;
   t.context.user = async (name) => {
-    const sql = await storeOf(node);
-    const { key } = await createAccount(sql, `${name}@example.test`);
-    await sql.end();
-    return { name: `${name}@example.test`, password: key };
+    const { email, key } = await accountOn(node, name);
+    return { name: email, password: key };
   };
 });
 

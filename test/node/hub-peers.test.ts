@@ -168,8 +168,11 @@ test('what a node took from another one and lost with itself is not passed over:
   t.is(nodes[0]!.hub.connections, 0);
 });
 
-/** A connection over long polling; `ask` is another node, which has taken the answer to the handshake and not confirmed it. */
-async function startPolled(t: ExecutionContext, limits: Partial<HubLimits>) {
+/**
+ * A connection over long polling; `ask` is another node, which has taken the answer to the handshake and not confirmed it. Without
+ * `confirms` that node is of an earlier version.
+ */
+async function startPolled(t: ExecutionContext, limits: Partial<HubLimits>, confirms = true) {
   const { events, nodes, transport } = await startNodes(t, 1, limits);
   const headers = { authorization: 'Bearer token' };
   const url = `http://${nodes[0]!.address}/hubs/email`;
@@ -182,13 +185,13 @@ async function startPolled(t: ExecutionContext, limits: Partial<HubLimits>) {
       kind,
       connectionToken,
       opening,
-      confirms: true,
+      ...(confirms && { confirms }),
       ...(octets && { octets }),
     });
   t.like(await ask('poll'), { kind: 'done' });
   t.teardown(() => ask('end'));
   await ask('send', Buffer.from('{"protocol":"json","version":1}\u001e'));
-  t.like(await ask('poll'), { kind: 'frames', toConfirm: true });
+  t.like(await ask('poll'), { kind: 'frames', ...(confirms && { toConfirm: true }) });
   return { events, ask };
 }
 
@@ -216,17 +219,7 @@ test('of two polls that wait for a confirmation the later one alone takes frames
 });
 
 test('a node of an earlier version, which confirms nothing, takes one poll after the other', async (t) => {
-  const { events, nodes, transport } = await startNodes(t, 2, { confirmMs: 50 });
-  const headers = { authorization: 'Bearer token' };
-  const url = `http://${nodes[0]!.address}/hubs/email`;
-  const negotiated = await fetch(`${url}/negotiate?negotiateVersion=1`, { method: 'POST', headers });
-  const { connectionToken } = (await negotiated.json()) as { connectionToken: string };
-  const opening = { accountId: ACCOUNT, owner: ACCOUNT, keyId: null, resumes: false, topics: 0 };
-  const earlier = createHubPeers(transport, recordingLog().log);
-  const ask = (kind: 'poll' | 'send', octets?: Uint8Array) =>
-    earlier.ask(originOf(connectionToken)!.hubId, { kind, connectionToken, opening, ...(octets && { octets }) });
-  t.like(await ask('poll'), { kind: 'done' });
-  await ask('send', Buffer.from('{"protocol":"json","version":1}\u001e'));
+  const { events, ask } = await startPolled(t, { confirmMs: 50 }, false);
   for (const id of ['e1', 'e2', 'e3']) {
     events.commit(ACCOUNT, [emailRemoved(id)]);
     const reply = await ask('poll');

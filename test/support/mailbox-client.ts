@@ -25,6 +25,16 @@ export async function storeOf(node: TestNode): Promise<Sql> {
   return connect(address, { max: 2, applicationName: 'test' });
 }
 
+/** `name@example.test`, in the node's own database. */
+export async function accountOn(node: TestNode, name: string): Promise<TestAccount> {
+  const sql = await storeOf(node);
+  try {
+    return await createAccount(sql, `${name}@example.test`);
+  } finally {
+    await sql.end();
+  }
+}
+
 export async function createAccount(sql: Sql, email: string, scopes: readonly Scope[] = ['app']): Promise<TestAccount> {
   const directory = postgresDirectory(sql, 256);
   const { id: accountId } = await directory.createAccount(email, email);

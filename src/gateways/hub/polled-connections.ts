@@ -32,7 +32,7 @@ export interface PolledRequest {
 
 export type PolledReply =
   | (Polled & {
-      /** Of frames: the next poll is refused until these have been confirmed. */
+      /** Of frames: the next poll waits until these have been confirmed. */
       readonly toConfirm?: boolean;
     })
   /** Opened, taken or ended. */
