@@ -1,6 +1,7 @@
 // The words of search, made from indexed text and from queries in the same way. Case, accents and forms of a letter are
 // folded; a word is a run of letters and digits; in scripts that are written without spaces each character is a word, and a
 // query finds a run of them as a phrase.
+import { asciiWords } from './ascii-words.js';
 
 /** Longer words are cut, so a query finds their start. */
 const LONGEST_WORD = 64;
@@ -13,7 +14,6 @@ const WORD = new RegExp(
 );
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it says ASCII
 const ASCII = /^[\x00-\x7f]*$/;
-const ASCII_WORD = /[a-z0-9]+/g;
 
 /** Letters that compatibility decomposition leaves whole and people write otherwise. */
 const ALIKE: Readonly<Record<string, string>> = {
@@ -44,8 +44,10 @@ export function fold(text: string): string {
 
 /** In order; at most `limit`. */
 export function wordsOf(text: string, limit = Number.POSITIVE_INFINITY): string[] {
+  if (ASCII.test(text)) return asciiWords(text, limit, LONGEST_WORD);
   const folded = fold(text);
-  const words: string[] = folded.match(ASCII.test(folded) ? ASCII_WORD : WORD) ?? [];
+  if (ASCII.test(folded)) return asciiWords(folded, limit, LONGEST_WORD);
+  const words: string[] = folded.match(WORD) ?? [];
   if (words.length > limit) words.length = limit;
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!;
