@@ -1,5 +1,6 @@
 // Connections to PostgreSQL that die silently, by a proxy before a real server, with and without TLS: what hangs on them
 // fails within the patience of the pool, which goes on with new ones; what owes no answer, or has all the time, is left alone.
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import { type AddressInfo, createConnection, createServer } from 'node:net';
@@ -8,6 +9,7 @@ import { freePort } from '../../dev/ports.js';
 import { type PostgresServer, startPostgresServer } from '../../dev/postgres-server.js';
 import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.js';
 import { connect, type Sql, storeFault } from '../../src/store/postgres/client.js';
+import { Octets } from '../../src/store/postgres/octet-parameters.js';
 import { certificate } from '../support/certificate.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
@@ -115,6 +117,9 @@ test.serial('connections that owe nothing are left alone', async (t) => {
     (payload) => heard.push(payload),
     () => void connections++,
   );
+  const octets = randomBytes(300_000);
+  const echo = sql<[{ octets: Buffer }]>`select ${new Octets([octets])}::bytea as octets`;
+  t.true((await echo)[0].octets.equals(octets));
   const pid = async () => (await sql<[{ pid: number }]>`select pg_backend_pid() as pid`)[0].pid;
   const before = await pid();
   await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS * 3));

@@ -1,17 +1,16 @@
 // How the bytes of messages get into the store: a large one in a transaction, piece by piece, many small ones by a part of a
 // statement that others go on from (inbound, mailbox-commit), so that what refers to them is committed with them in one round
 // trip.
-import { isAscii } from 'node:buffer';
 import { pipeline } from 'node:stream/promises';
 import type { BlobContent } from '../blobs.js';
 import type { Fragment, Sql, SqlTransaction } from './client.js';
+import { Octets } from './octet-parameters.js';
 
 /** With its key, a row that just fits a page of 8 KiB. */
 export const CHUNK_OCTETS = 8_000;
 /** Chunks, and octets, that are written or read by one statement. */
 export const STRIDE_CHUNKS = 32;
 export const STRIDE_OCTETS = STRIDE_CHUNKS * CHUNK_OCTETS;
-const BACKSLASH = 0x5c;
 
 /**
  * Stores a large blob inside a transaction, some chunks at a time, by COPY in its binary form: bytes travel as they are
@@ -101,7 +100,7 @@ export function weightOf({ content, index }: SmallBlob): number {
 
 /** The bytes of some small blobs, and where each lies in them. */
 interface Gathered {
-  readonly bytes: Buffer;
+  readonly bytes: Octets;
   /** One JSON object a blob. */
   readonly rows: readonly string[];
 }
@@ -121,7 +120,7 @@ export async function gather(items: readonly (SmallBlob | BlobOfAccount)[]): Pro
   }
   // In order of hash, so that two writes that share blobs cannot wait for each other in a circle.
   const rows = [...blobs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-  return { bytes: Buffer.concat(pieces, offset), rows };
+  return { bytes: new Octets(pieces), rows };
 }
 
 /** By hash, the accounts for which a blob is stored, as a property of its row. */
@@ -140,7 +139,7 @@ function accountsOf(items: readonly (SmallBlob | BlobOfAccount)[]): ReadonlyMap<
 /**
  * Common table expressions that store the blobs: `r` has their hashes, the last is `chunk`.
  *
- * All bytes travel as one parameter that the statement cuts up: one conversion, whatever the number of messages.
+ * All bytes travel as one parameter that the statement cuts up, in the form in which they are stored.
  *
  * `condition`: of the rows `x` that are stored, which have `accounts`.
  */
@@ -150,9 +149,7 @@ export function storedBlobs(
   condition: Fragment = sql``,
 ): Fragment {
   // The chunks come after the blobs (`stored`): those wait for a collection under way, which takes the old chunks along.
-  return sql`bytes as materialized (
-      select ${parameterOf(sql, bytes)} as bytes
-    ), r as materialized (
+  return sql`r as materialized (
       select decode(hash, 'hex') as hash, size, start, index
       from json_to_recordset(${list(rows)}::text::json) as x (hash text, size int, start int, accounts uuid[], index json)
       ${condition}
@@ -163,22 +160,11 @@ export function storedBlobs(
       select count(*) from blob
     ), chunk as (
       insert into blob_chunks (hash, seq, data)
-      select hash, n, substring(bytes
+      select hash, n, substring(${bytes}::bytea
         from start + n * ${CHUNK_OCTETS}::int for least(${CHUNK_OCTETS}::int, size - n * ${CHUNK_OCTETS}::int))
-      from stored, r, bytes, generate_series(0, (size - 1) / ${CHUNK_OCTETS}::int) as n where size > 0
+      from stored, r, generate_series(0, (size - 1) / ${CHUNK_OCTETS}::int) as n where size > 0
       on conflict do nothing
     )`;
-}
-
-/**
- * The bytes as text, since mail is mostly ASCII and a bytea's hexadecimal form is twice as long. ASCII without a backslash is the
- * escape form of a bytea, which the database reads fastest; other bytes are Latin-1 to the letter. A text cannot hold NUL: such
- * bytes go in the hexadecimal form.
- */
-function parameterOf(sql: Sql | SqlTransaction, bytes: Buffer): Fragment {
-  if (bytes.includes(0)) return sql`${bytes}::bytea`;
-  const text = bytes.toString('latin1');
-  return isAscii(bytes) && !bytes.includes(BACKSLASH) ? sql`${text}::text::bytea` : sql`convert_to(${text}, 'LATIN1')`;
 }
 
 /** JSON of rows that are JSON already. */

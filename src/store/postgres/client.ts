@@ -1,12 +1,15 @@
 // The connection pool; the only importer of the driver. Everything else in this folder takes the `Sql` made here.
 import postgres from 'postgres';
 import { StoreFault } from '../errors.js';
+import { OctetParameters, type Octets } from './octet-parameters.js';
 import { type SocketDestination, watchedSockets } from './watched-socket.js';
 
-export type Sql = postgres.Sql;
+/** Parameters besides those that the driver has. */
+type ParameterTypes = Record<'bytea', Octets>;
+export type Sql = postgres.Sql<ParameterTypes>;
 /** A piece of a statement, for another statement. */
 export type Fragment = postgres.Fragment;
-export type SqlTransaction = postgres.TransactionSql;
+export type SqlTransaction = postgres.TransactionSql<ParameterTypes>;
 
 export interface DatabaseAddress {
   /** `postgres://…`; when absent, `host` (a directory of a Unix socket) and the rest are used. */
@@ -61,6 +64,14 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     address.url === undefined ? NO_TLS : (postgres(address.url).options as unknown as TlsOptions);
   const security = ssl ? { ssl, isDirect: sslnegotiation === 'direct' } : undefined;
   const sockets = watchedSockets({ patienceMs, security, isProbe: options.probe === true });
+  const octets = new OctetParameters();
+  // As the driver has it, but for `serialize`.
+  const bytea: postgres.PostgresType = {
+    to: 17,
+    from: [17],
+    serialize: (value) => octets.serialize(value),
+    parse: (text: string) => Buffer.from(text.slice(2), 'hex'),
+  };
   const settings = {
     max: options.max,
     onnotice: () => {},
@@ -69,7 +80,8 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     ...(patienceMs === undefined ? {} : { keep_alive: Math.max(1, Math.ceil(patienceMs / 1000)) }),
     ssl: false,
     // The driver hands over its options, and has no types for them.
-    socket: (destination: unknown) => sockets(destination as SocketDestination),
+    socket: (destination: unknown) => octets.fillWrites(sockets(destination as SocketDestination)),
+    types: { bytea },
     backoff: reconnectAfter,
     connection: {
       application_name: options.applicationName,

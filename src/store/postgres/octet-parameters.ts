@@ -1,0 +1,138 @@
+// Octets as a parameter of a statement in the binary form of the protocol (PostgreSQL, "Message Formats", Bind). The driver sends
+// each parameter as text, for octets twice as long, which it copies four times and the server converts back. So the driver
+// gets a short marker, and the socket puts the octets in its place when the driver writes the message. A marker is no bytea in
+// text form: the server refuses a statement whose marker is still there.
+import { randomBytes } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import { StoreFault } from '../errors.js';
+
+/** Octets in pieces, which must not be changed before the statement is answered. A parameter that the statement casts to bytea. */
+export class Octets {
+  readonly pieces: readonly Uint8Array[];
+  readonly length: number;
+
+  constructor(pieces: readonly Uint8Array[]) {
+    this.pieces = pieces;
+    this.length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  }
+}
+
+interface Waiting {
+  readonly octets: Octets;
+  readonly since: number;
+}
+
+const BIND = 0x42;
+const TYPE_OCTETS = 5;
+const NULL = -1;
+const BINARY = 1;
+const SECRET = randomBytes(16).toString('hex');
+const DIGITS = 12;
+/** Nobody else can name octets: not even text that a client made up. */
+const PREFIX = `\\x:${SECRET}:`;
+const MARKER_OCTETS = PREFIX.length + DIGITS;
+/** The driver writes a message in the turn it makes it, or in the next one: what waits longer lost its connection. */
+const LOST_MS = 10_000;
+/** Shorter messages are copied together: several pieces cost a write more than their copy. */
+const JOINED_OCTETS = 65_536;
+
+/** Of the sockets of one pool. */
+export class OctetParameters {
+  readonly #waiting = new Map<string, Waiting>();
+  #count = 0;
+
+  /** What the driver sends as a bytea. A text is one that the driver sends again. @throws StoreFault for a marker among them */
+  serialize(value: Octets | Uint8Array | string): string {
+    if (value instanceof Octets) return this.#mark(value);
+    if (typeof value !== 'string')
+      return `\\x${Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex')}`;
+    if (!value.startsWith(PREFIX)) return value;
+    throw new StoreFault('store-unavailable', 'a statement with octets has to be sent again', { temporary: true });
+  }
+
+  /** The socket puts octets into what is written to it. */
+  fillWrites<S extends Duplex>(socket: S): S {
+    const write = socket.write.bind(socket) as (piece: Uint8Array, written?: () => void) => boolean;
+    const fill = (messages: Buffer, written?: () => void): boolean => {
+      const pieces = this.#waiting.size === 0 ? undefined : this.#filled(messages);
+      if (pieces === undefined) return write(messages, written);
+      const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      if (length <= JOINED_OCTETS) return write(Buffer.concat(pieces, length), written);
+      socket.cork();
+      for (const piece of pieces.slice(0, -1)) write(piece);
+      const isBelowMark = write(pieces.at(-1)!, written);
+      socket.uncork();
+      return isBelowMark;
+    };
+    // As it connects, a socket takes back the `write` of its class.
+    socket.once('connect', () => Object.assign(socket, { write: fill }));
+    return Object.assign(socket, { write: fill });
+  }
+
+  #mark(octets: Octets): string {
+    const since = performance.now();
+    for (const [marker, waiting] of this.#waiting) {
+      if (since - waiting.since < LOST_MS) break;
+      this.#waiting.delete(marker);
+    }
+    const marker = `${PREFIX}${String(this.#count++).padStart(DIGITS, '0')}`;
+    this.#waiting.set(marker, { octets, since });
+    return marker;
+  }
+
+  /** The messages with octets for markers; undefined when they have none. */
+  #filled(messages: Buffer): Uint8Array[] | undefined {
+    const pieces: Uint8Array[] = [];
+    let from = 0;
+    for (let at = 0; at + TYPE_OCTETS <= messages.length; ) {
+      const end = at + 1 + messages.readUInt32BE(at + 1);
+      const bind = messages[at] === BIND ? this.#filledBind(messages.subarray(at, end)) : undefined;
+      if (bind !== undefined) {
+        if (at > from) pieces.push(messages.subarray(from, at));
+        pieces.push(...bind);
+        from = end;
+      }
+      at = end;
+    }
+    if (pieces.length === 0) return undefined;
+    if (from < messages.length) pieces.push(messages.subarray(from));
+    return pieces;
+  }
+
+  /** Type, length, names of portal and statement, formats of the parameters (the driver gives none), parameters, formats of results. */
+  #filledBind(bind: Buffer): Uint8Array[] | undefined {
+    const namesEnd = bind.indexOf(0, bind.indexOf(0, TYPE_OCTETS) + 1) + 1;
+    const count = bind.readUInt16BE(namesEnd + 2);
+    const valuesStart = namesEnd + 4;
+    const formats = Buffer.alloc(2 + 2 * count + 2);
+    const values: Uint8Array[] = [];
+    let from = valuesStart;
+    let growth = 2 * count;
+    for (let at = valuesStart, i = 0; i < count; i++) {
+      const length = bind.readInt32BE(at);
+      const end = at + 4 + (length === NULL ? 0 : length);
+      const octets = length === MARKER_OCTETS ? this.#take(bind.toString('latin1', at + 4, end)) : undefined;
+      if (octets !== undefined) {
+        formats.writeUInt16BE(BINARY, 2 + 2 * i);
+        const size = Buffer.alloc(4);
+        size.writeInt32BE(octets.length);
+        values.push(bind.subarray(from, at), size, ...octets.pieces);
+        growth += octets.length - length;
+        from = end;
+      }
+      at = end;
+    }
+    if (values.length === 0) return undefined;
+    formats.writeUInt16BE(count, 0);
+    formats.writeUInt16BE(count, 2 + 2 * count);
+    const head = Buffer.from(bind.subarray(0, namesEnd));
+    head.writeUInt32BE(bind.length - 1 + growth, 1);
+    return [head, formats, ...values, bind.subarray(from)];
+  }
+
+  #take(marker: string): Octets | undefined {
+    const waiting = this.#waiting.get(marker);
+    if (waiting !== undefined) this.#waiting.delete(marker);
+    return waiting?.octets;
+  }
+}
