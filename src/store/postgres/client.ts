@@ -53,6 +53,27 @@ interface TlsOptions {
 const NO_TLS: TlsOptions = { ssl: false, sslnegotiation: null };
 const WIDE = { work_mem: '32MB', statement_timeout: 10_000 };
 
+const hexOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length).toString('hex');
+
+/**
+ * A text that is a parameter of type json or bytea is in the form that the database reads. The driver would encode the text once
+ * more, and a cast of a text parameter copies the text twice in the database.
+ */
+const TEXTS_AS_THEY_ARE = {
+  json: {
+    to: 114,
+    from: [],
+    serialize: (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value)),
+    parse: (text: unknown) => text,
+  },
+  bytea: {
+    to: 17,
+    from: [],
+    serialize: (value: string | Uint8Array) => (typeof value === 'string' ? value : `\\x${hexOf(value)}`),
+    parse: (text: unknown) => text,
+  },
+};
+
 /** Opens a pool; connections are made when first used. Callers end it with `sql.end()`. */
 export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
   const { patienceMs } = options;
@@ -71,6 +92,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     // The driver hands over its options, and has no types for them.
     socket: (destination: unknown) => sockets(destination as SocketDestination),
     backoff: reconnectAfter,
+    types: TEXTS_AS_THEY_ARE,
     connection: {
       application_name: options.applicationName,
       TimeZone: 'UTC',
@@ -80,14 +102,14 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
       ...(options.wide === true ? WIDE : {}),
     },
   };
-  if (address.url !== undefined) return postgres(address.url, settings);
+  if (address.url !== undefined) return postgres(address.url, settings) as Sql;
   return postgres({
     ...settings,
     host: address.host ?? 'localhost',
     port: address.port ?? 5432,
     user: address.user ?? 'mansio',
     database: address.database ?? 'mansio',
-  });
+  }) as Sql;
 }
 
 /** Opens so many connections of the pool, which it does by itself only when one is waited for. */
