@@ -106,6 +106,28 @@ test('the same bytes are stored once, however they come', async (t) => {
   t.is((await inbound.overdue([0], 0, 100, [])).length, 6);
 });
 
+test('a chunk is one row: nothing of it is moved to another table', async (t) => {
+  const { sql, blobs } = await setUp(t);
+  await blobs.put(content(ASCII(20_000)));
+  await blobs.put(content(ASCII(300_000)));
+  const [moved] = await sql`
+    select pg_relation_size(reltoastrelid)::int as octets from pg_class where oid = 'blob_chunks'::regclass`;
+  t.is(moved?.['octets'], 0);
+});
+
+test('a text is taken for JSON and for octets as the database reads them', async (t) => {
+  const { sql } = await setUp(t);
+  const [row] = await sql`
+    select ${'{"a":"b\\\\c"}'}::json as json, ${'text'}::bytea as octets, ${Buffer.from([0, 255])}::bytea as bytes,
+      ${new Uint8Array([1, 92])}::bytea as array`;
+  t.deepEqual(row, {
+    json: { a: 'b\\c' },
+    octets: Buffer.from('text'),
+    bytes: Buffer.from([0, 255]),
+    array: Buffer.from([1, 92]),
+  });
+});
+
 test('a blob does not wait for the disk, and what its session commits afterwards does', async (t) => {
   const { address } = await migratedDatabase(t);
   const sql = connect(address, { max: 1, applicationName: 'test', byKey: true });

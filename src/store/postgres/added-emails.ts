@@ -21,7 +21,7 @@ export const addEmails: Part = (sql, rows) => sql`
         else (select array_agg(distinct t.thread_id) from unnest(x."threadIds") k cross join lateral (
           select thread_id from thread_refs r where r.account_id = x.a and r.message_key = k limit 1) t)
         end as threads
-      from json_to_recordset(${json(rows)}::text::json) as x (a uuid, "threadIds" uuid[], ${sql.unsafe(emailColumns.recordset)})
+      from json_to_recordset(${json(rows)}::json) as x (a uuid, "threadIds" uuid[], ${sql.unsafe(emailColumns.recordset)})
       where a = any (${sql.unsafe(PASSED)})
     ), email_added as (
       insert into emails (account_id, ${sql.unsafe(emailColumns.names)}) select a, ${sql.unsafe(storedEmail)}

@@ -21,7 +21,7 @@ export async function writeBlob(sql: SqlTransaction, content: BlobContent): Prom
   // Whoever stored these bytes before has committed its chunks with them, or this waits for it.
   const [row] = await sql<{ fresh: boolean }[]>`
     insert into blobs (hash, size, mime_index)
-    values (${hash}, ${content.size}, ${JSON.stringify(content.index)}::text::json)
+    values (${hash}, ${content.size}, ${JSON.stringify(content.index)}::json)
     on conflict (hash) do update set stored_at = now()
     returning xmax = 0 as fresh`;
   if (row?.fresh !== true) return;
@@ -148,22 +148,23 @@ export function storedBlobs(
   { bytes, rows }: Gathered,
   condition: Fragment = sql``,
 ): Fragment {
-  // The chunks come after the blobs (`stored`): those wait for a collection under way, which takes the old chunks along.
+  // The chunks come after the blobs: those wait for a collection under way, which takes the old chunks along. Who stored the same
+  // bytes before has committed their chunks with them.
   return sql`r as materialized (
       select decode(hash, 'hex') as hash, size, start, index
-      from json_to_recordset(${list(rows)}::text::json) as x (hash text, size int, start int, accounts uuid[], index json)
+      from json_to_recordset(${list(rows)}::json) as x (hash text, size int, start int, accounts uuid[], index json)
       ${condition}
     ), blob as (
       insert into blobs (hash, size, mime_index) select hash, size, index from r
-      on conflict (hash) do update set stored_at = now() returning hash
-    ), stored as (
-      select count(*) from blob
+      on conflict (hash) do update set stored_at = now() returning hash, xmax = 0 as is_fresh
+    ), fresh as materialized (
+      select array_agg(hash) as hashes from blob where is_fresh
     ), chunk as (
       insert into blob_chunks (hash, seq, data)
       select hash, n, substring(${bytes}::bytea
         from start + n * ${CHUNK_OCTETS}::int for least(${CHUNK_OCTETS}::int, size - n * ${CHUNK_OCTETS}::int))
-      from stored, r, generate_series(0, (size - 1) / ${CHUNK_OCTETS}::int) as n where size > 0
-      on conflict do nothing
+      from r, generate_series(0, (size - 1) / ${CHUNK_OCTETS}::int) as n
+      where size > 0 and hash = any ((select hashes from fresh)::bytea[])
     )`;
 }
 

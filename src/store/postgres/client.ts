@@ -56,6 +56,17 @@ interface TlsOptions {
 const NO_TLS: TlsOptions = { ssl: false, sslnegotiation: null };
 const WIDE = { work_mem: '32MB', statement_timeout: 10_000 };
 
+/**
+ * A text that is a parameter of type json is in the form that the database reads. The driver would encode the text once more, and
+ * a cast of a text parameter copies the text twice in the database.
+ */
+const TEXT_AS_IT_IS: postgres.PostgresType = {
+  to: 114,
+  from: [],
+  serialize: (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value)),
+  parse: (text: unknown) => text,
+};
+
 /** Opens a pool; connections are made when first used. Callers end it with `sql.end()`. */
 export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
   const { patienceMs } = options;
@@ -65,12 +76,12 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
   const security = ssl ? { ssl, isDirect: sslnegotiation === 'direct' } : undefined;
   const sockets = watchedSockets({ patienceMs, security, isProbe: options.probe === true });
   const octets = new OctetParameters();
-  // As the driver has it, but for `serialize`.
+  // The driver's own types parse what the database answers.
   const bytea: postgres.PostgresType = {
     to: 17,
-    from: [17],
+    from: [],
     serialize: (value) => octets.serialize(value),
-    parse: (text: string) => Buffer.from(text.slice(2), 'hex'),
+    parse: (text: unknown) => text,
   };
   const settings = {
     max: options.max,
@@ -81,7 +92,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     ssl: false,
     // The driver hands over its options, and has no types for them.
     socket: (destination: unknown) => octets.fillWrites(sockets(destination as SocketDestination)),
-    types: { bytea },
+    types: { bytea, json: TEXT_AS_IT_IS },
     backoff: reconnectAfter,
     connection: {
       application_name: options.applicationName,
@@ -92,14 +103,14 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
       ...(options.wide === true ? WIDE : {}),
     },
   };
-  if (address.url !== undefined) return postgres(address.url, settings);
+  if (address.url !== undefined) return postgres(address.url, settings) as Sql;
   return postgres({
     ...settings,
     host: address.host ?? 'localhost',
     port: address.port ?? 5432,
     user: address.user ?? 'mansio',
     database: address.database ?? 'mansio',
-  });
+  }) as Sql;
 }
 
 /** Opens so many connections of the pool, which it does by itself only when one is waited for. */

@@ -77,9 +77,9 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[]): Promise<readonly
   const orphaned = await sql<{ m: number }[]>`
     with ${storedBlobs(sql, await gather(items))}, message as materialized (
       select m, decode(hash, 'hex') as blob, envelope
-      from json_to_recordset(${list(messages)}::text::json) as x (m int, hash text, envelope json)
+      from json_to_recordset(${list(messages)}::json) as x (m int, hash text, envelope json)
     ), delivery as materialized (
-      select m, a, id from json_to_recordset(${JSON.stringify(deliveries)}::text::json) as x (m int, a uuid, id uuid)
+      select m, a, id from json_to_recordset(${JSON.stringify(deliveries)}::json) as x (m int, a uuid, id uuid)
     ), owner as materialized (
       select id from accounts where id in (select a from delivery) for key share of accounts
     ), orphan as materialized (
@@ -104,8 +104,8 @@ async function spoolLarge(sql: Sql, { content, envelope, deliveries }: Spooled):
     await sql.begin(async (tx) => {
       const { count } = await tx`
         insert into inbound (account_id, id, blob, envelope)
-        select a.id, x.id, ${hash}, ${envelope}::text::json
-        from json_to_recordset(${JSON.stringify(deliveries)}::text::json) as x ("accountId" uuid, id uuid)
+        select a.id, x.id, ${hash}, ${envelope}::json
+        from json_to_recordset(${JSON.stringify(deliveries)}::json) as x ("accountId" uuid, id uuid)
           join accounts a on a.id = x."accountId"
         for key share of a`;
       if (count < deliveries.length) throw new Orphaned();

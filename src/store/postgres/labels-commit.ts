@@ -44,11 +44,11 @@ export function writeLabels(sql: Sql, changes: readonly MailboxChange[]) {
   return sql`
     , label as (
       insert into folders (account_id, ${sql.unsafe(folderColumns.names)}) select a, ${sql.unsafe(storedFolder)}
-      from json_to_recordset(${JSON.stringify(labels)}::text::json)
+      from json_to_recordset(${JSON.stringify(labels)}::json)
         as x (a uuid, ${sql.unsafe(folderColumns.recordset)})
       join passed using (a)
     ), label_gone as materialized (
-      select a, id from json_to_recordset(${JSON.stringify(labelsGone)}::text::json) as x (a uuid, id uuid)
+      select a, id from json_to_recordset(${JSON.stringify(labelsGone)}::json) as x (a uuid, id uuid)
       join passed using (a)
     ), label_removed as (
       delete from folders t using label_gone g where t.account_id = g.a and t.id = g.id
@@ -60,35 +60,35 @@ export function writeLabels(sql: Sql, changes: readonly MailboxChange[]) {
       delete from annotations t using label_gone g where t.account_id = g.a and t.folder_id = g.id
     ), annotated as (
       insert into annotations (account_id, folder_id, name, value)
-      select a, f, name, decode(value, 'base64') from json_to_recordset(${JSON.stringify(annotated)}::text::json)
+      select a, f, name, decode(value, 'base64') from json_to_recordset(${JSON.stringify(annotated)}::json)
         as x (a uuid, f uuid, name text, value text) join passed using (a)
       on conflict (account_id, folder_id, name) do update set value = excluded.value
     ), unannotated as (
       delete from annotations t
-      using json_to_recordset(${JSON.stringify(unannotated)}::text::json) as r (a uuid, f uuid, name text), passed p
+      using json_to_recordset(${JSON.stringify(unannotated)}::json) as r (a uuid, f uuid, name text), passed p
       where t.account_id = r.a and t.folder_id = r.f and t.name = r.name and p.a = r.a
     ), filter as (
       insert into filters (account_id, ${sql.unsafe(filterColumns.names)}) select a, ${sql.unsafe(storedFilter)}
-      from json_to_recordset(${JSON.stringify(filters)}::text::json)
+      from json_to_recordset(${JSON.stringify(filters)}::json)
         as x (a uuid, ${sql.unsafe(filterColumns.recordset)})
       join passed using (a)
       on conflict (account_id, id) do update set ${sql.unsafe(changedFilter)}
     ), filter_removed as (
-      delete from filters t using json_to_recordset(${JSON.stringify(filtersGone)}::text::json) as r (a uuid, id uuid),
+      delete from filters t using json_to_recordset(${JSON.stringify(filtersGone)}::json) as r (a uuid, id uuid),
         passed p
       where t.account_id = r.a and t.id = r.id and p.a = r.a
     ), deferred as (
       insert into deferred_filters (account_id, email_id, filter_ids)
-      select a, id, filters from json_to_recordset(${JSON.stringify(deferred)}::text::json)
+      select a, id, filters from json_to_recordset(${JSON.stringify(deferred)}::json)
         as x (a uuid, id uuid, filters uuid[]) join passed using (a)
       on conflict (account_id, email_id) do update set filter_ids = excluded.filter_ids
     ), deferral_ended as (
       delete from deferred_filters t
-      using json_to_recordset(${JSON.stringify(deferralsEnded)}::text::json) as r (a uuid, id uuid), passed p
+      using json_to_recordset(${JSON.stringify(deferralsEnded)}::json) as r (a uuid, id uuid), passed p
       where t.account_id = r.a and t.email_id = r.id and p.a = r.a
     ), released as (
       insert into blob_candidates (hash)
-      select decode(hash, 'hex') from json_to_recordset(${JSON.stringify(released)}::text::json) as x (a uuid, hash text)
+      select decode(hash, 'hex') from json_to_recordset(${JSON.stringify(released)}::json) as x (a uuid, hash text)
       join passed using (a)
     )`;
 }

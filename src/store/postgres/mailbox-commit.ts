@@ -171,7 +171,7 @@ export async function commitChanges(
   const contents = contentsOf(changes);
   const results = await sql<{ account_id: string; consumed: string | null; threads: string[] | null }[]>`
     with fence as (
-      select * from json_to_recordset(${json(rows.fences)}::text::json)
+      select * from json_to_recordset(${json(rows.fences)}::json)
         as x (a uuid, epoch bigint, before bigint, after bigint)
     )
     ${part(lookForInbound, rows.consumed)}
@@ -203,7 +203,7 @@ export async function commitChanges(
     , event as (
       insert into events (account_id, seq, entries, at, ids)
       select a, seq, entries, to_timestamp(at / 1000.0), ${log.areAnyPacked ? idsOfRow(sql, log.ids) : sql`null`}
-      from json_to_recordset(${json(log.rows)}::text::json)
+      from json_to_recordset(${json(log.rows)}::json)
         as x (a uuid, seq bigint, entries json, at double precision, "from" integer, octets integer)
       where a = any (${sql.unsafe(PASSED)})
     )
@@ -247,7 +247,7 @@ const idsOfRow = (sql: Sql, ids: Uint8Array) =>
 
 const lookForInbound: Part = (sql, rows) => sql`
     , due as materialized (
-      select * from json_to_recordset(${json(rows)}::text::json) as x (a uuid, id uuid)
+      select * from json_to_recordset(${json(rows)}::json) as x (a uuid, id uuid)
     ), consumed as materialized (
       select d.a, d.id from due d
       where not exists (select 1 from inbound i where i.account_id = d.a and i.id = d.id)
@@ -265,7 +265,7 @@ const missingInbound: Part = (sql) => sql`union all select a, id, null from cons
 
 const flagEmails: Part = (sql, rows) => sql`
     , flagged as materialized (
-      select a, id, flags, keywords, modseq from json_to_recordset(${json(rows)}::text::json)
+      select a, id, flags, keywords, modseq from json_to_recordset(${json(rows)}::json)
         as r (a uuid, ids uuid[], flags smallint, keywords text[], modseq bigint)
         join passed using (a) cross join unnest(r.ids) as id
     ), email_flagged as (
@@ -275,7 +275,7 @@ const flagEmails: Part = (sql, rows) => sql`
 
 const removeEmails: Part = (sql, rows) => sql`
     , removed as materialized (
-      select a, id from json_to_recordset(${json(rows)}::text::json) as r (a uuid, ids uuid[])
+      select a, id from json_to_recordset(${json(rows)}::json) as r (a uuid, ids uuid[])
         join passed using (a) cross join unnest(r.ids) as id
     ), email_removed as (
       delete from emails t using removed r where t.account_id = r.a and t.id = r.id returning t.blob
@@ -301,7 +301,7 @@ const placeListed: Part = (sql, rows) => sql`
     , placed as (
       insert into placements (account_id, folder_id, uid, email_id, deleted, modseq, saved_at)
       select a, f, unnest(uids), unnest(ids), d, m, to_timestamp(s / 1000.0)
-      from json_to_recordset(${json(rows)}::text::json)
+      from json_to_recordset(${json(rows)}::json)
         as x (a uuid, f uuid, uids bigint[], ids uuid[], d boolean, m bigint, s double precision)
       where a = any (${sql.unsafe(PASSED)})
     )`;
@@ -319,7 +319,7 @@ function placePacked(sql: Sql, rows: readonly PlacedRow[]): Fragment {
       insert into placements (account_id, folder_id, uid, email_id, deleted, modseq, saved_at)
       select a, f, uid, encode(substring(${octets(sql, all.octets)} from x.first + (i::int - 1) * ${ID_OCTETS} for ${ID_OCTETS}), 'hex')::uuid,
         d, m, to_timestamp(s / 1000.0)
-      from json_to_recordset(${json(packed)}::text::json)
+      from json_to_recordset(${json(packed)}::json)
         as x (a uuid, f uuid, uids bigint[], first integer, d boolean, m bigint, s double precision)
         join passed using (a) cross join unnest(x.uids) with ordinality as y (uid, i)
     )`;
@@ -327,7 +327,7 @@ function placePacked(sql: Sql, rows: readonly PlacedRow[]): Fragment {
 
 const expunge: Part = (sql, rows) => sql`
     , gone as materialized (
-      select a, f, first, last, m from json_to_recordset(${json(rows)}::text::json)
+      select a, f, first, last, m from json_to_recordset(${json(rows)}::json)
         as x (a uuid, f uuid, firsts bigint[], lasts bigint[], m bigint)
         join passed using (a) cross join unnest(x.firsts, x.lasts) as y (first, last)
     ), unplaced as (
@@ -340,7 +340,7 @@ const expunge: Part = (sql, rows) => sql`
 /** Placements whose `\\Deleted` is another one. */
 const markDeleted: Part = (sql, rows) => sql`
     , marked as materialized (
-      select a, f, first, last, d, m from json_to_recordset(${json(rows)}::text::json)
+      select a, f, first, last, d, m from json_to_recordset(${json(rows)}::json)
         as r (a uuid, f uuid, firsts bigint[], lasts bigint[], d boolean, m bigint)
         join passed using (a) cross join unnest(r.firsts, r.lasts) as y (first, last)
     ), placement_marked as (
@@ -351,7 +351,7 @@ const markDeleted: Part = (sql, rows) => sql`
 const changeFolders: Part = (sql, rows) => sql`
     , folder as (
       update folders t set ${sql.unsafe(storedCounters)}, ${sql.unsafe(storedFolder)}
-      from json_to_recordset(${json(rows)}::text::json)
+      from json_to_recordset(${json(rows)}::json)
         as r (a uuid, ${sql.unsafe(folderColumns.recordset)})
       where t.account_id = r.a and t.id = r.id and r.a = any (${sql.unsafe(PASSED)})
     )`;
@@ -359,14 +359,14 @@ const changeFolders: Part = (sql, rows) => sql`
 const remember: Part = (sql, rows) => sql`
     , remembered as (
       insert into recent_commands (account_id, id, reply)
-      select a, id, reply from json_to_recordset(${json(rows)}::text::json)
+      select a, id, reply from json_to_recordset(${json(rows)}::json)
         as x (a uuid, id uuid, reply json) join passed using (a)
     )`;
 
 const choosePreferences: Part = (sql, rows) => sql`
     , preference as (
       insert into preferences (account_id, chosen, updated_at)
-      select a, chosen, to_timestamp(at / 1000.0) from json_to_recordset(${json(rows)}::text::json)
+      select a, chosen, to_timestamp(at / 1000.0) from json_to_recordset(${json(rows)}::json)
         as x (a uuid, chosen jsonb, at double precision) join passed using (a)
       on conflict (account_id) do update
       set chosen = preferences.chosen || excluded.chosen, updated_at = excluded.updated_at

@@ -105,7 +105,7 @@ const messageRecordset = (sql: Sql) => sql`
 const insertOutbound: Part = (sql, rows) => sql`
       insert into outbound (account_id, id, shard, created_at, ${messageColumns(sql)}, ${stateColumns(sql)})
       select a, x.id, p.shard, to_timestamp(x.created / 1000.0), ${messageColumns(sql)}, ${stateOfRow(sql)}
-      from json_to_recordset(${json(rows)}::text::json)
+      from json_to_recordset(${json(rows)}::json)
         as x (${stateRecordset(sql)}, created double precision, ${messageRecordset(sql)})
         join passed p using (a)`;
 
@@ -137,7 +137,7 @@ const stepOutbound: Part = (sql, rows) => sql`
     , outbound_stepped as (
       insert into outbound (account_id, id, shard, created_at, sender, subject, ${stateColumns(sql)})
       select a, x.id, p.shard, to_timestamp(x.updated / 1000.0), '', '', ${stateOfRow(sql)}
-      from json_to_recordset(${json(rows)}::text::json) as x (${stateRecordset(sql)}) join passed p using (a)
+      from json_to_recordset(${json(rows)}::json) as x (${stateRecordset(sql)}) join passed p using (a)
       on conflict (account_id, id) do update set ${stateOfExcluded(sql)}
     )`;
 
@@ -145,7 +145,7 @@ const stepOutbound: Part = (sql, rows) => sql`
 const replaceRecipients: Part = (sql, rows) => sql`
     , recipient_replaced as (
       delete from outbound_recipients t
-      using json_to_recordset(${json(rows)}::text::json) as r (a uuid, o uuid, kept uuid[]), passed p
+      using json_to_recordset(${json(rows)}::json) as r (a uuid, o uuid, kept uuid[]), passed p
       where t.account_id = r.a and t.outbound_id = r.o and p.a = r.a and t.id <> all(r.kept)
     )`;
 
@@ -154,7 +154,7 @@ const insertRecipients: Part = (sql, rows) => sql`
         delivered_at, last_error, status_code)
       select a, o, id, position, address, display_name, type, status, domain, to_timestamp(delivered / 1000.0),
         last_error, status_code
-      from json_to_recordset(${json(rows)}::text::json) as x (a uuid, o uuid, id uuid, position int, address text,
+      from json_to_recordset(${json(rows)}::json) as x (a uuid, o uuid, id uuid, position int, address text,
         display_name text, type text, status text, domain text, delivered double precision, last_error text,
         status_code text)
       join passed using (a)`;
@@ -172,7 +172,7 @@ const writeRecipients: Part = (sql, rows) => sql`
 const writeContents: Part = (sql, rows) => sql`
     , content_written as (
       insert into outbound_contents (account_id, outbound_id, text_body, html_body)
-      select a, o, text, html from json_to_recordset(${json(rows)}::text::json) as x (a uuid, o uuid, text text,
+      select a, o, text, html from json_to_recordset(${json(rows)}::json) as x (a uuid, o uuid, text text,
         html text) join passed using (a)
       on conflict (account_id, outbound_id) do update set text_body = excluded.text_body, html_body = excluded.html_body
     )`;
@@ -181,7 +181,7 @@ const writeContents: Part = (sql, rows) => sql`
 const addAttempts: Part = (sql, rows) => sql`
     , attempted as (
       insert into outbound_attempts (account_id, outbound_id, id, at, entry)
-      select a, o, id, to_timestamp(at / 1000.0), entry from json_to_recordset(${json(rows)}::text::json)
+      select a, o, id, to_timestamp(at / 1000.0), entry from json_to_recordset(${json(rows)}::json)
         as x (a uuid, o uuid, id uuid, at double precision, entry json) join passed using (a)
       on conflict do nothing
     )`;
@@ -190,7 +190,7 @@ const addAttempts: Part = (sql, rows) => sql`
 const dropContents: Part = (sql, rows) => sql`
     , content_dropped as (
       delete from outbound_contents t
-      using json_to_recordset(${json(rows)}::text::json) as x (a uuid, o uuid), passed p
+      using json_to_recordset(${json(rows)}::json) as x (a uuid, o uuid), passed p
       where t.account_id = x.a and t.outbound_id = x.o and p.a = x.a
     )`;
 
@@ -198,12 +198,12 @@ const dropContents: Part = (sql, rows) => sql`
 const releaseBlobs: Part = (sql, rows) => sql`
     , blob_released as (
       insert into blob_candidates (hash)
-      select blob from json_to_recordset(${json(rows)}::text::json) as x (a uuid, blob bytea) join passed using (a)
+      select blob from json_to_recordset(${json(rows)}::json) as x (a uuid, blob bytea) join passed using (a)
     )`;
 
 const removeOutbound: Part = (sql, rows) => sql`
     , outbound_gone as materialized (
-      select a, o from json_to_recordset(${json(rows)}::text::json) as x (a uuid, o uuid) join passed using (a)
+      select a, o from json_to_recordset(${json(rows)}::json) as x (a uuid, o uuid) join passed using (a)
     ), outbound_removed as (
       delete from outbound t using outbound_gone g where t.account_id = g.a and t.id = g.o returning t.blob
     ), outbound_released as (
@@ -220,7 +220,7 @@ const removeOutbound: Part = (sql, rows) => sql`
 
 const handOver: Part = (sql, rows) => sql`
     , handed as materialized (
-      select x."to", x.id, x.blob, x.envelope from json_to_recordset(${json(rows)}::text::json)
+      select x."to", x.id, x.blob, x.envelope from json_to_recordset(${json(rows)}::json)
         as x (a uuid, "to" uuid, id uuid, blob bytea, envelope json) join passed using (a)
     ), taker as materialized (
       -- Accounts that this statement has updated cannot be locked by it once more: it holds them by that update.

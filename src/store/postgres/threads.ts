@@ -82,7 +82,7 @@ async function joinThreadsOf(sql: Sql, accountId: string, epoch: number, joined:
       select id from accounts where id = ${accountId} and epoch = ${epoch} for share
     ), joined as materialized (
       select o.id as a, x."from", x."into"
-      from owned o, json_to_recordset(${JSON.stringify(joined)}::text::json) as x ("from" uuid, "into" uuid)
+      from owned o, json_to_recordset(${JSON.stringify(joined)}::json) as x ("from" uuid, "into" uuid)
     ), email as (
       update emails t set thread_id = j."into" from joined j where t.account_id = j.a and t.thread_id = j."from"
     ), ref as (
