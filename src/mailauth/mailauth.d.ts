@@ -25,11 +25,6 @@ declare module 'mailauth/lib/tools.js' {
     minBits: number,
     resolver: Resolve,
   ): Promise<{ readonly publicKey: string; readonly rr: string }>;
-  export function formatSignatureHeaderLine(
-    type: 'DKIM',
-    values: Readonly<Record<string, string | number>>,
-    folded: boolean,
-  ): string;
 }
 
 declare module 'mailauth/lib/dkim/header/index.js' {
@@ -37,8 +32,8 @@ declare module 'mailauth/lib/dkim/header/index.js' {
 
   interface Canonicalized {
     readonly canonicalizedHeader: Buffer;
-    /** The tags of a signature to be made. */
-    readonly dkimHeaderOpts: Readonly<Record<string, string | number>>;
+    /** The field of a signature to be made, folded, with `a`s in its last tag, `b`. */
+    readonly signatureHeaderLine: string;
   }
   export function generateCanonicalizedHeader(
     type: 'DKIM' | 'ARC',

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { generateCanonicalizedHeader } from 'mailauth/lib/dkim/header/index.js';
-import { formatSignatureHeaderLine } from 'mailauth/lib/tools.js';
+import type { Field } from 'mailauth/lib/tools.js';
 import type { Logger } from 'pino';
 import type { Sign } from '../mail/authentication.js';
 import { CanonicalBody } from '../mail/body-canonicalization.js';
@@ -70,6 +70,9 @@ const SIGNED = [
   'List-Owner',
   'List-Archive',
 ];
+
+/** In their order, by the names in lower case. */
+const SIGNED_NAMES = new Map([...OVERSIGNED, ...SIGNED].map((name) => [name.toLowerCase(), name]));
 
 const signAside = promisify(sign) as (algorithm: string | null, data: Buffer, key: KeyObject) => Promise<Buffer>;
 
@@ -152,7 +155,7 @@ async function read(message: Message) {
 async function signature(domain: string, key: LoadedKey, header: Buffer, bodyHash: string): Promise<string> {
   const isRsa = key.algorithm === 'rsa';
   const algorithm = `${key.algorithm}-sha256`;
-  const { canonicalizedHeader, dkimHeaderOpts } = generateCanonicalizedHeader('DKIM', signed(header), {
+  const { canonicalizedHeader, signatureHeaderLine } = generateCanonicalizedHeader('DKIM', signed(header), {
     algorithm,
     canonicalization: CANONICALIZATION,
     signingDomain: domain,
@@ -162,20 +165,31 @@ async function signature(domain: string, key: LoadedKey, header: Buffer, bodyHas
   });
   // RFC 8463 §3: the hash is what is signed.
   const data = isRsa ? canonicalizedHeader : createHash('sha256').update(canonicalizedHeader).digest();
-  const octets = await signAside(isRsa ? algorithm : null, data, key.key);
-  const tags = { ...dkimHeaderOpts, b: octets.toString('base64') };
-  return `${formatSignatureHeaderLine('DKIM', tags, true)}\r\n`;
+  const octets = await signAside(isRsa ? 'sha256' : null, data, key.key);
+  return `${withSignature(signatureHeaderLine, octets.toString('base64'))}\r\n`;
+}
+
+/** `line`: as it was canonicalized, with some value of the tag `b`, its last one; RFC 6376 §3.7 leaves that out of what is signed. */
+function withSignature(line: string, value: string): string {
+  return line.slice(0, line.lastIndexOf('b=')) + `b=${value}`.replace(/.{75}(?=.)/g, '$&\r\n ');
 }
 
 /** Of fields with one name the last comes first (RFC 6376 §5.4.2). */
 function signed(header: Buffer) {
-  const lines = headerLines(header);
   const names: string[] = [];
-  const headers = [];
-  for (const name of [...OVERSIGNED, ...SIGNED]) {
-    const there = lines.filter((line) => line.name === name.toLowerCase()).reverse();
-    headers.push(...there.map((line) => asField(line)));
-    names.push(...there.map(() => name));
+  const headers: Field[] = [];
+  const fields = new Map<string, Field[]>();
+  for (const line of headerLines(header)) {
+    if (!SIGNED_NAMES.has(line.name)) continue;
+    const others = fields.get(line.name);
+    if (others === undefined) fields.set(line.name, [asField(line)]);
+    else others.push(asField(line));
+  }
+  for (const [key, name] of SIGNED_NAMES) {
+    for (const field of fields.get(key)?.reverse() ?? []) {
+      headers.push(field);
+      names.push(name);
+    }
     if (OVERSIGNED.includes(name)) names.push(name);
   }
   return { keys: names.join(': '), headers };

@@ -73,11 +73,12 @@ class Model {
   effects: Effect[] = [{ type: 'announce', status: 'Queued' }];
   readonly #hasSender: boolean;
 
-  constructor(count: number, hasSender: boolean, now: number, heldUntil: number | undefined) {
+  /** `begins`: not of a held one. */
+  constructor(count: number, hasSender: boolean, now: number, heldUntil: number | undefined, begins: boolean) {
     this.#hasSender = hasSender;
     this.queuedAt = heldUntil ?? now;
     this.heldUntil = heldUntil ?? null;
-    if (heldUntil === undefined) this.effects.push({ type: 'due' });
+    if (heldUntil === undefined && !begins) this.effects.push({ type: 'due' });
     this.recipients = Array.from({ length: count }, () => ({
       status: 'Pending',
       deliveredAt: null,
@@ -86,6 +87,7 @@ class Model {
       retryCount: 0,
       nextTryAt: heldUntil === undefined ? now : null,
     }));
+    if (begins) this.#start(now);
   }
 
   get nextRetryAt(): number | null {
@@ -252,7 +254,7 @@ function eventOf(next: Move, now: number): OutboundEmailEvent {
 }
 
 /** Histories that random ones rarely are. */
-const COMMON: [number, boolean, number | undefined, [Move, number][]][] = (
+const COMMON: [number, boolean, number | undefined, boolean, [Move, number][]][] = (
   ['delivered', 'permanent', 'temporary'] as const
 ).flatMap((kind) => {
   const answer: Move = { type: 'answer', who: 0, kind, random: 0.5 };
@@ -263,8 +265,9 @@ const COMMON: [number, boolean, number | undefined, [Move, number][]][] = (
     [end, 0],
   ];
   return [
-    [1, true, undefined, moves],
-    [1, false, undefined, moves],
+    [1, true, undefined, false, moves],
+    [1, false, undefined, false, moves],
+    [1, true, undefined, true, moves.slice(1)],
   ];
 });
 
@@ -275,13 +278,16 @@ test('random histories end as the model says, the snapshot stored and read back 
       fc.integer({ min: 1, max: 4 }),
       fc.boolean(),
       fc.option(fc.integer({ min: 1, max: 8 * HOUR }), { nil: undefined }),
+      fc.boolean(),
       fc.array(fc.tuple(move, fc.integer({ min: 0, max: 2 * HOUR })), { maxLength: 40 }),
-      (count, hasSender, hold, moves) => {
+      (count, hasSender, hold, beginsAtOnce, moves) => {
         let now = 1_700_000_000_000;
         const heldUntil = hold && now + hold;
-        const model = new Model(count, hasSender, now, heldUntil);
+        const begins = beginsAtOnce && heldUntil === undefined;
+        const model = new Model(count, hasSender, now, heldUntil, begins);
         const recipientIds = model.recipients.map((_, i) => `r${i}`);
-        let at = step(null, { type: 'enqueue', now, recipientIds, hasSender, heldUntil });
+        let at = step(null, { type: 'enqueue', now, recipientIds, hasSender, heldUntil, begins });
+        agree(t, at, model);
         agree(t, at, model);
         for (const [next, pause] of moves) {
           now += pause;

@@ -53,6 +53,22 @@ test('both keys sign, and both signatures verify', async (t) => {
   t.false(signed.includes('sender'));
 });
 
+test('a signature is folded, and whole', async (t) => {
+  const sign = createSigner({ keys: keyStore().store, log: silent });
+  const fields = await sign('peer.test', whole(MESSAGE), 'folded');
+  for (const line of fields.split('\r\n')) t.true(line.length <= 76, line);
+  const values = fields.match(/ b=[^;]*?(?=\r\n(?! ))/g)!.map((tag) => tag.replace(/^ b=|\r\n /g, ''));
+  const octets = values.map((value) => Buffer.from(value, 'base64'));
+  t.deepEqual(
+    octets.map(({ length }) => length),
+    [256, 64],
+  );
+  t.deepEqual(
+    octets.map((each) => each.toString('base64')),
+    values,
+  );
+});
+
 test('a message in pieces of any size has the same body hash', async (t) => {
   const sign = createSigner({ keys: keyStore([peerKeys('peer.test')[1]!]).store, log: silent });
   const hashes = new Set<string>();

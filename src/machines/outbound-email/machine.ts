@@ -55,12 +55,14 @@ export const outboundEmail = setup({
     nonePending: ({ context }) => context.pending === 0,
     interrupted: (_, { isInterrupted }: EventOf<'end'>) => isInterrupted,
     toBeHeld: (_, { heldUntil }: EventOf<'enqueue'>) => heldUntil !== undefined,
+    begins: (_, { begins }: EventOf<'enqueue'>) => begins === true,
     released: ({ context }) => context.heldUntil === null,
     bySender: (_, { by }: EventOf<'cancel'>) => by === 'sender',
   },
   actions: {
-    addRecipients({ context: { recipients } }, { recipientIds, now, heldUntil }: EventOf<'enqueue'>) {
-      for (const id of recipientIds) recipients.set(id, pendingRecipient(heldUntil === undefined ? now : null));
+    addRecipients({ context: { recipients } }, { recipientIds, now, heldUntil, begins }: EventOf<'enqueue'>) {
+      const nextTryAt = heldUntil === undefined && begins !== true ? now : null;
+      for (const id of recipientIds) recipients.set(id, pendingRecipient(nextTryAt));
     },
     tryDue({ context: { recipients } }, { now }: EventOf<'start'>) {
       const due = pendingOf(recipients).filter(
@@ -117,7 +119,7 @@ export const outboundEmail = setup({
       if (context.hasSender) enqueue.emit({ type: 'report', kind: 'failed' });
     }),
     forgetReport: assign({ reportDue: null }),
-    noteSent: assign((_, { now }: { now: number }) => ({ sentAt: now })),
+    noteSent: assign((_, { now }: { now: number }) => ({ sentAt: now, reportDue: null })),
     announceQueued: emit({ type: 'announce', status: 'Queued' }),
     announceSending: emit({ type: 'announce', status: 'Sending' }),
     announceSent: emit({ type: 'announce', status: 'Sent' }),
@@ -170,6 +172,16 @@ export const outboundEmail = setup({
             actions: [
               { type: 'noteQueued', params: ({ event }) => event },
               { type: 'addRecipients', params: ({ event }) => event },
+            ],
+          },
+          // It is Queued on the way: clients and the log see both.
+          {
+            guard: { type: 'begins', params: ({ event }) => event },
+            target: 'Sending',
+            actions: [
+              { type: 'noteQueued', params: ({ event }) => event },
+              { type: 'addRecipients', params: ({ event }) => event },
+              'announceQueued',
             ],
           },
           {
@@ -245,7 +257,7 @@ export const outboundEmail = setup({
         ],
       },
     },
-    Sent: { entry: ['forgetReport', 'announceSent'] },
+    Sent: { entry: 'announceSent' },
     Failed: {
       entry: 'announceFailed',
       on: {

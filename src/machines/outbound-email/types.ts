@@ -44,6 +44,8 @@ export type OutboundEmailEvent =
       readonly hasSender: boolean;
       /** No recipient is due before `retry`, which is expected at this time. */
       readonly heldUntil?: number | undefined;
+      /** Attempts begin at once for all recipients. */
+      readonly begins?: boolean;
     }
   /** Attempts begin for the recipients that are due; while Sending for further ones, or in place of an interrupted delivery. */
   | { readonly type: 'start'; readonly now: number }

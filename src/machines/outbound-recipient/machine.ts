@@ -3,7 +3,7 @@
 // Delivered is final: nothing is delivered twice.
 import { assign, emit, type SnapshotFrom, setup } from 'xstate';
 import { type RetryPolicy, retryDelay } from '../outbound-email/retry.js';
-import { transitionsOf } from '../transitions.js';
+import { statesOf, transitionsOf } from '../transitions.js';
 
 interface RecipientContext {
   /** ms since the epoch. */
@@ -58,10 +58,10 @@ export const outboundRecipient = setup({
   actions: {
     makeDue: assign((_, { now }: { now: number }) => ({ nextTryAt: now })),
     forgetDueTime: assign({ nextTryAt: null }),
-    keepTime: assign((_, { now }: EventOf<'delivered'>) => ({ deliveredAt: now })),
-    keepAnswer: assign((_, { text, statusCode }: Answer) => ({ lastError: text, statusCode })),
+    keepTime: assign((_, { now }: EventOf<'delivered'>) => ({ deliveredAt: now, nextTryAt: null })),
+    keepAnswer: assign((_, { text, statusCode }: Answer) => ({ lastError: text, statusCode, nextTryAt: null })),
     keepReason: assign(({ context }, { text, statusCode }: Answer) =>
-      context.lastError === null ? { lastError: text, statusCode } : {},
+      context.lastError === null ? { lastError: text, statusCode, nextTryAt: null } : { nextTryAt: null },
     ),
     backOff: assign(({ context }, { now, random, policy }: Planned) => ({
       retryCount: context.retryCount + 1,
@@ -82,7 +82,6 @@ export const outboundRecipient = setup({
   initial: 'Pending',
   states: {
     Pending: {
-      exit: 'forgetDueTime',
       on: {
         tried: { actions: 'forgetDueTime' },
         due: { actions: { type: 'makeDue', params: ({ event }) => event } },
@@ -137,9 +136,16 @@ export type RecipientMachine = SnapshotFrom<typeof outboundRecipient>;
 
 const transition = transitionsOf(outboundRecipient);
 
-/** Due at the time; null: held. */
+const stateOf = statesOf(outboundRecipient);
+
+/** Due at the time; null: held, or its attempt begins at once. */
 export function pendingRecipient(nextTryAt: number | null): RecipientMachine {
-  return outboundRecipient.resolveState({ value: 'Pending', context: { ...NEW, nextTryAt } });
+  return stateOf('Pending', { ...NEW, nextTryAt });
+}
+
+/** As it was stored. */
+export function revivedRecipient({ value, context }: Pick<RecipientMachine, 'value' | 'context'>): RecipientMachine {
+  return stateOf(value, context);
 }
 
 export function recipientAfter(

@@ -87,7 +87,8 @@ function retry(tx: MailboxTransaction, row: OutboundRow, payload: unknown, messa
   if (row.heldUntil !== null) {
     tx.begin();
     const first = firstAttempts(tx, payload, row.recipients);
-    const next = step(row.machine, event, ...first.events);
+    const begin = first.begins ? [{ type: 'start', now: tx.now } as const] : [];
+    const next = step(row.machine, event, ...begin, ...first.events);
     if (message === undefined) advanceFirst(tx, row, next, first, { summary });
     else advanceFirst(tx, dated(tx, row, message), next, first, writtenWith(row, message));
     return next.status;

@@ -2,7 +2,6 @@
 // Sent. What is asked of emails in the queue is in cancelling.ts and deliveries.ts; the state of an email is decided by its machine.
 
 import { step } from '../../../machines/outbound-email/step.js';
-import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import { DRAFT, flagBit, SEEN } from '../../../mail/flags.js';
 import { isUuid } from '../../../mail/ids.js';
 import type { OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
@@ -137,9 +136,9 @@ function queue(
   const id = before?.id ?? tx.otherId();
   const recipients = recipientsOf(tx, addressees);
   const recipientIds = recipients.map((recipient) => recipient.id);
-  const queued: OutboundEmailEvent = { type: 'enqueue', now, recipientIds, hasSender: sender !== '', heldUntil };
   const first = heldUntil === undefined ? firstAttempts(tx, payload, recipients) : NO_ATTEMPTS;
-  const next = step(null, queued, ...first.events);
+  const about = { now, recipientIds, hasSender: sender !== '', heldUntil, begins: first.begins };
+  const next = step(null, { type: 'enqueue', ...about }, ...first.events);
   const sentEmailId = placeInSent(tx, blob, summary);
   flagOriginal(tx, message.original);
   const { subject, messageId, inReplyTo, references, size } = summary;

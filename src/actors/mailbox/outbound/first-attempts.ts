@@ -14,11 +14,13 @@ export interface FirstAttempts {
   readonly hosted: HostedRecipients;
   /** The delivery that begins with the commit; null when none does. */
   readonly attempt: OutboundRow['attempt'];
-  /** For the machine, after the event that makes the email due. */
+  /** Attempts begin with the event that makes the email due. */
+  readonly begins: boolean;
+  /** For the machine, after that event. */
   readonly events: readonly OutboundEmailEvent[];
 }
 
-export const NO_ATTEMPTS: FirstAttempts = { hosted: NO_HOSTED, attempt: null, events: [] };
+export const NO_ATTEMPTS: FirstAttempts = { hosted: NO_HOSTED, attempt: null, begins: false, events: [] };
 
 /** `payload`: of the command, by which outcomes of hosted recipients were read. */
 export function firstAttempts(
@@ -30,11 +32,11 @@ export function firstAttempts(
   const hosted = hostedRecipients(tx, payload, recipients);
   const by = hosted.outcomes.length === recipients.length ? undefined : tx.outbound.deliverer;
   const attempt = by === undefined ? null : { id: tx.otherId(), by };
-  if (attempt === null && hosted.events.length === 0) return { hosted, attempt, events: [] };
-  const events: OutboundEmailEvent[] = [{ type: 'start', now }, ...hosted.events];
+  if (attempt === null && hosted.events.length === 0) return { ...NO_ATTEMPTS, hosted };
+  const events = [...hosted.events];
   // Without a delivery the others are due at once.
   if (attempt === null) events.push({ type: 'end', now, random: 0, policy: tx.retryPolicy, isInterrupted: true });
-  return { hosted, attempt, events };
+  return { hosted, attempt, begins: true, events };
 }
 
 /** Writes `row` as the step leaves it, with its first attempts. `summary` gives that of its message when it is needed. */
