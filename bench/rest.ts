@@ -4,6 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect } from '../src/store/postgres/client.js';
 import { cpuSeconds, difference } from './support/cpu-time.js';
 import { figure, latency, percentile, withGoal } from './support/figures.js';
@@ -20,6 +21,12 @@ const CLIENTS = 32;
 const SAMPLES = 200;
 /** Of the runs with all clients: enough for a 99th percentile and for the clock of processor time. */
 const MANY_SAMPLES = 3_200;
+/** Requests of each operation that are made before its figures: V8 compiles what they run a second time, and takes a core for that. */
+const WARM_SAMPLES = 6_400;
+/** Of mail before the figures beside it: messages to all accounts, whose mailboxes are loaded then, on paths that are compiled. */
+const WARM_MAIL_MS = 10_000;
+/** Of a run beside mail without a pause: hundreds of messages arrive meanwhile. */
+const MAIL_SECONDS = 3;
 const ARRIVING = 200;
 /** Requests a second of each client that does not ask again at once. */
 const PACE = 10;
@@ -92,6 +99,8 @@ async function measureReads(bench: Bench, ids: readonly string[]): Promise<void>
       goal,
     ],
   ];
+  await timed(bench, 'list, first of the node', { clients: CLIENTS, samples: MANY_SAMPLES }, operations[0]![1]);
+  for (const [, request] of operations) await load(bench, { clients: CLIENTS, samples: WARM_SAMPLES }, request);
   for (const [name, request] of operations) await both(bench, name, request);
   const { node, accounts } = bench;
   const mail = await startMail(
@@ -100,13 +109,12 @@ async function measureReads(bench: Bench, ids: readonly string[]): Promise<void>
     ARRIVING,
   );
   process.stdout.write(`  While ${ARRIVING} messages a second arrive for ${ACCOUNTS} accounts, by turns:\n`);
+  const loading = { clients: CLIENTS, seconds: MAIL_SECONDS };
+  await timed(bench, 'list, while the first mail loads the mailboxes', loading, operations[0]![1]);
+  await delay(WARM_MAIL_MS);
   for (const [name, request, goal] of operations) {
-    await timed(
-      bench,
-      `${name}, with mail`,
-      { clients: CLIENTS, samples: MANY_SAMPLES, goal, showsCpu: true },
-      request,
-    );
+    const unpaced = { clients: CLIENTS, seconds: MAIL_SECONDS, goal, showsCpu: true };
+    await timed(bench, `${name}, with mail`, unpaced, request);
     const paced = { clients: CLIENTS, samples: MANY_SAMPLES, pace: PACE, goal };
     await timed(bench, `${name}, with mail, ${PACE}/s each`, paced, request);
   }
@@ -140,40 +148,30 @@ async function both(bench: Bench, name: string, request: Request, samples = MANY
   await timed(bench, name, { clients: CLIENTS, samples, showsCpu: true }, request);
 }
 
-interface Timing {
+interface Load {
   readonly clients: number;
-  readonly samples: number;
-  readonly warm?: number;
+  /** Requests, or time. */
+  readonly samples?: number;
+  readonly seconds?: number;
   /** Requests a second of each client; without it a client asks again as soon as it has its answer. */
   readonly pace?: number;
+}
+
+interface Timing extends Load {
+  readonly warm?: number;
   readonly showsCpu?: boolean;
   readonly goal?: { readonly median: number; readonly p99: number } | undefined;
 }
 
 async function timed(bench: Bench, name: string, timing: Timing, request: Request): Promise<void> {
-  const { clients, samples, warm = 20, pace, goal } = timing;
-  const label = `${name}, ${clients} client(s)`;
+  const { warm = 20, goal } = timing;
+  const label = `${name}, ${timing.clients} client(s)`;
   if (!bench.isWanted(label)) return;
   for (let i = 0; i < warm; i++) await asked(bench, request(i));
   const roots = { node: [bench.node.process.pid!], database: [bench.node.databasePid], client: [process.pid] };
   const before = await cpuSeconds(roots);
-  const takenMs: number[] = [];
-  let next = 0;
   const started = performance.now();
-  await Promise.all(
-    bench.connections.slice(0, clients).map(async (connection, client) => {
-      for (let n = 0; next < samples; n++) {
-        const octets = request(next++);
-        const due = pace === undefined ? 0 : started + ((n + client / clients) / pace) * 1000;
-        const begun = performance.now();
-        if (due > begun) await new Promise((resolve) => setTimeout(resolve, due - begun));
-        const { status } = await connection.send(octets);
-        // From when the request was due: a client that is held up must not ask less.
-        takenMs.push(performance.now() - (pace === undefined ? begun : Math.max(due, started)));
-        if (status >= 300) throw new Error(`${name}: ${status}`);
-      }
-    }),
-  );
+  const takenMs = await load(bench, timing, request);
   const seconds = (performance.now() - started) / 1000;
   const used = difference(await cpuSeconds(roots), before);
   if (goal !== undefined) {
@@ -185,8 +183,35 @@ async function timed(bench: Bench, name: string, timing: Timing, request: Reques
   if (timing.showsCpu !== true) return;
   // The database is started by the node, and the node by this process.
   const shares = { node: used.node - used.database, database: used.database, client: used.client - used.node };
-  const cpu = Object.entries(shares).map(([name, each]) => `${name} ${((each / samples) * 1e6).toFixed(0)} µs`);
-  figure('', samples / seconds, 'requests/s', `CPU a request: ${cpu.join(', ')}`);
+  const each = (of: number) => `${((of / takenMs.length) * 1e6).toFixed(0)} µs`;
+  const cpu = Object.entries(shares).map(([name, share]) => `${name} ${each(share)}`);
+  figure('', takenMs.length / seconds, 'requests/s', `CPU a request: ${cpu.join(', ')}`);
+}
+
+/** What each request has taken, in ms. */
+async function load(
+  { connections }: Bench,
+  { clients, samples = Number.POSITIVE_INFINITY, seconds = Number.POSITIVE_INFINITY, pace }: Load,
+  request: Request,
+): Promise<number[]> {
+  const takenMs: number[] = [];
+  let next = 0;
+  const started = performance.now();
+  await Promise.all(
+    connections.slice(0, clients).map(async (connection, client) => {
+      for (let n = 0; next < samples && performance.now() - started < seconds * 1000; n++) {
+        const octets = request(next++);
+        const due = pace === undefined ? 0 : started + ((n + client / clients) / pace) * 1000;
+        const begun = performance.now();
+        if (due > begun) await delay(due - begun);
+        const { status } = await connection.send(octets);
+        // From when the request was due: a client that is held up must not ask less.
+        takenMs.push(performance.now() - (pace === undefined ? begun : Math.max(due, started)));
+        if (status >= 300) throw new Error(`${octets.toString().split('\r\n')[0]}: ${status}`);
+      }
+    }),
+  );
+  return takenMs;
 }
 
 async function asked({ connections }: Bench, octets: Buffer, expected?: number): Promise<LoadReply> {
