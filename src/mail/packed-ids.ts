@@ -5,13 +5,15 @@ import { uuidOctets, uuidText, uuidWords } from './ids.js';
 const OCTETS = 16;
 
 export class PackedIds implements Iterable<string> {
-  /** Must not be changed. */
-  readonly octets: Uint8Array;
+  readonly length: number;
   /** The list of which this one is the `rest`. */
   readonly whole: PackedIds | undefined;
+  #octets: Uint8Array | (() => Uint8Array);
 
-  constructor(octets: Uint8Array, whole?: PackedIds) {
-    this.octets = octets;
+  /** `octets` must not be changed. Those of a list that is told its length are made when they are asked for. */
+  constructor(octets: Uint8Array | (() => Uint8Array), length = octets.length / OCTETS, whole?: PackedIds) {
+    this.#octets = octets;
+    this.length = length;
     this.whole = whole;
   }
 
@@ -25,13 +27,15 @@ export class PackedIds implements Iterable<string> {
     return new PackedIds(octets);
   }
 
-  /** All but the first: the same octets, not a copy. */
-  get rest(): PackedIds {
-    return new PackedIds(this.octets.subarray(OCTETS), this);
+  /** Must not be changed. */
+  get octets(): Uint8Array {
+    if (typeof this.#octets === 'function') this.#octets = this.#octets();
+    return this.#octets;
   }
 
-  get length(): number {
-    return this.octets.length / OCTETS;
+  /** All but the first: the same octets, not a copy. */
+  get rest(): PackedIds {
+    return new PackedIds(() => this.octets.subarray(OCTETS), this.length - 1, this);
   }
 
   has(id: string): boolean {

@@ -149,6 +149,22 @@ export interface StoredOnly {
   readonly summary?: MessageSummary;
 }
 
+/** Emails of one folder by their UIDs, in the order of a record of their flags. Absent in records that were read from the log. */
+export interface FlaggedInFolder {
+  readonly folderId: string;
+  /** Of emails that follow each other in the folder; other UIDs of a run are those of emails that have left. */
+  readonly runs: readonly UidRun[];
+  /** In the memory that planned the change. */
+  readonly slots: readonly number[];
+}
+
+export interface UidRun {
+  readonly first: number;
+  readonly last: number;
+  /** Emails. */
+  readonly count: number;
+}
+
 export type Change = {
   [T in keyof Payloads]: {
     readonly type: T;
@@ -157,7 +173,11 @@ export type Change = {
     /** ms since the epoch. */
     readonly at: number;
     readonly payload: Payloads[T];
-  } & (T extends 'OutboundChanged' ? { readonly storedOnly?: StoredOnly } : unknown);
+  } & (T extends 'OutboundChanged'
+    ? { readonly storedOnly?: StoredOnly }
+    : T extends 'FlagsChanged'
+      ? { readonly inFolder?: FlaggedInFolder }
+      : unknown);
 }[keyof Payloads];
 
 export type ChangeOf<T extends Change['type']> = Extract<Change, { readonly type: T }>;
@@ -169,7 +189,7 @@ export type ChangeContent = {
 
 /** As the log has the record and as it is published; `n` counts the records of one seq. */
 export type LoggedChange = {
-  [T in Change['type']]: Omit<ChangeOf<T>, 'storedOnly'> & { readonly n: number };
+  [T in Change['type']]: Omit<ChangeOf<T>, 'storedOnly' | 'inFolder'> & { readonly n: number };
 }[Change['type']];
 
 /** The emails that a record of changed flags is about. */

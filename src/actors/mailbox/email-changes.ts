@@ -44,10 +44,12 @@ export class EmailChanges {
     return this.#addedAt(slot)?.id ?? this.#state.emails.id(slot);
   }
 
+  /** `slots` must not be changed afterwards: where the batch has added no email, ids are made when they are asked for. */
   packedIds(slots: readonly number[]): PackedIds {
+    const { emails } = this.#state;
+    if (this.#added.length === 0) return new PackedIds(() => emails.packedIds(slots), slots.length);
     const octets = new Uint8Array(slots.length * 16);
     const view = new DataView(octets.buffer);
-    const { emails } = this.#state;
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i]!;
       if (slot < this.#firstAdded) emails.writeId(slot, view, i * 16);

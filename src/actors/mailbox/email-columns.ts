@@ -175,6 +175,14 @@ export class EmailColumns {
     return words;
   }
 
+  /** 16 octets an id. */
+  packedIds(slots: readonly number[]): Uint8Array {
+    const octets = new Uint8Array(slots.length * 16);
+    const view = new DataView(octets.buffer);
+    for (let i = 0; i < slots.length; i++) this.writeId(slots[i]!, view, i * 16);
+    return octets;
+  }
+
   /** Writes the 16 octets of the id. */
   writeId(slot: number, into: DataView, offset: number): void {
     for (let w = 0; w < 4; w++) into.setUint32(offset + w * 4, this.#ids[slot * 4 + w]!);

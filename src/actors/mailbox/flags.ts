@@ -144,7 +144,7 @@ function store(
   }
   if (changed === 0) return 0;
   tx.begin();
-  for (const all of changes.values()) tx.setFlags(all.slots, all.bits, all.keywords);
+  for (const all of changes.values()) tx.setFlags(all.slots, all.bits, all.keywords, folderId);
   if (folderId !== undefined) tx.setDeleted(marked, folderId, mode === 'replace' ? flags.isDeleted : mode === 'add');
   if (isSeenChanged) tx.announceUnread({ always: true });
   return changed;

@@ -1,11 +1,14 @@
 // The folders of a transaction: their rows and the emails in them, read through as if the batch so far had happened already.
 // Counters have one rule, here: an email that comes or goes, or is read, changes `total` and `unread` of the folders that
 // hold it, and whatever happens in a folder raises its `highestModseq`.
+import type { UidRun } from '../../store/changes.js';
 import type { FolderCounters, FolderDefinition, FolderRow, SystemRole } from '../../store/mailbox-rows.js';
 import type { FolderColumns } from './folder-columns.js';
 import type { MailboxState } from './state.js';
 
 const NONE: ReadonlyMap<number, number> = new Map();
+/** Of the emails that one command gives the same flags: more are named by their ids. */
+const MOST_RUNS = 8;
 
 type Mutable = { -readonly [K in keyof FolderRow]: FolderRow[K] };
 
@@ -82,6 +85,28 @@ export class FolderChanges {
       for (; next < placed.length && placed[next]![1] <= last; next++) slots.push(placed[next]![0]);
     }
     return slots;
+  }
+
+  /**
+   * Runs of the UIDs of emails that the folder holds, in the order of the UIDs. Undefined where the runs are many, and where
+   * the batch has changed which emails the folder holds.
+   */
+  uidRuns(folderId: string, slots: readonly number[]): readonly UidRun[] | undefined {
+    const columns = this.#state.folders.get(folderId);
+    if (columns === undefined || this.#deleted.has(folderId)) return undefined;
+    if ((this.#changed.get(folderId)?.uids.size ?? 0) > 0) return undefined;
+    const runs: UidRun[] = [];
+    for (let from = 0, to = 0; from < slots.length; from = to) {
+      const first = columns.uidOf(slots[from]!);
+      let index = columns.indexOfUid(first);
+      while (to < slots.length && index < columns.count && columns.slotAt(index) === slots[to]) {
+        index++;
+        to++;
+      }
+      if (to === from || runs.length === MOST_RUNS) return undefined;
+      runs.push({ first, last: columns.uidOf(slots[to - 1]!), count: to - from });
+    }
+    return runs;
   }
 
   /** When the placement changed last, if that was in this batch; else when it or the email did. */

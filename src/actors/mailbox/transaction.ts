@@ -190,9 +190,9 @@ export class MailboxTransaction {
 
   /**
    * Gives emails these flags. Keywords stay as they are when none are given. Emails that have these flags already are passed
-   * over.
+   * over. `folderId`: whose UIDs selected the emails, in their order.
    */
-  setFlags(slots: readonly number[], flags: number, keywords?: readonly string[]): void {
+  setFlags(slots: readonly number[], flags: number, keywords?: readonly string[], folderId?: string): void {
     const ordered = keywords === undefined ? undefined : inOrder(keywords);
     const others = (slot: number) => ordered !== undefined && !isSame(ordered, this.keywords(slot));
     const groups = grouped(slots, (slot) => (flags ^ this.flags(slot)) * 2 + (others(slot) ? 1 : 0));
@@ -204,7 +204,10 @@ export class MailboxTransaction {
         ...this.#ids(group),
         ...(key % 2 === 1 && { keywords: ordered! }),
       };
-      this.#record({ type: 'FlagsChanged', payload }, group);
+      const isOfFolder = folderId !== undefined && key % 2 === 0 && group.length >= LEAST_PACKED;
+      const runs = isOfFolder ? this.folders.uidRuns(folderId, group) : undefined;
+      const inFolder = runs === undefined ? {} : { inFolder: { folderId: folderId!, runs, slots: group } };
+      this.#record({ type: 'FlagsChanged', payload, ...inFolder }, group);
     }
   }
 

@@ -26,6 +26,7 @@ export const ACCOUNT_TABLES = [
   'annotations',
   'events',
   'flag_overlays',
+  'flag_ranges',
   'inbound',
   'import_positions',
   'recent_commands',

@@ -2,6 +2,7 @@
 import { EVENT_PAGE_OCTETS, type EventLog } from '../events.js';
 import type { EventRow } from '../mailboxes.js';
 import { type Fragment, guarded, type Sql } from './client.js';
+import { idsOfEntry, octetsOfEntry } from './flag-ranges.js';
 import { type StoredEntry, withIds } from './packed-entries.js';
 
 interface LogRow {
@@ -16,13 +17,13 @@ export function postgresEvents(sql: Sql): EventLog {
     const rows = await guarded(
       () => sql<LogRow[]>`
         with changes as (
-          select seq, entries, ids, at from events
+          select account_id, seq, entries, ids, at from events
           where account_id = ${accountId} and seq > ${after} order by seq limit ${limit}
         ), sized as (
-          select seq, entries, ids, at, sum(octets) over (order by seq) - octets as before
-          from changes, lateral (select pg_column_size(entries) + coalesce(pg_column_size(ids), 0) as octets) size
+          select e.*, sum(octets) over (order by seq) - octets as before
+          from changes e, lateral (select pg_column_size(entries) + ${octetsOfEntry(sql)} as octets) size
         )
-        select seq, entries, ids, at from sized where before < ${EVENT_PAGE_OCTETS} order by seq`,
+        select seq, entries, ${idsOfEntry(sql)} as ids, at from sized e where before < ${EVENT_PAGE_OCTETS} order by seq`,
     );
     return rows.flatMap(({ seq, entries, ids, at }) =>
       entries.map((entry, n) => {
@@ -49,7 +50,8 @@ export function postgresEvents(sql: Sql): EventLog {
         with asked as (${bounds}), bound as materialized (
           -- Flags that are not written to the emails yet have their ids here.
           select account_id, least(seq, (
-            select min(o.seq) - 1 from flag_overlays o where o.account_id = asked.account_id)) as seq
+            select min(o.seq) - 1 from flag_overlays o where o.account_id = asked.account_id), (
+            select min(r.seq) - 1 from flag_ranges r where r.account_id = asked.account_id)) as seq
           from asked
         ), gone as (
           delete from events e using bound b where e.account_id = b.account_id and e.seq <= b.seq returning e.seq

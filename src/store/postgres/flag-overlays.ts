@@ -5,23 +5,20 @@
 import type { FlagOverlayRows } from '../flag-settling.js';
 import type { EmailPage } from '../mailboxes.js';
 import { type Fragment, guarded, type Sql } from './client.js';
+import { idsOfRange, type OverlayRow } from './flag-ranges.js';
 
 const ID_OCTETS = 16;
-
-export interface OverlayRow {
-  /** Account. */
-  readonly a: string;
-  readonly seq: number;
-  /** Position of the first id in the row of the log. */
-  readonly first: number;
-  readonly count: number;
-  readonly flags: number;
-}
 
 /** Of the ids that an overlay `o` still has the first `count`. A look-up by key: as a join it may read the account's log. */
 const idsOf = (sql: Sql, count: Fragment) => sql`
   substring((select ids from events where account_id = o.account_id and seq = o.seq)
     from o.first * ${ID_OCTETS} + 1 for ${count} * ${ID_OCTETS})`;
+
+/** All of an account, with their ids. */
+const rangesAndOverlays = (sql: Sql, accountId: string) => sql`
+  select o.seq, o.first, o.flags, ${idsOf(sql, sql`o.count`)} as ids from flag_overlays o where o.account_id = ${accountId}
+  union all
+  select r.seq, r.first, r.flags, ${idsOfRange(sql)} from flag_ranges r where r.account_id = ${accountId}`;
 
 /** A part of the commit's statement. */
 export function writeOverlays(sql: Sql, rows: readonly OverlayRow[]) {
@@ -45,9 +42,9 @@ export interface FlagOverlay {
 export async function flagOverlays(sql: Sql, accountId: string): Promise<readonly FlagOverlay[]> {
   return guarded(
     () => sql<FlagOverlay[]>`
-      select o.seq::float8 as seq, o.flags, ${idsOf(sql, sql`o.count`)} as ids
-      from flag_overlays o
-      where o.account_id = ${accountId} order by o.seq, o.first desc`,
+      select seq::float8 as seq, flags, ids from (
+        ${rangesAndOverlays(sql, accountId)}
+      ) o order by o.seq, o.first desc`,
   );
 }
 
@@ -74,9 +71,7 @@ export function overlay({ ids, flags, modseqs, count }: EmailPage, overlays: rea
 export function overlaidFlags(sql: Sql, accountId: string) {
   return sql`
     overlay as materialized (
-      select o.seq, o.first, o.flags, ${idsOf(sql, sql`o.count`)} as ids
-      from flag_overlays o
-      where o.account_id = ${accountId}
+      ${rangesAndOverlays(sql, accountId)}
     ), overlaid as materialized (
       select distinct on (id) ${idAt(sql, sql`o.ids`)} as id, o.seq, o.flags
       from overlay o cross join lateral generate_series(0, length(o.ids) / ${ID_OCTETS} - 1) i
@@ -146,17 +141,29 @@ async function accountsBehind(sql: Sql, ageMs: number, limit: number): Promise<r
   const rows = await guarded(
     () => sql<{ id: string }[]>`
       select distinct o.account_id as id
-      from flag_overlays o join events e on e.account_id = o.account_id and e.seq = o.seq
+      from (select account_id, seq from flag_overlays union all select account_id, seq from flag_ranges) o
+        join events e on e.account_id = o.account_id and e.seq = o.seq
       where e.at < now() - ${ageMs} * interval '1 millisecond' limit ${limit}`,
   );
   return rows.map(({ id }) => id);
 }
 
+/** Makes overlays of the account's ranges. */
+async function expand(sql: Sql, accountId: string): Promise<void> {
+  await guarded(() => sql`select expand_flag_ranges(${accountId})`);
+}
+
 /** `sql`: a pool made `byKey`. */
 export function postgresFlagOverlays(sql: Sql): FlagOverlayRows {
   return {
-    dropCovered: (accountId) => dropCovered(sql, accountId),
-    write: (accountId, most) => writeOverlaid(sql, accountId, most),
+    async dropCovered(accountId) {
+      await expand(sql, accountId);
+      return dropCovered(sql, accountId);
+    },
+    async write(accountId, most) {
+      await expand(sql, accountId);
+      return writeOverlaid(sql, accountId, most);
+    },
     behind: (ageMs, limit) => accountsBehind(sql, ageMs, limit),
   };
 }

@@ -90,6 +90,7 @@ const claimText = (locked: string): string => `
     update accounts a set epoch = f.epoch
     from free f,
       (select set_config('mansio.reads_overlays', 'on', true), set_config('mansio.reads_uid_ranges', 'on', true),
+        set_config('mansio.reads_flag_ranges', 'on', true),
         set_config('synchronous_commit', 'off', true)) setting
     where a.id = f.id
     returning a.id, a.modseq, a.email, a.held
@@ -106,7 +107,8 @@ const claimText = (locked: string): string => `
     (select json_agg(k) from (select keywords as names, array_agg(id order by id) as ids
       from (select id, keywords from emails where account_id = a.id and keywords <> '{}' order by id limit ${MOST_ROWS + 1}) e
       group by keywords order by 2) k) as keywords,
-    exists (select from flag_overlays where account_id = a.id) as "hasOverlays"
+    exists (select from flag_overlays where account_id = a.id)
+      or exists (select from flag_ranges where account_id = a.id) as "hasOverlays"
   from claimed c join accounts a on a.id = c.id`;
 
 /** Waits for no account: who holds the lock of one may wait for another one of the group. */

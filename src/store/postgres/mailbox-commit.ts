@@ -8,6 +8,7 @@ import { type BlobOfAccount, gather, smallBlob, storedBlobs } from './blob-write
 import type { Fragment, Sql } from './client.js';
 import { json, PASSED, type Part } from './commit-parts.js';
 import { writeOverlays } from './flag-overlays.js';
+import { expandRanges, isRanged, type RangeRow, rangesOf, takesPlacements, writeRanges } from './flag-ranges.js';
 import { writeLabels } from './labels-commit.js';
 import { changingFolderColumns, folderColumns, folderCounters } from './mailbox-columns.js';
 import { writeOutbound } from './outbound-commit.js';
@@ -24,6 +25,7 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
   const added = [];
   const flagged = [];
   const overlaid = [];
+  const ranged: RangeRow[] = [];
   const removed = [];
   const placed = [];
   const expunged = [];
@@ -35,13 +37,17 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
   for (const change of changes) {
     const a = change.accountId;
     const net = netOf(change.changes);
-    fences.push({ a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter });
+    const fence = { a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter };
+    fences.push(takesPlacements(net) ? { ...fence, unplaces: true } : fence);
     for (const id of change.inbound) consumed.push({ a, id });
     for (const email of net.emailsAdded) added.push(emailRow(a, email));
-    log.add(a, change.changes);
     const isOverlaid = net.flaggedTogether.length > 0 && overlays.hasRoom(a);
+    const areRanges = isOverlaid && isRanged(change, net);
+    log.add(a, change.changes, areRanges);
     for (const { change: record } of isOverlaid ? net.flaggedTogether : []) {
-      overlaid.push({ a, seq: record.seq, flags: record.payload.flags, ...log.placeOf(record) });
+      const overlay = { a, seq: record.seq, flags: record.payload.flags, ...log.placeOf(record) };
+      if (areRanges) ranged.push(...rangesOf(overlay, record.inFolder!));
+      else overlaid.push(overlay);
     }
     for (const emails of runsOf(isOverlaid ? net.emailsFlagged : allFlagged(net), haveSameFlags)) {
       const { flags, keywords, modseq } = emails[0]!;
@@ -79,6 +85,7 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
     remembered,
     preferences,
     overlaid,
+    ranged,
   };
 }
 
@@ -172,12 +179,16 @@ export async function commitChanges(
   const results = await sql<{ account_id: string; consumed: string | null; threads: string[] | null }[]>`
     with fence as (
       select * from json_to_recordset(${json(rows.fences)}::json)
-        as x (a uuid, epoch bigint, before bigint, after bigint)
+        as x (a uuid, epoch bigint, before bigint, after bigint, unplaces boolean)
     )
     ${part(lookForInbound, rows.consumed)}
     , passed as (
       update accounts t set modseq = f.after from fence f
       where t.id = f.a and t.epoch = f.epoch and t.modseq = f.before ${part(hasAllInbound, rows.consumed)}
+        ${part(
+          expandRanges,
+          rows.fences.filter((fence) => 'unplaces' in fence),
+        )}
       returning t.id as a, t.shard
     ), passed_ids as materialized (
       select array_agg(a) as ids from passed
@@ -210,6 +221,7 @@ export async function commitChanges(
     ${part(remember, rows.remembered)}
     ${part(choosePreferences, rows.preferences)}
     ${writeOverlays(sql, rows.overlaid)}
+    ${part(writeRanges, rows.ranged)}
     ${writeLabels(sql, changes)}
     ${writeOutbound(sql, changes)}
     select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
@@ -219,7 +231,7 @@ export async function commitChanges(
   const torn = found.filter(({ threads }) => threads.length > 1);
   const epochs = new Map(changes.map(({ accountId, epoch }) => [accountId, epoch]));
   const areJoined = torn.length > 0 && (await joinThreads(sql, torn, epochs));
-  for (const { a } of rows.overlaid) overlays.note(a);
+  for (const { a } of [...rows.overlaid, ...rows.ranged]) overlays.note(a);
   return changes.map((change): CommitResult => {
     const own = results.filter((row) => row.account_id === change.accountId && row.threads === null);
     if (own.length === 0) return { kind: 'fenced' };
@@ -243,7 +255,7 @@ const octets = (sql: Sql, { buffer, byteOffset, length }: Uint8Array) =>
   sql`(select decode(${Buffer.from(buffer, byteOffset, length).toString('base64')}, 'base64'))`;
 
 const idsOfRow = (sql: Sql, ids: Uint8Array) =>
-  sql`case when octets > 0 then substring(${octets(sql, ids)} from "from" for octets) end`;
+  sql`case when octets is not null then substring(${octets(sql, ids)} from "from" for octets) end`;
 
 const lookForInbound: Part = (sql, rows) => sql`
     , due as materialized (

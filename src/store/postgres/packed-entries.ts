@@ -24,9 +24,11 @@ export interface LogRow {
   readonly seq: number;
   readonly at: number;
   readonly entries: StoredEntry[];
-  /** Where its ids begin among those of all rows, 1-based, and how many octets they are. */
+  /** Where its ids begin among those of all rows, 1-based, and how many octets they are; undefined without ids. */
   readonly from: number;
-  octets: number;
+  octets?: number;
+  /** Ids that entries name; those that ranges stand for are not among those of all rows. */
+  count: number;
 }
 
 /** Rows of a commit, and the ids of all of them. */
@@ -40,16 +42,16 @@ export class LogRows {
     | { readonly row: LogRow; readonly emailId: string; readonly others: PackedIds; readonly packed: Packed }
     | undefined;
 
-  /** One row a seq: a change of many entries costs no more rows than one of a single entry. */
-  add(accountId: string, changes: readonly Change[]): void {
+  /** One row a seq: a change of many entries costs no more rows than one of a single entry. `isRanged`: ranges stand for all ids. */
+  add(accountId: string, changes: readonly Change[], isRanged: boolean): void {
     let row: LogRow | undefined;
     for (const change of changes) {
       const { seq, at } = change;
       if (row?.seq !== seq) {
-        row = { a: accountId, seq, at, entries: [], from: this.#octets + 1, octets: 0 };
+        row = { a: accountId, seq, at, entries: [], from: this.#octets + 1, count: 0 };
         this.rows.push(row);
       }
-      row.entries.push(this.#entryOf(change, row));
+      row.entries.push(this.#entryOf(change, row, isRanged));
     }
   }
 
@@ -58,7 +60,7 @@ export class LogRows {
   }
 
   get areAnyPacked(): boolean {
-    return this.#packed.length > 0;
+    return this.rows.some(({ count }) => count > 0);
   }
 
   /** Where the ids of a packed record of flags are in its row. */
@@ -66,25 +68,28 @@ export class LogRows {
     return this.#places.get(change)!;
   }
 
-  #entryOf(change: Change, row: LogRow): StoredEntry {
+  #entryOf(change: Change, row: LogRow, isRanged: boolean): StoredEntry {
     const { type, payload } = change;
     if (!('others' in payload) || !(payload.others instanceof PackedIds)) return { type, payload };
     const { others, ...first } = payload;
-    const packed = this.#placeFor(change, row, first.emailId, others);
+    const packed = this.#placeFor(change, row, first.emailId, others, isRanged);
     this.#last = { row, emailId: first.emailId, others, packed };
     return { type, payload: first, packed };
   }
 
   /** Emails that move have two records with the same ids. Records of flags have ids of their own: their places name overlays. */
-  #placeFor(change: Change, row: LogRow, emailId: string, others: PackedIds): Packed {
+  #placeFor(change: Change, row: LogRow, emailId: string, others: PackedIds, isRanged: boolean): Packed {
     const last = this.#last;
     const isKnown = change.type !== 'FlagsChanged' && last?.row === row && last.emailId === emailId;
     if (isKnown && Buffer.compare(last.others.octets, others.octets) === 0) return last.packed;
-    const packed = { first: row.octets / ID_OCTETS, count: 1 + others.length };
-    const octets = packed.count * ID_OCTETS;
+    const packed = { first: row.count, count: 1 + others.length };
     if (change.type === 'FlagsChanged') this.#places.set(change, packed);
+    row.count += packed.count;
+    row.octets ??= 0;
+    if (isRanged) return packed;
     if (others.whole !== undefined) this.#packed.push(others.whole.octets);
     else this.#packed.push(uuidOctets(emailId), others.octets);
+    const octets = packed.count * ID_OCTETS;
     this.#octets += octets;
     row.octets += octets;
     return packed;

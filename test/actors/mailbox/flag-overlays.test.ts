@@ -137,3 +137,61 @@ test('an email that shares the batch of a large change keeps what happened to it
   world.reload();
   await expected();
 });
+
+test('emails that follow each other in a folder are committed as a range, those in many pieces by their ids', async (t) => {
+  const { world, account, mailbox, append } = await start();
+  t.teardown(world.end);
+  const { sql } = world;
+  for (let i = 0; i < EMAILS; i += 20)
+    await Promise.all(Array.from({ length: 20 }, (_, n) => append('inbox', `m${i + n}`)));
+  const uids = (list: readonly [number, number][]) => ({ folderId: 'inbox', uids: [...list] });
+  const add = async (list: readonly [number, number][], ...flags: string[]) => {
+    const { reply } = await mailbox.ask('storeFlags', { selection: uids(list), mode: 'add', flags });
+    return reply!.changed;
+  };
+  const rowsOf = async (table: string) =>
+    (await sql`select from ${sql(table)} where account_id = ${account.id}`).length;
+  const found = async () => {
+    const { reply } = await mailbox.ask('folderChanges', { folderId: 'inbox', since: null });
+    return [...unpackFlags(reply!.flags)];
+  };
+  const gone = uids([
+    [3, 3],
+    [50, 55],
+  ]);
+  await mailbox.ask('storeFlags', { selection: gone, mode: 'add', flags: ['\\Deleted'] });
+  await mailbox.ask('expunge', gone);
+  const left = EMAILS - 7;
+
+  t.is(await add([[1, EMAILS]], '\\Answered'), left);
+  t.deepEqual([await rowsOf('flag_ranges'), await rowsOf('flag_overlays')], [1, 0]);
+  // Five emails are in the way of the others, which are six runs.
+  t.is(
+    await add(
+      [10, 20, 30, 70, 80].map((uid) => [uid, uid]),
+      '\\Seen',
+    ),
+    5,
+  );
+  t.is(await add([[1, EMAILS]], '\\Seen'), left - 5);
+  t.is(await rowsOf('flag_ranges'), 7);
+  t.is(await rowsOf('flag_overlays'), 0);
+  // Ten are: the runs are too many.
+  const tenth = Array.from({ length: 10 }, (_, i): [number, number] => [100 + i * 10, 100 + i * 10]);
+  t.is(await add(tenth, '\\Flagged'), 10);
+  t.is(await add([[1, EMAILS]], '\\Flagged'), left - 10);
+  t.deepEqual([await rowsOf('flag_ranges'), await rowsOf('flag_overlays')], [7, 1]);
+  const all = Array.from({ length: left }, () => SEEN | FLAGGED | ANSWERED);
+  t.deepEqual(await found(), all);
+  world.reload();
+  t.deepEqual(await found(), all, 'the next owner');
+  // What takes an email away waits for the ids of all.
+  await mailbox.ask('move', { selection: uids([[1, 1]]), toFolderId: 'archive' });
+  t.deepEqual([await rowsOf('flag_ranges'), await rowsOf('flag_overlays')], [0, 8]);
+  world.reload();
+  t.deepEqual(await found(), all.slice(1));
+  const state = snapshotOf(world.stateOf(account.id));
+  const fresh = await freshAccount(world);
+  fresh.state.evolve(replayed(fresh.state, await logOf(world, account.id, fresh.id))!);
+  t.deepEqual(snapshotOf(fresh.state), state, 'the state, from the log');
+});

@@ -91,6 +91,12 @@ export function flaggedTogether([emailId, ...others]: readonly string[], flags: 
   return { type: 'FlagsChanged', payload: { emailId: emailId!, flags, changed: flags, others: PackedIds.of(others) } };
 }
 
+/** One record of emails that follow each other in a folder, the first and the last of them under these UIDs. */
+export function flaggedInFolder(folderId: string, ids: readonly string[], flags: number, first: number, last: number) {
+  const runs = [{ first, last, count: ids.length }];
+  return { ...flaggedTogether(ids, flags), inFolder: { folderId, runs, slots: [] } } as ChangeContent;
+}
+
 export function newFolder(parts: Partial<FolderDefinition> = {}): FolderDefinition {
   const id = parts.id ?? newId();
   return {

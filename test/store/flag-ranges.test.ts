@@ -1,0 +1,302 @@
+// Ranges of flags in PostgreSQL: a change of many flags that is committed as UIDs has its ids in the log before its emails go,
+// and reads like one that was committed with ids, also for nodes of an earlier version.
+import test from 'ava';
+import fc from 'fast-check';
+import type { ChangeContent } from '../../src/store/changes.js';
+import { connect, type Sql } from '../../src/store/postgres/client.js';
+import { postgresLeases } from '../../src/store/postgres/leases.js';
+import { migratedDatabase } from '../support/embedded-database.js';
+import { emailsOf } from './contracts/contents.js';
+import { onPostgres, type Stores } from './contracts/stores.js';
+import { flaggedInFolder, flaggedTogether, newFolder, openWriter, type Writer } from './contracts/writer.js';
+
+const EMAILS = 7;
+const TTL_MS = 60_000;
+
+/** What a mailbox and its log are to be. Emails have UIDs by their order. */
+class Model {
+  readonly writer: Writer;
+  readonly ids: readonly string[];
+  readonly flags: Map<string, { readonly flags: number; readonly modseq: number }>;
+  readonly inbox: Set<string>;
+  readonly log: string[][] = [];
+
+  private constructor(writer: Writer, ids: readonly string[]) {
+    this.writer = writer;
+    this.ids = ids;
+    this.flags = new Map(ids.map((id, i) => [id, { flags: 0, modseq: i + 2 }]));
+    this.inbox = new Set(ids);
+  }
+
+  static async create(stores: Stores): Promise<Model> {
+    const writer = await openWriter(stores);
+    const folderId = writer.folder('inbox');
+    const ids: string[] = [];
+    // With room between the UIDs: the first and the last one of a range are not all there is to it.
+    for (let i = 0; i < EMAILS; i++) ids.push((await writer.add({}, [{ folderId, uid: 2 + i * 2 }])).id);
+    return new Model(writer, ids);
+  }
+
+  uid(id: string): number {
+    return 2 + this.ids.indexOf(id) * 2;
+  }
+
+  /** Those of the inbox from one to another. */
+  between(first: number, last: number): string[] {
+    return this.ids.slice(Math.min(first, last), Math.max(first, last) + 1).filter((id) => this.inbox.has(id));
+  }
+
+  /** The record of a change of the flags of emails of the inbox that follow each other. */
+  ranged(ids: readonly string[], flags: number): ChangeContent {
+    this.#flag(ids, flags);
+    return flaggedInFolder(this.writer.folder('inbox'), ids, flags, this.uid(ids[0]!), this.uid(ids.at(-1)!));
+  }
+
+  together(ids: readonly string[], flags: number): ChangeContent {
+    this.#flag(ids, flags);
+    return flaggedTogether(ids, flags);
+  }
+
+  /** The records of a move to the archive. */
+  move(id: string): ChangeContent[] {
+    this.inbox.delete(id);
+    const [inbox, archive] = [this.writer.folder('inbox'), this.writer.folder('archive')];
+    return [
+      { type: 'EmailPlaced', payload: { emailId: id, folderId: archive, uid: this.uid(id) } },
+      { type: 'EmailExpunged', payload: { emailId: id, folderId: inbox, uid: this.uid(id) } },
+    ];
+  }
+
+  remove(id: string): ChangeContent {
+    this.inbox.delete(id);
+    this.flags.delete(id);
+    const placements = [{ folderId: this.writer.folder('inbox'), uid: this.uid(id) }];
+    return { type: 'EmailRemoved', payload: { emailId: id, placements } };
+  }
+
+  #flag(ids: readonly string[], flags: number): void {
+    for (const id of ids) this.flags.set(id, { flags, modseq: this.writer.modseq + 1 });
+    this.log.push([...ids]);
+  }
+
+  emails() {
+    return [...this.flags].map(([id, email]) => ({ id, ...email }));
+  }
+}
+
+const foundIn = async (stores: Stores, { writer: { accountId } }: Model) =>
+  (await emailsOf(stores, accountId)).map(({ id, flags, modseq }) => ({ id, flags, modseq }));
+
+/** The ids of each record of flags. */
+async function logOf({ events }: Pick<Stores, 'events'>, { writer: { accountId } }: Model): Promise<string[][]> {
+  const records = (await events.read(accountId, 0, 1_000)).filter(({ type }) => type === 'FlagsChanged');
+  return records.map(({ payload }) => {
+    const { emailId, others } = payload as { readonly emailId: string; readonly others: readonly string[] };
+    return [emailId, ...others];
+  });
+}
+
+const pending = async (sql: Sql, { writer: { accountId } }: Model) =>
+  (await sql`select from flag_ranges where account_id = ${accountId}`).length;
+
+const at = fc.nat(EMAILS - 1);
+const flags = fc.nat(0x1fff);
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('ranged' as const), first: at, last: at, flags }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('halves' as const), first: at, last: at, flags }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('together' as const), first: at, last: at, flags }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('move' as const), first: at, last: at, flags }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove' as const), first: at, last: at, flags }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('write' as const), most: fc.integer({ min: 1, max: 5 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const) }) },
+);
+
+test('ranges hold for the emails that were in them, whatever happens to the emails later', async (t) => {
+  const stores = await onPostgres(t);
+  const { overlays } = stores;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+      const model = await Model.create(stores);
+      const { writer } = model;
+      for (const next of steps) {
+        if (next.kind === 'write') await overlays.write(writer.accountId, next.most);
+        if (next.kind === 'drop') await overlays.dropCovered(writer.accountId);
+        const chosen = 'first' in next ? model.between(next.first, next.last) : [];
+        if (!('first' in next) || chosen.length === 0) continue;
+        const changes: ChangeContent[] = [];
+        if (next.kind === 'ranged' || next.kind === 'move') changes.push(model.ranged(chosen, next.flags));
+        if (next.kind === 'together') changes.push(model.together(chosen, next.flags));
+        if (next.kind === 'halves') {
+          const half = Math.ceil(chosen.length / 2);
+          changes.push(model.ranged(chosen.slice(0, half), next.flags));
+          if (chosen.length > half) changes.push(model.ranged(chosen.slice(half), next.flags ^ 1));
+        }
+        // In the commit of a range, and after one.
+        if (next.kind === 'move') changes.push(...model.move(chosen[0]!));
+        if (next.kind === 'remove') changes.push(model.remove(chosen[0]!));
+        t.is((await writer.commit(changes)).kind, 'committed');
+        t.deepEqual(await foundIn(stores, model), model.emails());
+        t.deepEqual(await logOf(stores, model), model.log);
+      }
+      while (await overlays.write(writer.accountId, 3));
+      t.deepEqual(await foundIn(stores, model), model.emails());
+      t.deepEqual(await logOf(stores, model), model.log);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a folder that is deleted with its emails leaves their ids in the log', async (t) => {
+  const stores = await onPostgres(t);
+  const model = await Model.create(stores);
+  const { writer, ids } = model;
+  const folder = newFolder();
+  const placed = ids.map((emailId, i): ChangeContent => {
+    return { type: 'EmailPlaced', payload: { emailId, folderId: folder.id, uid: 1 + i } };
+  });
+  const counters = [{ id: folder.id, uidNext: EMAILS + 1, total: EMAILS, unread: EMAILS, highestModseq: EMAILS + 2 }];
+  await writer.commit([{ type: 'FolderCreated', payload: { folder } }, ...placed], { counters });
+  await writer.commit([flaggedInFolder(folder.id, ids, 5, 1, EMAILS)]);
+  const deleted = { folderId: folder.id, role: folder.role, placed: null };
+  await writer.commit([{ type: 'FolderDeleted', payload: deleted }]);
+  t.deepEqual(await logOf(stores, model), [[...ids]]);
+  while (await stores.overlays.write(writer.accountId, 3));
+  t.deepEqual(
+    (await foundIn(stores, model)).map(({ flags }) => flags),
+    ids.map(() => 5),
+  );
+});
+
+test('accounts that commit ranges together with others that take emails away keep their own', async (t) => {
+  const stores = await onPostgres(t);
+  const models = [await Model.create(stores), await Model.create(stores), await Model.create(stores)];
+  const [first, second, third] = models as [Model, Model, Model];
+  await second.writer.commit([second.ranged(second.ids, 1)]);
+  await third.writer.commit([third.ranged(third.ids, 2)]);
+  await Promise.all([
+    first.writer.commit([first.ranged(first.ids.slice(2), 3)]),
+    second.writer.commit([second.remove(second.ids[3]!)]),
+    third.writer.commit([third.together(third.ids.slice(1, 4), 4)]),
+  ]);
+  for (const model of models) {
+    t.deepEqual(await foundIn(stores, model), model.emails());
+    t.deepEqual(await logOf(stores, model), model.log);
+  }
+});
+
+test('ranges that several nodes make overlays of at once, beside commits', async (t) => {
+  const stores = await onPostgres(t);
+  const model = await Model.create(stores);
+  const { writer, ids } = model;
+  const { overlays } = stores;
+  let isOver = false;
+  const again = async (work: () => Promise<unknown>) => {
+    while (!isOver) await work();
+  };
+  const nodes = [
+    again(() => overlays.write(writer.accountId, 1)),
+    again(() => overlays.write(writer.accountId, 3)),
+    again(() => overlays.dropCovered(writer.accountId)),
+  ];
+  for (let round = 0; round < 60; round++) {
+    const chosen = round % 3 === 0 ? model.between(0, EMAILS) : model.between(round % 4, 4 + (round % 3));
+    if (chosen.length > 0) await writer.commit([model.ranged(chosen, round)]);
+    if (round % 10 === 9) await writer.commit([model.remove(ids[Math.floor(round / 10)]!)]);
+    t.deepEqual(await foundIn(stores, model), model.emails());
+    t.deepEqual(await logOf(stores, model), model.log);
+  }
+  isOver = true;
+  await Promise.all(nodes);
+});
+
+test('a page of the log counts ids that are not in it yet', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: 1, applicationName: 'test' });
+  t.teardown(() => sql.end());
+  const model = await Model.create(stores);
+  const { writer, ids } = model;
+  for (const value of [1, 2, 3]) await writer.commit([model.ranged(ids, value)]);
+  const seqs = async () => (await stores.events.read(writer.accountId, EMAILS + 1, 10)).map(({ seq }) => seq);
+  t.is((await seqs()).length, 3);
+  await sql`update flag_ranges set count = 70000`;
+  t.is((await seqs()).length, 1);
+});
+
+test('the log keeps entries whose ids are not in it yet, and accounts with ranges are found', async (t) => {
+  const stores = await onPostgres(t);
+  const model = await Model.create(stores);
+  const { writer, ids } = model;
+  await writer.commit([model.ranged(ids, 5)]);
+  await writer.add({}, [{ folderId: writer.folder('archive'), uid: 1 }]);
+  await stores.events.prune(100 * 365 * 86_400_000, 0);
+  t.deepEqual(await logOf(stores, model), model.log);
+  t.deepEqual(await stores.overlays.behind(-60_000, 10), [writer.accountId]);
+  while (await stores.overlays.write(writer.accountId, 100));
+  t.deepEqual(await stores.overlays.behind(-60_000, 10), []);
+  await stores.events.prune(100 * 365 * 86_400_000, 0);
+  t.deepEqual(await stores.events.read(writer.accountId, 0, 100), []);
+});
+
+test('ids are in the log, and flags in the emails, before a node of an earlier version has the account', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: 1, applicationName: 'earlier version' });
+  t.teardown(() => sql.end());
+  const model = await Model.create(stores);
+  const { writer, ids } = model;
+  const { accountId } = writer;
+  const stored = async () =>
+    (await sql`select flags from emails where account_id = ${accountId} order by id`).map((row) => row['flags']);
+  await writer.commit([model.ranged(ids, 3)]);
+  t.is((await stores.mailboxes.claim(accountId, 2)).kind, 'claimed');
+  t.is(await pending(sql, model), 1);
+  // It reads overlays, and no ranges.
+  await sql.begin(async (tx) => {
+    await tx`select set_config('mansio.reads_overlays', 'on', true)`;
+    await tx`update accounts set epoch = 3 where id = ${accountId} and epoch <= 3`;
+  });
+  t.is(await pending(sql, model), 0);
+  t.deepEqual(await stored(), [0, 0, 0, 0, 0, 0, 0]);
+  writer.epoch = 4;
+  t.is((await stores.mailboxes.claim(accountId, 4)).kind, 'claimed');
+  await writer.commit([model.ranged(ids.slice(1), 4)]);
+  t.is(await pending(sql, model), 1);
+  // It reads neither.
+  await sql`update accounts set epoch = 5 where id = ${accountId} and epoch <= 5`;
+  t.is(await pending(sql, model), 0);
+  t.deepEqual(await stored(), [3, 4, 4, 4, 4, 4, 4]);
+  t.deepEqual(await logOf(stores, model), model.log);
+});
+
+test('while a node of an earlier version runs, ids are in the log at once', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: 1, applicationName: 'earlier version' });
+  t.teardown(() => sql.end());
+  const model = await Model.create(stores);
+  const { writer, ids } = model;
+  const node = { id: 'new', incarnation: 'a', version: '1', roles: ['mx'], bus: 'nats' as const };
+  await postgresLeases(sql).join(node, TTL_MS, undefined);
+  const joinedAsBefore = (id: string, incarnation: string) => sql`
+    insert into nodes (id, incarnation, version, roles, bus, state, started_at, beat_at, expires_at)
+    values (${id}, ${incarnation}, '0', '{mx}', 'nats', 'serving', now(), now(), now() + interval '1 minute')
+    on conflict (id) do update set incarnation = excluded.incarnation, expires_at = excluded.expires_at`;
+  const commit = async (value: number) => {
+    await writer.commit([model.ranged(ids, value)]);
+    return pending(sql, model);
+  };
+  t.is(await commit(1), 1);
+  await joinedAsBefore('old', 'b');
+  t.is(await pending(sql, model), 0, 'of ranges that were there when it came');
+  t.is(await commit(2), 0);
+  await sql`update nodes set expires_at = now() where id = 'old'`;
+  t.is(await commit(3), 1);
+  await joinedAsBefore('new', 'c');
+  t.is(await pending(sql, model), 0, 'of a node that was downgraded');
+  t.is(await commit(4), 0);
+  await postgresLeases(sql).join({ ...node, incarnation: 'd' }, TTL_MS, 'c');
+  t.is(await commit(5), 1);
+  t.deepEqual(await logOf(stores, model), model.log);
+  t.deepEqual(await foundIn(stores, model), model.emails());
+});
