@@ -74,7 +74,7 @@ import type { Observability } from './observability.js';
 import { shareOfMemory } from './processes/place.js';
 import { recentBlobs } from './recent-blobs.js';
 import type { CourierStores } from './remote-courier.js';
-import { type Resources, SEARCHES_AT_ONCE } from './resources.js';
+import { type DatabasePools, type Resources, SEARCHES_AT_ONCE } from './resources.js';
 import { Revocations } from './revocations.js';
 import { version } from './version.js';
 
@@ -136,14 +136,11 @@ export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: Pick<
-    Resources,
-    'sql' | 'writerSql' | 'searchSql' | 'messagesSql' | 'leaseSql' | 'maintenanceSql' | 'nodeId' | 'place' | 'stall'
-  >,
+  node: DatabasePools & Pick<Resources, 'nodeId' | 'place' | 'stall'>,
   { metrics, tracer }: Observability,
   open: EngineAdapters,
 ): Promise<Engine> {
-  const { sql, writerSql, searchSql, messagesSql, leaseSql, maintenanceSql, nodeId, place, stall } = node;
+  const { sql, commitSql, writerSql, searchSql, messagesSql, leaseSql, maintenanceSql, nodeId, place, stall } = node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured } = config;
@@ -202,7 +199,7 @@ export async function startEngine(
   });
   lifecycle.add('settling of flags', () => settling.stop(), JOB_RESERVE_MS, STOP_MS);
   const mailboxMeter = commits.meter('mailboxes', metrics?.commits.mailboxes);
-  const mailboxRows = blobs.keptBy(postgresMailboxes(sql, writerSql, mailboxMeter, settling));
+  const mailboxRows = blobs.keptBy(postgresMailboxes(sql, commitSql, mailboxMeter, settling, writerSql));
   const exports = exportTurns(stall.port(postgresExports(sql)), config.mboxExportInterval, log);
   const revocations = new Revocations({ transport, ownership, leases: postgresLeases(sql), ttlMs, log });
   const accounts = stall.port(postgresDirectory(sql, shards, (keyIds) => revocations.announce(keyIds)));
@@ -345,7 +342,7 @@ export async function startEngine(
   lifecycle.add('releases of held mail', () => releases.stop(), JOB_RESERVE_MS, STOP_MS);
   const housekeeping = startHousekeeping({
     events: postgresEvents(maintenanceSql),
-    replies: postgresMailboxes(maintenanceSql, writerSql),
+    replies: postgresMailboxes(maintenanceSql, commitSql),
     settling,
     blobs: postgresBlobs(maintenanceSql),
     directory: accounts,

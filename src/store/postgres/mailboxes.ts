@@ -35,12 +35,16 @@ const IDS_OF_A_WEIGHT = 50;
 /** Octets of a blob that weigh as much as one row. */
 const OCTETS_OF_A_WEIGHT = 2_000;
 
-/** `writerSql`: a pool made `byKey`. Without `overlays` nobody writes the flags of overlays to the emails. */
+/**
+ * `writerSql`: a pool made `byKey`, for the commits; `claimSql`: one for the claims. Without `overlays` nobody writes the flags of
+ * overlays to the emails.
+ */
 export function postgresMailboxes(
   sql: Sql,
   writerSql: Sql,
   meter?: CommitMeter,
   overlays: Overlays = ALWAYS_OVERLAID,
+  claimSql: Sql = writerSql,
 ): MailboxStore {
   const write = (changes: readonly MailboxChange[]) => commitChanges(writerSql, changes, overlays);
   const group = new GroupCommit<MailboxChange, CommitResult>(write, {
@@ -61,7 +65,7 @@ export function postgresMailboxes(
     meter,
   });
 
-  const claims = mailboxClaims(sql, writerSql);
+  const claims = mailboxClaims(sql, claimSql);
 
   async function claim(accountId: string, epoch: number): ReturnType<MailboxStore['claim']> {
     const claimed = await claims.claim(accountId, epoch);
