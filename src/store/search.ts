@@ -40,9 +40,10 @@ export interface SearchStore {
   outdatedAccounts(after: string, limit: number): Promise<readonly string[]>;
   /**
    * Makes emails of a page of `unindexed` or `outdated` searchable, in its order: of each account up to its last id among
-   * them. Doing it twice, or two at once, does no harm.
+   * them. Doing it twice, or two at once, does no harm. Returns the accounts of which nothing was stored, because they are
+   * being deleted or are gone: the statement does not wait for a deletion to end.
    */
-  put(emails: readonly EmailWords[]): Promise<void>;
+  put(emails: readonly EmailWords[]): Promise<readonly string[]>;
   /**
    * Ids of emails in this part of which every term matches, 16 octets each, in no particular order; some may be gone. After
    * `after` when given, one by one: meant for few.

@@ -92,6 +92,35 @@ test('random words and terms agree with the definition, through the index and on
   t.true(found > 3, 'phrases that are there');
 });
 
+test('an account that is being deleted holds up no other, and becomes searchable when it stays', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const sql = connect(address, { max: 2, applicationName: 'test', byKey: true, wide: true });
+  t.teardown(() => sql.end());
+  const directory = postgresDirectory(sql, 1);
+  const store = postgresSearch(sql);
+  const accountIds: string[] = [];
+  for (const name of ['a', 'b']) accountIds.push((await directory.createAccount(`${name}@example.test`, name)).id);
+  const [deleted, other] = accountIds as [string, string];
+  await add(sql, accountIds, 1);
+  const page = await store.unindexed(accountIds, 10);
+  const fields = { subject: ['word'], sender: [], recipients: [], attachments: [], body: [] };
+  const emails = page.map(({ accountId, id }) => ({ accountId, id, ...fields }));
+  const waiting = async () => (await store.unindexed(accountIds, 10)).map(({ accountId }) => accountId);
+  await sql.begin(async (tx) => {
+    await tx`select from accounts where id = ${deleted} for update`;
+    t.deepEqual(await store.put(emails), [deleted]);
+  });
+  t.deepEqual(await waiting(), [deleted]);
+  const found = async (id: string) =>
+    (await store.matches(id, [{ words: ['word'], prefix: false }], 'text')).length / 16;
+  t.deepEqual([await found(deleted), await found(other)], [0, 1]);
+  t.deepEqual(await store.put(emails), []);
+  t.deepEqual([await found(deleted), await found(other)], [1, 1]);
+  await directory.deleteAccount(deleted);
+  t.deepEqual(await store.put(emails), [deleted], 'nothing is left behind of an account that is gone');
+  t.is(await found(deleted), 0);
+});
+
 test('emails become searchable without a look at the others of their accounts', async (t) => {
   const { address } = await migratedDatabase(t);
   const directorySql = connect(address, { max: 1, applicationName: 'test' });

@@ -6,7 +6,7 @@ export const NO_SEARCH: MailboxSearch = {
     unindexed: async () => [],
     outdated: async () => [],
     outdatedAccounts: async () => [],
-    put: async () => {},
+    put: async () => [],
     matches: async () => new Uint8Array(0),
   },
   indexing: { note() {}, async reach() {} },

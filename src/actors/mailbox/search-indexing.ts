@@ -29,8 +29,14 @@ const POLL_MS = 250;
 const REST = 1;
 const REST_BEHIND = 0.25;
 const BEHIND_MS = 60_000;
+/** Rounds at a time once an account has waited for so long: the database works on one while the node cuts words of the other. */
+const ROUNDS_BEHIND = 2;
+/** An account that could not be indexed is tried again: first after the time for which deliveries pause, at last after this. */
+const LONGEST_RETRY_MS = 300_000;
 /** Longest that a search waits. */
 const SEARCH_WAIT_MS = 4_000;
+/** Until a search tries again with an account that is locked. */
+const LOCKED_MS = 250;
 
 export interface SearchIndexing {
   /** Emails up to this id are in the store: they will become searchable. */
@@ -45,6 +51,8 @@ export interface SearchIndexingOptions {
   readonly texts: Pick<EmailTexts, 'searchable'>;
   readonly log: Logger;
   readonly quietMs?: number;
+  /** An account that has waited for longer makes the background work faster. */
+  readonly behindMs?: number;
   readonly searchWaitMs?: number;
 }
 
@@ -63,6 +71,10 @@ interface Waiting {
   readonly since: number;
   /** Of the last delivery. */
   last: number;
+  /** Attempts that failed. */
+  failures: number;
+  /** Not tried before. */
+  notBefore: number;
 }
 
 class Deferred {
@@ -80,7 +92,8 @@ class Deferred {
 }
 
 export function startSearchIndexing(options: SearchIndexingOptions): SearchIndexing {
-  const { store, texts, log, quietMs = QUIET_MS, searchWaitMs = SEARCH_WAIT_MS } = options;
+  const { store, texts, log } = options;
+  const { quietMs = QUIET_MS, behindMs = BEHIND_MS, searchWaitMs = SEARCH_WAIT_MS } = options;
   const waiting = new Map<string, Waiting>();
   const jobs = new Map<string, Job>();
   const known = new Map<string, string>();
@@ -107,7 +120,11 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     while (!signal.aborted) {
       const { target } = job;
       const emails = await store.unindexed([accountId], PAGE);
-      await makeSearchable({ store, texts }, emails, signal, (_, lastId) => reached(lastId));
+      const refused = await makeSearchable({ store, texts }, emails, signal, (_, lastId) => reached(lastId));
+      if (refused.size > 0) {
+        await pause(LOCKED_MS, undefined, { signal }).catch(() => {});
+        continue;
+      }
       // Nothing is left of what was there when the look began, should the last of it be gone again.
       if (emails.length === PAGE) continue;
       reached(target);
@@ -142,6 +159,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     const due = new Map<string, Waiting>();
     for (const [accountId, account] of waiting) {
       if (due.size === ACCOUNTS_A_ROUND) break;
+      if (now < account.notBefore) continue;
       if (now - account.last < quietMs && now - account.since < PATIENCE_MS) continue;
       waiting.delete(accountId);
       due.set(accountId, account);
@@ -154,19 +172,29 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     if (!waiting.has(accountId) && !jobs.has(accountId)) waiting.set(accountId, account);
   }
 
+  /** An account that fails again and again costs little, and is not forgotten. */
+  function later(accountId: string, account: Waiting): void {
+    const retryMs = Math.min(quietMs * 2 ** account.failures, LONGEST_RETRY_MS);
+    again(accountId, { ...account, failures: account.failures + 1, notBefore: performance.now() + retryMs });
+  }
+
   async function round(due: ReadonlyMap<string, Waiting>): Promise<void> {
     const most = Math.max(FEWEST, Math.ceil(PAGE / due.size));
     const emails = await store.unindexed([...due.keys()], most);
-    await makeSearchable({ store, texts }, emails, signal, learn);
+    const refused = await makeSearchable({ store, texts }, emails, signal, learn);
     const counts = new Map<string, number>();
     for (const { accountId } of emails) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
     for (const [accountId, account] of due) {
-      if ((counts.get(accountId) ?? 0) < most) learn(accountId, account.newestId);
-      else again(accountId, account);
+      if (refused.has(accountId)) later(accountId, account);
+      else if ((counts.get(accountId) ?? 0) < most) learn(accountId, account.newestId);
+      else again(accountId, { ...account, failures: 0 });
     }
   }
 
-  /** An account that cannot be indexed now is left to its next search, and keeps no other waiting. */
+  /**
+   * An account that cannot be indexed keeps no other waiting: after a temporary fault it comes again later, after another
+   * one with its next search or delivery.
+   */
   async function eachAlone(due: ReadonlyMap<string, Waiting>): Promise<void> {
     let isAway = false;
     for (const [accountId, account] of due) {
@@ -181,7 +209,19 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
         if (signal.aborted) return;
         log.warn({ accountId, err }, 'emails are not searchable yet');
         isAway = err instanceof Fault && err.temporary;
+        if (isAway) later(accountId, account);
       }
+    }
+  }
+
+  /** False when the accounts had to be tried each by itself. */
+  async function carriedOut(due: ReadonlyMap<string, Waiting>): Promise<boolean> {
+    try {
+      await round(due);
+      return true;
+    } catch {
+      await eachAlone(due);
+      return false;
     }
   }
 
@@ -189,18 +229,13 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     const pollMs = Math.min(POLL_MS, Math.max(1, quietMs));
     while (!signal.aborted) {
       const started = performance.now();
-      const due = takeDue(started);
-      let shortest = pollMs;
-      try {
-        if (due.size > 0) {
-          await round(due);
-          shortest = 0;
-        }
-      } catch {
-        await eachAlone(due);
-      }
-      const isBehind = [...due.values()].some(({ since }) => started - since > BEHIND_MS);
+      const first = takeDue(started);
+      const isBehind = [...first.values()].some(({ since }) => started - since > behindMs);
+      const rounds = [first];
+      while (isBehind && rounds.length < ROUNDS_BEHIND) rounds.push(takeDue(started));
+      const outcomes = await Promise.all(rounds.filter(({ size }) => size > 0).map(carriedOut));
       const rest = (performance.now() - started) * (isBehind ? REST_BEHIND : REST);
+      const shortest = first.size > 0 && outcomes.every((isDone) => isDone) ? 0 : pollMs;
       await pause(Math.max(rest, shortest), undefined, { signal }).catch(() => {});
     }
   }
@@ -212,7 +247,8 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
       const last = performance.now();
       const entry = waiting.get(accountId);
       if (entry !== undefined) Object.assign(entry, { newestId, last });
-      else if (waiting.size < MAX_WAITING) waiting.set(accountId, { newestId, since: last, last });
+      else if (waiting.size < MAX_WAITING)
+        waiting.set(accountId, { newestId, since: last, last, failures: 0, notBefore: 0 });
     },
 
     async reach(accountId, newestId) {

@@ -20,23 +20,29 @@ export interface SearchableEmailsOptions {
   readonly texts: Pick<EmailTexts, 'searchable'>;
 }
 
-/** Emails account by account. `stored`: after each batch, with the last id of an account in it. */
+/**
+ * Emails account by account. `stored`: after each batch, with the last id of an account in it. Returns the accounts of which
+ * the store takes nothing at present: their emails, or the rest of them, are not searchable yet.
+ */
 export async function makeSearchable(
   { store, texts }: SearchableEmailsOptions,
   emails: readonly UnindexedEmail[],
   signal: AbortSignal,
   stored: (accountId: string, lastId: string) => void = () => {},
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
+  const refused = new Set<string>();
   let batch: EmailWords[] = [];
   let count = 0;
   let characters = 0;
   const storeBatch = async (): Promise<void> => {
-    if (batch.length === 0) return;
-    await store.put(batch);
-    for (const [accountId, lastId] of new Map(batch.map(({ accountId, id }) => [accountId, id])))
-      stored(accountId, lastId);
+    // Emails behind those that were refused would hide these: an account is searchable up to an id.
+    const taken = batch.filter(({ accountId }) => !refused.has(accountId));
     batch = [];
     count = 0;
+    if (taken.length === 0) return;
+    for (const accountId of await store.put(taken)) refused.add(accountId);
+    for (const [accountId, lastId] of new Map(taken.map(({ accountId, id }) => [accountId, id])))
+      if (!refused.has(accountId)) stored(accountId, lastId);
   };
   for (let i = 0; i < emails.length; i += TEXTS_AT_ONCE) {
     const some = emails.slice(i, i + TEXTS_AT_ONCE);
@@ -56,6 +62,7 @@ export async function makeSearchable(
     }
   }
   await storeBatch();
+  return refused;
 }
 
 /** What is found of an email. */

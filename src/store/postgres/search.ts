@@ -65,9 +65,10 @@ export function postgresSearch(sql: Sql): SearchStore {
     }
   }
 
-  // The rows of accounts are held so that nothing is left behind of an account that is being deleted.
-  async function put(emails: readonly EmailWords[]): Promise<void> {
-    if (emails.length === 0) return;
+  // The rows of accounts are locked so that nothing is left behind of an account that is being deleted. A deletion locks the row
+  // first, and may take long: the accounts beside it do not wait.
+  async function put(emails: readonly EmailWords[]): Promise<readonly string[]> {
+    if (emails.length === 0) return [];
     const last = new Map(emails.map(({ accountId, id }) => [accountId, id]));
     const accountIds = [...last.keys()].sort();
     const states = accountIds.map((account) => ({ account, upto: last.get(account) }));
@@ -87,9 +88,9 @@ export function postgresSearch(sql: Sql): SearchStore {
       await nextTurn();
     }
     try {
-      await sql`
+      const stored = await sql<{ id: string }[]>`
         with account as materialized (
-          select id from accounts where id = any(${accountIds}::uuid[]) order by id for key share
+          select id from accounts where id = any(${accountIds}::uuid[]) order by id for key share skip locked
         ), present as materialized (
           select array_agg(id) as ids from account
         ), added as (
@@ -107,7 +108,11 @@ export function postgresSearch(sql: Sql): SearchStore {
         insert into search_state (account_id, upto)
         select account, upto from json_to_recordset(${JSON.stringify(states)}::text::json) as x (account uuid, upto uuid)
         where account = any((select ids from present)::uuid[])
-        on conflict (account_id) do update set upto = greatest(search_state.upto, excluded.upto)`;
+        on conflict (account_id) do update set upto = greatest(search_state.upto, excluded.upto)
+        returning account_id as id`;
+      if (stored.length === accountIds.length) return [];
+      const present = new Set(stored.map(({ id }) => id));
+      return accountIds.filter((id) => !present.has(id));
     } catch (error) {
       throw storeFault(error);
     }

@@ -40,9 +40,10 @@ function storeOf(accounts: Readonly<Record<string, { count: number }>>, bodyOf: 
           return found;
         });
       },
-      put: async (words: readonly EmailWords[]) => {
+      put: async (words: readonly EmailWords[]): Promise<readonly string[]> => {
         puts.push(words);
         for (const { accountId, id } of words) upto.set(accountId, numberOf(id));
+        return [];
       },
     },
     texts: {
@@ -92,7 +93,7 @@ test('a search waits for its own emails, however many come and are searched for 
   store.put = async (words) => {
     // Whenever emails become searchable, another one has come, and a search asks for it.
     if (isEndless) searches.push(indexing.reach('account', idOf(++account.count)));
-    await put(words);
+    return put(words);
   };
   await indexing.reach('account', idOf(1));
   for (let i = 0; i < 20; i++) await searches[i];
@@ -144,7 +145,7 @@ test('an account that cannot be indexed holds back no account of its round', asy
   store.put = async (words) => {
     if (words.some(({ accountId }) => accountId === 'b'))
       throw new StoreFault('store-failed', 'these words cannot be stored', { temporary: false });
-    await put(words);
+    return put(words);
   };
   const indexing = startSearchIndexing({ store, texts, log, quietMs: 1 });
   for (const name of names) indexing.note(name, idOf(2));
@@ -156,7 +157,7 @@ test('an account that cannot be indexed holds back no account of its round', asy
   );
 });
 
-test('while the store is away accounts go on waiting', async (t) => {
+test('while the store is away accounts go on waiting, those that were tried too', async (t) => {
   const names = Array.from({ length: 20 }, (_, i) => `account${i}`);
   const { puts, store, texts } = storeOf(Object.fromEntries(names.map((name) => [name, { count: 1 }])), () => 'word');
   const { unindexed } = store;
@@ -168,15 +169,92 @@ test('while the store is away accounts go on waiting', async (t) => {
   };
   const indexing = startSearchIndexing({ store, texts, log, quietMs: 1 });
   for (const name of names) indexing.note(name, idOf(1));
-  await stored(puts, names.length - 1);
+  await stored(puts, names.length);
   await indexing.stop();
   t.deepEqual(
     puts
       .flat()
       .map(({ accountId }) => accountId)
       .toSorted(),
-    names.slice(1).toSorted(),
+    names.toSorted(),
   );
+});
+
+test('of an account that is locked nothing is stored until it can be from its first email on, and no other waits', async (t) => {
+  const names = ['a', 'b', 'c'];
+  const bodies = (n: number) => `word${n} `.repeat(9_000);
+  const { puts, store, texts } = storeOf(Object.fromEntries(names.map((name) => [name, { count: 6 }])), bodies);
+  const { put } = store;
+  let refusals = 0;
+  store.put = async (words) => {
+    // Locked for the first batch that has some of it, and once more.
+    const isLocked = words.some(({ accountId }) => accountId === 'b') && refusals++ < 2;
+    await put(words.filter(({ accountId }) => !isLocked || accountId !== 'b'));
+    return isLocked ? ['b'] : [];
+  };
+  const indexing = startSearchIndexing({ store, texts, log, quietMs: 1 });
+  for (const name of names) indexing.note(name, idOf(6));
+  await stored(puts, 18);
+  await indexing.stop();
+  t.is(refusals > 2, true);
+  const order = puts.flat();
+  for (const name of names) {
+    t.deepEqual(
+      order.flatMap(({ accountId, id }) => (accountId === name ? [numberOf(id)] : [])),
+      [1, 2, 3, 4, 5, 6],
+    );
+  }
+  t.true(
+    order.findIndex(({ accountId }) => accountId === 'b') > order.findLastIndex(({ accountId }) => accountId === 'c'),
+  );
+});
+
+test('a search waits while its account is locked', async (t) => {
+  const { puts, store, texts } = storeOf({ account: { count: 3 } }, () => 'word');
+  const { put } = store;
+  let refusals = 0;
+  store.put = async (words) => (refusals++ === 0 ? ['account'] : put(words));
+  const indexing = startSearchIndexing({ store, texts, log, searchWaitMs: 60_000 });
+  await indexing.reach('account', idOf(3));
+  await indexing.stop();
+  t.deepEqual(
+    puts.flat().map(({ id }) => numberOf(id)),
+    [1, 2, 3],
+  );
+});
+
+test('two rounds are under way at a time when accounts have waited for long, otherwise one; never with one account in both', async (t) => {
+  const names = Array.from({ length: 450 }, (_, i) => `account${String(i).padStart(3, '0')}`);
+  for (const [behindMs, most] of [[60_000, 1] as const, [-1, 2] as const]) {
+    const accounts = Object.fromEntries(names.map((name) => [name, { count: 3 }]));
+    const { puts, store, texts } = storeOf(accounts, () => 'word');
+    const { unindexed } = store;
+    const underWay = new Set<string>();
+    let rounds = 0;
+    let mostAtOnce = 0;
+    store.unindexed = async (accountIds, limit) => {
+      mostAtOnce = Math.max(mostAtOnce, ++rounds);
+      for (const id of accountIds) {
+        t.false(underWay.has(id));
+        underWay.add(id);
+      }
+      await new Promise(setImmediate);
+      return unindexed(accountIds, limit);
+    };
+    const { put } = store;
+    store.put = async (words) => {
+      await new Promise(setImmediate);
+      rounds--;
+      for (const { accountId } of words) underWay.delete(accountId);
+      return put(words);
+    };
+    const indexing = startSearchIndexing({ store, texts, log, quietMs: 1, behindMs });
+    for (const name of names) indexing.note(name, idOf(3));
+    await stored(puts, names.length * 3);
+    await indexing.stop();
+    t.is(mostAtOnce, most);
+    t.is(new Set(puts.flat().map(({ accountId, id }) => accountId + id)).size, names.length * 3);
+  }
 });
 
 test('a page of bodies that wait for the decoder is not taken for a leak of listeners', async (t) => {
@@ -193,7 +271,10 @@ test('a page of bodies that wait for the decoder is not taken for a leak of list
   });
   const puts: (readonly EmailWords[])[] = [];
   const left = () => emails.slice(puts.flat().length);
-  const put = async (words: readonly EmailWords[]) => void puts.push(words);
+  const put = async (words: readonly EmailWords[]) => {
+    puts.push(words);
+    return [];
+  };
   const indexing = startSearchIndexing({ store: { unindexed: async () => left(), put }, texts, log });
   await indexing.reach('account', idOf(40));
   await indexing.stop();

@@ -22,12 +22,17 @@ export function memorySearch(tables: MemoryTables): SearchStore {
     outdated: async () => [],
     outdatedAccounts: async () => [],
     async put(emails) {
+      const gone = new Set<string>();
       for (const email of emails) {
         const account = tables.accounts.get(email.accountId);
-        if (account === undefined) continue;
+        if (account === undefined) {
+          gone.add(email.accountId);
+          continue;
+        }
         if (account.emails.has(email.id)) account.words.set(email.id, email);
         if (email.id > account.searchableUpTo) account.searchableUpTo = email.id;
       }
+      return [...gone];
     },
     async matches(accountId, terms, part, after = '') {
       const found = [...tables.of(accountId).words.values()].filter(
