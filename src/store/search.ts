@@ -31,6 +31,13 @@ export interface EmailWords extends IndexedWords {
 export const SEARCH_PARTS = ['text', 'body'] as const;
 export type SearchPart = (typeof SEARCH_PARTS)[number];
 
+/** Words that stand for their beginnings, which the index takes several times as long to find. */
+export interface WordCompletions {
+  /** By beginning: an email up to `upto` has one of these words when it has any that begins so. */
+  readonly words: ReadonlyMap<string, readonly string[]>;
+  readonly upto: string;
+}
+
 export interface SearchStore {
   /** Emails of the accounts that are not yet searchable, at most `limit` of each: account by account, ids ascending. */
   unindexed(accountIds: readonly string[], limit: number): Promise<readonly UnindexedEmail[]>;
@@ -46,7 +53,15 @@ export interface SearchStore {
   put(emails: readonly EmailWords[]): Promise<readonly string[]>;
   /**
    * Ids of emails in this part of which every term matches, 16 octets each, in no particular order; some may be gone. After
-   * `after` when given, one by one: meant for few.
+   * `after` when given, one by one: meant for few. `completions` change nothing but the time that it takes.
    */
-  matches(accountId: string, terms: readonly SearchTerm[], part: SearchPart, after?: string): Promise<Uint8Array>;
+  matches(
+    accountId: string,
+    terms: readonly SearchTerm[],
+    part: SearchPart,
+    after?: string,
+    completions?: WordCompletions,
+  ): Promise<Uint8Array>;
+  /** Some words that begin so, of emails that have none of `known`. None when there is no such email. */
+  completions(accountId: string, beginning: string, known: readonly string[]): Promise<readonly string[]>;
 }

@@ -8,7 +8,7 @@ import { type SearchTerm, wordCount } from '../../src/mail/search-text.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresSearch } from '../../src/store/postgres/search.js';
-import { type EmailWords, SEARCH_PARTS, type SearchPart } from '../../src/store/search.js';
+import { type EmailWords, SEARCH_PARTS, type SearchPart, type SearchStore } from '../../src/store/search.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 
 /** Every term somewhere in one of the fields, word after word, the last as a prefix. */
@@ -43,6 +43,21 @@ const email = fc.record({
 const term = fc.record({ words: fc.array(word, { minLength: 1, maxLength: 3 }), prefix: fc.boolean() });
 const terms = fc.array(term, { minLength: 1, maxLength: 3 });
 
+/** All words that the last words of single ones among the terms stand for. */
+async function completionsOf(store: SearchStore, id: string, terms: readonly SearchTerm[]) {
+  const completed = new Map<string, string[]>();
+  for (const { words, prefix } of terms) {
+    const [beginning] = words;
+    if (!prefix || words.length > 1) continue;
+    const known = [beginning!];
+    for (let more = known; more.length > 0; known.push(...more)) {
+      more = [...(await store.completions(id, beginning!, known))];
+    }
+    completed.set(beginning!, known);
+  }
+  return completed;
+}
+
 test('random words and terms agree with the definition, through the index and one by one', async (t) => {
   const database = await migratedDatabase(t);
   const sql = connect(database.address, { max: 4, applicationName: 'test', byKey: true, wide: true });
@@ -52,6 +67,7 @@ test('random words and terms agree with the definition, through the index and on
   const first = '00000000-0000-0000-0000-000000000000';
   const idOf = (n: number) => `00000000-0000-7000-8000-${String(n + 1).padStart(12, '0')}`;
   let found = 0;
+  let complete = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.array(email, { minLength: 1, maxLength: 12 }),
@@ -83,6 +99,15 @@ test('random words and terms agree with the definition, through the index and on
               JSON.stringify([asked, part, after]),
             );
           }
+          const completed = await completionsOf(store, id, asked);
+          const upto = ids[older % ids.length]!;
+          const packed = await store.matches(id, asked, part, undefined, { words: completed, upto });
+          t.deepEqual(
+            Buffer.from(packed).toString('hex').match(/.{32}/g)?.sort() ?? [],
+            expected.map((each) => each.replaceAll('-', '')),
+            JSON.stringify([asked, part, [...completed], upto]),
+          );
+          if (expected.length > 0 && completed.size > 0) complete++;
           if (expected.length > 0 && wordCount(asked) > asked.length) found++;
         }
       },
@@ -90,6 +115,7 @@ test('random words and terms agree with the definition, through the index and on
     { numRuns: 40 },
   );
   t.true(found > 3, 'phrases that are there');
+  t.true(complete > 10, 'beginnings of words that are there');
 });
 
 test('an account that is being deleted holds up no other, and becomes searchable when it stays', async (t) => {

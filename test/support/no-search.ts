@@ -8,6 +8,7 @@ export const NO_SEARCH: MailboxSearch = {
     outdatedAccounts: async () => [],
     put: async () => [],
     matches: async () => new Uint8Array(0),
+    completions: async () => [],
   },
   indexing: { note() {}, async reach() {} },
   renewal: { pages: 0 },

@@ -5,6 +5,7 @@ import type { SearchTerm } from '../../mail/search-text.js';
 import type { SearchPart, SearchStore } from '../../store/search.js';
 import type { EmailColumns } from './email-columns.js';
 import { TimeOrder } from './time-order.js';
+import { WordCompletions } from './word-completions.js';
 
 const REMEMBERED = 32;
 const REMEMBERED_PAGES = 200;
@@ -71,6 +72,7 @@ class Bits implements TextMatches {
 export class SearchMemory {
   readonly order: TimeOrder;
   readonly #emails: EmailColumns;
+  readonly #completions: WordCompletions;
   readonly #matches = new Map<string, Promise<Bits>>();
   readonly #pages = new Map<string, FoundPage>();
   #pagesAt = 0;
@@ -78,10 +80,11 @@ export class SearchMemory {
   constructor(emails: EmailColumns) {
     this.#emails = emails;
     this.order = new TimeOrder(emails);
+    this.#completions = new WordCompletions(emails);
   }
 
   get octets(): number {
-    return this.order.octets + (this.#matches.size * this.#emails.size) / 8;
+    return this.order.octets + this.#completions.octets + (this.#matches.size * this.#emails.size) / 8;
   }
 
   /** The page that the same question got while the mailbox was the same. */
@@ -115,7 +118,7 @@ export class SearchMemory {
       this.#remember(key, known!);
       return matches;
     }
-    const asked = this.#ask(store, accountId, { terms, part }, matches, size);
+    const asked = this.#ask(store, accountId, { terms, part }, matches, size, pages);
     this.#remember(key, asked);
     asked.catch(() => {
       if (this.#matches.get(key) === asked) this.#matches.delete(key);
@@ -129,11 +132,20 @@ export class SearchMemory {
     { terms, part }: TextQuestion,
     before: Bits | undefined,
     size: number,
+    pages: number,
   ): Promise<Bits> {
     const first = before?.size ?? 0;
     const isFew = size - first <= FEW;
     const after = first === 0 ? NO_ID : this.#emails.id(first - 1);
-    const packed = await store.matches(accountId, terms, part, isFew ? after : undefined);
+    const packed = isFew
+      ? await store.matches(accountId, terms, part, after)
+      : await store.matches(
+          accountId,
+          terms,
+          part,
+          undefined,
+          this.#completions.of({ store, accountId, size, pages }, terms),
+        );
     const bits = new Bits(size, isFew ? before : undefined);
     this.#emails.eachSlot(packed, (slot) => bits.add(slot));
     return bits;

@@ -199,13 +199,20 @@ function weightedFields({ subject, sender, recipients, attachments, body }: Inde
   ] as const;
 }
 
-/** At least one term. */
-export function tsqueryOf(accountId: string, terms: readonly SearchTerm[], part: SearchPart): string {
+/** At least one term. `completions`: of the last words of terms that are a single one, in all that is indexed. */
+export function tsqueryOf(
+  accountId: string,
+  terms: readonly SearchTerm[],
+  part: SearchPart,
+  completions?: ReadonlyMap<string, readonly string[]>,
+): string {
   const key = keyOf(accountId);
   const weight = part === 'body' ? BODY_WEIGHT : '';
   return terms
     .map(({ words, prefix }) => {
       const last = words.length - 1;
+      const completed = prefix && last === 0 && part === 'text' ? completions?.get(words[0]!) : undefined;
+      if (completed !== undefined) return `(${anyOf(key, completed)})`;
       const lexeme = (word: string, i: number) => {
         const limits = `${prefix && i === last ? '*' : ''}${weight}`;
         return `'${key}${word}'${limits && `:${limits}`}`;
@@ -214,3 +221,19 @@ export function tsqueryOf(accountId: string, terms: readonly SearchTerm[], part:
     })
     .join(' & ');
 }
+
+/** Of emails that have a word that begins so, and none of `known`. */
+export function incompleteTsquery(accountId: string, beginning: string, known: readonly string[]): string {
+  const key = keyOf(accountId);
+  return `'${key}${beginning}':* & !(${anyOf(key, known)})`;
+}
+
+/** The beginning of the account's lexemes of words that begin so, and how long their key is. */
+export function lexemesOf(
+  accountId: string,
+  beginning: string,
+): { readonly start: string; readonly keyLength: number } {
+  return { start: `${keyOf(accountId)}${beginning}`, keyLength: KEY_LENGTH };
+}
+
+const anyOf = (key: string, words: readonly string[]): string => words.map((word) => `'${key}${word}'`).join(' | ');

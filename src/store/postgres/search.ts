@@ -1,13 +1,15 @@
 // The words of emails in PostgreSQL: one tsvector an email under a GIN index.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchTerm } from '../../mail/search-text.js';
-import type { EmailWords, SearchPart, SearchStore, UnindexedEmail } from '../search.js';
+import type { EmailWords, SearchPart, SearchStore, UnindexedEmail, WordCompletions } from '../search.js';
 import { type Fragment, type Sql, storeFault } from './client.js';
-import { fieldsOf, tsqueryOf, tsvectorOf } from './search-words.js';
+import { fieldsOf, incompleteTsquery, lexemesOf, tsqueryOf, tsvectorOf } from './search-words.js';
 import { phraseOrder, wordOrder } from './word-order.js';
 
 /** Words of bodies that are written in one turn of the event loop: a millisecond of work. */
 const WORDS_A_TURN = 2_500;
+/** Emails whose words are read at a time for completions. */
+const EMAILS_OF_COMPLETIONS = 20;
 
 /** `sql`: a pool made `byKey`: words are found through the index, never row by row. */
 export function postgresSearch(sql: Sql): SearchStore {
@@ -123,15 +125,22 @@ export function postgresSearch(sql: Sql): SearchStore {
     terms: readonly SearchTerm[],
     part: SearchPart,
     after?: string,
+    completions?: WordCompletions,
   ): Promise<Uint8Array> {
     // Each condition in a form that the index which must not be taken does not have.
-    const condition =
-      after === undefined
-        ? sql`${found(accountId, terms, part)} and account_id is not distinct from ${accountId}::uuid`
-        : sql`account_id = ${accountId} and email_id > ${after}
-            and ts_match_vq(words, ${tsqueryOf(accountId, terms, part)}::tsquery)`;
+    const oneByOne = (first: string) => sql`account_id = ${accountId} and email_id > ${first}
+      and ts_match_vq(words, ${tsqueryOf(accountId, terms, part)}::tsquery)`;
+    const throughIndex = sql`${found(accountId, terms, part, completions?.words)}
+      and account_id is not distinct from ${accountId}::uuid`;
+    const emails =
+      after !== undefined
+        ? sql`select email_id from email_search where ${oneByOne(after)}`
+        : completions === undefined
+          ? sql`select email_id from email_search where ${throughIndex}`
+          : sql`select email_id from email_search where ${throughIndex} and uuid_le(email_id, ${completions.upto}::uuid)
+              union all select email_id from email_search where ${oneByOne(completions.upto)}`;
     const rows = sql<{ packed: Uint8Array | null }[]>`
-      select string_agg(uuid_send(email_id), ''::bytea) as packed from email_search where ${condition}`;
+      select string_agg(uuid_send(email_id), ''::bytea) as packed from (${emails}) email`;
     try {
       return (await rows)[0]?.packed ?? new Uint8Array(0);
     } catch (error) {
@@ -139,9 +148,32 @@ export function postgresSearch(sql: Sql): SearchStore {
     }
   }
 
+  async function completions(
+    accountId: string,
+    beginning: string,
+    known: readonly string[],
+  ): Promise<readonly string[]> {
+    const { start, keyLength } = lexemesOf(accountId, beginning);
+    try {
+      const rows = await sql<{ word: string }[]>`
+        select distinct substr(lexeme, ${keyLength + 1}::int) as word from (
+          select words from email_search where words @@ ${incompleteTsquery(accountId, beginning, known)}::tsquery
+            and account_id is not distinct from ${accountId}::uuid limit ${EMAILS_OF_COMPLETIONS}
+        ) email cross join lateral unnest(words) where starts_with(lexeme, ${start})`;
+      return rows.map(({ word }) => word);
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
   /** Through the index of words. */
-  function found(accountId: string, terms: readonly SearchTerm[], part: SearchPart): Fragment {
-    const query = tsqueryOf(accountId, terms, part);
+  function found(
+    accountId: string,
+    terms: readonly SearchTerm[],
+    part: SearchPart,
+    completed?: WordCompletions['words'],
+  ): Fragment {
+    const query = tsqueryOf(accountId, terms, part, completed);
     // Words that are the start of a word have no place in the order.
     const phrases = terms
       .map(({ words, prefix }) => (prefix ? words.slice(0, -1) : words))
@@ -149,11 +181,11 @@ export function postgresSearch(sql: Sql): SearchStore {
     if (phrases.length === 0) return sql`words @@ ${query}::tsquery`;
     // The index tells which emails have the words, their order which of them may have the phrases.
     const inOrder = phrases.map((words) => sql`and position(${phraseOrder(words)}::bytea in word_order) > 0`);
-    return sql`words @@ ${tsqueryOf(accountId, singleWords(terms), 'text')}::tsquery
+    return sql`words @@ ${tsqueryOf(accountId, singleWords(terms), 'text', completed)}::tsquery
       and case when word_order is null or true ${inOrder} then ts_match_vq(words, ${query}::tsquery) else false end`;
   }
 
-  return { unindexed, outdated, outdatedAccounts, put, matches };
+  return { unindexed, outdated, outdatedAccounts, put, matches, completions };
 }
 
 /** The words of the terms, wherever they stand. */

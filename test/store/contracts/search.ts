@@ -51,6 +51,42 @@ export const SEARCH: Contract = {
     t.deepEqual(await found(stores, accountId, 'report', { after: a }), [b]);
   },
 
+  async 'words that begin so are found until every email that has one has one of them, and stand for their beginning'(
+    t,
+    stores,
+  ) {
+    const { search } = stores;
+    const writer = await openWriter(stores);
+    const other = await openWriter(stores);
+    const { accountId } = writer;
+    const subjects = ['invoice paid', 'invoices', 'involved, paid', 'invoices paid', 'other', 'inventory paid'];
+    const ids: string[] = [];
+    for (const subject of subjects) {
+      const { id } = await writer.add();
+      ids.push(id);
+      await search.put([words(accountId, id, subject)]);
+    }
+    await search.put([words(other.accountId, (await other.add()).id, 'invisible')]);
+    const known = ['inv'];
+    for (;;) {
+      const more = await search.completions(accountId, 'inv', known);
+      if (more.length === 0) break;
+      known.push(...more);
+    }
+    t.deepEqual(known.toSorted(), ['inv', 'inventory', 'invoice', 'invoices', 'involved']);
+    t.deepEqual(await search.completions(accountId, 'nothing', ['nothing']), []);
+    const asked = async (query: string, completed: readonly string[], upto: string) => {
+      const completions = { words: new Map([['inv', completed]]), upto };
+      const packed = await search.matches(accountId, searchTerms(query), 'text', undefined, completions);
+      return Array.from({ length: packed.length / 16 }, (_, i) => uuidText(packed, i * 16)).sort();
+    };
+    const paid = [0, 2, 3, 5].map((i) => ids[i]!).sort();
+    for (const upto of ids) t.deepEqual(await asked('inv pai', known, upto), paid);
+    // What is no completion of an earlier email is one of a later email.
+    t.deepEqual(await asked('pai inv', ['invoice', 'invoices', 'involved'], ids[4]!), paid);
+    t.deepEqual(await asked('inv "paid"', ['invoice'], ids[4]!), [ids[0]!, ids[5]!].sort());
+  },
+
   async 'words of the body and of names of attachments are found alone'(t, stores) {
     const writer = await openWriter(stores);
     const { accountId } = writer;

@@ -1,7 +1,7 @@
 // The words of emails in memory. No phrase reaches from one field into the next.
 import { uuidOctets } from '../../../src/mail/ids.js';
 import type { SearchTerm } from '../../../src/mail/search-text.js';
-import type { EmailWords, SearchPart, SearchStore } from '../../../src/store/search.js';
+import type { EmailWords, SearchPart, SearchStore, WordCompletions } from '../../../src/store/search.js';
 import { compare, type MemoryTables } from './tables.js';
 
 export function memorySearch(tables: MemoryTables): SearchStore {
@@ -34,11 +34,31 @@ export function memorySearch(tables: MemoryTables): SearchStore {
       }
       return [...gone];
     },
-    async matches(accountId, terms, part, after = '') {
+    // Completions that lack a word find as little as they do in PostgreSQL.
+    async matches(accountId, terms, part, after = '', completions?: WordCompletions) {
       const found = [...tables.of(accountId).words.values()].filter(
-        (email) => email.id > after && terms.every((term) => hasTerm(email, term, part)),
+        (email) =>
+          email.id > after &&
+          terms.every((term) => {
+            const [word = '', ...others] = term.words;
+            const isCompleted =
+              part === 'text' && term.prefix && others.length === 0 && email.id <= (completions?.upto ?? '');
+            const completed = isCompleted ? completions?.words.get(word) : undefined;
+            if (completed === undefined) return hasTerm(email, term, part);
+            return completed.some((each) => hasTerm(email, { words: [each], prefix: false }, part));
+          }),
       );
       return Buffer.concat(found.map(({ id }) => uuidOctets(id)));
+    },
+    async completions(accountId, beginning, known) {
+      const [first = []] = [...tables.of(accountId).words.values()]
+        .map(({ subject, sender, recipients, attachments, body }) =>
+          [subject, sender, recipients, attachments, body].flat(),
+        )
+        .filter((words) => !words.some((word) => known.includes(word)))
+        .map((words) => words.filter((word) => word.startsWith(beginning)))
+        .filter(({ length }) => length > 0);
+      return [...new Set(first)];
     },
   };
 }
