@@ -20,6 +20,8 @@ import {
 
 class Reader implements Subscriber {
   readonly octets: Uint8Array[] = [];
+  /** Frames that may wait for others of their tick. */
+  waiting = 0;
   readonly audience: number;
   interruptions = 0;
   timesReady = 0;
@@ -32,8 +34,9 @@ class Reader implements Subscriber {
     this.timesReady++;
   }
 
-  deliver(frame: Uint8Array): void {
+  deliver(frame: Uint8Array, atOnce: boolean): void {
     this.octets.push(frame);
+    if (!atOnce) this.waiting++;
   }
 
   get frames(): string[] {
@@ -116,6 +119,7 @@ test('the events of a tick are sent as one frame, the same octets to all', (t) =
   events.next([emailRemoved('e2', 3)]);
   timing.flush();
   t.is(a.frames.length, 2);
+  t.is(a.waiting, 0, 'they are written at once');
 });
 
 test('a connection that joins gets later events, not those that wait to be sent', (t) => {
