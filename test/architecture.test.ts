@@ -131,6 +131,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'spool/',
       'actors/delivery/courier',
       'actors/mailbox/message-offers',
+      'actors/mailbox/outbound/queueing',
       'actors/mailbox/packed-columns',
       'actors/runtime/ref',
       'actors/runtime/errors',

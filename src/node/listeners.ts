@@ -219,7 +219,7 @@ async function openHttp(
     apiUrl: () => apiUrlOf(config, nodes()),
     hosts: (domain) => directory.hosts(domain),
     eventStreams,
-    composing: { spool, hostname, maxMessageSize },
+    composing: { offers: engine.offers, spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
     webhooks: {
       urlFault: (url) => targetUrlFault(url, config.webhookAllowPrivate),

@@ -1,17 +1,13 @@
 // A received submission becomes mail that leaves (docs/interface/mail.md, "Submission"): the sender's mailbox queues it by one
 // commit with the copy in Sent. A mailbox of this node stores the bytes by that commit too; for any other they are stored
 // first. The commit is the promise; delivering is the queue's.
-import { type MessageOffers, OFFER_MS, type OfferedMessage } from '../../actors/mailbox/message-offers.js';
-import type { Mailboxes, MailboxProtocol, OfferedEnqueue } from '../../actors/mailbox/protocol.js';
+import { type QueuedLetter, type QueueingPorts, queueMessage } from '../../actors/mailbox/outbound/queueing.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
-import type { Payload } from '../../actors/runtime/protocol.js';
-import { newId } from '../../ids/new-id.js';
 import { type Address, parseAddress } from '../../mail/address.js';
 import { hasCircled } from '../../mail/loop.js';
 import type { IndexedAddress } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
-import type { BlobStore } from '../../store/blobs.js';
 import { SmtpRefused } from './replies.js';
 
 /** The client waits for minutes (RFC 5321 §4.5.3.2.6), and giving up early may queue the message twice. */
@@ -19,11 +15,7 @@ const DEADLINE_MS = 30_000;
 /** Characters of a display name: a thousand recipients have to fit into one packet. */
 const LONGEST_NAME = 100;
 
-export interface SubmitPorts {
-  readonly blobs: Pick<BlobStore, 'put'>;
-  readonly offers: Pick<MessageOffers, 'offer'>;
-  readonly mailboxes: Mailboxes;
-}
+export type SubmitPorts = QueueingPorts;
 
 export interface Queued {
   /** Of the outbound email. */
@@ -32,7 +24,7 @@ export interface Queued {
   readonly recipients: readonly string[];
 }
 
-type Addressee = Payload<MailboxProtocol, 'enqueue'>['recipients'][number];
+type Addressee = QueuedLetter['recipients'][number];
 
 /** `recipients` are valid addresses. @throws SmtpRefused for a loop; StoreFault, ActorFault when it is not queued */
 export async function submitMessage(
@@ -45,39 +37,10 @@ export async function submitMessage(
   if (hasCircled(content.index)) throw new SmtpRefused('loop');
   const message = { content, summary: summarize(content.index), receivedAt };
   const letter = { draft: null, sender, content: null, recipients: addressees(recipients, content) };
-  const { id } =
-    (await queueOffered(ports, accountId, message, letter)) ?? (await queueStored(ports, accountId, message, letter));
-  return { id, messageId: message.summary.messageId, recipients };
-}
-
-type Letter = Omit<Payload<MailboxProtocol, 'enqueueOffered'>, 'offerId'>;
-
-/** Undefined when the message has to be stored first. @throws StoreFault when it is not known whether the message is queued */
-async function queueOffered(
-  { offers, mailboxes }: SubmitPorts,
-  accountId: string,
-  message: OfferedMessage,
-  letter: Letter,
-): Promise<OfferedEnqueue | undefined> {
-  const offerId = newId();
-  const offer = offers.offer<OfferedEnqueue>(accountId, offerId, message);
-  if (offer === undefined) return undefined;
-  const asked = mailboxes.of(accountId).ask('enqueueOffered', { offerId, ...letter }, { deadlineMs: OFFER_MS });
-  return (await offer.withdrawAfter(asked))?.result;
-}
-
-async function queueStored(
-  { blobs, mailboxes }: SubmitPorts,
-  accountId: string,
-  { content, summary }: OfferedMessage,
-  letter: Letter,
-): Promise<OfferedEnqueue> {
-  await blobs.put(content);
-  const payload = { ...letter, blob: content.hash, summary };
-  const { reply, refusal } = await mailboxes.of(accountId).ask('enqueue', payload, { deadlineMs: DEADLINE_MS });
+  const { reply, refusal } = await queueMessage(ports, accountId, message, letter, DEADLINE_MS);
   // There are refusals for drafts alone.
   if (reply === undefined) throw new ActorFault('failed', `a submission was refused: ${refusal}`);
-  return reply;
+  return { id: reply.id, messageId: message.summary.messageId, recipients };
 }
 
 /** In the order of the envelope; whom the header does not name is a blind one. */

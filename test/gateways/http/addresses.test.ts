@@ -14,5 +14,5 @@ test('an address with unseen characters, or of a domain that would become anothe
     const added = await gateway.fetch('/api/profile/addresses', { method: 'POST', json: { address } });
     t.is(added.status, 400, address);
   }
-  t.false(gateway.mailboxes.asked.some(({ name }) => name === 'enqueue'));
+  t.false(gateway.mailboxes.asked.some(({ name }) => name.startsWith('enqueue')));
 });

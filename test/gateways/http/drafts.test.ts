@@ -7,6 +7,7 @@ import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { ALICE } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
+import { lastQueued } from './queued-message.js';
 
 const DRAFT = { subject: 'Zoë 💌', textBody: 'Hello', recipients: [{ address: 'zoe@remote.test', type: 'To' }] };
 
@@ -25,8 +26,7 @@ async function written(gateway: Gateway, lines: readonly string[]): Promise<stri
 async function sent(t: ExecutionContext, gateway: Gateway, id: string) {
   const response = await gateway.fetch(`/api/outbound/drafts/${id}/send`, { method: 'POST' });
   t.is(response.status, 200, await response.text());
-  const asked = gateway.mailboxes.asked.findLast(({ name }) => name === 'enqueue')!.payload;
-  const payload = asked as Payload<MailboxProtocol, 'enqueue'>;
+  const payload = lastQueued(gateway);
   const octets = Buffer.from(gateway.blobs.blobs.get(payload.blob)!.bytes);
   const mail: ParsedMail = await simpleParser(octets, { skipTextToHtml: true });
   t.is(gateway.spool.reserved, 0);

@@ -7,6 +7,7 @@ import type { Payload } from '../../../src/actors/runtime/protocol.js';
 import { ALICE, BOB as BOBS_ACCOUNT } from './fakes.js';
 import { deferred, type Gateway, MAX_MESSAGE_SIZE, startGateway } from './gateway.js';
 import { addMail } from './mail-fixture.js';
+import { lastQueued } from './queued-message.js';
 
 const ID = '018f0000-0000-7000-8000-000000000001';
 const BOBS = '018f0000-0000-7000-8000-000000000002';
@@ -66,10 +67,10 @@ async function parsed(gateway: Gateway, blob: string): Promise<ParsedMail & { re
   return { ...(await simpleParser(octets)), raw: octets.toString('latin1') };
 }
 
-const payloadOf = <N extends 'enqueue' | 'createDraft' | 'updateDraft'>(gateway: Gateway, name: N) =>
+const payloadOf = <N extends 'createDraft' | 'updateDraft'>(gateway: Gateway, name: N) =>
   gateway.mailboxes.asked.findLast((one) => one.name === name)!.payload as Payload<MailboxProtocol, N>;
 
-const sentMail = (gateway: Gateway) => parsed(gateway, payloadOf(gateway, 'enqueue').blob);
+const sentMail = (gateway: Gateway) => parsed(gateway, lastQueued(gateway).blob);
 
 async function download(t: ExecutionContext, gateway: Gateway, id: string, attachment: Attachment): Promise<Buffer> {
   const response = await gateway.fetch(`/api/outbound/${id}/attachments/${attachment.id}`);

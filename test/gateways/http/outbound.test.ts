@@ -10,6 +10,7 @@ import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { ALICE, BOB as BOB_ID } from './fakes.js';
 import { deferred, type Gateway, startGateway } from './gateway.js';
 import { addRawMail } from './mail-fixture.js';
+import { lastQueued } from './queued-message.js';
 
 const ID = '018f0000-0000-7000-8000-000000000001';
 const OTHER_ID = '018f0000-0000-7000-8000-000000000002';
@@ -24,7 +25,7 @@ function receive(gateway: Gateway, raw: string | Buffer, id = ID): Buffer {
 }
 
 interface Sent {
-  readonly asked: Payload<MailboxProtocol, 'enqueue'>;
+  readonly asked: ReturnType<typeof lastQueued>;
   readonly octets: Buffer;
   readonly mail: ParsedMail;
 }
@@ -32,9 +33,7 @@ interface Sent {
 async function post(t: ExecutionContext, gateway: Gateway, path: string, json: unknown): Promise<Sent> {
   const response = await gateway.fetch(`/api/outbound/${path}`, { method: 'POST', json });
   t.is(response.status, 200, await response.text());
-  const { name, payload } = gateway.mailboxes.asked.findLast((one) => one.name === 'enqueue')!;
-  t.is(name, 'enqueue');
-  const asked = payload as Payload<MailboxProtocol, 'enqueue'>;
+  const asked = lastQueued(gateway);
   const octets = Buffer.from(gateway.blobs.blobs.get(asked.blob)!.bytes);
   t.is(gateway.spool.reserved, 0);
   t.is(asked.summary.size, octets.length);
@@ -138,26 +137,60 @@ test('an email is held for the seconds of the preference, unless sendAt says oth
     const before = Date.now();
     const response = await gateway.fetch(`/api/outbound/${path}`, { method: 'POST', json });
     t.is(response.status, 200, await response.text());
-    const { name, payload } = gateway.mailboxes.asked.findLast((one) => /^(enqueue|holdOutbound)$/.test(one.name))!;
+    const { name, payload } = gateway.mailboxes.asked.findLast((one) =>
+      /^(enqueueOffered|holdOutbound)$/.test(one.name),
+    )!;
     const { heldUntil } = payload as Partial<Payload<MailboxProtocol, 'holdOutbound'>>;
     return [name, heldUntil === undefined ? undefined : Math.floor((heldUntil - before) / 10_000)];
   };
   receive(gateway, 'From: bob@remote.test\r\nTo: alice@example.test\r\nMessage-ID: <1@remote.test>\r\n\r\nx');
   const past = { sendAt: '2020-01-01T00:00:00+01:00' };
   t.deepEqual(await asked('send', MAIL), ['holdOutbound', 3]);
-  t.deepEqual(await asked('send', { ...MAIL, ...past }), ['enqueue', undefined]);
+  t.deepEqual(await asked('send', { ...MAIL, ...past }), ['enqueueOffered', undefined]);
   t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes' }), ['holdOutbound', 3]);
-  t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes', ...past }), ['enqueue', undefined]);
+  t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes', ...past }), ['enqueueOffered', undefined]);
   t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB] }), ['holdOutbound', 3]);
-  t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB], ...past }), ['enqueue', undefined]);
+  t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB], ...past }), ['enqueueOffered', undefined]);
   const drafts = ['/api/outbound/drafts', { method: 'POST', json: MAIL }] as const;
   for (const [body, expected] of [
     [{}, 'holdOutbound'],
-    [past, 'enqueue'],
+    [past, 'enqueueOffered'],
   ] as const) {
     const { id } = (await (await gateway.fetch(...drafts)).json()) as { id: string };
     t.is((await asked(`drafts/${id}/send`, body))[0], expected);
   }
+});
+
+test('a message is stored by the commit that queues it; a mailbox that leaves the message gets it stored', async (t) => {
+  const gateway = await startGateway(t);
+  const names = async () => {
+    const before = gateway.mailboxes.asked.length;
+    await post(t, gateway, 'send', MAIL);
+    return gateway.mailboxes.asked.slice(before).flatMap(({ name }) => (name.startsWith('enqueue') ? [name] : []));
+  };
+  t.deepEqual(await names(), ['enqueueOffered']);
+  // As an owner on another node: it does not have the offer.
+  gateway.mailboxes.hook('enqueueOffered', async () => ({ reply: { isTaken: false } }));
+  t.deepEqual(await names(), ['enqueueOffered', 'enqueue']);
+  // As an owner of an earlier version, which does not know the command.
+  gateway.mailboxes.hook('enqueueOffered', () => Promise.reject(new ActorFault('unsupported', 'unknown')));
+  t.deepEqual(await names(), ['enqueueOffered', 'enqueue']);
+  t.is(gateway.mailboxes.account(ALICE).outbound.size, 3);
+});
+
+test('the message of a draft that changed while it was composed is not stored', async (t) => {
+  const gateway = await startGateway(t);
+  const made = await gateway.fetch('/api/outbound/drafts', { method: 'POST', json: MAIL });
+  const { id } = (await made.json()) as { id: string };
+  const before = gateway.blobs.blobs.size;
+  let refused = 0;
+  gateway.mailboxes.hook('enqueueOffered', async (_payload, proceed) => {
+    return refused++ === 0 ? { refusal: 'draftChanged' } : proceed();
+  });
+  await post(t, gateway, `drafts/${id}/send`, undefined);
+  t.is(refused, 2);
+  t.is(gateway.blobs.blobs.size, before + 1);
+  t.false(gateway.mailboxes.asked.some(({ name }) => name === 'enqueue'));
 });
 
 test('bodies that are long are kept in the message alone, and read from it', async (t) => {
@@ -377,7 +410,7 @@ test('a forward that would be larger than a message may be is 413, and leaves no
   const response = await gateway.fetch(`/api/outbound/forward/${ID}`, { method: 'POST', json: { recipients: [BOB] } });
   t.is(response.status, 413);
   t.is(gateway.spool.reserved, 0);
-  t.false(gateway.mailboxes.asked.some(({ name }) => name === 'enqueue'));
+  t.false(gateway.mailboxes.asked.some(({ name }) => name.startsWith('enqueue')));
 });
 
 test('a store that fails while a forward is composed is 503, and leaves nothing behind', async (t) => {

@@ -3,6 +3,7 @@
 
 import type { Preferences, Profiles } from '../../../account/protocol.js';
 import type { Addressee } from '../../../actors/mailbox/outbound/protocol.js';
+import { type QueueingPorts, queueMessage } from '../../../actors/mailbox/outbound/queueing.js';
 import type { Mailboxes, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Outcome, Payload, Reply } from '../../../actors/runtime/protocol.js';
 import {
@@ -30,6 +31,7 @@ import type { RecipientInput } from './outbound-shapes.js';
 export interface OutboundSources {
   readonly mailboxes: Mailboxes;
   readonly blobs: BlobStore;
+  readonly offers: QueueingPorts['offers'];
   readonly decoder: Pick<BodyDecoder, 'bodies' | 'room'>;
   readonly profiles: Pick<Profiles, 'read'>;
   readonly preferences: Pick<Preferences, 'read'>;
@@ -145,23 +147,24 @@ export async function enqueue(
 ): Promise<Enqueued> {
   const heldUntil = await endOfHold(sources, sender, sendAt);
   const fields = { messageId: newMessageId(sources), bcc: [], date: heldUntil ?? clock.now() };
-  return stored(sources, sender, letter, fields, async ({ hash, index }) => {
-    const mailbox = sources.mailboxes.of(sender.accountId);
-    const queued = {
-      draft: draft ?? null,
-      sender: letter.from,
-      blob: hash,
-      summary: summaryOf(index),
-      content: 'index' in letter ? letter.bodies : keptOf(letter),
-      recipients: letter.addressees,
-      ...(original !== undefined && { original }),
-    };
-    const outcome =
-      heldUntil === undefined
-        ? await mailbox.ask('enqueue', queued)
-        : await mailbox.ask('holdOutbound', { ...queued, heldUntil });
-    return outcome.reply === undefined ? outcome : { ...outcome, heldUntil };
+  const queued = {
+    draft: draft ?? null,
+    sender: letter.from,
+    content: 'index' in letter ? letter.bodies : keptOf(letter),
+    recipients: letter.addressees,
+    ...(original !== undefined && { original }),
+  };
+  const { accountId } = sender;
+  const outcome = await composed(sources, sender, letter, fields, async (content) => {
+    const { hash: blob, index } = content;
+    if (heldUntil === undefined) {
+      return queueMessage(sources, accountId, { content, summary: summarize(index), receivedAt: clock.now() }, queued);
+    }
+    await sources.blobs.put(content);
+    const held = { ...queued, blob, summary: summaryOf(index), heldUntil };
+    return sources.mailboxes.of(accountId).ask('holdOutbound', held);
   });
+  return outcome.reply === undefined ? outcome : { ...outcome, heldUntil };
 }
 
 /**
@@ -258,19 +261,32 @@ interface OwnFields extends Pick<MessageToCompose, 'messageId' | 'bcc'> {
 }
 
 /** Composes, stores and goes on. */
-async function stored<T>(
+function stored<T>(
   sources: OutboundSources,
   sender: Sender,
   letter: Letter | ComposedLetter,
   fields: OwnFields,
   then: (content: SpooledContent) => Promise<T>,
 ): Promise<T> {
-  const composed = await compose(sources, sender, letter, fields);
+  return composed(sources, sender, letter, fields, async (content) => {
+    await sources.blobs.put(content);
+    return then(content);
+  });
+}
+
+/** Composes and goes on; the content is there until that is over. */
+async function composed<T>(
+  sources: OutboundSources,
+  sender: Sender,
+  letter: Letter | ComposedLetter,
+  fields: OwnFields,
+  then: (content: SpooledContent) => Promise<T>,
+): Promise<T> {
+  const content = await compose(sources, sender, letter, fields);
   try {
-    await sources.blobs.put(composed);
-    return await then(composed);
+    return await then(content);
   } finally {
-    composed.release();
+    content.release();
   }
 }
 
@@ -293,8 +309,8 @@ async function compose(
   const newWriter = () => spool.writer(sender.accountId);
   try {
     if (!('index' in letter)) return await composeMessage(messageOf(letter, header), newWriter(), maxMessageSize);
-    const composed = { blobs, blob: letter.blob, index: letter.index };
-    return await shortened(await readdressMessage(header, composed, newWriter(), maxMessageSize), newWriter);
+    const message = { blobs, blob: letter.blob, index: letter.index };
+    return await shortened(await readdressMessage(header, message, newWriter(), maxMessageSize), newWriter);
   } catch (error) {
     throw error instanceof MessageTooLarge ? messageTooLarge(maxMessageSize) : error;
   }

@@ -1,0 +1,18 @@
+// The message that a gateway had queued last, as `enqueue` would have it: an offered message is stored by the commit, so its
+// command names no blob, and the row does.
+import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
+import type { Payload } from '../../../src/actors/runtime/protocol.js';
+import { type MessageSummary, summarize } from '../../../src/mail/summary.js';
+import { ALICE } from './fakes.js';
+import type { Gateway } from './gateway.js';
+
+type Queued = Omit<Payload<MailboxProtocol, 'enqueue'>, 'summary'> & { readonly summary: MessageSummary };
+
+export function lastQueued({ mailboxes, blobs }: Gateway): Queued {
+  const { name, payload } = mailboxes.asked.findLast((one) => /^enqueue(?:Offered)?$/.test(one.name))!;
+  if (name === 'enqueue') return payload as Queued;
+  const { offerId: _offerId, ...letter } = payload as Payload<MailboxProtocol, 'enqueueOffered'>;
+  const { outbound } = mailboxes.account(ALICE);
+  const { row } = letter.draft === null ? [...outbound.values()].at(-1)! : outbound.get(letter.draft.id)!;
+  return { ...letter, blob: row.blob!, summary: summarize(blobs.blobs.get(row.blob!)!.index) };
+}
