@@ -1,4 +1,5 @@
 // What a client sent against a route's structs: path, query and body become typed values, or field errors in words.
+import { LRUCache } from 'lru-cache';
 import { type StructError, validate } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { FieldErrors } from '../problem-details.js';
@@ -12,9 +13,15 @@ import type { Route, TextBody } from './route.js';
 const MOST_ERRORS = 50;
 
 type Values = Readonly<Record<string, unknown>>;
+const NO_VALUES: Values = Object.freeze({});
 
 /** Structs of whole queries and paths, made once a route. */
 const structs = new WeakMap<Fields, AnyStruct>();
+/** Queries of a route that were read last: most are the same few, and checking one takes a twentieth of a request. */
+const READ_QUERIES = 64;
+/** Longer ones are read each time. */
+const LONGEST_READ = 100;
+const readQueries = new WeakMap<Route, LRUCache<string, Values>>();
 
 /** @throws Problem 404: an id that cannot be one names nothing. */
 export function readParams(route: Route, params: Readonly<Record<string, string>>): Values {
@@ -26,7 +33,23 @@ export function readParams(route: Route, params: Readonly<Record<string, string>
 /** Parameters the route does not know are passed over. @throws Problem 400 */
 export function readQuery(route: Route, query: string): Values {
   const names = Object.keys(route.query);
-  if (names.length === 0) return {};
+  if (names.length === 0) return NO_VALUES;
+  // That of an event stream may hold a credential.
+  if (query.length > LONGEST_READ || route.isEventStream) return checkedQuery(route, names, query);
+  let read = readQueries.get(route);
+  if (read === undefined) {
+    read = new LRUCache({ max: READ_QUERIES });
+    readQueries.set(route, read);
+  }
+  let values = read.get(query);
+  if (values === undefined) {
+    values = Object.freeze(checkedQuery(route, names, query));
+    read.set(query, values);
+  }
+  return values;
+}
+
+function checkedQuery(route: Route, names: readonly string[], query: string): Values {
   const sent = new URLSearchParams(query);
   const valuesOf = route.anyCase ? byLowerCase(sent) : (name: string) => sent.getAll(name);
   const values: Record<string, string> = {};
