@@ -132,7 +132,8 @@ export class EmailChanges {
   /** Undefined where the batch has not changed the flags. */
   #changedAt(slot: number): Flags | undefined {
     const number = this.#sharedAt?.[slot] ?? 0;
-    return number === 0 ? this.#flags.get(slot) : this.#shared[number - 1];
+    if (number !== 0) return this.#shared[number - 1];
+    return this.#flags.size === 0 ? undefined : this.#flags.get(slot);
   }
 
   /** Undefined for emails of the state. A look-up below an array's first element is slow, so there is none. */

@@ -16,9 +16,11 @@ export interface FlagSet {
   readonly isDeleted: boolean;
 }
 
-/** What emails get. */
+/** What emails get that had the same bits, or whose keywords change. */
 interface FlagsOfSlots {
   readonly bits: number;
+  /** Bits that were others, where the keywords stay. */
+  readonly changed: number;
   /** There when they change. */
   readonly keywords?: readonly string[];
   readonly slots: number[];
@@ -130,13 +132,14 @@ function store(
     if (isMarked || isFlagged) changed++;
     if (!isFlagged) continue;
     isSeenChanged ||= ((bits ^ before) & SEEN) !== 0;
-    const ofSlot = keywords === undefined ? bits : `${bits} ${keywords.join(' ')}`;
+    const ofSlot = keywords === undefined ? before : `${bits} ${keywords.join(' ')}`;
     // Neighbours mostly get the same flags.
     if (change === undefined || ofSlot !== key) {
       key = ofSlot;
       change = changes.get(key);
       if (change === undefined) {
-        change = keywords === undefined ? { bits, slots: [] } : { bits, keywords, slots: [] };
+        const alike = { bits, changed: bits ^ before, slots: [] };
+        change = keywords === undefined ? alike : { ...alike, keywords };
         changes.set(key, change);
       }
     }
@@ -144,7 +147,10 @@ function store(
   }
   if (changed === 0) return 0;
   tx.begin();
-  for (const all of changes.values()) tx.setFlags(all.slots, all.bits, all.keywords, folderId);
+  for (const all of changes.values()) {
+    if (all.keywords === undefined) tx.setBits(all.slots, all.bits, all.changed, folderId);
+    else tx.setFlags(all.slots, all.bits, all.keywords);
+  }
   if (folderId !== undefined) tx.setDeleted(marked, folderId, mode === 'replace' ? flags.isDeleted : mode === 'add');
   if (isSeenChanged) tx.announceUnread({ always: true });
   return changed;

@@ -11,6 +11,8 @@ import { grownCapacity, NO_NUMBERS, resized } from './wide-column.js';
 
 /** Of an empty folder: its row, its name and its ids, about. */
 const FOLDER_OCTETS = 450;
+/** Changes for which there is room at first. */
+const FEW = 16;
 
 export interface SlotPlacement {
   readonly slot: number;
@@ -201,29 +203,33 @@ export class FolderColumns {
 
   /** What was added or changed after this modseq, at most `limit` messages, from this UID on. */
   changedAfter(modseq: number, fromUid: number, limit: number): ChangedPage {
-    const found: number[] = [];
-    const changedAt: number[] = [];
+    let slots = new Uint32Array(FEW);
+    let modseqs = new Float64Array(FEW);
+    let count = 0;
     let nextUid = Number.POSITIVE_INFINITY;
     for (let i = this.indexOfUid(fromUid); i < this.#count; i++) {
       const slot = this.#slots[i]!;
       const at = this.modseqOf(slot);
       if (at <= modseq) continue;
-      if (found.length === limit) {
+      if (count === limit) {
         nextUid = this.uidOf(slot);
         break;
       }
-      found.push(slot);
-      changedAt.push(at);
+      if (count === slots.length) {
+        slots = resized(slots, count * 2);
+        modseqs = resized(modseqs, count * 2);
+      }
+      slots[count] = slot;
+      modseqs[count++] = at;
     }
-    const slots = Uint32Array.from(found);
-    const uids = new Uint32Array(slots.length);
-    const flags = new Uint16Array(slots.length);
-    for (let i = 0; i < slots.length; i++) {
+    const uids = new Uint32Array(count);
+    const flags = new Uint16Array(count);
+    for (let i = 0; i < count; i++) {
       const slot = slots[i]!;
       uids[i] = this.uidOf(slot);
       flags[i] = this.#emails.flags(slot) | (this.isDeleted(slot) ? DELETED_BIT : 0);
     }
-    return { slots, uids, flags, modseqs: Float64Array.from(changedAt), nextUid };
+    return { slots: slots.subarray(0, count), uids, flags, modseqs: modseqs.subarray(0, count), nextUid };
   }
 
   /** Octets of all messages here, and of those that have `\Deleted`. */

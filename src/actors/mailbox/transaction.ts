@@ -190,25 +190,32 @@ export class MailboxTransaction {
 
   /**
    * Gives emails these flags. Keywords stay as they are when none are given. Emails that have these flags already are passed
-   * over. `folderId`: whose UIDs selected the emails, in their order.
+   * over.
    */
-  setFlags(slots: readonly number[], flags: number, keywords?: readonly string[], folderId?: string): void {
+  setFlags(slots: readonly number[], flags: number, keywords?: readonly string[]): void {
     const ordered = keywords === undefined ? undefined : inOrder(keywords);
     const others = (slot: number) => ordered !== undefined && !isSame(ordered, this.keywords(slot));
     const groups = grouped(slots, (slot) => (flags ^ this.flags(slot)) * 2 + (others(slot) ? 1 : 0));
     for (const [key, group] of groups) {
       if (key === 0) continue;
-      const payload = {
-        flags,
-        changed: key >> 1,
-        ...this.#ids(group),
-        ...(key % 2 === 1 && { keywords: ordered! }),
-      };
-      const isOfFolder = folderId !== undefined && key % 2 === 0 && group.length >= LEAST_PACKED;
-      const runs = isOfFolder ? this.folders.uidRuns(folderId, group) : undefined;
-      const inFolder = runs === undefined ? {} : { inFolder: { folderId: folderId!, runs, slots: group } };
-      this.#record({ type: 'FlagsChanged', payload, ...inFolder }, group);
+      if (key % 2 === 0) this.setBits(group, flags, key >> 1);
+      else {
+        const payload = { flags, changed: key >> 1, ...this.#ids(group), keywords: ordered! };
+        this.#record({ type: 'FlagsChanged', payload }, group);
+      }
     }
+  }
+
+  /**
+   * Gives emails these bits, of which the same ones are others for each of the emails. `folderId`: whose UIDs selected the emails,
+   * in their order.
+   */
+  setBits(slots: readonly number[], flags: number, changed: number, folderId?: string): void {
+    const payload = { flags, changed, ...this.#ids(slots) };
+    const isOfFolder = folderId !== undefined && slots.length >= LEAST_PACKED;
+    const runs = isOfFolder ? this.folders.uidRuns(folderId, slots) : undefined;
+    const inFolder = runs === undefined ? {} : { inFolder: { folderId: folderId!, runs, slots } };
+    this.#record({ type: 'FlagsChanged', payload, ...inFolder }, slots);
   }
 
   /** Sets `\Deleted` in a folder that holds the emails. */

@@ -18,7 +18,7 @@ export function grownCapacity(capacity: number, size: number): number {
 }
 
 /** A copy with another capacity; places that it has no room for are dropped. */
-export function resized<T extends Uint16Array | Uint32Array>(array: T, capacity: number): T {
+export function resized<T extends Uint16Array | Uint32Array | Float64Array>(array: T, capacity: number): T {
   if (array.length === capacity) return array;
   const copy = new (array.constructor as new (length: number) => T)(capacity);
   copy.set(array.length <= capacity ? array : array.subarray(0, capacity));

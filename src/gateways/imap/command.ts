@@ -10,10 +10,12 @@ export interface Command<A = unknown> {
   readonly states: readonly SessionState[];
   /** The command has a form with UID before it. */
   readonly hasUidForm?: boolean;
-  /** Changes the selected mailbox: refused after EXAMINE, and synced as by `readsBack`. */
+  /** Changes the selected mailbox: refused after EXAMINE, and synced as by `readsBack` unless the command syncs it itself. */
   readonly needsWrite?: boolean;
   /** The selected mailbox is synced before the tagged response, even if its mirror is not known to be stale. */
   readonly readsBack?: boolean;
+  /** Has synced the selected mailbox since its own change. */
+  readonly hasSynced?: boolean;
   /** Takes messages out of the selected mailbox: its OK says which modseq the mailbox has then (RFC 7162 §3.2.7). */
   readonly removes?: boolean;
   /** Carries messages: see `streamCommand`. */

@@ -106,7 +106,8 @@ async function tellChanges(session: ImapSession, row: Command, mayExpunge: boole
   const { selected } = session;
   if (selected === undefined || session.isOver) return;
   const { mirror } = selected.view;
-  if (mirror.isStale || row.needsWrite === true || row.readsBack === true) {
+  const readsBack = row.readsBack === true || (row.needsWrite === true && row.hasSynced !== true);
+  if (mirror.isStale || readsBack) {
     // The command is committed, so it succeeds; the changes are sent with the next command.
     await mirror.sync().catch((err: unknown) => {
       session.log.warn({ err, command: row.name, ...about(session) }, 'changes of a mailbox could not be read');

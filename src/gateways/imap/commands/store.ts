@@ -20,6 +20,7 @@ export const storeCommands = [
     hasUidForm: true,
     holdsExpunge: (_, isUid) => !isUid,
     needsWrite: true,
+    hasSynced: true,
     parse: storeArguments,
     run: store,
   }),
@@ -30,18 +31,25 @@ async function store(session: Session, args: StoreArguments, isUid: boolean): Pr
   if (args.unchangedSince !== undefined) session.enable('CONDSTORE');
   const named = view.resolve(args.set, isUid, session.savedSearch);
   const positions = present(view, named);
-  const uids = positions.map((position) => view.uidAt(position));
+  const uids = uidsAt(view, positions);
   const settle = args.isSilent ? view.expectFlags(uids, args) : undefined;
   const modified = await storeFlags(session, uids, args);
   await view.mirror.sync();
   const stored = modified.size === 0 ? positions : positions.filter((position) => !modified.has(view.uidAt(position)));
   // What changes while the answers are written is told after them.
-  if (settle === undefined) view.flagsTold(stored.map((position) => view.uidAt(position)));
+  if (settle === undefined) view.flagsTold(modified.size === 0 ? uids : uidsAt(view, stored));
   else settle();
   if (!args.isSilent || session.enabled.has('CONDSTORE')) await answer(session, stored, args, isUid);
   // UIDs that are gone are passed over; sequence numbers of such messages are not (RFC 2180 §4.2).
   const isComplete = isUid || (positions.length === named.length && present(view, stored).length === stored.length);
   return completionOf(view, modified, isUid, isComplete);
+}
+
+/** `map` of a typed array takes ten times as long. */
+function uidsAt(view: FolderView, positions: Uint32Array): Uint32Array {
+  const uids = new Uint32Array(positions.length);
+  for (let i = 0; i < positions.length; i++) uids[i] = view.uidAt(positions[i]!);
+  return uids;
 }
 
 /** Those of the messages that were not expunged. */

@@ -1,12 +1,11 @@
 // What a search knows of the selected folder without reading messages: columns by position in the view, copied when the search
 // begins, so that the whole search sees one moment however long it takes.
+import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
 import { flagBit, isDeletedFlag } from '../../../mail/flags.js';
 import type { FolderMirror } from '../view/folder-mirror.js';
 import type { FolderView } from '../view/folder-view.js';
 import { PositionSet } from './position-set.js';
 
-/** Not a bit of mail/flags. */
-const DELETED = 1 << 16;
 const GONE = -1;
 
 export class SearchedFolder {
@@ -16,7 +15,8 @@ export class SearchedFolder {
   /** Messages that are not expunged. */
   readonly present: PositionSet;
   readonly #mirror: FolderMirror;
-  readonly #flags: Uint32Array;
+  /** With `DELETED_BIT`. */
+  readonly #flags: Uint16Array;
   readonly #modseqs: Float64Array | undefined;
   readonly #keywords = new Map<string, PositionSet>();
   readonly #withFlag = new Map<number, PositionSet>();
@@ -26,17 +26,22 @@ export class SearchedFolder {
     const { mirror, count } = view;
     this.#mirror = mirror;
     this.count = count;
-    this.uids = new Uint32Array(count);
+    // Where nothing is changed any more.
+    this.uids = view.uids.subarray(0, count);
     this.present = new PositionSet(count);
-    this.#flags = new Uint32Array(count);
+    this.#flags = new Uint16Array(count);
     this.#modseqs = withModseqs ? new Float64Array(count) : undefined;
     const asked = this.#askedKeywords(keywords);
+    if (!view.hasExpunged) {
+      this.present.addRange(0, count);
+      mirror.copyBits(this.#flags);
+      if (!withModseqs && asked.size === 0) return;
+    }
     for (let position = 0; position < count; position++) {
-      this.uids[position] = view.uidAt(position);
       const index = view.indexAt(position);
       if (index === GONE) continue;
       this.present.add(position);
-      this.#flags[position] = mirror.flagsAt(index) | (mirror.isDeletedAt(index) ? DELETED : 0);
+      this.#flags[position] = mirror.bitsAt(index);
       if (this.#modseqs !== undefined) this.#modseqs[position] = mirror.modseqAt(index);
       if (asked.size > 0) for (const name of mirror.keywordsAt(index)) asked.get(name.toLowerCase())?.add(position);
     }
@@ -48,7 +53,7 @@ export class SearchedFolder {
   }
 
   withFlag(name: string): PositionSet {
-    const bit = isDeletedFlag(name) ? DELETED : flagBit(name);
+    const bit = isDeletedFlag(name) ? DELETED_BIT : flagBit(name);
     if (bit === 0) return this.#keywords.get(name.toLowerCase()) ?? new PositionSet(this.count);
     let found = this.#withFlag.get(bit);
     if (found === undefined) {

@@ -126,21 +126,21 @@ export class ClientView implements FolderView {
     this.#collect();
     const { mirror } = this;
     const expect = expectedFlags(change);
-    const expecting: number[] = [];
-    const expected: FlagState[] = [];
+    const expecting = new Uint32Array(uids.length);
+    const expected = new Array<FlagState>(uids.length);
+    let count = 0;
     this.#eachPresent(uids, (uid, index) => {
       if (this.#changed?.has(uid)) return;
-      expecting.push(uid);
-      expected.push(expect(mirror, index));
+      expecting[count] = uid;
+      expected[count++] = expect(mirror, index);
     });
     return () => {
-      const told: number[] = [];
-      let next = 0;
-      this.#eachPresent(expecting, (uid, index) => {
-        while (expecting[next] !== uid) next++;
-        if (expected[next] === presentFlags(mirror, index)) told.push(uid);
+      const told = new Uint32Array(count);
+      let toldCount = 0;
+      this.#eachPresent(expecting.subarray(0, count), (uid, index, i) => {
+        if (expected[i] === presentFlags(mirror, index)) told[toldCount++] = uid;
       });
-      this.flagsTold(told);
+      this.flagsTold(told.subarray(0, toldCount));
     };
   }
 
@@ -160,15 +160,19 @@ export class ClientView implements FolderView {
     return index < this.mirror.count && this.mirror.uids[index] === uid ? index : -1;
   }
 
-  /** Calls back with the messages that are there, and their positions in the mirror; fast when they mostly follow each other. */
-  #eachPresent(uids: ArrayLike<number>, found: (uid: number, index: number) => void): void {
+  /**
+   * Calls back with the messages that are there, their positions in the mirror, and in the list; fast when they mostly follow
+   * each other.
+   */
+  #eachPresent(uids: ArrayLike<number>, found: (uid: number, index: number, i: number) => void): void {
+    const { uids: there, count } = this.mirror;
     let next = 0;
     for (let i = 0; i < uids.length; i++) {
       const uid = uids[i]!;
-      const isNext = next < this.mirror.count && this.mirror.uids[next] === uid;
+      const isNext = next < count && there[next] === uid;
       const index = isNext ? next : this.#indexOf(uid);
       if (index === -1) continue;
-      found(uid, index);
+      found(uid, index, i);
       next = index + 1;
     }
   }

@@ -5,7 +5,7 @@
 const LEAST_KEPT = 1000;
 
 export class FlagJournal {
-  readonly #notes: (readonly number[])[] = [];
+  readonly #notes: Uint32Array[] = [];
   #firstNumber = 0;
   #uidCount = 0;
 
@@ -15,7 +15,7 @@ export class FlagJournal {
   }
 
   /** `present`: messages of the folder. */
-  add(uids: readonly number[], present: number): void {
+  add(uids: Uint32Array, present: number): void {
     if (uids.length === 0) return;
     this.#notes.push(uids);
     this.#uidCount += uids.length;

@@ -21,6 +21,8 @@ export interface FolderMirror {
   flagsAt(index: number): number;
   /** Bits of mail/flags, and `DELETED_BIT`. */
   bitsAt(index: number): number;
+  /** Of as many messages, from the first one on, as there is room for. */
+  copyBits(into: Uint16Array): void;
   isDeletedAt(index: number): boolean;
   keywordsAt(index: number): readonly string[];
   modseqAt(index: number): number;

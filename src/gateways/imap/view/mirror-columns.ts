@@ -44,6 +44,10 @@ export class MirrorColumns {
     return this.#flags[index]!;
   }
 
+  copyBits(into: Uint16Array): void {
+    into.set(this.#flags.subarray(0, into.length));
+  }
+
   isDeletedAt(index: number): boolean {
     return (this.#flags[index]! & DELETED_BIT) !== 0;
   }
@@ -75,7 +79,8 @@ export class MirrorColumns {
   isContradictedBy({ uids }: ChangesPage): boolean {
     const last = this.lastUid;
     let next = 0;
-    for (const uid of uids) {
+    for (let i = 0; i < uids.length; i++) {
+      const uid = uids[i]!;
       if (uid > last) return false;
       if (this.uids[next] !== uid) next = this.indexOf(uid);
       if (this.uids[next++] !== uid) return true;
@@ -84,10 +89,10 @@ export class MirrorColumns {
   }
 
   /** Takes over what a page says, and returns the UIDs of the messages that were here before and have changed. */
-  apply(page: ChangesPage): number[] {
-    const changed: number[] = [];
+  apply(page: ChangesPage): Uint32Array {
     const last = this.lastUid;
-    this.#reserve(this.count + page.uids.length - indexOfUid(page.uids, page.uids.length, last + 1));
+    const known = indexOfUid(page.uids, page.uids.length, last + 1);
+    this.#reserve(this.count + page.uids.length - known);
     const hasKeywords = page.hasKeywords || !this.#keywords.isEmpty;
     let next = 0;
     for (let i = 0; i < page.uids.length; i++) {
@@ -97,7 +102,6 @@ export class MirrorColumns {
         // Messages that have changed mostly follow each other.
         index = this.uids[next] === uid ? next : this.indexOf(uid);
         next = index + 1;
-        changed.push(uid);
       } else {
         this.uids[index] = uid;
         this.count++;
@@ -107,7 +111,7 @@ export class MirrorColumns {
       if (hasKeywords) this.#keywords.set(index, page.keywordsOf(uid), this.uids.length);
     }
     this.#remove(page.expunged);
-    return changed;
+    return page.uids.subarray(0, known);
   }
 
   /** Room for `count` messages and some more: an eighth, so that there are never 16 octets a message. */

@@ -82,6 +82,10 @@ export class MirroredFolder implements FolderMirror {
     return this.#columns.bitsAt(index);
   }
 
+  copyBits(into: Uint16Array): void {
+    this.#columns.copyBits(into);
+  }
+
   isDeletedAt(index: number): boolean {
     return this.#columns.isDeletedAt(index);
   }

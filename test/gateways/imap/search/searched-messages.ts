@@ -1,6 +1,7 @@
 // A folder of messages that are made up, for searches without a server: a view of them, the source that reads them, their
 // bodies, and an index of their words. What each message is made of is known, so a test can say what must be found.
 import { createHash } from 'node:crypto';
+import { DELETED_BIT } from '../../../../src/actors/mailbox/packed-columns.js';
 import type { SearchKey } from '../../../../src/gateways/imap/grammar/search.js';
 import { createMessageSource } from '../../../../src/gateways/imap/messages/message-source.js';
 import type { Output } from '../../../../src/gateways/imap/output.js';
@@ -80,9 +81,10 @@ export function searchedMailbox(
   });
   const present = messages.filter(({ isExpunged }) => !isExpunged);
   const uids = Uint32Array.from(messages, ({ uid }) => uid);
+  const bitsAt = (index: number) => present[index]!.flags | (present[index]!.isDeleted ? DELETED_BIT : 0);
   const mirror = {
-    flagsAt: (index: number) => present[index]!.flags,
-    isDeletedAt: (index: number) => present[index]!.isDeleted,
+    bitsAt,
+    copyBits: (into: Uint16Array) => into.set(Array.from(into, (_, index) => bitsAt(index))),
     keywordsAt: (index: number) => present[index]!.keywords,
     modseqAt: (index: number) => present[index]!.modseq,
     keywords: new Set(present.flatMap(({ keywords }) => keywords)),
@@ -91,6 +93,8 @@ export function searchedMailbox(
   const view = {
     mirror,
     count: messages.length,
+    uids,
+    hasExpunged: present.length < messages.length,
     uidAt: (position: number) => uids[position]!,
     indexAt: (position: number) => indexOfUid.get(uids[position]!) ?? -1,
     resolve: (set, isUid, saved) => positionsOf(uids, uids.length, set, isUid, saved),
