@@ -4,7 +4,8 @@
 import { isAscii } from 'node:buffer';
 import { pipeline } from 'node:stream/promises';
 import type { BlobContent } from '../blobs.js';
-import type { Fragment, Sql, SqlTransaction } from './client.js';
+import type { SqlTransaction } from './client.js';
+import type { Pieces, StatementPiece } from './statement-pieces.js';
 
 /** With its key, a row that just fits a page of 8 KiB. */
 export const CHUNK_OCTETS = 8_000;
@@ -144,11 +145,7 @@ function accountsOf(items: readonly (SmallBlob | BlobOfAccount)[]): ReadonlyMap<
  *
  * `condition`: of the rows `x` that are stored, which have `accounts`.
  */
-export function storedBlobs(
-  sql: Sql | SqlTransaction,
-  { bytes, rows }: Gathered,
-  condition: Fragment = sql``,
-): Fragment {
+export function storedBlobs(sql: Pieces, { bytes, rows }: Gathered, condition: StatementPiece = sql``): StatementPiece {
   // The chunks come after the blobs (`stored`): those wait for a collection under way, which takes the old chunks along.
   return sql`bytes as materialized (
       select ${parameterOf(sql, bytes)} as bytes
@@ -175,7 +172,7 @@ export function storedBlobs(
  * escape form of a bytea, which the database reads fastest; other bytes are Latin-1 to the letter. A text cannot hold NUL: such
  * bytes go in the hexadecimal form.
  */
-function parameterOf(sql: Sql | SqlTransaction, bytes: Buffer): Fragment {
+function parameterOf(sql: Pieces, bytes: Buffer): StatementPiece {
   if (bytes.includes(0)) return sql`${bytes}::bytea`;
   const text = bytes.toString('latin1');
   return isAscii(bytes) && !bytes.includes(BACKSLASH) ? sql`${text}::text::bytea` : sql`convert_to(${text}, 'LATIN1')`;

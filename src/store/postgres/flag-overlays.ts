@@ -5,6 +5,7 @@
 import type { FlagOverlayRows } from '../flag-settling.js';
 import type { EmailPage } from '../mailboxes.js';
 import { type Fragment, guarded, type Sql } from './client.js';
+import type { Pieces } from './statement-pieces.js';
 
 const ID_OCTETS = 16;
 
@@ -24,7 +25,7 @@ const idsOf = (sql: Sql, count: Fragment) => sql`
     from o.first * ${ID_OCTETS} + 1 for ${count} * ${ID_OCTETS})`;
 
 /** A part of the commit's statement. */
-export function writeOverlays(sql: Sql, rows: readonly OverlayRow[]) {
+export function writeOverlays(sql: Pieces, rows: readonly OverlayRow[]) {
   if (rows.length === 0) return sql``;
   return sql`
     , overlaid as (
