@@ -3,8 +3,9 @@
 // trip.
 import { pipeline } from 'node:stream/promises';
 import type { BlobContent } from '../blobs.js';
-import type { Fragment, Sql, SqlTransaction } from './client.js';
+import type { SqlTransaction } from './client.js';
 import { Octets } from './octet-parameters.js';
+import type { Pieces, StatementPiece } from './statement-pieces.js';
 
 /** With its key, a row that just fits a page of 8 KiB. */
 export const CHUNK_OCTETS = 8_000;
@@ -143,11 +144,7 @@ function accountsOf(items: readonly (SmallBlob | BlobOfAccount)[]): ReadonlyMap<
  *
  * `condition`: of the rows `x` that are stored, which have `accounts`.
  */
-export function storedBlobs(
-  sql: Sql | SqlTransaction,
-  { bytes, rows }: Gathered,
-  condition: Fragment = sql``,
-): Fragment {
+export function storedBlobs(sql: Pieces, { bytes, rows }: Gathered, condition: StatementPiece = sql``): StatementPiece {
   // The chunks come after the blobs: those wait for a collection under way, which takes the old chunks along. Who stored the same
   // bytes before has committed their chunks with them.
   return sql`r as materialized (

@@ -18,6 +18,7 @@ import {
 } from './blob-writes.js';
 import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
+import { execute, pieces } from './statement-pieces.js';
 
 /** `writerSql`: a pool made `byKey`, for those who put many. */
 export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMeter): BlobStore {
@@ -169,11 +170,12 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
 // to the disk with it.
 
 async function putSmall(sql: Sql, items: readonly SmallBlob[]): Promise<readonly 'stored'[]> {
-  await sql`
-    with ${storedBlobs(sql, await gather(items))}, later as materialized (
+  const statement = pieces`
+    with ${storedBlobs(pieces, await gather(items))}, later as materialized (
       select set_config('synchronous_commit', 'off', true)
     )
     insert into blob_candidates (hash) select hash from r, later`;
+  await execute(sql, statement);
   return items.map(() => 'stored');
 }
 

@@ -1,9 +1,9 @@
 // What the parts of the statement of a mailbox commit have in common. Each part writes rows of one kind, of all accounts of the
 // group that have passed the fence.
-import type { Fragment, Sql } from './client.js';
+import type { Pieces, StatementPiece } from './statement-pieces.js';
 
 /** What of a statement writes rows of one kind. */
-export type Part = (sql: Sql, rows: readonly unknown[]) => Fragment;
+export type Part = (sql: Pieces, rows: readonly unknown[]) => StatementPiece;
 
 export const json = (rows: readonly unknown[]) => JSON.stringify(rows);
 

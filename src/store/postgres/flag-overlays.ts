@@ -6,6 +6,7 @@ import type { FlagOverlayRows } from '../flag-settling.js';
 import type { EmailPage } from '../mailboxes.js';
 import { type Fragment, guarded, type Sql } from './client.js';
 import { idsOfRange, type OverlayRow } from './flag-ranges.js';
+import type { Pieces } from './statement-pieces.js';
 
 const ID_OCTETS = 16;
 
@@ -21,12 +22,12 @@ const rangesAndOverlays = (sql: Sql, accountId: string) => sql`
   select r.seq, r.first, r.flags, ${idsOfRange(sql)} from flag_ranges r where r.account_id = ${accountId}`;
 
 /** A part of the commit's statement. */
-export function writeOverlays(sql: Sql, rows: readonly OverlayRow[]) {
+export function writeOverlays(sql: Pieces, rows: readonly OverlayRow[]) {
   if (rows.length === 0) return sql``;
   return sql`
     , overlaid as (
       insert into flag_overlays (account_id, seq, first, count, flags)
-      select a, seq, first, count, flags from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      select a, seq, first, count, flags from json_to_recordset(${JSON.stringify(rows)}::json)
         as x (a uuid, seq bigint, first integer, count integer, flags smallint) join passed using (a)
     )`;
 }

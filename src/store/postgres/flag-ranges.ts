@@ -61,7 +61,7 @@ export function rangesOf(overlay: OverlayRow, { folderId: f, runs }: FlaggedInFo
 export const writeRanges: Part = (sql, rows) => sql`
     , ranged as (
       insert into flag_ranges (account_id, seq, first, count, flags, folder_id, first_uid, last_uid)
-      select a, seq, first, count, flags, f, "firstUid", "lastUid" from json_to_recordset(${json(rows)}::text::json)
+      select a, seq, first, count, flags, f, "firstUid", "lastUid" from json_to_recordset(${json(rows)}::json)
         as x (a uuid, seq bigint, first integer, count integer, flags smallint, f uuid, "firstUid" bigint, "lastUid" bigint)
       where a = any (${sql.unsafe(PASSED)})
     )`;

@@ -15,6 +15,7 @@ import {
 } from '../imports.js';
 import { gather, smallBlob, storedBlobs, writeBlob } from './blob-writes.js';
 import { guarded, type Sql, type SqlTransaction } from './client.js';
+import { execute, pieces } from './statement-pieces.js';
 
 /** Time of the rows: none is ever old enough to be delivered as accepted mail is. */
 export const IMPORTED_AT = '9999-01-01T00:00:00Z';
@@ -104,7 +105,7 @@ async function add(sql: Sql, accountId: string, messages: readonly ImportedMessa
 function addSmall(sql: Sql, accountId: string, messages: readonly ImportedMessage[]): Promise<number> {
   const blobs = messages.map(({ content }) => smallBlob(content));
   return sql.begin(async (tx) => {
-    await tx`with ${storedBlobs(tx, await gather(blobs))} select from stored`;
+    await execute(tx, pieces`with ${storedBlobs(pieces, await gather(blobs))} select from fresh`);
     return addRows(tx, accountId, messages);
   });
 }

@@ -16,6 +16,7 @@ import {
 } from './blob-writes.js';
 import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
+import { execute, pieces } from './statement-pieces.js';
 
 interface Spooled extends SmallBlob {
   readonly deliveries: readonly InboundDelivery[];
@@ -74,8 +75,8 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[]): Promise<readonly
     messages.push(`{"m":${m},"hash":"${content.hash}","envelope":${envelope}}`);
     for (const { accountId, id } of own) deliveries.push({ m, a: accountId, id });
   }
-  const orphaned = await sql<{ m: number }[]>`
-    with ${storedBlobs(sql, await gather(items))}, message as materialized (
+  const statement = pieces`
+    with ${storedBlobs(pieces, await gather(items))}, message as materialized (
       select m, decode(hash, 'hex') as blob, envelope
       from json_to_recordset(${list(messages)}::json) as x (m int, hash text, envelope json)
     ), delivery as materialized (
@@ -92,6 +93,7 @@ async function spoolSmall(sql: Sql, items: readonly Spooled[]): Promise<readonly
       from delivery d join message x using (m) where d.m not in (select m from orphan)
     )
     select m from orphan`;
+  const orphaned = await execute<{ m: number }[]>(sql, statement);
   const lost = new Set(orphaned.map(({ m }) => m));
   return items.map((_, m) => (lost.has(m) ? 'orphaned' : 'spooled'));
 }

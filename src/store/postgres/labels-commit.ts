@@ -2,8 +2,8 @@
 // Most commits have none of it, so it is not in their statement.
 import type { MailboxChange } from '../mailboxes.js';
 import { netOf } from '../net-changes.js';
-import type { Sql } from './client.js';
 import { filterColumns, folderColumns } from './mailbox-columns.js';
+import type { Pieces } from './statement-pieces.js';
 
 /** In place of a folder's id: annotations of the account. */
 const OF_ACCOUNT = '00000000-0000-0000-0000-000000000000';
@@ -13,7 +13,7 @@ const storedFilter = filterColumns.stored();
 const changedFilter = filterColumns.except('id', 'createdAt').set((name) => `excluded.${name}`);
 
 /** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
-export function writeLabels(sql: Sql, changes: readonly MailboxChange[]) {
+export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
   const labels = [];
   const labelsGone = [];
   const filters = [];

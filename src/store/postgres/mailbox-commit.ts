@@ -5,7 +5,7 @@ import type { CommitResult, MailboxChange, ThreadChange } from '../mailboxes.js'
 import { type NetChange, netOf } from '../net-changes.js';
 import { addEmails, emailRow, foundThreads } from './added-emails.js';
 import { type BlobOfAccount, gather, smallBlob, storedBlobs } from './blob-writes.js';
-import type { Fragment, Sql } from './client.js';
+import type { Sql } from './client.js';
 import { json, PASSED, type Part } from './commit-parts.js';
 import { writeOverlays } from './flag-overlays.js';
 import { expandRanges, isRanged, type RangeRow, rangesOf, takesPlacements, writeRanges } from './flag-ranges.js';
@@ -13,6 +13,7 @@ import { writeLabels } from './labels-commit.js';
 import { changingFolderColumns, folderColumns, folderCounters } from './mailbox-columns.js';
 import { writeOutbound } from './outbound-commit.js';
 import { LogRows } from './packed-entries.js';
+import { execute, type Pieces, pieces, type StatementPiece } from './statement-pieces.js';
 import { joinThreads } from './threads.js';
 
 /**
@@ -152,6 +153,14 @@ const storedCounters = folderCounters.set((_, property) => `r.${property}`);
 const storedFolder = changingFolderColumns.set((name, property) => `coalesce(r.${property}, t.${name})`);
 
 const ID_OCTETS = 16;
+const NOTHING = pieces``;
+
+/** Of an account that has passed, of an inbound row that is gone, or of the threads of an added email. */
+interface CommitRow {
+  readonly account_id: string;
+  readonly consumed: string | null;
+  readonly threads: string[] | null;
+}
 
 /** Where changes of many flags may become overlays. */
 export interface Overlays {
@@ -173,10 +182,9 @@ export async function commitChanges(
 ): Promise<readonly CommitResult[]> {
   const rows = rowsOf(changes, overlays);
   const { log } = rows;
-  const nothing = sql``;
-  const part = (write: Part, of: readonly unknown[]) => (of.length === 0 ? nothing : write(sql, of));
+  const part = (write: Part, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of));
   const contents = contentsOf(changes);
-  const results = await sql<{ account_id: string; consumed: string | null; threads: string[] | null }[]>`
+  const statement = pieces`
     with fence as (
       select * from json_to_recordset(${json(rows.fences)}::json)
         as x (a uuid, epoch bigint, before bigint, after bigint, unplaces boolean)
@@ -195,11 +203,11 @@ export async function commitChanges(
     )
     ${
       contents.length === 0
-        ? nothing
-        : sql`, ${storedBlobs(
-            sql,
+        ? NOTHING
+        : pieces`, ${storedBlobs(
+            pieces,
             await gather(contents),
-            sql`
+            pieces`
       where exists (select from passed p where p.a = any(x.accounts))`,
           )}`
     }
@@ -207,26 +215,27 @@ export async function commitChanges(
     ${part(addEmails, rows.added)}
     ${part(flagEmails, rows.flagged)}
     ${part(removeEmails, rows.removed)}
-    ${rows.placed.length === 0 ? nothing : place(sql, rows.placed)}
+    ${rows.placed.length === 0 ? NOTHING : place(pieces, rows.placed)}
     ${part(expunge, rows.expunged)}
     ${part(markDeleted, rows.marked)}
     ${part(changeFolders, rows.folders)}
     , event as (
       insert into events (account_id, seq, entries, at, ids)
-      select a, seq, entries, to_timestamp(at / 1000.0), ${log.areAnyPacked ? idsOfRow(sql, log.ids) : sql`null`}
+      select a, seq, entries, to_timestamp(at / 1000.0), ${log.areAnyPacked ? idsOfRow(pieces, log.ids) : pieces`null`}
       from json_to_recordset(${json(log.rows)}::json)
         as x (a uuid, seq bigint, entries json, at double precision, "from" integer, octets integer)
-      where a = any (${sql.unsafe(PASSED)})
+      where a = any (${pieces.unsafe(PASSED)})
     )
     ${part(remember, rows.remembered)}
     ${part(choosePreferences, rows.preferences)}
-    ${writeOverlays(sql, rows.overlaid)}
+    ${writeOverlays(pieces, rows.overlaid)}
     ${part(writeRanges, rows.ranged)}
-    ${writeLabels(sql, changes)}
-    ${writeOutbound(sql, changes)}
+    ${writeLabels(pieces, changes)}
+    ${writeOutbound(pieces, changes)}
     select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
     ${part(missingInbound, rows.consumed)}
     ${part(foundThreads, rows.added)}`;
+  const results = await execute<CommitRow[]>(sql, statement);
   const found = results.flatMap(({ account_id, threads }) => (threads === null ? [] : [{ a: account_id, threads }]));
   const torn = found.filter(({ threads }) => threads.length > 1);
   const epochs = new Map(changes.map(({ accountId, epoch }) => [accountId, epoch]));
@@ -251,10 +260,10 @@ function contentsOf(changes: readonly MailboxChange[]): readonly BlobOfAccount[]
 }
 
 /** As Base64: the driver sends octets in hexadecimal, half as much again. A query of its own is evaluated once for all rows. */
-const octets = (sql: Sql, { buffer, byteOffset, length }: Uint8Array) =>
+const octets = (sql: Pieces, { buffer, byteOffset, length }: Uint8Array) =>
   sql`(select decode(${Buffer.from(buffer, byteOffset, length).toString('base64')}, 'base64'))`;
 
-const idsOfRow = (sql: Sql, ids: Uint8Array) =>
+const idsOfRow = (sql: Pieces, ids: Uint8Array) =>
   sql`case when octets is not null then substring(${octets(sql, ids)} from "from" for octets) end`;
 
 const lookForInbound: Part = (sql, rows) => sql`
@@ -305,7 +314,7 @@ interface PlacedRow {
   readonly ids: readonly string[];
 }
 
-function place(sql: Sql, rows: readonly PlacedRow[]): Fragment {
+function place(sql: Pieces, rows: readonly PlacedRow[]): StatementPiece {
   return rows.some(({ ids }) => ids.length >= LEAST_PACKED) ? placePacked(sql, rows) : placeListed(sql, rows);
 }
 
@@ -318,7 +327,7 @@ const placeListed: Part = (sql, rows) => sql`
       where a = any (${sql.unsafe(PASSED)})
     )`;
 
-function placePacked(sql: Sql, rows: readonly PlacedRow[]): Fragment {
+function placePacked(sql: Pieces, rows: readonly PlacedRow[]): StatementPiece {
   const all = PackedIds.of(rows.flatMap(({ ids }) => ids));
   let first = 1;
   const packed = rows.map(({ ids, ...row }) => {

@@ -4,8 +4,8 @@ import type { LoggedOutbound } from '../changes.js';
 import type { MailboxChange } from '../mailboxes.js';
 import { type NetChange, netOf } from '../net-changes.js';
 import type { OutboundRecipientRow } from '../outbound.js';
-import type { Sql } from './client.js';
 import { json, type Part } from './commit-parts.js';
+import type { Pieces } from './statement-pieces.js';
 
 const CHARACTERS_A_WEIGHT = 4096;
 
@@ -21,7 +21,7 @@ export function outboundWeight({ outbound, attempts }: NetChange): number {
 }
 
 /** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
-export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
+export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
   const added = [];
   const rewritten = [];
   const stepped = [];
@@ -66,7 +66,8 @@ export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
     }
   }
   // A part without rows is left out: each costs its beginning and its end.
-  const part = (write: Part, rows: readonly unknown[]) => (rows.length === 0 ? sql`` : write(sql, rows));
+  const nothing = sql``;
+  const part = (write: Part, rows: readonly unknown[]) => (rows.length === 0 ? nothing : write(sql, rows));
   return sql`
     ${part(addOutbound, added)}
     ${part(rewriteOutbound, rewritten)}
@@ -83,23 +84,23 @@ export function writeOutbound(sql: Sql, changes: readonly MailboxChange[]) {
 }
 
 /** Columns that the machine's steps change, and the copy, of rows `x`. */
-const stateOfRow = (sql: Sql) => sql`
+const stateOfRow = (sql: Pieces) => sql`
   x.status, x.sent_email_id, to_timestamp(x.updated / 1000.0), to_timestamp(x.queued / 1000.0),
   to_timestamp(x.sent / 1000.0), x.retry_count, to_timestamp(x.next_retry / 1000.0), to_timestamp(x.held / 1000.0),
   x.last_error, x.attempt_id, x.attempt_by, x.report_due, x.delay_reported, x.machine`;
 
-const stateColumns = (sql: Sql) => sql`
+const stateColumns = (sql: Pieces) => sql`
   status, sent_email_id, updated_at, queued_at, sent_at, retry_count, next_retry_at, held_until, last_error, attempt_id,
   attempt_by, report_due, delay_reported, machine`;
 
-const stateRecordset = (sql: Sql) => sql`
+const stateRecordset = (sql: Pieces) => sql`
   a uuid, id uuid, status text, sent_email_id uuid, updated double precision, queued double precision,
   sent double precision, retry_count int, next_retry double precision, held double precision, last_error text,
   attempt_id uuid, attempt_by text, report_due text, delay_reported boolean, machine json`;
 
-const messageColumns = (sql: Sql) => sql`blob, sender, subject, message_id, in_reply_to, refs, size`;
+const messageColumns = (sql: Pieces) => sql`blob, sender, subject, message_id, in_reply_to, refs, size`;
 
-const messageRecordset = (sql: Sql) => sql`
+const messageRecordset = (sql: Pieces) => sql`
   blob bytea, sender text, subject text, message_id text, in_reply_to text, refs text[], size bigint`;
 
 const insertOutbound: Part = (sql, rows) => sql`
@@ -109,7 +110,7 @@ const insertOutbound: Part = (sql, rows) => sql`
         as x (${stateRecordset(sql)}, created double precision, ${messageRecordset(sql)})
         join passed p using (a)`;
 
-const stateOfExcluded = (sql: Sql) => sql`
+const stateOfExcluded = (sql: Pieces) => sql`
   status = excluded.status, sent_email_id = excluded.sent_email_id, updated_at = excluded.updated_at,
   queued_at = excluded.queued_at, sent_at = excluded.sent_at, retry_count = excluded.retry_count,
   next_retry_at = excluded.next_retry_at, held_until = excluded.held_until, last_error = excluded.last_error,
