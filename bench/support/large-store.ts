@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import type { Sql } from '../../src/store/postgres/client.js';
-import { fieldsOf, tsvectorOf } from '../../src/store/postgres/search-words.js';
+import { fieldsOf, Tsvectors } from '../../src/store/postgres/search-words.js';
 import { wordOrder } from '../../src/store/postgres/word-order.js';
 
 const MESSAGES = 2_000;
@@ -44,6 +44,7 @@ export async function fillStore(sql: Sql, counts: ReadonlyMap<string, number>): 
 
 async function putMessages(sql: Sql, from: number, to: number): Promise<void> {
   const rows = [];
+  const vectors = new Tsvectors();
   for (let n = from; n < to; n++) {
     const words = Array.from({ length: WORDS_A_MESSAGE }, (_, i) => wordOf(zipf(n * WORDS_A_MESSAGE + i)));
     const subject = words.slice(0, 6).join(' ');
@@ -59,18 +60,21 @@ async function putMessages(sql: Sql, from: number, to: number): Promise<void> {
     };
     const row = { n, hash: `\\x${hash}`, size: raw.length, data: `\\x${raw.toString('hex')}` };
     const order = Buffer.from(wordOrder(fieldsOf(email))!).toString('base64');
-    rows.push({ ...row, subject, words: tsvectorOf(ANY_ACCOUNT, email), order, index: indexMessage(raw) });
+    vectors.add(ANY_ACCOUNT, email);
+    rows.push({ ...row, subject, order, index: indexMessage(raw) });
   }
   await sql`
     with x as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json)
-        as x (n int, hash bytea, size int, data bytea, subject text, words text, "order" text, index json)
+        as x (n int, hash bytea, size int, data bytea, subject text, "order" text, index json)
     ), b as (
       insert into blobs (hash, size, mime_index) select hash, size, index from x
     ), c as (
       insert into blob_chunks (hash, seq, data) select hash, 0, data from x
     )
-    insert into bench_message select n, hash, size, subject, words, decode("order", 'base64') from x`;
+    insert into bench_message
+    select x.n, hash, size, subject, words::text, decode("order", 'base64') from x
+    join unnest(${vectors.octets()}::tsvector[]) with ordinality as v (words, i) on v.i = x.n - ${from}::int + 1`;
 }
 
 async function fillAccount(sql: Sql, accountId: string, count: number): Promise<void> {

@@ -8,6 +8,8 @@ export interface UnindexedEmail {
   readonly id: string;
   /** SHA-256 of the raw message. */
   readonly blob: string;
+  /** Octets of the raw message. */
+  readonly size: number;
   readonly fromAddress: string;
   readonly fromName: string;
   readonly subject: string;

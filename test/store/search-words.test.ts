@@ -1,8 +1,8 @@
-// The text of a tsvector against its plain definition: each lexeme once, with the positions and weights of its words, within
+// Tsvectors in binary against their plain definition: each lexeme once, with the positions and weights of its words, within
 // the limits of a tsvector.
 import test from 'ava';
 import fc from 'fast-check';
-import { tsvectorOf } from '../../src/store/postgres/search-words.js';
+import { Tsvectors } from '../../src/store/postgres/search-words.js';
 import type { IndexedWords } from '../../src/store/search.js';
 
 const ACCOUNT = '01a20640-2924-7000-a729-5b5ff2b1abd0';
@@ -28,13 +28,46 @@ function definition({ subject, sender, recipients, attachments, body }: IndexedW
         lexemes.set(word, []);
       }
       const positions = lexemes.get(word)!;
-      if (positions.length === 255) continue;
+      // Of words at the last position only the first counts.
+      if (positions.length === 255 || (positions.length > 0 && Number.parseInt(positions.at(-1)!, 10) === position))
+        continue;
       octets += 2;
       positions.push(position + weight);
     }
     if (!isFull) position = Math.min(position + 10, 16_383);
   }
   return [...lexemes].map(([word, positions]) => `'2b1abd0${word}':${positions.join(',')} `).join('');
+}
+
+/** In the text form, as PostgreSQL reads the binary one. */
+function textsOf(emails: readonly IndexedWords[]): string[] {
+  const vectors = new Tsvectors();
+  for (const email of emails) vectors.add(ACCOUNT, email);
+  const octets = Buffer.concat(vectors.octets().pieces);
+  let at = 0;
+  const int32 = () => {
+    at += 4;
+    return octets.readInt32BE(at - 4);
+  };
+  const int16 = () => {
+    at += 2;
+    return octets.readUInt16BE(at - 2);
+  };
+  const [dimensions, nulls, type, count, first] = [int32(), int32(), int32(), int32(), int32()];
+  if (dimensions !== 1 || nulls !== 0 || type !== 3614 || first !== 1) throw new Error('no array of tsvectors');
+  const texts = Array.from({ length: count }, () => {
+    const end = int32() + at;
+    const lexemes = Array.from({ length: int32() }, () => {
+      const word = octets.toString('utf8', at, octets.indexOf(0, at));
+      at = octets.indexOf(0, at) + 1;
+      const entries = Array.from({ length: int16() }, int16);
+      return `'${word}':${entries.map((entry) => `${entry & 16_383}${'DCBA'[entry >> 14]}`).join(',')} `;
+    });
+    if (at !== end) throw new Error('another length than the element says');
+    return lexemes.join('');
+  });
+  if (at !== octets.length) throw new Error('octets behind the array');
+  return texts;
 }
 
 const word = fc.oneof(
@@ -46,8 +79,8 @@ const words = fc.array(word, { maxLength: 40 });
 test('random words come out as the definition says, one email after the other', (t) => {
   const email = fc.record({ subject: words, sender: words, recipients: words, attachments: words, body: words });
   fc.assert(
-    fc.property(fc.array(email, { maxLength: 4 }), (emails) => {
-      for (const each of emails) t.is(tsvectorOf(ACCOUNT, each), definition(each));
+    fc.property(fc.array(email, { minLength: 1, maxLength: 4 }), (emails) => {
+      t.deepEqual(textsOf(emails), emails.map(definition));
     }),
     { numRuns: 300 },
   );
@@ -64,5 +97,5 @@ test('many words, words that come often and words that are too many come out as 
     { ...none, ...ends },
     { ...none, body: [] },
   ])
-    t.is(tsvectorOf(ACCOUNT, email), definition(email));
+    t.is(textsOf([email])[0], definition(email));
 });

@@ -6,14 +6,15 @@ import { textPieces, wordsOf } from '../../mail/search-text.js';
 import type { EmailWords, SearchStore, UnindexedEmail } from '../../store/search.js';
 import type { EmailTexts, SearchableTexts } from './email-texts.js';
 
-/** Bodies read and decoded at a time. */
-const TEXTS_AT_ONCE = 16;
+/** Messages read and decoded at a time: each reading costs two statements. Many small ones, sixteen large ones. */
+const OCTETS_AT_ONCE = 1024 * 1024;
+const LARGE_OCTETS = OCTETS_AT_ONCE / 16;
 /** Words of a body that are found. */
 const BODY_WORDS = 60_000;
 /** Characters that are cut into words in one turn of the event loop: 1 ms of work, 2 ms when few of them are ASCII. */
 const PIECE = 32 * 1024;
-/** Words that are enough for a statement; more of them, of one email or of several read at once, hold the event loop longer. */
-const BATCH_WORDS = 10_000;
+/** Words that are enough for a statement: of fewer, what a statement costs by itself would count. */
+const BATCH_WORDS = 20_000;
 
 export interface SearchableEmailsOptions {
   readonly store: Pick<SearchStore, 'put'>;
@@ -44,8 +45,7 @@ export async function makeSearchable(
     for (const [accountId, lastId] of new Map(taken.map(({ accountId, id }) => [accountId, id])))
       if (!refused.has(accountId)) stored(accountId, lastId);
   };
-  for (let i = 0; i < emails.length; i += TEXTS_AT_ONCE) {
-    const some = emails.slice(i, i + TEXTS_AT_ONCE);
+  for (const some of readAtOnce(emails)) {
     const read = await texts.searchable(some, signal);
     // One after the other, with turns of the event loop between them.
     for (const [n, email] of some.entries()) {
@@ -63,6 +63,20 @@ export async function makeSearchable(
   }
   await storeBatch();
   return refused;
+}
+
+function* readAtOnce(emails: readonly UnindexedEmail[]): Generator<readonly UnindexedEmail[]> {
+  let some: UnindexedEmail[] = [];
+  let octets = 0;
+  for (const email of emails) {
+    some.push(email);
+    octets += Math.min(email.size, LARGE_OCTETS);
+    if (octets < OCTETS_AT_ONCE) continue;
+    yield some;
+    some = [];
+    octets = 0;
+  }
+  if (some.length > 0) yield some;
 }
 
 /** What is found of an email. */

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { StoreFault } from '../errors.js';
 
-/** Octets in pieces, which must not be changed before the statement is answered. A parameter that the statement casts to bytea. */
+/** Octets in pieces, which must not be changed before the statement is answered. A parameter that the statement casts to a type of the client. */
 export class Octets {
   readonly pieces: readonly Uint8Array[];
   readonly length: number;

@@ -1,8 +1,10 @@
 // Words as PostgreSQL's tsvector and tsquery, written out here rather than by its parser: both sides then agree on what a
-// word is whatever the server's locale is, no input is a syntax error, and the limits of a tsvector are kept. A tsvector is
-// written into octets that are used again: strings and arrays for each word cost a multiple, most of it garbage collection.
+// word is whatever the server's locale is, no input is a syntax error, and the limits of a tsvector are kept. Tsvectors travel
+// in binary (`tsvectorrecv`): the server reads a position of the text form digit by digit, which costs as much as storing them.
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { IndexedWords, SearchPart } from '../search.js';
+import { BinaryArray } from './binary-array.js';
+import type { Octets } from './octet-parameters.js';
 
 /** Of a tsvector: positions end there (a later word keeps the last), and a lexeme has at most so many. */
 const LAST_POSITION = 16_383;
@@ -15,12 +17,11 @@ const BODY_WEIGHT = 'C';
 const GAP = 10;
 const KEY_LENGTH = 7;
 
-const [QUOTE, COLON, COMMA, SPACE, ZERO] = [0x27, 0x3a, 0x2c, 0x20, 0x30];
-/** A word of ASCII up to this length is copied faster here than by a call into the runtime. */
-const SHORT_WORD = 24;
-const MOST_OCTETS_A_CHARACTER = 3;
-/** Five digits, the weight and a comma. */
-const MOST_OCTETS_A_POSITION = 7;
+/** Type of the elements. */
+const TSVECTOR = 3614;
+type Weight = 'A' | 'B' | 'C';
+/** Above the bits of a position. */
+const WEIGHTS: Readonly<Record<Weight, number>> = { A: 3 << 14, B: 2 << 14, C: 1 << 14 };
 const FIRST_CAPACITY = 64 * 1024;
 /** Larger buffers are given back. */
 const KEPT_CAPACITY = 1024 * 1024;
@@ -31,8 +32,8 @@ const keyOf = (accountId: string): string => accountId.slice(-KEY_LENGTH);
 /** Where each lexeme stands: the positions of all of them in one list, and for each position the next of its lexeme. */
 class Occurrences {
   #count = 0;
-  #positions = new Uint16Array(FIRST_CAPACITY);
-  #weights = new Uint8Array(FIRST_CAPACITY);
+  /** Position and weight. */
+  #entries = new Uint16Array(FIRST_CAPACITY);
   #next = new Int32Array(FIRST_CAPACITY);
 
   clear(): void {
@@ -44,8 +45,7 @@ class Occurrences {
   add(position: number, weight: number, last: number): number {
     const at = this.#count++;
     if (at === this.#next.length) this.#resize(at * 2);
-    this.#positions[at] = position;
-    this.#weights[at] = weight;
+    this.#entries[at] = position | weight;
     this.#next[at] = -1;
     if (last >= 0) this.#next[last] = at;
     return at;
@@ -56,21 +56,20 @@ class Occurrences {
     return this.#next[at]!;
   }
 
-  position(at: number): number {
-    return this.#positions[at]!;
+  entry(at: number): number {
+    return this.#entries[at]!;
   }
 
-  weight(at: number): number {
-    return this.#weights[at]!;
+  /** Of words at the last position only the first counts. */
+  isBefore(at: number, position: number): boolean {
+    return (this.#entries[at]! & LAST_POSITION) < position;
   }
 
   #resize(capacity: number): void {
-    const [positions, weights, next] = [this.#positions, this.#weights, this.#next];
-    this.#positions = new Uint16Array(capacity);
-    this.#weights = new Uint8Array(capacity);
+    const [entries, next] = [this.#entries, this.#next];
+    this.#entries = new Uint16Array(capacity);
     this.#next = new Int32Array(capacity);
-    this.#positions.set(positions.subarray(0, this.#count));
-    this.#weights.set(weights.subarray(0, this.#count));
+    this.#entries.set(entries.subarray(0, this.#count));
     this.#next.set(next.subarray(0, this.#count));
   }
 }
@@ -81,85 +80,41 @@ interface Lexeme {
   count: number;
 }
 
-/** The text of a tsvector. */
-class TsvectorText {
-  #octets = Buffer.allocUnsafe(FIRST_CAPACITY);
-  #length = 0;
+/** Tsvectors as an array, a parameter of a statement. */
+export class Tsvectors {
+  readonly #array = new BinaryArray(TSVECTOR);
 
-  clear(): void {
-    this.#length = 0;
-    if (this.#octets.length > KEPT_CAPACITY) this.#octets = Buffer.allocUnsafe(FIRST_CAPACITY);
-  }
-
-  add(key: string, word: string, { first, count }: Lexeme, occurrences: Occurrences): void {
-    this.#reserve((KEY_LENGTH + word.length) * MOST_OCTETS_A_CHARACTER + count * MOST_OCTETS_A_POSITION + 4);
-    const octets = this.#octets;
-    octets[this.#length++] = QUOTE;
-    this.#addWord(key);
-    this.#addWord(word);
-    octets[this.#length++] = QUOTE;
-    let separator = COLON;
-    for (let at = first; at >= 0; at = occurrences.after(at)) {
-      octets[this.#length++] = separator;
-      this.#addNumber(occurrences.position(at));
-      octets[this.#length++] = occurrences.weight(at);
-      separator = COMMA;
+  add(accountId: string, email: IndexedWords): void {
+    const key = keyOf(accountId);
+    const lexemes = lexemesIn(key, email);
+    const array = this.#array;
+    array.begin();
+    array.int32(lexemes.size);
+    for (const [word, { first, count }] of lexemes) {
+      array.text(key);
+      array.text(word);
+      array.octet(0);
+      array.int16(count);
+      for (let at = first; at >= 0; at = occurrences.after(at)) array.int16(occurrences.entry(at));
     }
-    octets[this.#length++] = SPACE;
+    array.end();
   }
 
-  toString(): string {
-    return this.#octets.toString('utf8', 0, this.#length);
-  }
-
-  #addWord(word: string): void {
-    const octets = this.#octets;
-    let at = this.#length;
-    if (word.length <= SHORT_WORD) {
-      let i = 0;
-      for (; i < word.length; i++) {
-        const code = word.charCodeAt(i);
-        if (code > 0x7f) break;
-        octets[at++] = code;
-      }
-      if (i === word.length) {
-        this.#length = at;
-        return;
-      }
-    }
-    this.#length += octets.write(word, this.#length, 'utf8');
-  }
-
-  #addNumber(number: number): void {
-    const octets = this.#octets;
-    let at = this.#length;
-    for (let unit = number < 10 ? 1 : number < 100 ? 10 : number < 1000 ? 100 : number < 10_000 ? 1000 : 10_000; ; ) {
-      octets[at++] = ZERO + (Math.floor(number / unit) % 10);
-      if (unit === 1) break;
-      unit /= 10;
-    }
-    this.#length = at;
-  }
-
-  #reserve(more: number): void {
-    if (this.#length + more <= this.#octets.length) return;
-    const octets = Buffer.allocUnsafe((this.#length + more) * 2);
-    this.#octets.copy(octets, 0, 0, this.#length);
-    this.#octets = octets;
+  octets(): Octets {
+    return this.#array.octets();
   }
 }
 
 const occurrences = new Occurrences();
-const written = new TsvectorText();
 
-export function tsvectorOf(accountId: string, email: IndexedWords): string {
-  const key = keyOf(accountId);
+/** Until the next call; their places are in `occurrences`. */
+function lexemesIn(key: string, email: IndexedWords): ReadonlyMap<string, Lexeme> {
   const lexemes = new Map<string, Lexeme>();
   let octets = 0;
   let position = 0;
   occurrences.clear();
-  const add = (words: readonly string[], letter: string): void => {
-    const weight = letter.charCodeAt(0);
+  const add = (words: readonly string[], letter: Weight): void => {
+    const weight = WEIGHTS[letter];
     for (const word of words) {
       position = Math.min(position + 1, LAST_POSITION);
       const lexeme = lexemes.get(word);
@@ -170,7 +125,7 @@ export function tsvectorOf(accountId: string, email: IndexedWords): string {
         const first = occurrences.add(position, weight, -1);
         lexemes.set(word, { first, last: first, count: 1 });
       } else {
-        if (lexeme.count >= POSITIONS) continue;
+        if (lexeme.count >= POSITIONS || !occurrences.isBefore(lexeme.last, position)) continue;
         lexeme.last = occurrences.add(position, weight, lexeme.last);
         lexeme.count++;
       }
@@ -179,9 +134,7 @@ export function tsvectorOf(accountId: string, email: IndexedWords): string {
     position = Math.min(position + GAP, LAST_POSITION);
   };
   for (const [words, weight] of weightedFields(email)) add(words, weight);
-  written.clear();
-  for (const [word, lexeme] of lexemes) written.add(key, word, lexeme, occurrences);
-  return written.toString();
+  return lexemes;
 }
 
 /** The words of an email field by field, in the order of their positions. */

@@ -2,14 +2,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { EmailWords, SearchPart, SearchStore, UnindexedEmail, WordCompletions } from '../search.js';
+import { BinaryArray } from './binary-array.js';
 import { type Fragment, type Sql, storeFault } from './client.js';
-import { fieldsOf, incompleteTsquery, lexemesOf, tsqueryOf, tsvectorOf } from './search-words.js';
+import { fieldsOf, incompleteTsquery, lexemesOf, Tsvectors, tsqueryOf } from './search-words.js';
 import { phraseOrder, wordOrder } from './word-order.js';
 
 /** Words of bodies that are written in one turn of the event loop: a millisecond of work. */
 const WORDS_A_TURN = 2_500;
 /** Emails whose words are read at a time for completions. */
 const EMAILS_OF_COMPLETIONS = 20;
+/** Type of elements of an array. */
+const BYTEA = 17;
 
 /** `sql`: a pool made `byKey`: words are found through the index, never row by row. */
 export function postgresSearch(sql: Sql): SearchStore {
@@ -17,7 +20,7 @@ export function postgresSearch(sql: Sql): SearchStore {
     try {
       return await sql<UnindexedEmail[]>`
         select x.* from unnest(${accountIds as string[]}::uuid[]) a (id) cross join lateral (
-          select account_id as "accountId", id, encode(blob, 'hex') as blob, from_address as "fromAddress",
+          select account_id as "accountId", id, encode(blob, 'hex') as blob, size::float8 as size, from_address as "fromAddress",
             from_name as "fromName", subject
           from emails where account_id = a.id and id > coalesce(
             (select upto from search_state where account_id = a.id), '00000000-0000-0000-0000-000000000000')
@@ -39,7 +42,7 @@ export function postgresSearch(sql: Sql): SearchStore {
           delete from email_search s using old o where s.account_id = ${accountId} and s.email_id = o.email_id
             and not exists (select 1 from emails e where e.account_id = ${accountId} and e.id = o.email_id)
         )
-        select account_id as "accountId", id, encode(blob, 'hex') as blob, from_address as "fromAddress",
+        select account_id as "accountId", id, encode(blob, 'hex') as blob, size::float8 as size, from_address as "fromAddress",
           from_name as "fromName", subject
         from old o join emails e on e.account_id = ${accountId} and e.id = o.email_id order by id`;
     } catch (error) {
@@ -74,16 +77,14 @@ export function postgresSearch(sql: Sql): SearchStore {
     const last = new Map(emails.map(({ accountId, id }) => [accountId, id]));
     const accountIds = [...last.keys()].sort();
     const states = accountIds.map((account) => ({ account, upto: last.get(account) }));
-    const rows = [];
+    const words = new Tsvectors();
+    const orders = new BinaryArray(BYTEA);
     let written = 0;
     for (const email of emails) {
+      words.add(email.accountId, email);
       const order = wordOrder(fieldsOf(email));
-      rows.push({
-        account: email.accountId,
-        id: email.id,
-        words: tsvectorOf(email.accountId, email),
-        order: order && Buffer.from(order.buffer).toString('base64'),
-      });
+      if (order === undefined) orders.addNull();
+      else orders.addOctets(order);
       written += email.body.length;
       if (written < WORDS_A_TURN) continue;
       written = 0;
@@ -97,9 +98,9 @@ export function postgresSearch(sql: Sql): SearchStore {
           select array_agg(id) as ids from account
         ), added as (
           insert into email_search (account_id, email_id, words, word_order, version)
-          select account, id, words, decode("order", 'base64'), 2
-          from json_to_recordset(${JSON.stringify(rows)}::text::json)
-            as x (account uuid, id uuid, words tsvector, "order" text)
+          select account, id, words, "order", 2 from unnest(
+            ${emails.map(({ accountId }) => accountId)}::uuid[], ${emails.map(({ id }) => id)}::uuid[],
+            ${words.octets()}::tsvector[], ${orders.octets()}::bytea[]) as x (account, id, words, "order")
           -- One look-up an email: as a join, planned while the table was small, it reads every id of each account.
           where account = any((select ids from present)::uuid[])
             and (select true from emails e where e.account_id = x.account and e.id = x.id)

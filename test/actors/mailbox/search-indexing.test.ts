@@ -18,7 +18,15 @@ const idOf = (n: number): string => `00000000-0000-7000-8000-${String(n).padStar
 const numberOf = (id: string): number => Number(id.slice(-12));
 
 function emailOf(accountId: string, n: number): UnindexedEmail {
-  return { accountId, id: idOf(n), blob: String(n), fromAddress: 'a@b.test', fromName: '', subject: `mail ${n}` };
+  return {
+    accountId,
+    id: idOf(n),
+    blob: String(n),
+    size: 1_000,
+    fromAddress: 'a@b.test',
+    fromName: '',
+    subject: `mail ${n}`,
+  };
 }
 
 /** Accounts with emails 1 to `count`, which may grow; `bodyOf`: by number. */

@@ -120,11 +120,12 @@ export const SEARCH: Contract = {
     const ids = emails.map(({ id }) => id);
     const waiting = async (limit = 10) => (await search.unindexed([accountId], limit)).map(({ id }) => id);
     t.deepEqual(await waiting(2), ids.slice(0, 2));
-    const { id, blob, fromAddress, subject } = emails[0]!;
+    const { id, blob, size, fromAddress, subject } = emails[0]!;
     t.deepEqual((await search.unindexed([accountId], 1))[0], {
       accountId,
       id,
       blob,
+      size,
       fromAddress,
       fromName: 'A',
       subject,

@@ -13,8 +13,8 @@ export function memorySearch(tables: MemoryTables): SearchStore {
           .filter(({ id }) => id > searchableUpTo)
           .sort((a, b) => compare(a.id, b.id))
           .slice(0, limit)
-          .map(({ id, blob, fromAddress, fromName, subject }) => {
-            return { accountId, id, blob, fromAddress, fromName, subject };
+          .map(({ id, blob, size, fromAddress, fromName, subject }) => {
+            return { accountId, id, blob, size, fromAddress, fromName, subject };
           });
       });
     },
