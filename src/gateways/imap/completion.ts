@@ -18,6 +18,8 @@ export interface Suspension {
   finish(line: Buffer): Completion;
   /** The command is over, by its line or with the connection. Called once; resolves when nothing more is written. */
   stop(): Promise<void>;
+  /** Writes what has changed in the selected mailbox, behind what the command has written, and before its tagged response. */
+  sendUpdates(): void;
   /** Called every second or so; `now` by the clock of `performance`. */
   tick(now: number): void;
 }

@@ -51,7 +51,7 @@ export async function finishSuspended(session: ImapSession, suspended: Suspended
   try {
     end = suspension.finish(await session.readLine(suspension.mostOctets));
     await session.stopSuspended();
-    await tellChanges(session, row, true);
+    await tellChanges(session, row, () => suspension.sendUpdates());
   } catch (error) {
     end = ofError(error, session, row);
     await session.stopSuspended();
@@ -90,7 +90,8 @@ async function carryOut(session: ImapSession, row: Command, received: Runnable):
   const end = await row.run(session, args, isUid);
   if ('finish' in end) return end;
   const toldBefore = selected?.view.toldModseq;
-  await tellChanges(session, row, row.holdsExpunge?.(args, isUid) !== true);
+  const mayExpunge = row.holdsExpunge?.(args, isUid) !== true;
+  await tellChanges(session, row, () => session.sendUpdates(mayExpunge));
   const isTold = row.removes === true && session.enabled.has('CONDSTORE') && selected?.view.toldModseq !== toldBefore;
   return isTold && end.status === 'OK' ? { code: highestModseq(selected!.view), ...end } : end;
 }
@@ -101,8 +102,8 @@ function argumentsOf(session: ImapSession, row: Command, { reader, isUid }: Runn
   return args;
 }
 
-/** Sends the changes of the selected mailbox before the tagged response. */
-async function tellChanges(session: ImapSession, row: Command, mayExpunge: boolean): Promise<void> {
+/** Sends the changes of the selected mailbox before the tagged response; `send` writes those that are there to be sent. */
+async function tellChanges(session: ImapSession, row: Command, send: () => unknown): Promise<void> {
   const { selected } = session;
   if (selected === undefined || session.isOver) return;
   const { mirror } = selected.view;
@@ -117,7 +118,7 @@ async function tellChanges(session: ImapSession, row: Command, mayExpunge: boole
   if (mirror.isGone) session.end('The selected mailbox was deleted');
   else {
     do {
-      session.sendUpdates(mayExpunge);
+      send();
       if (session.output.ready !== undefined) await session.output.ready;
     } while (session.selected === selected && selected.view.owesFlags);
     await writeSearchUpdates(session);

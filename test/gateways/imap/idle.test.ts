@@ -1,5 +1,6 @@
 // IDLE: what is told, and how it ends.
 import test from 'ava';
+import { createFolderMirrors } from '../../../src/gateways/imap/view/folder-mirrors.js';
 import type { ImapClient } from './client.js';
 import { ALICE, startImap } from './gateway.js';
 
@@ -109,6 +110,44 @@ test('what comes before DONE is read is told before the end of IDLE', async (t) 
     client.write('DONE\r\n');
     t.deepEqual((await client.answer(tag)).untagged, [`${i} EXISTS`, '0 RECENT']);
   }
+});
+
+test('the number of messages is told again also when messages go between DONE and the end of IDLE', async (t) => {
+  const gateway = await startImap(t);
+  const { refs } = gateway.mailboxes;
+  let arrived = () => {};
+  let wait: Promise<void> | undefined;
+  const ask: typeof refs.of = (accountId) => {
+    const ref = refs.of(accountId);
+    const heldBack: typeof ref.ask = async (name, ...rest) => {
+      if (name === 'folderChanges') arrived();
+      await wait;
+      return ref.ask(name, ...rest);
+    };
+    return { ...ref, ask: heldBack };
+  };
+  Object.assign(gateway.context, { mirrors: createFolderMirrors({ mailboxes: { of: ask } }) });
+  for (let i = 0; i < 2; i++) await gateway.deliver(ALICE, MESSAGE);
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  await client.command('SELECT INBOX');
+  await client.command('STORE 1 +FLAGS.SILENT (\\Deleted)');
+  const tag = await idle(client);
+  await gateway.deliver(ALICE, MESSAGE);
+  t.deepEqual(await received(client, 2), ['* 3 EXISTS', '* 0 RECENT']);
+  let release = () => {};
+  wait = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const asked = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  await refs.of(ALICE).ask('expunge', { folderId: 'inbox' });
+  await asked;
+  client.write('DONE\r\n');
+  // What the node reads after it.
+  for (let i = 0; i < 3; i++) await other.command('NOOP');
+  release();
+  t.deepEqual((await client.answer(tag)).untagged, ['1 EXPUNGE', '2 EXISTS', '0 RECENT']);
 });
 
 test('anything but DONE is refused, and a line that is too long', async (t) => {

@@ -26,6 +26,8 @@ export class MessageBatch {
   readonly #blobs: Pick<BlobStore, 'put'>;
   readonly #storing: Promise<void>[] = [];
   #octets = 0;
+  /** Messages whose octets are counted. */
+  #counted = 0;
   #unstored: SpooledContent | undefined;
 
   constructor(blobs: Pick<BlobStore, 'put'>) {
@@ -34,6 +36,10 @@ export class MessageBatch {
 
   /** Whether no message can be added. */
   get isFull(): boolean {
+    // Counted when it is asked: the only message of a command is not asked about.
+    for (; this.#counted < this.messages.length; this.#counted++) {
+      this.#octets += Buffer.byteLength(JSON.stringify(this.messages[this.#counted]));
+    }
     return this.messages.length >= MOST_MESSAGES || this.#octets >= MOST_OCTETS;
   }
 
@@ -47,9 +53,7 @@ export class MessageBatch {
     content: SpooledContent,
     { receivedAt, flags }: Pick<BatchedMessage, 'receivedAt' | 'flags'>,
   ): Promise<void> {
-    const message = { blob: content.hash, summary: summarize(content.index), receivedAt, flags };
-    this.messages.push(message);
-    this.#octets += Buffer.byteLength(JSON.stringify(message));
+    this.messages.push({ blob: content.hash, summary: summarize(content.index), receivedAt, flags });
     if (this.messages.length === 1 && isSmall(content)) {
       this.#unstored = content;
       return;

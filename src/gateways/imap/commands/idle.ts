@@ -56,6 +56,19 @@ class Idle implements Suspension {
     await this.#session.notifier?.hold();
   }
 
+  /**
+   * Some programs read what IDLE has sent much later and fetch new messages up to the number of EXISTS (mutt 2.2): an expunge behind
+   * EXISTS has them name a message beyond the last one, so EXISTS is sent again.
+   */
+  sendUpdates(): void {
+    const { output, enabled, selected } = this.#session;
+    const { expunged, exists } = this.#session.sendUpdates(true);
+    if (exists !== undefined) this.#hasGrown = true;
+    else if (expunged.length > 0 && this.#hasGrown) {
+      output.write(sizeResponses(selected!.view.count, enabled.has('IMAP4REV2')));
+    }
+  }
+
   /** A line now and then keeps routers from forgetting a connection on which nothing happens. */
   tick(now: number): void {
     if (now < this.#beatAt) return;
@@ -74,7 +87,7 @@ class Idle implements Suspension {
     }
     const { output } = this.#session;
     if (output.ready === undefined) {
-      this.#sendUpdates();
+      this.sendUpdates();
       if (hasUpdatingSearches(this.#selected.view)) {
         this.#searches = Promise.resolve(this.#searches).then(() => writeSearchUpdates(this.#session));
       }
@@ -85,18 +98,5 @@ class Idle implements Suspension {
       this.#isWaiting = false;
       this.#tell();
     });
-  }
-
-  /**
-   * Some programs read what IDLE has sent much later and fetch new messages up to the number of EXISTS (mutt 2.2): an expunge behind
-   * EXISTS has them name a message beyond the last one, so EXISTS is sent again.
-   */
-  #sendUpdates(): void {
-    const { output, enabled } = this.#session;
-    const { expunged, exists } = this.#session.sendUpdates(true);
-    if (exists !== undefined) this.#hasGrown = true;
-    else if (expunged.length > 0 && this.#hasGrown) {
-      output.write(sizeResponses(this.#selected!.view.count, enabled.has('IMAP4REV2')));
-    }
   }
 }
