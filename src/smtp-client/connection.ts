@@ -76,9 +76,22 @@ export class ClientConnection extends SMTPConnection {
     else inside._onData.call(this, chunk);
   }
 
-  /** Called for what has come and once more for every reply of it: looks at all of it each time. @internal */
+  /**
+   * Takes the replies to commands that have come. The library takes one reply a turn of the event loop, and a busy node has long
+   * turns: the replies to a pipelined envelope come together. What comes unasked is taken as the library does. @internal
+   */
   _processResponse(): void {
     const inner = this as unknown as Inside;
+    let before: number;
+    let left: number;
+    do {
+      before = inner._responseQueue.length;
+      this.#takeReply(inner);
+      left = inner._responseQueue.length;
+    } while (left > 0 && left < before && left <= inner._responseActions.length);
+  }
+
+  #takeReply(inner: Inside): void {
     const wrong = this.#violation(inner);
     if (wrong === undefined) {
       inside._processResponse.call(this);
