@@ -86,6 +86,23 @@ test('bytes that the database reads in different forms come back as they were, e
   }
 });
 
+test('many are read at once: bytes of every kind, of several chunks; what is not there is left out', async (t) => {
+  const { blobs } = await setUp(t);
+  const every = Buffer.from(Array.from({ length: 256 }, (_, i) => i));
+  const contents = [
+    every,
+    Buffer.concat(Array.from({ length: 100 }, () => every)),
+    Buffer.from('ASCII alone\r\n'),
+    Buffer.from('\\ and \\\\ and \\101 and \\'),
+    Buffer.from('Grüße, 漢字\0'),
+    randomBytes(20_000),
+  ].map((bytes) => ({ bytes, stored: content(bytes) }));
+  for (const { stored } of contents) await blobs.put(stored);
+  const read = await blobs.readAll([...contents.map(({ stored }) => stored.hash), 'ab'.repeat(32)]);
+  t.is(read.size, contents.length);
+  for (const { bytes, stored } of contents) t.true(bytes.equals(read.get(stored.hash)!), stored.hash);
+});
+
 test('the same bytes are stored once, however they come', async (t) => {
   const { sql, inbound, blobs, accountId } = await setUp(t);
   for (const size of [5_000, 400_000]) {

@@ -20,6 +20,8 @@ import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
 import { execute, pieces } from './statement-pieces.js';
 
+const [BACKSLASH, ZERO] = [0x5c, 0x30];
+
 /** `writerSql`: a pool made `byKey`, for those who put many. */
 export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMeter): BlobStore {
   const group = new GroupCommit<SmallBlob, 'stored'>((items) => putSmall(writerSql, items), {
@@ -121,10 +123,14 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
 
   async function readAll(hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
     try {
-      const rows = await sql<{ hash: string; data: Buffer }[]>`
-        select encode(hash, 'hex') as hash, string_agg(data, ''::bytea order by seq) as data from blob_chunks
-        where hash = any(array(select decode(h, 'hex') from unnest(${hashes as string[]}::text[]) h)) group by hash`;
-      return new Map(rows.map(({ hash, data }) => [hash, data]));
+      const rows = await sql<{ hash: string; data: string }[]>`
+        select encode(hash, 'hex') as hash, data from unnest(${hashes as string[]}::text[]) h
+        cross join lateral decode(h, 'hex') hash
+        cross join lateral (
+          select encode(string_agg(c.data, ''::bytea order by seq), 'escape') as data from blob_chunks c where c.hash = hash.hash
+        ) whole
+        where data is not null`;
+      return new Map(rows.map(({ hash, data }) => [hash, octetsOf(data)]));
     } catch (error) {
       throw storeFault(error);
     }
@@ -189,6 +195,24 @@ async function putLarge(sql: Sql, content: BlobContent): Promise<void> {
   } catch (error) {
     throw storeFault(error);
   }
+}
+
+/** Of the escape form, which is as long as its octets when these are ASCII without a backslash, as most mail is. */
+function octetsOf(escaped: string): Uint8Array {
+  const octets = Buffer.from(escaped, 'latin1');
+  let end = octets.indexOf(BACKSLASH);
+  if (end < 0) return octets;
+  const digit = (at: number): number => octets[at]! - ZERO;
+  for (let at = end; at < octets.length; at++) {
+    let octet = octets[at]!;
+    if (octet === BACKSLASH && octets[at + 1] === BACKSLASH) at++;
+    else if (octet === BACKSLASH) {
+      octet = digit(at + 1) * 64 + digit(at + 2) * 8 + digit(at + 3);
+      at += 3;
+    }
+    octets[end++] = octet;
+  }
+  return octets.subarray(0, end);
 }
 
 /** Numbers of the chunks that hold the ranges, ascending. */
