@@ -12,6 +12,8 @@ type Expunged = ViewUpdates['expunged'];
 
 /** Messages whose flags are told at a time: as many as one write holds. */
 const MOST_FLAGGED = 5_000;
+/** The position of a message that was expunged. */
+const GONE = -1;
 const NONE: readonly number[] = [];
 const NOTHING: ViewUpdates = { expunged: [], exists: undefined, flagged: [] };
 
@@ -126,21 +128,21 @@ export class ClientView implements FolderView {
     this.#collect();
     const { mirror } = this;
     const expect = expectedFlags(change);
-    const expecting = new Uint32Array(uids.length);
-    const expected = new Array<FlagState>(uids.length);
-    let count = 0;
-    this.#eachPresent(uids, (uid, index) => {
-      if (this.#changed?.has(uid)) return;
-      expecting[count] = uid;
-      expected[count++] = expect(mirror, index);
-    });
+    const there = mirror.uids;
+    let indexes = this.#indexesOf(uids);
+    const expected = new Array<FlagState | undefined>(uids.length);
+    for (let i = 0; i < uids.length; i++) {
+      if (indexes[i] !== GONE && this.#changed?.has(uids[i]!) !== true) expected[i] = expect(mirror, indexes[i]!);
+    }
     return () => {
-      const told = new Uint32Array(count);
-      let toldCount = 0;
-      this.#eachPresent(expecting.subarray(0, count), (uid, index, i) => {
-        if (expected[i] === presentFlags(mirror, index)) told[toldCount++] = uid;
-      });
-      this.flagsTold(told.subarray(0, toldCount));
+      if (mirror.uids !== there) indexes = this.#indexesOf(uids);
+      const told = new Uint32Array(uids.length);
+      let count = 0;
+      for (let i = 0; i < uids.length; i++) {
+        const index = indexes[i]!;
+        if (index !== GONE && expected[i] === presentFlags(mirror, index)) told[count++] = uids[i]!;
+      }
+      this.flagsTold(told.subarray(0, count));
     };
   }
 
@@ -157,24 +159,20 @@ export class ClientView implements FolderView {
 
   #indexOf(uid: number): number {
     const index = this.mirror.indexOf(uid);
-    return index < this.mirror.count && this.mirror.uids[index] === uid ? index : -1;
+    return index < this.mirror.count && this.mirror.uids[index] === uid ? index : GONE;
   }
 
-  /**
-   * Calls back with the messages that are there, their positions in the mirror, and in the list; fast when they mostly follow
-   * each other.
-   */
-  #eachPresent(uids: ArrayLike<number>, found: (uid: number, index: number, i: number) => void): void {
+  /** Positions of messages in the mirror; fast when they mostly follow each other. */
+  #indexesOf(uids: ArrayLike<number>): Int32Array {
     const { uids: there, count } = this.mirror;
+    const indexes = new Int32Array(uids.length);
     let next = 0;
     for (let i = 0; i < uids.length; i++) {
-      const uid = uids[i]!;
-      const isNext = next < count && there[next] === uid;
-      const index = isNext ? next : this.#indexOf(uid);
-      if (index === -1) continue;
-      found(uid, index, i);
-      next = index + 1;
+      const index = next < count && there[next] === uids[i] ? next : this.#indexOf(uids[i]!);
+      indexes[i] = index;
+      if (index !== GONE) next = index + 1;
     }
+    return indexes;
   }
 
   /** Messages that the client knows and the mirror does not. */
