@@ -4,8 +4,8 @@
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { SearchPart, SearchStore } from '../../store/search.js';
 import type { EmailColumns } from './email-columns.js';
+import { RememberedCompletions } from './remembered-completions.js';
 import { TimeOrder } from './time-order.js';
-import { WordCompletions } from './word-completions.js';
 
 const REMEMBERED = 32;
 const REMEMBERED_PAGES = 200;
@@ -72,7 +72,7 @@ class Bits implements TextMatches {
 export class SearchMemory {
   readonly order: TimeOrder;
   readonly #emails: EmailColumns;
-  readonly #completions: WordCompletions;
+  readonly #completions: RememberedCompletions;
   readonly #matches = new Map<string, Promise<Bits>>();
   readonly #pages = new Map<string, FoundPage>();
   #pagesAt = 0;
@@ -80,7 +80,7 @@ export class SearchMemory {
   constructor(emails: EmailColumns) {
     this.#emails = emails;
     this.order = new TimeOrder(emails);
-    this.#completions = new WordCompletions(emails);
+    this.#completions = new RememberedCompletions(emails);
   }
 
   get octets(): number {

@@ -2,7 +2,7 @@
 // times as fast as all words with a beginning, and most words are the beginning of few others. They are looked for in the
 // background: no search waits for them, and none depends on them.
 import type { SearchTerm } from '../../mail/search-text.js';
-import type { WordCompletions as Completions, SearchStore } from '../../store/search.js';
+import type { SearchStore, WordCompletions } from '../../store/search.js';
 import type { EmailColumns } from './email-columns.js';
 
 /** Beginnings that were asked last, and those whose words are known. */
@@ -35,7 +35,7 @@ interface Asking {
   readonly pages: number;
 }
 
-export class WordCompletions {
+export class RememberedCompletions {
   readonly #emails: EmailColumns;
   /** The one that was asked longest ago first. */
   readonly #asked = new Set<string>();
@@ -53,7 +53,7 @@ export class WordCompletions {
   }
 
   /** What is known for a question of several terms; a single one takes what it takes to read the emails it finds. */
-  of(asking: Asking, terms: readonly SearchTerm[]): Completions | undefined {
+  of(asking: Asking, terms: readonly SearchTerm[]): WordCompletions | undefined {
     if (asking.pages !== this.#pages) {
       this.#pages = asking.pages;
       this.#known.clear();
