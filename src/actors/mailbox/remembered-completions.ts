@@ -100,8 +100,8 @@ export class RememberedCompletions {
       .then((words) => {
         if (asking.pages === this.#pages) this.#keep(beginning, { size: asking.size, words });
       })
-      // Searches do without.
-      .catch(() => {})
+      // Searches do without, until it is asked again and again.
+      .catch(() => this.#asked.delete(beginning))
       .finally(() => {
         this.#isLooking = false;
       });

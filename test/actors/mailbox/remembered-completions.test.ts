@@ -18,7 +18,7 @@ function setUp(wordsOf: (slot: number) => readonly string[]) {
   const memory = new SearchMemory(emails);
   const inMemory = memorySearch({ of: () => rows } as unknown as MemoryTables);
   const counts = { completed: 0, looks: 0 };
-  const gate = { open: Promise.resolve() };
+  const gate = { open: Promise.resolve(), isBroken: false };
   const store: SearchStore = {
     ...inMemory,
     matches(accountId, terms, part, after, completions) {
@@ -28,6 +28,7 @@ function setUp(wordsOf: (slot: number) => readonly string[]) {
     async completions(...asked) {
       counts.looks++;
       const words = await inMemory.completions(...asked);
+      if (gate.isBroken) throw new Error('no answer');
       await gate.open;
       return words;
     },
@@ -131,6 +132,21 @@ test('words that were looked for before emails were indexed again are not used',
   release();
   await ask([beginning('paid'), beginning('ot')]);
   t.is((await ask([beginning('invoice'), beginning('pai')])).found.length, 400);
+});
+
+test('a search goes on when its words cannot be looked for, and does not try it each time', async (t) => {
+  const { add, ask, counts, gate } = setUp((slot) => [`invoice${slot % 3}`, `paid${slot}`]);
+  add(400);
+  gate.isBroken = true;
+  for (let i = 0; i < 8; i++) {
+    const { found, expected } = await ask([beginning('invo'), { words: [`paid${i}`], prefix: false }]);
+    t.deepEqual(found, expected);
+  }
+  t.is(counts.looks, 4);
+  t.is(counts.completed, 0);
+  gate.isBroken = false;
+  for (let i = 8; i < 12; i++) await ask([beginning('invo'), { words: [`paid${i}`], prefix: false }]);
+  t.true(counts.completed > 0);
 });
 
 test('a beginning of many words is left to the index, and a search does not depend on completions', async (t) => {
