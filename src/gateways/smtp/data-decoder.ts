@@ -10,6 +10,11 @@ const CR = 13;
 const LF = 10;
 const DOT = 46;
 
+// Of the four octets of a word.
+const HIGH_BITS = 0xf0f0f0f0 | 0;
+const ONES = 0x10101010;
+const TOP_BITS = 0x80808080 | 0;
+
 // States: after CRLF or before the first octet; a dot that began a line is held; that dot and a CR are held; within a
 // line; within a line after a CR that was passed on.
 const LINE_START = 0;
@@ -31,6 +36,8 @@ export class DataDecoder {
    */
   decode(chunk: Buffer): number {
     const length = chunk.length;
+    const start = chunk.byteOffset;
+    const words = new Int32Array(chunk.buffer, 0, (start + length) >> 2);
     let state = this.#state;
     let malformed = this.malformed;
     /** Where content is written, and where the run not yet written began. */
@@ -40,7 +47,16 @@ export class DataDecoder {
     while (i < length) {
       let octet = chunk[i]!;
       if (state === TEXT) {
-        while (octet !== CR && octet !== LF && ++i < length) octet = chunk[i]!;
+        while (octet !== CR && octet !== LF && ++i < length) {
+          if (((start + i) & 3) === 0) {
+            // Word by word, past those without an octet below 16.
+            let word = (start + i) >> 2;
+            while (word < words.length && !hasZero(words[word]! & HIGH_BITS)) word++;
+            i = word * 4 - start;
+            if (i === length) break;
+          }
+          octet = chunk[i]!;
+        }
         if (i === length) break;
         if (octet === CR) state = AFTER_CR;
         else malformed = true;
@@ -86,6 +102,11 @@ export class DataDecoder {
     this.malformed = malformed;
     return -1;
   }
+}
+
+/** Whether one of the four octets is zero (Warren, Hacker's Delight, 6-1). */
+function hasZero(word: number): boolean {
+  return ((word - ONES) & ~word & TOP_BITS) !== 0;
 }
 
 /** Moves [from, end) down to `to`; returns where it ends then. */

@@ -27,11 +27,13 @@ function model(raw: string): Decoded {
   };
 }
 
-function decode(pieces: readonly string[]): Decoded {
+/** `start`: where each piece begins in its buffer. */
+function decode(pieces: readonly string[], start = 0): Decoded {
   const decoder = new DataDecoder();
   let content = '';
   for (const [i, piece] of pieces.entries()) {
-    const chunk = Buffer.from(piece, 'latin1');
+    const chunk = Buffer.alloc(start + piece.length + 4, '\r').subarray(start, start + piece.length);
+    chunk.write(piece, 'latin1');
     const end = decoder.decode(chunk);
     content += chunk.toString('latin1', 0, decoder.contentLength);
     if (end < 0) continue;
@@ -76,6 +78,25 @@ test('decodes as the model does, however the octets are cut', (t) => {
       }
     }),
     { numRuns: 5000 },
+  );
+});
+
+const longer = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom('\r\n', '\r\n.', '\r', '\n', '\t', '\x0f', '\x10', '\x80', '\x8d', '\xff'),
+      fc.integer({ min: 1, max: 30 }).map((length) => '\xf0 a\x1d'.repeat(length).slice(0, length)),
+    ),
+    { maxLength: 30 },
+  )
+  .map((parts) => `${parts.join('')}\r\n.\r\n`);
+
+test('lines of any octets are decoded as the model does, wherever in a buffer they begin', (t) => {
+  fc.assert(
+    fc.property(longer, fc.array(fc.nat(300), { maxLength: 3 }), fc.nat(7), (raw, at, start) => {
+      t.deepEqual(decode(cut(raw, at), start), model(raw));
+    }),
+    { numRuns: 3000 },
   );
 });
 
