@@ -46,7 +46,9 @@ export function startSearchRenewal(options: SearchRenewalOptions): SearchRenewal
       const started = performance.now();
       const emails = await store.outdated(accountId, PAGE);
       if (emails.length === 0) break;
-      await makeSearchable({ store, texts }, emails, signal);
+      const refused = await makeSearchable({ store, texts }, emails, signal);
+      // An account that is being deleted. One that stays comes again with the next poll.
+      if (refused.size > 0) break;
       count += emails.length;
       pages++;
       await pause((performance.now() - started) * REST, undefined, { signal });

@@ -297,3 +297,25 @@ test('a page of bodies that wait for the decoder is not taken for a leak of list
   await new Promise(setImmediate);
   t.deepEqual(warnings, []);
 });
+
+test('words of an account that is locked are not renewed over and over, and keep no other account waiting', async (t) => {
+  const looks: string[] = [];
+  const puts: (readonly EmailWords[])[] = [];
+  const store = {
+    outdatedAccounts: async (after: string) => ['a', 'b'].filter((accountId) => accountId > after),
+    outdated: async (accountId: string) => {
+      looks.push(accountId);
+      return puts.some((words) => words[0]!.accountId === accountId) ? [] : [emailOf(accountId, 1)];
+    },
+    put: async (words: readonly EmailWords[]) => {
+      if (words[0]!.accountId === 'a') return ['a'];
+      puts.push(words);
+      return [];
+    },
+  };
+  const { texts } = storeOf({}, () => 'word');
+  const renewal = startSearchRenewal({ store, texts, owns: () => true, log, firstPollMs: 1 });
+  await stored(puts, 1);
+  await renewal.stop();
+  t.is(looks.filter((accountId) => accountId === 'a').length, 1);
+});
