@@ -96,7 +96,7 @@ async function fillAccount(sql: Sql, accountId: string, count: number): Promise<
   await sql`
     insert into email_search (account_id, email_id, version, words, word_order)
     select ${accountId}, e.id, 2,
-      (replace(m.words, ${ANY_ACCOUNT}, ${key}) || '''' || ${key}::text || 'rare' || e.n || ''':16000')::tsvector, m.word_order
+      (replace(m.words, ${ANY_ACCOUNT}, ${key}) || ' ''' || ${key}::text || 'rare' || e.n || ''':16000')::tsvector, m.word_order
     from bench_email e join bench_message m on m.n = e.m order by e.n`;
   await sql`
     insert into search_state (account_id, upto) select ${accountId}, id from bench_email order by id desc limit 1`;
