@@ -33,10 +33,9 @@ export interface HttpAnswer {
 export interface Socket {
   /**
    * Queues a frame, whose octets must not change afterwards; false when the socket is closed. Frames are text in UTF-8 until
-   * `useBinary` is called. The server corks: frames of one tick leave in one write. `atOnce`: the caller has joined what it sends
-   * in the tick, so a frame is written now, unless frames wait that were sent before.
+   * `useBinary` is called. The server corks: frames of one tick leave in one write.
    */
-  send(octets: Uint8Array, atOnce?: boolean): boolean;
+  send(octets: Uint8Array): boolean;
   /** Called before anything is sent: frames are binary. False when the transport carries text only. */
   useBinary(): boolean;
   /** Octets accepted but not yet taken by the kernel. */

@@ -243,12 +243,8 @@ class Session implements Socket {
     return true;
   }
 
-  send(octets: Uint8Array, atOnce = false): boolean {
+  send(octets: Uint8Array): boolean {
     if (!this.#open || this.#closing !== undefined) return false;
-    if (atOnce && this.#first === undefined) {
-      this.#guarded(() => this.#write(octets, undefined));
-      return this.#open;
-    }
     this.#queued += octets.length;
     if (this.#first === undefined) {
       this.#first = octets;

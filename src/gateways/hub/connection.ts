@@ -168,8 +168,8 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     this.#dependencies.closed(this);
   }
 
-  deliver(frame: Uint8Array, atOnce = false): void {
-    this.#send(frame, atOnce);
+  deliver(frame: Uint8Array): void {
+    this.#send(frame);
   }
 
   bufferedBytes(): number {
@@ -318,7 +318,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   }
 
   /** False when the connection is closed, or was cut off because the client does not keep up. */
-  #send(messages: Uint8Array, atOnce = false): boolean {
+  #send(messages: Uint8Array): boolean {
     if (!this.#isOpen) return false;
     // Checked before the send: one large frame does not cut off a client that keeps up.
     if (this.#socket.bufferedBytes() > this.#dependencies.maxBufferedBytes) {
@@ -326,7 +326,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
       return false;
     }
     this.#sentAt = this.#dependencies.timerWheel.now;
-    return this.#socket.send(messages, atOnce);
+    return this.#socket.send(messages);
   }
 
   #close(code: number): void {

@@ -16,8 +16,8 @@ export interface Subscriber {
   readonly audience: number;
   /** Every event from now on will be delivered. No event is delivered before the caller of this method has returned. */
   ready(): void;
-  /** Takes a frame of whole messages: the same octets for all of an audience. `atOnce`: no other frame of the tick will come. */
-  deliver(frame: Uint8Array, atOnce: boolean): void;
+  /** Takes a frame of whole messages: the same octets for all of an audience. */
+  deliver(frame: Uint8Array): void;
   /** No more events will come: the client has to connect again and to read anew what it shows. */
   interrupted(): void;
 }
@@ -170,8 +170,7 @@ class Group {
     });
     for (const subscriber of this.subscribers) {
       const frame = frames[subscriber.audience];
-      // Ten thousand connections are not visited a second time to write what they were given.
-      if (frame !== undefined) subscriber.deliver(frame.octets, true);
+      if (frame !== undefined) subscriber.deliver(frame.octets);
     }
   }
 }

@@ -20,8 +20,6 @@ import {
 
 class Reader implements Subscriber {
   readonly octets: Uint8Array[] = [];
-  /** Frames that may wait for others of their tick. */
-  waiting = 0;
   readonly audience: number;
   interruptions = 0;
   timesReady = 0;
@@ -34,9 +32,8 @@ class Reader implements Subscriber {
     this.timesReady++;
   }
 
-  deliver(frame: Uint8Array, atOnce: boolean): void {
+  deliver(frame: Uint8Array): void {
     this.octets.push(frame);
-    if (!atOnce) this.waiting++;
   }
 
   get frames(): string[] {
@@ -119,7 +116,6 @@ test('the events of a tick are sent as one frame, the same octets to all', (t) =
   events.next([emailRemoved('e2', 3)]);
   timing.flush();
   t.is(a.frames.length, 2);
-  t.is(a.waiting, 0, 'they are written at once');
 });
 
 test('a connection that joins gets later events, not those that wait to be sent', (t) => {
