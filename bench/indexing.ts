@@ -8,8 +8,8 @@ import { postgresSearch } from '../src/store/postgres/search.js';
 import { indexManyAccounts } from './indexing/many-accounts.js';
 import { ownCpuSeconds } from './support/cpu-time.js';
 import { figure } from './support/figures.js';
-import { wordOf, zipf } from './support/large-store.js';
 import { startBenchNode } from './support/node.js';
+import { textOf } from './support/text.js';
 
 const MANY = 'accounts';
 const SIZES = [4_000, 50_000, 256 * 1024];
@@ -70,14 +70,4 @@ async function measure(database: Parameters<typeof connect>[0], accountId: strin
   figure(`words of ${kilobytes} kB, database`, (databaseUsed * 1e6) / done, 'µs CPU');
   figure(`words of ${kilobytes} kB, event loop held at most`, held.max / 1e6, 'ms');
   await sql.end();
-}
-
-function textOf(n: number, size: number): string {
-  const words: string[] = [];
-  for (let length = 0, i = 0; length < size; i++) {
-    const word = wordOf(zipf(n * 1_000_000 + i));
-    words.push(i % 13 === 0 ? `${word}.\r\n` : word);
-    length += word.length + 1;
-  }
-  return words.join(' ').slice(0, size);
 }

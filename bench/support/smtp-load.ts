@@ -13,6 +13,8 @@ export interface Load {
   readonly size: number;
   /** Recipients of message `i`. */
   recipients(i: number): readonly string[];
+  /** Of the messages in turn; by default all have one text of fifteen different words. */
+  readonly texts?: readonly string[];
 }
 
 export interface LoadResult {
@@ -26,7 +28,7 @@ export async function smtpLoad(load: Load): Promise<LoadResult> {
   let accepted = 0;
   const filler = 'The quick brown fox jumps over the lazy dog; again and again and again.\r\n';
   const text = filler.repeat(Math.ceil(load.size / filler.length)).slice(0, Math.max(load.size - 180, 2));
-  const body = `${text.slice(0, text.lastIndexOf('\n') + 1)}.\r\n`;
+  const bodies = load.texts?.map((own) => `${own}\r\n.\r\n`) ?? [`${text.slice(0, text.lastIndexOf('\n') + 1)}.\r\n`];
   const senders = await Promise.all(
     Array.from({ length: load.connections }, (_, i) => SmtpSender.open(load.host, load.ports[i % load.ports.length]!)),
   );
@@ -38,7 +40,8 @@ export async function smtpLoad(load: Load): Promise<LoadResult> {
         const header =
           `From: Sender ${i} <sender@remote.test>\r\nTo: you@example.test\r\nSubject: Load message ${i}\r\n` +
           `Message-ID: <${i}.${started}@remote.test>\r\nDate: Sat, 21 Nov 2026 12:00:00 +0000\r\n\r\n`;
-        if (await sender.send('sender@remote.test', load.recipients(i), header + body)) accepted++;
+        if (await sender.send('sender@remote.test', load.recipients(i), header + bodies[i % bodies.length]!))
+          accepted++;
       }
     }),
   );
