@@ -3,6 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { ChangeContent } from '../../src/store/changes.js';
+import { deleteAccountRows } from '../../src/store/postgres/account-rows.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { migratedDatabase } from '../support/embedded-database.js';
@@ -299,4 +300,53 @@ test('while a node of an earlier version runs, ids are in the log at once', asyn
   t.is(await commit(5), 1);
   t.deepEqual(await logOf(stores, model), model.log);
   t.deepEqual(await foundIn(stores, model), model.emails());
+});
+
+/** Until a statement with this text waits for a lock. */
+async function untilBlocked(sql: Sql, text: string): Promise<void> {
+  const blocked = () => sql`
+    select from pg_stat_activity where wait_event_type = 'Lock' and query like ${`%${text}%`} and pid <> pg_backend_pid()`;
+  while ((await blocked()).length === 0);
+}
+
+test('who waits for an account holds none of its ranges', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: 2, applicationName: 'holder' });
+  t.teardown(() => sql.end());
+  const model = await Model.create(stores);
+  const { writer, ids } = model;
+  await writer.commit([model.ranged(ids, 5)]);
+  let committing: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select from accounts where id = ${writer.accountId} for update`;
+    committing = writer.commit([model.remove(ids[3]!)]);
+    await untilBlocked(sql, 'passed as');
+    t.is((await tx`select from flag_ranges where account_id = ${writer.accountId} for update skip locked`).length, 1);
+  });
+  await committing;
+  t.deepEqual(await foundIn(stores, model), model.emails());
+  t.deepEqual(await logOf(stores, model), model.log);
+});
+
+test('an account is deleted while its ranges become overlays', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: 3, applicationName: 'holder' });
+  t.teardown(() => sql.end());
+  const model = await Model.create(stores);
+  const { writer, ids } = model;
+  await writer.commit([model.together(ids.slice(2), 4)]);
+  await writer.commit([model.ranged(ids, 5)]);
+  let working: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select from flag_overlays where account_id = ${writer.accountId} for update`;
+    const deleting = sql.begin((deletion) => deleteAccountRows(deletion, writer.accountId));
+    await untilBlocked(sql, 'delete from "flag_overlays"');
+    working = Promise.all([deleting, stores.overlays.write(writer.accountId, 100)]);
+    await untilBlocked(sql, 'expand_flag_ranges');
+  });
+  await t.notThrowsAsync(working!);
+  t.is(await pending(sql, model), 0);
+  t.is((await sql`select from flag_overlays where account_id = ${writer.accountId}`).length, 0);
 });
