@@ -57,13 +57,29 @@ end $$;
 create trigger expand_new_flag_ranges after insert on flag_ranges
   for each row execute function expand_new_flag_ranges();
 
+-- The heartbeats of all nodes wait for the row of a node that starts, so what takes longer is left to those who write the flags; so are
+-- accounts that are locked, for who has locked one may wait for another one.
 create function expand_all_flag_ranges() returns trigger language plpgsql as $$
+declare
+  account uuid;
+  latest constant timestamptz := clock_timestamp() + interval '300 milliseconds';
 begin
-  perform expand_flag_ranges(account_id) from (select distinct account_id from flag_ranges) r;
+  for account in select distinct account_id from flag_ranges loop
+    perform from accounts where id = account for no key update skip locked;
+    if found then
+      perform expand_flag_ranges(account);
+    end if;
+    exit when clock_timestamp() > latest;
+  end loop;
   return null;
 end $$;
 create trigger expand_all_flag_ranges after insert or update of incarnation on nodes
   for each row when (new.reads_flag_ranges is distinct from new.incarnation)
+  execute function expand_all_flag_ranges();
+-- It was taken for dead.
+create trigger expand_all_flag_ranges_again after update of expires_at on nodes
+  for each row when (new.reads_flag_ranges is distinct from new.incarnation and new.incarnation = old.incarnation
+    and old.expires_at <= now())
   execute function expand_all_flag_ranges();
 
 create function expand_claimed_flag_ranges() returns trigger language plpgsql as $$
