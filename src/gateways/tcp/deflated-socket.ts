@@ -20,8 +20,8 @@ export class DeflatedSocket extends Duplex {
   /** The reader takes more; what it has not asked for stays compressed. */
   #isWanted = false;
 
-  /** Nothing may wait to be written. */
-  constructor(socket: Socket) {
+  /** Nothing may wait to be written. `early`: what was read of the socket and is compressed already; the socket may have ended behind it. */
+  constructor(socket: Socket, early?: Uint8Array) {
     super({ allowHalfOpen: true, decodeStrings: true });
     this.#socket = socket;
     const fail = (error: Error): void => void this.destroy(error);
@@ -32,7 +32,9 @@ export class DeflatedSocket extends Duplex {
     socket.on('close', () => this.destroy());
     this.#inflate.on('readable', () => this.#forward());
     this.#inflate.on('end', () => this.push(null));
-    socket.pipe(this.#inflate);
+    if (early !== undefined) this.#inflate.write(early);
+    if (socket.readableEnded) this.#inflate.end();
+    else socket.pipe(this.#inflate);
     this.#deflate.pipe(socket);
   }
 
