@@ -13,9 +13,6 @@ create table flag_ranges (
   primary key (account_id, seq, first)
 );
 
--- The run of the node that reads ranges. A node of the version before does not name its run here.
-alter table nodes add column reads_flag_ranges text;
-
 -- Puts the ids of all ranges of an account into its log. The row has octets, but none, until then. Returns true.
 create function expand_flag_ranges(account uuid) returns boolean language plpgsql as $$
 declare
@@ -45,6 +42,20 @@ begin
   end loop;
   return true;
 end $$;
+
+create function expand_claimed_flag_ranges() returns trigger language plpgsql as $$
+begin
+  perform expand_flag_ranges(new.id);
+  return new;
+end $$;
+-- By its name the first one: flags of ranges are overlays when the trigger comes that writes overlays.
+create trigger expand_flag_ranges before update of epoch on accounts
+  for each row when (current_setting('mansio.reads_flag_ranges', true) is distinct from 'on')
+  execute function expand_claimed_flag_ranges();
+
+-- The run of the node that reads ranges. A node of the version before does not name its run here. Behind the lock on accounts, which
+-- may be waited for: heartbeats are changes of nodes.
+alter table nodes add column reads_flag_ranges text;
 
 -- Nodes of the version before read ids. As long as one of them runs, and before one of them has an account, ranges have their ids.
 create function expand_new_flag_ranges() returns trigger language plpgsql as $$
@@ -81,13 +92,3 @@ create trigger expand_all_flag_ranges_again after update of expires_at on nodes
   for each row when (new.reads_flag_ranges is distinct from new.incarnation and new.incarnation = old.incarnation
     and old.expires_at <= now())
   execute function expand_all_flag_ranges();
-
-create function expand_claimed_flag_ranges() returns trigger language plpgsql as $$
-begin
-  perform expand_flag_ranges(new.id);
-  return new;
-end $$;
--- By its name the first one: flags of ranges are overlays when the trigger comes that writes overlays.
-create trigger expand_flag_ranges before update of epoch on accounts
-  for each row when (current_setting('mansio.reads_flag_ranges', true) is distinct from 'on')
-  execute function expand_claimed_flag_ranges();
