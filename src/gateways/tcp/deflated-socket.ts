@@ -7,8 +7,8 @@ import { constants, createDeflateRaw, createInflateRaw, type DeflateRaw, type In
 
 /** A window of 4 kB and small tables: 32 kB a connection in place of 256. What leaves is 15 to 35 % longer for that. */
 const DEFLATE = { level: 6, windowBits: 12, memLevel: 5, chunkSize: 4096, readableHighWaterMark: 16_384 };
-/** The peer has chosen its window: it may be the largest. */
-const INFLATE = { windowBits: 15, chunkSize: 4096, readableHighWaterMark: 16_384 };
+/** The peer has chosen its window: it may be the largest. A peer that ends its side need not send the last block of deflate before. */
+const INFLATE = { windowBits: 15, chunkSize: 4096, readableHighWaterMark: 16_384, finishFlush: constants.Z_SYNC_FLUSH };
 
 type Done = (error?: Error | null) => void;
 

@@ -258,27 +258,32 @@ function acceptedSockets(t: ExecutionContext): readonly Socket[] {
 
 test('COMPRESS: what a client has sent before the OK is carried out, also when the client has ended its side', async (t) => {
   const gateway = await startImap(t);
-  const gate = deferred();
-  gateway.mailboxes.hook('folderStatus', async (_, proceed) => {
-    await gate.promise;
-    return proceed();
-  });
   const accepted = acceptedSockets(t);
-  const socket = net.connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  await once(socket, 'data');
-  const ended = once(accepted.find(({ remotePort }) => remotePort === socket.localPort)!, 'end');
-  const commands = ['v LOGIN alice@example.test alice-key', 'w STATUS INBOX (MESSAGES)', 'x COMPRESS DEFLATE', ''];
-  socket.end(Buffer.concat([Buffer.from(commands.join('\r\n')), zlib.deflateRawSync('y NOOP\r\nz LOGOUT\r\n')]));
-  await ended;
-  gate.resolve();
-  await once(socket, 'close');
-  const received = Buffer.concat(chunks);
-  const end = 'x OK DEFLATE begins now\r\n';
-  const from = received.indexOf(end) + end.length;
-  const inflated = zlib.inflateRawSync(received.subarray(from), { finishFlush: zlib.constants.Z_SYNC_FLUSH });
-  t.regex(inflated.toString(), /^y OK .*\r\n\* BYE .*\r\nz OK .*\r\n$/);
+  const { Z_FINISH, Z_SYNC_FLUSH } = zlib.constants;
+  // With the last block of deflate, and without.
+  for (const finishFlush of [Z_FINISH, Z_SYNC_FLUSH]) {
+    const gate = deferred();
+    gateway.mailboxes.hook('folderStatus', async (_, proceed) => {
+      await gate.promise;
+      return proceed();
+    });
+    const socket = net.connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    await once(socket, 'data');
+    const ended = once(accepted.find(({ remotePort }) => remotePort === socket.localPort)!, 'end');
+    const plain = ['v LOGIN alice@example.test alice-key', 'w STATUS INBOX (MESSAGES)', 'x COMPRESS DEFLATE', ''];
+    const compressed = zlib.deflateRawSync('y NOOP\r\nz LOGOUT\r\n', { finishFlush });
+    socket.end(Buffer.concat([Buffer.from(plain.join('\r\n')), compressed]));
+    await ended;
+    gate.resolve();
+    await once(socket, 'close');
+    const received = Buffer.concat(chunks);
+    const end = 'x OK DEFLATE begins now\r\n';
+    const from = received.indexOf(end) + end.length;
+    const inflated = zlib.inflateRawSync(received.subarray(from), { finishFlush: Z_SYNC_FLUSH });
+    t.regex(inflated.toString(), /^y OK .*\r\n\* BYE .*\r\nz OK .*\r\n$/);
+  }
 });
 
 test('stopping: the command under way is answered, then the session is told to go', async (t) => {
