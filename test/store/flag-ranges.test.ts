@@ -3,6 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { ChangeContent } from '../../src/store/changes.js';
+import { deleteAccountRows } from '../../src/store/postgres/account-rows.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { migratedDatabase } from '../support/embedded-database.js';
@@ -278,25 +279,108 @@ test('while a node of an earlier version runs, ids are in the log at once', asyn
   const { writer, ids } = model;
   const node = { id: 'new', incarnation: 'a', version: '1', roles: ['mx'], bus: 'nats' as const };
   await postgresLeases(sql).join(node, TTL_MS, undefined);
-  const joinedAsBefore = (id: string, incarnation: string) => sql`
-    insert into nodes (id, incarnation, version, roles, bus, state, started_at, beat_at, expires_at)
-    values (${id}, ${incarnation}, '0', '{mx}', 'nats', 'serving', now(), now(), now() + interval '1 minute')
-    on conflict (id) do update set incarnation = excluded.incarnation, expires_at = excluded.expires_at`;
   const commit = async (value: number) => {
     await writer.commit([model.ranged(ids, value)]);
     return pending(sql, model);
   };
   t.is(await commit(1), 1);
-  await joinedAsBefore('old', 'b');
+  await enterAsBefore(sql, 'old', 'b');
   t.is(await pending(sql, model), 0, 'of ranges that were there when it came');
   t.is(await commit(2), 0);
   await sql`update nodes set expires_at = now() where id = 'old'`;
   t.is(await commit(3), 1);
-  await joinedAsBefore('new', 'c');
+  await sql`update nodes set beat_at = now(), expires_at = now() + interval '1 minute' where id = 'old'`;
+  t.is(await pending(sql, model), 0, 'of a node that was taken for dead');
+  t.is(await commit(6), 0);
+  await sql`update nodes set expires_at = now() where id = 'old'`;
+  await enterAsBefore(sql, 'new', 'c');
   t.is(await pending(sql, model), 0, 'of a node that was downgraded');
   t.is(await commit(4), 0);
   await postgresLeases(sql).join({ ...node, incarnation: 'd' }, TTL_MS, 'c');
   t.is(await commit(5), 1);
   t.deepEqual(await logOf(stores, model), model.log);
   t.deepEqual(await foundIn(stores, model), model.emails());
+});
+
+/** The row of a node of the version before, as that version writes it. */
+const enterAsBefore = (sql: Sql, id: string, incarnation: string) => sql`
+  insert into nodes (id, incarnation, version, roles, bus, state, started_at, beat_at, expires_at)
+  values (${id}, ${incarnation}, '0', '{mx}', 'nats', 'serving', now(), now(), now() + interval '1 minute')
+  on conflict (id) do update set incarnation = excluded.incarnation, expires_at = excluded.expires_at`;
+
+test('a node of an earlier version that starts waits for no account, and holds up heartbeats for a moment only', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: 3, applicationName: 'earlier version' });
+  t.teardown(() => sql.end());
+  const models: Model[] = [];
+  for (let i = 0; i < 4; i++) models.push(await Model.create(stores));
+  for (const model of models) await model.writer.commit([model.ranged(model.ids, 1)]);
+  const accounts = async () => (await sql`select distinct account_id from flag_ranges`).length;
+  await sql.begin(async (tx) => {
+    const [{ writer }] = models as [Model];
+    await tx`select from accounts where id = ${writer.accountId} for no key update`;
+    await tx`select from flag_ranges where account_id = ${writer.accountId} for update`;
+    await enterAsBefore(sql, 'old', 'a');
+    t.is(await accounts(), 1);
+  });
+  await sql`update nodes set expires_at = now()`;
+  for (const model of models) await model.writer.commit([model.ranged(model.ids, 2)]);
+  t.is(await accounts(), 4);
+  await sql`alter function expand_flag_ranges(uuid) rename to expand_soon`;
+  await sql`
+    create function expand_flag_ranges(account uuid) returns boolean language plpgsql as
+    'begin perform pg_sleep(0.4); return expand_soon(account); end'`;
+  await enterAsBefore(sql, 'old', 'b');
+  t.is(await accounts(), 3);
+  for (const model of models) t.deepEqual(await logOf(stores, model), model.log);
+});
+
+/** Until a statement with this text waits for a lock. */
+async function untilBlocked(sql: Sql, text: string): Promise<void> {
+  const blocked = () => sql`
+    select from pg_stat_activity where wait_event_type = 'Lock' and query like ${`%${text}%`} and pid <> pg_backend_pid()`;
+  while ((await blocked()).length === 0);
+}
+
+test('who waits for an account holds none of its ranges', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: 2, applicationName: 'holder' });
+  t.teardown(() => sql.end());
+  const model = await Model.create(stores);
+  const { writer, ids } = model;
+  await writer.commit([model.ranged(ids, 5)]);
+  let committing: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select from accounts where id = ${writer.accountId} for update`;
+    committing = writer.commit([model.remove(ids[3]!)]);
+    await untilBlocked(sql, 'passed as');
+    t.is((await tx`select from flag_ranges where account_id = ${writer.accountId} for update skip locked`).length, 1);
+  });
+  await committing;
+  t.deepEqual(await foundIn(stores, model), model.emails());
+  t.deepEqual(await logOf(stores, model), model.log);
+});
+
+test('an account is deleted while its ranges become overlays', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: 3, applicationName: 'holder' });
+  t.teardown(() => sql.end());
+  const model = await Model.create(stores);
+  const { writer, ids } = model;
+  await writer.commit([model.together(ids.slice(2), 4)]);
+  await writer.commit([model.ranged(ids, 5)]);
+  let working: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select from flag_overlays where account_id = ${writer.accountId} for update`;
+    const deleting = sql.begin((deletion) => deleteAccountRows(deletion, writer.accountId));
+    await untilBlocked(sql, 'delete from "flag_overlays"');
+    working = Promise.all([deleting, stores.overlays.write(writer.accountId, 100)]);
+    await untilBlocked(sql, 'expand_flag_ranges');
+  });
+  await t.notThrowsAsync(working!);
+  t.is(await pending(sql, model), 0);
+  t.is((await sql`select from flag_overlays where account_id = ${writer.accountId}`).length, 0);
 });

@@ -7,8 +7,8 @@ import { constants, createDeflateRaw, createInflateRaw, type DeflateRaw, type In
 
 /** A window of 4 kB and small tables: 32 kB a connection in place of 256. What leaves is 15 to 35 % longer for that. */
 const DEFLATE = { level: 6, windowBits: 12, memLevel: 5, chunkSize: 4096, readableHighWaterMark: 16_384 };
-/** The peer has chosen its window: it may be the largest. */
-const INFLATE = { windowBits: 15, chunkSize: 4096, readableHighWaterMark: 16_384 };
+/** The peer has chosen its window: it may be the largest. A peer that ends its side need not send the last block of deflate before. */
+const INFLATE = { windowBits: 15, chunkSize: 4096, readableHighWaterMark: 16_384, finishFlush: constants.Z_SYNC_FLUSH };
 
 type Done = (error?: Error | null) => void;
 
@@ -20,8 +20,8 @@ export class DeflatedSocket extends Duplex {
   /** The reader takes more; what it has not asked for stays compressed. */
   #isWanted = false;
 
-  /** Nothing may wait to be written. */
-  constructor(socket: Socket) {
+  /** Nothing may wait to be written. `early`: what was read of the socket and is compressed already; the socket may have ended behind it. */
+  constructor(socket: Socket, early?: Uint8Array) {
     super({ allowHalfOpen: true, decodeStrings: true });
     this.#socket = socket;
     const fail = (error: Error): void => void this.destroy(error);
@@ -32,7 +32,9 @@ export class DeflatedSocket extends Duplex {
     socket.on('close', () => this.destroy());
     this.#inflate.on('readable', () => this.#forward());
     this.#inflate.on('end', () => this.push(null));
-    socket.pipe(this.#inflate);
+    if (early !== undefined) this.#inflate.write(early);
+    if (socket.readableEnded) this.#inflate.end();
+    else socket.pipe(this.#inflate);
     this.#deflate.pipe(socket);
   }
 

@@ -183,9 +183,10 @@ export class LineConnection {
     await this.#writer.flush();
     this.#detach();
     const early = this.#framer.readOctets(this.#framer.held);
-    if (early !== undefined) this.#socket.unshift(early);
     this.#isCompressed = true;
-    this.#use(new DeflatedSocket(this.#secured ?? this.#plain));
+    // The peer has ended its side when what is compressed ends.
+    this.#hasEnded = false;
+    this.#use(new DeflatedSocket(this.#secured ?? this.#plain, early));
   }
 
   /** Nobody is there to read what is written. */

@@ -17,16 +17,19 @@ export const SYSTEM_FOLDERS: readonly { readonly role: FolderRole; readonly name
   { role: 'junk', name: 'Junk' },
 ];
 
-/** Tables whose rows belong to one account and carry its id; they go with the account. */
+/**
+ * Tables whose rows belong to one account and carry its id; they go with the account, in this order: `expand_flag_ranges` locks ranges
+ * before events.
+ */
 export const ACCOUNT_TABLES = [
   'placements',
   'expunged',
   'emails',
   'folders',
   'annotations',
+  'flag_ranges',
   'events',
   'flag_overlays',
-  'flag_ranges',
   'inbound',
   'import_positions',
   'recent_commands',

@@ -66,8 +66,12 @@ export const writeRanges: Part = (sql, rows) => sql`
       where a = any (${sql.unsafe(PASSED)})
     )`;
 
-/** A condition on the fence `f` of an account: true, once its ranges have their ids. */
-export const expandRanges: Part = (sql) => sql`and (f.unplaces is null or expand_flag_ranges(f.a))`;
+/**
+ * A condition on the fence `f` of an account: true, once its ranges have their ids. The lock on the account's row comes first, as in
+ * all that takes both: who held ranges while it waits for the account would wait for who deletes or claims the account.
+ */
+export const expandRanges: Part = (sql) => sql`and (f.unplaces is null or (
+          select expand_flag_ranges(a.id) from (select id from accounts where id = f.a for no key update) a))`;
 
 /** Whether placements go that were there before. */
 export function takesPlacements({ emailsRemoved, foldersRemoved, placements }: NetChange): boolean {

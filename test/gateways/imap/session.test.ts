@@ -1,6 +1,9 @@
 // Sessions: greeting, states, what every state takes, pipelining, what is no command, compression, and how they end.
-
-import test from 'ava';
+import diagnostics from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import net, { type Socket } from 'node:net';
+import zlib from 'node:zlib';
+import test, { type ExecutionContext } from 'ava';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { deferred } from '../http/gateway.js';
 import { type ImapClient, Literal } from './client.js';
@@ -242,6 +245,45 @@ test('COMPRESS: what is no deflate ends the connection', async (t) => {
   client.write(Buffer.alloc(1000, 0xff));
   await client.rest();
   t.pass();
+});
+
+/** The server's sockets of connections that come from now on. */
+function acceptedSockets(t: ExecutionContext): readonly Socket[] {
+  const sockets: Socket[] = [];
+  const accepted = (message: unknown) => void sockets.push((message as { readonly socket: Socket }).socket);
+  diagnostics.subscribe('net.server.socket', accepted);
+  t.teardown(() => diagnostics.unsubscribe('net.server.socket', accepted));
+  return sockets;
+}
+
+test('COMPRESS: what a client has sent before the OK is carried out, also when the client has ended its side', async (t) => {
+  const gateway = await startImap(t);
+  const accepted = acceptedSockets(t);
+  const { Z_FINISH, Z_SYNC_FLUSH } = zlib.constants;
+  // With the last block of deflate, and without.
+  for (const finishFlush of [Z_FINISH, Z_SYNC_FLUSH]) {
+    const gate = deferred();
+    gateway.mailboxes.hook('folderStatus', async (_, proceed) => {
+      await gate.promise;
+      return proceed();
+    });
+    const socket = net.connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    await once(socket, 'data');
+    const ended = once(accepted.find(({ remotePort }) => remotePort === socket.localPort)!, 'end');
+    const plain = ['v LOGIN alice@example.test alice-key', 'w STATUS INBOX (MESSAGES)', 'x COMPRESS DEFLATE', ''];
+    const compressed = zlib.deflateRawSync('y NOOP\r\nz LOGOUT\r\n', { finishFlush });
+    socket.end(Buffer.concat([Buffer.from(plain.join('\r\n')), compressed]));
+    await ended;
+    gate.resolve();
+    await once(socket, 'close');
+    const received = Buffer.concat(chunks);
+    const end = 'x OK DEFLATE begins now\r\n';
+    const from = received.indexOf(end) + end.length;
+    const inflated = zlib.inflateRawSync(received.subarray(from), { finishFlush: Z_SYNC_FLUSH });
+    t.regex(inflated.toString(), /^y OK .*\r\n\* BYE .*\r\nz OK .*\r\n$/);
+  }
 });
 
 test('stopping: the command under way is answered, then the session is told to go', async (t) => {

@@ -111,7 +111,8 @@ export class MirrorColumns {
       if (hasKeywords) this.#keywords.set(index, page.keywordsOf(uid), this.uids.length);
     }
     this.#remove(page.expunged);
-    return page.uids.subarray(0, known);
+    // A copy: the journal keeps it for long, and with a part it would keep the whole page.
+    return page.uids.slice(0, known);
   }
 
   /** Room for `count` messages and some more: an eighth, so that there are never 16 octets a message. */

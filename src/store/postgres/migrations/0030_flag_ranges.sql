@@ -13,9 +13,6 @@ create table flag_ranges (
   primary key (account_id, seq, first)
 );
 
--- The run of the node that reads ranges. A node of the version before does not name its run here.
-alter table nodes add column reads_flag_ranges text;
-
 -- Puts the ids of all ranges of an account into its log. The row has octets, but none, until then. Returns true.
 create function expand_flag_ranges(account uuid) returns boolean language plpgsql as $$
 declare
@@ -46,6 +43,20 @@ begin
   return true;
 end $$;
 
+create function expand_claimed_flag_ranges() returns trigger language plpgsql as $$
+begin
+  perform expand_flag_ranges(new.id);
+  return new;
+end $$;
+-- By its name the first one: flags of ranges are overlays when the trigger comes that writes overlays.
+create trigger expand_flag_ranges before update of epoch on accounts
+  for each row when (current_setting('mansio.reads_flag_ranges', true) is distinct from 'on')
+  execute function expand_claimed_flag_ranges();
+
+-- The run of the node that reads ranges. A node of the version before does not name its run here. Behind the lock on accounts, which
+-- may be waited for: heartbeats are changes of nodes.
+alter table nodes add column reads_flag_ranges text;
+
 -- Nodes of the version before read ids. As long as one of them runs, and before one of them has an account, ranges have their ids.
 create function expand_new_flag_ranges() returns trigger language plpgsql as $$
 begin
@@ -57,21 +68,27 @@ end $$;
 create trigger expand_new_flag_ranges after insert on flag_ranges
   for each row execute function expand_new_flag_ranges();
 
+-- The heartbeats of all nodes wait for the row of a node that starts, so what takes longer is left to those who write the flags; so are
+-- accounts that are locked, for who has locked one may wait for another one.
 create function expand_all_flag_ranges() returns trigger language plpgsql as $$
+declare
+  account uuid;
+  latest constant timestamptz := clock_timestamp() + interval '300 milliseconds';
 begin
-  perform expand_flag_ranges(account_id) from (select distinct account_id from flag_ranges) r;
+  for account in select distinct account_id from flag_ranges loop
+    perform from accounts where id = account for no key update skip locked;
+    if found then
+      perform expand_flag_ranges(account);
+    end if;
+    exit when clock_timestamp() > latest;
+  end loop;
   return null;
 end $$;
 create trigger expand_all_flag_ranges after insert or update of incarnation on nodes
   for each row when (new.reads_flag_ranges is distinct from new.incarnation)
   execute function expand_all_flag_ranges();
-
-create function expand_claimed_flag_ranges() returns trigger language plpgsql as $$
-begin
-  perform expand_flag_ranges(new.id);
-  return new;
-end $$;
--- By its name the first one: flags of ranges are overlays when the trigger comes that writes overlays.
-create trigger expand_flag_ranges before update of epoch on accounts
-  for each row when (current_setting('mansio.reads_flag_ranges', true) is distinct from 'on')
-  execute function expand_claimed_flag_ranges();
+-- It was taken for dead.
+create trigger expand_all_flag_ranges_again after update of expires_at on nodes
+  for each row when (new.reads_flag_ranges is distinct from new.incarnation and new.incarnation = old.incarnation
+    and old.expires_at <= now())
+  execute function expand_all_flag_ranges();
