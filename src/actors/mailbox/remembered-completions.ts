@@ -101,7 +101,10 @@ export class RememberedCompletions {
         if (asking.pages === this.#pages) this.#keep(beginning, { size: asking.size, words });
       })
       // Searches do without, until it is asked again and again.
-      .catch(() => this.#asked.delete(beginning))
+      .catch(() => {
+        this.#asked.delete(beginning);
+        this.#known.delete(beginning);
+      })
       .finally(() => {
         this.#isLooking = false;
       });

@@ -149,6 +149,21 @@ test('a search goes on when its words cannot be looked for, and does not try it 
   t.true(counts.completed > 0);
 });
 
+test('words that are outdated and could not be looked for again are not tried each time', async (t) => {
+  const { add, ask, counts, gate } = setUp((slot) => [`invoice${slot % 3}`, `paid${slot}`]);
+  add(400);
+  for (let i = 0; i < 3; i++) await ask([beginning('invo'), { words: [`paid${i}`], prefix: false }]);
+  t.true(counts.completed > 0);
+  add(150);
+  gate.isBroken = true;
+  const before = counts.looks;
+  for (let i = 3; i < 11; i++) {
+    const { found, expected } = await ask([beginning('invo'), { words: [`paid${i}`], prefix: false }]);
+    t.deepEqual(found, expected);
+  }
+  t.true(counts.looks - before <= 4, `${counts.looks - before} looks`);
+});
+
 test('a beginning of many words is left to the index, and a search does not depend on completions', async (t) => {
   const { add, ask, counts } = setUp((slot) => [`word${slot}`, 'all', 'always']);
   add(400);
