@@ -319,3 +319,27 @@ test('words of an account that is locked are not renewed over and over, and keep
   await renewal.stop();
   t.is(looks.filter((accountId) => accountId === 'a').length, 1);
 });
+
+test('a page of which only a part is renewed counts: what was remembered before does not know its words', async (t) => {
+  const puts: (readonly EmailWords[])[] = [];
+  let attempts = 0;
+  const store = {
+    outdatedAccounts: async (after: string) => (after < 'account' ? ['account'] : []),
+    outdated: async () => [emailOf('account', 1), emailOf('account', 2)],
+    put: async (words: readonly EmailWords[]) => {
+      attempts++;
+      if (puts.length === 1) throw new StoreFault('store-unavailable', 'away', { temporary: true });
+      puts.push(words);
+      return [];
+    },
+  };
+  const { texts } = storeOf({}, () => 'word '.repeat(20_000));
+  const renewal = startSearchRenewal({ store, texts, owns: () => true, log, firstPollMs: 1 });
+  while (attempts < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+  await renewal.stop();
+  t.deepEqual(
+    puts.flat().map(({ id }) => id),
+    [idOf(1)],
+  );
+  t.is(renewal.pages, 1);
+});
