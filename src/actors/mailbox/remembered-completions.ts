@@ -1,6 +1,7 @@
 // Which words of a mailbox begin with the words that its searches ask for again and again. The index finds whole words two to three
 // times as fast as all words with a beginning, and most words are the beginning of few others. They are looked for in the
-// background: no search waits for them, and none depends on them.
+// background, by statements that take turns with those of searches: no search needs them.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { SearchStore, WordCompletions } from '../../store/search.js';
 import type { EmailColumns } from './email-columns.js';
@@ -101,7 +102,10 @@ export class RememberedCompletions {
         if (asking.pages === this.#pages) this.#keep(beginning, { size: asking.size, words });
       })
       // Searches do without, until it is asked again and again.
-      .catch(() => this.#asked.delete(beginning))
+      .catch(() => {
+        this.#asked.delete(beginning);
+        this.#known.delete(beginning);
+      })
       .finally(() => {
         this.#isLooking = false;
       });
@@ -113,6 +117,8 @@ export class RememberedCompletions {
     known: readonly string[],
   ): Promise<readonly string[] | undefined> {
     const words = known.length === 0 ? [beginning] : [...known];
+    // The account's statements take their turns in order: that of the search comes first.
+    await nextTurn();
     while (words.length <= MOST_WORDS) {
       const others = await store.completions(accountId, beginning, words);
       if (others.length === 0) return words;

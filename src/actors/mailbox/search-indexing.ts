@@ -60,6 +60,8 @@ export interface SearchIndexingOptions {
 interface Job {
   /** Emails up to here were in the store before its last look began. */
   target: string;
+  /** When the last search gives up that waits for it. */
+  until: number;
   /** Resolves when more emails are searchable, and rejects when the job fails; then comes the next one. */
   progress: Deferred;
   readonly done: Promise<void>;
@@ -90,6 +92,13 @@ class Deferred {
     this.promise.catch(() => {});
   }
 }
+
+function newlyWaiting(newestId: string): Waiting {
+  const now = performance.now();
+  return { newestId, since: now, last: now, failures: 0, notBefore: 0 };
+}
+
+const isTemporary = (err: unknown): boolean => err instanceof Fault && err.temporary;
 
 export function startSearchIndexing(options: SearchIndexingOptions): SearchIndexing {
   const { store, texts, log } = options;
@@ -122,6 +131,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
       const emails = await store.unindexed([accountId], PAGE);
       const refused = await makeSearchable({ store, texts }, emails, signal, (_, lastId) => reached(lastId));
       if (refused.size > 0) {
+        if (performance.now() > job.until) throw new ActorFault('overloaded', 'the account is locked');
         await pause(LOCKED_MS, undefined, { signal }).catch(() => {});
         continue;
       }
@@ -132,23 +142,27 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     }
   }
 
-  function jobOf(accountId: string, target: string): Job {
+  function jobOf(accountId: string, target: string, until: number): Job {
     const running = jobs.get(accountId);
     if (running !== undefined) {
       if (target > running.target) running.target = target;
+      running.until = Math.max(running.until, until);
       return running;
     }
     waiting.delete(accountId);
-    const started = { target, progress: new Deferred() };
-    const done = run(accountId, started)
-      .then(
-        () => started.progress.resolve(),
-        (err: unknown) => {
-          started.progress.reject(err);
-          throw err;
-        },
-      )
-      .finally(() => jobs.delete(accountId));
+    const started = { target, until, progress: new Deferred() };
+    const done = run(accountId, started).then(
+      () => {
+        jobs.delete(accountId);
+        started.progress.resolve();
+      },
+      (err: unknown) => {
+        jobs.delete(accountId);
+        if (isTemporary(err) && waiting.size < MAX_WAITING) later(accountId, newlyWaiting(started.target));
+        started.progress.reject(err);
+        throw err;
+      },
+    );
     const job: Job = Object.assign(started, { done });
     jobs.set(accountId, job);
     return job;
@@ -208,7 +222,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
       } catch (err) {
         if (signal.aborted) return;
         log.warn({ accountId, err }, 'emails are not searchable yet');
-        isAway = err instanceof Fault && err.temporary;
+        isAway = isTemporary(err);
         if (isAway) later(accountId, account);
       }
     }
@@ -244,18 +258,16 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
   return {
     note(accountId, newestId) {
       if (isReached(accountId, newestId)) return;
-      const last = performance.now();
       const entry = waiting.get(accountId);
-      if (entry !== undefined) Object.assign(entry, { newestId, last });
-      else if (waiting.size < MAX_WAITING)
-        waiting.set(accountId, { newestId, since: last, last, failures: 0, notBefore: 0 });
+      if (entry !== undefined) Object.assign(entry, { newestId, last: performance.now() });
+      else if (waiting.size < MAX_WAITING) waiting.set(accountId, newlyWaiting(newestId));
     },
 
     async reach(accountId, newestId) {
       const until = performance.now() + searchWaitMs;
       while (!isReached(accountId, newestId)) {
         const left = until - performance.now();
-        const job = jobOf(accountId, newestId);
+        const job = jobOf(accountId, newestId, until);
         job.done.catch(() => {});
         // Until these emails are searchable: an account that gets mail all the time is never done with.
         if (left <= 0 || signal.aborted || !(await atMost(job.progress.promise, left)))

@@ -17,7 +17,7 @@ const REST = 3;
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 export interface SearchRenewal {
-  /** Pages of emails that were indexed again since the start. */
+  /** Pages of emails that were indexed again since the start, some of them in part. */
   readonly pages: number;
   stop(): Promise<void>;
 }
@@ -46,11 +46,16 @@ export function startSearchRenewal(options: SearchRenewalOptions): SearchRenewal
       const started = performance.now();
       const emails = await store.outdated(accountId, PAGE);
       if (emails.length === 0) break;
-      const refused = await makeSearchable({ store, texts }, emails, signal);
+      let refused: ReadonlySet<string>;
+      try {
+        refused = await makeSearchable({ store, texts }, emails, signal);
+      } finally {
+        // A part of the page may be stored, and it may not be known whether it is.
+        pages++;
+      }
       // An account that is being deleted. One that stays comes again with the next poll.
       if (refused.size > 0) break;
       count += emails.length;
-      pages++;
       await pause((performance.now() - started) * REST, undefined, { signal });
     }
     return count;

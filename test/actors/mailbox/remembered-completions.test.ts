@@ -19,13 +19,16 @@ function setUp(wordsOf: (slot: number) => readonly string[]) {
   const inMemory = memorySearch({ of: () => rows } as unknown as MemoryTables);
   const counts = { completed: 0, looks: 0 };
   const gate = { open: Promise.resolve(), isBroken: false };
+  const statements: ('search' | 'look')[] = [];
   const store: SearchStore = {
     ...inMemory,
     matches(accountId, terms, part, after, completions) {
+      statements.push('search');
       if (completions !== undefined) counts.completed++;
       return inMemory.matches(accountId, terms, part, after, completions);
     },
     async completions(...asked) {
+      statements.push('look');
       counts.looks++;
       const words = await inMemory.completions(...asked);
       if (gate.isBroken) throw new Error('no answer');
@@ -80,6 +83,7 @@ function setUp(wordsOf: (slot: number) => readonly string[]) {
     ask,
     counts,
     gate,
+    statements,
     /** An earlier version has indexed less of the emails. */
     indexAgain(more: string): void {
       for (const [slot, subject] of words.entries()) put(slot, [...subject, more]);
@@ -147,6 +151,29 @@ test('a search goes on when its words cannot be looked for, and does not try it 
   gate.isBroken = false;
   for (let i = 8; i < 12; i++) await ask([beginning('invo'), { words: [`paid${i}`], prefix: false }]);
   t.true(counts.completed > 0);
+});
+
+test('a search takes its turn at the store before its words are looked for', async (t) => {
+  const { add, ask, statements } = setUp((slot) => ['invoice', 'paid'].slice(slot % 2));
+  add(400);
+  await ask([beginning('inv'), beginning('p')]);
+  await ask([beginning('inv'), beginning('pa')]);
+  t.deepEqual(statements, ['search', 'search', 'look', 'look']);
+});
+
+test('words that are outdated and could not be looked for again are not tried each time', async (t) => {
+  const { add, ask, counts, gate } = setUp((slot) => [`invoice${slot % 3}`, `paid${slot}`]);
+  add(400);
+  for (let i = 0; i < 3; i++) await ask([beginning('invo'), { words: [`paid${i}`], prefix: false }]);
+  t.true(counts.completed > 0);
+  add(150);
+  gate.isBroken = true;
+  const before = counts.looks;
+  for (let i = 3; i < 11; i++) {
+    const { found, expected } = await ask([beginning('invo'), { words: [`paid${i}`], prefix: false }]);
+    t.deepEqual(found, expected);
+  }
+  t.true(counts.looks - before <= 4, `${counts.looks - before} looks`);
 });
 
 test('a beginning of many words is left to the index, and a search does not depend on completions', async (t) => {

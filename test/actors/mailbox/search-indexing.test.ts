@@ -319,3 +319,54 @@ test('words of an account that is locked are not renewed over and over, and keep
   await renewal.stop();
   t.is(looks.filter((accountId) => accountId === 'a').length, 1);
 });
+
+test('a page of which only a part is renewed counts: what was remembered before does not know its words', async (t) => {
+  const puts: (readonly EmailWords[])[] = [];
+  let attempts = 0;
+  const store = {
+    outdatedAccounts: async (after: string) => (after < 'account' ? ['account'] : []),
+    outdated: async () => [emailOf('account', 1), emailOf('account', 2)],
+    put: async (words: readonly EmailWords[]) => {
+      attempts++;
+      if (puts.length === 1) throw new StoreFault('store-unavailable', 'away', { temporary: true });
+      puts.push(words);
+      return [];
+    },
+  };
+  const { texts } = storeOf({}, () => 'word '.repeat(20_000));
+  const renewal = startSearchRenewal({ store, texts, owns: () => true, log, firstPollMs: 1 });
+  while (attempts < 2) await new Promise((resolve) => setTimeout(resolve, 2));
+  await renewal.stop();
+  t.deepEqual(
+    puts.flat().map(({ id }) => id),
+    [idOf(1)],
+  );
+  t.is(renewal.pages, 1);
+});
+
+test('an account whose search fails for now is made searchable in the background', async (t) => {
+  const { puts, store, texts } = storeOf({ account: { count: 1 } }, () => 'word');
+  const { unindexed } = store;
+  let isAway = true;
+  store.unindexed = async (...look) => {
+    if (isAway) throw new StoreFault('store-unavailable', 'away', { temporary: true });
+    return unindexed(...look);
+  };
+  const indexing = startSearchIndexing({ store, texts, log, quietMs: 1 });
+  await t.throwsAsync(indexing.reach('account', idOf(1)));
+  isAway = false;
+  await stored(puts, 1);
+  await indexing.stop();
+});
+
+test('an account that stays locked is not read again and again once no search waits for it', async (t) => {
+  const { looks, store, texts } = storeOf({ account: { count: 3 } }, () => 'word');
+  store.put = async () => ['account'];
+  const indexing = startSearchIndexing({ store, texts, log, searchWaitMs: 1, quietMs: 60_000 });
+  await t.throwsAsync(indexing.reach('account', idOf(3)));
+  const before = looks.length;
+  // Looks of a search that waits are a quarter of a second apart.
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  t.true(looks.length <= before + 1, `${looks.length} looks`);
+  await indexing.stop();
+});
