@@ -82,24 +82,22 @@ export class ClientConnection extends SMTPConnection {
    */
   _processResponse(): void {
     const inner = this as unknown as Inside;
+    // The library passes over one empty line a turn.
+    inner._responseQueue = inner._responseQueue.filter((reply) => reply.trim() !== '');
+    const wrong = violation(inner);
+    if (wrong !== undefined) {
+      inner._responseQueue = [];
+      inner._remainder = '';
+      inside._onError.call(this, new Error(wrong), 'EPROTOCOL', false, 'CONN');
+      return;
+    }
     let before: number;
     let left: number;
     do {
       before = inner._responseQueue.length;
-      this.#takeReply(inner);
+      inside._processResponse.call(this);
       left = inner._responseQueue.length;
     } while (left > 0 && left < before && left <= inner._responseActions.length);
-  }
-
-  #takeReply(inner: Inside): void {
-    const wrong = this.#violation(inner);
-    if (wrong === undefined) {
-      inside._processResponse.call(this);
-      return;
-    }
-    inner._responseQueue = [];
-    inner._remainder = '';
-    inside._onError.call(this, new Error(wrong), 'EPROTOCOL', false, 'CONN');
   }
 
   /** RFC 5321 §4.1.1.4, §4.3.2: nothing but 354 asks for the message. @internal */
@@ -111,18 +109,6 @@ export class ClientConnection extends SMTPConnection {
     this.#isOutOfStep = true;
     const { _envelopeError, _formatError } = inside;
     callback(_envelopeError.call(this, reply) ?? _formatError.call(this, 'no 354 to DATA', 'EENVELOPE', reply, 'DATA'));
-  }
-
-  /** What is wrong with the replies that have come. */
-  #violation({ _responseQueue, _responsePartial, _remainder, _responseActions }: Inside): string | undefined {
-    const replies = _responseQueue.filter((reply) => reply.trim() !== '');
-    const complete = _responsePartial ? replies.slice(0, -1) : replies;
-    const mixed = complete.find((reply) => !hasOneCode(reply));
-    if (mixed !== undefined) return `the lines of a reply have different codes: ${mixed}`;
-    // A server may say 421 at any time (RFC 5321 §3.8).
-    const [early] = [...replies, _remainder].slice(_responseActions.length).filter((reply) => reply.trim() !== '');
-    if (early === undefined || isClosing(early) || '421'.startsWith(early)) return undefined;
-    return `a reply came before its command: ${early}`;
   }
 
   /** @internal */
@@ -141,6 +127,17 @@ export class ClientConnection extends SMTPConnection {
     const marked = this.#isInternational && text.startsWith('MAIL FROM:') && !text.endsWith(' SMTPUTF8');
     inside._sendCommand.call(this, marked && !text.includes('> SMTPUTF8 ') ? `${text} SMTPUTF8` : text, shown);
   }
+}
+
+/** What is wrong with the replies that have come. Looks at all of them. */
+function violation({ _responseQueue, _responsePartial, _remainder, _responseActions }: Inside): string | undefined {
+  const complete = _responsePartial ? _responseQueue.slice(0, -1) : _responseQueue;
+  const mixed = complete.find((reply) => !hasOneCode(reply));
+  if (mixed !== undefined) return `the lines of a reply have different codes: ${mixed}`;
+  // A server may say 421 at any time (RFC 5321 §3.8).
+  const [early] = [..._responseQueue, _remainder].slice(_responseActions.length).filter((reply) => reply.trim() !== '');
+  if (early === undefined || isClosing(early) || '421'.startsWith(early)) return undefined;
+  return `a reply came before its command: ${early}`;
 }
 
 const FINAL_DOT = Buffer.from('.\r\n');
