@@ -35,8 +35,9 @@ const ROUNDS_BEHIND = 2;
 const LONGEST_RETRY_MS = 300_000;
 /** Longest that a search waits. */
 const SEARCH_WAIT_MS = 4_000;
-/** Until a search tries again with an account that is locked. */
+/** Until a search tries again with an account that is locked: each try reads a page of emails, so twice as long each time. */
 const LOCKED_MS = 250;
+const LONGEST_LOCKED_MS = 4_000;
 
 export interface SearchIndexing {
   /** Emails up to this id are in the store: they will become searchable. */
@@ -117,14 +118,17 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
       job.progress.resolve();
       job.progress = new Deferred();
     };
+    let lockedMs = LOCKED_MS;
     while (!signal.aborted) {
       const { target } = job;
       const emails = await store.unindexed([accountId], PAGE);
       const refused = await makeSearchable({ store, texts }, emails, signal, (_, lastId) => reached(lastId));
       if (refused.size > 0) {
-        await pause(LOCKED_MS, undefined, { signal }).catch(() => {});
+        await pause(lockedMs, undefined, { signal }).catch(() => {});
+        lockedMs = Math.min(lockedMs * 2, LONGEST_LOCKED_MS);
         continue;
       }
+      lockedMs = LOCKED_MS;
       // Nothing is left of what was there when the look began, should the last of it be gone again.
       if (emails.length === PAGE) continue;
       reached(target);
