@@ -71,8 +71,8 @@ const SEARCH_POOL_SIZE = 4;
 export const SEARCHES_AT_ONCE = SEARCH_POOL_SIZE - 1;
 /** One page of messages each: what is read for all sessions at a time. */
 const MESSAGES_POOL_SIZE = 4;
-/** For leases, health and maintenance. */
-const SINGLE_CONNECTIONS = 3;
+/** For leases, health, maintenance, and notices of changes in the directory, for which the driver opens one of its own. */
+const SINGLE_CONNECTIONS = 4;
 /** Group commits take ms; their locks are waited for a second, and the rest is for storage that stalls. */
 const WRITER_PATIENCE_MS = 10_000;
 /** Above what the largest mailbox takes to load. What looks through whole tables has a pool of its own. */

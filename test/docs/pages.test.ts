@@ -5,6 +5,7 @@ import { declaredByParents, METRICS_PAGE } from '../../dev/metrics-page.js';
 import { PAGES } from '../../dev/pages.js';
 import { freePort } from '../../dev/ports.js';
 import { describeConfig } from '../../src/config.js';
+import { connectionsOf } from '../../src/node/resources.js';
 import { startTestNode } from '../support/node.js';
 import { parseMetrics } from '../support/prometheus-text.js';
 
@@ -48,4 +49,14 @@ test('docs/metrics.md has every family that a node of all roles or a parent of p
     seen.delete('le');
     for (const label of seen) t.true(labels.includes(label), `${name}: ${label}`);
   }
+});
+
+test('docs/cluster.md and docs/operations.md say how many connections nodes keep to the database', (t) => {
+  const page = (name: string) => readFileSync(`docs/${name}`, 'utf8');
+  const [one, two, four, eight] = [1, 2, 4, 8].map(connectionsOf);
+  const further = connectionsOf(21) - connectionsOf(20);
+  const several = `a single node opens up to ${one} connections, two processes together ${two}, four ${four}, eight ${eight}, and ${further} for each further one`;
+  t.true(page('cluster.md').includes(several), several);
+  t.true(page('cluster.md').includes(`up to ${one} connections a node`));
+  t.true(page('operations.md').includes(`A node opens up to ${one} connections`));
 });

@@ -113,6 +113,32 @@ test('a migration that fails leaves nothing behind, and what came before it stay
   t.deepEqual((await migrate(sql!, directory)).applied, ['0002_b']);
 });
 
+test('a migration that waits for a long reader keeps no other statement waiting', async (t) => {
+  const [sql, older] = await database(t, 2);
+  const first = { '0001_a.sql': 'create table a (id integer)' };
+  await migrate(sql!, migrations(first));
+  let readOn = () => {};
+  const isRead = new Promise<void>((resolve) => {
+    readOn = resolve;
+  });
+  t.teardown(() => readOn());
+  // A backup reads all tables in one transaction.
+  const reader = older!.begin(async (tx) => {
+    await tx`select from a`;
+    await isRead;
+  });
+  const migrated = migrate(sql!, migrations({ ...first, '0002_b.sql': 'alter table a add column more integer' }));
+  const isWaiting = () => older!`select from pg_locks where relation = 'a'::regclass and not granted`;
+  while ((await isWaiting()).length === 0);
+  await older!.begin(async (tx) => {
+    await tx`set local lock_timeout = '10s'`;
+    await tx`insert into a values (1)`;
+  });
+  readOn();
+  await reader;
+  t.deepEqual((await migrated).applied, ['0002_b']);
+});
+
 test('a role that may not create tables can run a schema that is up to date', async (t) => {
   const [sql] = await database(t);
   const directory = migrations({});

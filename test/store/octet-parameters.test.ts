@@ -2,6 +2,7 @@
 // they were, and a statement whose octets are missing is refused.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
+import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import fc from 'fast-check';
@@ -84,6 +85,45 @@ test('a marker whose octets are missing is no bytea', async (t) => {
   const fault = storeFault(await t.throwsAsync(async () => sql`select ${marker}::text::bytea`));
   t.is(fault.code, 'store-failed');
 });
+
+/** One parameter for a statement without a name. */
+function bindOf(parameter: string): Buffer {
+  const octets = Buffer.alloc(1 + 4 + 2 + 2 + 2 + 4 + parameter.length + 2);
+  octets.write('B', 0);
+  octets.writeUInt32BE(octets.length - 1, 1);
+  octets.writeUInt16BE(1, 9);
+  octets.writeUInt32BE(parameter.length, 11);
+  octets.write(parameter, 15);
+  return octets;
+}
+
+test.serial(
+  'octets are there when the turn in which they are written takes long, and are given back when nobody writes them',
+  (t) => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    const { now } = performance;
+    t.teardown(() => {
+      mock.timers.reset();
+      performance.now = now;
+    });
+    const parameters = new OctetParameters();
+    const socket = parameters.fillWrites(new PassThrough());
+    const isFilled = (marker: string) => {
+      socket.write(bindOf(marker));
+      return !(socket.read() as Buffer).includes(marker);
+    };
+    const [first, lost] = [0, 1].map(() => parameters.serialize(new Octets([Buffer.from('x')])));
+    // The process is paused.
+    const before = performance.now();
+    performance.now = () => before + 60_000;
+    mock.timers.tick(10_000);
+    const second = parameters.serialize(new Octets([Buffer.from('y')]));
+    t.true(isFilled(first!));
+    t.true(isFilled(second));
+    mock.timers.tick(10_000);
+    t.false(isFilled(lost!));
+  },
+);
 
 test('what is no statement passes as it is, while octets wait', async (t) => {
   const parameters = new OctetParameters();

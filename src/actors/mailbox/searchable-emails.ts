@@ -45,7 +45,9 @@ export async function makeSearchable(
     for (const [accountId, lastId] of new Map(taken.map(({ accountId, id }) => [accountId, id])))
       if (!refused.has(accountId)) stored(accountId, lastId);
   };
-  for (const some of readAtOnce(emails)) {
+  for (const page of readAtOnce(emails)) {
+    const some = page.filter(({ accountId }) => !refused.has(accountId));
+    if (some.length === 0) continue;
     const read = await texts.searchable(some, signal);
     // One after the other, with turns of the event loop between them.
     for (const [n, email] of some.entries()) {

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { StartFault } from '../../errors/start-fault.js';
 import { StoreFault } from '../errors.js';
@@ -35,6 +36,12 @@ const FILES = fileURLToPath(new URL('./migrations/', import.meta.url));
 const FILE_NAME = /^(\d{4}_[a-z0-9_]+)\.sql$/;
 /** Key of the advisory lock; "mansio" in ASCII. */
 const LOCK = 0x6d616e73696f;
+/**
+ * Longest that a migration waits for a table, before it lets the statements behind it through and tries again: those of other
+ * nodes queue behind it, and the commits of mail wait for a second.
+ */
+const TABLE_LOCK_MS = 500;
+const RETRY_MS = 1_000;
 
 /** @throws MigrationMismatch, StoreFault */
 export async function migrate(sql: Sql, directory = FILES): Promise<Migrated> {
@@ -48,7 +55,7 @@ export async function migrate(sql: Sql, directory = FILES): Promise<Migrated> {
     const applied: string[] = [];
     for (const file of files) {
       if (recorded.has(file.name)) continue;
-      if (await locked(sql, (tx) => apply(tx, file))) applied.push(file.name);
+      if (await appliedHere(sql, file)) applied.push(file.name);
     }
     const newest = files.at(-1)?.name ?? '';
     const newer = [...recorded.keys()].filter((name) => name > newest).sort();
@@ -93,11 +100,24 @@ function refuseEdited(file: MigrationFile, recorded: ReadonlyMap<string, string>
   );
 }
 
+/** However long others use its tables: a backup may read for hours. False when another node applied it meanwhile. */
+async function appliedHere(sql: Sql, file: MigrationFile): Promise<boolean> {
+  for (;;) {
+    try {
+      return await locked(sql, (tx) => apply(tx, file));
+    } catch (error) {
+      if (storeFault(error).code !== 'store-locked') throw error;
+      await pause(RETRY_MS);
+    }
+  }
+}
+
 /** False when another node applied it while this one waited for the lock. */
 async function apply(tx: SqlTransaction, file: MigrationFile): Promise<boolean> {
   const recorded = await readRecord(tx);
   refuseEdited(file, recorded);
   if (recorded.has(file.name)) return false;
+  await tx`select set_config('lock_timeout', ${String(TABLE_LOCK_MS)}, true)`;
   await tx.unsafe(file.text).catch((error: unknown) => {
     const { code, message, temporary } = storeFault(error);
     throw new StoreFault(code, `migration ${file.name}: ${message}`, { temporary, cause: error });

@@ -17,11 +17,6 @@ export class Octets {
   }
 }
 
-interface Waiting {
-  readonly octets: Octets;
-  readonly since: number;
-}
-
 const BIND = 0x42;
 const TYPE_OCTETS = 5;
 const NULL = -1;
@@ -31,14 +26,17 @@ const DIGITS = 12;
 /** Nobody else can name octets: not even text that a client made up. */
 const PREFIX = `\\x:${SECRET}:`;
 const MARKER_OCTETS = PREFIX.length + DIGITS;
-/** The driver writes a message in the turn it makes it, or in the next one: what waits longer lost its connection. */
-const LOST_MS = 10_000;
+/** The driver writes a message in the turn it makes it, or in the next one: what waits through two sweeps lost its connection. */
+const SWEEP_MS = 10_000;
 /** Shorter messages are copied together: several pieces cost a write more than their copy. */
 const JOINED_OCTETS = 65_536;
 
 /** Of the sockets of one pool. */
 export class OctetParameters {
-  readonly #waiting = new Map<string, Waiting>();
+  #waiting = new Map<string, Octets>();
+  /** Of those, what has waited through a sweep. Turns pass between two of them, however long a turn takes. */
+  #old = new Map<string, Octets>();
+  #isSweepDue = false;
   #count = 0;
 
   /** What the driver sends as a bytea. A text is one that the driver sends again. @throws StoreFault for a marker among them */
@@ -54,7 +52,7 @@ export class OctetParameters {
   fillWrites<S extends Duplex>(socket: S): S {
     const write = socket.write.bind(socket) as (piece: Uint8Array, written?: () => void) => boolean;
     const fill = (messages: Buffer, written?: () => void): boolean => {
-      const pieces = this.#waiting.size === 0 ? undefined : this.#filled(messages);
+      const pieces = this.#waiting.size + this.#old.size === 0 ? undefined : this.#filled(messages);
       if (pieces === undefined) return write(messages, written);
       const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
       if (length <= JOINED_OCTETS) return write(Buffer.concat(pieces, length), written);
@@ -70,14 +68,21 @@ export class OctetParameters {
   }
 
   #mark(octets: Octets): string {
-    const since = performance.now();
-    for (const [marker, waiting] of this.#waiting) {
-      if (since - waiting.since < LOST_MS) break;
-      this.#waiting.delete(marker);
-    }
     const marker = `${PREFIX}${String(this.#count++).padStart(DIGITS, '0')}`;
-    this.#waiting.set(marker, { octets, since });
+    this.#waiting.set(marker, octets);
+    this.#sweepLater();
     return marker;
+  }
+
+  #sweepLater(): void {
+    if (this.#isSweepDue) return;
+    this.#isSweepDue = true;
+    setTimeout(() => {
+      this.#isSweepDue = false;
+      this.#old = this.#waiting;
+      this.#waiting = new Map();
+      if (this.#old.size > 0) this.#sweepLater();
+    }, SWEEP_MS).unref();
   }
 
   /** The messages with octets for markers; undefined when they have none. */
@@ -131,8 +136,8 @@ export class OctetParameters {
   }
 
   #take(marker: string): Octets | undefined {
-    const waiting = this.#waiting.get(marker);
-    if (waiting !== undefined) this.#waiting.delete(marker);
-    return waiting?.octets;
+    const octets = this.#waiting.get(marker) ?? this.#old.get(marker);
+    if (!this.#waiting.delete(marker)) this.#old.delete(marker);
+    return octets;
   }
 }

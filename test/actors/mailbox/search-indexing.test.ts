@@ -231,6 +231,31 @@ test('a search waits while its account is locked', async (t) => {
   );
 });
 
+test('no more is read of an account that is locked than shows the lock', async (t) => {
+  const { puts, store, texts } = storeOf({ account: { count: 90 } }, () => 'word '.repeat(9_000));
+  const { put } = store;
+  const { searchable } = texts;
+  let tries = 0;
+  let read = 0;
+  texts.searchable = (messages) => {
+    read += messages.length;
+    return searchable(messages);
+  };
+  const { unindexed } = store;
+  store.unindexed = async (accountIds, limit) =>
+    (await unindexed(accountIds, limit)).map((email) => ({ ...email, size: 100_000 }));
+  store.put = async (words) => {
+    if (tries === 4) return put(words);
+    tries++;
+    return ['account'];
+  };
+  const indexing = startSearchIndexing({ store, texts, log, searchWaitMs: 60_000 });
+  await indexing.reach('account', idOf(90));
+  await indexing.stop();
+  t.true(read < 4 * 90);
+  t.is(puts.flat().length, 90);
+});
+
 test('two rounds are under way at a time when accounts have waited for long, otherwise one; never with one account in both', async (t) => {
   const names = Array.from({ length: 450 }, (_, i) => `account${String(i).padStart(3, '0')}`);
   for (const [behindMs, most] of [[60_000, 1] as const, [-1, 2] as const]) {
