@@ -6,7 +6,7 @@ import { type NetChange, netOf } from '../net-changes.js';
 import { addEmails, emailRow, foundThreads } from './added-emails.js';
 import { type BlobOfAccount, gather, smallBlob, storedBlobs } from './blob-writes.js';
 import type { Sql } from './client.js';
-import { json, PASSED, type Part } from './commit-parts.js';
+import { DOCUMENT, json, PASSED, type Part, rowsWithDocuments } from './commit-parts.js';
 import { writeOverlays } from './flag-overlays.js';
 import { expandRanges, isRanged, type RangeRow, rangesOf, takesPlacements, writeRanges } from './flag-ranges.js';
 import { writeLabels } from './labels-commit.js';
@@ -221,9 +221,13 @@ export async function commitChanges(
     ${part(changeFolders, rows.folders)}
     , event as (
       insert into events (account_id, seq, entries, at, ids)
-      select a, seq, entries, to_timestamp(at / 1000.0), ${log.areAnyPacked ? idsOfRow(pieces, log.ids) : pieces`null`}
-      from json_to_recordset(${json(log.rows)}::json)
-        as x (a uuid, seq bigint, entries json, at double precision, "from" integer, octets integer)
+      select a, seq, ${pieces.unsafe(DOCUMENT)}, to_timestamp(at / 1000.0), ${log.areAnyPacked ? idsOfRow(pieces, log.ids) : pieces`null`}
+      from ${rowsWithDocuments(
+        pieces,
+        log.rows,
+        'entries',
+        pieces`a uuid, seq bigint, at double precision, "from" integer, octets integer`,
+      )}
       where a = any (${pieces.unsafe(PASSED)})
     )
     ${part(remember, rows.remembered)}

@@ -4,7 +4,7 @@ import type { LoggedOutbound } from '../changes.js';
 import type { MailboxChange } from '../mailboxes.js';
 import { type NetChange, netOf } from '../net-changes.js';
 import type { OutboundRecipientRow } from '../outbound.js';
-import { json, type Part } from './commit-parts.js';
+import { DOCUMENT, json, type Part, rowsWithDocuments } from './commit-parts.js';
 import type { Pieces } from './statement-pieces.js';
 
 const CHARACTERS_A_WEIGHT = 4096;
@@ -87,7 +87,7 @@ export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
 const stateOfRow = (sql: Pieces) => sql`
   x.status, x.sent_email_id, to_timestamp(x.updated / 1000.0), to_timestamp(x.queued / 1000.0),
   to_timestamp(x.sent / 1000.0), x.retry_count, to_timestamp(x.next_retry / 1000.0), to_timestamp(x.held / 1000.0),
-  x.last_error, x.attempt_id, x.attempt_by, x.report_due, x.delay_reported, x.machine`;
+  x.last_error, x.attempt_id, x.attempt_by, x.report_due, x.delay_reported, ${sql.unsafe(DOCUMENT)}`;
 
 const stateColumns = (sql: Pieces) => sql`
   status, sent_email_id, updated_at, queued_at, sent_at, retry_count, next_retry_at, held_until, last_error, attempt_id,
@@ -96,7 +96,7 @@ const stateColumns = (sql: Pieces) => sql`
 const stateRecordset = (sql: Pieces) => sql`
   a uuid, id uuid, status text, sent_email_id uuid, updated double precision, queued double precision,
   sent double precision, retry_count int, next_retry double precision, held double precision, last_error text,
-  attempt_id uuid, attempt_by text, report_due text, delay_reported boolean, machine json`;
+  attempt_id uuid, attempt_by text, report_due text, delay_reported boolean`;
 
 const messageColumns = (sql: Pieces) => sql`blob, sender, subject, message_id, in_reply_to, refs, size`;
 
@@ -106,9 +106,12 @@ const messageRecordset = (sql: Pieces) => sql`
 const insertOutbound: Part = (sql, rows) => sql`
       insert into outbound (account_id, id, shard, created_at, ${messageColumns(sql)}, ${stateColumns(sql)})
       select a, x.id, p.shard, to_timestamp(x.created / 1000.0), ${messageColumns(sql)}, ${stateOfRow(sql)}
-      from json_to_recordset(${json(rows)}::json)
-        as x (${stateRecordset(sql)}, created double precision, ${messageRecordset(sql)})
-        join passed p using (a)`;
+      from ${rowsWithDocuments(
+        sql,
+        rows,
+        'machine',
+        sql`${stateRecordset(sql)}, created double precision, ${messageRecordset(sql)}`,
+      )} x join passed p using (a)`;
 
 const stateOfExcluded = (sql: Pieces) => sql`
   status = excluded.status, sent_email_id = excluded.sent_email_id, updated_at = excluded.updated_at,
@@ -138,7 +141,7 @@ const stepOutbound: Part = (sql, rows) => sql`
     , outbound_stepped as (
       insert into outbound (account_id, id, shard, created_at, sender, subject, ${stateColumns(sql)})
       select a, x.id, p.shard, to_timestamp(x.updated / 1000.0), '', '', ${stateOfRow(sql)}
-      from json_to_recordset(${json(rows)}::json) as x (${stateRecordset(sql)}) join passed p using (a)
+      from ${rowsWithDocuments(sql, rows, 'machine', stateRecordset(sql))} x join passed p using (a)
       on conflict (account_id, id) do update set ${stateOfExcluded(sql)}
     )`;
 
@@ -182,8 +185,9 @@ const writeContents: Part = (sql, rows) => sql`
 const addAttempts: Part = (sql, rows) => sql`
     , attempted as (
       insert into outbound_attempts (account_id, outbound_id, id, at, entry)
-      select a, o, id, to_timestamp(at / 1000.0), entry from json_to_recordset(${json(rows)}::json)
-        as x (a uuid, o uuid, id uuid, at double precision, entry json) join passed using (a)
+      select a, o, id, to_timestamp(at / 1000.0), ${sql.unsafe(DOCUMENT)}
+      from ${rowsWithDocuments(sql, rows, 'entry', sql`a uuid, o uuid, id uuid, at double precision`)} x
+        join passed using (a)
       on conflict do nothing
     )`;
 
