@@ -31,7 +31,7 @@ export function rowsWithDocuments(
 ): StatementPiece {
   const documents: string[] = [];
   const others = (rows as readonly Readonly<Record<string, unknown>>[]).map(({ [property]: document, ...row }) => {
-    documents.push(document === undefined ? '' : JSON.stringify(document));
+    documents.push(document === undefined || document === null ? '' : JSON.stringify(document));
     return row;
   });
   return sql`
