@@ -34,8 +34,9 @@ export function readParams(route: Route, params: Readonly<Record<string, string>
 export function readQuery(route: Route, query: string): Values {
   const names = Object.keys(route.query);
   if (names.length === 0) return NO_VALUES;
-  // That of an event stream may hold a credential.
-  if (query.length > LONGEST_READ || route.isEventStream) return checkedQuery(route, names, query);
+  // That of an event stream may hold a credential, and that of a DELETE a push endpoint, which is one.
+  if (query.length > LONGEST_READ || route.isEventStream || route.method !== 'GET')
+    return checkedQuery(route, names, query);
   let read = readQueries.get(route);
   if (read === undefined) {
     read = new LRUCache({ max: READ_QUERIES });

@@ -7,9 +7,10 @@ import { Problem } from '../../../src/gateways/http/problem.js';
 import { defineRoute, EMPTY, READ, type Route } from '../../../src/gateways/http/route.js';
 import { readQuery } from '../../../src/gateways/http/validation.js';
 
-const newRoute = (): Route =>
+const newRoute = (method: 'GET' | 'DELETE' = 'GET', isEventStream = false): Route =>
   defineRoute({
-    method: 'GET',
+    method,
+    isEventStream,
     path: '/api/things',
     summary: 'Things',
     tags: ['Things'],
@@ -62,4 +63,11 @@ test('nobody changes what others read', (t) => {
   t.throws(() => {
     values.page = 3;
   });
+});
+
+test('queries that may hold secrets are not remembered', (t) => {
+  for (const route of [newRoute('DELETE'), newRoute('GET', true)]) {
+    t.not(readQuery(route, 'q=secret'), readQuery(route, 'q=secret'));
+    t.deepEqual(readQuery(route, 'q=secret'), readQuery(newRoute(), 'q=secret'));
+  }
 });
