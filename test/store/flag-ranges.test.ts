@@ -1,6 +1,6 @@
 // Ranges of flags in PostgreSQL: a change of many flags that is committed as UIDs has its ids in the log before its emails go,
 // and reads like one that was committed with ids, also for nodes of an earlier version.
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { ChangeContent } from '../../src/store/changes.js';
 import { deleteAccountRows } from '../../src/store/postgres/account-rows.js';
@@ -112,6 +112,15 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const) }) },
 );
 
+/** Stores with a mailbox, and so many connections beside them. */
+async function opened(t: ExecutionContext, connections: number) {
+  const { address } = await migratedDatabase(t);
+  const stores = await onPostgres(t, undefined, address);
+  const sql = connect(address, { max: connections, applicationName: 'test' });
+  t.teardown(() => sql.end());
+  return { stores, sql, model: await Model.create(stores) };
+}
+
 test('ranges hold for the emails that were in them, whatever happens to the emails later', async (t) => {
   const stores = await onPostgres(t);
   const { overlays } = stores;
@@ -211,11 +220,7 @@ test('ranges that several nodes make overlays of at once, beside commits', async
 });
 
 test('a page of the log counts ids that are not in it yet', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const stores = await onPostgres(t, undefined, address);
-  const sql = connect(address, { max: 1, applicationName: 'test' });
-  t.teardown(() => sql.end());
-  const model = await Model.create(stores);
+  const { stores, sql, model } = await opened(t, 1);
   const { writer, ids } = model;
   for (const value of [1, 2, 3]) await writer.commit([model.ranged(ids, value)]);
   const seqs = async () => (await stores.events.read(writer.accountId, EMAILS + 1, 10)).map(({ seq }) => seq);
@@ -240,11 +245,7 @@ test('the log keeps entries whose ids are not in it yet, and accounts with range
 });
 
 test('ids are in the log, and flags in the emails, before a node of an earlier version has the account', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const stores = await onPostgres(t, undefined, address);
-  const sql = connect(address, { max: 1, applicationName: 'earlier version' });
-  t.teardown(() => sql.end());
-  const model = await Model.create(stores);
+  const { stores, sql, model } = await opened(t, 1);
   const { writer, ids } = model;
   const { accountId } = writer;
   const stored = async () =>
@@ -271,11 +272,7 @@ test('ids are in the log, and flags in the emails, before a node of an earlier v
 });
 
 test('while a node of an earlier version runs, ids are in the log at once', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const stores = await onPostgres(t, undefined, address);
-  const sql = connect(address, { max: 1, applicationName: 'earlier version' });
-  t.teardown(() => sql.end());
-  const model = await Model.create(stores);
+  const { stores, sql, model } = await opened(t, 1);
   const { writer, ids } = model;
   const node = { id: 'new', incarnation: 'a', version: '1', roles: ['mx'], bus: 'nats' as const };
   await postgresLeases(sql).join(node, TTL_MS, undefined);
@@ -309,10 +306,7 @@ const enterAsBefore = (sql: Sql, id: string, incarnation: string) => sql`
   on conflict (id) do update set incarnation = excluded.incarnation, expires_at = excluded.expires_at`;
 
 test('a node of an earlier version that starts waits for no account, and holds up heartbeats for a moment only', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const stores = await onPostgres(t, undefined, address);
-  const sql = connect(address, { max: 3, applicationName: 'earlier version' });
-  t.teardown(() => sql.end());
+  const { stores, sql } = await opened(t, 3);
   const models: Model[] = [];
   for (let i = 0; i < 4; i++) models.push(await Model.create(stores));
   for (const model of models) await model.writer.commit([model.ranged(model.ids, 1)]);
@@ -344,11 +338,7 @@ async function untilBlocked(sql: Sql, text: string): Promise<void> {
 }
 
 test('who waits for an account holds none of its ranges', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const stores = await onPostgres(t, undefined, address);
-  const sql = connect(address, { max: 2, applicationName: 'holder' });
-  t.teardown(() => sql.end());
-  const model = await Model.create(stores);
+  const { stores, sql, model } = await opened(t, 2);
   const { writer, ids } = model;
   await writer.commit([model.ranged(ids, 5)]);
   let committing: Promise<unknown> | undefined;
@@ -364,11 +354,7 @@ test('who waits for an account holds none of its ranges', async (t) => {
 });
 
 test('an account is deleted while its ranges become overlays', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const stores = await onPostgres(t, undefined, address);
-  const sql = connect(address, { max: 3, applicationName: 'holder' });
-  t.teardown(() => sql.end());
-  const model = await Model.create(stores);
+  const { stores, sql, model } = await opened(t, 3);
   const { writer, ids } = model;
   await writer.commit([model.together(ids.slice(2), 4)]);
   await writer.commit([model.ranged(ids, 5)]);
