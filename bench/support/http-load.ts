@@ -17,16 +17,21 @@ export class HttpConnection {
   #head: { readonly status: number; readonly length: number; readonly end: number } | undefined;
   #resolve: ((reply: LoadReply) => void) | undefined;
   #reject: ((error: Error) => void) | undefined;
+  #broken: Error | undefined;
 
   constructor(port: number) {
     this.#socket = connect({ host: '127.0.0.1', port, noDelay: true });
     this.#socket.on('data', (octets: Buffer) => this.#take(octets));
-    const broken = (error?: Error) => this.#reject?.(error ?? new Error('the server closed the connection'));
+    const broken = (error = new Error('the server closed the connection')) => {
+      this.#broken = error;
+      this.#reject?.(error);
+    };
     this.#socket.on('error', broken);
     this.#socket.on('close', () => broken());
   }
 
   send(request: Buffer): Promise<LoadReply> {
+    if (this.#broken !== undefined) return Promise.reject(this.#broken);
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
