@@ -11,6 +11,7 @@ import { writeOverlays } from './flag-overlays.js';
 import { expandRanges, isRanged, type RangeRow, rangesOf, takesPlacements, writeRanges } from './flag-ranges.js';
 import { writeLabels } from './labels-commit.js';
 import { changingFolderColumns, folderColumns, folderCounters } from './mailbox-columns.js';
+import { Octets } from './octet-parameters.js';
 import { writeOutbound } from './outbound-commit.js';
 import { LogRows } from './packed-entries.js';
 import { execute, type Pieces, pieces, type StatementPiece } from './statement-pieces.js';
@@ -263,9 +264,8 @@ function contentsOf(changes: readonly MailboxChange[]): readonly BlobOfAccount[]
   );
 }
 
-/** As Base64: the driver sends octets in hexadecimal, half as much again. A query of its own is evaluated once for all rows. */
-const octets = (sql: Pieces, { buffer, byteOffset, length }: Uint8Array) =>
-  sql`(select decode(${Buffer.from(buffer, byteOffset, length).toString('base64')}, 'base64'))`;
+/** A query of its own is evaluated once for all rows. */
+const octets = (sql: Pieces, value: Uint8Array) => sql`(select ${new Octets([value])}::bytea)`;
 
 const idsOfRow = (sql: Pieces, ids: Uint8Array) =>
   sql`case when octets is not null then substring(${octets(sql, ids)} from "from" for octets) end`;
