@@ -33,17 +33,35 @@ export interface EmailWords extends IndexedWords {
 export const SEARCH_PARTS = ['text', 'body'] as const;
 export type SearchPart = (typeof SEARCH_PARTS)[number];
 
-/** Words that stand for their beginnings, which the index takes several times as long to find. */
-export interface WordCompletions {
-  /** By beginning: an email up to `upto` has one of these words when it has any that begins so. */
-  readonly words: ReadonlyMap<string, readonly string[]>;
-  readonly upto: string;
+/** Emails in which the terms match. */
+export interface FoundEmails {
+  /** 16 octets each, each once, in no particular order; some may be gone. */
+  readonly ids: Uint8Array;
+  /** Segments of the account's index that were looked at: with many of them a search takes longer than after a merge. */
+  readonly segments: number;
+}
+
+export interface MergeOptions {
+  /** All segments become one: emails that are gone leave their words behind until then. */
+  readonly all?: boolean;
+  /** A merge that is given up leaves the index as it was. */
+  readonly signal: AbortSignal;
+}
+
+export interface MergeOutcome {
+  /** Segments that became one; 0: none were due, or another node has merged them. */
+  readonly segments: number;
+  /** Emails in it, and octets of its words and their positions. */
+  readonly emails: number;
+  readonly octets: number;
+  /** Whether another set may be due. */
+  readonly mayBeMore: boolean;
 }
 
 export interface SearchStore {
   /** Emails of the accounts that are not yet searchable, at most `limit` of each: account by account, ids ascending. */
   unindexed(accountIds: readonly string[], limit: number): Promise<readonly UnindexedEmail[]>;
-  /** Emails whose words are of an earlier version of the index, ids ascending. */
+  /** Emails whose words are in the index of an earlier version, ids ascending. */
   outdated(accountId: string, limit: number): Promise<readonly UnindexedEmail[]>;
   /** Accounts that have such emails, ids ascending, after `after`. */
   outdatedAccounts(after: string, limit: number): Promise<readonly string[]>;
@@ -53,17 +71,8 @@ export interface SearchStore {
    * being deleted or are gone: the statement does not wait for a deletion to end.
    */
   put(emails: readonly EmailWords[]): Promise<readonly string[]>;
-  /**
-   * Ids of emails in this part of which every term matches, 16 octets each, in no particular order; some may be gone. After
-   * `after` when given, one by one: meant for few. `completions` change nothing but the time that it takes.
-   */
-  matches(
-    accountId: string,
-    terms: readonly SearchTerm[],
-    part: SearchPart,
-    after?: string,
-    completions?: WordCompletions,
-  ): Promise<Uint8Array>;
-  /** Some words that begin so, of emails that have none of `known`. None when there is no such email. */
-  completions(accountId: string, beginning: string, known: readonly string[]): Promise<readonly string[]>;
+  /** Emails in this part of which every term matches; after `after` when given: meant for few. */
+  matches(accountId: string, terms: readonly SearchTerm[], part: SearchPart, after?: string): Promise<FoundEmails>;
+  /** Merges one set of segments that is due. Two at once do no harm. */
+  merge(accountId: string, options: MergeOptions): Promise<MergeOutcome>;
 }
