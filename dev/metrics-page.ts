@@ -21,6 +21,7 @@ export function declaredMetrics(): readonly Declared[] {
     redelivery: { delivered: 0, waiting: 0 },
     placing: { placed: 0 },
     releases: { released: 0 },
+    merging: { waiting: 0 },
   });
   return metrics.declared;
 }

@@ -22,6 +22,7 @@ import { deliverHandedOver } from '../actors/mailbox/outbound/handed-over.js';
 import type { MailboxEvent, Mailboxes } from '../actors/mailbox/protocol.js';
 import { startRedelivery } from '../actors/mailbox/redelivery.js';
 import { startSearchIndexing } from '../actors/mailbox/search-indexing.js';
+import { startSearchMerging } from '../actors/mailbox/search-merging.js';
 import { startSearchRenewal } from '../actors/mailbox/search-renewal.js';
 import { searchTurns } from '../actors/mailbox/search-turns.js';
 import { warmUp } from '../actors/mailbox/state.js';
@@ -205,7 +206,13 @@ export async function startEngine(
   const accounts = stall.port(postgresDirectory(sql, shards, (keyIds) => revocations.announce(keyIds)));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
-  const search = searchTurns(postgresSearch(searchSql), SEARCHES_AT_ONCE);
+  const merging = startSearchMerging({
+    store: postgresSearch(searchSql),
+    log,
+    ...(metrics && { meter: metrics.searchMerges }),
+  });
+  lifecycle.add('merges of search', () => merging.stop(), JOB_RESERVE_MS, STOP_MS);
+  const search = searchTurns(merging.store, SEARCHES_AT_ONCE);
   const indexing = startSearchIndexing({ store: search, texts, log });
   lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
   const owns = (accountId: string) => ownership.epochOf(accountId) !== undefined;
@@ -245,7 +252,7 @@ export async function startEngine(
     behavior: mailboxBehavior({
       store: mailboxRows,
       texts,
-      search: { store: search, indexing, renewal },
+      search: { store: search, indexing, renewal, merging },
       deferrals,
       offers,
       blobs,
@@ -352,7 +359,7 @@ export async function startEngine(
     log,
   });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
-  metrics?.watchEngine({ consumers, host, ownership, transport, redelivery, placing, releases });
+  metrics?.watchEngine({ consumers, host, ownership, transport, redelivery, placing, releases, merging });
   const parts = {
     mailboxes: actors,
     hosted: localDelivery,

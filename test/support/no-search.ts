@@ -3,13 +3,9 @@ import type { MailboxSearch } from '../../src/actors/mailbox/search.js';
 
 export const NO_SEARCH: MailboxSearch = {
   store: {
-    unindexed: async () => [],
-    outdated: async () => [],
-    outdatedAccounts: async () => [],
-    put: async () => [],
-    matches: async () => new Uint8Array(0),
-    completions: async () => [],
+    matches: async () => ({ ids: new Uint8Array(0), segments: 0 }),
   },
   indexing: { note() {}, async reach() {} },
   renewal: { pages: 0 },
+  merging: { removed() {} },
 };

@@ -4,12 +4,11 @@
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { SearchPart, SearchStore } from '../../store/search.js';
 import type { EmailColumns } from './email-columns.js';
-import { RememberedCompletions } from './remembered-completions.js';
 import { TimeOrder } from './time-order.js';
 
 const REMEMBERED = 32;
 const REMEMBERED_PAGES = 200;
-/** Emails that are looked at one by one; more are looked up in the index. */
+/** Emails that came since: of more of them all segments are asked, as for a new question. */
 const FEW = 300;
 
 /** Terms, all of which must match in this part of an email. */
@@ -72,7 +71,6 @@ class Bits implements TextMatches {
 export class SearchMemory {
   readonly order: TimeOrder;
   readonly #emails: EmailColumns;
-  readonly #completions: RememberedCompletions;
   readonly #matches = new Map<string, Promise<Bits>>();
   readonly #pages = new Map<string, FoundPage>();
   #pagesAt = 0;
@@ -80,11 +78,10 @@ export class SearchMemory {
   constructor(emails: EmailColumns) {
     this.#emails = emails;
     this.order = new TimeOrder(emails);
-    this.#completions = new RememberedCompletions(emails);
   }
 
   get octets(): number {
-    return this.order.octets + this.#completions.octets + (this.#matches.size * this.#emails.size) / 8;
+    return this.order.octets + (this.#matches.size * this.#emails.size) / 8;
   }
 
   /** The page that the same question got while the mailbox was the same. */
@@ -100,7 +97,7 @@ export class SearchMemory {
 
   /** Among the first `size` emails, which must be searchable. `pages`: what was remembered under another one is outdated. */
   async matching(
-    store: SearchStore,
+    store: Pick<SearchStore, 'matches'>,
     accountId: string,
     { terms, part }: TextQuestion,
     size: number,
@@ -118,7 +115,7 @@ export class SearchMemory {
       this.#remember(key, known!);
       return matches;
     }
-    const asked = this.#ask(store, accountId, { terms, part }, matches, size, pages);
+    const asked = this.#ask(store, accountId, { terms, part }, matches, size);
     this.#remember(key, asked);
     asked.catch(() => {
       if (this.#matches.get(key) === asked) this.#matches.delete(key);
@@ -127,27 +124,18 @@ export class SearchMemory {
   }
 
   async #ask(
-    store: SearchStore,
+    store: Pick<SearchStore, 'matches'>,
     accountId: string,
     { terms, part }: TextQuestion,
     before: Bits | undefined,
     size: number,
-    pages: number,
   ): Promise<Bits> {
     const first = before?.size ?? 0;
     const isFew = size - first <= FEW;
     const after = first === 0 ? NO_ID : this.#emails.id(first - 1);
-    const packed = isFew
-      ? await store.matches(accountId, terms, part, after)
-      : await store.matches(
-          accountId,
-          terms,
-          part,
-          undefined,
-          this.#completions.of({ store, accountId, size, pages }, terms),
-        );
+    const { ids } = await store.matches(accountId, terms, part, isFew ? after : undefined);
     const bits = new Bits(size, isFew ? before : undefined);
-    this.#emails.eachSlot(packed, (slot) => bits.add(slot));
+    this.#emails.eachSlot(ids, (slot) => bits.add(slot));
     return bits;
   }
 

@@ -10,6 +10,5 @@ export function searchTurns(store: SearchStore, atOnce: number): SearchStore {
   return {
     ...store,
     matches: (accountId, ...question) => turns.run(accountId, () => store.matches(accountId, ...question)),
-    completions: (accountId, ...asked) => turns.run(accountId, () => store.completions(accountId, ...asked)),
   };
 }

@@ -10,19 +10,23 @@ import type { FolderColumns } from './folder-columns.js';
 import type { ExportPosition } from './protocol.js';
 import type { SearchIndexing } from './search-indexing.js';
 import type { FoundPage, TextMatches, TextQuestion } from './search-memory.js';
+import type { SearchMerging } from './search-merging.js';
 import type { SearchRenewal } from './search-renewal.js';
 import type { MailboxState } from './state.js';
 
 /** Emails that are looked at before others get their turn. */
 const STRETCH = 50_000;
+/** Removed emails whose words are worth a merge of all others, when these are no more. */
+const MANY_REMOVED = 256;
 /** Matches that are less than this part of the mailbox are gone through alone. */
 const FEW = 8;
 
 export interface MailboxSearch {
-  readonly store: SearchStore;
+  readonly store: Pick<SearchStore, 'matches'>;
   readonly indexing: Pick<SearchIndexing, 'note' | 'reach'>;
   /** Emails that were found may be fewer than are found after this has changed. */
   readonly renewal: Pick<SearchRenewal, 'pages'>;
+  readonly merging: Pick<SearchMerging, 'removed'>;
 }
 
 export interface SearchCriteria {
@@ -37,6 +41,11 @@ export interface SearchCriteria {
   readonly keyword?: string | undefined;
   /** Id or role; nothing else is searched then, trash and junk may be. */
   readonly folder?: string | undefined;
+}
+
+/** Whether most emails that came or were there since the mailbox was loaded are gone. */
+export function hasManyRemoved({ emails }: Pick<MailboxState, 'emails'>): boolean {
+  return emails.dead >= MANY_REMOVED && emails.dead * 2 > emails.size;
 }
 
 /** By id or role; several folders share the roles `label` and `folder`, so these name none. */

@@ -3,6 +3,7 @@
 import type { Releases } from '../../actors/delivery/releases.js';
 import type { ImportPlacing } from '../../actors/mailbox/import-placing.js';
 import type { Redelivery } from '../../actors/mailbox/redelivery.js';
+import type { SearchMerging } from '../../actors/mailbox/search-merging.js';
 import type { Host } from '../../actors/runtime/host.js';
 import type { Ownership } from '../../actors/runtime/ownership.js';
 import type { Transport } from '../../actors/runtime/transport.js';
@@ -18,12 +19,13 @@ export interface EngineParts {
   readonly redelivery: Pick<Redelivery, 'delivered' | 'waiting'>;
   readonly placing: Pick<ImportPlacing, 'placed'>;
   readonly releases: Pick<Releases, 'released'>;
+  readonly merging: Pick<SearchMerging, 'waiting'>;
 }
 
 const STATES = ['serving', 'cut off', 'draining', 'silent'] as const;
 
 export function watchEngine(families: Families, parts: EngineParts): void {
-  const { host, ownership, transport, redelivery, placing, releases } = parts;
+  const { host, ownership, transport, redelivery, placing, releases, merging } = parts;
   watchConsumers(families, parts.consumers);
   families.gauge('actors', 'Actors in memory.', () => host.load.actors);
   families.gauge('actor_state_bytes', 'Estimated memory of the states of these actors.', () => host.load.octets);
@@ -84,6 +86,7 @@ export function watchEngine(families: Families, parts: EngineParts): void {
     'Held emails that were released at their time (undo, sendAt).',
     () => releases.released,
   );
+  families.gauge('search_merges_waiting', 'Accounts whose search index waits to be merged.', () => merging.waiting);
 }
 
 function stateOf({ expired, state }: NodeRow): (typeof STATES)[number] {

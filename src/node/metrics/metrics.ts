@@ -3,6 +3,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { ConsumerMeter } from '../../actors/consumers/protocol.js';
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
+import type { MergeMeter } from '../../actors/mailbox/search-merging.js';
 import type { Meter } from '../../actors/runtime/meter.js';
 import type { LoginMeter } from '../../auth/sign-in.js';
 import type { EventStreamMeter } from '../../gateways/events/open-event-streams.js';
@@ -29,11 +30,12 @@ import {
   submissionMeter,
 } from './gateway-metrics.js';
 import { runtimeMeter } from './runtime-metrics.js';
-import { type CommitMeters, commitMeters } from './store-metrics.js';
+import { type CommitMeters, commitMeters, mergeMeter } from './store-metrics.js';
 
 export interface Metrics {
   readonly runtime: Meter;
   readonly commits: CommitMeters;
+  readonly searchMerges: MergeMeter;
   readonly smtp: SmtpMeter;
   readonly submission: SubmissionMeter;
   readonly imap: ImapMeter;
@@ -93,6 +95,7 @@ export function createMetrics({ version, roles, process }: MeteredNode): Metrics
   return {
     runtime: runtimeMeter(families),
     commits: commitMeters(families),
+    searchMerges: mergeMeter(families),
     smtp: smtpMeter(families.of('mx')),
     submission: submissionMeter(families.of('submission')),
     imap: imapMeter(families.of('imap')),

@@ -1,4 +1,6 @@
-// The store's meter on prom-client: group commits of accepted mail, of mail that is to leave, and of mailboxes.
+// The store's meters on prom-client: group commits of accepted mail, of mail that is to leave, and of mailboxes; merges of the
+// search index.
+import type { MergeMeter } from '../../actors/mailbox/search-merging.js';
 import type { CommitMeter } from '../../store/commit-meter.js';
 import type { Families } from './families.js';
 
@@ -30,4 +32,27 @@ export function commitMeters(families: Families): CommitMeters {
     },
   });
   return { inbound: meterOf('inbound'), mailboxes: meterOf('mailboxes'), blobs: meterOf('blobs') };
+}
+
+export function mergeMeter(families: Families): MergeMeter {
+  const duration = families.latency(
+    'search_merge_duration_seconds',
+    'Merges of segments of the search index; outcome: merged, or failed.',
+    ['outcome'],
+  );
+  const emails = families.counter('search_merged_emails_total', 'Emails in the segments that merges have written.');
+  const octets = families.counter(
+    'search_merged_bytes_total',
+    'Octets of words and positions in the segments that merges have written.',
+  );
+  return {
+    merged(outcome, ms) {
+      duration.observe({ outcome: 'merged' }, ms / 1000);
+      emails.inc(outcome.emails);
+      octets.inc(outcome.octets);
+    },
+    failed(ms) {
+      duration.observe({ outcome: 'failed' }, ms / 1000);
+    },
+  };
 }

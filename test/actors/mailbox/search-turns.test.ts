@@ -14,7 +14,7 @@ test('so many searches are under way at a time; accounts take turns, and one tha
       await new Promise<void>((resolve) => ends.push(resolve));
       underWay--;
       if (accountId === 'fails') throw new Error('no answer');
-      return new Uint8Array(16);
+      return { ids: new Uint8Array(16), segments: 1 };
     },
   };
   const { matches } = searchTurns(store as unknown as SearchStore, 2);

@@ -9,6 +9,7 @@ import type { StoredMessage } from '../../../src/actors/mailbox/email-texts.js';
 import { unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
 import { mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import { startSearchIndexing } from '../../../src/actors/mailbox/search-indexing.js';
+import { startSearchMerging } from '../../../src/actors/mailbox/search-merging.js';
 import { startSearchRenewal } from '../../../src/actors/mailbox/search-renewal.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
@@ -45,7 +46,8 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
   const directory = postgresDirectory(sql, 1);
   const inbound = postgresInbound(sql, writerSql);
   const store = postgresMailboxes(sql, writerSql);
-  const search = postgresSearch(writerSql);
+  const merging = startSearchMerging({ store: postgresSearch(writerSql), log });
+  const search = merging.store;
   const bodies = new Map<string, string>();
   const gate = { open: Promise.resolve() };
   const names = new Map<string, { recipients: string; attachments: string }>();
@@ -71,7 +73,13 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
   let epoch = 1;
   const transport = localTransport({ encoding: true });
   const ownership = fixedOwnership(1, () => epoch);
-  const behavior = mailboxBehavior({ store, texts, search: { store: search, indexing, renewal }, ...NO_OUTBOUND, log });
+  const behavior = mailboxBehavior({
+    store,
+    texts,
+    search: { store: search, indexing, renewal, merging },
+    ...NO_OUTBOUND,
+    log,
+  });
   const host = startHost({
     behavior,
     transport,
@@ -88,6 +96,7 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
     await host.stop();
     await indexing.stop();
     await renewal.stop();
+    await merging.stop();
     await writerSql.end();
     await sql.end();
   });

@@ -35,6 +35,7 @@ function metrics(roles: ReadonlySet<string> = ALL) {
     redelivery: { delivered: 5, waiting: 6 },
     placing: { placed: 7 },
     releases: { released: 8 },
+    merging: { waiting: 9 },
   });
   return made;
 }

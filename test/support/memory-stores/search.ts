@@ -1,8 +1,11 @@
-// The words of emails in memory. No phrase reaches from one field into the next.
+// The words of emails in memory. No phrase reaches from one field into the next. Segments are counted and hold nothing.
 import { uuidOctets } from '../../../src/mail/ids.js';
 import type { SearchTerm } from '../../../src/mail/search-text.js';
-import type { EmailWords, SearchPart, SearchStore, WordCompletions } from '../../../src/store/search.js';
+import type { EmailWords, SearchPart, SearchStore } from '../../../src/store/search.js';
 import { compare, type MemoryTables } from './tables.js';
+
+/** Segments of one level that become one. */
+const MERGED = 16;
 
 export function memorySearch(tables: MemoryTables): SearchStore {
   return {
@@ -23,42 +26,38 @@ export function memorySearch(tables: MemoryTables): SearchStore {
     outdatedAccounts: async () => [],
     async put(emails) {
       const gone = new Set<string>();
+      const counts = new Map<string, number>();
       for (const email of emails) {
         const account = tables.accounts.get(email.accountId);
         if (account === undefined) {
           gone.add(email.accountId);
           continue;
         }
+        counts.set(email.accountId, (counts.get(email.accountId) ?? 0) + 1);
         if (account.emails.has(email.id)) account.words.set(email.id, email);
         if (email.id > account.searchableUpTo) account.searchableUpTo = email.id;
       }
+      for (const [accountId, count] of counts) tables.of(accountId).segments.push(count);
       return [...gone];
     },
-    // Completions that lack a word find as little as they do in PostgreSQL.
-    async matches(accountId, terms, part, after = '', completions?: WordCompletions) {
-      const found = [...tables.of(accountId).words.values()].filter(
-        (email) =>
-          email.id > after &&
-          terms.every((term) => {
-            const [word = '', ...others] = term.words;
-            const isCompleted =
-              part === 'text' && term.prefix && others.length === 0 && email.id <= (completions?.upto ?? '');
-            const completed = isCompleted ? completions?.words.get(word) : undefined;
-            if (completed === undefined) return hasTerm(email, term, part);
-            return completed.some((each) => hasTerm(email, { words: [each], prefix: false }, part));
-          }),
+    async matches(accountId, terms, part, after = '') {
+      const { words, segments } = tables.of(accountId);
+      const found = [...words.values()].filter(
+        (email) => email.id > after && terms.every((term) => hasTerm(email, term, part)),
       );
-      return Buffer.concat(found.map(({ id }) => uuidOctets(id)));
+      return { ids: Buffer.concat(found.map(({ id }) => uuidOctets(id))), segments: segments.length };
     },
-    async completions(accountId, beginning, known) {
-      const [first = []] = [...tables.of(accountId).words.values()]
-        .map(({ subject, sender, recipients, attachments, body }) =>
-          [subject, sender, recipients, attachments, body].flat(),
-        )
-        .filter((words) => !words.some((word) => known.includes(word)))
-        .map((words) => words.filter((word) => word.startsWith(beginning)))
-        .filter(({ length }) => length > 0);
-      return [...new Set(first)];
+    async merge(accountId, { all = false }) {
+      const { segments, words } = tables.of(accountId);
+      const levels = segments.map((emails) => Math.floor(Math.log2(emails) / 4));
+      const level = levels.find((each) => levels.filter((other) => other === each).length >= MERGED);
+      const merged = all ? segments : segments.filter((_, i) => levels[i] === level).slice(0, MERGED);
+      if (merged.length === 0) return { segments: 0, emails: 0, octets: 0, mayBeMore: false };
+      const count = merged.length;
+      const emails = all ? words.size : merged.reduce((sum, each) => sum + each, 0);
+      for (const each of [...merged]) segments.splice(segments.indexOf(each), 1);
+      if (emails > 0) segments.push(emails);
+      return { segments: count, emails, octets: emails, mayBeMore: !all };
     },
   };
 }

@@ -57,6 +57,8 @@ export class AccountRows {
     readonly entries: { readonly type: string; readonly payload: unknown }[];
   }[] = [];
   readonly words = new Map<string, EmailWords>();
+  /** Emails of each segment of the search index. */
+  readonly segments: number[] = [];
   /** Emails up to this id are searchable. */
   searchableUpTo = '';
 

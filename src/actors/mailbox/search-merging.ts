@@ -1,0 +1,121 @@
+// Merges segments of the search index in the background: one merge at a time, accounts in turn, and a rest after each. What is due is
+// told by the use of the store, and nothing of it is kept: what is forgotten at a stop, or because too many wait, is due again later.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { Fault } from '../../errors/fault.js';
+import type { MergeOutcome, SearchStore } from '../../store/search.js';
+
+/** Accounts that wait for their turn. */
+const MAX_WAITING = 10_000;
+/** Segments that a search looks at before it asks for a merge. */
+const MANY_SEGMENTS = 64;
+/** Rest after a merge, in times of what it took, and the same while so many accounts wait. */
+const REST = 1;
+const REST_BEHIND = 0.25;
+const BEHIND = 100;
+/** Until the next merge after one that failed. */
+const RETRY_MS = 5_000;
+
+export interface MergeMeter {
+  merged(outcome: MergeOutcome, ms: number): void;
+  failed(ms: number): void;
+}
+
+export const NO_MERGE_METER: MergeMeter = { merged() {}, failed() {} };
+
+export interface SearchMerging {
+  /** The store, whose use tells when merges are due. */
+  readonly store: SearchStore;
+  /** Many emails of the account were removed: its segments are rid of their words. */
+  removed(accountId: string): void;
+  /** Accounts that wait for a merge. */
+  readonly waiting: number;
+  stop(): Promise<void>;
+}
+
+export interface SearchMergingOptions {
+  readonly store: SearchStore;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly meter?: MergeMeter;
+  readonly retryMs?: number;
+}
+
+/**
+ * Each put of an account adds a segment, and sixteen of a size become one: every sixteenth asks for a merge, on average. Ids
+ * end in random digits, so nothing is counted, and nodes that stop or share the work forget nothing.
+ */
+const asksForMerge = (lastId: string): boolean => lastId.endsWith('0');
+
+export function startSearchMerging(options: SearchMergingOptions): SearchMerging {
+  const { store, log, meter = NO_MERGE_METER, retryMs = RETRY_MS } = options;
+  /** Accounts in the order of their turns; whether all segments are to become one. */
+  const waiting = new Map<string, boolean>();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let wake = (): void => {};
+
+  function note(accountId: string, all: boolean): void {
+    const isKnown = waiting.has(accountId);
+    if (!isKnown && waiting.size >= MAX_WAITING) return;
+    waiting.set(accountId, all || waiting.get(accountId) === true);
+    wake();
+  }
+
+  /** How long to rest. A merge that fails is tried again when its turn comes; what will fail again is left until it is asked for. */
+  async function mergeNext(): Promise<number> {
+    const [accountId, all] = waiting.entries().next().value!;
+    waiting.delete(accountId);
+    const started = performance.now();
+    try {
+      const outcome = await store.merge(accountId, { all, signal });
+      const ms = performance.now() - started;
+      if (outcome.segments > 0) meter.merged(outcome, ms);
+      if (outcome.mayBeMore) note(accountId, false);
+      return ms * (waiting.size > BEHIND ? REST_BEHIND : REST);
+    } catch (err) {
+      if (signal.aborted) return 0;
+      meter.failed(performance.now() - started);
+      log.warn({ accountId, err }, 'the search index is not merged yet');
+      if (err instanceof Fault && err.temporary) note(accountId, all);
+      return retryMs;
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      const restMs = waiting.size > 0 ? await mergeNext() : 0;
+      if (restMs > 0) await pause(restMs, undefined, { signal }).catch(() => {});
+      else if (waiting.size === 0 && !signal.aborted)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
+  }
+  const running = run();
+
+  return {
+    store: {
+      ...store,
+      async put(emails) {
+        const refused = await store.put(emails);
+        for (const [accountId, lastId] of new Map(emails.map(({ accountId, id }) => [accountId, id])))
+          if (asksForMerge(lastId) && !refused.includes(accountId)) note(accountId, false);
+        return refused;
+      },
+      async matches(accountId, ...question) {
+        const found = await store.matches(accountId, ...question);
+        if (found.segments > MANY_SEGMENTS) note(accountId, false);
+        return found;
+      },
+    },
+    removed: (accountId) => note(accountId, true),
+    get waiting() {
+      return waiting.size;
+    },
+    async stop() {
+      stopping.abort();
+      wake();
+      await running;
+    },
+  };
+}
