@@ -1,5 +1,6 @@
 // What it costs to make an email searchable, from its decoded text on: processor time of the node (words, statements) and of
-// the database, and the longest time for which the event loop was held; and emails of many accounts in the background.
+// the database, and the longest time for which the event loop was held; what the merges cost that become due; and emails of many
+// accounts in the background.
 // `npm run bench indexing [4000] [50000] … [accounts]`: texts of so many octets, by default 4 kB, 50 kB and 256 kB; or the accounts.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { makeSearchable } from '../src/actors/mailbox/searchable-emails.js';
@@ -15,22 +16,30 @@ const MANY = 'accounts';
 const SIZES = [4_000, 50_000, 256 * 1024];
 /** Of text for each size; half of it first, unmeasured. */
 const OCTETS = 6_000_000;
-/** As background indexing takes them. */
-const PAGE = 100;
+/** As background indexing takes them: of an account that has many, and of one that gets one at a time. */
+const PAGES = [100, 1];
+const PUTS_A_MERGE = 16;
 
 export async function run(args: readonly string[]): Promise<void> {
   const node = await startBenchNode({ MANSIO_LOG_LEVEL: 'warn' });
   try {
     const sizes = args.length > 0 ? args.filter((arg) => arg !== MANY).map(Number) : SIZES;
-    const accounts = await node.createAccounts(sizes.length);
-    for (const [i, size] of sizes.entries()) await measure(node.database, accounts[i]!.id, size);
+    for (const size of sizes) {
+      const accounts = await node.createAccounts(PAGES.length);
+      for (const [i, page] of PAGES.entries()) await measure(node.database, accounts[i]!.id, size, page);
+    }
     if (args.length === 0 || args.includes(MANY)) await indexManyAccounts(node, textOf);
   } finally {
     await node.stop();
   }
 }
 
-async function measure(database: Parameters<typeof connect>[0], accountId: string, size: number): Promise<void> {
+async function measure(
+  database: Parameters<typeof connect>[0],
+  accountId: string,
+  size: number,
+  pageSize: number,
+): Promise<void> {
   const sql = connect(database, { max: 1, applicationName: 'bench', byKey: true, wide: true });
   const store = postgresSearch(sql);
   const count = Math.max(20, Math.floor(OCTETS / size));
@@ -46,28 +55,56 @@ async function measure(database: Parameters<typeof connect>[0], accountId: strin
       messages.map(() => ({ recipients: 'Bob bob@example.test', attachments: '', body: pool[read++ % pool.length]! })),
   };
   const { signal } = new AbortController();
-  const some = async (emails: number): Promise<number> => {
+  const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  const costs = { indexing: { node: 0, database: 0 }, merging: { node: 0, database: 0 } };
+  const counted = async <T>(cost: { node: number; database: number }, work: () => Promise<T>): Promise<T> => {
+    const [own, databaseBefore] = [process.cpuUsage(), await ownCpuSeconds(backend!.pid)];
+    const result = await work();
+    const { user, system } = process.cpuUsage(own);
+    cost.node += user + system;
+    cost.database += ((await ownCpuSeconds(backend!.pid)) - databaseBefore) * 1e6;
+    return result;
+  };
+  const page = async (emails: number): Promise<number> => {
+    const some = await store.unindexed([accountId], Math.min(pageSize, emails));
+    await makeSearchable({ store, texts }, some, signal);
+    return some.length;
+  };
+  const pages = async (emails: number): Promise<number> => {
     let done = 0;
-    while (done < emails) {
-      const page = await store.unindexed([accountId], Math.min(PAGE, emails - done));
-      if (page.length === 0) break;
-      await makeSearchable({ store, texts }, page, signal);
-      done += page.length;
-    }
+    for (let i = 0; i < PUTS_A_MERGE && done < emails; i++) done += await page(emails - done);
     return done;
   };
+  const merged = async (): Promise<void> => {
+    for (let more = true; more; ) ({ mayBeMore: more } = await store.merge(accountId, { signal }));
+  };
+  const some = async (emails: number): Promise<void> => {
+    for (let done = 0; done < emails; ) {
+      done += await counted(costs.indexing, () => pages(emails - done));
+      await counted(costs.merging, merged);
+    }
+  };
   await some(Math.floor(count / 2));
-  const [backend] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  for (const cost of Object.values(costs)) Object.assign(cost, { node: 0, database: 0 });
   const held = monitorEventLoopDelay({ resolution: 1 });
   held.enable();
-  const [own, databaseBefore] = [process.cpuUsage(), await ownCpuSeconds(backend!.pid)];
-  const done = await some(count);
-  const used = process.cpuUsage(own);
-  const databaseUsed = (await ownCpuSeconds(backend!.pid)) - databaseBefore;
+  const done = Math.ceil(count / 2);
+  await some(done);
   held.disable();
-  const kilobytes = Math.round(size / 1000);
-  figure(`words of ${kilobytes} kB, node`, (used.user + used.system) / done, 'µs CPU', `${done} emails`);
-  figure(`words of ${kilobytes} kB, database`, (databaseUsed * 1e6) / done, 'µs CPU');
-  figure(`words of ${kilobytes} kB, event loop held at most`, held.max / 1e6, 'ms');
+  const { indexing, merging } = costs;
+  const name = `words of ${Math.round(size / 1000)} kB, ${pageSize} at a time`;
+  figure(
+    `${name}, node`,
+    indexing.node / done,
+    'µs CPU',
+    `${done} emails; merges ${(merging.node / done).toFixed(0)} µs more`,
+  );
+  figure(
+    `${name}, database`,
+    indexing.database / done,
+    'µs CPU',
+    `merges ${(merging.database / done).toFixed(0)} µs more`,
+  );
+  figure(`${name}, event loop held at most`, held.max / 1e6, 'ms');
   await sql.end();
 }

@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect } from '../src/store/postgres/client.js';
 import { cpuSeconds, difference } from './support/cpu-time.js';
 import { figure, latency, percentile, withGoal } from './support/figures.js';
 import { HttpConnection, type LoadReply, requestOctets } from './support/http-load.js';
@@ -57,10 +56,8 @@ export async function run(args: readonly string[] = []): Promise<void> {
   try {
     const accounts = await node.createAccounts(ACCOUNTS);
     const others = Math.floor((emails - large) / (ACCOUNTS - 1));
-    const sql = connect(node.database, { max: 1, applicationName: 'bench' });
     const started = performance.now();
-    await fillStore(sql, new Map(accounts.map(({ id }, i) => [id, i === 0 ? large : others])));
-    await sql.end();
+    await fillStore(node.database, new Map(accounts.map(({ id }, i) => [id, i === 0 ? large : others])));
     figure(`made a searchable store of ${emails} emails`, (performance.now() - started) / 1000, 's');
     const key = await node.createKey(accounts[0]!.id);
     const connections = Array.from({ length: CLIENTS }, () => new HttpConnection(node.port('http')));
