@@ -1,0 +1,41 @@
+// A page of an account's word index: words in the order of their UTF-8 octets, each with its list of postings, and apart from
+// them where each word stands in each email. Every page reads by itself.
+import { StoreFault } from '../errors.js';
+
+export interface IndexPage {
+  /** A binary string: each character is an octet of the word in UTF-8. */
+  readonly firstWord: string;
+  /** Of a list that is longer than a page, how many of its postings are in the pages before; otherwise 0. */
+  readonly part: number;
+  /**
+   * Entries: octets shared with the word before, octets that follow, these octets, count of postings, last ordinal, octets of
+   * the list, the list. A posting is twice the distance to the ordinal before, plus 1 when the body part has the word. Numbers
+   * are varints.
+   */
+  readonly words: Uint8Array;
+  /** For each entry its octets; then for each posting a count, and the distances from position to position. May be left out. */
+  readonly positions: Uint8Array;
+}
+
+/** Of a segment: emails are numbered from 0 in the order of `ids`, 16 octets each. */
+export interface Segment {
+  readonly ids: Uint8Array;
+  readonly emails: number;
+  /** The greatest id. */
+  readonly lastId: string;
+  readonly pages: readonly IndexPage[];
+}
+
+/** Positions in the body part begin here; those of header fields end well before. */
+export const BODY_POSITION = 4_096;
+
+/** Segments of one level hold between 16^level and 16^(level + 1) emails. */
+export function levelOf(emails: number): number {
+  let level = 0;
+  for (let most = 16; emails >= most; most *= 16) level++;
+  return level;
+}
+
+export function damagedPage(problem: string): StoreFault {
+  return new StoreFault('store-failed', `a page of the word index is damaged: ${problem}`, { temporary: false });
+}

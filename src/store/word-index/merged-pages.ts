@@ -1,0 +1,200 @@
+// Merges segments: their pages are read side by side in the order of the words, so memory is that of a page of each. Lists are
+// copied as they are but for their first ordinal, unless emails are left out.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { damagedPage, type IndexPage } from './index-page.js';
+import { OctetBuffer } from './octet-buffer.js';
+import { afterVarint, PageEntries, varintAt } from './page-entries.js';
+import { PageWriter } from './page-writer.js';
+
+export interface MergeSource {
+  readonly pages: AsyncIterable<IndexPage> | Iterable<IndexPage>;
+  readonly emails: number;
+  /** For each email its ordinal among those of this source that are kept, or -1. Undefined: all are kept. */
+  readonly kept?: Int32Array;
+}
+
+/** Octets of postings that are handled in one turn of the event loop: about a millisecond of work. */
+const STRETCH = 64 * 1024;
+const FIRST_WORD_CAPACITY = 512;
+
+/** The emails of a source come behind those of the sources before it. Yields the event loop between stretches of work. */
+export async function* mergedPages(sources: readonly MergeSource[]): AsyncGenerator<IndexPage> {
+  const writer = new PageWriter();
+  const readers: SourceReader[] = [];
+  let base = 0;
+  try {
+    for (const [number, source] of sources.entries()) {
+      const reader = new SourceReader(source, number, base);
+      base += reader.emails;
+      readers.push(reader);
+    }
+    const heap = new Heap();
+    for (const reader of readers) if (await reader.next()) heap.push(reader);
+    let octets = 0;
+    while (heap.first !== undefined) {
+      const { word } = heap.first;
+      writer.beginWord(word.octets, 0, word.length);
+      do {
+        const reader: SourceReader = heap.first;
+        octets += reader.appendTo(writer);
+        if (reader.advance() || (await reader.next())) heap.firstChanged();
+        else heap.removeFirst();
+      } while (heap.first !== undefined && writer.isWord(heap.first.word.octets, heap.first.word.length));
+      writer.endWord();
+      if (writer.ready.length > 0) yield* writer.ready.splice(0);
+      if (octets < STRETCH) continue;
+      octets = 0;
+      await nextTurn();
+    }
+    writer.end();
+    yield* writer.ready.splice(0);
+  } finally {
+    for (const reader of readers) await reader.close();
+  }
+}
+
+/** The entries of a source, one after the other. */
+class SourceReader {
+  readonly number: number;
+  readonly emails: number;
+  /** Of this entry. */
+  readonly word = new OctetBuffer(FIRST_WORD_CAPACITY);
+  readonly #source: MergeSource;
+  readonly #base: number;
+  readonly #pages: AsyncIterator<IndexPage> | Iterator<IndexPage>;
+  #entries: PageEntries | undefined;
+
+  constructor(source: MergeSource, number: number, base: number) {
+    const { pages, emails, kept } = source;
+    this.#source = source;
+    this.number = number;
+    this.#base = base;
+    this.emails = kept === undefined ? emails : kept.reduce((count, ordinal) => count + (ordinal < 0 ? 0 : 1), 0);
+    this.#pages = Symbol.asyncIterator in pages ? pages[Symbol.asyncIterator]() : pages[Symbol.iterator]();
+  }
+
+  /** To the next entry of the page. */
+  advance(): boolean {
+    const entries = this.#entries;
+    if (entries === undefined || !entries.next()) return false;
+    if (entries.lastOrdinal >= this.#source.emails) throw damagedPage('an ordinal is too large');
+    this.word.length = entries.shared;
+    this.word.copy(entries.words, entries.restStart, entries.restEnd);
+    return true;
+  }
+
+  /** To the first entry of the next page. */
+  async next(): Promise<boolean> {
+    for (;;) {
+      const { done, value } = await this.#pages.next();
+      if (done) return false;
+      this.#entries = new PageEntries(value, true);
+      if (this.advance()) return true;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pages.return?.();
+  }
+
+  /** The postings of this entry. Returns how many octets they have. */
+  appendTo(writer: PageWriter): number {
+    const entries = this.#entries!;
+    if (this.#source.kept === undefined) this.#copyTo(writer, entries);
+    else this.#decodeTo(writer, entries, this.#source.kept);
+    return entries.listEnd - entries.listStart + entries.positionsEnd - entries.positionsStart;
+  }
+
+  #copyTo(writer: PageWriter, entries: PageEntries): void {
+    const { words, positions, listStart, listEnd, positionsStart, positionsEnd, count, lastOrdinal } = entries;
+    const first = varintAt(words, listStart, listEnd);
+    writer.copyList(
+      { octets: words, start: afterVarint(words, listStart), end: listEnd },
+      { octets: positions, start: positionsStart, end: positionsEnd },
+      { ordinal: this.#base + (first >>> 1), isInBody: (first & 1) === 1 },
+      { count: count - 1, lastOrdinal: this.#base + lastOrdinal },
+    );
+  }
+
+  #decodeTo(writer: PageWriter, entries: PageEntries, kept: Int32Array): void {
+    const { words, positions, listEnd, positionsEnd, count } = entries;
+    let ordinal = 0;
+    let at = entries.listStart;
+    let positionsAt = entries.positionsStart;
+    for (let i = 0; i < count; i++) {
+      const posting = varintAt(words, at, listEnd);
+      at = afterVarint(words, at);
+      ordinal += posting >>> 1;
+      const places = varintAt(positions, positionsAt, positionsEnd);
+      const start = afterVarint(positions, positionsAt);
+      let end = start;
+      for (let place = 0; place < places; place++) {
+        if (end >= positionsEnd) throw damagedPage('positions are cut');
+        end = afterVarint(positions, end);
+      }
+      if (ordinal >= kept.length || end > positionsEnd) throw damagedPage('postings are cut');
+      positionsAt = end;
+      const target = kept[ordinal]!;
+      if (target < 0) continue;
+      writer.posting(this.#base + target, (posting & 1) === 1, places);
+      writer.copyPositions(positions, start, end);
+    }
+    if (at !== listEnd || positionsAt !== positionsEnd || ordinal !== entries.lastOrdinal)
+      throw damagedPage('postings go on');
+  }
+}
+
+/** Readers by their words; those of the same word in the order of the sources. */
+class Heap {
+  readonly #readers: SourceReader[] = [];
+
+  get first(): SourceReader | undefined {
+    return this.#readers[0];
+  }
+
+  push(reader: SourceReader): void {
+    const readers = this.#readers;
+    let at = readers.length;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (!isBefore(reader, readers[parent]!)) break;
+      readers[at] = readers[parent]!;
+      at = parent;
+    }
+    readers[at] = reader;
+  }
+
+  /** The first one is at another word. */
+  firstChanged(): void {
+    this.#sink(this.#readers[0]!);
+  }
+
+  removeFirst(): void {
+    const last = this.#readers.pop()!;
+    if (this.#readers.length > 0) this.#sink(last);
+  }
+
+  #sink(reader: SourceReader): void {
+    const readers = this.#readers;
+    const { length } = readers;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= length) break;
+      if (child + 1 < length && isBefore(readers[child + 1]!, readers[child]!)) child++;
+      if (!isBefore(readers[child]!, reader)) break;
+      readers[at] = readers[child]!;
+      at = child;
+    }
+    readers[at] = reader;
+  }
+}
+
+function isBefore(a: SourceReader, b: SourceReader): boolean {
+  const length = Math.min(a.word.length, b.word.length);
+  for (let i = 0; i < length; i++) {
+    const difference = a.word.octets[i]! - b.word.octets[i]!;
+    if (difference !== 0) return difference < 0;
+  }
+  return a.word.length === b.word.length ? a.number < b.number : a.word.length < b.word.length;
+}

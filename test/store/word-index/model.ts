@@ -1,0 +1,141 @@
+// The word index by its definition: emails with their words, and which of them a search finds.
+import fc from 'fast-check';
+import { uuidText } from '../../../src/mail/ids.js';
+import type { SearchTerm } from '../../../src/mail/search-text.js';
+import type { EmailWords, SearchPart } from '../../../src/store/search.js';
+import type { IndexPage, Segment } from '../../../src/store/word-index/index-page.js';
+import type { MergeSource } from '../../../src/store/word-index/merged-pages.js';
+import { WordQuery } from '../../../src/store/word-index/word-query.js';
+
+const ACCOUNT = '01a20640-2924-7000-a729-5b5ff2b1abd0';
+/** Of header fields: words beyond have no place. */
+const HEADER_WORDS = 4_096 - 10 - 1;
+const GAP = 10;
+
+/** Few words, of which many begin alike, so that phrases and beginnings are found. */
+const FREQUENT = [
+  'a',
+  'ab',
+  'abc',
+  'abd',
+  'b',
+  'the',
+  'thé',
+  'strasse',
+  '漢',
+  '字',
+  '🎉',
+  '💌',
+  'zoe',
+  'οδοσ',
+  'x'.repeat(64),
+];
+export const aWord = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...FREQUENT) },
+  { weight: 1, arbitrary: fc.stringMatching(/^[a-c0-9é漢\u{20000}\u{ffff}]{1,64}$/u) },
+);
+
+const idOf = (n: number): string => uuidText(Buffer.from(n.toString(16).padStart(32, '0'), 'hex'));
+
+export function emailsOf(fields: readonly Omit<EmailWords, 'accountId' | 'id'>[], firstId = 0): EmailWords[] {
+  return fields.map((words, n) => ({ accountId: ACCOUNT, id: idOf(firstId + n), ...words }));
+}
+
+/** Fields, mostly short; `most` words of a body. */
+export function someFields(most: number) {
+  const few = fc.array(aWord, { maxLength: 4 });
+  const body = fc.array(aWord, { maxLength: most });
+  return fc.record({ subject: few, sender: few, recipients: few, attachments: few, body });
+}
+
+export const aTerm: fc.Arbitrary<SearchTerm> = fc.record({
+  words: fc.array(aWord, { minLength: 1, maxLength: 3 }),
+  prefix: fc.boolean(),
+});
+
+/** Fields with the words that have a place, and those that have none. */
+function placesOf({ subject, sender, recipients, attachments, body }: EmailWords, part: SearchPart) {
+  const placed: (readonly string[])[] = [attachments, body];
+  const others: string[] = [];
+  let room = HEADER_WORDS;
+  for (const words of part === 'body' ? [] : [subject, sender, recipients]) {
+    placed.push(words.slice(0, Math.max(0, room)));
+    others.push(...words.slice(Math.max(0, room)));
+    room -= words.length + GAP;
+  }
+  return { placed, others };
+}
+
+function matchesTerm(email: EmailWords, { words, prefix }: SearchTerm, part: SearchPart): boolean {
+  const { placed, others } = placesOf(email, part);
+  const isAt = (field: readonly string[], at: number) =>
+    words.every((word, i) =>
+      prefix && i === words.length - 1 ? field[at + i]?.startsWith(word) : field[at + i] === word,
+    );
+  if (words.length === 1 && others.some((_, at) => isAt(others, at))) return true;
+  return placed.some((field) => field.some((_, at) => isAt(field, at)));
+}
+
+export function expectedMatches(
+  emails: readonly EmailWords[],
+  terms: readonly SearchTerm[],
+  part: SearchPart,
+): string[] {
+  return emails.filter((email) => terms.every((term) => matchesTerm(email, term, part))).map(({ id }) => id);
+}
+
+/** The pages in which the store looks for a word: as its statement finds them. */
+function pagesFor(pages: readonly IndexPage[], word: string, isBeginning: boolean): IndexPage[] {
+  const start = pages.map(({ firstWord }) => firstWord).findLast((first) => first <= word) ?? '';
+  return pages.filter(
+    ({ firstWord }) =>
+      firstWord === start || (isBeginning && firstWord > start && (firstWord < word || firstWord.startsWith(word))),
+  );
+}
+
+async function* streamed(pages: readonly IndexPage[]): AsyncGenerator<IndexPage> {
+  for (const page of pages) yield page;
+}
+
+export async function matchesIn(
+  { ids, emails, pages }: Pick<Segment, 'ids' | 'emails' | 'pages'>,
+  terms: readonly SearchTerm[],
+  part: SearchPart,
+): Promise<string[]> {
+  const query = new WordQuery(terms, part);
+  const found = query.lookups.map(({ word, isBeginning }) => {
+    const some = pagesFor(pages, word, isBeginning);
+    const read = query.needsPositions ? some : some.map((page) => ({ ...page, positions: new Uint8Array(0) }));
+    return isBeginning ? streamed(read) : read;
+  });
+  return Array.from(await query.matches(emails, found), (ordinal) => uuidText(ids, ordinal * 16));
+}
+
+/** Segments as the sources of a merge, one of them streamed. Without the emails that `isKept` does not name. */
+export function sourcesOf(segments: readonly Segment[], isKept?: (id: string) => boolean): MergeSource[] {
+  return segments.map(({ pages, emails, ids }, n) => {
+    const source = { pages: n === 0 ? streamed(pages) : pages, emails };
+    if (isKept === undefined) return source;
+    let next = 0;
+    return {
+      ...source,
+      kept: Int32Array.from({ length: emails }, (_, i) => (isKept(uuidText(ids, i * 16)) ? next++ : -1)),
+    };
+  });
+}
+
+/** The segment that a merge makes. */
+export function mergedSegment(
+  segments: readonly Segment[],
+  pages: readonly IndexPage[],
+  isKept: (id: string) => boolean,
+) {
+  const ids = segments
+    .flatMap(({ ids, emails }) => Array.from({ length: emails }, (_, i) => ids.subarray(i * 16, i * 16 + 16)))
+    .filter((id) => isKept(uuidText(id)));
+  const lastId = segments
+    .map((segment) => segment.lastId)
+    .sort()
+    .at(-1)!;
+  return { ids: new Uint8Array(Buffer.concat(ids)), emails: ids.length, lastId, pages } satisfies Segment;
+}
