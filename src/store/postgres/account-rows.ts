@@ -36,6 +36,8 @@ export const ACCOUNT_TABLES = [
   'thread_refs',
   'email_search',
   'search_state',
+  'search_segments',
+  'search_pages',
   'filters',
   'deferred_filters',
   'preferences',

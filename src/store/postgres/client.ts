@@ -5,7 +5,7 @@ import { OctetParameters, type Octets } from './octet-parameters.js';
 import { type SocketDestination, watchedSockets } from './watched-socket.js';
 
 /** Parameters besides those that the driver has. */
-type ParameterTypes = Record<'bytea' | 'byteas' | 'tsvectors', Octets>;
+type ParameterTypes = Record<'bytea' | 'byteas', Octets>;
 export type Sql = postgres.Sql<ParameterTypes>;
 /** A piece of a statement, for another statement. */
 export type Fragment = postgres.Fragment;
@@ -92,7 +92,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     ssl: false,
     // The driver hands over its options, and has no types for them.
     socket: (destination: unknown) => octets.fillWrites(sockets(destination as SocketDestination)),
-    types: { bytea, json: TEXT_AS_IT_IS, byteas: arrayOf(1001, octets), tsvectors: arrayOf(3643, octets) },
+    types: { bytea, json: TEXT_AS_IT_IS, byteas: arrayOf(1001, octets) },
     backoff: reconnectAfter,
     connection: {
       application_name: options.applicationName,

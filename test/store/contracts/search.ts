@@ -21,7 +21,7 @@ async function found(
   query: string,
   { part = 'text', after }: { readonly part?: SearchPart; readonly after?: string } = {},
 ) {
-  const ids = await search.matches(accountId, searchTerms(query), part, after);
+  const { ids } = await search.matches(accountId, searchTerms(query), part, after);
   return Array.from({ length: ids.length / 16 }, (_, i) => uuidText(ids, i * 16)).sort();
 }
 
@@ -51,40 +51,61 @@ export const SEARCH: Contract = {
     t.deepEqual(await found(stores, accountId, 'report', { after: a }), [b]);
   },
 
-  async 'words that begin so are found until every email that has one has one of them, and stand for their beginning'(
-    t,
-    stores,
-  ) {
+  async 'a beginning finds all words that begin so, in one segment or in many'(t, stores) {
     const { search } = stores;
     const writer = await openWriter(stores);
     const other = await openWriter(stores);
     const { accountId } = writer;
-    const subjects = ['invoice paid', 'invoices', 'involved, paid', 'invoices paid', 'other', 'inventory paid'];
     const ids: string[] = [];
-    for (const subject of subjects) {
+    for (const subject of ['invoice paid', 'invoices', 'involved, paid', 'invoices paid', 'other', 'Zoë 💌 paid']) {
       const { id } = await writer.add();
       ids.push(id);
       await search.put([words(accountId, id, subject)]);
     }
     await search.put([words(other.accountId, (await other.add()).id, 'invisible')]);
-    const known = ['inv'];
-    for (;;) {
-      const more = await search.completions(accountId, 'inv', known);
-      if (more.length === 0) break;
-      known.push(...more);
+    const cases: [query: string, numbers: number[]][] = [
+      ['inv', [0, 1, 2, 3]],
+      ['inv pai', [0, 2, 3]],
+      ['invoices', [1, 3]],
+      ['"invoice"', [0]],
+      ['"invoices paid"', [3]],
+      ['zoe', [5]],
+      ['💌', [5]],
+      ['invoicest', []],
+      ['in@pai', []],
+      ['invoice@pai', [0]],
+    ];
+    for (const all of [false, true]) {
+      for (const [query, numbers] of cases)
+        t.deepEqual(await found(stores, accountId, query), numbers.map((i) => ids[i]!).sort(), query);
+      if (!all) await search.merge(accountId, { all: true, signal: new AbortController().signal });
     }
-    t.deepEqual(known.toSorted(), ['inv', 'inventory', 'invoice', 'invoices', 'involved']);
-    t.deepEqual(await search.completions(accountId, 'nothing', ['nothing']), []);
-    const asked = async (query: string, completed: readonly string[], upto: string) => {
-      const completions = { words: new Map([['inv', completed]]), upto };
-      const packed = await search.matches(accountId, searchTerms(query), 'text', undefined, completions);
-      return Array.from({ length: packed.length / 16 }, (_, i) => uuidText(packed, i * 16)).sort();
-    };
-    const paid = [0, 2, 3, 5].map((i) => ids[i]!).sort();
-    for (const upto of ids) t.deepEqual(await asked('inv pai', known, upto), paid);
-    // What is no completion of an earlier email is one of a later email.
-    t.deepEqual(await asked('pai inv', ['invoice', 'invoices', 'involved'], ids[4]!), paid);
-    t.deepEqual(await asked('inv "paid"', ['invoice'], ids[4]!), [ids[0]!, ids[5]!].sort());
+  },
+
+  async 'sixteen segments become one, and nothing else changes'(t, stores) {
+    const { search } = stores;
+    const writer = await openWriter(stores);
+    const { accountId } = writer;
+    const { signal } = new AbortController();
+    const ids: string[] = [];
+    for (let n = 0; n < 16; n++) {
+      t.is((await search.merge(accountId, { signal })).segments, 0, 'none are due');
+      const { id } = await writer.add();
+      ids.push(id);
+      await search.put([words(accountId, id, `number ${n}`, 'Zoë', 'the body')]);
+    }
+    const segments = async () => (await search.matches(accountId, searchTerms('number'), 'text')).segments;
+    t.is(await segments(), 16);
+    const outcome = await search.merge(accountId, { signal });
+    t.like(outcome, { segments: 16, emails: 16 });
+    t.true(outcome.octets > 0);
+    t.is(await segments(), 1);
+    t.deepEqual(await found(stores, accountId, 'zoe number'), ids.toSorted());
+    t.deepEqual(await found(stores, accountId, '"number 7"'), [ids[7]]);
+    t.deepEqual(await found(stores, accountId, 'number', { after: ids[12]! }), ids.slice(13).sort());
+    t.is((await search.unindexed([accountId], 10)).length, 0);
+    const others = await Promise.all([1, 2].map(() => search.merge(accountId, { signal })));
+    t.deepEqual(others, Array(2).fill({ segments: 0, emails: 0, octets: 0, mayBeMore: false }));
   },
 
   async 'words of the body and of names of attachments are found alone'(t, stores) {
@@ -135,8 +156,11 @@ export const SEARCH: Contract = {
     await search.put([words(accountId, ids[0]!, 'x')]);
     t.deepEqual(await waiting(), [ids[2]], 'it does not go back');
     await writer.commit([{ type: 'EmailRemoved', payload: { emailId: ids[0]!, placements: [] } }]);
+    const merge = () => search.merge(accountId, { all: true, signal: new AbortController().signal });
+    await merge();
     t.deepEqual(await found(stores, accountId, 'x'), [ids[1]]);
     await search.put([words(accountId, ids[0]!, 'x')]);
+    await merge();
     t.deepEqual(await found(stores, accountId, 'x'), [ids[1]], 'it is gone');
     t.is((await search.outdated(accountId, 10)).length, 0);
     t.deepEqual(await search.outdatedAccounts('00000000-0000-0000-0000-000000000000', 10), []);

@@ -1,0 +1,219 @@
+// Which emails the words of a search are in: the pages that may hold them come from the database, segment by segment in the
+// order of their ids. A segment that is gone meanwhile was merged into one with a greater id, so a search that goes on by ids
+// misses nothing and needs no snapshot.
+import type { SearchTerm } from '../../mail/search-text.js';
+import type { FoundEmails, SearchPart } from '../search.js';
+import type { IndexPage } from '../word-index/index-page.js';
+import { type LookupPages, WordQuery } from '../word-index/word-query.js';
+import { binaryArray } from './binary-array.js';
+import { guarded, type Sql } from './client.js';
+import { earlierMatches } from './earlier-search.js';
+import { FoundIds } from './found-ids.js';
+import { type KeptSegment, KeptSegments } from './kept-segments.js';
+
+/** Segments that are looked at by one statement. */
+const SEGMENTS = 64;
+/** Pages that come of a word or a beginning in a segment before some of them are read, and of all words together. */
+const PAGES = 16;
+const PAGES_OF_ALL = 128;
+const NO_OCTETS = new Uint8Array(0);
+
+/** What a statement answers: matches in the index of versions before, without an id; segments; pages of a lookup in a segment. */
+interface Row {
+  readonly id: number | null;
+  readonly emails: number | null;
+  readonly isPaged: boolean;
+  readonly ids: Uint8Array | null;
+  readonly lookup: number | null;
+  readonly firstWord: Buffer | null;
+  readonly part: number;
+  readonly words: Uint8Array | null;
+  readonly positions: Uint8Array | null;
+}
+
+interface Matched {
+  readonly ordinals: Uint32Array;
+  /** Undefined when they have to be read. */
+  readonly ids: Uint8Array | undefined;
+}
+
+interface Question {
+  readonly accountId: string;
+  readonly terms: readonly SearchTerm[];
+  readonly part: SearchPart;
+  readonly after: string | undefined;
+  readonly query: WordQuery;
+  /** Of each lookup, a word that is behind all that are looked for. */
+  readonly ends: readonly string[];
+  readonly pages: number;
+}
+
+export function segmentMatches(sql: Sql) {
+  const kept = new KeptSegments();
+
+  return async (
+    accountId: string,
+    terms: readonly SearchTerm[],
+    part: SearchPart,
+    after?: string,
+  ): Promise<FoundEmails> => {
+    const query = new WordQuery(terms, part);
+    const { lookups } = query;
+    const ends = lookups.map(({ word, isBeginning }) => (isBeginning ? nextBeginning(word) : `${word}\0`));
+    const pages = Math.max(1, Math.min(PAGES, Math.floor(PAGES_OF_ALL / lookups.length)));
+    const question = { accountId, terms, part, after, query, ends, pages };
+    const found = new FoundIds(after);
+    const ready: number[] = [];
+    for (let last = 0, isFirst = true; ; isFirst = false) {
+      const known = kept.of(accountId);
+      const isWhole = ({ page, hasPositions }: KeptSegment) =>
+        page !== undefined && (hasPositions || !query.needsPositions);
+      const whole = [...known.values()].filter(isWhole).map(({ id }) => id);
+      const rows = await guarded(() => rowsAfter(question, last, isFirst, whole));
+      const matched = new Map<number, Matched>();
+      let count = 0;
+      let isGone = false;
+      for (const row of rows) {
+        if (row.id === null && row.ids !== null) found.add(row.ids);
+        if (row.id === null || row.emails === null) continue;
+        const segment = row.words === null ? known.get(row.id) : wholeSegment(row.id, row);
+        if (row.words !== null) kept.keep(accountId, segment!);
+        const ordinals = await ordinalsIn(question, row.id, row.emails, segment?.page, rows);
+        if (ordinals === undefined) isGone = true;
+        else if (ordinals.length > 0) matched.set(row.id, { ordinals, ids: segment?.ids });
+        ready.push(row.id);
+        last = row.id;
+        count++;
+      }
+      if (!(await addIds(accountId, matched, found))) isGone = true;
+      if (count < SEGMENTS && !isGone) break;
+    }
+    // Those that were merged are asked for no more.
+    if (after === undefined) kept.retain(accountId, ready);
+    return { ids: found.packed(), segments: ready.length };
+  };
+
+  function rowsAfter({ accountId, terms, part, after, query, ends, pages }: Question, last: number, isFirst: boolean, whole: readonly number[]) {
+    const { lookups, needsPositions } = query;
+    const positions = needsPositions ? sql`positions` : sql`null::bytea as positions`;
+    return sql<Row[]>`
+      with segment as materialized (
+        select id, emails, words is null as paged, ids, words, ${positions},
+          id = any(${whole as number[]}::bigint[]) as known
+        from search_segments where account_id = ${accountId} and id > ${last} and is_ready
+          ${after === undefined ? sql`` : sql`and last_id > ${after}`}
+        order by id limit ${SEGMENTS}
+      )
+      ${isFirst ? sql`select null as id, null as emails, false as "isPaged", ${earlierMatches(sql, accountId, terms, part, after)} as ids,
+        null as lookup, null as "firstWord", 0 as part, null as words, null as positions union all` : sql``}
+      select id::float8, emails, paged, case when not paged and not known then ids end, null::int, null::bytea, 0,
+        case when not known then words end, case when not known then positions end
+      from segment
+      union all
+      select s.id::float8, null, true, null, w.n::int - 1, p.first_word, p.part, p.words, p.positions
+      from segment s cross join unnest(
+        ${binaryArray(lookups.map(({ word }) => octets(word)))}::bytea[], ${binaryArray(ends.map(octets))}::bytea[]
+      ) with ordinality as w (word, ending, n) cross join lateral (
+        select first_word, part, words, ${positions} from search_pages
+        where account_id = ${accountId} and segment = s.id and first_word < w.ending
+          and first_word >= coalesce((select b.first_word from search_pages b
+            where b.account_id = ${accountId} and b.segment = s.id and b.first_word <= w.word
+            order by b.first_word desc limit 1), w.word)
+          -- The rest of a long list of another word.
+          and (part = 0 or first_word >= w.word)
+        order by first_word, part limit ${pages}
+      ) p
+      where s.paged
+      order by 1, lookup nulls first, "firstWord", part`;
+  }
+
+  /** Undefined when the segment is gone. `page`: the only one. */
+  async function ordinalsIn(
+    question: Question,
+    id: number,
+    emails: number,
+    page: IndexPage | undefined,
+    rows: readonly Row[],
+  ): Promise<Uint32Array | undefined> {
+    const { query, accountId, ends } = question;
+    if (page !== undefined)
+      return query.matches(
+        emails,
+        query.lookups.map(() => [page]),
+      );
+    let isStreamed = false;
+    const pages = query.lookups.map((_, lookup): LookupPages => {
+      const first = rows.filter((row) => row.id === id && row.lookup === lookup).map(pageOf);
+      if (first.length < question.pages) return first;
+      isStreamed = true;
+      return streamed(accountId, id, first, ends[lookup]!, query.needsPositions);
+    });
+    const ordinals = await query.matches(emails, pages);
+    if (!isStreamed) return ordinals;
+    // Its pages are deleted after it is no longer ready.
+    const [left] = await guarded(
+      () => sql`select from search_segments where account_id = ${accountId} and id = ${id} and is_ready`,
+    );
+    return left === undefined ? undefined : ordinals;
+  }
+
+  async function* streamed(
+    accountId: string,
+    segment: number,
+    first: readonly IndexPage[],
+    end: string,
+    needsPositions: boolean,
+  ): AsyncGenerator<IndexPage> {
+    for (let pages = first; ; ) {
+      yield* pages;
+      const last = pages.at(-1)!;
+      const rows = await guarded(
+        () => sql<Row[]>`
+          select first_word as "firstWord", part, words, ${needsPositions ? sql`positions` : sql`null::bytea as positions`}
+          from search_pages where account_id = ${accountId} and segment = ${segment}
+            and (first_word, part) > (${octets(last.firstWord)}, ${last.part}) and first_word < ${octets(end)}
+          order by first_word, part limit ${PAGES}`,
+      );
+      pages = rows.map(pageOf);
+      if (pages.length === 0) return;
+    }
+  }
+
+  /** False when a segment is gone. */
+  async function addIds(accountId: string, matched: ReadonlyMap<number, Matched>, found: FoundIds): Promise<boolean> {
+    const missing = [...matched].filter(([, { ids }]) => ids === undefined).map(([id]) => id);
+    let read = 0;
+    if (missing.length > 0) {
+      const rows = await guarded(
+        () => sql<{ id: number; ids: Uint8Array }[]>`
+          select id::float8, ids from search_segments where account_id = ${accountId} and id = any(${missing}::bigint[])`,
+      );
+      read = rows.length;
+      for (const { id, ids } of rows) {
+        kept.keep(accountId, { id, ids: own(ids), hasPositions: false });
+        await found.addOf(ids, matched.get(id)!.ordinals);
+      }
+    }
+    for (const { ids, ordinals } of matched.values()) if (ids !== undefined) await found.addOf(ids, ordinals);
+    return read === missing.length;
+  }
+}
+
+function wholeSegment(id: number, { ids, words, positions }: Row): KeptSegment {
+  const page = { firstWord: '', part: 0, words: own(words!), positions: positions === null ? NO_OCTETS : own(positions) };
+  return { id, ids: own(ids!), page, hasPositions: positions !== null };
+}
+
+/** The driver's octets lie in a memory that others share, which all of them keep. */
+const own = (octets: Uint8Array): Uint8Array => new Uint8Array(octets);
+
+const octets = (word: string): Buffer => Buffer.from(word, 'latin1');
+
+function pageOf({ firstWord, part, words, positions }: Row): IndexPage {
+  return { firstWord: firstWord!.toString('latin1'), part, words: words!, positions: positions ?? NO_OCTETS };
+}
+
+/** Behind all words that begin so. No octet of UTF-8 is the last one. */
+function nextBeginning(word: string): string {
+  return word.slice(0, -1) + String.fromCharCode(word.charCodeAt(word.length - 1) + 1);
+}

@@ -1,0 +1,288 @@
+// Merges segments of an account into one. Few octets are read and written by one statement each; of more than that the pages
+// are streamed into a segment that is not ready until one statement puts it in the place of the others.
+import type { MergeOptions, MergeOutcome } from '../search.js';
+import { type IndexPage, levelOf } from '../word-index/index-page.js';
+import { mergedPages } from '../word-index/merged-pages.js';
+import { guarded, type Sql } from './client.js';
+import { type Kept, keptEmails } from './kept-emails.js';
+import { discardSegments, octetsOf, pageRows, segmentColumns, segmentRows } from './search-segments.js';
+
+/** Segments of a level that are merged, and the most at once. */
+const DUE = 16;
+const MOST = 256;
+/** Of words and positions, that are read at once. */
+const FEW_OCTETS = 1024 * 1024;
+/** Pages that are read at once of all segments that are streamed, and written at once. */
+const PAGES_READ = 256;
+const PAGES_WRITTEN = 64;
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+const NOTHING: MergeOutcome = { segments: 0, emails: 0, octets: 0, mayBeMore: false };
+
+interface Input {
+  readonly id: number;
+  readonly level: number;
+  readonly emails: number;
+  readonly lastId: string;
+  readonly octets: number;
+  readonly isPaged: boolean;
+  readonly isReady: boolean;
+}
+
+interface PageRow {
+  readonly firstWord: Buffer;
+  readonly part: number;
+  readonly words: Uint8Array;
+  readonly positions: Uint8Array;
+}
+
+export async function mergeSegments(sql: Sql, accountId: string, options: MergeOptions): Promise<MergeOutcome> {
+  const { all = false, signal } = options;
+  const rows = await guarded(
+    () => sql<Input[]>`
+      select id::float8, level, emails, last_id as "lastId", octets::float8, words is null as "isPaged", is_ready as "isReady"
+      from search_segments where account_id = ${accountId} order by id`,
+  );
+  // Of a merge that was broken off, or of another node.
+  const unready = rows.filter(({ isReady }) => !isReady).map(({ id }) => id);
+  if (unready.length > 0) await discardSegments(sql, accountId, unready);
+  const segments = rows.filter(({ isReady }) => isReady);
+  const inputs = all && segments.length <= MOST ? segments : due(segments);
+  if (inputs.length === 0) return NOTHING;
+  const kept = await keptEmails(sql, accountId, inputs, signal);
+  if (kept === undefined || (inputs.length === 1 && kept.isWhole)) return NOTHING;
+  const merge = new Merge(sql, accountId, inputs, kept, signal);
+  const octets = sum(inputs.map((input) => input.octets)) <= FEW_OCTETS ? await merge.atOnce() : await merge.streamed();
+  if (octets === undefined) return NOTHING;
+  const { emails } = kept;
+  const levels = segments.filter((segment) => !inputs.includes(segment)).map(({ level }) => level);
+  if (emails > 0) levels.push(levelOf(emails));
+  const mayBeMore = dueLevels(levels).length > 0;
+  return { segments: inputs.length, emails, octets, mayBeMore };
+}
+
+/** Of the lowest level that has so many, the oldest ones. */
+function due(segments: readonly Input[]): readonly Input[] {
+  const level = Math.min(...dueLevels(segments.map((segment) => segment.level)));
+  const inputs: Input[] = [];
+  let octets = 0;
+  for (const segment of segments) {
+    if (segment.level !== level) continue;
+    if (inputs.length === MOST || (inputs.length >= DUE && octets + segment.octets > FEW_OCTETS)) break;
+    inputs.push(segment);
+    octets += segment.octets;
+  }
+  return inputs;
+}
+
+class Merge {
+  readonly #sql: Sql;
+  readonly #accountId: string;
+  readonly #inputs: readonly Input[];
+  readonly #ids: readonly number[];
+  readonly #kept: Kept;
+  readonly #signal: AbortSignal;
+
+  constructor(sql: Sql, accountId: string, inputs: readonly Input[], kept: Kept, signal: AbortSignal) {
+    this.#sql = sql;
+    this.#accountId = accountId;
+    this.#inputs = inputs;
+    this.#ids = inputs.map(({ id }) => id);
+    this.#kept = kept;
+    this.#signal = signal;
+  }
+
+  /** Octets of the new segment; undefined when another one has merged its inputs. */
+  async atOnce(): Promise<number | undefined> {
+    const [sql, accountId] = [this.#sql, this.#accountId];
+    const rows = await guarded(
+      () => sql<(PageRow & { readonly segment: number })[]>`
+        select id::float8 as segment, ''::bytea as "firstWord", 0 as part, words, positions from search_segments
+        where account_id = ${accountId} and id = any(${this.#ids as number[]}::bigint[]) and words is not null
+        union all
+        select segment::float8, first_word, part, words, positions from search_pages
+        where account_id = ${accountId} and segment = any(${this.#ids as number[]}::bigint[])
+        order by segment, "firstWord", part`,
+    );
+    const pages: IndexPage[] = [];
+    const sources = this.#sources(({ id }) => rows.filter(({ segment }) => segment === id).map(pageOf));
+    for await (const page of mergedPages(sources)) pages.push(page);
+    return (await this.#replace(pages)) ? octetsOf(pages) : undefined;
+  }
+
+  async streamed(): Promise<number | undefined> {
+    if (this.#kept.emails === 0) return (await this.#replace([])) ? 0 : undefined;
+    const output = await this.#begin();
+    if (output === undefined) return undefined;
+    let octets: number | undefined;
+    try {
+      octets = await this.#writeTo(output);
+    } finally {
+      // What cannot be deleted now is deleted by the next merge.
+      const left = octets === undefined ? [output] : this.#inputs.filter(({ isPaged }) => isPaged).map(({ id }) => id);
+      await discardSegments(this.#sql, this.#accountId, left).catch(() => {});
+    }
+    return octets;
+  }
+
+  #sources(pages: (input: Input) => AsyncIterable<IndexPage> | Iterable<IndexPage>) {
+    return this.#inputs.map((input, i) => {
+      const kept = this.#kept.ordinals[i];
+      return { pages: pages(input), emails: input.emails, ...(kept && { kept }) };
+    });
+  }
+
+  /** Puts a segment in the place of the inputs. False when they are not there any more. */
+  async #replace(pages: readonly IndexPage[]): Promise<boolean> {
+    const [sql, accountId] = [this.#sql, this.#accountId];
+    const { ids, emails } = this.#kept;
+    const segment = { accountId, ids, emails, lastId: this.#lastId(), pages };
+    const added = sql`
+      , added as (
+        insert into search_segments (${segmentColumns(sql)})
+        select * from ${segmentRows(sql, [segment])} where exists (select from whole)
+        returning id
+      )`;
+    const addedPages = sql`
+      , added_pages as (
+        insert into search_pages (account_id, segment, first_word, part, words, positions)
+        select ${accountId}, added.id, first_word, part, page.words, page.positions from added cross join ${pageRows(sql, pages)}
+      )`;
+    const rows = await guarded(
+      () => sql`
+        with ${this.#locked()}, account as materialized (
+          select id from accounts where id = ${accountId} for key share skip locked
+        ), whole as materialized (
+          select from account where (select count(*) from locked) = ${this.#ids.length}
+        ) ${emails > 0 ? added : sql``} ${pages.length > 1 ? addedPages : sql``}, gone as (
+          delete from search_segments
+          where account_id = ${accountId} and id = any(${this.#ids as number[]}::bigint[]) and exists (select from whole)
+        ), gone_pages as (
+          delete from search_pages
+          where account_id = ${accountId} and segment = any(${this.#ids as number[]}::bigint[]) and exists (select from whole)
+        )
+        select from whole`,
+    );
+    return rows.length > 0;
+  }
+
+  /** The segment that pages are written to; undefined when the account is being deleted. */
+  async #begin(): Promise<number | undefined> {
+    const sql = this.#sql;
+    const [row] = await guarded(
+      () => sql<{ id: number }[]>`
+        with account as materialized (
+          select id from accounts where id = ${this.#accountId} for key share skip locked
+        )
+        insert into search_segments (account_id, level, emails, last_id, ids, octets, is_ready)
+        select id, 0, 0, ${NO_ID}, '', 0, false from account returning id::float8`,
+    );
+    return row?.id;
+  }
+
+  async #writeTo(output: number): Promise<number | undefined> {
+    let octets = 0;
+    let pages: IndexPage[] = [];
+    for await (const page of mergedPages(this.#sources((input) => this.#pagesOf(input)))) {
+      pages.push(page);
+      if (pages.length < PAGES_WRITTEN) continue;
+      if (!(await this.#write(output, pages))) return undefined;
+      octets += octetsOf(pages);
+      pages = [];
+    }
+    if (pages.length > 0 && !(await this.#write(output, pages))) return undefined;
+    octets += octetsOf(pages);
+    return (await this.#finish(output, octets)) ? octets : undefined;
+  }
+
+  async *#pagesOf({ id, isPaged }: Input): AsyncGenerator<IndexPage> {
+    const [sql, accountId] = [this.#sql, this.#accountId];
+    if (!isPaged) {
+      const rows = await guarded(
+        () => sql<PageRow[]>`
+          select ''::bytea as "firstWord", 0 as part, words, positions from search_segments
+          where account_id = ${accountId} and id = ${id}`,
+      );
+      yield* rows.map(pageOf);
+      return;
+    }
+    const limit = Math.max(2, Math.floor(PAGES_READ / this.#inputs.length));
+    for (let word: Buffer = Buffer.alloc(0), part = -1; ; ) {
+      const rows = await guarded(
+        () => sql<PageRow[]>`
+          select first_word as "firstWord", part, words, positions from search_pages
+          where account_id = ${accountId} and segment = ${id} and (first_word, part) > (${word}, ${part})
+          order by first_word, part limit ${limit}`,
+      );
+      yield* rows.map(pageOf);
+      if (rows.length < limit) return;
+      ({ firstWord: word, part } = rows.at(-1)!);
+    }
+  }
+
+  /** False when the segment is not there any more. */
+  async #write(output: number, pages: readonly IndexPage[]): Promise<boolean> {
+    this.#signal.throwIfAborted();
+    const sql = this.#sql;
+    const rows = await guarded(
+      () => sql`
+        with segment as materialized (
+          select id from search_segments
+          where account_id = ${this.#accountId} and id = ${output} and not is_ready and emails = 0 for share
+        ), added as (
+          insert into search_pages (account_id, segment, first_word, part, words, positions)
+          select ${this.#accountId}, segment.id, first_word, part, words, positions from segment cross join ${pageRows(sql, pages)}
+        )
+        select from segment`,
+    );
+    return rows.length > 0;
+  }
+
+  /** Segments of one page go at once, and the others with their pages afterwards. */
+  async #finish(output: number, octets: number): Promise<boolean> {
+    this.#signal.throwIfAborted();
+    const [sql, accountId] = [this.#sql, this.#accountId];
+    const { ids, emails } = this.#kept;
+    const inputs = sql`account_id = ${accountId} and id = any(${this.#ids as number[]}::bigint[]) and exists (select from ready)`;
+    const rows = await guarded(
+      () => sql`
+        with ${this.#locked()}, ready as (
+          update search_segments set is_ready = true, level = ${levelOf(emails)}, emails = ${emails}, ids = ${ids},
+            last_id = ${this.#lastId()}, octets = ${octets}
+          where account_id = ${accountId} and id = ${output} and not is_ready and emails = 0
+            and (select count(*) from locked) = ${this.#ids.length}
+          returning id
+        ), retired as (
+          update search_segments set is_ready = false where ${inputs} and words is null
+        ), gone as (
+          delete from search_segments where ${inputs} and words is not null
+        )
+        select from ready`,
+    );
+    return rows.length > 0;
+  }
+
+  #locked() {
+    return this.#sql`locked as materialized (
+      select id from search_segments
+      where account_id = ${this.#accountId} and id = any(${this.#ids as number[]}::bigint[]) and is_ready
+      order by id for update
+    )`;
+  }
+
+  /** No id is greater. */
+  #lastId(): string {
+    return this.#inputs.reduce((last, { lastId }) => (lastId > last ? lastId : last), NO_ID);
+  }
+}
+
+function dueLevels(levels: readonly number[]): number[] {
+  const counts = new Map<number, number>();
+  for (const level of levels) counts.set(level, (counts.get(level) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count >= DUE).map(([level]) => level);
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+function pageOf({ firstWord, part, words, positions }: PageRow): IndexPage {
+  return { firstWord: firstWord.toString('latin1'), part, words, positions };
+}

@@ -1,0 +1,130 @@
+// The rows of segments: how they are made, read and deleted. Accounts that are being deleted get none: the deletion locks the row
+// of the account first, then deletes segments and at last pages.
+import type { EmailWords } from '../search.js';
+import { type IndexPage, levelOf, type Segment } from '../word-index/index-page.js';
+import { segmentOf } from '../word-index/segment.js';
+import { binaryArray } from './binary-array.js';
+import { type Fragment, guarded, type Sql } from './client.js';
+
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+/** Pages that are deleted by one statement. */
+const PAGES_AT_ONCE = 500;
+
+export interface NewSegment extends Segment {
+  readonly accountId: string;
+}
+
+export const octetsOf = (pages: readonly IndexPage[]): number =>
+  pages.reduce((sum, { words, positions }) => sum + words.length + positions.length, 0);
+
+/** Of each account one, accounts ascending. */
+async function newSegments(emails: readonly EmailWords[]): Promise<readonly NewSegment[]> {
+  const byAccount = new Map<string, EmailWords[]>();
+  for (const email of emails) {
+    const others = byAccount.get(email.accountId);
+    if (others === undefined) byAccount.set(email.accountId, [email]);
+    else others.push(email);
+  }
+  const segments: NewSegment[] = [];
+  for (const accountId of [...byAccount.keys()].sort())
+    segments.push({ accountId, ...(await segmentOf(byAccount.get(accountId)!)) });
+  return segments;
+}
+
+/** The rows of segments as a source of `insert into search_segments (…) select`. */
+export const segmentColumns = (sql: Sql): Fragment => sql`
+  account_id, level, emails, last_id, ids, octets, words, positions`;
+
+export function segmentRows(sql: Sql, segments: readonly NewSegment[]): Fragment {
+  const only = segments.map(({ pages }) => (pages.length === 1 ? pages[0] : undefined));
+  return sql`
+    unnest(${segments.map(({ accountId }) => accountId)}::uuid[], ${segments.map(({ emails }) => levelOf(emails))}::smallint[],
+      ${segments.map(({ emails }) => emails)}::int[], ${segments.map(({ lastId }) => lastId)}::uuid[],
+      ${binaryArray(segments.map(({ ids }) => ids))}::bytea[], ${segments.map(({ pages }) => octetsOf(pages))}::bigint[],
+      ${binaryArray(only.map((page) => page?.words))}::bytea[], ${binaryArray(only.map((page) => page?.positions))}::bytea[]
+    ) as x (account_id, level, emails, last_id, ids, octets, words, positions)`;
+}
+
+/** `first_word, part, words, positions` of pages. */
+export function pageRows(sql: Sql, pages: readonly IndexPage[]): Fragment {
+  return sql`
+    unnest(${binaryArray(pages.map(({ firstWord }) => Buffer.from(firstWord, 'latin1')))}::bytea[],
+      ${pages.map(({ part }) => part)}::int[], ${binaryArray(pages.map(({ words }) => words))}::bytea[],
+      ${binaryArray(pages.map(({ positions }) => positions))}::bytea[]
+    ) with ordinality as page (first_word, part, words, positions, n)`;
+}
+
+/** A deletion of an account may take long: the accounts beside it do not wait. Returns the accounts that were not locked. */
+export async function putSegments(sql: Sql, emails: readonly EmailWords[]): Promise<readonly string[]> {
+  if (emails.length === 0) return [];
+  const segments = await newSegments(emails);
+  const accountIds = segments.map(({ accountId }) => accountId);
+  const paged = segments.filter(({ pages }) => pages.length > 1);
+  const pages = paged.flatMap((segment) => segment.pages);
+  const owners = paged.flatMap(({ accountId, pages }) => pages.map(() => accountId));
+  const addedPages = sql`
+    , added_pages as (
+      insert into search_pages (account_id, segment, first_word, part, words, positions)
+      select a.account_id, a.id, page.first_word, page.part, page.words, page.positions
+      from ${pageRows(sql, pages)} join added a on a.account_id = (${owners}::uuid[])[page.n]
+    )`;
+  const locked = await guarded(
+    () => sql<{ id: string }[]>`
+      with account as materialized (
+        select id from accounts where id = any(${accountIds}::uuid[]) order by id for key share skip locked
+      ), present as materialized (
+        select array_agg(id) as ids from account
+      ), earlier as (
+        -- One look-up an email, whatever the size of the table was when the statement was planned.
+        delete from email_search s
+        using unnest(${emails.map(({ accountId }) => accountId)}::uuid[], ${emails.map(({ id }) => id)}::uuid[]) as x (account, id)
+        where s.account_id = x.account and s.email_id = x.id and x.account = any((select ids from present)::uuid[])
+        returning s.account_id
+      ), moved as (
+        -- Not by a statement that comes second with the same emails. What nodes of the version before go on by
+        -- begins anew when they would miss words that are now in segments.
+        insert into search_state as s (account_id, upto, segments_upto)
+        select account, ${NO_ID}, upto
+        from unnest(${accountIds}::uuid[], ${segments.map(({ lastId }) => lastId)}::uuid[]) as x (account, upto)
+        where account = any((select ids from present)::uuid[])
+        on conflict (account_id) do update
+          set segments_upto = greatest(coalesce(s.segments_upto, s.upto), excluded.segments_upto),
+            upto = case when s.account_id in (select account_id from earlier) then excluded.upto else s.upto end
+        where coalesce(s.segments_upto, s.upto) < excluded.segments_upto or s.account_id in (select account_id from earlier)
+        returning account_id
+      ), added as (
+        insert into search_segments (${segmentColumns(sql)})
+        select * from ${segmentRows(sql, segments)} where account_id in (select account_id from moved)
+        returning account_id, id
+      ) ${pages.length > 0 ? addedPages : sql``}
+      select id from account`,
+  );
+  if (locked.length === accountIds.length) return [];
+  const present = new Set(locked.map(({ id }) => id));
+  return accountIds.filter((id) => !present.has(id));
+}
+
+/** Deletes segments that are not ready, with their pages: whoever writes to one stops. */
+export async function discardSegments(sql: Sql, accountId: string, ids: readonly number[]): Promise<void> {
+  // Waits for pages that are being written. None comes after.
+  await guarded(
+    () => sql`
+      update search_segments set emails = -1
+      where account_id = ${accountId} and id = any(${ids as number[]}::bigint[]) and not is_ready`,
+  );
+  for (const id of ids) {
+    for (let deleted = PAGES_AT_ONCE; deleted === PAGES_AT_ONCE; ) {
+      const { count } = await guarded(
+        () => sql`
+          delete from search_pages p using (
+            select first_word, part from search_pages where account_id = ${accountId} and segment = ${id}
+            order by first_word, part limit ${PAGES_AT_ONCE}) as x
+          where p.account_id = ${accountId} and p.segment = ${id} and p.first_word = x.first_word and p.part = x.part`,
+      );
+      deleted = count;
+    }
+    await guarded(
+      () => sql`delete from search_segments where account_id = ${accountId} and id = ${id} and not is_ready`,
+    );
+  }
+}
