@@ -16,6 +16,8 @@ const SEGMENTS = 64;
 /** Pages that come of a word or a beginning in a segment before some of them are read, and of all words together. */
 const PAGES = 16;
 const PAGES_OF_ALL = 128;
+/** Pages that come at once of those that follow. */
+const MORE_PAGES = 64;
 const NO_OCTETS = new Uint8Array(0);
 
 /** What a statement answers: matches in the index of versions before, without an id; segments; pages of a lookup in a segment. */
@@ -93,7 +95,12 @@ export function segmentMatches(sql: Sql) {
     return { ids: found.packed(), segments: ready.length };
   };
 
-  function rowsAfter({ accountId, terms, part, after, query, ends, pages }: Question, last: number, isFirst: boolean, whole: readonly number[]) {
+  function rowsAfter(
+    { accountId, terms, part, after, query, ends, pages }: Question,
+    last: number,
+    isFirst: boolean,
+    whole: readonly number[],
+  ) {
     const { lookups, needsPositions } = query;
     const positions = needsPositions ? sql`positions` : sql`null::bytea as positions`;
     return sql<Row[]>`
@@ -104,8 +111,12 @@ export function segmentMatches(sql: Sql) {
           ${after === undefined ? sql`` : sql`and last_id > ${after}`}
         order by id limit ${SEGMENTS}
       )
-      ${isFirst ? sql`select null as id, null as emails, false as "isPaged", ${earlierMatches(sql, accountId, terms, part, after)} as ids,
-        null as lookup, null as "firstWord", 0 as part, null as words, null as positions union all` : sql``}
+      ${
+        isFirst
+          ? sql`select null as id, null as emails, false as "isPaged", ${earlierMatches(sql, accountId, terms, part, after)} as ids,
+        null as lookup, null as "firstWord", 0 as part, null as words, null as positions union all`
+          : sql``
+      }
       select id::float8, emails, paged, case when not paged and not known then ids end, null::int, null::bytea, 0,
         case when not known then words end, case when not known then positions end
       from segment
@@ -172,7 +183,7 @@ export function segmentMatches(sql: Sql) {
           select first_word as "firstWord", part, words, ${needsPositions ? sql`positions` : sql`null::bytea as positions`}
           from search_pages where account_id = ${accountId} and segment = ${segment}
             and (first_word, part) > (${octets(last.firstWord)}, ${last.part}) and first_word < ${octets(end)}
-          order by first_word, part limit ${PAGES}`,
+          order by first_word, part limit ${MORE_PAGES}`,
       );
       pages = rows.map(pageOf);
       if (pages.length === 0) return;
@@ -200,7 +211,12 @@ export function segmentMatches(sql: Sql) {
 }
 
 function wholeSegment(id: number, { ids, words, positions }: Row): KeptSegment {
-  const page = { firstWord: '', part: 0, words: own(words!), positions: positions === null ? NO_OCTETS : own(positions) };
+  const page = {
+    firstWord: '',
+    part: 0,
+    words: own(words!),
+    positions: positions === null ? NO_OCTETS : own(positions),
+  };
   return { id, ids: own(ids!), page, hasPositions: positions !== null };
 }
 

@@ -75,11 +75,12 @@ export async function putSegments(sql: Sql, emails: readonly EmailWords[]): Prom
       ), present as materialized (
         select array_agg(id) as ids from account
       ), earlier as (
-        -- One look-up an email, whatever the size of the table was when the statement was planned.
-        delete from email_search s
-        using unnest(${emails.map(({ accountId }) => accountId)}::uuid[], ${emails.map(({ id }) => id)}::uuid[]) as x (account, id)
-        where s.account_id = x.account and s.email_id = x.id and x.account = any((select ids from present)::uuid[])
-        returning s.account_id
+        -- One look-up an email: as a join, planned while the table was small, it reads all rows.
+        delete from email_search where ctid = any(array(
+          select (select s.ctid from email_search s where s.account_id = x.account and s.email_id = x.id)
+          from unnest(${emails.map(({ accountId }) => accountId)}::uuid[], ${emails.map(({ id }) => id)}::uuid[]) as x (account, id)
+          where x.account = any((select ids from present)::uuid[])))
+        returning account_id
       ), moved as (
         -- Not by a statement that comes second with the same emails. What nodes of the version before go on by
         -- begins anew when they would miss words that are now in segments.

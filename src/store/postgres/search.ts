@@ -31,8 +31,9 @@ export function postgresSearch(sql: Sql): SearchStore {
         with old as materialized (
           select email_id from email_search where account_id = ${accountId} order by email_id limit ${limit}
         ), orphan as (
-          delete from email_search s using old o where s.account_id = ${accountId} and s.email_id = o.email_id
-            and not exists (select 1 from emails e where e.account_id = ${accountId} and e.id = o.email_id)
+          delete from email_search where account_id = ${accountId} and email_id = any(array(
+            select email_id from old o
+            where (select true from emails e where e.account_id = ${accountId} and e.id = o.email_id) is null))
         )
         select ${columns} from old o join emails e on e.account_id = ${accountId} and e.id = o.email_id order by id`,
     );
