@@ -305,6 +305,10 @@ test('deleting an account deletes all that is its own and nothing else', async (
       values (${id}, ${randomUUID()}, ${randomUUID()})`;
     await sql`insert into email_search (account_id, email_id, words) values (${id}, ${randomUUID()}, 'word')`;
     await sql`insert into search_state (account_id, upto) values (${id}, ${randomUUID()})`;
+    await sql`insert into search_segments (account_id, level, emails, last_id, ids, octets)
+      values (${id}, 0, 1, ${randomUUID()}, '', 0)`;
+    await sql`insert into search_pages (account_id, segment, first_word, part, words, positions)
+      values (${id}, 1, 'word', 0, '', '')`;
     await sql`insert into deferred_filters (account_id, email_id, filter_ids) values (${id}, ${randomUUID()}, '{}')`;
     await sql`insert into filters (account_id, id, name, is_enabled, priority, created_at, updated_at)
       values (${id}, ${randomUUID()}, '', true, 1, now(), now())`;
