@@ -1,0 +1,222 @@
+// Merges of segments in PostgreSQL: large ones that are streamed, several at once, those that are killed or given up, and what
+// searches, removals and deletions find meanwhile.
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import { newId } from '../../src/ids/new-id.js';
+import { uuidText } from '../../src/mail/ids.js';
+import { searchTerms } from '../../src/mail/search-text.js';
+import { connect } from '../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { postgresSearch } from '../../src/store/postgres/search.js';
+import type { SearchStore } from '../../src/store/search.js';
+import { migratedDatabase } from '../support/embedded-database.js';
+
+const NO_SIGNAL = new AbortController().signal;
+/** Words of an email, of which 16 emails have more than is merged at once. */
+const MANY = 16_000;
+
+async function setUp(t: ExecutionContext) {
+  const { address } = await migratedDatabase(t);
+  const open = (applicationName: string) => {
+    const sql = connect(address, { max: 3, applicationName, byKey: true });
+    t.teardown(() => sql.end({ timeout: 1 }));
+    return sql;
+  };
+  const sql = open('test');
+  const directory = postgresDirectory(sql, 1);
+  const store = postgresSearch(sql);
+
+  /** An account with emails, each in a segment of its own; the words of every email have its number or `all` in them. */
+  async function account(emails: number, words = 1): Promise<{ accountId: string; ids: string[] }> {
+    const { id: accountId } = await directory.createAccount(`${randomUUID()}@example.test`, 'Zoë 💌');
+    const ids: string[] = [];
+    for (let n = 0; n < emails; n++) ids.push(await add(accountId, n, words));
+    return { accountId, ids };
+  }
+
+  async function add(accountId: string, n: number, words = 1): Promise<string> {
+    const id = newId();
+    await sql`
+      insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
+        received_at, size, has_attachments, attachment_count, flags, modseq)
+      values (${accountId}, ${id}, '\\x00', '', ${id}, '{}', '', '', '', '', now(), 1, false, 0, 0, 1)`;
+    const body = Array.from({ length: words }, (_, i) => `w${(i * 7 + n) % (2 * words)}`);
+    const fields = { subject: ['all', `number${n}`], sender: ['zoe', '💌'], recipients: [], attachments: [], body };
+    t.deepEqual(await store.put([{ accountId, id, ...fields }]), []);
+    return id;
+  }
+
+  const found = async (accountId: string, query: string, by: SearchStore = store): Promise<string[]> => {
+    const { ids } = await by.matches(accountId, searchTerms(query), 'text');
+    return Array.from({ length: ids.length / 16 }, (_, i) => uuidText(ids, i * 16)).sort();
+  };
+  const segments = async (accountId: string) => {
+    const rows = await sql<{ ready: boolean; emails: number }[]>`
+      select is_ready as ready, emails from search_segments where account_id = ${accountId} order by id`;
+    return rows.map(({ ready, emails }) => (ready ? emails : 'not ready'));
+  };
+  /** Of segments that are not there. */
+  const strayPages = async () =>
+    (
+      await sql`
+        select from search_pages p where not exists (
+          select from search_segments s where s.account_id = p.account_id and s.id = p.segment)`
+    ).length;
+  return { sql, open, directory, store, account, add, found, segments, strayPages };
+}
+
+/** Looks like one that is given up when it is asked for the nth time; `then` is called before. */
+function abortedAt(n: number, then: () => unknown = () => {}): AbortSignal {
+  let asked = 0;
+  return Object.assign(new AbortController().signal, {
+    throwIfAborted() {
+      if (++asked < n) return;
+      then();
+      throw new Error('given up');
+    },
+  });
+}
+
+test('a merge of more than is read at once finds the same as before, in words, beginnings and phrases', async (t) => {
+  const { account, found, segments, store, strayPages } = await setUp(t);
+  const { accountId, ids } = await account(16, MANY);
+  const queries = ['all', 'number3', 'w', 'w17', '"w18"', '"w21 w28"', '"zoe 💌"', 'w1 number', 'zoe@💌', '"w28 w21"'];
+  const before = [];
+  for (const query of queries) before.push(await found(accountId, query));
+  t.deepEqual(before[0], ids.toSorted());
+  t.true(before[5]!.length > 0);
+  t.deepEqual(before[9], []);
+  const outcome = await store.merge(accountId, { signal: NO_SIGNAL });
+  t.like(outcome, { segments: 16, emails: 16, mayBeMore: false });
+  t.true(outcome.octets > 1_000_000);
+  t.deepEqual(await segments(accountId), [16]);
+  for (const [i, query] of queries.entries()) t.deepEqual(await found(accountId, query), before[i], query);
+  t.is(await strayPages(), 0);
+});
+
+test('a merge that is given up or killed between pages leaves the index as it was, and the next one clears up', async (t) => {
+  const { sql, open, account, found, segments, store, strayPages } = await setUp(t);
+  const { accountId, ids } = await account(16, MANY);
+  const pages = async () => (await sql`select from search_pages where account_id = ${accountId}`).length;
+  const before = await pages();
+  // Once for the emails of each segment, then for each time that pages are written.
+  await t.throwsAsync(store.merge(accountId, { signal: abortedAt(16 + 4) }), { message: 'given up' });
+  t.deepEqual(await segments(accountId), Array(16).fill(1));
+  t.is(await pages(), before);
+  const killed = open('killed');
+  const end = () => void killed.end({ timeout: 0 });
+  await t.throwsAsync(postgresSearch(killed).merge(accountId, { signal: abortedAt(16 + 4, end) }));
+  t.deepEqual(await segments(accountId), [...Array(16).fill(1), 'not ready']);
+  t.true((await pages()) > before);
+  t.deepEqual(await found(accountId, 'all'), ids.toSorted());
+  t.is((await store.matches(accountId, searchTerms('all'), 'text')).segments, 16);
+  t.is((await store.merge(accountId, { signal: NO_SIGNAL })).segments, 16);
+  t.deepEqual(await segments(accountId), [16]);
+  t.deepEqual(await found(accountId, 'all'), ids.toSorted());
+  t.is(await strayPages(), 0);
+});
+
+for (const { words, how } of [
+  { words: 1, how: 'small' },
+  { words: MANY, how: 'large' },
+]) {
+  test(`of ${how} merges at once one counts, and nothing is lost or left behind`, async (t) => {
+    const { open, account, found, segments, store, strayPages } = await setUp(t);
+    const { accountId, ids } = await account(16, words);
+    const others = [store, postgresSearch(open('other'))];
+    const outcomes = await Promise.all(others.map((each) => each.merge(accountId, { signal: NO_SIGNAL })));
+    t.deepEqual(
+      outcomes.map((outcome) => outcome.segments).sort((a, b) => a - b),
+      [0, 16],
+    );
+    for (const each of others) t.deepEqual(await found(accountId, 'all', each), ids.toSorted());
+    await store.merge(accountId, { signal: NO_SIGNAL });
+    t.deepEqual(await segments(accountId), [16]);
+    t.is(await strayPages(), 0);
+  });
+}
+
+test('the same emails put by two nodes at once are found once, and are in one segment', async (t) => {
+  const { sql, open, account, found, segments, store } = await setUp(t);
+  const { accountId } = await account(0);
+  const ids = Array.from({ length: 8 }, () => newId());
+  await sql`
+    insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
+      received_at, size, has_attachments, attachment_count, flags, modseq)
+    select ${accountId}, x, '\\x00', '', x, '{}', '', '', '', '', now(), 1, false, 0, 0, 1 from unnest(${ids}::uuid[]) x`;
+  const emails = ids.map((id) => ({ accountId, id, subject: ['word'], sender: [], recipients: [], attachments: [], body: [] }));
+  const stores = [store, postgresSearch(open('other'))];
+  await Promise.all(stores.map((each) => each.put(emails)));
+  t.deepEqual(await segments(accountId), [8]);
+  // A page that overlaps with what is there.
+  await sql`update search_state set segments_upto = ${ids[3]!} where account_id = ${accountId}`;
+  await Promise.all(stores.map((each) => each.put(emails.slice(2))));
+  t.deepEqual(await segments(accountId), [8, 6]);
+  t.deepEqual(await found(accountId, 'word'), ids.toSorted());
+  t.like(await store.merge(accountId, { all: true, signal: NO_SIGNAL }), { segments: 2, emails: 8 });
+  t.deepEqual(await found(accountId, 'word'), ids.toSorted());
+  t.is((await store.merge(accountId, { all: true, signal: NO_SIGNAL })).segments, 0, 'there is nothing to do');
+});
+
+test('searches find everything while segments are put and merged', async (t) => {
+  const { open, account, add, found, store } = await setUp(t);
+  const { accountId, ids } = await account(16, 300);
+  const [putting, searching] = [{ isDone: false }, postgresSearch(open('searcher'))];
+  const puts = (async () => {
+    for (let n = 16; n < 120; n++) ids.push(await add(accountId, n, 300));
+    putting.isDone = true;
+  })();
+  const merges = (async () => {
+    let count = 0;
+    while (!putting.isDone) count += (await store.merge(accountId, { signal: NO_SIGNAL })).segments > 0 ? 1 : 0;
+    return count;
+  })();
+  while (!putting.isDone) {
+    for (const query of ['all', 'w', '"zoe 💌"']) {
+      const known = ids.slice();
+      const hits = new Set(await found(accountId, query, searching));
+      t.deepEqual(
+        known.filter((id) => !hits.has(id)),
+        [],
+        query,
+      );
+    }
+  }
+  await puts;
+  t.true((await merges) > 3);
+});
+
+test('emails that are gone go with a merge, and with all of them their segments', async (t) => {
+  const { sql, account, found, segments, store, strayPages } = await setUp(t);
+  for (const words of [1, MANY]) {
+    const { accountId, ids } = await account(16, words);
+    await sql`delete from emails where account_id = ${accountId} and id = any(${ids.slice(0, 10)}::uuid[])`;
+    t.like(await store.merge(accountId, { signal: NO_SIGNAL }), { segments: 16, emails: 6 });
+    t.deepEqual(await segments(accountId), [6]);
+    t.deepEqual(await found(accountId, 'all'), ids.slice(10).sort());
+    t.deepEqual(await found(accountId, 'number12'), [ids[12]]);
+    t.deepEqual(await found(accountId, 'number2'), []);
+    await sql`delete from emails where account_id = ${accountId}`;
+    t.like(await store.merge(accountId, { all: true, signal: NO_SIGNAL }), { segments: 1, emails: 0, octets: 0 });
+    t.deepEqual(await segments(accountId), []);
+    t.is(await strayPages(), 0);
+  }
+});
+
+test('nothing is left of an account that is deleted while its segments are merged', async (t) => {
+  const { sql, open, directory, account, store } = await setUp(t);
+  const { accountId } = await account(16, MANY);
+  let deleted: Promise<boolean> | undefined;
+  const other = postgresDirectory(open('deleter'), 1);
+  const signal = Object.assign(new AbortController().signal, {
+    throwIfAborted() {
+      deleted ??= other.deleteAccount(accountId);
+    },
+  });
+  await store.merge(accountId, { signal }).catch(() => {});
+  t.true(await deleted);
+  for (const table of ['search_segments', 'search_pages', 'search_state'])
+    t.is((await sql`select from ${sql(table)} where account_id = ${accountId}`).length, 0, table);
+  t.is((await store.merge(accountId, { signal: NO_SIGNAL })).segments, 0);
+  t.false(await directory.deleteAccount(accountId));
+});

@@ -1,0 +1,204 @@
+// Words in PostgreSQL: what the index finds against the plain definition, for phrases and starts of words, in all that is
+// indexed or in bodies alone, in short emails and long ones, in many segments and few, and in the index of the versions before.
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import fc from 'fast-check';
+import { newId } from '../../src/ids/new-id.js';
+import { uuidText } from '../../src/mail/ids.js';
+import { type SearchTerm, wordCount } from '../../src/mail/search-text.js';
+import { connect, type Sql } from '../../src/store/postgres/client.js';
+import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { postgresSearch } from '../../src/store/postgres/search.js';
+import { type IndexedWords, SEARCH_PARTS, type SearchPart, type SearchStore } from '../../src/store/search.js';
+import { putEarlier } from '../support/earlier-search.js';
+import { migratedDatabase } from '../support/embedded-database.js';
+
+/** Every term somewhere in one of the fields, word after word, the last as a prefix. */
+function isMatch(email: IndexedWords, terms: readonly SearchTerm[], part: SearchPart): boolean {
+  const { subject, sender, recipients, attachments, body } = email;
+  const fields = part === 'body' ? [attachments, body] : [subject, sender, recipients, attachments, body];
+  return terms.every(({ words, prefix }) =>
+    fields.some((field) =>
+      field.some((_, at) =>
+        words.every((word, i) => {
+          const candidate = field[at + i] ?? '';
+          return prefix && i === words.length - 1 ? candidate.startsWith(word) : candidate === word;
+        }),
+      ),
+    ),
+  );
+}
+
+async function found(store: SearchStore, ...question: Parameters<SearchStore['matches']>): Promise<string[]> {
+  const { ids } = await store.matches(...question);
+  return Array.from({ length: ids.length / 16 }, (_, i) => uuidText(ids, i * 16)).sort();
+}
+
+const FIRST = '00000000-0000-0000-0000-000000000000';
+const idOf = (n: number) => `00000000-0000-7000-8000-${String(n + 1).padStart(12, '0')}`;
+
+const word = fc.constantFrom('a', 'ab', 'abc', 'b', 'bo', 'strasse', '漢', '字', '🎉');
+const words = fc.array(word, { maxLength: 6 });
+const email = fc.record({
+  subject: words,
+  sender: words,
+  recipients: words,
+  attachments: words,
+  body: fc.oneof(
+    words,
+    words,
+    fc.tuple(words, words).map(([a, b]) => [...a, ...Array(600).fill('long'), ...b]),
+    // Of several pages.
+    fc.tuple(words, fc.nat(9), words).map(([a, n, b]) => [...a, ...Array.from({ length: 800 }, (_, i) => `b${n}word${i}`), ...b]),
+  ),
+});
+const term = fc.record({ words: fc.array(word, { minLength: 1, maxLength: 3 }), prefix: fc.boolean() });
+const terms = fc.array(term, { minLength: 1, maxLength: 3 });
+
+test('random words and terms agree with the definition, in whatever segments and versions they are', async (t) => {
+  const database = await migratedDatabase(t);
+  const sql = connect(database.address, { max: 4, applicationName: 'test', byKey: true, wide: true });
+  t.teardown(() => sql.end());
+  const store = postgresSearch(sql);
+  const directory = postgresDirectory(sql, 1);
+  const { signal } = new AbortController();
+  let phrases = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(email, { minLength: 1, maxLength: 12 }),
+      fc.array(fc.tuple(terms, fc.constantFrom(...SEARCH_PARTS)), { minLength: 4, maxLength: 8 }),
+      fc.nat(12),
+      fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 12, maxLength: 12 }),
+      async (emails, questions, earlier, pages) => {
+        const { id: accountId } = await directory.createAccount(`${randomUUID()}@example.test`, 'Search');
+        const ids = emails.map((_, n) => idOf(n));
+        await addEmails(sql, [accountId], ids);
+        const indexed = emails.map((each, n) => ({ accountId, id: idOf(n), ...each }));
+        await putEarlier(sql, indexed.slice(0, earlier));
+        for (const page of pages) {
+          const next = await store.unindexed([accountId], page);
+          await store.put(next.map(({ id }) => indexed[ids.indexOf(id)]!));
+        }
+        t.is((await store.unindexed([accountId], 100)).length, 0);
+        const ask = async () => {
+          for (const [asked, part] of questions) {
+            const expected = ids.filter((_, n) => isMatch(emails[n]!, asked, part));
+            const middle = ids[earlier % ids.length]!;
+            for (const after of [undefined, FIRST, middle]) {
+              t.deepEqual(
+                await found(store, accountId, asked, part, after),
+                expected.filter((id) => id > (after ?? '')),
+                JSON.stringify([asked, part, after]),
+              );
+            }
+            t.deepEqual(await found(postgresSearch(sql), accountId, asked, part), expected, 'of another node');
+            if (expected.length > 0 && wordCount(asked) > asked.length) phrases++;
+          }
+        };
+        await ask();
+        for (;;) {
+          const next = await store.outdated(accountId, 3);
+          if (next.length === 0) break;
+          await store.put(next.map(({ id }) => indexed[ids.indexOf(id)]!));
+        }
+        t.is((await sql`select from email_search where account_id = ${accountId}`).length, 0);
+        await ask();
+        await store.merge(accountId, { all: true, signal });
+        t.is((await store.matches(accountId, questions[0]![0], 'text')).segments, 1);
+        await ask();
+      },
+    ),
+    { numRuns: 30 },
+  );
+  t.true(phrases > 3, 'phrases that are there');
+});
+
+test('an account that is being deleted holds up no other, and becomes searchable when it stays', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const sql = connect(address, { max: 2, applicationName: 'test', byKey: true, wide: true });
+  t.teardown(() => sql.end());
+  const directory = postgresDirectory(sql, 1);
+  const store = postgresSearch(sql);
+  const accountIds: string[] = [];
+  for (const name of ['a', 'b']) accountIds.push((await directory.createAccount(`${name}@example.test`, name)).id);
+  const [deleted, other] = accountIds as [string, string];
+  await addEmails(sql, accountIds, [newId()]);
+  const page = await store.unindexed(accountIds, 10);
+  const fields = { subject: ['word'], sender: [], recipients: [], attachments: [], body: [] };
+  const emails = page.map(({ accountId, id }) => ({ accountId, id, ...fields }));
+  const waiting = async () => (await store.unindexed(accountIds, 10)).map(({ accountId }) => accountId);
+  await sql.begin(async (tx) => {
+    await tx`select from accounts where id = ${deleted} for update`;
+    t.deepEqual(await store.put(emails), [deleted]);
+  });
+  t.deepEqual(await waiting(), [deleted]);
+  const count = async (id: string) => (await found(store, id, [{ words: ['word'], prefix: false }], 'text')).length;
+  t.deepEqual([await count(deleted), await count(other)], [0, 1]);
+  t.deepEqual(await store.put(emails), []);
+  t.deepEqual([await count(deleted), await count(other)], [1, 1]);
+  await directory.deleteAccount(deleted);
+  t.deepEqual(await store.put(emails), [deleted], 'nothing is left behind of an account that is gone');
+  t.is(await count(deleted), 0);
+  t.is((await sql`select from search_segments where account_id = ${deleted}`).length, 0);
+});
+
+test('emails become searchable, and their segments are merged, without a look at the others of their accounts', async (t) => {
+  const { address } = await migratedDatabase(t);
+  const directorySql = connect(address, { max: 1, applicationName: 'test' });
+  const sql = connect(address, { max: 1, applicationName: 'test', byKey: true, wide: true });
+  t.teardown(async () => {
+    await Promise.all([directorySql.end(), sql.end()]);
+  });
+  const directory = postgresDirectory(directorySql, 1);
+  const accountIds: string[] = [];
+  for (const name of ['a', 'b']) accountIds.push((await directory.createAccount(`${name}@example.test`, name)).id);
+  const others = Array.from({ length: 3000 }, () => randomUUID());
+  await directorySql`
+    insert into accounts (id, shard, email, display_name, modseq) select x, 0, x, '', 1 from unnest(${others}::uuid[]) x`;
+  // The database knows of accounts with one email each.
+  const newIds = (count: number) => Array.from({ length: count }, () => newId());
+  await addEmails(directorySql, others, newIds(1));
+  await directorySql`analyze emails, accounts`;
+  await addEmails(directorySql, others, newIds(20));
+  await addEmails(directorySql, accountIds, newIds(2000));
+  const store = postgresSearch(sql);
+  const put = async () => {
+    const page = await store.unindexed(accountIds, 5);
+    await store.put(page.map((each) => ({ ...each, ...fieldsOf('word') })));
+    return page.length;
+  };
+  const rows = await rowsRead(sql, async () => t.is(await put(), 10));
+  t.true(rows.emails >= 10 && rows.emails < 100, `${rows.emails} rows were read`);
+  for (let i = 1; i < 16; i++) await put();
+  const segments = { accountId: others[0]!, ...fieldsOf('other') };
+  await store.put([{ ...segments, id: newId() }]);
+  const merging = await rowsRead(sql, async () => {
+    t.is((await store.merge(accountIds[0]!, { signal: new AbortController().signal })).segments, 16);
+  });
+  t.true(merging.emails >= 80 && merging.emails < 200, `${merging.emails} emails were read`);
+  t.true(merging.segments >= 16 && merging.segments < 200, `${merging.segments} segments were read`);
+});
+
+const fieldsOf = (body: string) => ({ subject: [], sender: [], recipients: [], attachments: [], body: [body] });
+
+async function rowsRead(sql: Sql, work: () => Promise<unknown>): Promise<{ emails: number; segments: number }> {
+  const read = async () => {
+    await sql`select pg_stat_force_next_flush()`;
+    const rows = await sql<{ name: string; read: number }[]>`
+      select relname as name, sum(idx_tup_read)::float8 as read from pg_stat_user_indexes group by 1`;
+    return new Map(rows.map(({ name, read }) => [name, read]));
+  };
+  const before = await read();
+  await work();
+  const after = await read();
+  const of = (name: string) => after.get(name)! - before.get(name)!;
+  return { emails: of('emails'), segments: of('search_segments') };
+}
+
+async function addEmails(sql: Sql, accountIds: readonly string[], ids: readonly string[]): Promise<void> {
+  await sql`
+    insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
+      received_at, size, has_attachments, attachment_count, flags, modseq)
+    select a, x, '\\x00', '', x, '{}', '', '', '', '', now(), 1, false, 0, 0, 1
+    from unnest(${accountIds as string[]}::uuid[]) a, unnest(${ids as string[]}::uuid[]) x`;
+}
