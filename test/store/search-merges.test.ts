@@ -144,7 +144,15 @@ test('the same emails put by two nodes at once are found once, and are in one se
     insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
       received_at, size, has_attachments, attachment_count, flags, modseq)
     select ${accountId}, x, '\\x00', '', x, '{}', '', '', '', '', now(), 1, false, 0, 0, 1 from unnest(${ids}::uuid[]) x`;
-  const emails = ids.map((id) => ({ accountId, id, subject: ['word'], sender: [], recipients: [], attachments: [], body: [] }));
+  const emails = ids.map((id) => ({
+    accountId,
+    id,
+    subject: ['word'],
+    sender: [],
+    recipients: [],
+    attachments: [],
+    body: [],
+  }));
   const stores = [store, postgresSearch(open('other'))];
   await Promise.all(stores.map((each) => each.put(emails)));
   t.deepEqual(await segments(accountId), [8]);

@@ -49,7 +49,9 @@ const email = fc.record({
     words,
     fc.tuple(words, words).map(([a, b]) => [...a, ...Array(600).fill('long'), ...b]),
     // Of several pages.
-    fc.tuple(words, fc.nat(9), words).map(([a, n, b]) => [...a, ...Array.from({ length: 800 }, (_, i) => `b${n}word${i}`), ...b]),
+    fc
+      .tuple(words, fc.nat(9), words)
+      .map(([a, n, b]) => [...a, ...Array.from({ length: 800 }, (_, i) => `b${n}word${i}`), ...b]),
   ),
 });
 const term = fc.record({ words: fc.array(word, { minLength: 1, maxLength: 3 }), prefix: fc.boolean() });

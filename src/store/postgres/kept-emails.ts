@@ -45,8 +45,7 @@ export async function keptEmails(
       signal.throwIfAborted();
       const to = Math.min(emails, from + EMAILS_AT_ONCE);
       const gone = await goneOf(ids.subarray(from * ID_OCTETS, to * ID_OCTETS));
-      for (let i = from; i < to; i++)
-        kept[i] = !gone.has(i - from) && set.add(ids, i * ID_OCTETS) ? count++ : -1;
+      for (let i = from; i < to; i++) kept[i] = !gone.has(i - from) && set.add(ids, i * ID_OCTETS) ? count++ : -1;
       await nextTurn();
     }
     return count === emails ? undefined : kept;

@@ -93,7 +93,12 @@ export function segmentMatches(sql: Sql) {
     return { ids: found.packed(), segments: ready.length };
   };
 
-  function rowsAfter({ accountId, terms, part, after, query, ends, pages }: Question, last: number, isFirst: boolean, whole: readonly number[]) {
+  function rowsAfter(
+    { accountId, terms, part, after, query, ends, pages }: Question,
+    last: number,
+    isFirst: boolean,
+    whole: readonly number[],
+  ) {
     const { lookups, needsPositions } = query;
     const positions = needsPositions ? sql`positions` : sql`null::bytea as positions`;
     return sql<Row[]>`
@@ -104,8 +109,12 @@ export function segmentMatches(sql: Sql) {
           ${after === undefined ? sql`` : sql`and last_id > ${after}`}
         order by id limit ${SEGMENTS}
       )
-      ${isFirst ? sql`select null as id, null as emails, false as "isPaged", ${earlierMatches(sql, accountId, terms, part, after)} as ids,
-        null as lookup, null as "firstWord", 0 as part, null as words, null as positions union all` : sql``}
+      ${
+        isFirst
+          ? sql`select null as id, null as emails, false as "isPaged", ${earlierMatches(sql, accountId, terms, part, after)} as ids,
+        null as lookup, null as "firstWord", 0 as part, null as words, null as positions union all`
+          : sql``
+      }
       select id::float8, emails, paged, case when not paged and not known then ids end, null::int, null::bytea, 0,
         case when not known then words end, case when not known then positions end
       from segment
@@ -200,7 +209,12 @@ export function segmentMatches(sql: Sql) {
 }
 
 function wholeSegment(id: number, { ids, words, positions }: Row): KeptSegment {
-  const page = { firstWord: '', part: 0, words: own(words!), positions: positions === null ? NO_OCTETS : own(positions) };
+  const page = {
+    firstWord: '',
+    part: 0,
+    words: own(words!),
+    positions: positions === null ? NO_OCTETS : own(positions),
+  };
   return { id, ids: own(ids!), page, hasPositions: positions !== null };
 }
 
