@@ -271,7 +271,10 @@ class Merge {
 
   /** No id is greater. */
   #lastId(): string {
-    return this.#inputs.reduce((last, { lastId }) => (lastId > last ? lastId : last), NO_ID);
+    return this.#inputs
+      .map(({ lastId }) => lastId)
+      .sort()
+      .at(-1)!;
   }
 }
 
