@@ -21,7 +21,7 @@ export interface MergeMeter {
   failed(ms: number): void;
 }
 
-export const NO_MERGE_METER: MergeMeter = { merged() {}, failed() {} };
+const NO_MERGE_METER: MergeMeter = { merged() {}, failed() {} };
 
 export interface SearchMerging {
   /** The store, whose use tells when merges are due. */

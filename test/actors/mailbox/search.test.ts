@@ -22,6 +22,8 @@ import { postgresDirectory } from '../../../src/store/postgres/directory.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { postgresSearch } from '../../../src/store/postgres/search.js';
+import type { EmailWords } from '../../../src/store/search.js';
+import { putEarlier } from '../../support/earlier-search.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
 import { NO_OUTBOUND } from '../../support/no-outbound.js';
 import { fixedOwnership } from '../../support/ownership.js';
@@ -131,6 +133,7 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
 
   return {
     sql,
+    search,
     gate,
     deliver,
     find,
@@ -193,25 +196,31 @@ test('recipients and names of attachments are found too', async (t) => {
 test('mail that an earlier version has indexed is indexed again, and what was found before is not the last word', async (t) => {
   const { account, deliver, found, sql } = await setUp(t, { renewMs: 50 });
   const [id, other] = [await account(), await account()];
-  await deliver(other, { subject: 'other', recipients: 'zoe@c.test' });
-  const removed = await deliver(id, { subject: 'removed', recipients: 'zoe@c.test' });
-  for (let i = 0; i < 150; i++)
-    await deliver(id, { subject: `mail ${i}`, recipients: i % 50 === 0 ? 'zoe@c.test' : '' });
+  const earlier: EmailWords[] = [];
+  const deliverTo = async (accountId: string, subject: string, recipients = '') => {
+    const emailId = await deliver(accountId, { subject, recipients });
+    const others = { sender: wordsOf('a@b.test'), recipients: [], attachments: [], body: [] };
+    earlier.push({ accountId, id: emailId, subject: wordsOf(subject), ...others });
+    return emailId;
+  };
+  await deliverTo(other, 'other', 'zoe@c.test');
+  const removed = await deliverTo(id, 'removed', 'zoe@c.test');
+  for (let i = 0; i < 150; i++) await deliverTo(id, `mail ${i}`, i % 50 === 0 ? 'zoe@c.test' : '');
   t.is((await found(id, 'zoe')).length, 4);
   t.is((await found(other, 'zoe')).length, 1);
   // As a node of an earlier version has left it: without the recipients, and with a row of an email that is gone.
   await sql.begin(async (tx) => {
-    await tx`update email_search set version = 1, words = ts_delete(words, array(
-      select lexeme from unnest(tsvector_to_array(words)) lexeme where lexeme like '%zoe'))`;
+    await tx`delete from search_segments`;
+    await tx`delete from search_pages`;
+    await tx`delete from search_state`;
     await tx`delete from emails where id = ${removed}`;
   });
-  const outdated = async () =>
-    (await sql<{ n: number }[]>`select count(*)::int as n from email_search where version < 2`)[0]!.n;
-  while ((await outdated()) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await putEarlier(sql, earlier);
+  while ((await sql`select from email_search limit 1`).length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 10));
   t.is((await found(other, 'zoe')).length, 1);
   t.deepEqual((await found(id, 'zoe')).toSorted(), ['mail 0', 'mail 100', 'mail 50']);
-  const [left] = await sql`select count(*)::int as n from email_search where account_id = ${id}`;
-  t.is(left?.['n'], 150);
+  t.is((await found(id, 'mail')).length, 100, 'a page of those that were indexed again');
 });
 
 test('words, prefixes, phrases, senders and accents find what they should, at once', async (t) => {
@@ -342,15 +351,20 @@ test('sent emails of one sender are a list of their own', async (t) => {
 });
 
 test('what is removed is found no more and leaves nothing behind; lost rows are made again', async (t) => {
-  const { sql, account, deleteAccount, deliver, found, mailbox, reload } = await setUp(t);
+  const { sql, search, account, deleteAccount, deliver, found, mailbox, reload } = await setUp(t);
   const id = await account();
-  const rows = async () => (await sql`select email_id from email_search where account_id = ${id}`).length;
+  const { signal } = new AbortController();
+  const indexed = async () => {
+    const [row] = await sql`select coalesce(sum(emails), 0)::int as n from search_segments where account_id = ${id}`;
+    return row?.['n'];
+  };
   const ids = [];
   for (let i = 0; i < 250; i++) ids.push(await deliver(id, { subject: `word ${i}` }));
   t.is((await found(id, 'word')).length, 100);
-  t.is(await rows(), 250);
+  t.is(await indexed(), 250);
   await mailbox(id).ask('remove', { emailIds: [ids[0]!, ids[249]!] });
-  t.is(await rows(), 248);
+  await search.merge(id, { all: true, signal });
+  t.is(await indexed(), 248);
   t.deepEqual(await found(id, '"249"'), []);
   // The newest is gone before it was searchable.
   const last = await deliver(id, { subject: 'word last' });
@@ -360,9 +374,10 @@ test('what is removed is found no more and leaves nothing behind; lost rows are 
   t.deepEqual(await found(id, 'word 77'), ['word 77']);
   await deliver(id, { subject: 'after it all' });
   t.deepEqual(await found(id, 'after'), ['after it all']);
-  t.is(await rows(), 249);
+  t.is(await indexed(), 249);
   await deleteAccount(id);
-  t.is(await rows(), 0);
+  t.is(await indexed(), 0);
+  t.is((await sql`select from search_pages where account_id = ${id}`).length, 0);
   t.is((await sql`select from search_state where account_id = ${id}`).length, 0);
 });
 
@@ -377,7 +392,7 @@ test('deliveries become searchable by themselves; a search that would wait long 
   await t.throwsAsync(found(id, 'slow'), { code: 'overloaded' });
   open();
   for (;;) {
-    const [row] = await sql`select count(*)::int as count from email_search`;
+    const [row] = await sql`select count(*)::int as count from search_segments`;
     if (row!['count'] === 1) break;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
