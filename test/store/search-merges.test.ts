@@ -194,6 +194,49 @@ test('searches find everything while segments are put and merged', async (t) => 
   t.true((await merges) > 3);
 });
 
+test('a segment that is merged while it is searched is found where it went', async (t) => {
+  const { sql, account, add, found, store } = await setUp(t);
+  // Beginnings of many pages are streamed; ids are read apart from words.
+  for (const [query, statement] of [
+    ['w', 'and (first_word, part) >'],
+    ['zoe', 'select id::float8, ids from'],
+  ] as const) {
+    const { accountId, ids } = await account(16, MANY);
+    // A merge that takes long has its id before segments that are put meanwhile.
+    const [early] = await sql<{ id: number }[]>`select nextval('search_segment_ids')::float8 as id`;
+    ids.push(await add(accountId, 16));
+    let merged = 0;
+    const searching = new Proxy(sql, {
+      apply(target, _this, [strings, ...values]: [TemplateStringsArray, ...never[]]) {
+        if (merged > 0 || !strings.join('').includes(statement)) return target(strings, ...values);
+        return (async () => {
+          merged = (await store.merge(accountId, { all: true, signal: NO_SIGNAL })).segments;
+          const [output] = await sql<{ id: number }[]>`
+            update search_segments set id = ${early!.id} where account_id = ${accountId} returning id::float8`;
+          t.is(output?.id, early!.id);
+          await sql`update search_pages set segment = ${early!.id} where account_id = ${accountId}`;
+          ids.push(await add(accountId, 17));
+          return target(strings, ...values);
+        })();
+      },
+    });
+    const hits = await found(accountId, query, postgresSearch(searching));
+    t.is(merged, 17);
+    t.deepEqual(hits, ids.toSorted(), query);
+  }
+});
+
+test('more segments than are looked at once are all found, and become few by one merge', async (t) => {
+  const { account, found, segments, store } = await setUp(t);
+  const { accountId, ids } = await account(150);
+  for (const query of ['all', '"all"', 'zoe@💌']) t.deepEqual(await found(accountId, query), ids.toSorted(), query);
+  t.deepEqual(await found(accountId, 'number149'), [ids[149]]);
+  t.is((await store.matches(accountId, searchTerms('zoe'), 'text')).segments, 150);
+  t.like(await store.merge(accountId, { signal: NO_SIGNAL }), { segments: 150, emails: 150, mayBeMore: false });
+  t.deepEqual(await segments(accountId), [150]);
+  t.deepEqual(await found(accountId, 'all'), ids.toSorted());
+});
+
 test('emails that are gone go with a merge, and with all of them their segments', async (t) => {
   const { sql, account, found, segments, store, strayPages } = await setUp(t);
   for (const words of [1, MANY]) {

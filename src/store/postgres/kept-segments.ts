@@ -48,11 +48,10 @@ export class KeptSegments {
   }
 
   /** The others of the account are gone. */
-  retain(accountId: string, ids: readonly number[]): void {
+  retain(accountId: string, ids: ReadonlySet<number>): void {
     const account = this.#accounts.get(accountId);
     if (account === undefined) return;
-    const left = new Set(ids);
-    for (const id of account.segments.keys()) if (!left.has(id)) this.#drop(account, id);
+    for (const id of account.segments.keys()) if (!ids.has(id)) this.#drop(account, id);
   }
 
   #drop(account: Account, id: number): void {

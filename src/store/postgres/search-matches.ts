@@ -1,5 +1,5 @@
 // Which emails the words of a search are in: the pages that may hold them come from the database, segment by segment in the
-// order of their ids. A segment that is gone meanwhile was merged into one with a greater id, so a search that goes on by ids
+// order of their ids. A segment that is gone meanwhile was merged into one with a greater id, so a search that goes on behind it
 // misses nothing and needs no snapshot.
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { FoundEmails, SearchPart } from '../search.js';
@@ -24,7 +24,6 @@ const NO_OCTETS = new Uint8Array(0);
 interface Row {
   readonly id: number | null;
   readonly emails: number | null;
-  readonly isPaged: boolean;
   readonly ids: Uint8Array | null;
   readonly lookup: number | null;
   readonly firstWord: Buffer | null;
@@ -65,7 +64,7 @@ export function segmentMatches(sql: Sql) {
     const pages = Math.max(1, Math.min(PAGES, Math.floor(PAGES_OF_ALL / lookups.length)));
     const question = { accountId, terms, part, after, query, ends, pages };
     const found = new FoundIds(after);
-    const ready: number[] = [];
+    const ready = new Set<number>();
     for (let last = 0, isFirst = true; ; isFirst = false) {
       const known = kept.of(accountId);
       const isWhole = ({ page, hasPositions }: KeptSegment) =>
@@ -73,26 +72,28 @@ export function segmentMatches(sql: Sql) {
       const whole = [...known.values()].filter(isWhole).map(({ id }) => id);
       const rows = await guarded(() => rowsAfter(question, last, isFirst, whole));
       const matched = new Map<number, Matched>();
+      const gone: number[] = [];
       let count = 0;
-      let isGone = false;
       for (const row of rows) {
         if (row.id === null && row.ids !== null) found.add(row.ids);
         if (row.id === null || row.emails === null) continue;
         const segment = row.words === null ? known.get(row.id) : wholeSegment(row.id, row);
         if (row.words !== null) kept.keep(accountId, segment!);
         const ordinals = await ordinalsIn(question, row.id, row.emails, segment?.page, rows);
-        if (ordinals === undefined) isGone = true;
+        if (ordinals === undefined) gone.push(row.id);
         else if (ordinals.length > 0) matched.set(row.id, { ordinals, ids: segment?.ids });
-        ready.push(row.id);
+        ready.add(row.id);
         last = row.id;
         count++;
       }
-      if (!(await addIds(accountId, matched, found))) isGone = true;
-      if (count < SEGMENTS && !isGone) break;
+      gone.push(...(await addIds(accountId, matched, found)));
+      for (const id of gone) ready.delete(id);
+      if (gone.length > 0) last = Math.min(...gone);
+      else if (count < SEGMENTS) break;
     }
     // Those that were merged are asked for no more.
     if (after === undefined) kept.retain(accountId, ready);
-    return { ids: found.packed(), segments: ready.length };
+    return { ids: found.packed(), segments: ready.size };
   };
 
   function rowsAfter(
@@ -103,6 +104,9 @@ export function segmentMatches(sql: Sql) {
   ) {
     const { lookups, needsPositions } = query;
     const positions = needsPositions ? sql`positions` : sql`null::bytea as positions`;
+    const earlier = sql`
+      union all
+      select null, null, ${earlierMatches(sql, accountId, terms, part, after)}, null, null, 0, null, null`;
     return sql<Row[]>`
       with segment as materialized (
         select id, emails, words is null as paged, ids, words, ${positions},
@@ -111,17 +115,12 @@ export function segmentMatches(sql: Sql) {
           ${after === undefined ? sql`` : sql`and last_id > ${after}`}
         order by id limit ${SEGMENTS}
       )
-      ${
-        isFirst
-          ? sql`select null as id, null as emails, false as "isPaged", ${earlierMatches(sql, accountId, terms, part, after)} as ids,
-        null as lookup, null as "firstWord", 0 as part, null as words, null as positions union all`
-          : sql``
-      }
-      select id::float8, emails, paged, case when not paged and not known then ids end, null::int, null::bytea, 0,
-        case when not known then words end, case when not known then positions end
+      select id::float8 as id, emails, case when not paged and not known then ids end as ids,
+        null::int as lookup, null::bytea as "firstWord", 0 as part, case when not known then words end as words,
+        case when not known then positions end as positions
       from segment
       union all
-      select s.id::float8, null, true, null, w.n::int - 1, p.first_word, p.part, p.words, p.positions
+      select s.id::float8, null, null, w.n::int - 1, p.first_word, p.part, p.words, p.positions
       from segment s cross join unnest(
         ${binaryArray(lookups.map(({ word }) => octets(word)))}::bytea[], ${binaryArray(ends.map(octets))}::bytea[]
       ) with ordinality as w (word, ending, n) cross join lateral (
@@ -135,7 +134,8 @@ export function segmentMatches(sql: Sql) {
         order by first_word, part limit ${pages}
       ) p
       where s.paged
-      order by 1, lookup nulls first, "firstWord", part`;
+      ${isFirst ? earlier : sql``}
+      order by id, lookup nulls first, "firstWord", part`;
   }
 
   /** Undefined when the segment is gone. `page`: the only one. */
@@ -190,23 +190,28 @@ export function segmentMatches(sql: Sql) {
     }
   }
 
-  /** False when a segment is gone. */
-  async function addIds(accountId: string, matched: ReadonlyMap<number, Matched>, found: FoundIds): Promise<boolean> {
-    const missing = [...matched].filter(([, { ids }]) => ids === undefined).map(([id]) => id);
-    let read = 0;
-    if (missing.length > 0) {
-      const rows = await guarded(
-        () => sql<{ id: number; ids: Uint8Array }[]>`
-          select id::float8, ids from search_segments where account_id = ${accountId} and id = any(${missing}::bigint[])`,
-      );
-      read = rows.length;
-      for (const { id, ids } of rows) {
-        kept.keep(accountId, { id, ids: own(ids), hasPositions: false });
-        await found.addOf(ids, matched.get(id)!.ordinals);
-      }
+  /** Returns the segments that are gone. */
+  async function addIds(
+    accountId: string,
+    matched: ReadonlyMap<number, Matched>,
+    found: FoundIds,
+  ): Promise<readonly number[]> {
+    const missing: number[] = [];
+    for (const [id, { ids, ordinals }] of matched) {
+      if (ids === undefined) missing.push(id);
+      else await found.addOf(ids, ordinals);
     }
-    for (const { ids, ordinals } of matched.values()) if (ids !== undefined) await found.addOf(ids, ordinals);
-    return read === missing.length;
+    if (missing.length === 0) return [];
+    const rows = await guarded(
+      () => sql<{ id: number; ids: Uint8Array }[]>`
+        select id::float8, ids from search_segments where account_id = ${accountId} and id = any(${missing}::bigint[])`,
+    );
+    for (const { id, ids } of rows) {
+      kept.keep(accountId, { id, ids: own(ids), hasPositions: false });
+      await found.addOf(ids, matched.get(id)!.ordinals);
+    }
+    const read = new Set(rows.map(({ id }) => id));
+    return missing.filter((id) => !read.has(id));
   }
 }
 
