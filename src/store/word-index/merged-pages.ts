@@ -79,6 +79,7 @@ class SourceReader {
     if (entries === undefined || !entries.next()) return false;
     if (entries.lastOrdinal >= this.#source.emails) throw damagedPage('an ordinal is too large');
     this.word.length = entries.shared;
+    this.word.reserve(entries.restEnd - entries.restStart);
     this.word.copy(entries.words, entries.restStart, entries.restEnd);
     return true;
   }
@@ -100,23 +101,12 @@ class SourceReader {
   /** The postings of this entry. Returns how many octets they have. */
   appendTo(writer: PageWriter): number {
     const entries = this.#entries!;
-    if (this.#source.kept === undefined) this.#copyTo(writer, entries);
-    else this.#decodeTo(writer, entries, this.#source.kept);
+    if (this.#source.kept === undefined) writer.copyPostings(entries, this.#base);
+    else this.#copyKept(writer, entries, this.#source.kept);
     return entries.listEnd - entries.listStart + entries.positionsEnd - entries.positionsStart;
   }
 
-  #copyTo(writer: PageWriter, entries: PageEntries): void {
-    const { words, positions, listStart, listEnd, positionsStart, positionsEnd, count, lastOrdinal } = entries;
-    const first = varintAt(words, listStart, listEnd);
-    writer.copyList(
-      { octets: words, start: afterVarint(words, listStart), end: listEnd },
-      { octets: positions, start: positionsStart, end: positionsEnd },
-      { ordinal: this.#base + (first >>> 1), isInBody: (first & 1) === 1 },
-      { count: count - 1, lastOrdinal: this.#base + lastOrdinal },
-    );
-  }
-
-  #decodeTo(writer: PageWriter, entries: PageEntries, kept: Int32Array): void {
+  #copyKept(writer: PageWriter, entries: PageEntries, kept: Int32Array): void {
     const { words, positions, listEnd, positionsEnd, count } = entries;
     let ordinal = 0;
     let at = entries.listStart;
@@ -126,8 +116,8 @@ class SourceReader {
       at = afterVarint(words, at);
       ordinal += posting >>> 1;
       const places = varintAt(positions, positionsAt, positionsEnd);
-      const start = afterVarint(positions, positionsAt);
-      let end = start;
+      const start = positionsAt;
+      let end = afterVarint(positions, start);
       for (let place = 0; place < places; place++) {
         if (end >= positionsEnd) throw damagedPage('positions are cut');
         end = afterVarint(positions, end);
@@ -136,8 +126,7 @@ class SourceReader {
       positionsAt = end;
       const target = kept[ordinal]!;
       if (target < 0) continue;
-      writer.posting(this.#base + target, (posting & 1) === 1, places);
-      writer.copyPositions(positions, start, end);
+      writer.copyPosting(this.#base + target, (posting & 1) === 1, positions, start, end);
     }
     if (at !== listEnd || positionsAt !== positionsEnd || ordinal !== entries.lastOrdinal)
       throw damagedPage('postings go on');
