@@ -3,8 +3,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { damagedPage, type IndexPage } from './index-page.js';
 import { OctetBuffer } from './octet-buffer.js';
-import { afterVarint, PageEntries, varintAt } from './page-entries.js';
+import { PageEntries } from './page-entries.js';
 import { PageWriter } from './page-writer.js';
+import { VarintReader } from './varint-reader.js';
 
 export interface MergeSource {
   readonly pages: AsyncIterable<IndexPage> | Iterable<IndexPage>;
@@ -107,29 +108,20 @@ class SourceReader {
   }
 
   #copyKept(writer: PageWriter, entries: PageEntries, kept: Int32Array): void {
-    const { words, positions, listEnd, positionsEnd, count } = entries;
+    const list = new VarintReader(entries.words, entries.listStart, entries.listEnd);
+    const positions = new VarintReader(entries.positions, entries.positionsStart, entries.positionsEnd);
     let ordinal = 0;
-    let at = entries.listStart;
-    let positionsAt = entries.positionsStart;
-    for (let i = 0; i < count; i++) {
-      const posting = varintAt(words, at, listEnd);
-      at = afterVarint(words, at);
+    for (let left = entries.count; left > 0; left--) {
+      const posting = list.next();
       ordinal += posting >>> 1;
-      const places = varintAt(positions, positionsAt, positionsEnd);
-      const start = positionsAt;
-      let end = afterVarint(positions, start);
-      for (let place = 0; place < places; place++) {
-        if (end >= positionsEnd) throw damagedPage('positions are cut');
-        end = afterVarint(positions, end);
-      }
-      if (ordinal >= kept.length || end > positionsEnd) throw damagedPage('postings are cut');
-      positionsAt = end;
+      const start = positions.at;
+      positions.skip(positions.next());
+      if (ordinal >= kept.length) throw damagedPage('an ordinal is too large');
       const target = kept[ordinal]!;
       if (target < 0) continue;
-      writer.copyPosting(this.#base + target, (posting & 1) === 1, positions, start, end);
+      writer.copyPosting(this.#base + target, (posting & 1) === 1, positions.octets, start, positions.at);
     }
-    if (at !== listEnd || positionsAt !== positionsEnd || ordinal !== entries.lastOrdinal)
-      throw damagedPage('postings go on');
+    if (!list.isAtEnd || !positions.isAtEnd || ordinal !== entries.lastOrdinal) throw damagedPage('postings go on');
   }
 }
 

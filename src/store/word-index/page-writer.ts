@@ -2,7 +2,8 @@
 // a row without parts elsewhere; a longer list has pages of its own.
 import { BODY_POSITION, damagedPage, type IndexPage, NO_POSITION } from './index-page.js';
 import { LONGEST_VARINT, OctetBuffer } from './octet-buffer.js';
-import { afterVarint, binaryString, type PageEntries, varintAt } from './page-entries.js';
+import { binaryString, type PageEntries } from './page-entries.js';
+import { VarintReader } from './varint-reader.js';
 
 /** Of words and positions together, of a page that words share: with the rest of its row it fills a page of the database. */
 const SHARED_OCTETS = 7_600;
@@ -78,10 +79,10 @@ export class PageWriter {
   /** All postings of an entry, whose ordinals begin at `base` here. */
   copyPostings(entries: PageEntries, base: number): void {
     const { words, positions, listStart, listEnd, positionsStart, positionsEnd } = entries;
-    const first = varintAt(words, listStart, listEnd);
-    const second = afterVarint(words, listStart);
-    this.#beginPosting(base + (first >>> 1), (first & 1) === 1, listEnd - second, positionsEnd - positionsStart);
-    this.#list.copy(words, second, listEnd);
+    const list = new VarintReader(words, listStart, listEnd);
+    const first = list.next();
+    this.#beginPosting(base + (first >>> 1), (first & 1) === 1, listEnd - list.at, positionsEnd - positionsStart);
+    this.#list.copy(words, list.at, listEnd);
     this.#listPositions.copy(positions, positionsStart, positionsEnd);
     this.#count += entries.count;
     this.#lastOrdinal = base + entries.lastOrdinal;
