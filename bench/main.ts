@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   realtime: () => import('./realtime.js'),
   rest: () => import('./rest.js'),
   indexing: () => import('./indexing.js'),
+  'word-index': () => import('./word-index.js'),
   imap: () => import('./imap.js'),
   pop3: () => import('./pop3.js'),
   outbound: () => import('./outbound.js'),

@@ -6,7 +6,7 @@ import { Octets } from './octet-parameters.js';
 
 const ID_OCTETS = 16;
 /** Emails that are looked for by one statement. */
-const EMAILS_AT_ONCE = 5_000;
+export const EMAILS_AT_ONCE = 5_000;
 
 export interface Kept {
   /** Of each segment, for each email its ordinal among those that are kept, or -1; undefined when all are. */
@@ -18,6 +18,39 @@ export interface Kept {
   readonly isWhole: boolean;
 }
 
+/** Goes through the emails of segments, one after the other. */
+export class KeptEmails {
+  readonly #set = new IdSet();
+  readonly #ordinals: (Int32Array | undefined)[] = [];
+  #kept = new Int32Array(0);
+  #count = 0;
+
+  begin(emails: number): void {
+    this.#kept = new Int32Array(emails);
+    this.#count = 0;
+  }
+
+  /** Emails of the segment from `first` on. `gone`: numbers within `ids`. */
+  add(first: number, ids: Uint8Array, gone: readonly number[]): void {
+    const [set, kept] = [this.#set, this.#kept];
+    const isGone = new Set(gone);
+    for (let i = 0; i * ID_OCTETS < ids.length; i++) {
+      const isKept = !isGone.has(i) && set.add(ids, i * ID_OCTETS);
+      kept[first + i] = isKept ? set.size - 1 : -1;
+      if (isKept) this.#count++;
+    }
+  }
+
+  end(): void {
+    this.#ordinals.push(this.#count === this.#kept.length ? undefined : this.#kept);
+  }
+
+  result(): Kept {
+    const [set, ordinals] = [this.#set, this.#ordinals];
+    return { ordinals, ids: set.octets(), emails: set.size, isWhole: ordinals.every((each) => each === undefined) };
+  }
+}
+
 /** Undefined when a segment is gone. */
 export async function keptEmails(
   sql: Sql,
@@ -25,40 +58,32 @@ export async function keptEmails(
   segments: readonly { readonly id: number; readonly emails: number }[],
   signal: AbortSignal,
 ): Promise<Kept | undefined> {
-  const set = new IdSet();
-  const ordinals: (Int32Array | undefined)[] = [];
-  for (const { id } of segments) {
+  const kept = new KeptEmails();
+  for (const { id, emails } of segments) {
     const [row] = await guarded(
       () => sql<{ ids: Uint8Array }[]>`
         select ids from search_segments where account_id = ${accountId} and id = ${id} and is_ready`,
     );
     if (row === undefined) return undefined;
-    ordinals.push(await keptOf(row.ids));
-  }
-  return { ordinals, ids: set.octets(), emails: set.size, isWhole: ordinals.every((each) => each === undefined) };
-
-  async function keptOf(ids: Uint8Array): Promise<Int32Array | undefined> {
-    const emails = ids.length / ID_OCTETS;
-    const kept = new Int32Array(emails);
-    let count = 0;
-    for (let from = 0; from < emails; from += EMAILS_AT_ONCE) {
+    kept.begin(emails);
+    for (let first = 0; first < emails; first += EMAILS_AT_ONCE) {
       signal.throwIfAborted();
-      const to = Math.min(emails, from + EMAILS_AT_ONCE);
-      const gone = await goneOf(ids.subarray(from * ID_OCTETS, to * ID_OCTETS));
-      for (let i = from; i < to; i++) kept[i] = !gone.has(i - from) && set.add(ids, i * ID_OCTETS) ? count++ : -1;
+      const ids = row.ids.subarray(first * ID_OCTETS, (first + EMAILS_AT_ONCE) * ID_OCTETS);
+      kept.add(first, ids, await goneOf(ids));
       await nextTurn();
     }
-    return count === emails ? undefined : kept;
+    kept.end();
   }
+  return kept.result();
 
   /** Numbers of the emails that are not there. One look-up each: as a join, planned while the table was small, it may read all of them. */
-  async function goneOf(ids: Uint8Array): Promise<ReadonlySet<number>> {
+  async function goneOf(ids: Uint8Array): Promise<readonly number[]> {
     const rows = await guarded(
       () => sql<{ n: number }[]>`
         select n from generate_series(0, ${ids.length / ID_OCTETS - 1}::int) n
         where (select true from emails where account_id = ${accountId}
           and id = encode(substring(${new Octets([ids])}::bytea from n * ${ID_OCTETS} + 1 for ${ID_OCTETS}), 'hex')::uuid) is null`,
     );
-    return new Set(rows.map(({ n }) => n));
+    return rows.map(({ n }) => n);
   }
 }

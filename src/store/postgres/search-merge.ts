@@ -4,8 +4,9 @@ import type { MergeOptions, MergeOutcome } from '../search.js';
 import { type IndexPage, levelOf } from '../word-index/index-page.js';
 import { mergedPages } from '../word-index/merged-pages.js';
 import { guarded, type Sql } from './client.js';
-import { type Kept, keptEmails } from './kept-emails.js';
+import { EMAILS_AT_ONCE, type Kept, keptEmails } from './kept-emails.js';
 import { discardSegments, octetsOf, pageRows, segmentColumns, segmentRows } from './search-segments.js';
+import { readSmallSegments } from './small-segments.js';
 
 /** Segments of a level that are merged, and the most at once. */
 const DUE = 16;
@@ -48,10 +49,15 @@ export async function mergeSegments(sql: Sql, accountId: string, options: MergeO
   const segments = rows.filter(({ isReady }) => isReady);
   const inputs = all && segments.length <= MOST ? segments : due(segments);
   if (inputs.length === 0) return NOTHING;
-  const kept = await keptEmails(sql, accountId, inputs, signal);
+  const isSmall =
+    sum(inputs.map((input) => input.octets)) <= FEW_OCTETS &&
+    sum(inputs.map((input) => input.emails)) <= EMAILS_AT_ONCE;
+  const ids = inputs.map(({ id }) => id);
+  const small = isSmall ? await readSmallSegments(sql, accountId, ids) : undefined;
+  const kept = isSmall ? small?.kept : await keptEmails(sql, accountId, inputs, signal);
   if (kept === undefined || (inputs.length === 1 && kept.isWhole)) return NOTHING;
   const merge = new Merge(sql, accountId, inputs, kept, signal);
-  const octets = sum(inputs.map((input) => input.octets)) <= FEW_OCTETS ? await merge.atOnce() : await merge.streamed();
+  const octets = small === undefined ? await merge.streamed() : await merge.atOnce(small.pages);
   if (octets === undefined) return NOTHING;
   const { emails } = kept;
   const levels = segments.filter((segment) => !inputs.includes(segment)).map(({ level }) => level);
@@ -91,22 +97,11 @@ class Merge {
     this.#signal = signal;
   }
 
-  /** Octets of the new segment; undefined when another one has merged its inputs. */
-  async atOnce(): Promise<number | undefined> {
-    const [sql, accountId] = [this.#sql, this.#accountId];
-    const rows = await guarded(
-      () => sql<(PageRow & { readonly segment: number })[]>`
-        select id::float8 as segment, ''::bytea as "firstWord", 0 as part, words, positions from search_segments
-        where account_id = ${accountId} and id = any(${this.#ids as number[]}::bigint[]) and words is not null
-        union all
-        select segment::float8, first_word, part, words, positions from search_pages
-        where account_id = ${accountId} and segment = any(${this.#ids as number[]}::bigint[])
-        order by segment, "firstWord", part`,
-    );
-    const pages: IndexPage[] = [];
-    const sources = this.#sources(({ id }) => rows.filter(({ segment }) => segment === id).map(pageOf));
-    for await (const page of mergedPages(sources)) pages.push(page);
-    return (await this.#replace(pages)) ? octetsOf(pages) : undefined;
+  /** Octets of the new segment; undefined when another one has merged its inputs. `pages`: of each input. */
+  async atOnce(pages: readonly (readonly IndexPage[])[]): Promise<number | undefined> {
+    const merged: IndexPage[] = [];
+    for await (const page of mergedPages(this.#sources((_, i) => pages[i]!))) merged.push(page);
+    return (await this.#replace(merged)) ? octetsOf(merged) : undefined;
   }
 
   async streamed(): Promise<number | undefined> {
@@ -124,10 +119,10 @@ class Merge {
     return octets;
   }
 
-  #sources(pages: (input: Input) => AsyncIterable<IndexPage> | Iterable<IndexPage>) {
+  #sources(pages: (input: Input, i: number) => AsyncIterable<IndexPage> | Iterable<IndexPage>) {
     return this.#inputs.map((input, i) => {
       const kept = this.#kept.ordinals[i];
-      return { pages: pages(input), emails: input.emails, ...(kept && { kept }) };
+      return { pages: pages(input, i), emails: input.emails, ...(kept && { kept }) };
     });
   }
 

@@ -28,6 +28,8 @@ export interface Segment {
 
 /** Positions in the body part begin here; those of header fields end well before. */
 export const BODY_POSITION = 4_096;
+/** Of words of header fields that are far behind: they are found alone, and not in phrases. */
+export const NO_POSITION = 0;
 
 /** Segments of one level hold between 16^level and 16^(level + 1) emails. */
 export function levelOf(emails: number): number {

@@ -3,8 +3,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { damagedPage, type IndexPage } from './index-page.js';
 import { OctetBuffer } from './octet-buffer.js';
-import { afterVarint, PageEntries, varintAt } from './page-entries.js';
+import { PageEntries } from './page-entries.js';
 import { PageWriter } from './page-writer.js';
+import { VarintReader } from './varint-reader.js';
 
 export interface MergeSource {
   readonly pages: AsyncIterable<IndexPage> | Iterable<IndexPage>;
@@ -79,6 +80,7 @@ class SourceReader {
     if (entries === undefined || !entries.next()) return false;
     if (entries.lastOrdinal >= this.#source.emails) throw damagedPage('an ordinal is too large');
     this.word.length = entries.shared;
+    this.word.reserve(entries.restEnd - entries.restStart);
     this.word.copy(entries.words, entries.restStart, entries.restEnd);
     return true;
   }
@@ -100,47 +102,26 @@ class SourceReader {
   /** The postings of this entry. Returns how many octets they have. */
   appendTo(writer: PageWriter): number {
     const entries = this.#entries!;
-    if (this.#source.kept === undefined) this.#copyTo(writer, entries);
-    else this.#decodeTo(writer, entries, this.#source.kept);
+    if (this.#source.kept === undefined) writer.copyPostings(entries, this.#base);
+    else this.#copyKept(writer, entries, this.#source.kept);
     return entries.listEnd - entries.listStart + entries.positionsEnd - entries.positionsStart;
   }
 
-  #copyTo(writer: PageWriter, entries: PageEntries): void {
-    const { words, positions, listStart, listEnd, positionsStart, positionsEnd, count, lastOrdinal } = entries;
-    const first = varintAt(words, listStart, listEnd);
-    writer.copyList(
-      { octets: words, start: afterVarint(words, listStart), end: listEnd },
-      { octets: positions, start: positionsStart, end: positionsEnd },
-      { ordinal: this.#base + (first >>> 1), isInBody: (first & 1) === 1 },
-      { count: count - 1, lastOrdinal: this.#base + lastOrdinal },
-    );
-  }
-
-  #decodeTo(writer: PageWriter, entries: PageEntries, kept: Int32Array): void {
-    const { words, positions, listEnd, positionsEnd, count } = entries;
+  #copyKept(writer: PageWriter, entries: PageEntries, kept: Int32Array): void {
+    const list = new VarintReader(entries.words, entries.listStart, entries.listEnd);
+    const positions = new VarintReader(entries.positions, entries.positionsStart, entries.positionsEnd);
     let ordinal = 0;
-    let at = entries.listStart;
-    let positionsAt = entries.positionsStart;
-    for (let i = 0; i < count; i++) {
-      const posting = varintAt(words, at, listEnd);
-      at = afterVarint(words, at);
+    for (let left = entries.count; left > 0; left--) {
+      const posting = list.next();
       ordinal += posting >>> 1;
-      const places = varintAt(positions, positionsAt, positionsEnd);
-      const start = afterVarint(positions, positionsAt);
-      let end = start;
-      for (let place = 0; place < places; place++) {
-        if (end >= positionsEnd) throw damagedPage('positions are cut');
-        end = afterVarint(positions, end);
-      }
-      if (ordinal >= kept.length || end > positionsEnd) throw damagedPage('postings are cut');
-      positionsAt = end;
+      const start = positions.at;
+      positions.skip(positions.next());
+      if (ordinal >= kept.length) throw damagedPage('an ordinal is too large');
       const target = kept[ordinal]!;
       if (target < 0) continue;
-      writer.posting(this.#base + target, (posting & 1) === 1, places);
-      writer.copyPositions(positions, start, end);
+      writer.copyPosting(this.#base + target, (posting & 1) === 1, positions.octets, start, positions.at);
     }
-    if (at !== listEnd || positionsAt !== positionsEnd || ordinal !== entries.lastOrdinal)
-      throw damagedPage('postings go on');
+    if (!list.isAtEnd || !positions.isAtEnd || ordinal !== entries.lastOrdinal) throw damagedPage('postings go on');
   }
 }
 

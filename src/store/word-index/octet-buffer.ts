@@ -1,7 +1,7 @@
-// Octets that are being written: a buffer that grows and is used again.
+// Octets that are being written: a buffer that grows and is used again. Who writes reserves first.
 
 /** Octets of the longest varint: numbers have up to 32 bits. */
-const LONGEST_VARINT = 5;
+export const LONGEST_VARINT = 5;
 /** Fewer octets are copied faster here than by a call into the runtime. */
 const FEW = 48;
 
@@ -13,16 +13,13 @@ export class OctetBuffer {
     this.octets = new Uint8Array(capacity);
   }
 
-  reserve(octets: number): void {
-    const needed = this.length + octets;
-    if (needed <= this.octets.length) return;
-    const grown = new Uint8Array(Math.max(needed, 2 * this.octets.length));
-    grown.set(this.octets.subarray(0, this.length));
-    this.octets = grown;
+  /** Room for so many octets more. */
+  reserve(count: number): void {
+    const needed = this.length + count;
+    if (needed > this.octets.length) this.#grow(needed);
   }
 
   varint(value: number): void {
-    this.reserve(LONGEST_VARINT);
     const { octets } = this;
     let at = this.length;
     let rest = value;
@@ -35,18 +32,16 @@ export class OctetBuffer {
   }
 
   copy(from: Uint8Array, start: number, end: number): void {
-    const count = end - start;
-    this.reserve(count);
     const { octets, length } = this;
+    const count = end - start;
     if (count <= FEW) for (let i = 0; i < count; i++) octets[length + i] = from[start + i]!;
     else octets.set(from.subarray(start, end), length);
     this.length = length + count;
   }
 
-  /** A copy. */
-  take(): Uint8Array {
-    const octets = this.octets.slice(0, this.length);
-    this.length = 0;
-    return octets;
+  #grow(needed: number): void {
+    const grown = new Uint8Array(Math.max(needed, 2 * this.octets.length));
+    grown.set(this.octets.subarray(0, this.length));
+    this.octets = grown;
   }
 }

@@ -1,8 +1,9 @@
 // Writes pages: words come in order, each with its postings in order. Words share pages as long as these stay small enough for
 // a row without parts elsewhere; a longer list has pages of its own.
-import { damagedPage, type IndexPage } from './index-page.js';
-import { OctetBuffer } from './octet-buffer.js';
-import { binaryString } from './page-entries.js';
+import { BODY_POSITION, damagedPage, type IndexPage, NO_POSITION } from './index-page.js';
+import { LONGEST_VARINT, OctetBuffer } from './octet-buffer.js';
+import { binaryString, type PageEntries } from './page-entries.js';
+import { VarintReader } from './varint-reader.js';
 
 /** Of words and positions together, of a page that words share: with the rest of its row it fills a page of the database. */
 const SHARED_OCTETS = 7_600;
@@ -11,72 +12,80 @@ const LIST_OCTETS = 3_000;
 const MOST_LIST_OCTETS = 7_000;
 const POSITIONS_OCTETS = 24_000;
 const MOST_POSITIONS_OCTETS = 64_000;
+/** What an entry has beside the octets of its word, its list and its positions, at most. */
+const ENTRY_OCTETS = 6 * LONGEST_VARINT;
 const FIRST_CAPACITY = 16 * 1024;
 const FIRST_WORD_CAPACITY = 512;
 
 export class PageWriter {
   /** Pages that are whole, in order; whoever takes them empties the list. */
   readonly ready: IndexPage[] = [];
-  /** The page of several words that is being written. */
+  /** The page that is being written. */
   readonly #words = new OctetBuffer(FIRST_CAPACITY);
   readonly #positions = new OctetBuffer(FIRST_CAPACITY);
-  readonly #previous = new OctetBuffer(FIRST_WORD_CAPACITY);
   #firstWord = '';
-  /** The word that is being written, with what is not in a page yet of its postings. */
-  readonly #word = new OctetBuffer(FIRST_WORD_CAPACITY);
+  /** The word that is being written, and the last one in the page. */
+  #word = new OctetBuffer(FIRST_WORD_CAPACITY);
+  #previous = new OctetBuffer(FIRST_WORD_CAPACITY);
+  /** What is not in a page yet of the postings of the word. */
   readonly #list = new OctetBuffer(FIRST_CAPACITY);
   readonly #listPositions = new OctetBuffer(FIRST_CAPACITY);
   #count = 0;
   #lastOrdinal = 0;
-  /** Postings in pages already. */
+  /** Postings of the word that are in pages. */
   #written = 0;
 
   beginWord(octets: Uint8Array, start: number, end: number): void {
-    this.#word.length = 0;
-    this.#word.copy(octets, start, end);
+    const word = this.#word;
+    word.length = 0;
+    word.reserve(end - start);
+    word.copy(octets, start, end);
     this.#written = 0;
-    this.#clearList();
   }
 
   isWord(octets: Uint8Array, length: number): boolean {
-    if (length !== this.#word.length) return false;
-    const word = this.#word.octets;
-    for (let i = length - 1; i >= 0; i--) if (octets[i] !== word[i]) return false;
+    const word = this.#word;
+    if (length !== word.length) return false;
+    for (let i = length - 1; i >= 0; i--) if (octets[i] !== word.octets[i]) return false;
     return true;
   }
 
-  /** A posting of the word. Its positions follow. */
-  posting(ordinal: number, isInBody: boolean, positions: number): void {
-    this.#makeRoom(0, 0);
-    this.#list.varint(this.#distance(ordinal) * 2 + (isInBody ? 1 : 0));
-    this.#lastOrdinal = ordinal;
+  /** An email with the word, at these positions. */
+  posting(ordinal: number, positions: Int32Array, from: number, to: number): void {
+    this.#beginPosting(ordinal, positions[to - 1]! >= BODY_POSITION, 0, (1 + to - from) * LONGEST_VARINT);
+    let placed = 0;
+    for (let at = from; at < to; at++) if (positions[at] !== NO_POSITION) placed++;
+    const octets = this.#listPositions;
+    octets.varint(placed);
+    let last = 0;
+    for (let at = from; at < to; at++) {
+      const position = positions[at]!;
+      if (position === NO_POSITION) continue;
+      octets.varint(position - last);
+      last = position;
+    }
     this.#count++;
-    this.#listPositions.varint(positions);
+    this.#lastOrdinal = ordinal;
   }
 
-  /** Of the last posting. */
-  position(distance: number): void {
-    this.#listPositions.varint(distance);
+  /** An email with the word, with positions as they are in a page. */
+  copyPosting(ordinal: number, isInBody: boolean, positions: Uint8Array, start: number, end: number): void {
+    this.#beginPosting(ordinal, isInBody, 0, end - start);
+    this.#listPositions.copy(positions, start, end);
+    this.#count++;
+    this.#lastOrdinal = ordinal;
   }
 
-  /** Positions of the last posting, as they are written. */
-  copyPositions(octets: Uint8Array, start: number, end: number): void {
-    this.#listPositions.copy(octets, start, end);
-  }
-
-  /** Postings as they are in a page, from the second on. The first one is `firstOrdinal`. */
-  copyList(
-    list: { readonly octets: Uint8Array; readonly start: number; readonly end: number },
-    positions: { readonly octets: Uint8Array; readonly start: number; readonly end: number },
-    first: { readonly ordinal: number; readonly isInBody: boolean },
-    rest: { readonly count: number; readonly lastOrdinal: number },
-  ): void {
-    this.#makeRoom(list.end - list.start, positions.end - positions.start);
-    this.#list.varint(this.#distance(first.ordinal) * 2 + (first.isInBody ? 1 : 0));
-    this.#list.copy(list.octets, list.start, list.end);
-    this.#listPositions.copy(positions.octets, positions.start, positions.end);
-    this.#count += 1 + rest.count;
-    this.#lastOrdinal = rest.lastOrdinal;
+  /** All postings of an entry, whose ordinals begin at `base` here. */
+  copyPostings(entries: PageEntries, base: number): void {
+    const { words, positions, listStart, listEnd, positionsStart, positionsEnd } = entries;
+    const list = new VarintReader(words, listStart, listEnd);
+    const first = list.next();
+    this.#beginPosting(base + (first >>> 1), (first & 1) === 1, listEnd - list.at, positionsEnd - positionsStart);
+    this.#list.copy(words, list.at, listEnd);
+    this.#listPositions.copy(positions, positionsStart, positionsEnd);
+    this.#count += entries.count;
+    this.#lastOrdinal = base + entries.lastOrdinal;
   }
 
   endWord(): void {
@@ -85,97 +94,88 @@ export class PageWriter {
       this.#writePart();
       return;
     }
-    let shared = this.#sharedOctets();
-    const octets = this.#list.length + this.#listPositions.length;
-    const before = this.#words.length + this.#positions.length;
-    // What an entry has besides.
-    const most = this.#word.length + 4 * 5 + 4;
-    if (before > 0 && before + octets + most - shared > SHARED_OCTETS) {
-      this.#endPage();
-      shared = 0;
-    }
-    if (octets + most > SHARED_OCTETS) {
+    const shared = this.#sharedOctets();
+    const octets = this.#word.length + this.#list.length + this.#listPositions.length + ENTRY_OCTETS;
+    if (octets > SHARED_OCTETS) {
       this.#writePart();
       return;
     }
+    const isFull = this.#words.length + this.#positions.length + octets - shared > SHARED_OCTETS;
+    if (isFull) this.end();
     if (this.#words.length === 0) this.#firstWord = this.#wordText();
-    this.#writeEntry(this.#words, this.#positions, shared);
-    this.#previous.length = 0;
-    this.#previous.copy(this.#word.octets, 0, this.#word.length);
+    this.#writeEntry(isFull ? 0 : shared);
+    const word = this.#previous;
+    this.#previous = this.#word;
+    this.#word = word;
   }
 
   end(): void {
-    this.#endPage();
+    if (this.#words.length > 0) this.#endPage(this.#firstWord, 0);
   }
 
-  #distance(ordinal: number): number {
-    if (this.#count === 0) return ordinal;
-    if (ordinal <= this.#lastOrdinal) throw damagedPage('postings are not in order');
-    return ordinal - this.#lastOrdinal;
-  }
-
-  #makeRoom(list: number, positions: number): void {
-    if (this.#count === 0) return;
-    const isFull = this.#list.length >= LIST_OCTETS || this.#listPositions.length >= POSITIONS_OCTETS;
+  /** Makes room for its octets and those of others behind it, and writes its distance. */
+  #beginPosting(ordinal: number, isInBody: boolean, listOctets: number, positionOctets: number): void {
+    const [list, positions] = [this.#list, this.#listPositions];
+    if (this.#count > 0 && ordinal <= this.#lastOrdinal) throw damagedPage('postings are not in order');
+    const isFull = list.length >= LIST_OCTETS || positions.length >= POSITIONS_OCTETS;
     const isTooMuch =
-      this.#list.length + list > MOST_LIST_OCTETS || this.#listPositions.length + positions > MOST_POSITIONS_OCTETS;
-    if (isFull || isTooMuch) this.#writePart();
+      list.length + listOctets > MOST_LIST_OCTETS || positions.length + positionOctets > MOST_POSITIONS_OCTETS;
+    if (this.#count > 0 && (isFull || isTooMuch)) this.#writePart();
+    list.reserve(LONGEST_VARINT + listOctets);
+    positions.reserve(positionOctets);
+    list.varint((ordinal - this.#lastOrdinal) * 2 + (isInBody ? 1 : 0));
   }
 
   /** A page with nothing but postings of the word. */
   #writePart(): void {
-    if (this.#written === 0) this.#endPage();
+    if (this.#written === 0) this.end();
     const [part, count] = [this.#written, this.#count];
-    this.#writeEntry(this.#words, this.#positions, 0);
-    this.ready.push({
-      firstWord: this.#wordText(),
-      part,
-      words: this.#words.take(),
-      positions: this.#positions.take(),
-    });
+    this.#writeEntry(0);
+    this.#endPage(this.#wordText(), part);
     this.#written = part + count;
-    this.#previous.length = 0;
   }
 
-  #writeEntry(words: OctetBuffer, positions: OctetBuffer, shared: number): void {
-    const { octets, length } = this.#word;
+  #writeEntry(shared: number): void {
+    const [word, list, listPositions] = [this.#word, this.#list, this.#listPositions];
+    const [words, positions] = [this.#words, this.#positions];
+    words.reserve(word.length + list.length + ENTRY_OCTETS);
     words.varint(shared);
-    words.varint(length - shared);
-    words.copy(octets, shared, length);
+    words.varint(word.length - shared);
+    words.copy(word.octets, shared, word.length);
     words.varint(this.#count);
     words.varint(this.#lastOrdinal);
-    words.varint(this.#list.length);
-    words.copy(this.#list.octets, 0, this.#list.length);
-    positions.varint(this.#listPositions.length);
-    positions.copy(this.#listPositions.octets, 0, this.#listPositions.length);
-    this.#clearList();
-  }
-
-  #clearList(): void {
+    words.varint(list.length);
+    words.copy(list.octets, 0, list.length);
+    positions.reserve(listPositions.length + LONGEST_VARINT);
+    positions.varint(listPositions.length);
+    positions.copy(listPositions.octets, 0, listPositions.length);
+    list.length = 0;
+    listPositions.length = 0;
     this.#count = 0;
     this.#lastOrdinal = 0;
-    this.#list.length = 0;
-    this.#listPositions.length = 0;
   }
 
-  #endPage(): void {
-    if (this.#words.length === 0) return;
-    const [words, positions] = [this.#words.take(), this.#positions.take()];
-    this.ready.push({ firstWord: this.#firstWord, part: 0, words, positions });
+  #endPage(firstWord: string, part: number): void {
+    const [words, positions] = [this.#words, this.#positions];
+    this.ready.push({
+      firstWord,
+      part,
+      words: words.octets.slice(0, words.length),
+      positions: positions.octets.slice(0, positions.length),
+    });
+    words.length = 0;
+    positions.length = 0;
     this.#previous.length = 0;
   }
 
-  /** With the word before it in the page. */
+  /** Of the word, with the one before it in the page. */
   #sharedOctets(): number {
-    const [previous, word] = [this.#previous, this.#word];
-    const length = Math.min(previous.length, word.length);
+    const [{ octets: previous, length: previousLength }, { octets: word, length }] = [this.#previous, this.#word];
+    const most = Math.min(previousLength, length);
     let shared = 0;
-    while (shared < length && previous.octets[shared] === word.octets[shared]) shared++;
-    const isAfter =
-      shared === previous.length
-        ? word.length > shared
-        : shared < word.length && previous.octets[shared]! < word.octets[shared]!;
-    if (!isAfter && previous.length > 0) throw damagedPage('words are not in order');
+    while (shared < most && previous[shared] === word[shared]) shared++;
+    const isBehind = shared < most ? previous[shared]! < word[shared]! : length > previousLength;
+    if (!isBehind) throw damagedPage('words are not in order');
     return shared;
   }
 

@@ -1,60 +1,144 @@
-// Where the words of a phrase end in the emails that have them one after the other.
-import { type PostingList, PostingReader } from './posting-list.js';
+// Where the words of a phrase end in the emails that have them one after the other: columns, not an object an email.
+import { damagedPage } from './index-page.js';
+import type { PostingList } from './posting-list.js';
+import { VarintReader } from './varint-reader.js';
+
+const FIRST_CAPACITY = 64;
 
 export class PhraseEnds {
-  readonly #ordinals: number[] = [];
-  /** Positions of the last word so far, of each email. */
-  readonly #ends: (readonly number[])[] = [];
+  /** Of emails. */
+  count = 0;
+  #ordinals = new Int32Array(FIRST_CAPACITY);
+  /** Where the positions of each email begin in `#ends`, and where those of the last one end. */
+  #starts = new Int32Array(FIRST_CAPACITY + 1);
+  /** Positions of the last word so far. */
+  #ends = new Int32Array(FIRST_CAPACITY);
 
-  /** Those of its first word, of the emails that are marked. `first`: positions before it do not count. */
-  static ofFirstWord(lists: readonly PostingList[], marks: Uint8Array, first: number): PhraseEnds {
-    const found = new PhraseEnds();
-    for (const list of lists) {
-      const reader = new PostingReader(list);
-      while (reader.next()) if (marks[reader.ordinal] === 1) found.#add(reader.ordinal, reader.positions(first));
-    }
-    return found;
+  get ordinals(): Int32Array {
+    return this.#ordinals.subarray(0, this.count);
   }
 
-  /** With the next word, or the words of a beginning one by one. */
-  *followedBy(lists: readonly PostingList[]): Generator<[ordinal: number, ends: readonly number[]]> {
-    for (const list of lists) {
-      const reader = new PostingReader(list);
-      let i = 0;
-      while (i < this.#ordinals.length && reader.next()) {
-        while (i < this.#ordinals.length && this.#ordinals[i]! < reader.ordinal) i++;
-        if (this.#ordinals[i] !== reader.ordinal) continue;
-        const ends = following(this.#ends[i]!, reader.positions(0));
-        if (ends.length > 0) yield [reader.ordinal, ends];
+  clear(): void {
+    this.count = 0;
+  }
+
+  /** Those of the first word, of emails that are marked. Positions before `first` do not count. */
+  addFirst(list: PostingList, marks: Uint8Array, first: number): void {
+    const postings = new PositionedPostings(list);
+    while (postings.next()) {
+      if (marks[postings.ordinal] !== 1) {
+        postings.skipPositions();
+        continue;
       }
+      const { positions } = postings;
+      let end = this.#beginEmail(postings.places);
+      let position = 0;
+      for (let left = postings.places; left > 0; left--) {
+        position += positions.next();
+        if (position >= first) this.#ends[end++] = position;
+      }
+      this.#endEmail(postings.ordinal, end);
     }
   }
 
-  withNext(lists: readonly PostingList[]): PhraseEnds {
-    const found = new PhraseEnds();
-    for (const [ordinal, ends] of this.followedBy(lists)) found.#add(ordinal, ends);
-    return found;
+  /** Those of the word that follows. Lists of a longer list come in their order. */
+  addNext(before: PhraseEnds, list: PostingList): void {
+    const postings = new PositionedPostings(list);
+    let email = 0;
+    while (email < before.count && postings.next()) {
+      email = before.#seek(postings.ordinal, email);
+      if (email === before.count || before.#ordinals[email] !== postings.ordinal) postings.skipPositions();
+      else this.#addBehind(before, email, postings);
+    }
   }
 
-  /** Of its emails. */
-  get ordinals(): readonly number[] {
-    return this.#ordinals;
+  #addBehind(before: PhraseEnds, email: number, { ordinal, places, positions }: PositionedPostings): void {
+    const ends = before.#ends;
+    let at = before.#starts[email]!;
+    const beforeEnd = before.#starts[email + 1]!;
+    let end = this.#beginEmail(places);
+    let position = 0;
+    for (let left = places; left > 0; left--) {
+      position += positions.next();
+      while (at < beforeEnd && ends[at]! < position - 1) at++;
+      if (at < beforeEnd && ends[at] === position - 1) this.#ends[end++] = position;
+    }
+    this.#endEmail(ordinal, end);
   }
 
-  #add(ordinal: number, ends: readonly number[]): void {
-    if (ends.length === 0) return;
-    this.#ordinals.push(ordinal);
-    this.#ends.push(ends);
+  /** The first email from `from` on that does not come before the ordinal. */
+  #seek(ordinal: number, from: number): number {
+    const ordinals = this.#ordinals;
+    const { count } = this;
+    let low = from;
+    let step = 1;
+    while (low < count && ordinals[low]! < ordinal) {
+      low += step;
+      step *= 2;
+    }
+    if (step <= 2) return low;
+    // It is among those that the last step passed over.
+    let high = Math.min(low, count);
+    low -= step / 2 - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (ordinals[middle]! < ordinal) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Makes room for so many positions. Returns where they begin. */
+  #beginEmail(places: number): number {
+    if (this.count === this.#ordinals.length) {
+      this.#ordinals = grown(this.#ordinals, this.count + 1);
+      this.#starts = grown(this.#starts, this.#ordinals.length + 1);
+    }
+    const start = this.count === 0 ? 0 : this.#starts[this.count]!;
+    if (start + places > this.#ends.length) this.#ends = grown(this.#ends, start + places);
+    this.#starts[this.count] = start;
+    return start;
+  }
+
+  #endEmail(ordinal: number, end: number): void {
+    if (end === this.#starts[this.count]) return;
+    this.#ordinals[this.count] = ordinal;
+    this.count++;
+    this.#starts[this.count] = end;
   }
 }
 
-/** Those of `positions` that come directly behind one of `ends`. Both ascend. */
-function following(ends: readonly number[], positions: readonly number[]): number[] {
-  const found: number[] = [];
-  let i = 0;
-  for (const position of positions) {
-    while (i < ends.length && ends[i]! < position - 1) i++;
-    if (ends[i] === position - 1) found.push(position);
+/** The postings of a list, of which the positions are read or skipped one after the other. */
+class PositionedPostings {
+  readonly positions: VarintReader;
+  ordinal = 0;
+  /** How many positions there are. */
+  places = 0;
+  readonly #list: PostingList;
+  readonly #postings: VarintReader;
+
+  constructor(list: PostingList) {
+    this.#list = list;
+    this.#postings = new VarintReader(list.octets, list.start, list.end);
+    this.positions = new VarintReader(list.positions, list.positionsStart, list.positionsEnd);
   }
-  return found;
+
+  next(): boolean {
+    if (this.#postings.isAtEnd) return false;
+    this.ordinal += this.#postings.next() >>> 1;
+    this.places = this.positions.next();
+    if (this.ordinal > this.#list.lastOrdinal || this.places > this.positions.octets.length)
+      throw damagedPage('a list ends elsewhere');
+    return true;
+  }
+
+  skipPositions(): void {
+    this.positions.skip(this.places);
+  }
+}
+
+function grown(numbers: Int32Array, needed: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(Math.max(needed, 2 * numbers.length));
+  larger.set(numbers);
+  return larger;
 }

@@ -1,6 +1,7 @@
-// Lists of postings as they are in pages: found by their word, and read.
+// Lists of postings as they are in pages, found by their word.
 import { damagedPage, type IndexPage } from './index-page.js';
-import { afterVarint, PageEntries, varintAt } from './page-entries.js';
+import { PageEntries } from './page-entries.js';
+import { VarintReader } from './varint-reader.js';
 
 export interface PostingList {
   readonly octets: Uint8Array;
@@ -54,67 +55,13 @@ export function listsIn(page: IndexPage, wanted: WantedWord, emails: number): Po
 
 /** Sets `to` as `from` is for each email of the list; with `isBodyOnly` of those that have the word in the body part. */
 export function markPostings(list: PostingList, isBodyOnly: boolean, from: Uint8Array, to: Uint8Array): void {
-  const { octets, end } = list;
+  const reader = new VarintReader(list.octets, list.start, list.end);
+  const leastFlag = isBodyOnly ? 1 : 0;
   let ordinal = 0;
-  for (let at = list.start; at < end; ) {
-    let posting = octets[at]!;
-    if (posting < 0x80) at++;
-    else {
-      posting = varintAt(octets, at, end);
-      at = afterVarint(octets, at);
-    }
+  while (!reader.isAtEnd) {
+    const posting = reader.next();
     ordinal += posting >>> 1;
-    if (!isBodyOnly || (posting & 1) === 1) to[ordinal] = from[ordinal]!;
+    if ((posting & 1) >= leastFlag) to[ordinal] = from[ordinal]!;
   }
   if (ordinal !== list.lastOrdinal) throw damagedPage('a list ends elsewhere');
-}
-
-/** Goes through a list with its positions. */
-export class PostingReader {
-  ordinal = 0;
-  readonly #list: PostingList;
-  #read = 0;
-  #at: number;
-  #positionsAt: number;
-  /** Positions of this posting that are not read. */
-  #left = 0;
-
-  constructor(list: PostingList) {
-    this.#list = list;
-    this.#at = list.start;
-    this.#positionsAt = list.positionsStart;
-  }
-
-  /** False after the last posting. */
-  next(): boolean {
-    const { octets, end, count, lastOrdinal } = this.#list;
-    for (; this.#left > 0; this.#left--) this.#position();
-    if (this.#read === count) {
-      if (this.ordinal !== lastOrdinal) throw damagedPage('a list ends elsewhere');
-      return false;
-    }
-    this.ordinal += varintAt(octets, this.#at, end) >>> 1;
-    this.#at = afterVarint(octets, this.#at);
-    this.#read++;
-    if (this.ordinal > lastOrdinal) throw damagedPage('a list ends elsewhere');
-    this.#left = this.#position();
-    return true;
-  }
-
-  /** Those of this posting, ascending, from `first` on. */
-  positions(first: number): number[] {
-    const positions: number[] = [];
-    for (let position = 0; this.#left > 0; this.#left--) {
-      position += this.#position();
-      if (position >= first) positions.push(position);
-    }
-    return positions;
-  }
-
-  #position(): number {
-    const { positions, positionsEnd } = this.#list;
-    const value = varintAt(positions, this.#positionsAt, positionsEnd);
-    this.#positionsAt = afterVarint(positions, this.#positionsAt);
-    return value;
-  }
 }

@@ -23,8 +23,9 @@ interface QueryTerm {
   readonly beginning: number | undefined;
 }
 
-/** Octets of pages that are read in one turn of the event loop: about a millisecond of work. */
+/** Octets of lists or pages that are read in one turn of the event loop: about a millisecond of work. */
 const STRETCH = 256 * 1024;
+const NONE = new Uint32Array(0);
 
 export class WordQuery {
   /** Whether pages have to come with their positions. */
@@ -34,7 +35,7 @@ export class WordQuery {
   readonly #terms: readonly QueryTerm[];
   readonly #wanted: readonly WantedWord[];
   readonly #isBodyOnly: boolean;
-  /** Octets of pages read since the event loop had a turn. */
+  /** Octets read since the event loop had a turn. */
   #octets = 0;
 
   /** `terms`: at least one. */
@@ -64,73 +65,117 @@ export class WordQuery {
    * other words too. Yields the event loop between stretches of work, also of several calls.
    */
   async matches(emails: number, pages: readonly LookupPages[]): Promise<Uint32Array> {
-    const lists: PostingList[][] = [];
-    for (const [number, wanted] of this.#wanted.entries()) {
-      lists.push([]);
-      if (wanted.isBeginning) continue;
-      for await (const page of pages[number]!) {
-        await this.#read(page);
-        lists[number]!.push(...listsIn(page, wanted, emails));
-      }
-      if (lists[number]!.length === 0) return new Uint32Array(0);
-    }
-    let marks = this.#withWords(lists, new Uint8Array(emails).fill(1));
+    const lists = await this.#wholeWords(emails, pages);
+    if (lists === undefined) return NONE;
+    let marks = await this.#withWords(lists, new Uint8Array(emails).fill(1));
     const phrases = new Map<QueryTerm, PhraseEnds>();
     for (const term of this.#terms) {
-      if (term.words.length + (term.beginning === undefined ? 0 : 1) < 2 || term.words.length === 0) continue;
-      const [first, ...others] = term.words.map((number) => lists[number]!) as [PostingList[], ...PostingList[][]];
-      let ends = PhraseEnds.ofFirstWord(first, marks, this.#isBodyOnly ? BODY_POSITION : 0);
-      for (const other of others) ends = ends.withNext(other);
-      if (ends.ordinals.length === 0) return new Uint32Array(0);
-      const next = new Uint8Array(emails);
-      for (const ordinal of ends.ordinals) next[ordinal] = 1;
-      marks = next;
+      if (term.words.length === 0 || (term.words.length === 1 && term.beginning === undefined)) continue;
+      const ends = await this.#endsOf(term, lists, marks);
+      if (ends.count === 0) return NONE;
+      marks = new Uint8Array(emails);
+      for (const ordinal of ends.ordinals) marks[ordinal] = 1;
       phrases.set(term, ends);
     }
-    for (const [number, wanted] of this.#wanted.entries()) {
-      if (!wanted.isBeginning) continue;
-      const users = this.#terms
-        .filter(({ beginning }) => beginning === number)
-        .map((term) => ({ phrase: phrases.get(term), hits: new Uint8Array(emails) }));
-      for await (const page of pages[number]!) {
-        await this.#read(page);
-        const found = listsIn(page, wanted, emails);
-        for (const { phrase, hits } of users) {
-          if (phrase !== undefined) for (const [ordinal] of phrase.followedBy(found)) hits[ordinal] = marks[ordinal]!;
-          else for (const list of found) markPostings(list, this.#isBodyOnly, marks, hits);
-        }
-      }
-      marks = users.map(({ hits }) => hits).reduce(common);
-      if (!marks.includes(1)) break;
+    for (const [number, { isBeginning }] of this.#wanted.entries()) {
+      if (!isBeginning) continue;
+      for (const hits of await this.#withBeginning(number, pages[number]!, marks, phrases)) marks = common(marks, hits);
+      if (!marks.includes(1)) return NONE;
     }
     return ordinalsOf(marks);
   }
 
-  /** Emails of `marks` that have each whole word. */
-  #withWords(lists: readonly (readonly PostingList[])[], marks: Uint8Array): Uint8Array {
-    const whole = lists.filter((_, number) => !this.#wanted[number]!.isBeginning);
-    return whole.reduce((from, some) => {
-      const to = new Uint8Array(from.length);
-      for (const list of some) markPostings(list, this.#isBodyOnly, from, to);
-      return to;
-    }, marks);
+  /** The lists of each lookup of a whole word; undefined when one has none. */
+  async #wholeWords(emails: number, pages: readonly LookupPages[]): Promise<PostingList[][] | undefined> {
+    const lists: PostingList[][] = [];
+    for (const [number, wanted] of this.#wanted.entries()) {
+      const some: PostingList[] = [];
+      lists.push(some);
+      if (wanted.isBeginning) continue;
+      for await (const page of pages[number]!) some.push(...listsIn(page, wanted, emails));
+      if (some.length === 0) return undefined;
+    }
+    return lists;
   }
 
-  async #read({ words, positions }: IndexPage): Promise<void> {
-    this.#octets += words.length + positions.length;
+  /** Emails of `marks` that have each whole word. */
+  async #withWords(lists: readonly (readonly PostingList[])[], marks: Uint8Array): Promise<Uint8Array> {
+    let from = marks;
+    for (const [number, some] of lists.entries()) {
+      if (this.#wanted[number]!.isBeginning) continue;
+      const to = new Uint8Array(marks.length);
+      for (const list of some) {
+        markPostings(list, this.#isBodyOnly, from, to);
+        await this.#worked(list.end - list.start);
+      }
+      from = to;
+    }
+    return from;
+  }
+
+  /** Of the whole words of a term. */
+  async #endsOf(
+    { words }: QueryTerm,
+    lists: readonly (readonly PostingList[])[],
+    marks: Uint8Array,
+  ): Promise<PhraseEnds> {
+    let ends = new PhraseEnds();
+    for (const [i, number] of words.entries()) {
+      const before = ends;
+      ends = new PhraseEnds();
+      for (const list of lists[number]!) {
+        if (i === 0) ends.addFirst(list, marks, this.#isBodyOnly ? BODY_POSITION : 0);
+        else ends.addNext(before, list);
+        await this.#worked(list.positionsEnd - list.positionsStart);
+      }
+    }
+    return ends;
+  }
+
+  /** For each term with the beginning, the emails of `marks` with it. */
+  async #withBeginning(
+    number: number,
+    pages: LookupPages,
+    marks: Uint8Array,
+    phrases: ReadonlyMap<QueryTerm, PhraseEnds>,
+  ): Promise<readonly Uint8Array[]> {
+    const users = this.#terms
+      .filter(({ beginning }) => beginning === number)
+      .map((term) => ({ phrase: phrases.get(term), hits: new Uint8Array(marks.length) }));
+    const ends = new PhraseEnds();
+    for await (const page of pages) {
+      for (const list of listsIn(page, this.#wanted[number]!, marks.length)) {
+        for (const { phrase, hits } of users) {
+          if (phrase === undefined) markPostings(list, this.#isBodyOnly, marks, hits);
+          else {
+            ends.clear();
+            ends.addNext(phrase, list);
+            for (const ordinal of ends.ordinals) hits[ordinal] = marks[ordinal]!;
+          }
+        }
+      }
+      await this.#worked(page.words.length + page.positions.length);
+    }
+    return users.map(({ hits }) => hits);
+  }
+
+  async #worked(octets: number): Promise<void> {
+    this.#octets += octets;
     if (this.#octets < STRETCH) return;
     this.#octets = 0;
     await nextTurn();
   }
 }
 
-function common(a: Uint8Array<ArrayBuffer>, b: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  return a.map((mark, ordinal) => mark & b[ordinal]!);
+function common(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const both = new Uint8Array(a.length);
+  for (let i = 0; i < a.length; i++) both[i] = a[i]! & b[i]!;
+  return both;
 }
 
 function ordinalsOf(marks: Uint8Array): Uint32Array {
   let count = 0;
-  for (const mark of marks) count += mark;
+  for (let ordinal = 0; ordinal < marks.length; ordinal++) count += marks[ordinal]!;
   const ordinals = new Uint32Array(count);
   for (let ordinal = 0, at = 0; at < count; ordinal++) if (marks[ordinal] === 1) ordinals[at++] = ordinal;
   return ordinals;

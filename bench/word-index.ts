@@ -1,0 +1,120 @@
+// What the word index costs without a database: segments of one email each, merges of sixteen segments, and searches in a large
+// segment. `npm run bench word-index`.
+import { randomBytes } from 'node:crypto';
+import { uuidV7 } from '../src/mail/ids.js';
+import { searchTerms, wordsOf } from '../src/mail/search-text.js';
+import type { EmailWords } from '../src/store/search.js';
+import type { IndexPage, Segment } from '../src/store/word-index/index-page.js';
+import { mergedPages } from '../src/store/word-index/merged-pages.js';
+import { segmentOf } from '../src/store/word-index/segment.js';
+import { WordQuery } from '../src/store/word-index/word-query.js';
+import { figure } from './support/figures.js';
+import { wordOf, zipf } from './support/large-store.js';
+import { textOf } from './support/text.js';
+
+const MERGED = 16;
+const LEVELS = 4;
+const SEARCHES = 50;
+
+export async function run(): Promise<void> {
+  await segments('4 kB, 60 different words', 2_000, (n) => repeated(n, 60));
+  await segments('4 kB, many different words', 2_000, (n) => repeated(n, 450));
+  await segments('4 kB, words as frequent as in a language', 2_000, (n) => textOf(n, 4_000));
+  await segments('50 kB', 200, (n) => textOf(n, 50_000));
+  await merges('60 different words', (n) => repeated(n, 60));
+  const large = await merges('words as frequent as in a language', (n) => textOf(n, 600));
+  await searches(large);
+}
+
+/** 4 kB of so many different words. */
+function repeated(n: number, different: number): string {
+  const words = Array.from({ length: different }, (_, i) => wordOf(Math.max(0, zipf(n * 1_000 + i))));
+  let text = '';
+  for (let i = 0; text.length < 4_000; i++) text += `${words[i % different]} `;
+  return text;
+}
+
+function email(n: number, body: string): EmailWords {
+  return {
+    accountId: '01a20640-2924-7000-a729-5b5ff2b1abd0',
+    id: uuidV7(1_700_000_000_000 + n, 0, randomBytes(8)),
+    subject: wordsOf('a subject of words'),
+    sender: wordsOf('Ann ann@remote.test'),
+    recipients: wordsOf('Bob bob@example.test'),
+    attachments: [],
+    body: wordsOf(body),
+  };
+}
+
+async function segments(name: string, count: number, bodyOf: (n: number) => string): Promise<void> {
+  const emails = Array.from({ length: count }, (_, n) => email(n, bodyOf(n)));
+  let octets = 0;
+  const all = async () => {
+    for (const each of emails) {
+      const { pages } = await segmentOf([each]);
+      for (const { words, positions } of pages) octets += words.length + positions.length;
+    }
+  };
+  await all();
+  octets = 0;
+  const began = process.cpuUsage();
+  await all();
+  figure(
+    `segment of one email, ${name}`,
+    microseconds(began) / count,
+    'µs CPU',
+    `${Math.round(octets / count)} octets`,
+  );
+}
+
+const microseconds = (began: NodeJS.CpuUsage): number => {
+  const { user, system } = process.cpuUsage(began);
+  return user + system;
+};
+
+/** Sixteen into one, level by level. Returns the last one. */
+async function merges(name: string, bodyOf: (n: number) => string): Promise<Segment> {
+  let level: Segment[] = [];
+  for (let n = 0; n < MERGED ** LEVELS; n++) level.push(await segmentOf([email(n, bodyOf(n))]));
+  while (level.length > 1) {
+    const began = process.cpuUsage();
+    const next: Segment[] = [];
+    for (let from = 0; from < level.length; from += MERGED) next.push(await merged(level.slice(from, from + MERGED)));
+    const octets = next
+      .flatMap(({ pages }) => pages)
+      .reduce((sum, { words, positions }) => sum + words.length + positions.length, 0);
+    const count = MERGED ** LEVELS;
+    const made = `${next[0]!.emails} emails, ${next[0]!.pages.length} pages, ${Math.round(octets / count)} octets an email`;
+    figure(`merge of 16 segments, ${name}`, microseconds(began) / count, 'µs an email', made);
+    level = next;
+  }
+  return level[0]!;
+}
+
+async function merged(sources: readonly Segment[]): Promise<Segment> {
+  const pages: IndexPage[] = [];
+  for await (const page of mergedPages(sources)) pages.push(page);
+  const ids = new Uint8Array(Buffer.concat(sources.map((source) => source.ids)));
+  return { ids, emails: ids.length / 16, lastId: sources.at(-1)!.lastId, pages };
+}
+
+async function searches({ emails, pages }: Segment): Promise<void> {
+  for (const query of [wordOf(0), `"${wordOf(0)}" "${wordOf(1)}"`, `"${wordOf(0)} ${wordOf(1)}"`, 'b', 'ba be']) {
+    const wanted = new WordQuery(searchTerms(query), 'text');
+    const found = wanted.lookups.map(({ word, isBeginning }) => pagesFor(pages, word, isBeginning));
+    let matches = await wanted.matches(emails, found);
+    const began = process.cpuUsage();
+    for (let i = 0; i < SEARCHES; i++) matches = await wanted.matches(emails, found);
+    const kilobytes = found.flat().reduce((sum, { words }) => sum + words.length, 0) / 1000;
+    const note = `${matches.length} of ${emails} emails, ${Math.round(kilobytes)} kB of pages`;
+    figure(`search for ${query}`, microseconds(began) / SEARCHES, 'µs CPU', note);
+  }
+}
+
+function pagesFor(pages: readonly IndexPage[], word: string, isBeginning: boolean): IndexPage[] {
+  const start = pages.map(({ firstWord }) => firstWord).findLast((first) => first <= word) ?? '';
+  return pages.filter(
+    ({ firstWord }) =>
+      firstWord === start || (isBeginning && firstWord > start && (firstWord < word || firstWord.startsWith(word))),
+  );
+}

@@ -1,0 +1,61 @@
+// Segments of few octets and emails are read by one statement: their pages, their ids, and which of their emails are gone.
+import type { IndexPage } from '../word-index/index-page.js';
+import { guarded, type Sql } from './client.js';
+import { type Kept, KeptEmails } from './kept-emails.js';
+
+interface Row {
+  readonly segment: number;
+  /** Null in the row of a segment. */
+  readonly firstWord: Buffer | null;
+  readonly part: number;
+  /** Null in the row of a segment whose pages are rows of their own. */
+  readonly words: Uint8Array | null;
+  readonly positions: Uint8Array | null;
+  readonly ids: Uint8Array | null;
+  /** Numbers of emails. */
+  readonly gone: readonly number[] | null;
+}
+
+export interface SmallSegments {
+  readonly kept: Kept;
+  /** Of each segment. */
+  readonly pages: readonly (readonly IndexPage[])[];
+}
+
+/** Undefined when a segment is gone. */
+export async function readSmallSegments(
+  sql: Sql,
+  accountId: string,
+  ids: readonly number[],
+): Promise<SmallSegments | undefined> {
+  const rows = await guarded(
+    () => sql<Row[]>`
+      select s.id::float8 as segment, null::bytea as "firstWord", 0 as part, words, positions, s.ids,
+        -- One look-up an email, whatever the size of the table was when the statement was planned.
+        (select array_agg(n) from generate_series(0, s.emails - 1) n
+          where (select true from emails e where e.account_id = ${accountId}
+            and e.id = encode(substring(s.ids from n * 16 + 1 for 16), 'hex')::uuid) is null) as gone
+      from (
+        select id, emails, words, positions, ids || ''::bytea as ids from search_segments
+        where account_id = ${accountId} and id = any(${ids as number[]}::bigint[]) and is_ready offset 0
+      ) s
+      union all
+      select segment::float8, first_word, part, words, positions, null, null from search_pages
+      where account_id = ${accountId} and segment = any(${ids as number[]}::bigint[])
+      order by segment, "firstWord" nulls first, part`,
+  );
+  const kept = new KeptEmails();
+  const pages = new Map<number, IndexPage[]>();
+  for (const { segment, firstWord, part, words, positions, ids: emails, gone } of rows) {
+    if (emails !== null) {
+      kept.begin(emails.length / 16);
+      kept.add(0, emails, gone ?? []);
+      kept.end();
+      pages.set(segment, []);
+    }
+    // Of another merge, pages may be there without their segment.
+    if (words !== null && positions !== null)
+      pages.get(segment)?.push({ firstWord: firstWord?.toString('latin1') ?? '', part, words, positions });
+  }
+  return pages.size < ids.length ? undefined : { kept: kept.result(), pages: [...pages.values()] };
+}
