@@ -238,7 +238,7 @@ test('more segments than are looked at once are all found, and become few by one
 });
 
 test('emails that are gone go with a merge, and with all of them their segments', async (t) => {
-  const { sql, account, found, segments, store, strayPages } = await setUp(t);
+  const { sql, account, add, found, segments, store, strayPages } = await setUp(t);
   for (const words of [1, MANY]) {
     const { accountId, ids } = await account(16, words);
     await sql`delete from emails where account_id = ${accountId} and id = any(${ids.slice(0, 10)}::uuid[])`;
@@ -247,6 +247,14 @@ test('emails that are gone go with a merge, and with all of them their segments'
     t.deepEqual(await found(accountId, 'all'), ids.slice(10).sort());
     t.deepEqual(await found(accountId, 'number12'), [ids[12]]);
     t.deepEqual(await found(accountId, 'number2'), []);
+    // Of a segment some stay.
+    const last = await add(accountId, 16, words);
+    await sql`delete from emails where account_id = ${accountId} and id = any(${[ids[10]!, ids[13]!]}::uuid[])`;
+    t.like(await store.merge(accountId, { all: true, signal: NO_SIGNAL }), { segments: 2, emails: 5 });
+    const left = [11, 12, 14, 15].map((n) => ids[n]!);
+    for (const [i, n] of [11, 12, 14, 15].entries()) t.deepEqual(await found(accountId, `number${n}`), [left[i]]);
+    t.deepEqual(await found(accountId, 'number16'), [last]);
+    t.deepEqual(await found(accountId, '"zoe 💌"'), [...left, last].sort());
     await sql`delete from emails where account_id = ${accountId}`;
     t.like(await store.merge(accountId, { all: true, signal: NO_SIGNAL }), { segments: 1, emails: 0, octets: 0 });
     t.deepEqual(await segments(accountId), []);

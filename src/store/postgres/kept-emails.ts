@@ -36,8 +36,7 @@ export class KeptEmails {
     const isGone = new Set(gone);
     for (let i = 0; i * ID_OCTETS < ids.length; i++) {
       const isKept = !isGone.has(i) && set.add(ids, i * ID_OCTETS);
-      kept[first + i] = isKept ? set.size - 1 : -1;
-      if (isKept) this.#count++;
+      kept[first + i] = isKept ? this.#count++ : -1;
     }
   }
 
