@@ -17,6 +17,7 @@ export interface MergeSource {
 /** Octets of postings that are handled in one turn of the event loop: about a millisecond of work. */
 const STRETCH = 64 * 1024;
 const FIRST_WORD_CAPACITY = 512;
+const KEY_OCTETS = 6;
 
 /** The emails of a source come behind those of the sources before it. Yields the event loop between stretches of work. */
 export async function* mergedPages(sources: readonly MergeSource[]): AsyncGenerator<IndexPage> {
@@ -60,6 +61,8 @@ class SourceReader {
   readonly emails: number;
   /** Of this entry. */
   readonly word = new OctetBuffer(FIRST_WORD_CAPACITY);
+  /** The first octets of the word as a number: most words differ there. */
+  key = 0;
   readonly #source: MergeSource;
   readonly #base: number;
   readonly #pages: AsyncIterator<IndexPage> | Iterator<IndexPage>;
@@ -82,6 +85,7 @@ class SourceReader {
     this.word.length = entries.shared;
     this.word.reserve(entries.restEnd - entries.restStart);
     this.word.copy(entries.words, entries.restStart, entries.restEnd);
+    if (entries.shared < KEY_OCTETS) this.key = keyOf(this.word);
     return true;
   }
 
@@ -171,9 +175,16 @@ class Heap {
   }
 }
 
+function keyOf({ octets, length }: OctetBuffer): number {
+  let key = 0;
+  for (let i = 0; i < KEY_OCTETS; i++) key = key * 256 + (i < length ? octets[i]! : 0);
+  return key;
+}
+
 function isBefore(a: SourceReader, b: SourceReader): boolean {
+  if (a.key !== b.key) return a.key < b.key;
   const length = Math.min(a.word.length, b.word.length);
-  for (let i = 0; i < length; i++) {
+  for (let i = KEY_OCTETS; i < length; i++) {
     const difference = a.word.octets[i]! - b.word.octets[i]!;
     if (difference !== 0) return difference < 0;
   }

@@ -21,6 +21,11 @@ export class OctetBuffer {
 
   varint(value: number): void {
     const { octets } = this;
+    // Nearly all.
+    if (value < 0x80) {
+      octets[this.length++] = value;
+      return;
+    }
     let at = this.length;
     let rest = value;
     while (rest > 0x7f) {
