@@ -2,7 +2,7 @@
 // copied as they are but for their first ordinal, unless emails are left out.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { damagedPage, type IndexPage } from './index-page.js';
-import { OctetBuffer } from './octet-buffer.js';
+import { OctetBuffer, putOctets } from './octet-buffer.js';
 import { PageEntries } from './page-entries.js';
 import { PageWriter } from './page-writer.js';
 import { VarintReader } from './varint-reader.js';
@@ -82,10 +82,11 @@ class SourceReader {
     const entries = this.#entries;
     if (entries === undefined || !entries.next()) return false;
     if (entries.lastOrdinal >= this.#source.emails) throw damagedPage('an ordinal is too large');
-    this.word.length = entries.shared;
-    this.word.reserve(entries.restEnd - entries.restStart);
-    this.word.copy(entries.words, entries.restStart, entries.restEnd);
-    if (entries.shared < KEY_OCTETS) this.key = keyOf(this.word);
+    const { word } = this;
+    const { words, shared, restStart, restEnd } = entries;
+    word.length = shared;
+    word.length = putOctets(word.reserve(restEnd - restStart), shared, words, restStart, restEnd);
+    if (shared < KEY_OCTETS) this.key = keyOf(word);
     return true;
   }
 

@@ -1,4 +1,5 @@
-// Octets that are being written: a buffer that grows and is used again. Who writes reserves first.
+// Octets that are being written: a buffer that grows and is used again. Who writes reserves first, and writes with the functions
+// below, which take and return where they are: this is several times as fast as methods that keep it.
 
 /** Octets of the longest varint: numbers have up to 32 bits. */
 export const LONGEST_VARINT = 5;
@@ -13,35 +14,11 @@ export class OctetBuffer {
     this.octets = new Uint8Array(capacity);
   }
 
-  /** Room for so many octets more. */
-  reserve(count: number): void {
+  /** Room for so many octets more, in what is returned. */
+  reserve(count: number): Uint8Array {
     const needed = this.length + count;
     if (needed > this.octets.length) this.#grow(needed);
-  }
-
-  varint(value: number): void {
-    const { octets } = this;
-    // Nearly all.
-    if (value < 0x80) {
-      octets[this.length++] = value;
-      return;
-    }
-    let at = this.length;
-    let rest = value;
-    while (rest > 0x7f) {
-      octets[at++] = (rest & 0x7f) | 0x80;
-      rest >>>= 7;
-    }
-    octets[at++] = rest;
-    this.length = at;
-  }
-
-  copy(from: Uint8Array, start: number, end: number): void {
-    const { octets, length } = this;
-    const count = end - start;
-    if (count <= FEW) for (let i = 0; i < count; i++) octets[length + i] = from[start + i]!;
-    else octets.set(from.subarray(start, end), length);
-    this.length = length + count;
+    return this.octets;
   }
 
   #grow(needed: number): void {
@@ -49,4 +26,24 @@ export class OctetBuffer {
     grown.set(this.octets.subarray(0, this.length));
     this.octets = grown;
   }
+}
+
+/** Returns where it ends. */
+export function putVarint(octets: Uint8Array, start: number, value: number): number {
+  let at = start;
+  let rest = value;
+  while (rest > 0x7f) {
+    octets[at++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  octets[at] = rest;
+  return at + 1;
+}
+
+/** Returns where they end. */
+export function putOctets(octets: Uint8Array, at: number, from: Uint8Array, start: number, end: number): number {
+  const count = end - start;
+  if (count <= FEW) for (let i = 0; i < count; i++) octets[at + i] = from[start + i]!;
+  else octets.set(from.subarray(start, end), at);
+  return at + count;
 }

@@ -1,7 +1,7 @@
 // Writes pages: words come in order, each with its postings in order. Words share pages as long as these stay small enough for
 // a row without parts elsewhere; a longer list has pages of its own.
 import { BODY_POSITION, damagedPage, type IndexPage, NO_POSITION } from './index-page.js';
-import { LONGEST_VARINT, OctetBuffer } from './octet-buffer.js';
+import { LONGEST_VARINT, OctetBuffer, putOctets, putVarint } from './octet-buffer.js';
 import { binaryString, type PageEntries } from './page-entries.js';
 import { VarintReader } from './varint-reader.js';
 
@@ -24,9 +24,13 @@ export class PageWriter {
   readonly #words = new OctetBuffer(FIRST_CAPACITY);
   readonly #positions = new OctetBuffer(FIRST_CAPACITY);
   #firstWord = '';
-  /** The word that is being written, and the last one in the page. */
+  /** The word that is being written. */
   #word = new OctetBuffer(FIRST_WORD_CAPACITY);
-  #previous = new OctetBuffer(FIRST_WORD_CAPACITY);
+  #otherWord = new OctetBuffer(FIRST_WORD_CAPACITY);
+  /** The last word in the page. */
+  #previous = this.#otherWord.octets;
+  #previousStart = 0;
+  #previousEnd = 0;
   /** What is not in a page yet of the postings of the word. */
   readonly #list = new OctetBuffer(FIRST_CAPACITY);
   readonly #listPositions = new OctetBuffer(FIRST_CAPACITY);
@@ -38,9 +42,51 @@ export class PageWriter {
   beginWord(octets: Uint8Array, start: number, end: number): void {
     const word = this.#word;
     word.length = 0;
-    word.reserve(end - start);
-    word.copy(octets, start, end);
+    word.length = putOctets(word.reserve(end - start), 0, octets, start, end);
     this.#written = 0;
+  }
+
+  /** A word that one email has. Most words of a small segment are such. `octets` stay as they are until the end. */
+  wordOfOne(
+    octets: Uint8Array,
+    start: number,
+    end: number,
+    ordinal: number,
+    positions: Int32Array,
+    from: number,
+    to: number,
+  ): void {
+    const words = this.#words;
+    const listPositions = this.#positions;
+    const most = end - start + (1 + to - from) * LONGEST_VARINT + ENTRY_OCTETS;
+    if (words.length + listPositions.length + most > SHARED_OCTETS) {
+      this.beginWord(octets, start, end);
+      this.posting(ordinal, positions, from, to);
+      this.endWord();
+      return;
+    }
+    const shared = this.#sharedOctets(octets, start, end);
+    if (words.length === 0) this.#firstWord = binaryString(octets, start, end);
+    this.#setPrevious(octets, start, end);
+    const entry = words.reserve(most);
+    let at = putVarint(entry, words.length, shared);
+    at = putVarint(entry, at, end - start - shared);
+    at = putOctets(entry, at, octets, start + shared, end);
+    at = putVarint(entry, at, 1);
+    at = putVarint(entry, at, ordinal);
+    const posting = ordinal * 2 + (positions[to - 1]! >= BODY_POSITION ? 1 : 0);
+    entry[at] = putVarint(entry, at + 1, posting) - at - 1;
+    words.length = at + 1 + entry[at]!;
+    const places = listPositions.reserve(most);
+    const begin = listPositions.length + 1;
+    let last = putPositions(places, begin, positions, from, to);
+    const length = last - begin;
+    if (length > 0x7f) {
+      places.copyWithin(begin + 1, begin, last);
+      last++;
+    }
+    putVarint(places, begin - 1, length);
+    listPositions.length = last;
   }
 
   isWord(octets: Uint8Array, length: number): boolean {
@@ -53,17 +99,8 @@ export class PageWriter {
   /** An email with the word, at these positions. */
   posting(ordinal: number, positions: Int32Array, from: number, to: number): void {
     this.#beginPosting(ordinal, positions[to - 1]! >= BODY_POSITION, 0, (1 + to - from) * LONGEST_VARINT);
-    let placed = 0;
-    for (let at = from; at < to; at++) if (positions[at] !== NO_POSITION) placed++;
-    const octets = this.#listPositions;
-    octets.varint(placed);
-    let last = 0;
-    for (let at = from; at < to; at++) {
-      const position = positions[at]!;
-      if (position === NO_POSITION) continue;
-      octets.varint(position - last);
-      last = position;
-    }
+    const { octets, length } = this.#listPositions;
+    this.#listPositions.length = putPositions(octets, length, positions, from, to);
     this.#count++;
     this.#lastOrdinal = ordinal;
   }
@@ -71,7 +108,7 @@ export class PageWriter {
   /** An email with the word, with positions as they are in a page. */
   copyPosting(ordinal: number, isInBody: boolean, positions: Uint8Array, start: number, end: number): void {
     this.#beginPosting(ordinal, isInBody, 0, end - start);
-    this.#listPositions.copy(positions, start, end);
+    this.#copyPositions(positions, start, end);
     this.#count++;
     this.#lastOrdinal = ordinal;
   }
@@ -82,8 +119,8 @@ export class PageWriter {
     const list = new VarintReader(words, listStart, listEnd);
     const first = list.next();
     this.#beginPosting(base + (first >>> 1), (first & 1) === 1, listEnd - list.at, positionsEnd - positionsStart);
-    this.#list.copy(words, list.at, listEnd);
-    this.#listPositions.copy(positions, positionsStart, positionsEnd);
+    this.#list.length = putOctets(this.#list.octets, this.#list.length, words, list.at, listEnd);
+    this.#copyPositions(positions, positionsStart, positionsEnd);
     this.#count += entries.count;
     this.#lastOrdinal = base + entries.lastOrdinal;
   }
@@ -94,8 +131,9 @@ export class PageWriter {
       this.#writePart();
       return;
     }
-    const shared = this.#sharedOctets();
-    const octets = this.#word.length + this.#list.length + this.#listPositions.length + ENTRY_OCTETS;
+    const word = this.#word;
+    const shared = this.#sharedOctets(word.octets, 0, word.length);
+    const octets = word.length + this.#list.length + this.#listPositions.length + ENTRY_OCTETS;
     if (octets > SHARED_OCTETS) {
       this.#writePart();
       return;
@@ -104,9 +142,9 @@ export class PageWriter {
     if (isFull) this.end();
     if (this.#words.length === 0) this.#firstWord = this.#wordText();
     this.#writeEntry(isFull ? 0 : shared);
-    const word = this.#previous;
-    this.#previous = this.#word;
-    this.#word = word;
+    this.#setPrevious(word.octets, 0, word.length);
+    this.#word = this.#otherWord;
+    this.#otherWord = word;
   }
 
   end(): void {
@@ -115,7 +153,8 @@ export class PageWriter {
 
   /** Makes room for its octets and those of others behind it, and writes its distance. */
   #beginPosting(ordinal: number, isInBody: boolean, listOctets: number, positionOctets: number): void {
-    const [list, positions] = [this.#list, this.#listPositions];
+    const list = this.#list;
+    const positions = this.#listPositions;
     if (this.#count > 0 && ordinal <= this.#lastOrdinal) throw damagedPage('postings are not in order');
     const isFull = list.length >= LIST_OCTETS || positions.length >= POSITIONS_OCTETS;
     const isTooMuch =
@@ -123,7 +162,12 @@ export class PageWriter {
     if (this.#count > 0 && (isFull || isTooMuch)) this.#writePart();
     list.reserve(LONGEST_VARINT + listOctets);
     positions.reserve(positionOctets);
-    list.varint((ordinal - this.#lastOrdinal) * 2 + (isInBody ? 1 : 0));
+    list.length = putVarint(list.octets, list.length, (ordinal - this.#lastOrdinal) * 2 + (isInBody ? 1 : 0));
+  }
+
+  #copyPositions(octets: Uint8Array, start: number, end: number): void {
+    const positions = this.#listPositions;
+    positions.length = putOctets(positions.octets, positions.length, octets, start, end);
   }
 
   /** A page with nothing but postings of the word. */
@@ -136,19 +180,22 @@ export class PageWriter {
   }
 
   #writeEntry(shared: number): void {
-    const [word, list, listPositions] = [this.#word, this.#list, this.#listPositions];
-    const [words, positions] = [this.#words, this.#positions];
-    words.reserve(word.length + list.length + ENTRY_OCTETS);
-    words.varint(shared);
-    words.varint(word.length - shared);
-    words.copy(word.octets, shared, word.length);
-    words.varint(this.#count);
-    words.varint(this.#lastOrdinal);
-    words.varint(list.length);
-    words.copy(list.octets, 0, list.length);
-    positions.reserve(listPositions.length + LONGEST_VARINT);
-    positions.varint(listPositions.length);
-    positions.copy(listPositions.octets, 0, listPositions.length);
+    const word = this.#word;
+    const list = this.#list;
+    const listPositions = this.#listPositions;
+    const words = this.#words;
+    const positions = this.#positions;
+    const octets = words.reserve(word.length + list.length + ENTRY_OCTETS);
+    let at = putVarint(octets, words.length, shared);
+    at = putVarint(octets, at, word.length - shared);
+    at = putOctets(octets, at, word.octets, shared, word.length);
+    at = putVarint(octets, at, this.#count);
+    at = putVarint(octets, at, this.#lastOrdinal);
+    at = putVarint(octets, at, list.length);
+    words.length = putOctets(octets, at, list.octets, 0, list.length);
+    const places = positions.reserve(listPositions.length + LONGEST_VARINT);
+    at = putVarint(places, positions.length, listPositions.length);
+    positions.length = putOctets(places, at, listPositions.octets, 0, listPositions.length);
     list.length = 0;
     listPositions.length = 0;
     this.#count = 0;
@@ -165,16 +212,25 @@ export class PageWriter {
     });
     words.length = 0;
     positions.length = 0;
-    this.#previous.length = 0;
+    this.#previousEnd = this.#previousStart;
   }
 
-  /** Of the word, with the one before it in the page. */
-  #sharedOctets(): number {
-    const [{ octets: previous, length: previousLength }, { octets: word, length }] = [this.#previous, this.#word];
-    const most = Math.min(previousLength, length);
+  #setPrevious(octets: Uint8Array, start: number, end: number): void {
+    this.#previous = octets;
+    this.#previousStart = start;
+    this.#previousEnd = end;
+  }
+
+  /** Of a word, with the one before it in the page. */
+  #sharedOctets(octets: Uint8Array, start: number, end: number): number {
+    const previous = this.#previous;
+    const previousStart = this.#previousStart;
+    const previousLength = this.#previousEnd - previousStart;
+    const most = Math.min(previousLength, end - start);
     let shared = 0;
-    while (shared < most && previous[shared] === word[shared]) shared++;
-    const isBehind = shared < most ? previous[shared]! < word[shared]! : length > previousLength;
+    while (shared < most && previous[previousStart + shared] === octets[start + shared]) shared++;
+    const isBehind =
+      shared < most ? previous[previousStart + shared]! < octets[start + shared]! : end - start > previousLength;
     if (!isBehind) throw damagedPage('words are not in order');
     return shared;
   }
@@ -182,4 +238,19 @@ export class PageWriter {
   #wordText(): string {
     return binaryString(this.#word.octets, 0, this.#word.length);
   }
+}
+
+/** How many there are, and their distances. Returns where they end. */
+function putPositions(octets: Uint8Array, start: number, positions: Int32Array, from: number, to: number): number {
+  let placed = 0;
+  for (let i = from; i < to; i++) if (positions[i] !== NO_POSITION) placed++;
+  let at = putVarint(octets, start, placed);
+  let last = 0;
+  for (let i = from; i < to; i++) {
+    const position = positions[i]!;
+    if (position === NO_POSITION) continue;
+    at = putVarint(octets, at, position - last);
+    last = position;
+  }
+  return at;
 }

@@ -83,7 +83,13 @@ function writeWords(
     const word = words[i]!;
     const end = ends[word]!;
     if (at === end) continue;
-    writer.beginWord(octets, starts[word]!, starts[word + 1]!);
+    const start = starts[word]!;
+    if (ordinals[at] === ordinals[end - 1]) {
+      writer.wordOfOne(octets, start, starts[word + 1]!, ordinals[at]!, positions, at, end);
+      at = end;
+      continue;
+    }
+    writer.beginWord(octets, start, starts[word + 1]!);
     while (at < end) {
       const ordinal = ordinals[at]!;
       const from = at;

@@ -130,6 +130,11 @@ test('long emails: words of headers without a place, bodies of many words, and a
   const emails = emailsOf([
     { ...none, recipients: Array.from({ length: 9_000 }, (_, i) => `r${i}`), attachments: ['pdf'], body: many },
     { ...none, subject: Array.from({ length: 4_086 }, (_, i) => `s${i}`), sender: ['zoe'], body: ['first', ...many] },
+    // Positions of fewer octets than a page has, of more than 127 and of more than a page.
+    ...[10, 60, 63, 64, 100, 1_000, 20_000].map((count) => ({
+      ...none,
+      body: ['zoe', ...Array.from({ length: count }, () => ['again', 'and']).flat(), 'zoé'],
+    })),
   ]);
   const segment = await segmentOf(emails);
   for (const words of [
@@ -145,6 +150,10 @@ test('long emails: words of headers without a place, bodies of many words, and a
     ['pdf', 'w0'],
     ['w0', 'w7', 'w14', 'w21'],
     ['w7', 'w0'],
+    ['zoe', 'again', 'and', 'again'],
+    ['again', 'again'],
+    ['and', 'again', 'and', 'zoé'],
+    ['and', 'zo'],
   ])
     for (const prefix of [false, true])
       t.deepEqual(
