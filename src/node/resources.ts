@@ -67,7 +67,7 @@ const COMMIT_POOL_SIZE = 1;
 const WRITER_POOL_SIZE = 2;
 /** What searches and indexing may take of the database's processors. */
 const SEARCH_POOL_SIZE = 4;
-/** The rest is left for indexing. */
+/** The rest is left for indexing and merges. */
 export const SEARCHES_AT_ONCE = SEARCH_POOL_SIZE - 1;
 /** One page of messages each: what is read for all sessions at a time. */
 const MESSAGES_POOL_SIZE = 4;

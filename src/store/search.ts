@@ -42,8 +42,11 @@ export interface FoundEmails {
 }
 
 export interface MergeOptions {
-  /** All segments become one: emails that are gone leave their words behind until then. */
-  readonly all?: boolean;
+  /**
+   * How many emails the mailbox has. When its segments hold a quarter more, or any while it has none, all segments become one:
+   * emails that are gone leave their words behind until then.
+   */
+  readonly live?: number;
   /** A merge that is given up leaves the index as it was. */
   readonly signal: AbortSignal;
 }

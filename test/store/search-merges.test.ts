@@ -161,9 +161,9 @@ test('the same emails put by two nodes at once are found once, and are in one se
   await Promise.all(stores.map((each) => each.put(emails.slice(2))));
   t.deepEqual(await segments(accountId), [8, 6]);
   t.deepEqual(await found(accountId, 'word'), ids.toSorted());
-  t.like(await store.merge(accountId, { all: true, signal: NO_SIGNAL }), { segments: 2, emails: 8 });
+  t.like(await store.merge(accountId, { live: 0, signal: NO_SIGNAL }), { segments: 2, emails: 8 });
   t.deepEqual(await found(accountId, 'word'), ids.toSorted());
-  t.is((await store.merge(accountId, { all: true, signal: NO_SIGNAL })).segments, 0, 'there is nothing to do');
+  t.is((await store.merge(accountId, { live: 0, signal: NO_SIGNAL })).segments, 0, 'there is nothing to do');
 });
 
 test('searches find everything while segments are put and merged', async (t) => {
@@ -210,7 +210,7 @@ test('a segment that is merged while it is searched is found where it went', asy
       apply(target, _this, [strings, ...values]: [TemplateStringsArray, ...never[]]) {
         if (merged > 0 || !strings.join('').includes(statement)) return target(strings, ...values);
         return (async () => {
-          merged = (await store.merge(accountId, { all: true, signal: NO_SIGNAL })).segments;
+          merged = (await store.merge(accountId, { live: 0, signal: NO_SIGNAL })).segments;
           const [output] = await sql<{ id: number }[]>`
             update search_segments set id = ${early!.id} where account_id = ${accountId} returning id::float8`;
           t.is(output?.id, early!.id);
@@ -250,13 +250,13 @@ test('emails that are gone go with a merge, and with all of them their segments'
     // Of a segment some stay.
     const last = await add(accountId, 16, words);
     await sql`delete from emails where account_id = ${accountId} and id = any(${[ids[10]!, ids[13]!]}::uuid[])`;
-    t.like(await store.merge(accountId, { all: true, signal: NO_SIGNAL }), { segments: 2, emails: 5 });
+    t.like(await store.merge(accountId, { live: 0, signal: NO_SIGNAL }), { segments: 2, emails: 5 });
     const left = [11, 12, 14, 15].map((n) => ids[n]!);
     for (const [i, n] of [11, 12, 14, 15].entries()) t.deepEqual(await found(accountId, `number${n}`), [left[i]]);
     t.deepEqual(await found(accountId, 'number16'), [last]);
     t.deepEqual(await found(accountId, '"zoe 💌"'), [...left, last].sort());
     await sql`delete from emails where account_id = ${accountId}`;
-    t.like(await store.merge(accountId, { all: true, signal: NO_SIGNAL }), { segments: 1, emails: 0, octets: 0 });
+    t.like(await store.merge(accountId, { live: 0, signal: NO_SIGNAL }), { segments: 1, emails: 0, octets: 0 });
     t.deepEqual(await segments(accountId), []);
     t.is(await strayPages(), 0);
   }

@@ -36,7 +36,7 @@ import { copy, expunge, move } from './placing.js';
 import { choosePreferences } from './preferences.js';
 import { type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
-import { hasManyRemoved, type MailboxSearch } from './search.js';
+import { isIndexLookDue, type MailboxSearch } from './search.js';
 import { weightOf } from './selection.js';
 import { standingListQueries } from './standing-lists.js';
 import { loadMailbox, type MailboxState } from './state.js';
@@ -179,14 +179,15 @@ export function mailboxBehavior(
       } finally {
         if (!isCommitted) for (const [slot] of begun) slot.release();
       }
-      const wasWorn = hasManyRemoved(state);
+      const { dead } = state.emails;
       state.evolve(change);
       if (threads !== undefined) state.changeThreads(threads);
       for (const [slot, started] of begun) slot.begin(started);
       const { emailsAdded, filtersDeferred, handedOver } = netOf(change.changes);
       const newest = emailsAdded.at(-1);
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
-      if (!wasWorn && hasManyRemoved(state)) search.merging.removed(change.accountId);
+      if (isIndexLookDue(dead, state.emails.dead))
+        search.merging.removed(change.accountId, state.emails.size - state.emails.dead);
       if (filtersDeferred.length > 0) sources.deferrals.note(change.accountId);
       for (const handed of handedOver) sources.outbound.handedOver(handed);
       for (const id of tx.outbound.due) sources.outbound.notifyDue(change.accountId, id);

@@ -1,4 +1,4 @@
-// Merges segments of the search index in the background: one merge at a time, accounts in turn, and a rest after each. What is due is
+// Merges segments of the search index in the background: two merges at a time, accounts in turn, and a rest after each. What is due is
 // told by the use of the store, and nothing of it is kept: what is forgotten at a stop, or because too many wait, is due again later.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -12,6 +12,9 @@ const MANY_SEGMENTS = 64;
 /** Rest after a merge, in times of what it took, and the same while so many accounts wait. */
 const REST = 1;
 const REST_BEHIND = 0.25;
+const LONGEST_REST_MS = 5_000;
+/** Merges at a time, each of an account of its own: a large one does not hold up the small ones. */
+const AT_ONCE = 2;
 const BEHIND = 100;
 /** Until the next merge after one that failed. */
 const RETRY_MS = 5_000;
@@ -26,8 +29,8 @@ const NO_MERGE_METER: MergeMeter = { merged() {}, failed() {} };
 export interface SearchMerging {
   /** The store, whose use tells when merges are due. */
   readonly store: SearchStore;
-  /** Many emails of the account were removed: its segments are rid of their words. */
-  removed(accountId: string): void;
+  /** Emails of the account were removed: once they are many among the `live` ones, its segments are rid of their words. */
+  removed(accountId: string, live: number): void;
   /** Accounts that wait for a merge. */
   readonly waiting: number;
   stop(): Promise<void>;
@@ -48,50 +51,62 @@ const asksForMerge = (lastId: string): boolean => lastId.endsWith('0');
 
 export function startSearchMerging(options: SearchMergingOptions): SearchMerging {
   const { store, log, meter = NO_MERGE_METER, retryMs = RETRY_MS } = options;
-  /** Accounts in the order of their turns; whether all segments are to become one. */
-  const waiting = new Map<string, boolean>();
+  /** Accounts in the order of their turns, with the emails that are left where some were removed. */
+  const waiting = new Map<string, number | undefined>();
+  const merged = new Set<string>();
   const stopping = new AbortController();
   const { signal } = stopping;
-  let wake = (): void => {};
+  const idle = new Set<() => void>();
 
-  function note(accountId: string, all: boolean): void {
+  function wake(): void {
+    for (const begin of idle) begin();
+    idle.clear();
+  }
+
+  function note(accountId: string, live?: number): void {
     const isKnown = waiting.has(accountId);
     if (!isKnown && waiting.size >= MAX_WAITING) return;
-    waiting.set(accountId, all || waiting.get(accountId) === true);
+    waiting.set(accountId, live ?? waiting.get(accountId));
     wake();
   }
 
+  /** The account whose turn it is; none when those that wait are being merged. */
+  function next(): string | undefined {
+    for (const accountId of waiting.keys()) if (!merged.has(accountId)) return accountId;
+    return undefined;
+  }
+
   /** How long to rest. A merge that fails is tried again when its turn comes; what will fail again is left until it is asked for. */
-  async function mergeNext(): Promise<number> {
-    const [accountId, all] = waiting.entries().next().value!;
+  async function merge(accountId: string): Promise<number> {
+    const live = waiting.get(accountId);
     waiting.delete(accountId);
+    merged.add(accountId);
     const started = performance.now();
     try {
-      const outcome = await store.merge(accountId, { all, signal });
+      const outcome = await store.merge(accountId, { ...(live !== undefined && { live }), signal });
       const ms = performance.now() - started;
       if (outcome.segments > 0) meter.merged(outcome, ms);
-      if (outcome.mayBeMore) note(accountId, false);
-      return ms * (waiting.size > BEHIND ? REST_BEHIND : REST);
+      if (outcome.mayBeMore) note(accountId, live);
+      return Math.min(LONGEST_REST_MS, ms * (waiting.size > BEHIND ? REST_BEHIND : REST));
     } catch (err) {
       if (signal.aborted) return 0;
       meter.failed(performance.now() - started);
       log.warn({ accountId, err }, 'the search index is not merged yet');
-      if (err instanceof Fault && err.temporary) note(accountId, all);
+      if (err instanceof Fault && err.temporary) note(accountId, live);
       return retryMs;
+    } finally {
+      merged.delete(accountId);
     }
   }
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      const restMs = waiting.size > 0 ? await mergeNext() : 0;
-      if (restMs > 0) await pause(restMs, undefined, { signal }).catch(() => {});
-      else if (waiting.size === 0 && !signal.aborted)
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+      const accountId = next();
+      if (accountId === undefined) await new Promise<void>((resolve) => idle.add(resolve));
+      else await pause(await merge(accountId), undefined, { signal }).catch(() => {});
     }
   }
-  const running = run();
+  const running = Promise.all(Array.from({ length: AT_ONCE }, run));
 
   return {
     store: {
@@ -99,16 +114,16 @@ export function startSearchMerging(options: SearchMergingOptions): SearchMerging
       async put(emails) {
         const refused = await store.put(emails);
         for (const [accountId, lastId] of new Map(emails.map(({ accountId, id }) => [accountId, id])))
-          if (asksForMerge(lastId) && !refused.includes(accountId)) note(accountId, false);
+          if (asksForMerge(lastId) && !refused.includes(accountId)) note(accountId);
         return refused;
       },
       async matches(accountId, ...question) {
         const found = await store.matches(accountId, ...question);
-        if (found.segments > MANY_SEGMENTS) note(accountId, false);
+        if (found.segments > MANY_SEGMENTS) note(accountId);
         return found;
       },
     },
-    removed: (accountId) => note(accountId, true),
+    removed: note,
     get waiting() {
       return waiting.size;
     },

@@ -1,6 +1,5 @@
 // The searches of a node take turns at the database: accounts in turn, and within one in the order of their arrival. Without
-// turns the driver deals statements out to connections that are busy, where a short one waits behind whatever it meets. A
-// connection is left for the emails that searches wait for.
+// turns the driver deals statements out to connections that are busy, where a short one waits behind whatever it meets.
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import type { SearchStore } from '../../store/search.js';
 

@@ -16,8 +16,6 @@ import type { MailboxState } from './state.js';
 
 /** Emails that are looked at before others get their turn. */
 const STRETCH = 50_000;
-/** Removed emails whose words are worth a merge of all others, when these are no more. */
-const MANY_REMOVED = 256;
 /** Matches that are less than this part of the mailbox are gone through alone. */
 const FEW = 8;
 
@@ -43,10 +41,12 @@ export interface SearchCriteria {
   readonly folder?: string | undefined;
 }
 
-/** Whether most emails that came or were there since the mailbox was loaded are gone. */
-export function hasManyRemoved({ emails }: Pick<MailboxState, 'emails'>): boolean {
-  return emails.dead >= MANY_REMOVED && emails.dead * 2 > emails.size;
-}
+/**
+ * Whether it is time to look what the index holds of emails that are gone: after the first that was removed since the mailbox was
+ * loaded, and each time that twice as many were.
+ */
+export const isIndexLookDue = (deadBefore: number, dead: number): boolean =>
+  dead > 0 && Math.floor(Math.log2(dead)) > (deadBefore === 0 ? -1 : Math.floor(Math.log2(deadBefore)));
 
 /** By id or role; several folders share the roles `label` and `folder`, so these name none. */
 export function folderNamed(state: MailboxState, name: string): FolderColumns | undefined {

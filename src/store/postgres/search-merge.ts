@@ -17,6 +17,8 @@ const FEW_OCTETS = 1024 * 1024;
 const PAGES_READ = 256;
 const PAGES_WRITTEN = 64;
 const NO_ID = '00000000-0000-0000-0000-000000000000';
+/** Emails in segments, in times of those that the mailbox has. */
+const WORN = 1.25;
 const NOTHING: MergeOutcome = { segments: 0, emails: 0, octets: 0, mayBeMore: false };
 
 interface Input {
@@ -37,7 +39,7 @@ interface PageRow {
 }
 
 export async function mergeSegments(sql: Sql, accountId: string, options: MergeOptions): Promise<MergeOutcome> {
-  const { all = false, signal } = options;
+  const { live, signal } = options;
   const rows = await guarded(
     () => sql<Input[]>`
       select id::float8, level, emails, last_id as "lastId", octets::float8, words is null as "isPaged", is_ready as "isReady"
@@ -47,7 +49,8 @@ export async function mergeSegments(sql: Sql, accountId: string, options: MergeO
   const unready = rows.filter(({ isReady }) => !isReady).map(({ id }) => id);
   if (unready.length > 0) await discardSegments(sql, accountId, unready);
   const segments = rows.filter(({ isReady }) => isReady);
-  const inputs = all && segments.length <= MOST ? segments : due(segments);
+  const isWorn = live !== undefined && sum(segments.map(({ emails }) => emails)) > live * WORN;
+  const inputs = isWorn && segments.length <= MOST ? segments : due(segments);
   if (inputs.length === 0) return NOTHING;
   const isSmall =
     sum(inputs.map((input) => input.octets)) <= FEW_OCTETS &&

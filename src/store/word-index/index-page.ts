@@ -27,7 +27,7 @@ export interface Segment {
 }
 
 /** Positions in the body part begin here; those of header fields end well before. */
-export const BODY_POSITION = 4_096;
+export const BODY_POSITION = 8_192;
 /** Of words of header fields that are far behind: they are found alone, and not in phrases. */
 export const NO_POSITION = 0;
 

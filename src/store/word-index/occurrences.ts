@@ -1,7 +1,7 @@
 // Every place of every word of some emails, in the order of the places; then sorted by word. Typed arrays are used again: an
 // object an occurrence would cost more than all else.
 import { endianness } from 'node:os';
-import { NO_POSITION } from './index-page.js';
+import { BODY_POSITION, NO_POSITION } from './index-page.js';
 import { Vocabulary } from './vocabulary.js';
 
 /** Words that are added at a time, at most. */
@@ -12,6 +12,8 @@ const KEPT_CAPACITY = 256 * 1024;
 /** Of the different words of an email; the words of a longer text are not found. Each counts a little more than its octets. */
 const EMAIL_OCTETS = 800_000;
 const WORD_OCTETS = 8;
+/** Of a word in the header fields of an email, and in its body part: those that come later are not kept, so phrases are bounded. */
+const MOST_PLACES = 256;
 /** A key is five octets of a word, and its number. */
 const NUMBER_BITS = 24;
 const NUMBERS = 2 ** NUMBER_BITS - 1;
@@ -32,9 +34,10 @@ export class Occurrences {
   #sortedPositions = new Int32Array(FIRST_CAPACITY);
   /** What the words are sorted by. */
   #keys = new BigUint64Array(FIRST_CAPACITY);
-  /** Of each word: how often it came, and in which email it came last. */
+  /** Of each word: how often it came, and in which half of which email it came last, and how often there. */
   #counts = new Int32Array(FIRST_CAPACITY);
-  #lastOrdinals = new Int32Array(FIRST_CAPACITY);
+  #lastHalves = new Int32Array(FIRST_CAPACITY);
+  #places = new Uint16Array(FIRST_CAPACITY);
   #ordinal = 0;
   #octets = 0;
 
@@ -66,7 +69,8 @@ export class Occurrences {
     const { vocabulary } = this;
     const ordinal = this.#ordinal;
     const [words, ordinals, positions] = [this.#words, this.#ordinals, this.#positions];
-    const [counts, lastOrdinals] = [this.#counts, this.#lastOrdinals];
+    const [counts, lastHalves, places] = [this.#counts, this.#lastHalves, this.#places];
+    const half = ordinal * 2 + (position >= BODY_POSITION ? 1 : 0);
     let at = this.length;
     let known = vocabulary.size;
     for (let i = from; i < to; i++) {
@@ -74,13 +78,18 @@ export class Occurrences {
       if (word === known) {
         known++;
         counts[word] = 0;
-        lastOrdinals[word] = -1;
+        lastHalves[word] = -1;
       }
-      if (lastOrdinals[word] !== ordinal) {
-        this.#octets += vocabulary.octetsOf(word) + WORD_OCTETS;
-        if (this.#octets > EMAIL_OCTETS) break;
-        lastOrdinals[word] = ordinal;
+      if (lastHalves[word] !== half) {
+        if (lastHalves[word]! >> 1 !== ordinal) {
+          this.#octets += vocabulary.octetsOf(word) + WORD_OCTETS;
+          if (this.#octets > EMAIL_OCTETS) break;
+        }
+        lastHalves[word] = half;
+        places[word] = 0;
       }
+      if (places[word]! === MOST_PLACES) continue;
+      places[word]!++;
       counts[word]!++;
       words[at] = word;
       ordinals[at] = ordinal;
@@ -166,7 +175,10 @@ export class Occurrences {
     const words = this.vocabulary.size + MOST_AT_ONCE;
     if (words <= this.#counts.length) return;
     this.#counts = grown(this.#counts, words);
-    this.#lastOrdinals = grown(this.#lastOrdinals, words);
+    this.#lastHalves = grown(this.#lastHalves, words);
+    const places = new Uint16Array(this.#counts.length);
+    places.set(this.#places);
+    this.#places = places;
   }
 }
 

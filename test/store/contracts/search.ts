@@ -78,7 +78,7 @@ export const SEARCH: Contract = {
     for (const all of [false, true]) {
       for (const [query, numbers] of cases)
         t.deepEqual(await found(stores, accountId, query), numbers.map((i) => ids[i]!).sort(), query);
-      if (!all) await search.merge(accountId, { all: true, signal: new AbortController().signal });
+      if (!all) await search.merge(accountId, { live: 0, signal: new AbortController().signal });
     }
   },
 
@@ -156,7 +156,7 @@ export const SEARCH: Contract = {
     await search.put([words(accountId, ids[0]!, 'x')]);
     t.deepEqual(await waiting(), [ids[2]], 'it does not go back');
     await writer.commit([{ type: 'EmailRemoved', payload: { emailId: ids[0]!, placements: [] } }]);
-    const merge = () => search.merge(accountId, { all: true, signal: new AbortController().signal });
+    const merge = () => search.merge(accountId, { live: 0, signal: new AbortController().signal });
     await merge();
     t.deepEqual(await found(stores, accountId, 'x'), [ids[1]]);
     await search.put([words(accountId, ids[0]!, 'x')]);

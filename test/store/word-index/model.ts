@@ -9,8 +9,10 @@ import { WordQuery } from '../../../src/store/word-index/word-query.js';
 
 const ACCOUNT = '01a20640-2924-7000-a729-5b5ff2b1abd0';
 /** Of header fields: words beyond have no place. */
-const HEADER_WORDS = 4_096 - 10 - 1;
+const HEADER_WORDS = 8_192 - 10 - 1;
 const GAP = 10;
+/** Of a word in header fields, and in the body part. */
+const MOST_PLACES = 256;
 
 /** Few words, of which many begin alike, so that phrases and beginnings are found. */
 const FREQUENT = [
@@ -55,20 +57,34 @@ export const aTerm: fc.Arbitrary<SearchTerm> = fc.record({
 
 /** Fields with the words that have a place, and those that have none. */
 function placesOf({ subject, sender, recipients, attachments, body }: EmailWords, part: SearchPart) {
-  const placed: (readonly string[])[] = [attachments, body];
+  const placed: (readonly (string | undefined)[])[] = firstPlaces([attachments, body]);
   const others: string[] = [];
   let room = HEADER_WORDS;
+  const headers: (readonly string[])[] = [];
   for (const words of part === 'body' ? [] : [subject, sender, recipients]) {
-    placed.push(words.slice(0, Math.max(0, room)));
+    headers.push(words.slice(0, Math.max(0, room)));
     others.push(...words.slice(Math.max(0, room)));
     room -= words.length + GAP;
   }
+  placed.push(...firstPlaces(headers));
   return { placed, others };
+}
+
+/** Later ones of a word that came often are not kept. */
+function firstPlaces(fields: readonly (readonly string[])[]): (string | undefined)[][] {
+  const counts = new Map<string, number>();
+  return fields.map((words) =>
+    words.map((word) => {
+      const count = (counts.get(word) ?? 0) + 1;
+      counts.set(word, count);
+      return count > MOST_PLACES ? undefined : word;
+    }),
+  );
 }
 
 function matchesTerm(email: EmailWords, { words, prefix }: SearchTerm, part: SearchPart): boolean {
   const { placed, others } = placesOf(email, part);
-  const isAt = (field: readonly string[], at: number) =>
+  const isAt = (field: readonly (string | undefined)[], at: number) =>
     words.every((word, i) =>
       prefix && i === words.length - 1 ? field[at + i]?.startsWith(word) : field[at + i] === word,
     );

@@ -168,6 +168,24 @@ test('long emails: words of headers without a place, bodies of many words, and a
   t.is((await matchesIn(await segmentOf([huge!]), [{ words: ['zoe'], prefix: false }], 'text')).length, 1);
 });
 
+test('of a word that one email has again and again the first places are kept, in its header and in its body', async (t) => {
+  const often = (word: string) => Array.from({ length: 300 }, (_, n) => (n === 280 ? 'late' : word));
+  const nothing: readonly string[] = [];
+  const fields = { subject: often('a'), sender: nothing, recipients: nothing, attachments: nothing, body: often('a') };
+  const emails = emailsOf([fields, { ...fields, subject: ['b'], body: ['b', 'a'] }]);
+  const segment = await segmentOf(emails);
+  for (const part of SEARCH_PARTS) {
+    const asked = (...words: string[]) => matchesIn(segment, [{ words, prefix: false }], part);
+    const [often, both] = [[emails[0]!.id], emails.map(({ id }) => id)];
+    t.deepEqual(await asked('a'), both);
+    t.deepEqual(await asked('a', 'a'), often);
+    t.deepEqual(await asked('late'), often);
+    t.deepEqual(await asked('a', 'late'), [], 'that place is not kept');
+  }
+  const octets = segment.pages.reduce((sum, { positions }) => sum + positions.length, 0);
+  t.true(octets < 800, `${octets}`);
+});
+
 test('segments have levels by how many emails they hold', (t) => {
   t.deepEqual([1, 15, 16, 255, 256, 4_095, 4_096].map(levelOf), [0, 0, 1, 1, 2, 2, 3]);
 });

@@ -47,8 +47,9 @@ export function memorySearch(tables: MemoryTables): SearchStore {
       );
       return { ids: Buffer.concat(found.map(({ id }) => uuidOctets(id))), segments: segments.length };
     },
-    async merge(accountId, { all = false }) {
+    async merge(accountId, { live }) {
       const { segments, words } = tables.of(accountId);
+      const all = live !== undefined && segments.reduce((sum, each) => sum + each, 0) > live * 1.25;
       const levels = segments.map((emails) => Math.floor(Math.log2(emails) / 4));
       const level = levels.find((each) => levels.filter((other) => other === each).length >= MERGED);
       const merged = all ? segments : segments.filter((_, i) => levels[i] === level).slice(0, MERGED);
