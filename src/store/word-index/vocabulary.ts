@@ -7,10 +7,12 @@ const OCTETS_A_CHARACTER = 3;
 /** Octets that words are sorted by at first. */
 const SORTED_OCTETS = 5;
 
+const UTF8 = new TextEncoder();
+
 export class Vocabulary {
   readonly #numbers = new Map<string, number>();
   /** Of all words, one behind the other. */
-  octets = Buffer.allocUnsafeSlow(FIRST_OCTETS);
+  octets = new Uint8Array(FIRST_OCTETS);
   /** Of each word in `octets`, and the end of the last one. */
   starts = new Int32Array(FIRST_WORDS);
   /** The first four octets of each word, and the fifth one. */
@@ -54,7 +56,7 @@ export class Vocabulary {
     for (let i = 0; i < word.length; i++) {
       const code = word.charCodeAt(i);
       if (code > 0x7f) {
-        end = start + octets.write(word, start);
+        end = start + UTF8.encodeInto(word, octets.subarray(start)).written;
         break;
       }
       octets[end++] = code;
@@ -70,8 +72,8 @@ export class Vocabulary {
 
   #reserve(octets: number): void {
     if (octets > this.octets.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(octets, 2 * this.octets.length));
-      this.octets.copy(larger);
+      const larger = new Uint8Array(Math.max(octets, 2 * this.octets.length));
+      larger.set(this.octets);
       this.octets = larger;
     }
     if (this.size < this.starts.length) return;
