@@ -15,8 +15,11 @@ import { makeSearchable } from './searchable-emails.js';
 const PAGE = 100;
 /** Accounts of a round in the background. */
 const ACCOUNTS_A_ROUND = 100;
-/** Emails of each of many accounts in a round; those that have more come again behind the others. */
-const FEWEST = 2;
+/**
+ * Emails of each of many accounts in a round: they make a segment that is not merged with those of single emails. Accounts
+ * that have more come again behind the others.
+ */
+const FEWEST = 16;
 /** Accounts remembered as behind; a search catches up with any. */
 const MAX_WAITING = 50_000;
 /** Accounts of which it is remembered how far they are. */

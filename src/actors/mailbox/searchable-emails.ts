@@ -15,6 +15,8 @@ const BODY_WORDS = 60_000;
 const PIECE = 32 * 1024;
 /** Words that are enough for a statement: of fewer, what a statement costs by itself would count. */
 const BATCH_WORDS = 20_000;
+/** The same within an account, whose emails of a statement are a segment: of small ones more have to be merged. */
+const MOST_WORDS = 80_000;
 
 export interface SearchableEmailsOptions {
   readonly store: Pick<SearchStore, 'put'>;
@@ -57,10 +59,11 @@ export async function makeSearchable(
         await nextTurn();
         characters = found.body.length;
       }
+      if (count >= BATCH_WORDS && batch.at(-1)?.accountId !== email.accountId) await storeBatch();
       const words = await emailWords(email, found);
       batch.push(words);
       count += wordCount(words);
-      if (count >= BATCH_WORDS) await storeBatch();
+      if (count >= MOST_WORDS) await storeBatch();
     }
   }
   await storeBatch();
