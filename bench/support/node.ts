@@ -1,12 +1,13 @@
 // A whole node for benchmarks: bin/mansio in a fresh data directory on free ports, with accounts made straight in its
 // store (a command a time would take longer than the benchmark).
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { UNLIMITED } from '../../dev/node-process.js';
 import { newApiKey } from '../../src/directory/api-key.js';
 import type { Scope } from '../../src/store/directory.js';
@@ -35,10 +36,18 @@ export interface BenchNode {
   /** Kills the node and resolves when another runs in its data directory, on other ports. */
   replace(): Promise<void>;
   stop(): Promise<void>;
+  /** Stops the node and keeps its data directory under this path, for nodes to be started from; the file system is that of the data. */
+  stopAndKeep(path: string): Promise<void>;
 }
 
-export async function startBenchNode(environment: Readonly<Record<string, string>> = {}): Promise<BenchNode> {
+/** `kept`: a data directory that was kept, of which the node gets a copy; its accounts are there. */
+export async function startBenchNode(
+  environment: Readonly<Record<string, string>> = {},
+  kept?: string,
+): Promise<BenchNode> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mansio-bench-'));
+  // With its owners: a node of root's runs its database as somebody else.
+  if (kept !== undefined) await promisify(execFile)('cp', ['--archive', '--reflink=auto', join(kept, '.'), dataDir]);
   let running = await start(dataDir, environment);
   return {
     get process() {
@@ -70,6 +79,10 @@ export async function startBenchNode(environment: Readonly<Record<string, string
     async stop() {
       await end(running, 'SIGTERM');
       await rm(dataDir, { recursive: true, force: true });
+    },
+    async stopAndKeep(path) {
+      await end(running, 'SIGTERM');
+      await rename(dataDir, path);
     },
   };
 }
