@@ -3,7 +3,7 @@
 // emails, half of them in the one mailbox, one part alone, and of its figures those with `mark` in their names.
 //
 // Most of the time goes into filling the store. `BENCH_STORES=DIRECTORY` keeps filled stores there, for later runs to copy, also of other
-// versions: the node brings the schema up to date. `npm run bench rest fill` makes such a store, and measures nothing.
+// versions: the node brings the schema up to date. `BENCH_STORES=DIRECTORY npm run bench rest fill` makes such a store, and measures nothing.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -59,9 +59,10 @@ export async function run(args: readonly string[] = []): Promise<void> {
   const names = args.filter((arg) => !/^\d+$/.test(arg) && !PARTS.some((part) => part === arg));
   const isWanted = (figure: string) => names.length === 0 || names.some((name) => figure.includes(name));
   const large = Math.min(MOST_IN_ONE, Math.ceil(emails / 2));
-  const node = await startFilled(emails, large);
+  const kept = await keepFilled(emails, large);
+  if (parts.every((part) => part === 'fill')) return;
+  const node = kept === undefined ? await startFilled(emails, large) : await startBenchNode(ENVIRONMENT, kept);
   try {
-    if (parts.every((part) => part === 'fill')) return;
     const accounts = await accountsOf(node);
     const key = await node.createKey(accounts[0]!.id);
     const connections = Array.from({ length: CLIENTS }, () => new HttpConnection(node.port('http')));
@@ -79,19 +80,20 @@ export async function run(args: readonly string[] = []): Promise<void> {
   }
 }
 
-/** A node whose store has so many emails, so many of them in the first account. */
-async function startFilled(emails: number, large: number): Promise<BenchNode> {
+/** Where a store with so many emails is kept; undefined when none are. */
+async function keepFilled(emails: number, large: number): Promise<string | undefined> {
   const stores = process.env['BENCH_STORES'];
-  if (stores === undefined) return filled(emails, large);
+  if (stores === undefined) return undefined;
   const kept = join(stores, `rest-${emails}`);
   if (!existsSync(kept)) {
     await mkdir(stores, { recursive: true });
-    await (await filled(emails, large)).stopAndKeep(kept);
+    await (await startFilled(emails, large)).stopAndKeep(kept);
   }
-  return startBenchNode(ENVIRONMENT, kept);
+  return kept;
 }
 
-async function filled(emails: number, large: number): Promise<BenchNode> {
+/** A node whose store has so many emails, so many of them in the first account. */
+async function startFilled(emails: number, large: number): Promise<BenchNode> {
   const node = await startBenchNode(ENVIRONMENT);
   try {
     await fill(node, emails, large);
