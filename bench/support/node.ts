@@ -47,7 +47,7 @@ export async function startBenchNode(
 ): Promise<BenchNode> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mansio-bench-'));
   // With its owners: a node of root's runs its database as somebody else.
-  if (kept !== undefined) await promisify(execFile)('cp', ['--archive', '--reflink=auto', join(kept, '.'), dataDir]);
+  if (kept !== undefined) await promisify(execFile)('cp', ['--archive', '--reflink=auto', `${kept}/.`, dataDir]);
   let running = await start(dataDir, environment);
   return {
     get process() {
