@@ -12,7 +12,7 @@ import { UNLIMITED } from '../../dev/node-process.js';
 import { newApiKey } from '../../src/directory/api-key.js';
 import type { Scope } from '../../src/store/directory.js';
 import { findEmbedded } from '../../src/store/embedded.js';
-import { connect, type DatabaseAddress } from '../../src/store/postgres/client.js';
+import { connect, type DatabaseAddress, openConnections } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 
 export const SHARDS = 256;
@@ -110,6 +110,8 @@ async function start(dataDir: string, environment: Readonly<Record<string, strin
   const database = await findEmbedded(dataDir);
   if (database === undefined) throw new Error('the node has no embedded database');
   const sql = connect(database, { max: 4, applicationName: 'bench' });
+  // The driver learns the types of arrays from the first connection, and writes arrays of the first statement wrongly.
+  await openConnections(sql, 1);
   return {
     child,
     listeners,
