@@ -95,7 +95,7 @@ test('what was accepted is there once, what was refused at most once', async (t)
           const { accountId, email } = accounts[i]!;
           return { recipient: { kind: 'mailbox' as const, accountId }, address: email };
         });
-        const offers = isOffered ? world.offers : { offer: () => undefined };
+        const offers = isOffered ? world.offers : { offer: () => undefined, share: () => undefined };
         const mailboxes = isAnswerLost ? unheard(world.mailboxes) : world.mailboxes;
         const ports = { ...world, mailboxes, offers, directory: { hold: async () => new Map() }, tracer: NO_TRACER };
         const accepting = acceptMessage(ports, { content, authenticated: undefined }, destinations, {
