@@ -5,7 +5,7 @@ import type { SharedMessage } from '../shared-message.js';
 import { type BlobOfAccounts, smallBlob } from './blob-writes.js';
 import { storeFault } from './client.js';
 import { json, PASSED, type Part, rowsWithDocuments } from './commit-parts.js';
-import type { Pieces } from './statement-pieces.js';
+import type { Pieces, StatementPiece } from './statement-pieces.js';
 
 /** Ids of the inbound rows that the commit of the change ends. Of a shared message that an earlier commit stored there is one. */
 export function endedInbound({ inbound, shared }: MailboxChange): readonly string[] {
@@ -52,10 +52,10 @@ export function sharedContents(shared: ReturnType<typeof sharedMessages>): reado
 const PASSED_OR_NONE = `coalesce(${PASSED}, '{}')`;
 
 /**
- * `waiting`: the inbound rows of accounts whose mailboxes do not place a message, or do not pass the fence. For an account that is gone
- * the statement is refused: all accounts of a message have it, or none.
+ * `waiting`: the inbound rows of accounts whose mailboxes do not place a message, or do not pass the fence. For an account that is gone,
+ * and after the deadline, the statement is refused: all accounts of a message have it, or none.
  */
-export function oweShared(sql: Pieces, shared: ReturnType<typeof sharedMessages>) {
+export function oweShared(sql: Pieces, shared: ReturnType<typeof sharedMessages>, until: StatementPiece) {
   const rows = [...shared].map(([{ content, envelope, deliveries }, takers]) => ({
     blob: `\\x${content.hash}`,
     accounts: deliveries.map(({ accountId }) => accountId),
@@ -73,6 +73,7 @@ export function oweShared(sql: Pieces, shared: ReturnType<typeof sharedMessages>
     ), owner as materialized (
       -- Accounts that this statement has updated cannot be locked by it once more: it holds them by that update.
       select id from accounts where id in (select a from waiting) and id <> all (${sql.unsafe(PASSED_OR_NONE)})
+        ${until}
       for key share of accounts
     ), owing as (
       insert into inbound (account_id, id, blob, envelope)

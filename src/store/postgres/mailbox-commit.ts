@@ -6,6 +6,7 @@ import { type NetChange, netOf } from '../net-changes.js';
 import { addEmails, emailRow, foundThreads } from './added-emails.js';
 import { type BlobOfAccounts, gather, smallBlob, storedBlobs } from './blob-writes.js';
 import type { Sql } from './client.js';
+import { type CommitDeadline, untilDeadline } from './commit-deadline.js';
 import { DOCUMENT, json, PASSED, type Part, rowsWithDocuments } from './commit-parts.js';
 import { writeOverlays } from './flag-overlays.js';
 import { expandRanges, isRanged, type RangeRow, rangesOf, takesPlacements, writeRanges } from './flag-ranges.js';
@@ -191,12 +192,15 @@ export async function commitChanges(
   sql: Sql,
   changes: readonly MailboxChange[],
   overlays: Overlays,
+  deadline: CommitDeadline,
 ): Promise<readonly CommitResult[]> {
   const rows = rowsOf(changes, overlays);
   const { log } = rows;
   const part = (write: Part, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of));
   const shared = sharedMessages(changes);
-  const contents = [...contentsOf(changes), ...sharedContents(shared)];
+  const blobs = [...contentsOf(changes), ...sharedContents(shared)];
+  const contents = blobs.length === 0 ? undefined : await gather(blobs);
+  const until = untilDeadline(pieces, deadline());
   const statement = pieces`
     with fence as (
       select * from json_to_recordset(${json(rows.fences)}::json)
@@ -206,6 +210,7 @@ export async function commitChanges(
     , passed as (
       update accounts t set modseq = f.after from fence f
       where t.id = f.a and t.epoch = f.epoch and t.modseq = f.before ${part(hasAllInbound, rows.consumed)}
+        ${until}
         ${part(
           expandRanges,
           rows.fences.filter((fence) => 'unplaces' in fence),
@@ -214,13 +219,13 @@ export async function commitChanges(
     ), passed_ids as materialized (
       select array_agg(a) as ids from passed
     )
-    ${shared.size === 0 ? NOTHING : oweShared(pieces, shared)}
+    ${shared.size === 0 ? NOTHING : oweShared(pieces, shared, until)}
     ${
-      contents.length === 0
+      contents === undefined
         ? NOTHING
         : pieces`, ${storedBlobs(
             pieces,
-            await gather(contents),
+            contents,
             pieces`
       where exists (select from passed p where p.a = any(x.accounts)) ${shared.size === 0 ? NOTHING : isOwed(pieces)}`,
           )}`

@@ -11,6 +11,7 @@ import type {
 } from '../mailboxes.js';
 import { netOf } from '../net-changes.js';
 import { guarded, type Sql } from './client.js';
+import { NO_DEADLINE } from './commit-deadline.js';
 import { listedEmails } from './folder-lists.js';
 import { GroupCommit } from './group-commit.js';
 import { commitShared } from './inbound-commit.js';
@@ -46,9 +47,10 @@ export function postgresMailboxes(
   meter?: CommitMeter,
   overlays: Overlays = ALWAYS_OVERLAID,
   claimSql: Sql = writerSql,
+  deadline = NO_DEADLINE,
 ): MailboxStore {
   const write = (changes: readonly MailboxChange[]) =>
-    commitShared(changes, (open) => commitChanges(writerSql, open, overlays));
+    commitShared(changes, (open) => commitChanges(writerSql, open, overlays, deadline));
   const group = new GroupCommit<MailboxChange, CommitResult>(write, {
     maxItems: 64,
     maxWeight: 1000,

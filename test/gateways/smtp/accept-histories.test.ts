@@ -99,7 +99,12 @@ test('what was accepted is there once, what was refused at most once', async (t)
   await fc.assert(
     fc.asyncProperty(history, async ({ messages, happenings }) => {
       const waiting = [...happenings];
-      world.commit.by = (change, commit) => waiting.shift()?.(commit, world, change) ?? commit();
+      const commits: Promise<unknown>[] = [];
+      world.commit.by = (change, commit) => {
+        const committed = waiting.shift()?.(commit, world, change) ?? commit();
+        commits.push(committed.catch(() => {}));
+        return committed;
+      };
       const accounts = await Promise.all(
         Array.from({ length: ACCOUNTS }, async () => {
           const { id, email } = await world.directory.createAccount(`${randomUUID()}@example.test`, 'A');
@@ -138,6 +143,7 @@ test('what was accepted is there once, what was refused at most once', async (t)
       await Promise.all(together);
       together = [];
       world.commit.by = (_, commit) => commit();
+      await Promise.all(commits);
       world.reload();
       for (const { accountId, id: inboundId, blob, envelope } of await world.inbound.overdue([0], -1000, 1000, [])) {
         const { receivedAt, summary } = envelope;
