@@ -7,11 +7,11 @@ import type { Directory, Recipient } from '../../directory/protocol.js';
 import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
 import { type MessageSummary, summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
-import { DELIVERY_DEADLINE_MS, type Delivery, type DeliveryPorts, spooled, takenOffers } from './delivery.js';
+import { DELIVERY_DEADLINE_MS, type Delivery, type PlacingPorts, spooled, takenOffers } from './delivery.js';
 import type { ReceivedMessage } from './mx-data.js';
 import { SmtpRefused } from './replies.js';
 
-export interface AcceptPorts extends DeliveryPorts {
+export interface AcceptPorts extends PlacingPorts {
   readonly directory: Pick<Directory, 'hold'>;
 }
 

@@ -10,7 +10,7 @@ import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../store
 
 export const DELIVERY_DEADLINE_MS = 2000;
 
-export interface DeliveryPorts {
+export interface PlacingPorts {
   readonly inbound: InboundStore;
   readonly offers: Pick<MessageOffers, 'offer' | 'share'>;
   readonly mailboxes: Mailboxes;
@@ -33,7 +33,7 @@ export interface Delivery {
  * when it has to be stored first. @throws StoreFault when it is not known whether the message is stored
  */
 export function takenOffers(
-  ports: DeliveryPorts,
+  ports: PlacingPorts,
   deliveries: readonly Delivery[],
   content: BlobContent,
   envelope: InboundEnvelope,
@@ -45,7 +45,7 @@ export function takenOffers(
 
 /** The mailbox stores the message for itself alone. */
 async function takenByOne(
-  { offers, mailboxes }: DeliveryPorts,
+  { offers, mailboxes }: PlacingPorts,
   delivery: Delivery,
   content: BlobContent,
   envelope: InboundEnvelope,
@@ -58,7 +58,7 @@ async function takenByOne(
 
 /** The first mailbox stores the message for all accounts. What another node or a later commit has to place waits for nothing else. */
 async function takenByAny(
-  { offers, mailboxes }: DeliveryPorts,
+  { offers, mailboxes }: PlacingPorts,
   deliveries: readonly Delivery[],
   content: BlobContent,
   envelope: InboundEnvelope,
@@ -92,7 +92,7 @@ async function take(mailboxes: Mailboxes, delivery: Delivery, offer: MessageOffe
 
 /** Stores the message with its inbound rows; resolves with the placing that is under way then. @throws StoreFault when nothing was committed */
 export async function spooled(
-  { inbound, mailboxes, tracer }: DeliveryPorts,
+  { inbound, mailboxes, tracer }: PlacingPorts,
   deliveries: readonly Delivery[],
   content: BlobContent,
   envelope: InboundEnvelope,
