@@ -7,7 +7,7 @@ import type { Directory, Recipient } from '../../directory/protocol.js';
 import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
 import { type MessageSummary, summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
-import { DELIVERY_DEADLINE_MS, type Delivery, type PlacingPorts, spooled, takenOffers } from './delivery.js';
+import { type AcceptedDelivery, DELIVERY_DEADLINE_MS, type PlacingPorts, spooled, takenOffers } from './delivery.js';
 import type { ReceivedMessage } from './mx-data.js';
 import { SmtpRefused } from './replies.js';
 
@@ -34,7 +34,7 @@ interface Transaction {
 export interface Acceptance {
   readonly summary: MessageSummary;
   /** One an account, however many of its addresses were named. */
-  readonly deliveries: readonly Delivery[];
+  readonly deliveries: readonly AcceptedDelivery[];
 }
 
 /**
@@ -47,7 +47,7 @@ export async function acceptMessage(
   destinations: readonly Destination[],
   { sender, receivedAt, newId }: Transaction,
 ): Promise<Acceptance> {
-  const deliveries: Delivery[] = [];
+  const deliveries: AcceptedDelivery[] = [];
   let placed: readonly Promise<void>[];
   const suspicion = authenticated?.disposition === 'junk' ? { isJunk: true } : {};
   let summary: MessageSummary;

@@ -17,7 +17,7 @@ export interface PlacingPorts {
   readonly tracer: Tracer;
 }
 
-export interface Delivery {
+export interface AcceptedDelivery {
   readonly accountId: string;
   /** As the peer wrote it. */
   readonly address: string;
@@ -34,7 +34,7 @@ export interface Delivery {
  */
 export function takenOffers(
   ports: PlacingPorts,
-  deliveries: readonly Delivery[],
+  deliveries: readonly AcceptedDelivery[],
   content: BlobContent,
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[] | undefined> {
@@ -46,7 +46,7 @@ export function takenOffers(
 /** The mailbox stores the message for itself alone. */
 async function takenByOne(
   { offers, mailboxes }: PlacingPorts,
-  delivery: Delivery,
+  delivery: AcceptedDelivery,
   content: BlobContent,
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[] | undefined> {
@@ -59,7 +59,7 @@ async function takenByOne(
 /** The first mailbox stores the message for all accounts. What another node or a later commit has to place waits for nothing else. */
 async function takenByAny(
   { offers, mailboxes }: PlacingPorts,
-  deliveries: readonly Delivery[],
+  deliveries: readonly AcceptedDelivery[],
   content: BlobContent,
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[] | undefined> {
@@ -83,7 +83,11 @@ async function takenByAny(
   });
 }
 
-async function take(mailboxes: Mailboxes, delivery: Delivery, offer: MessageOffer<OfferedDelivery>): Promise<void> {
+async function take(
+  mailboxes: Mailboxes,
+  delivery: AcceptedDelivery,
+  offer: MessageOffer<OfferedDelivery>,
+): Promise<void> {
   const { accountId, inboundId: offerId } = delivery;
   const asked = mailboxes.of(accountId).ask('deliverOffered', { offerId }, { deadlineMs: OFFER_MS });
   const taken = await offer.withdrawAfter(asked);
@@ -93,7 +97,7 @@ async function take(mailboxes: Mailboxes, delivery: Delivery, offer: MessageOffe
 /** Stores the message with its inbound rows; resolves with the placing that is under way then. @throws StoreFault when nothing was committed */
 export async function spooled(
   { inbound, mailboxes, tracer }: PlacingPorts,
-  deliveries: readonly Delivery[],
+  deliveries: readonly AcceptedDelivery[],
   content: BlobContent,
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[]> {
@@ -101,11 +105,11 @@ export async function spooled(
   return deliveries.map((delivery) => place(mailboxes, delivery, content.hash, envelope));
 }
 
-const rowOf = ({ accountId, inboundId }: Delivery): InboundDelivery => ({ accountId, id: inboundId });
+const rowOf = ({ accountId, inboundId }: AcceptedDelivery): InboundDelivery => ({ accountId, id: inboundId });
 
 async function place(
   mailboxes: Mailboxes,
-  delivery: Delivery,
+  delivery: AcceptedDelivery,
   blob: string,
   { receivedAt, summary, isJunk }: InboundEnvelope,
 ): Promise<void> {
