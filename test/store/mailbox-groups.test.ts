@@ -12,6 +12,7 @@ import { postgresMailboxes } from '../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { emptyChange, records } from '../support/mailbox-change.js';
 import { emailsOf, placementsOf } from './contracts/contents.js';
+import { messageFor } from './contracts/shared-messages.js';
 import { emailAdded, newEmail, Writer } from './contracts/writer.js';
 
 async function openStores(t: ExecutionContext) {
@@ -108,6 +109,10 @@ test('a commit or a message that the database begins with after its deadline is 
   const rows = async () => [await count('emails'), await count('events'), await count('inbound'), await count('blobs')];
 
   t.is((await writer.commit(added, { contents: [content] })).kind, 'fenced');
+  t.deepEqual(await rows(), [0, 0, 0, 0]);
+  const shared = messageFor([accountId, await account('Other')]);
+  const { id } = shared.deliveries[0]!;
+  t.is((await writer.commit(added, { shared: [{ message: shared, id }] })).kind, 'withheld');
   t.deepEqual(await rows(), [0, 0, 0, 0]);
   const fault = await t.throwsAsync<StoreFault>(spooled(), { instanceOf: StoreFault, message: /late/ });
   t.true(fault.temporary);

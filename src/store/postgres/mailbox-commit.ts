@@ -4,12 +4,23 @@ import { PackedIds } from '../../mail/packed-ids.js';
 import type { CommitResult, MailboxChange, ThreadChange } from '../mailboxes.js';
 import { type NetChange, netOf } from '../net-changes.js';
 import { addEmails, emailRow, foundThreads } from './added-emails.js';
-import { type BlobOfAccount, gather, smallBlob, storedBlobs } from './blob-writes.js';
+import { type BlobOfAccounts, gather, smallBlob, storedBlobs } from './blob-writes.js';
 import type { Sql } from './client.js';
 import { type CommitDeadline, untilDeadline } from './commit-deadline.js';
 import { DOCUMENT, json, PASSED, type Part, rowsWithDocuments } from './commit-parts.js';
 import { writeOverlays } from './flag-overlays.js';
 import { expandRanges, isRanged, type RangeRow, rangesOf, takesPlacements, writeRanges } from './flag-ranges.js';
+import {
+  endedInbound,
+  endInbound,
+  hasAllInbound,
+  isOwed,
+  lookForInbound,
+  missingInbound,
+  oweShared,
+  sharedContents,
+  sharedMessages,
+} from './inbound-commit.js';
 import { writeLabels } from './labels-commit.js';
 import { changingFolderColumns, folderColumns, folderCounters } from './mailbox-columns.js';
 import { Octets } from './octet-parameters.js';
@@ -42,7 +53,7 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
     const net = netOf(change.changes);
     const fence = { a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter };
     fences.push(takesPlacements(net) ? { ...fence, unplaces: true } : fence);
-    for (const id of change.inbound) consumed.push({ a, id });
+    for (const id of endedInbound(change)) consumed.push({ a, id });
     for (const email of net.emailsAdded) added.push(emailRow(a, email));
     const isOverlaid = net.flaggedTogether.length > 0 && overlays.hasRoom(a);
     const areRanges = isOverlaid && isRanged(change, net);
@@ -186,8 +197,10 @@ export async function commitChanges(
   const rows = rowsOf(changes, overlays);
   const { log } = rows;
   const part = (write: Part, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of));
-  const blobs = contentsOf(changes);
+  const shared = sharedMessages(changes);
+  const blobs = [...contentsOf(changes), ...sharedContents(shared)];
   const contents = blobs.length === 0 ? undefined : await gather(blobs);
+  const until = untilDeadline(pieces, deadline());
   const statement = pieces`
     with fence as (
       select * from json_to_recordset(${json(rows.fences)}::json)
@@ -197,7 +210,7 @@ export async function commitChanges(
     , passed as (
       update accounts t set modseq = f.after from fence f
       where t.id = f.a and t.epoch = f.epoch and t.modseq = f.before ${part(hasAllInbound, rows.consumed)}
-        ${untilDeadline(pieces, deadline())}
+        ${until}
         ${part(
           expandRanges,
           rows.fences.filter((fence) => 'unplaces' in fence),
@@ -206,6 +219,7 @@ export async function commitChanges(
     ), passed_ids as materialized (
       select array_agg(a) as ids from passed
     )
+    ${shared.size === 0 ? NOTHING : oweShared(pieces, shared, until)}
     ${
       contents === undefined
         ? NOTHING
@@ -213,7 +227,7 @@ export async function commitChanges(
             pieces,
             contents,
             pieces`
-      where exists (select from passed p where p.a = any(x.accounts))`,
+      where exists (select from passed p where p.a = any(x.accounts)) ${shared.size === 0 ? NOTHING : isOwed(pieces)}`,
           )}`
     }
     ${part(endInbound, rows.consumed)}
@@ -262,9 +276,9 @@ export async function commitChanges(
   });
 }
 
-function contentsOf(changes: readonly MailboxChange[]): readonly BlobOfAccount[] {
+function contentsOf(changes: readonly MailboxChange[]): readonly BlobOfAccounts[] {
   return changes.flatMap(({ accountId, contents }) =>
-    contents.map((content) => ({ accountId, ...smallBlob(content) })),
+    contents.map((content) => ({ accountIds: [accountId], ...smallBlob(content) })),
   );
 }
 
@@ -273,24 +287,6 @@ const octets = (sql: Pieces, value: Uint8Array) => sql`(select ${new Octets([val
 
 const idsOfRow = (sql: Pieces, ids: Uint8Array) =>
   sql`case when octets is not null then substring(${octets(sql, ids)} from "from" for octets) end`;
-
-const lookForInbound: Part = (sql, rows) => sql`
-    , due as materialized (
-      select * from json_to_recordset(${json(rows)}::json) as x (a uuid, id uuid)
-    ), consumed as materialized (
-      select d.a, d.id from due d
-      where not exists (select 1 from inbound i where i.account_id = d.a and i.id = d.id)
-    )`;
-
-const hasAllInbound: Part = (sql) => sql`and not exists (select 1 from consumed c where c.a = t.id)`;
-
-const endInbound: Part = (sql) => sql`
-    , inbound_done as (
-      delete from inbound t using due d
-      where t.account_id = d.a and t.id = d.id and d.a = any (${sql.unsafe(PASSED)})
-    )`;
-
-const missingInbound: Part = (sql) => sql`union all select a, id, null from consumed`;
 
 const flagEmails: Part = (sql, rows) => sql`
     , flagged as materialized (

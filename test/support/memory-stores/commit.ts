@@ -2,6 +2,7 @@
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
 import type { CommitResult, MailboxChange, ThreadChange } from '../../../src/store/mailboxes.js';
 import { type AddedEmail, type NetChange, netOf } from '../../../src/store/net-changes.js';
+import type { SharedMessage } from '../../../src/store/shared-message.js';
 import { type AccountRows, type MemoryTables, storedJson } from './tables.js';
 
 export function commitChange(tables: MemoryTables, change: MailboxChange): CommitResult {
@@ -167,6 +168,16 @@ function handOver(tables: MemoryTables, { handedOver }: NetChange): void {
   for (const { accountId, id, blob, envelope } of handedOver) {
     if (tables.accounts.has(accountId))
       tables.inbound.set(id, { accountId, id, blob, envelope: storedJson(envelope), at });
+  }
+}
+
+/** Inbound rows of the accounts but for the one whose commit places the message. */
+export function oweShared(tables: MemoryTables, message: SharedMessage, placedBy: string | undefined): void {
+  const { content, envelope, deliveries } = message;
+  const at = Date.now();
+  for (const { accountId, id } of deliveries) {
+    if (accountId === placedBy) continue;
+    tables.inbound.set(id, { accountId, id, blob: content.hash, envelope: storedJson(envelope), at });
   }
 }
 
