@@ -72,8 +72,6 @@ export async function run(): Promise<void> {
     }
     for (const [contender, each] of turns) print(contender, each);
     const own = turns.get(mansio)!;
-    const inAll = ((own.used['node']! + own.used['database']!) / MESSAGES) * 1e6;
-    figure('Mansio: CPU a message in all', inAll, 'µs', withGoal(inAll, GOAL_US));
     const ratio = (peer: Contender) => percentile(own.rates, 0.5) / percentile(turns.get(peer)!.rates, 0.5);
     if (postfix === undefined) {
       process.stdout.write('  Postfix is not installed, or this is not root: nothing to compare with\n');
@@ -122,9 +120,11 @@ async function takeTurn(sinks: Sinks, { clients, pids }: Contender, turns: Turns
 function print({ name, pids }: Contender, { rates, used, seconds, signed }: Turns): void {
   const note = `rounds: ${rates.map((rate) => rate.toFixed(0)).join(', ')}; ${signed} of ${MESSAGES} signed`;
   figure(`${name}: delivered, 4 kB, median`, percentile(rates, 0.5), 'messages/s', note);
-  for (const process of Object.keys(pids)) {
-    figure(`${name}: CPU of ${process} a message`, (used[process]! / MESSAGES) * 1e6, 'µs');
-  }
+  const cpu = Object.keys(pids).map((process) => [process, (used[process]! / MESSAGES) * 1e6] as const);
+  const inAll = cpu.reduce((sum, [, each]) => sum + each, 0);
+  const parts = cpu.map(([process, each]) => `${process} ${each.toFixed(0)}`).join(', ');
+  const goal = pids['node'] === undefined ? '' : `; ${withGoal(inAll, GOAL_US)}`;
+  figure(`${name}: CPU a message`, inAll, 'µs', `${parts}${goal}`);
   process.stdout.write(`  ${name}: ${sharesOf(used, seconds)}\n`);
 }
 
