@@ -128,13 +128,16 @@ async function end({ child, sql }: Awaited<ReturnType<typeof start>>, signal: No
   await once(child, 'exit');
 }
 
-/** Listeners of the ready line; other lines are read and dropped, so that the node never waits for a reader. */
+/** Listeners of the ready line; what comes after it is read and dropped, so that the node never waits for a reader. */
 async function ready(child: ChildProcess): Promise<Record<string, string>> {
   const lines = createInterface({ input: child.stdout! });
   return await new Promise((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the node ended with code ${code} before it was ready`)));
     lines.on('line', (line) => {
-      if (line.startsWith('{"event":"ready"')) resolve(JSON.parse(line).listeners);
+      if (!line.startsWith('{"event":"ready"')) return;
+      resolve(JSON.parse(line).listeners);
+      lines.close();
+      child.stdout!.resume();
     });
   });
 }
