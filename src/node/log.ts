@@ -30,10 +30,10 @@ const SECRET =
   /^(authorization|cookie|set-cookie|password|pass|secret|token|access_?token|refresh_?token|id_?token|api_?key|x-api-key|private_?key)$/i;
 const HIDDEN = '[hidden]';
 /** Lines that are written together, because a busy node has thousands a second; and how long the first of them waits. */
-const BATCH_CHARACTERS = 8192;
+const BATCH_CHARACTERS = 4096;
 const BATCH_MS = 50;
 /** No more than a pipe takes at once (PIPE_BUF), so that lines of several processes stay whole. */
-const SHARED_BATCHES = { minLength: 2048, maxWrite: 4096 };
+const SHARED_BATCHES = { minLength: BATCH_CHARACTERS / 2, maxWrite: BATCH_CHARACTERS };
 
 export function openLog({ level, fd = 1, pretty = isatty(fd), sync = false, process: number }: LogOptions): LogOutput {
   const batches = number === undefined ? { minLength: BATCH_CHARACTERS } : SHARED_BATCHES;
