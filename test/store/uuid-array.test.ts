@@ -1,6 +1,7 @@
 // Arrays of uuids as parameters and in results, against a real server: packed ids and lists of texts.
 import test from 'ava';
 import fc from 'fast-check';
+import { newId } from '../../src/ids/new-id.js';
 import { PackedIds } from '../../src/mail/packed-ids.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { uuidArray } from '../../src/store/postgres/uuid-array.js';
@@ -24,4 +25,7 @@ test('packed ids are an array of uuids, in the order of their lists; texts are o
     }),
     { numRuns: 30 },
   );
+  for (const text of [`${newId()},${newId()}`, `${newId()}"`, '}', '']) {
+    await t.throwsAsync(sql`select ${[text]}::uuid[]`, { code: '22P02' } as object, text);
+  }
 });

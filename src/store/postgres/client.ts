@@ -125,13 +125,15 @@ function arrayOf(type: number, octets: OctetParameters): postgres.PostgresType {
   return { to: type, from: [type], serialize: (value) => octets.serialize(value), parse };
 }
 
-/** An array of uuids, which has neither nulls nor anything to be quoted: as octets, or as a list of texts. */
+const quoted = (text: string) => JSON.stringify(text);
+
+/** An array of uuids: as octets, or as a list of texts, which the server refuses when one is no uuid. */
 function uuidsOf(octets: OctetParameters): postgres.PostgresType {
   return {
     to: 2951,
     from: [2951],
     serialize: (value: Octets | string | readonly string[]) =>
-      octets.serialize(Array.isArray(value) ? `{${value.join()}}` : (value as Octets | string)),
+      octets.serialize(Array.isArray(value) ? `{${value.map(quoted).join()}}` : (value as Octets | string)),
     parse: (text: string) => (text === '{}' ? [] : text.slice(1, -1).split(',')),
   };
 }
