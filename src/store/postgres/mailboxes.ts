@@ -10,6 +10,7 @@ import type {
   ThreadRows,
 } from '../mailboxes.js';
 import { netOf } from '../net-changes.js';
+import { countOf } from '../net-placements.js';
 import { guarded, type Sql } from './client.js';
 import { NO_DEADLINE } from './commit-deadline.js';
 import { listedEmails } from './folder-lists.js';
@@ -60,8 +61,8 @@ export function postgresMailboxes(
       const together = net.flaggedTogether.reduce((sum, { ids }) => sum + ids.length / IDS_OF_A_WEIGHT, 0);
       const emails = together + net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length;
       let placements = 0;
-      for (const { placed, expunged, marked } of net.placements.values()) {
-        placements += placed.length + expunged.length + marked.length;
+      for (const { placed, placedTogether, expunged, expungedTogether, marked } of net.placements.values()) {
+        placements += countOf(placed, placedTogether) + countOf(expunged, expungedTogether) + marked.length;
       }
       let octets = 0;
       for (const { size } of contents) octets += size;

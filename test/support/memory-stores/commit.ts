@@ -70,10 +70,21 @@ function joinThreads(account: AccountRows, threads: readonly string[]): void {
 }
 
 function writePlacements(account: AccountRows, { placements }: NetChange): void {
-  for (const [folderId, { placed, expunged, marked }] of placements) {
+  for (const [folderId, { placed, placedTogether, expunged, expungedTogether, marked }] of placements) {
     const folder = account.placements.get(folderId) ?? new Map();
     account.placements.set(folderId, folder);
     for (const { uid, ...row } of placed) folder.set(uid, row);
+    for (const { firstUid, ids, modseq, savedAt } of placedTogether) {
+      [...ids].forEach((emailId, i) => {
+        folder.set(firstUid + i, { emailId, isDeleted: false, modseq, savedAt });
+      });
+    }
+    for (const { firstUid, ids, modseq } of expungedTogether) {
+      for (let uid = firstUid; uid < firstUid + ids.length; uid++) {
+        folder.delete(uid);
+        account.expunged.push({ folderId, uid, modseq });
+      }
+    }
     for (const { uid, modseq } of expunged) {
       folder.delete(uid);
       account.expunged.push({ folderId, uid, modseq });
