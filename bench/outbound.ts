@@ -1,20 +1,19 @@
 // Delivered messages a second: small messages by submission to ten domains, each with a server of its own on loopback, from
-// the first that is handed in to the last that is delivered; and the same through Postfix, when it is installed. Both have
-// five connections a destination and the same number of clients. Mansio signs every message with DKIM (RSA of 2,048 bits);
-// Postfix has no milter and signs nothing.
+// the first that is handed in to the last that is delivered; and the same through Postfix, when it is installed: alone, and with
+// a login, a check of the sender and OpenDKIM. All have five connections a destination and the same number of clients. Mansio and
+// OpenDKIM sign every message (RSA of 2,048 bits). Clients log in before the clock starts.
 import { fork } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startDnsServer, type Zone } from '../dev/dns-server.js';
 import { freePort } from '../dev/ports.js';
-import { cpuSeconds, difference } from './support/cpu-time.js';
+import {
+  type Client,
+  type Contender,
+  startBarePostfix,
+  startMansio,
+  startSigningPostfix,
+} from './outbound/contenders.js';
+import { cpuSeconds, difference, ownCpuSeconds, sharesOf } from './support/cpu-time.js';
 import { figure, percentile, withGoal } from './support/figures.js';
-import { startBenchNode } from './support/node.js';
-import { startPostfix } from './support/postfix.js';
-import { SmtpSender } from './support/smtp-load.js';
 
 const MESSAGES = Number(process.env['BENCH_OUTBOUND_MESSAGES'] ?? 10_000);
 const SERVERS = process.env['BENCH_OUTBOUND_SERVERS']?.split(',') ?? ['mansio', 'postfix'];
@@ -25,7 +24,7 @@ const addressOf = (i: number) => `127.0.0.${10 + i}`;
 const BODY = 'The quick brown fox jumps over the lazy dog; again and again.\r\n'.repeat(60);
 /** Of node and database a message. */
 const GOAL_US = 1_600;
-/** Messages a second, of Mansio to Postfix. */
+/** Messages a second, of Mansio to a bare Postfix. */
 const GOAL_RATIO = 2;
 /** Nothing arrived for so long: something is stuck. */
 const STUCK_MS = 30_000;
@@ -45,123 +44,91 @@ interface Sinks {
   stop(): void;
 }
 
-type Client = { readonly sender: SmtpSender; readonly from: string };
-
-interface Contender {
-  readonly name: string;
-  /** With connections that are open. */
-  clients(): Promise<readonly Client[]>;
-  stop(): Promise<void>;
+interface Turns {
+  readonly rates: number[];
+  /** Seconds, by the name of the process. */
+  used: Readonly<Record<string, number>>;
+  seconds: number;
+  signed: number;
 }
 
-/** The machine's speed drifts: both stand side by side and take turns, so that it drifts for both. */
+/** The machine's speed drifts: all stand side by side and take turns, so that it drifts for all. */
 export async function run(): Promise<void> {
   const sinks = await startSinks();
-  const mansio = await startMansio(sinks);
-  const postfix = SERVERS.includes('postfix') ? await startPostfixServer(sinks) : undefined;
-  const contenders = [mansio, ...(postfix === undefined ? [] : [postfix])];
+  const to = { port: sinks.port, addresses: new Map(DOMAINS.map((domain, i) => [domain, addressOf(i)])) };
+  const mansio = await startMansio(to, CLIENTS);
+  const hasPeers = SERVERS.includes('postfix');
+  const postfix = hasPeers ? await startBarePostfix(to, CLIENTS) : undefined;
+  const signing = hasPeers ? await startSigningPostfix(to, CLIENTS) : undefined;
+  const contenders = [mansio, postfix, signing].filter((each) => each !== undefined);
   try {
     // Warm: pools open, tables of a size at which plans settle, code compiled, which goes on for thousands of messages.
     for (const { clients } of contenders) await seconds(sinks, MESSAGES / 2, await clients());
-    const roots = { node: [mansio.pid], database: [mansio.databasePid], sinks: [sinks.pid] };
-    const used = { node: 0, database: 0 };
-    const rates = new Map<string, number[]>();
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const contender of contenders) {
-        const before = await cpuSeconds(roots);
-        const took = await seconds(sinks, MESSAGES / ROUNDS, await contender.clients());
-        const all = difference(await cpuSeconds(roots), before);
-        rates.set(contender.name, [...(rates.get(contender.name) ?? []), MESSAGES / ROUNDS / took]);
-        if (contender !== mansio) continue;
-        // The database is started by the node.
-        used.node += all.node - all.database;
-        used.database += all.database;
-      }
-    }
-    for (const [name, each] of rates) {
-      const note = `rounds: ${each.map((rate) => rate.toFixed(0)).join(', ')}`;
-      figure(`${name}: delivered, 4 kB, 10 domains, median`, percentile(each, 0.5), 'messages/s', note);
-    }
-    const perMessage = (seconds: number) => (seconds / MESSAGES) * 1e6;
-    for (const [name, each] of Object.entries(used)) {
-      figure(`Mansio: CPU of the ${name} a message`, perMessage(each), 'µs');
-    }
-    const inAll = perMessage(used.node + used.database);
-    figure('Mansio: CPU a message in all', inAll, 'µs', withGoal(inAll, GOAL_US));
-    const { signed } = sinks.counts();
-    process.stdout.write(
-      `  Mansio: ${signed} of ${MESSAGES / 2 + MESSAGES} messages had a DKIM signature (RSA, 2,048 bits)\n`,
+    const turns = new Map<Contender, Turns>(
+      contenders.map((each) => [each, { rates: [], used: {}, seconds: 0, signed: 0 }]),
     );
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [contender, each] of turns) await takeTurn(sinks, contender, each);
+    }
+    for (const [contender, each] of turns) print(contender, each);
+    const own = turns.get(mansio)!;
+    const ratio = (peer: Contender) => percentile(own.rates, 0.5) / percentile(turns.get(peer)!.rates, 0.5);
     if (postfix === undefined) {
       process.stdout.write('  Postfix is not installed, or this is not root: nothing to compare with\n');
-      return;
+    } else {
+      const reached = ratio(postfix) >= GOAL_RATIO ? 'reached' : 'MISSED';
+      figure(
+        'Mansio / Postfix',
+        ratio(postfix),
+        '',
+        `goal ${GOAL_RATIO}: ${reached}; it checks no login and signs nothing`,
+      );
     }
-    const [own, peer] = [mansio, postfix].map(({ name }) => percentile(rates.get(name)!, 0.5));
-    const ratio = own! / peer!;
-    const reached = ratio >= GOAL_RATIO ? 'reached' : 'MISSED';
-    figure('Mansio / Postfix', ratio, '', `goal ${GOAL_RATIO}: ${reached}; Postfix has no milter: it signs nothing`);
+    if (signing === undefined) {
+      process.stdout.write('  OpenDKIM or Dovecot is not installed: no Postfix that signs\n');
+    } else {
+      figure('Mansio / Postfix with SASL and OpenDKIM', ratio(signing), '', 'it keeps no copy of what was sent');
+    }
   } finally {
     for (const contender of contenders) await contender.stop();
     sinks.stop();
   }
 }
 
-let expected = 0;
-
-async function startMansio(sinks: Sinks): Promise<Contender & { readonly pid: number; readonly databasePid: number }> {
-  const zones: Record<string, Zone> = {};
-  for (const [i, domain] of DOMAINS.entries()) {
-    zones[domain] = { MX: [[10, `mx.${domain}`]] };
-    zones[`mx.${domain}`] = { A: [addressOf(i)] };
-  }
-  const dns = await startDnsServer(zones);
-  const directory = await mkdtemp(join(tmpdir(), 'mansio-dkim-'));
-  const dkimKey = join(directory, 'key.pem');
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  await writeFile(dkimKey, privateKey.export({ type: 'pkcs8', format: 'pem' }));
-  const node = await startBenchNode({
-    MANSIO_LOG_LEVEL: 'info',
-    MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
-    MANSIO_OUTBOUND_DNS: dns.address,
-    MANSIO_OUTBOUND_PORT: String(sinks.port),
-    MANSIO_OUTBOUND_ALLOW_PRIVATE: 'true',
-    MANSIO_DKIM_SELECTOR: 'bench',
-    MANSIO_DKIM_KEY: dkimKey,
+async function takeTurn(sinks: Sinks, { clients, pids }: Contender, turns: Turns): Promise<void> {
+  const open = await clients();
+  const roots = {
+    ...Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, [pid]])),
+    sinks: [sinks.pid],
+  };
+  const signedBefore = sinks.counts().signed;
+  const usage = async (): Promise<Record<string, number>> => ({
+    ...(await cpuSeconds(roots)),
+    clients: await ownCpuSeconds(process.pid),
   });
-  const accounts = await node.createAccounts(CLIENTS);
-  const logins = await Promise.all(
-    accounts.map(async ({ id, email }) => ({ email, key: await node.createKey(id, ['smtp']) })),
-  );
-  const port = node.port('submission');
-  const open = async ({ email, key }: { email: string; key: string }) => {
-    const sender = await SmtpSender.open('127.0.0.1', port);
-    await sender.authenticate(email, key);
-    return { sender, from: email };
-  };
-  return {
-    name: 'Mansio',
-    pid: node.process.pid!,
-    databasePid: node.databasePid,
-    clients: () => Promise.all(logins.map(open)),
-    async stop() {
-      await node.stop();
-      await dns.close();
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
+  const before = await usage();
+  const took = await seconds(sinks, MESSAGES / ROUNDS, open);
+  const used = difference(await usage(), before);
+  // The database is started by the node.
+  if (used['node'] !== undefined) used['node'] -= used['database']!;
+  turns.rates.push(MESSAGES / ROUNDS / took);
+  turns.used = Object.fromEntries(Object.entries(used).map(([name, each]) => [name, each + (turns.used[name] ?? 0)]));
+  turns.seconds += took;
+  turns.signed += sinks.counts().signed - signedBefore;
 }
 
-async function startPostfixServer(sinks: Sinks): Promise<Contender | undefined> {
-  const routes = Object.fromEntries(DOMAINS.map((domain, i) => [domain, `${addressOf(i)}:${sinks.port}`]));
-  const server = await startPostfix(routes);
-  if (server === undefined) return undefined;
-  const open = async () => ({ sender: await SmtpSender.open('127.0.0.1', server.port), from: 'sender@example.test' });
-  return {
-    name: `Postfix ${server.version}`,
-    clients: () => Promise.all(Array.from({ length: CLIENTS }, open)),
-    stop: () => server.stop(),
-  };
+function print({ name, pids }: Contender, { rates, used, seconds, signed }: Turns): void {
+  const note = `rounds: ${rates.map((rate) => rate.toFixed(0)).join(', ')}; ${signed} of ${MESSAGES} signed`;
+  figure(`${name}: delivered, 4 kB, median`, percentile(rates, 0.5), 'messages/s', note);
+  const cpu = Object.keys(pids).map((process) => [process, (used[process]! / MESSAGES) * 1e6] as const);
+  const inAll = cpu.reduce((sum, [, each]) => sum + each, 0);
+  const parts = cpu.map(([process, each]) => `${process} ${each.toFixed(0)}`).join(', ');
+  const goal = pids['node'] === undefined ? '' : `; ${withGoal(inAll, GOAL_US)}`;
+  figure(`${name}: CPU a message`, inAll, 'µs', `${parts}${goal}`);
+  process.stdout.write(`  ${name}: ${sharesOf(used, seconds)}\n`);
 }
+
+let expected = 0;
 
 /** From the first message handed in to the last one delivered. */
 async function seconds(sinks: Sinks, messages: number, clients: readonly Client[]): Promise<number> {

@@ -1,10 +1,16 @@
 // REST on a store of a million emails, 100,000 of them in one mailbox: reads and marks by one client and by 32, also while mail
 // arrives; searches; the export of a mailbox with the memory that it takes. `npm run bench rest 20000 reads mark`: a store of 20,000
 // emails, half of them in the one mailbox, one part alone, and of its figures those with `mark` in their names.
+//
+// Most of the time goes into filling the store. `BENCH_STORES=DIRECTORY` keeps filled stores there, for later runs to copy, also of other
+// versions: the node brings the schema up to date. `BENCH_STORES=DIRECTORY npm run bench rest fill` makes such a store, and measures nothing.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { connect } from '../src/store/postgres/client.js';
 import { cpuSeconds, difference } from './support/cpu-time.js';
 import { figure, latency, percentile, withGoal } from './support/figures.js';
 import { HttpConnection, type LoadReply, requestOctets } from './support/http-load.js';
@@ -12,9 +18,10 @@ import { fillStore, rareWordOf, wordOf } from './support/large-store.js';
 import { startMail } from './support/mail-stream.js';
 import { type BenchAccount, type BenchNode, startBenchNode } from './support/node.js';
 
-const PARTS = ['reads', 'search', 'export'] as const;
+const PARTS = ['reads', 'search', 'export', 'fill'] as const;
 const EMAILS = 1_000_000;
 const MOST_IN_ONE = 100_000;
+const ENVIRONMENT = { MANSIO_LOG_LEVEL: 'warn', MANSIO_MBOX_EXPORT_INTERVAL: '0' };
 const ACCOUNTS = 50;
 const CLIENTS = 32;
 const SAMPLES = 200;
@@ -52,13 +59,11 @@ export async function run(args: readonly string[] = []): Promise<void> {
   const names = args.filter((arg) => !/^\d+$/.test(arg) && !PARTS.some((part) => part === arg));
   const isWanted = (figure: string) => names.length === 0 || names.some((name) => figure.includes(name));
   const large = Math.min(MOST_IN_ONE, Math.ceil(emails / 2));
-  const node = await startBenchNode({ MANSIO_LOG_LEVEL: 'warn', MANSIO_MBOX_EXPORT_INTERVAL: '0' });
+  const kept = await keepFilled(emails, large);
+  if (parts.every((part) => part === 'fill')) return;
+  const node = kept === undefined ? await startFilled(emails, large) : await startBenchNode(ENVIRONMENT, kept);
   try {
-    const accounts = await node.createAccounts(ACCOUNTS);
-    const others = Math.floor((emails - large) / (ACCOUNTS - 1));
-    const started = performance.now();
-    await fillStore(node.database, new Map(accounts.map(({ id }, i) => [id, i === 0 ? large : others])));
-    figure(`made a searchable store of ${emails} emails`, (performance.now() - started) / 1000, 's');
+    const accounts = await accountsOf(node);
     const key = await node.createKey(accounts[0]!.id);
     const connections = Array.from({ length: CLIENTS }, () => new HttpConnection(node.port('http')));
     const get = (path: string) => requestOctets('GET', path, key);
@@ -73,6 +78,47 @@ export async function run(args: readonly string[] = []): Promise<void> {
   } finally {
     await node.stop();
   }
+}
+
+/** Where a store with so many emails is kept; undefined when none are. */
+async function keepFilled(emails: number, large: number): Promise<string | undefined> {
+  const stores = process.env['BENCH_STORES'];
+  if (stores === undefined) return undefined;
+  const kept = join(stores, `rest-${emails}`);
+  if (!existsSync(kept)) {
+    await mkdir(stores, { recursive: true });
+    await (await startFilled(emails, large)).stopAndKeep(kept);
+  }
+  return kept;
+}
+
+/** A node whose store has so many emails, so many of them in the first account. */
+async function startFilled(emails: number, large: number): Promise<BenchNode> {
+  const node = await startBenchNode(ENVIRONMENT);
+  try {
+    await fill(node, emails, large);
+    return node;
+  } catch (error) {
+    await node.stop();
+    throw error;
+  }
+}
+
+async function fill(node: BenchNode, emails: number, large: number): Promise<void> {
+  const accounts = await node.createAccounts(ACCOUNTS);
+  const others = Math.floor((emails - large) / (ACCOUNTS - 1));
+  const started = performance.now();
+  await fillStore(node.database, new Map(accounts.map(({ id }, i) => [id, i === 0 ? large : others])));
+  figure(`made a searchable store of ${emails} emails`, (performance.now() - started) / 1000, 's');
+}
+
+/** The largest first. */
+async function accountsOf(node: BenchNode): Promise<readonly BenchAccount[]> {
+  const sql = connect(node.database, { max: 1, applicationName: 'bench' });
+  const accounts = await sql<BenchAccount[]>`
+    select a.id, a.email from accounts a join folders f on f.account_id = a.id and f.role = 'inbox' order by f.total desc`;
+  await sql.end();
+  return accounts;
 }
 
 async function measureReads(bench: Bench, ids: readonly string[]): Promise<void> {

@@ -4,15 +4,14 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../dev/ports.js';
 import { certificate } from '../../test/support/certificate.js';
+import { listens } from './listens.js';
 
 const DOVECOT = '/usr/sbin/dovecot';
 const LMTP = '/usr/lib/dovecot/lmtp';
-const READY_MS = 10_000;
 
 export type DovecotProtocol = 'imap' | 'pop3';
 /** Of a protocol: with STARTTLS, and with TLS from the start. */
@@ -24,6 +23,8 @@ export interface DovecotOptions {
   readonly protocols?: readonly DovecotProtocol[];
   /** Takes mail by LMTP, on the `lmtpPort`. */
   readonly lmtp?: boolean;
+  /** Checks logins for Postfix, on the `saslPort`. */
+  readonly sasl?: boolean;
 }
 
 export interface Dovecot {
@@ -31,6 +32,7 @@ export interface Dovecot {
   /** @throws Error for a listener of a protocol that was not asked for */
   port(listener: DovecotListener): number;
   readonly lmtpPort: number | undefined;
+  readonly saslPort: number | undefined;
   readonly password: string;
   /** Mail of a user is in the directory of this name below, which belongs to whom the directory belongs. */
   readonly mail: string;
@@ -69,6 +71,11 @@ service lmtp {
   }
 }
 `;
+
+const saslListener = (port: number): string => `
+  inet_listener sasl {
+    port = ${port}
+  }`;
 
 interface Places {
   readonly mail: string;
@@ -117,6 +124,7 @@ export async function startDovecot({
   format = 'mdbox',
   protocols = ['imap'],
   lmtp = false,
+  sasl = false,
 }: DovecotOptions = {}): Promise<Dovecot | undefined> {
   if (!existsSync(DOVECOT) || (lmtp && !existsSync(LMTP)) || process.getuid?.() !== 0) return undefined;
   const version = spawnSync(DOVECOT, ['--version'], { encoding: 'utf8' }).stdout.trim().split(/[ -]/)[0]!;
@@ -134,6 +142,7 @@ export async function startDovecot({
   const ports = new Map<DovecotListener, number>();
   for (const protocol of protocols) ports.set(protocol, await freePort()).set(`${protocol}s`, await freePort());
   const lmtpPort = lmtp ? await freePort() : undefined;
+  const saslPort = sasl ? await freePort() : undefined;
   const port = (listener: DovecotListener): number => {
     const found = ports.get(listener);
     if (found === undefined) throw new Error(`this Dovecot has no ${listener}`);
@@ -158,7 +167,7 @@ service anvil {
   client_limit = 20000
 }
 service auth {
-  client_limit = 20000
+  client_limit = 20000${saslPort === undefined ? '' : saslListener(saslPort)}
 }
 ${lmtpPort === undefined ? '' : lmtpService(version, lmtpPort)}
 ${protocols.map((protocol) => serviceOf(version, protocol, port(protocol), port(`${protocol}s`))).join('')}`,
@@ -171,24 +180,10 @@ ${protocols.map((protocol) => serviceOf(version, protocol, port(protocol), port(
     }
     await rm(directory, { recursive: true, force: true });
   };
-  for (const each of [...ports.values(), ...(lmtpPort === undefined ? [] : [lmtpPort])]) {
-    if (await listens(each, child)) continue;
+  for (const each of [...ports.values(), lmtpPort, saslPort]) {
+    if (each === undefined || (await listens(each, child))) continue;
     await stop();
     return undefined;
   }
-  return { version, port, lmtpPort, password, mail, process: child, stop };
-}
-
-async function listens(port: number, child: ChildProcess): Promise<boolean> {
-  const until = Date.now() + READY_MS;
-  while (Date.now() < until && child.exitCode === null) {
-    const socket = connect({ host: '127.0.0.1', port });
-    const opened = await new Promise<boolean>((resolve) => {
-      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    });
-    socket.destroy();
-    if (opened) return true;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return false;
+  return { version, port, lmtpPort, saslPort, password, mail, process: child, stop };
 }

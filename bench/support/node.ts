@@ -1,17 +1,18 @@
 // A whole node for benchmarks: bin/mansio in a fresh data directory on free ports, with accounts made straight in its
 // store (a command a time would take longer than the benchmark).
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 import { UNLIMITED } from '../../dev/node-process.js';
 import { newApiKey } from '../../src/directory/api-key.js';
 import type { Scope } from '../../src/store/directory.js';
 import { findEmbedded } from '../../src/store/embedded.js';
-import { connect, type DatabaseAddress } from '../../src/store/postgres/client.js';
+import { connect, type DatabaseAddress, openConnections } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 
 export const SHARDS = 256;
@@ -35,10 +36,18 @@ export interface BenchNode {
   /** Kills the node and resolves when another runs in its data directory, on other ports. */
   replace(): Promise<void>;
   stop(): Promise<void>;
+  /** Stops the node and keeps its data directory under this path, for nodes to be started from; the file system is that of the data. */
+  stopAndKeep(path: string): Promise<void>;
 }
 
-export async function startBenchNode(environment: Readonly<Record<string, string>> = {}): Promise<BenchNode> {
+/** `kept`: a data directory that was kept, of which the node gets a copy; its accounts are there. */
+export async function startBenchNode(
+  environment: Readonly<Record<string, string>> = {},
+  kept?: string,
+): Promise<BenchNode> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mansio-bench-'));
+  // With its owners: a node of root's runs its database as somebody else.
+  if (kept !== undefined) await promisify(execFile)('cp', ['--archive', '--reflink=auto', `${kept}/.`, dataDir]);
   let running = await start(dataDir, environment);
   return {
     get process() {
@@ -71,6 +80,10 @@ export async function startBenchNode(environment: Readonly<Record<string, string
       await end(running, 'SIGTERM');
       await rm(dataDir, { recursive: true, force: true });
     },
+    async stopAndKeep(path) {
+      await end(running, 'SIGTERM');
+      await rename(dataDir, path);
+    },
   };
 }
 
@@ -97,6 +110,8 @@ async function start(dataDir: string, environment: Readonly<Record<string, strin
   const database = await findEmbedded(dataDir);
   if (database === undefined) throw new Error('the node has no embedded database');
   const sql = connect(database, { max: 4, applicationName: 'bench' });
+  // The driver learns the types of arrays from the first connection, and writes arrays of the first statement wrongly.
+  await openConnections(sql, 1);
   return {
     child,
     listeners,
@@ -113,13 +128,16 @@ async function end({ child, sql }: Awaited<ReturnType<typeof start>>, signal: No
   await once(child, 'exit');
 }
 
-/** Listeners of the ready line; other lines are read and dropped, so that the node never waits for a reader. */
+/** Listeners of the ready line; what comes after it is read and dropped, so that the node never waits for a reader. */
 async function ready(child: ChildProcess): Promise<Record<string, string>> {
   const lines = createInterface({ input: child.stdout! });
   return await new Promise((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`the node ended with code ${code} before it was ready`)));
     lines.on('line', (line) => {
-      if (line.startsWith('{"event":"ready"')) resolve(JSON.parse(line).listeners);
+      if (!line.startsWith('{"event":"ready"')) return;
+      resolve(JSON.parse(line).listeners);
+      lines.close();
+      child.stdout!.resume();
     });
   });
 }

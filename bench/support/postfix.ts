@@ -19,8 +19,14 @@ export interface Postfix {
   stop(): Promise<void>;
 }
 
-/** Domain → `address:port` of its sink, or a transport of Postfix with its next hop. */
-export async function startPostfix(routes: Readonly<Record<string, string>>): Promise<Postfix | undefined> {
+/**
+ * `routes`: domain → `address:port` of its sink, or a transport of Postfix with its next hop. `settings`: further lines of its
+ * configuration.
+ */
+export async function startPostfix(
+  routes: Readonly<Record<string, string>>,
+  settings: readonly string[] = [],
+): Promise<Postfix | undefined> {
   if (!existsSync(POSTFIX) || process.getuid?.() !== 0) return undefined;
   const directory = await mkdtemp(join(tmpdir(), 'mansio-postfix-'));
   spawnSync('chmod', ['755', directory]);
@@ -60,6 +66,7 @@ export async function startPostfix(routes: Readonly<Record<string, string>>): Pr
       'smtp_dns_support_level = disabled',
       'smtp_host_lookup = native',
       'smtp_tls_security_level = none',
+      ...settings,
       '',
     ].join('\n'),
   );

@@ -8,12 +8,12 @@ const CR = 0x0d;
 const LF = 0x0a;
 const SPACE = 0x20;
 const TAB = 0x09;
-const BUFFER_OCTETS = 16_384;
+/** Of all bodies: it is emptied before a call returns. */
+const BUFFER = Buffer.alloc(16_384);
 
 export class CanonicalBody {
   readonly #relaxed: boolean;
   readonly #sink: (octets: Uint8Array) => void;
-  readonly #buffer = Buffer.allocUnsafe(BUFFER_OCTETS);
   #used = 0;
   #isEmpty = true;
   /** Line ends that count only when other octets follow. */
@@ -28,21 +28,11 @@ export class CanonicalBody {
   }
 
   write(piece: Uint8Array): void {
-    const relaxed = this.#relaxed;
-    for (let i = 0; i < piece.length; i++) {
-      const octet = piece[i]!;
-      if (octet === LF) {
-        this.#carriageReturn = false;
-        this.#whiteSpace = false;
-        this.#lineEnds++;
-        continue;
-      }
-      if (this.#carriageReturn) this.#content(CR);
-      this.#carriageReturn = octet === CR;
-      if (octet === CR) continue;
-      if (relaxed && (octet === SPACE || octet === TAB)) this.#whiteSpace = true;
-      else this.#content(octet);
+    for (let at = 0; at < piece.length; ) {
+      at = this.#copy(piece, at);
+      if (at < piece.length) this.#take(piece[at++]!);
     }
+    this.#flush();
   }
 
   /** Once, after the last piece. */
@@ -51,6 +41,35 @@ export class CanonicalBody {
     // An empty body is no octet in `relaxed`, and a line end in `simple`.
     if (!this.#isEmpty || !this.#relaxed) this.#lineEnd();
     this.#flush();
+  }
+
+  /** Octets that nothing is held back before and that are no white space; returns where they end. */
+  #copy(piece: Uint8Array, from: number): number {
+    if (this.#lineEnds > 0 || this.#whiteSpace || this.#carriageReturn) return from;
+    let at = from;
+    let used = this.#used;
+    for (; at < piece.length && used < BUFFER.length; at++) {
+      const octet = piece[at]!;
+      if (octet <= SPACE) break;
+      BUFFER[used++] = octet;
+    }
+    this.#used = used;
+    if (at > from) this.#isEmpty = false;
+    return at;
+  }
+
+  #take(octet: number): void {
+    if (octet === LF) {
+      this.#carriageReturn = false;
+      this.#whiteSpace = false;
+      this.#lineEnds++;
+      return;
+    }
+    if (this.#carriageReturn) this.#content(CR);
+    this.#carriageReturn = octet === CR;
+    if (octet === CR) return;
+    if (this.#relaxed && (octet === SPACE || octet === TAB)) this.#whiteSpace = true;
+    else this.#content(octet);
   }
 
   #content(octet: number): void {
@@ -67,12 +86,12 @@ export class CanonicalBody {
   }
 
   #put(octet: number): void {
-    if (this.#used === BUFFER_OCTETS) this.#flush();
-    this.#buffer[this.#used++] = octet;
+    if (this.#used === BUFFER.length) this.#flush();
+    BUFFER[this.#used++] = octet;
   }
 
   #flush(): void {
-    if (this.#used > 0) this.#sink(this.#buffer.subarray(0, this.#used));
+    if (this.#used > 0) this.#sink(BUFFER.subarray(0, this.#used));
     this.#used = 0;
   }
 }

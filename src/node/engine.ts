@@ -184,8 +184,9 @@ export async function startEngine(
 
   const events = postgresEvents(sql);
   const commits = new CommitWatch();
+  const deadline = () => clock.now() + stall.commitWithinMs();
   const inbound = stall.port(
-    postgresInbound(sql, writerSql, commits.meter('inbound', metrics?.commits.inbound)),
+    postgresInbound(sql, writerSql, commits.meter('inbound', metrics?.commits.inbound), deadline),
     [],
     ['spool'],
   );
@@ -200,7 +201,7 @@ export async function startEngine(
   });
   lifecycle.add('settling of flags', () => settling.stop(), JOB_RESERVE_MS, STOP_MS);
   const mailboxMeter = commits.meter('mailboxes', metrics?.commits.mailboxes);
-  const mailboxRows = blobs.keptBy(postgresMailboxes(sql, commitSql, mailboxMeter, settling, writerSql));
+  const mailboxRows = blobs.keptBy(postgresMailboxes(sql, commitSql, mailboxMeter, settling, writerSql, deadline));
   const exports = exportTurns(stall.port(postgresExports(sql)), config.mboxExportInterval, log);
   const revocations = new Revocations({ transport, ownership, leases: postgresLeases(sql), ttlMs, log });
   const accounts = stall.port(postgresDirectory(sql, shards, (keyIds) => revocations.announce(keyIds)));

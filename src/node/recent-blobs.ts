@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { MessageIndex } from '../mail/message-index.js';
 import type { BlobContent, BlobStore } from '../store/blobs.js';
 import type { MailboxChange, MailboxStore } from '../store/mailboxes.js';
+import type { SharedMessage } from '../store/shared-message.js';
 
 interface Recent {
   readonly bytes: Buffer;
@@ -30,6 +31,8 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
     ttl: KEPT_MS,
   });
 
+  const shared = new WeakMap<SharedMessage, Promise<Buffer | undefined>>();
+
   async function* pieces(octets: Uint8Array): AsyncGenerator<Uint8Array> {
     if (octets.length > 0) yield octets;
   }
@@ -50,6 +53,15 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
     return near.size === 0 ? far : new Map([...near, ...far]);
   }
 
+  /** Of the mailboxes that place it, the first one reads it. */
+  function bytesOfShared(message: SharedMessage): Promise<Buffer | undefined> | undefined {
+    const known = shared.get(message);
+    if (known !== undefined || !message.isOpen) return known;
+    const read = bytesOf(message.content);
+    shared.set(message, read);
+    return read;
+  }
+
   function keep({ hash, index }: BlobContent, bytes: Buffer | undefined): void {
     if (bytes !== undefined) recent.set(hash, { bytes, index });
   }
@@ -66,12 +78,15 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
       async function commitContents(change: MailboxChange): ReturnType<MailboxStore['commit']> {
         const bytes = await Promise.all(change.contents.map((content) => bytesOf(content)));
         const contents = change.contents.map((content, i) => readFrom(content, bytes[i]));
+        const shared = await Promise.all(change.shared.map(({ message }) => bytesOfShared(message)));
         const result = await mailboxes.commit({ ...change, contents });
-        if (result.kind === 'committed') for (const [i, content] of change.contents.entries()) keep(content, bytes[i]);
+        if (result.kind !== 'committed') return result;
+        for (const [i, content] of change.contents.entries()) keep(content, bytes[i]);
+        for (const [i, { message }] of change.shared.entries()) keep(message.content, shared[i]);
         return result;
       }
       const commit = (change: MailboxChange) =>
-        change.contents.length === 0 ? mailboxes.commit(change) : commitContents(change);
+        change.contents.length + change.shared.length === 0 ? mailboxes.commit(change) : commitContents(change);
       return { ...mailboxes, commit };
     },
     async index(hash) {

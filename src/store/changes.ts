@@ -197,8 +197,11 @@ export function flaggedIn({ emailId, others = [] }: ChangeOf<'FlagsChanged'>['pa
   return [emailId, ...others];
 }
 
-/** The same, packed; undefined where the record has them as texts. */
-export function packedFlaggedIn({ emailId, others }: ChangeOf<'FlagsChanged'>['payload']): PackedIds | undefined {
+/** The emails of a record, packed; undefined where the record has them as texts. */
+export function packedIn({
+  emailId,
+  others,
+}: ChangeOf<'FlagsChanged' | 'EmailPlaced' | 'EmailExpunged'>['payload']): PackedIds | undefined {
   if (!(others instanceof PackedIds)) return undefined;
   if (others.whole !== undefined) return others.whole;
   const octets = new Uint8Array(16 + others.octets.length);

@@ -20,8 +20,11 @@ export class DatabaseClock {
   learn(time: number, asked: number, answered: number): void {
     const errorMs = (answered - asked) / 2;
     const drifted = this.#errorMs + ((answered - this.#learnedAt) / 1000) * DRIFT_MS_PER_S;
-    if (errorMs > drifted) return;
-    this.#offset = time - (asked + answered) / 2;
+    const middle = (asked + answered) / 2;
+    // Further off than both may err: the database's clock was set, or another database has taken over.
+    const wasSet = Math.abs(time - middle - (this.#offset ?? 0)) > errorMs + drifted;
+    if (errorMs > drifted && !wasSet) return;
+    this.#offset = time - middle;
     this.#errorMs = errorMs;
     this.#learnedAt = answered;
   }

@@ -2,4 +2,9 @@
 import { Fault } from '../errors/fault.js';
 
 /** `store-locked`: another client holds the same rows for long. */
-export class StoreFault extends Fault<'store-unavailable' | 'store-locked' | 'store-conflict' | 'store-failed'> {}
+export class StoreFault extends Fault<'store-unavailable' | 'store-locked' | 'store-conflict' | 'store-failed'> {
+  /** A write may have been carried out: the database has not answered that it was refused. */
+  get isUndecided(): boolean {
+    return this.temporary && this.code !== 'store-locked';
+  }
+}

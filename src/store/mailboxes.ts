@@ -19,6 +19,7 @@ import type {
   OutboundStatus,
   WaitingOutbound,
 } from './outbound.js';
+import type { SharedDelivery } from './shared-message.js';
 
 export type {
   DeferredFilters,
@@ -52,6 +53,8 @@ export interface MailboxChange {
   readonly inbound: readonly string[];
   /** Small blobs that the emails refer to and that may not be in the store yet: the commit stores them with the emails. */
   readonly contents: readonly BlobContent[];
+  /** Messages for several accounts that it places: the commit stores what of them no other has stored. */
+  readonly shared: readonly SharedDelivery[];
   readonly remembered: readonly RememberedReply[];
 }
 
@@ -73,7 +76,9 @@ export type CommitResult =
   /** Another epoch or modseq is in the store: this owner is out of date and must stop. */
   | { readonly kind: 'fenced' }
   /** These inbound rows were consumed before: nothing was written. */
-  | { readonly kind: 'consumed'; readonly inbound: readonly string[] };
+  | { readonly kind: 'consumed'; readonly inbound: readonly string[] }
+  /** A shared message may not be stored any more: nothing was written. */
+  | { readonly kind: 'withheld' };
 
 export interface ClaimedAccount {
   readonly kind: 'claimed';

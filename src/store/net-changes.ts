@@ -1,10 +1,9 @@
 // The net effect of a list of changes: one row a thing that changed, from which the statement of the commit and the state of the
 // actor are made. What the list adds and takes away again is not in it; of several changes of a row the last one is.
 
-import { uuidTime } from '../mail/ids.js';
 import type { PackedIds } from '../mail/packed-ids.js';
 import { joinedSets, threadIds } from '../mail/thread.js';
-import { type Change, type ChangeOf, flaggedIn, packedFlaggedIn, placementsIn, removedIn } from './changes.js';
+import { type Change, type ChangeOf, flaggedIn, packedIn, placementsIn, removedIn } from './changes.js';
 import { LazyMap, LazySet } from './lazy-map.js';
 import type {
   AnnotationRow,
@@ -15,6 +14,7 @@ import type {
   HandedOver,
 } from './mailbox-rows.js';
 import { type NetOutboundChange, OutboundFold } from './net-outbound.js';
+import { type NetPlacements, PlacementFold, type PlacementsTogether } from './net-placements.js';
 
 /** A new email, and the message ids by which the store finds its thread; emails of one thread have the same ids. */
 export interface AddedEmail extends EmailRow {
@@ -33,23 +33,6 @@ interface FlaggedEmail {
 interface FlaggedTogether {
   readonly change: ChangeOf<'FlagsChanged'>;
   readonly ids: PackedIds;
-}
-
-interface PlacementRow {
-  readonly uid: number;
-  readonly emailId: string;
-  readonly isDeleted: boolean;
-  readonly modseq: number;
-  /** ms since the epoch; there when it is another time than that in the email's id. */
-  readonly savedAt?: number;
-}
-
-/** Placements of one folder. */
-interface NetPlacements {
-  readonly placed: readonly PlacementRow[];
-  readonly expunged: readonly PlacementRow[];
-  /** Placements from before the list whose `\Deleted` is another one. */
-  readonly marked: readonly PlacementRow[];
 }
 
 export interface NetChange extends NetOutboundChange {
@@ -94,18 +77,12 @@ export function netOf(changes: readonly Change[]): NetChange {
   return list[NET]!;
 }
 
-class FolderFold {
-  readonly placed = new LazyMap<number, PlacementRow>();
-  readonly expunged = new LazyMap<number, PlacementRow>();
-  readonly marked = new LazyMap<number, PlacementRow>();
-}
-
 class Fold {
   readonly #added = new LazyMap<string, EmailRow>();
   readonly #flaggedTogether: FlaggedTogether[] = [];
   readonly #flagged = new LazyMap<string, FlaggedEmail>();
   readonly #removed = new LazySet<string>();
-  readonly #placements = new Map<string, FolderFold>();
+  readonly #placements = new Map<string, PlacementFold>();
   readonly #foldersAdded = new LazyMap<string, FolderDefinition>();
   readonly #foldersChanged = new LazyMap<string, FolderDefinition>();
   readonly #foldersRemoved = new LazySet<string>();
@@ -125,17 +102,23 @@ class Fold {
       case 'EmailAdded': {
         const { email, placements } = change.payload;
         this.#added.set(email.id, { modseq: change.seq, ...email });
-        for (const { folderId, uid } of placements) this.#place(folderId, uid, email.id, change);
+        for (const { folderId, uid } of placements) this.#folder(folderId).placeAdded(uid, email.id, change.seq);
         return;
       }
       case 'EmailPlaced': {
-        const { folderId } = change.payload;
-        for (const { emailId, uid } of placementsIn(change.payload)) this.#place(folderId, uid, emailId, change);
+        const folder = this.#folder(change.payload.folderId);
+        const together = togetherIn(change);
+        if (together !== undefined) folder.placeTogether(together);
+        else
+          for (const { emailId, uid } of placementsIn(change.payload))
+            folder.place(uid, emailId, change.seq, change.at);
         return;
       }
       case 'EmailExpunged': {
-        const { folderId } = change.payload;
-        for (const { emailId, uid } of placementsIn(change.payload)) this.#expunge(folderId, uid, emailId, change.seq);
+        const folder = this.#folder(change.payload.folderId);
+        const together = togetherIn(change);
+        if (together !== undefined) folder.expungeTogether(together);
+        else for (const { emailId, uid } of placementsIn(change.payload)) folder.expunge(uid, emailId, change.seq);
         return;
       }
       case 'EmailRemoved':
@@ -211,12 +194,7 @@ class Fold {
       flaggedTogether: this.#flaggedTogether,
       emailsFlagged: this.#flagged.values(),
       emailsRemoved: this.#removed.values(),
-      placements: new Map(
-        [...this.#placements].map(([folderId, { placed, expunged, marked }]) => [
-          folderId,
-          { placed: placed.values(), expunged: expunged.values(), marked: marked.values() },
-        ]),
-      ),
+      placements: new Map([...this.#placements].map(([folderId, fold]) => [folderId, fold.result()])),
       foldersAdded: this.#foldersAdded.values(),
       foldersChanged: this.#foldersChanged.values(),
       foldersRemoved: this.#foldersRemoved.values(),
@@ -232,39 +210,22 @@ class Fold {
     };
   }
 
-  #folder(id: string): FolderFold {
+  #folder(id: string): PlacementFold {
     let folder = this.#placements.get(id);
     if (folder === undefined) {
-      folder = new FolderFold();
+      folder = new PlacementFold();
       this.#placements.set(id, folder);
     }
     return folder;
   }
 
-  #place(folderId: string, uid: number, emailId: string, { type, seq: modseq, at }: Change): void {
-    // A new email's id has the time at which the email was added.
-    const isLater = type !== 'EmailAdded' && at !== uuidTime(emailId);
-    this.#folder(folderId).placed.set(uid, { uid, emailId, isDeleted: false, modseq, ...(isLater && { savedAt: at }) });
-  }
-
-  #expunge(folderId: string, uid: number, emailId: string, modseq: number): void {
-    const folder = this.#folder(folderId);
-    folder.marked.delete(uid);
-    if (!folder.placed.delete(uid)) folder.expunged.set(uid, { uid, emailId, isDeleted: false, modseq });
-  }
-
   #mark({ seq: modseq, payload }: ChangeOf<'DeletedChanged'>): void {
-    const { folderId, isDeleted } = payload;
-    const { placed, marked } = this.#folder(folderId);
-    for (const { emailId, uid } of placementsIn(payload)) {
-      const before = placed.get(uid);
-      if (before === undefined) marked.set(uid, { uid, emailId, isDeleted, modseq });
-      else placed.set(uid, { ...before, isDeleted, modseq });
-    }
+    const folder = this.#folder(payload.folderId);
+    for (const { emailId, uid } of placementsIn(payload)) folder.mark(uid, emailId, payload.isDeleted, modseq);
   }
 
   #remove({ emailId, placements }: Omit<ChangeOf<'EmailRemoved'>['payload'], 'others'>, seq: number): void {
-    for (const { folderId, uid } of placements) this.#expunge(folderId, uid, emailId, seq);
+    for (const { folderId, uid } of placements) this.#folder(folderId).expunge(uid, emailId, seq);
     this.#flagged.delete(emailId);
     const added = this.#added.get(emailId);
     if (added === undefined) this.#removed.add(emailId);
@@ -277,7 +238,7 @@ class Fold {
   #flag(change: ChangeOf<'FlagsChanged'>): void {
     const { seq: modseq, payload } = change;
     const { flags, keywords } = payload;
-    const ids = keywords === undefined ? packedFlaggedIn(payload) : undefined;
+    const ids = keywords === undefined ? packedIn(payload) : undefined;
     if (ids !== undefined && !this.#hasAny(ids)) {
       this.#flaggedTogether.push({ change, ids });
       return;
@@ -299,13 +260,20 @@ class Fold {
   }
 
   #deleteFolder(change: ChangeOf<'FolderDeleted'>): void {
-    const { folderId, placed } = change.payload;
+    const { seq, at, payload } = change;
+    const { folderId, placed } = payload;
     this.#placements.delete(folderId);
     for (const [key, row] of this.#annotations.entries()) if (row.folderId === folderId) this.#annotations.delete(key);
     this.#foldersChanged.delete(folderId);
     if (!this.#foldersAdded.delete(folderId)) this.#foldersRemoved.add(folderId);
-    for (const { emailId, uid } of placed?.emails ?? []) this.#place(placed!.folderId, uid, emailId, change);
+    for (const { emailId, uid } of placed?.emails ?? []) this.#folder(placed!.folderId).place(uid, emailId, seq, at);
   }
+}
+
+/** Undefined where the record does not name packed ids. */
+function togetherIn({ seq, at, payload }: ChangeOf<'EmailPlaced' | 'EmailExpunged'>): PlacementsTogether | undefined {
+  const ids = packedIn(payload);
+  return ids && { firstUid: payload.uid, ids, modseq: seq, savedAt: at };
 }
 
 /** New emails that share an id are one thread, named after the first of them; the store searches the ids of all. */

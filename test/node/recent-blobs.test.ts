@@ -91,7 +91,7 @@ test('what the commit of a mailbox stores is read from memory once it is committ
       return result;
     },
   });
-  const change = { changes: [], contents: [small, large] } as unknown as MailboxChange;
+  const change = { changes: [], contents: [small, large], shared: [] } as unknown as MailboxChange;
   t.deepEqual(await mailboxes.commit(change), result);
   t.is(await blobs.index(small.hash), undefined);
   result = { kind: 'committed' };

@@ -10,10 +10,19 @@ import { MAILBOXES } from './contracts/mailboxes.js';
 import { OUTBOUND } from './contracts/outbound.js';
 import { RandomChanges } from './contracts/random-changes.js';
 import { SEARCH } from './contracts/search.js';
+import { SHARED_MESSAGES } from './contracts/shared-messages.js';
 import { inMemory, onPostgres } from './contracts/stores.js';
 import { Writer } from './contracts/writer.js';
 
-const CONTRACTS = { ...MAILBOXES, ...OUTBOUND, ...EVENTS, ...INBOUND, ...SEARCH, ...FOLDER_MESSAGES };
+const CONTRACTS = {
+  ...MAILBOXES,
+  ...OUTBOUND,
+  ...EVENTS,
+  ...INBOUND,
+  ...SHARED_MESSAGES,
+  ...SEARCH,
+  ...FOLDER_MESSAGES,
+};
 
 for (const [title, run] of Object.entries(CONTRACTS)) {
   test(`PostgreSQL: ${title}`, async (t) => run(t, await onPostgres(t)));

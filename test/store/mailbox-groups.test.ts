@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { blobOf } from '../../src/store/blobs.js';
+import { StoreFault } from '../../src/store/errors.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresEvents } from '../../src/store/postgres/events.js';
@@ -11,6 +12,7 @@ import { postgresMailboxes } from '../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { emptyChange, records } from '../support/mailbox-change.js';
 import { emailsOf, placementsOf } from './contracts/contents.js';
+import { messageFor } from './contracts/shared-messages.js';
 import { emailAdded, newEmail, Writer } from './contracts/writer.js';
 
 async function openStores(t: ExecutionContext) {
@@ -25,7 +27,7 @@ async function openStores(t: ExecutionContext) {
   const directory = postgresDirectory(sql, 1);
   const mailboxes = postgresMailboxes(sql, writerSql);
   const account = async (name: string) => (await directory.createAccount(`${name}@example.test`, name)).id;
-  return { sql, mailboxes, events: postgresEvents(sql), inbound: postgresInbound(sql, writerSql), account };
+  return { sql, writerSql, mailboxes, events: postgresEvents(sql), inbound: postgresInbound(sql, writerSql), account };
 }
 
 test('of accounts that share a transaction one does not pass its fence: it writes nothing, the others all of theirs', async (t) => {
@@ -87,6 +89,40 @@ test('of accounts that share a transaction one does not pass its fence: it write
     left.map(({ id }) => id),
     [waiting[1]!.id],
   );
+});
+
+test('a commit or a message that the database begins with after its deadline is not stored, and the blob is given up', async (t) => {
+  const { sql, writerSql, account } = await openStores(t);
+  let deadline = Date.now() - 1;
+  const mailboxes = postgresMailboxes(sql, writerSql, undefined, undefined, undefined, () => deadline);
+  const inbound = postgresInbound(sql, writerSql, undefined, () => deadline);
+  const accountId = await account('Zoë 💌');
+  await mailboxes.claim(accountId, 1);
+  const writer = new Writer({ mailboxes }, accountId, (await mailboxes.overview(accountId)).folders);
+  const content = blobOf(Buffer.from('Subject: Zoë 💌\r\n\r\nlate'));
+  const email = newEmail({ blob: content.hash });
+  const added = [emailAdded(email, [{ folderId: writer.folder('inbox'), uid: 1 }])];
+  const { references: _, ...rest } = email;
+  const envelope = { receivedAt: 0, summary: { ...rest, references: [] } };
+  const spooled = () => inbound.spool(content, envelope, [{ accountId, id: randomUUID() }]);
+  const count = async (table: string) => (await sql`select from ${sql(table)}`).length;
+  const rows = async () => [await count('emails'), await count('events'), await count('inbound'), await count('blobs')];
+
+  t.is((await writer.commit(added, { contents: [content] })).kind, 'fenced');
+  t.deepEqual(await rows(), [0, 0, 0, 0]);
+  const shared = messageFor([accountId, await account('Other')]);
+  const { id } = shared.deliveries[0]!;
+  t.is((await writer.commit(added, { shared: [{ message: shared, id }] })).kind, 'withheld');
+  t.deepEqual(await rows(), [0, 0, 0, 0]);
+  const fault = await t.throwsAsync<StoreFault>(spooled(), { instanceOf: StoreFault, message: /late/ });
+  t.true(fault.temporary);
+  t.deepEqual(await rows(), [0, 0, 0, 1]);
+  t.is(await count('blob_candidates'), 1);
+
+  deadline = Date.now() + 60_000;
+  t.is((await writer.commit(added, { contents: [content] })).kind, 'committed');
+  await spooled();
+  t.deepEqual(await rows(), [1, 1, 1, 1]);
 });
 
 test('commits of two accounts share a transaction unless they change many placements', async (t) => {

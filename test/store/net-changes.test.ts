@@ -82,6 +82,8 @@ const expunged = (emailId: string, folderId: string, uid: number): ChangeContent
 const net = (...contents: readonly ChangeContent[]) =>
   netOf(contents.flatMap((content, i) => records([content], i + 1)));
 
+const NO_PLACEMENTS = { placed: [], placedTogether: [], expunged: [], expungedTogether: [], marked: [] };
+
 test('of an email that is added and removed the blob is released; one that is added and flagged is added so', (t) => {
   const removed: ChangeContent = {
     type: 'EmailRemoved',
@@ -89,7 +91,7 @@ test('of an email that is added and removed the blob is released; one that is ad
   };
   const { emailsAdded, emailsRemoved, blobsReleased, placements } = net(added('e1', 1), removed);
   t.deepEqual([emailsAdded, emailsRemoved, blobsReleased], [[], [], ['blob-e1']]);
-  t.deepEqual(placements.get('f1'), { placed: [], expunged: [], marked: [] });
+  t.deepEqual(placements.get('f1'), NO_PLACEMENTS);
 
   const flagged: ChangeContent = {
     type: 'FlagsChanged',
@@ -112,7 +114,7 @@ test('a placement that comes and goes is none; one that was there is expunged on
     payload: { emailId: 'e1', folderId: 'f1', uid, isDeleted },
   });
   const of = (...contents: readonly ChangeContent[]) => net(...contents).placements.get('f1');
-  const none = { placed: [], expunged: [], marked: [] };
+  const none = NO_PLACEMENTS;
   t.deepEqual(of(placed('e1', 'f1', 7), deleted(7, true), expunged('e1', 'f1', 7)), none);
   const row = { uid: 7, emailId: 'e1', isDeleted: false, modseq: 2 };
   t.deepEqual(of(deleted(7, true), expunged('e1', 'f1', 7)), { ...none, expunged: [row] });
@@ -125,6 +127,48 @@ test('a placement that comes and goes is none; one that was there is expunged on
   t.deepEqual(of(placed('e1', 'f1', 7), deleted(7, true)), {
     ...none,
     placed: [{ ...row, isDeleted: true, savedAt: 0 }],
+  });
+});
+
+test('emails that are placed or expunged together stay packed until one of them changes again', (t) => {
+  const ids = Array.from({ length: 3 }, () => newId());
+  const [emailId, ...others] = ids;
+  const many = (type: 'EmailPlaced' | 'EmailExpunged', uid: number): ChangeContent => {
+    return { type, payload: { emailId: emailId!, folderId: 'f1', uid, others: PackedIds.of(others) } };
+  };
+  const of = (...contents: readonly ChangeContent[]) => {
+    const { placedTogether, expungedTogether, ...rows } = net(...contents).placements.get('f1')!;
+    const texts = (together: typeof placedTogether) =>
+      together.map(({ firstUid, modseq, ids: packed }) => [firstUid, modseq, ...packed]);
+    return { ...rows, placedTogether: texts(placedTogether), expungedTogether: texts(expungedTogether) };
+  };
+  const [a, b, c] = ids.map((id, i) => ({ uid: 7 + i, emailId: id, isDeleted: false, modseq: 1, savedAt: 0 }));
+  const gone = ({ savedAt: _, ...row }: typeof a & object, modseq: number) => ({ ...row, modseq });
+  t.deepEqual(of(many('EmailPlaced', 7)), { ...NO_PLACEMENTS, placedTogether: [[7, 1, ...ids]] });
+  t.deepEqual(of(many('EmailExpunged', 7)), { ...NO_PLACEMENTS, expungedTogether: [[7, 1, ...ids]] });
+  const back = [[10, 2, ...ids]];
+  t.deepEqual(of(many('EmailExpunged', 7), many('EmailPlaced', 10)), {
+    ...NO_PLACEMENTS,
+    expungedTogether: [[7, 1, ...ids]],
+    placedTogether: back,
+  });
+  t.deepEqual(of(many('EmailPlaced', 7), many('EmailPlaced', 10), expunged(ids[1]!, 'f1', 8)), {
+    ...NO_PLACEMENTS,
+    placed: [a, c],
+    placedTogether: back,
+  });
+  const marked: ChangeContent = {
+    type: 'DeletedChanged',
+    payload: { emailId: ids[2]!, folderId: 'f1', uid: 9, isDeleted: true },
+  };
+  t.deepEqual(of(many('EmailPlaced', 7), marked), {
+    ...NO_PLACEMENTS,
+    placed: [a, b, { ...c, isDeleted: true, modseq: 2 }],
+  });
+  t.deepEqual(of(many('EmailPlaced', 7), many('EmailExpunged', 7)), NO_PLACEMENTS);
+  t.deepEqual(of(marked, many('EmailExpunged', 7)), {
+    ...NO_PLACEMENTS,
+    expunged: [gone(a!, 2), gone(b!, 2), gone(c!, 2)],
   });
 });
 

@@ -48,6 +48,7 @@ test('a long statement survives beside a database that answers; a stall ends wha
   t.is(await port.readLong(), 1);
   t.true(asked > 0);
   t.deepEqual(states, []);
+  t.true(watch.commitWithinMs() > 0);
 
   const pieces = port.pieces()[Symbol.asyncIterator]();
   t.deepEqual(await pieces.next(), { done: false, value: 1 });
@@ -61,6 +62,7 @@ test('a long statement survives beside a database that answers; a stall ends wha
   t.deepEqual(states, [true]);
   await t.throwsAsync(port.read(), stalled);
   await t.throwsAsync(port.put(), stalled);
+  t.throws(() => watch.commitWithinMs(), stalled);
 
   await proxy.set('pass');
   // As a heartbeat does.

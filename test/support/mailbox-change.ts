@@ -13,6 +13,7 @@ export function emptyChange(accountId: string, epoch: number, modseqBefore: numb
     counters: [],
     inbound: [],
     contents: [],
+    shared: [],
     remembered: [],
   };
 }

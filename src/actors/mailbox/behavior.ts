@@ -174,6 +174,7 @@ export function mailboxBehavior(
           state.rememberDelivered(result.inbound);
           return { kind: 'again' };
         }
+        if (result.kind === 'withheld') return { kind: 'again' };
         isCommitted = true;
         threads = result.threads;
       } finally {

@@ -44,11 +44,10 @@ export class ChangedMailbox {
         return;
       }
       case 'EmailPlaced': {
-        const { folderId } = change.payload;
-        const emails = placementsIn(change.payload);
-        emails.forEach(({ emailId, uid }, i) => {
-          const slot = slots?.[i] ?? this.emails.find(emailId);
-          this.folders.place(folderId, slot, uid, this.#isUnread(slot), seq);
+        const { folderId, uid } = change.payload;
+        const placed = slots ?? placementsIn(change.payload).map(({ emailId }) => this.emails.find(emailId));
+        placed.forEach((slot, i) => {
+          this.folders.place(folderId, slot, uid + i, this.#isUnread(slot), seq);
         });
         return;
       }

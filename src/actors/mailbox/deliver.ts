@@ -35,6 +35,7 @@ export function deliverOffered(
 ): Outcome<MailboxProtocol, 'deliverOffered'> {
   const offered = tx.offered(offerId);
   if (!('offer' in offered)) return { reply: offered };
+  if (tx.isConsumed(offerId)) return { reply: { isTaken: false } };
   const { content, receivedAt, summary, isJunk } = offered.offer.message;
   if (isJunk !== true && needsBody(tx.filters.all(), factsOf(summary))) {
     tx.leaveOffer();

@@ -5,6 +5,8 @@ import { atMost } from '../../bounds/time-bounds.js';
 import type { MessageSummary } from '../../mail/summary.js';
 import { type BlobContent, isSmall } from '../../store/blobs.js';
 import { StoreFault } from '../../store/errors.js';
+import type { InboundDelivery, InboundEnvelope } from '../../store/inbound.js';
+import { type SharedDelivery, SharedMessage } from '../../store/shared-message.js';
 
 /** A mailbox that takes longer, because it has to be loaded or has much to do, gets the message from the store. */
 export const OFFER_MS = 1000;
@@ -34,27 +36,30 @@ type Ending<R> =
 /** `R`: what the command that takes the message comes to. */
 export class MessageOffer<R = unknown> {
   readonly message: OfferedMessage;
+  /** The part of the mailbox, when the message is offered to several. */
+  readonly shared: SharedDelivery | undefined;
   readonly #withdrawn: () => void;
   #state: 'open' | 'taken' | Ending<R> = 'open';
   #ended: ((ending: Ending<R>) => void) | undefined;
 
-  constructor(message: OfferedMessage, withdrawn: () => void) {
+  constructor(message: OfferedMessage, withdrawn: () => void, shared?: SharedDelivery) {
     this.message = message;
     this.#withdrawn = withdrawn;
+    this.shared = shared;
   }
 
-  /** Whether a commit may begin that stores the message. */
+  /** Whether a commit may begin that takes the message. */
   get isOpen(): boolean {
-    return this.#state === 'open';
+    return this.#state === 'open' && this.shared?.message.isClosed !== true;
   }
 
   get isCommitted(): boolean {
     return typeof this.#state === 'object' && this.#state.kind === 'committed';
   }
 
-  /** A commit that stores the message begins. */
+  /** A commit that takes the message begins. */
   take(): void {
-    if (this.#state !== 'open') throw new Error('the offer is not open');
+    if (!this.isOpen) throw new Error('the offer is not open');
     this.#state = 'taken';
   }
 
@@ -69,10 +74,9 @@ export class MessageOffer<R = unknown> {
 
   /** The commit has failed. A fault that the database has answered with means that nothing is written. */
   failed(error: unknown): void {
-    const isUnknown = !(error instanceof StoreFault) || (error.temporary && error.code !== 'store-locked');
     const fault =
       error instanceof StoreFault ? error : new StoreFault('store-failed', String(error), { temporary: true });
-    this.#end(isUnknown ? { kind: 'failed', fault } : { kind: 'released' });
+    this.#end(fault.isUndecided ? { kind: 'failed', fault } : { kind: 'released' });
   }
 
   /**
@@ -113,6 +117,13 @@ export class MessageOffer<R = unknown> {
   }
 }
 
+/** A message that is offered to mailboxes of several accounts. */
+export interface SharedOffer<R> {
+  readonly message: SharedMessage;
+  /** By the ids of deliveries. Other accounts have mailboxes elsewhere, or are offered nothing. */
+  readonly offers: ReadonlyMap<string, MessageOffer<R>>;
+}
+
 export class MessageOffers {
   readonly #owns: (accountId: string) => boolean;
   readonly #offers = new Map<string, MessageOffer>();
@@ -129,8 +140,36 @@ export class MessageOffers {
    * the message has to be stored first. Who makes the offer withdraws it.
    */
   offer<R>(accountId: string, id: string, message: OfferedMessage): MessageOffer<R> | undefined {
-    if (!isSmall(message.content) || !this.#owns(accountId) || this.#isLeft(accountId)) return undefined;
-    const offer = new MessageOffer<R>(message, () => this.#offers.delete(id));
+    return isSmall(message.content) ? this.#offer(accountId, id, message) : undefined;
+  }
+
+  /**
+   * Offers a message for several accounts, under the ids of their deliveries. Undefined when it has to be stored first. Who makes
+   * the offers withdraws them, and closes the message then.
+   */
+  share<R>(
+    message: OfferedMessage,
+    envelope: InboundEnvelope,
+    deliveries: readonly InboundDelivery[],
+  ): SharedOffer<R> | undefined {
+    if (!isSmall(message.content)) return undefined;
+    const shared = new SharedMessage(message.content, envelope, deliveries);
+    const offers = new Map<string, MessageOffer<R>>();
+    for (const { accountId, id } of deliveries) {
+      const offer = this.#offer<R>(accountId, id, message, { message: shared, id });
+      if (offer !== undefined) offers.set(id, offer);
+    }
+    return offers.size === 0 ? undefined : { message: shared, offers };
+  }
+
+  #offer<R>(
+    accountId: string,
+    id: string,
+    message: OfferedMessage,
+    shared?: SharedDelivery,
+  ): MessageOffer<R> | undefined {
+    if (!this.#owns(accountId) || this.#isLeft(accountId)) return undefined;
+    const offer = new MessageOffer<R>(message, () => this.#offers.delete(id), shared);
     this.#offers.set(id, offer as MessageOffer);
     return offer;
   }

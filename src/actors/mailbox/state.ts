@@ -14,11 +14,12 @@ import type {
   ThreadChange,
 } from '../../store/mailboxes.js';
 import { type NetChange, netOf } from '../../store/net-changes.js';
+import type { NetPlacements } from '../../store/net-placements.js';
 import type { Loaded } from '../runtime/behavior.js';
 import { Annotations } from './annotations.js';
 import { EmailColumns } from './email-columns.js';
 import { inOrder } from './filter-match.js';
-import { FolderColumns } from './folder-columns.js';
+import { FolderColumns, type SlotPlacement } from './folder-columns.js';
 import { OutboundMemory } from './outbound/memory.js';
 import { SearchMemory } from './search-memory.js';
 import { Summaries } from './summaries.js';
@@ -176,24 +177,46 @@ export class MailboxState {
       const row = { ...folder, uidNext: 1, total: 0, unread: 0, highestModseq: 0 };
       this.folders.set(folder.id, new FolderColumns(row, this.emails));
     }
-    const slotOf = ({ emailId }: { readonly emailId: string }) => this.emails.find(emailId);
-    for (const [folderId, { placed, expunged, marked }] of net.placements) {
+    for (const [folderId, placements] of net.placements) {
       const folder = this.folders.get(folderId)!;
       // An email that was taken out and put back has another UID now.
-      for (let from = 0, to = 1; from < expunged.length; from = to++) {
-        const { modseq } = expunged[from]!;
-        while (expunged[to]?.modseq === modseq) to++;
-        folder.unplaceAll(expunged.slice(from, to).map(slotOf), modseq);
-      }
-      folder.placeAll(placed.map((row) => ({ slot: slotOf(row), uid: row.uid, modseq: row.modseq })));
+      for (const { slots, modseq } of this.#expunged(placements)) folder.unplaceAll(slots, modseq);
+      const { placed, marked } = placements;
+      folder.placeAll(this.#placed(placements));
       for (const row of [...marked, ...placed.filter(({ isDeleted }) => isDeleted)]) {
-        folder.setDeleted(slotOf(row), row.isDeleted, row.modseq);
+        folder.setDeleted(this.emails.find(row.emailId), row.isDeleted, row.modseq);
       }
     }
     for (const row of [...net.foldersChanged, ...counters]) {
       const folder = this.folders.get(row.id)!;
       folder.row = { ...folder.row, ...row };
     }
+  }
+
+  #placed({ placed, placedTogether }: NetPlacements): readonly SlotPlacement[] {
+    const placements = placed.map(({ emailId, uid, modseq }) => ({ slot: this.emails.find(emailId), uid, modseq }));
+    for (const { firstUid, ids, modseq } of placedTogether) {
+      this.emails.eachSlot(ids.octets, (slot, i) => placements.push({ slot, uid: firstUid + i, modseq }));
+    }
+    return placements;
+  }
+
+  /** By modseq. */
+  #expunged({
+    expunged,
+    expungedTogether,
+  }: NetPlacements): readonly { readonly slots: number[]; readonly modseq: number }[] {
+    const runs: { readonly slots: number[]; readonly modseq: number }[] = [];
+    for (const { emailId, modseq } of expunged) {
+      if (runs.at(-1)?.modseq !== modseq) runs.push({ slots: [], modseq });
+      runs.at(-1)!.slots.push(this.emails.find(emailId));
+    }
+    for (const { ids, modseq } of expungedTogether) {
+      const slots: number[] = [];
+      this.emails.eachSlot(ids.octets, (slot) => slots.push(slot));
+      runs.push({ slots, modseq });
+    }
+    return runs.sort((a, b) => a.modseq - b.modseq);
   }
 }
 

@@ -4,6 +4,7 @@
 import type { MemoryHolder, MemoryRoom } from '../../bounds/memory-room.js';
 import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
 import type { NetChange } from '../../store/net-changes.js';
+import { countOf } from '../../store/net-placements.js';
 import type { EmailColumns } from './email-columns.js';
 import type { EmailListItem } from './email-view.js';
 
@@ -119,10 +120,13 @@ export class Summaries implements MemoryHolder {
     if (this.#kept === undefined || this.#kept.size === 0) return;
     for (const id of net.emailsRemoved) this.#drop(emails.find(id));
     let placements = 0;
-    for (const { placed, expunged } of net.placements.values()) placements += placed.length + expunged.length;
+    for (const { placed, placedTogether, expunged, expungedTogether } of net.placements.values()) {
+      placements += countOf(placed, placedTogether) + countOf(expunged, expungedTogether);
+    }
     // Items show the folders that hold their email, and of labels more than the id.
     if (placements > MANY || net.foldersChanged.length + net.foldersRemoved.length > 0) this.#dropItems();
     else {
+      // Those that are named together are more.
       for (const { placed, expunged } of net.placements.values()) {
         for (const { emailId } of placed) this.#dropItem(emails.find(emailId));
         for (const { emailId } of expunged) this.#dropItem(emails.find(emailId));

@@ -9,6 +9,7 @@ import type { BlobContent } from '../../store/blobs.js';
 import type { Change, ChangeContent, ChangeOf, NewEmail, ShownEmail } from '../../store/changes.js';
 import type { FolderDefinition, Placement } from '../../store/mailbox-rows.js';
 import type { MailboxChange, RememberedReply } from '../../store/mailboxes.js';
+import type { SharedDelivery } from '../../store/shared-message.js';
 import type { PlanContext } from '../runtime/behavior.js';
 import type { Annotations } from './annotations.js';
 import { ChangedMailbox } from './changed-mailbox.js';
@@ -47,6 +48,7 @@ export class MailboxTransaction {
   readonly #changes: Change[] = [];
   readonly #consumed = new Set<string>();
   readonly #contents: BlobContent[] = [];
+  readonly #shared: SharedDelivery[] = [];
   #modseq: number;
   #idTime: number;
   #idSequence: number;
@@ -108,7 +110,8 @@ export class MailboxTransaction {
   /** Takes the message of an offer; `isKept`: the commit stores the octets. */
   take(offer: MessageOffer, result: unknown, isKept: boolean): void {
     this.taken.set(offer, result);
-    if (isKept) this.#contents.push(offer.message.content);
+    if (offer.shared !== undefined) this.#shared.push(offer.shared);
+    else if (isKept) this.#contents.push(offer.message.content);
   }
 
   /** The slot of an email that exists after the batch so far, or -1. `id` must be a UUID. */
@@ -328,6 +331,7 @@ export class MailboxTransaction {
       counters: this.folders.counters(),
       inbound: [...this.#consumed],
       contents: this.#contents,
+      shared: this.#shared,
       remembered,
     };
   }

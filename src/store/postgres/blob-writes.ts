@@ -86,9 +86,9 @@ export interface SmallBlob {
   readonly index: string;
 }
 
-/** A blob that is stored for an account. */
-export interface BlobOfAccount extends SmallBlob {
-  readonly accountId: string;
+/** A blob that is stored for accounts. */
+export interface BlobOfAccounts extends SmallBlob {
+  readonly accountIds: readonly string[];
 }
 
 export function smallBlob(content: BlobContent): SmallBlob {
@@ -106,7 +106,7 @@ interface Gathered {
   readonly rows: readonly string[];
 }
 
-export async function gather(items: readonly (SmallBlob | BlobOfAccount)[]): Promise<Gathered> {
+export async function gather(items: readonly (SmallBlob | BlobOfAccounts)[]): Promise<Gathered> {
   const blobs = new Map<string, string>();
   const accounts = accountsOf(items);
   const pieces: Uint8Array[] = [];
@@ -125,14 +125,14 @@ export async function gather(items: readonly (SmallBlob | BlobOfAccount)[]): Pro
 }
 
 /** By hash, the accounts for which a blob is stored, as a property of its row. */
-function accountsOf(items: readonly (SmallBlob | BlobOfAccount)[]): ReadonlyMap<string, string> {
+function accountsOf(items: readonly (SmallBlob | BlobOfAccounts)[]): ReadonlyMap<string, string> {
   const accounts = new Map<string, string[]>();
   for (const item of items) {
-    if (!('accountId' in item)) continue;
+    if (!('accountIds' in item)) continue;
     const { hash } = item.content;
     const known = accounts.get(hash);
-    if (known === undefined) accounts.set(hash, [item.accountId]);
-    else known.push(item.accountId);
+    if (known === undefined) accounts.set(hash, [...item.accountIds]);
+    else known.push(...item.accountIds);
   }
   return new Map([...accounts].map(([hash, ids]) => [hash, `,"accounts":${JSON.stringify(ids)}`]));
 }

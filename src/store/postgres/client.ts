@@ -5,7 +5,7 @@ import { OctetParameters, type Octets } from './octet-parameters.js';
 import { type SocketDestination, watchedSockets } from './watched-socket.js';
 
 /** Parameters besides those that the driver has. */
-type ParameterTypes = Record<'bytea' | 'byteas', Octets>;
+type ParameterTypes = Record<'bytea' | 'byteas' | 'uuids', Octets>;
 export type Sql = postgres.Sql<ParameterTypes>;
 /** A piece of a statement, for another statement. */
 export type Fragment = postgres.Fragment;
@@ -92,7 +92,7 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     ssl: false,
     // The driver hands over its options, and has no types for them.
     socket: (destination: unknown) => octets.fillWrites(sockets(destination as SocketDestination)),
-    types: { bytea, json: TEXT_AS_IT_IS, byteas: arrayOf(1001, octets) },
+    types: { bytea, json: TEXT_AS_IT_IS, byteas: arrayOf(1001, octets), uuids: uuidsOf(octets) },
     backoff: reconnectAfter,
     connection: {
       application_name: options.applicationName,
@@ -117,6 +117,19 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
 function arrayOf(type: number, octets: OctetParameters): postgres.PostgresType {
   const parse = (text: string) => text;
   return { to: type, from: [type], serialize: (value) => octets.serialize(value), parse };
+}
+
+const quoted = (text: string) => JSON.stringify(text);
+
+/** An array of uuids: as octets, or as a list of texts, which the server refuses when one is no uuid. */
+function uuidsOf(octets: OctetParameters): postgres.PostgresType {
+  return {
+    to: 2951,
+    from: [2951],
+    serialize: (value: Octets | string | readonly string[]) =>
+      octets.serialize(Array.isArray(value) ? `{${value.map(quoted).join()}}` : (value as Octets | string)),
+    parse: (text: string) => (text === '{}' ? [] : text.slice(1, -1).split(',')),
+  };
 }
 
 /** Opens so many connections of the pool, which it does by itself only when one is waited for. */

@@ -15,6 +15,7 @@ import {
   writeBlob,
 } from './blob-writes.js';
 import { type Sql, storeFault } from './client.js';
+import { type CommitDeadline, NO_DEADLINE, untilDeadline } from './commit-deadline.js';
 import { GroupCommit } from './group-commit.js';
 import { execute, pieces } from './statement-pieces.js';
 
@@ -24,14 +25,19 @@ interface Spooled extends SmallBlob {
   readonly envelope: string;
 }
 
-/** `orphaned`: an account is not there (any more); nothing of the message was kept. */
+/** `orphaned`: an account is not there (any more), or the statement came too late; nothing of the message was kept. */
 type Outcome = 'spooled' | 'orphaned';
 
 const DELIVERY_OCTETS = 100;
 
 /** `writerSql`: a pool made `byKey`. */
-export function postgresInbound(sql: Sql, writerSql: Sql, meter?: CommitMeter): InboundStore {
-  const group = new GroupCommit<Spooled, Outcome>((items) => spoolSmall(writerSql, items), {
+export function postgresInbound(
+  sql: Sql,
+  writerSql: Sql,
+  meter?: CommitMeter,
+  deadline: CommitDeadline = NO_DEADLINE,
+): InboundStore {
+  const group = new GroupCommit<Spooled, Outcome>((items) => spoolSmall(writerSql, items, deadline), {
     ...BLOB_GROUP,
     weigh: (item) => weightOf(item) + item.envelope.length + item.deliveries.length * DELIVERY_OCTETS,
     meter,
@@ -45,7 +51,13 @@ export function postgresInbound(sql: Sql, writerSql: Sql, meter?: CommitMeter): 
     const item = { deliveries, envelope: JSON.stringify(envelope), ...smallBlob(content) };
     const outcome = isSmall(content) ? await group.submit(item) : await spoolLarge(sql, item);
     if (outcome === 'orphaned') {
-      throw new StoreFault('store-conflict', 'an account of the message was deleted meanwhile', { temporary: true });
+      throw new StoreFault(
+        'store-conflict',
+        'an account of the message was deleted meanwhile, or the database was late',
+        {
+          temporary: true,
+        },
+      );
     }
   }
 
@@ -68,21 +80,23 @@ export function postgresInbound(sql: Sql, writerSql: Sql, meter?: CommitMeter): 
   return { spool, overdue };
 }
 
-async function spoolSmall(sql: Sql, items: readonly Spooled[]): Promise<readonly Outcome[]> {
+async function spoolSmall(sql: Sql, items: readonly Spooled[], deadline: CommitDeadline): Promise<readonly Outcome[]> {
   const messages: string[] = [];
   const deliveries: { m: number; a: string; id: string }[] = [];
   for (const [m, { content, envelope, deliveries: own }] of items.entries()) {
     messages.push(`{"m":${m},"hash":"${content.hash}","envelope":${envelope}}`);
     for (const { accountId, id } of own) deliveries.push({ m, a: accountId, id });
   }
+  const contents = await gather(items);
   const statement = pieces`
-    with ${storedBlobs(pieces, await gather(items))}, message as materialized (
+    with ${storedBlobs(pieces, contents)}, message as materialized (
       select m, decode(hash, 'hex') as blob, envelope
       from json_to_recordset(${list(messages)}::json) as x (m int, hash text, envelope json)
     ), delivery as materialized (
       select m, a, id from json_to_recordset(${JSON.stringify(deliveries)}::json) as x (m int, a uuid, id uuid)
     ), owner as materialized (
-      select id from accounts where id in (select a from delivery) for key share of accounts
+      select id from accounts where id in (select a from delivery) ${untilDeadline(pieces, deadline())}
+      for key share of accounts
     ), orphan as materialized (
       select distinct m from delivery where a not in (select id from owner)
     ), unwanted as (

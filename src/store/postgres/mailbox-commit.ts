@@ -1,20 +1,45 @@
 // The fenced commit of mailbox changes (decision 0002): one statement for a group of accounts. An account whose epoch or modseq is
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
-import { PackedIds } from '../../mail/packed-ids.js';
 import type { CommitResult, MailboxChange, ThreadChange } from '../mailboxes.js';
 import { type NetChange, netOf } from '../net-changes.js';
 import { addEmails, emailRow, foundThreads } from './added-emails.js';
-import { type BlobOfAccount, gather, smallBlob, storedBlobs } from './blob-writes.js';
+import { type BlobOfAccounts, gather, smallBlob, storedBlobs } from './blob-writes.js';
 import type { Sql } from './client.js';
+import { type CommitDeadline, untilDeadline } from './commit-deadline.js';
 import { DOCUMENT, json, PASSED, type Part, rowsWithDocuments } from './commit-parts.js';
 import { writeOverlays } from './flag-overlays.js';
 import { expandRanges, isRanged, type RangeRow, rangesOf, takesPlacements, writeRanges } from './flag-ranges.js';
+import {
+  endedInbound,
+  endInbound,
+  hasAllInbound,
+  isOwed,
+  lookForInbound,
+  missingInbound,
+  oweShared,
+  sharedContents,
+  sharedMessages,
+} from './inbound-commit.js';
 import { writeLabels } from './labels-commit.js';
 import { changingFolderColumns, folderColumns, folderCounters } from './mailbox-columns.js';
 import { Octets } from './octet-parameters.js';
 import { writeOutbound } from './outbound-commit.js';
 import { LogRows } from './packed-entries.js';
-import { execute, type Pieces, pieces, type StatementPiece } from './statement-pieces.js';
+import {
+  type ExpungedRow,
+  expunge,
+  expungedRows,
+  type MarkedRow,
+  markDeleted,
+  markedRows,
+  type PlacedRow,
+  type PlacedTogetherRow,
+  place,
+  placedRows,
+  placeTogether,
+} from './placement-rows.js';
+import { runsOf } from './runs.js';
+import { execute, type Pieces, pieces } from './statement-pieces.js';
 import { joinThreads } from './threads.js';
 
 /**
@@ -29,9 +54,10 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
   const overlaid = [];
   const ranged: RangeRow[] = [];
   const removed = [];
-  const placed = [];
-  const expunged = [];
-  const marked = [];
+  const placed: PlacedRow[] = [];
+  const placedTogether: PlacedTogetherRow[] = [];
+  const expunged: ExpungedRow[] = [];
+  const marked: MarkedRow[] = [];
   const folders = [];
   const log = new LogRows();
   const remembered = [];
@@ -41,7 +67,7 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
     const net = netOf(change.changes);
     const fence = { a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter };
     fences.push(takesPlacements(net) ? { ...fence, unplaces: true } : fence);
-    for (const id of change.inbound) consumed.push({ a, id });
+    for (const id of endedInbound(change)) consumed.push({ a, id });
     for (const email of net.emailsAdded) added.push(emailRow(a, email));
     const isOverlaid = net.flaggedTogether.length > 0 && overlays.hasRoom(a);
     const areRanges = isOverlaid && isRanged(change, net);
@@ -57,17 +83,11 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
     }
     if (net.emailsRemoved.length > 0) removed.push({ a, ids: net.emailsRemoved });
     for (const [f, placements] of net.placements) {
-      for (const rows of runsOf(placements.placed, areAlike)) {
-        const { isDeleted: d, modseq: m, savedAt: s } = rows[0]!;
-        placed.push({ a, f, uids: rows.map(({ uid }) => uid), ids: rows.map(({ emailId }) => emailId), d, m, s });
-      }
-      for (const rows of runsOf(placements.expunged, areAlike)) {
-        expunged.push({ a, f, ...uidRangesOf(rows), m: rows[0]!.modseq });
-      }
-      for (const rows of runsOf(placements.marked, areAlike)) {
-        const { isDeleted: d, modseq: m } = rows[0]!;
-        marked.push({ a, f, ...uidRangesOf(rows), d, m });
-      }
+      const { listed, together } = placedRows(a, f, placements);
+      placed.push(...listed);
+      placedTogether.push(...together);
+      expunged.push(...expungedRows(a, f, placements));
+      marked.push(...markedRows(a, f, placements));
     }
     folders.push(...folderRows(change));
     for (const { id, reply } of change.remembered) remembered.push({ a, id, reply });
@@ -80,6 +100,7 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
     flagged,
     removed,
     placed,
+    placedTogether,
     expunged,
     marked,
     folders,
@@ -91,42 +112,11 @@ function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
   };
 }
 
-/** The list cut where neighbours are not the same. */
-function runsOf<T>(list: readonly T[], areSame: (a: T, b: T) => boolean): T[][] {
-  const runs: T[][] = [];
-  for (const each of list) {
-    const run = runs.at(-1);
-    if (run !== undefined && areSame(run[0]!, each)) run.push(each);
-    else runs.push([each]);
-  }
-  return runs;
-}
-
 type Flagged = NetChange['emailsFlagged'][number];
 
 /** Emails of one record have one list of keywords. */
 function haveSameFlags(a: Flagged, b: Flagged): boolean {
   return a.flags === b.flags && a.keywords === b.keywords && a.modseq === b.modseq;
-}
-
-type Placed = NonNullable<ReturnType<NetChange['placements']['get']>>['placed'][number];
-
-function areAlike(a: Placed, b: Placed): boolean {
-  return a.isDeleted === b.isDeleted && a.modseq === b.modseq && a.savedAt === b.savedAt;
-}
-
-/** UIDs that follow each other, by the first and the last one: one look-up finds the placements of a range. */
-function uidRangesOf(rows: readonly Placed[]): { readonly firsts: number[]; readonly lasts: number[] } {
-  const firsts: number[] = [];
-  const lasts: number[] = [];
-  for (const uid of Uint32Array.from(rows, (row) => row.uid).sort()) {
-    if (lasts.length > 0 && uid === lasts.at(-1)! + 1) lasts[lasts.length - 1] = uid;
-    else {
-      firsts.push(uid);
-      lasts.push(uid);
-    }
-  }
-  return { firsts, lasts };
 }
 
 /** Of the folders that were there before: their counters, and what else they are when that has changed. */
@@ -153,7 +143,6 @@ function allFlagged({ flaggedTogether, emailsFlagged, emailsRemoved }: NetChange
 const storedCounters = folderCounters.set((_, property) => `r.${property}`);
 const storedFolder = changingFolderColumns.set((name, property) => `coalesce(r.${property}, t.${name})`);
 
-const ID_OCTETS = 16;
 const NOTHING = pieces``;
 
 /** Of an account that has passed, of an inbound row that is gone, or of the threads of an added email. */
@@ -180,11 +169,15 @@ export async function commitChanges(
   sql: Sql,
   changes: readonly MailboxChange[],
   overlays: Overlays,
+  deadline: CommitDeadline,
 ): Promise<readonly CommitResult[]> {
   const rows = rowsOf(changes, overlays);
   const { log } = rows;
   const part = (write: Part, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of));
-  const contents = contentsOf(changes);
+  const shared = sharedMessages(changes);
+  const blobs = [...contentsOf(changes), ...sharedContents(shared)];
+  const contents = blobs.length === 0 ? undefined : await gather(blobs);
+  const until = untilDeadline(pieces, deadline());
   const statement = pieces`
     with fence as (
       select * from json_to_recordset(${json(rows.fences)}::json)
@@ -194,6 +187,7 @@ export async function commitChanges(
     , passed as (
       update accounts t set modseq = f.after from fence f
       where t.id = f.a and t.epoch = f.epoch and t.modseq = f.before ${part(hasAllInbound, rows.consumed)}
+        ${until}
         ${part(
           expandRanges,
           rows.fences.filter((fence) => 'unplaces' in fence),
@@ -202,21 +196,23 @@ export async function commitChanges(
     ), passed_ids as materialized (
       select array_agg(a) as ids from passed
     )
+    ${shared.size === 0 ? NOTHING : oweShared(pieces, shared, until)}
     ${
-      contents.length === 0
+      contents === undefined
         ? NOTHING
         : pieces`, ${storedBlobs(
             pieces,
-            await gather(contents),
+            contents,
             pieces`
-      where exists (select from passed p where p.a = any(x.accounts))`,
+      where exists (select from passed p where p.a = any(x.accounts)) ${shared.size === 0 ? NOTHING : isOwed(pieces)}`,
           )}`
     }
     ${part(endInbound, rows.consumed)}
     ${part(addEmails, rows.added)}
     ${part(flagEmails, rows.flagged)}
     ${part(removeEmails, rows.removed)}
-    ${rows.placed.length === 0 ? NOTHING : place(pieces, rows.placed)}
+    ${part(place, rows.placed)}
+    ${rows.placedTogether.length === 0 ? NOTHING : placeTogether(pieces, rows.placedTogether)}
     ${part(expunge, rows.expunged)}
     ${part(markDeleted, rows.marked)}
     ${part(changeFolders, rows.folders)}
@@ -258,9 +254,9 @@ export async function commitChanges(
   });
 }
 
-function contentsOf(changes: readonly MailboxChange[]): readonly BlobOfAccount[] {
+function contentsOf(changes: readonly MailboxChange[]): readonly BlobOfAccounts[] {
   return changes.flatMap(({ accountId, contents }) =>
-    contents.map((content) => ({ accountId, ...smallBlob(content) })),
+    contents.map((content) => ({ accountIds: [accountId], ...smallBlob(content) })),
   );
 }
 
@@ -269,24 +265,6 @@ const octets = (sql: Pieces, value: Uint8Array) => sql`(select ${new Octets([val
 
 const idsOfRow = (sql: Pieces, ids: Uint8Array) =>
   sql`case when octets is not null then substring(${octets(sql, ids)} from "from" for octets) end`;
-
-const lookForInbound: Part = (sql, rows) => sql`
-    , due as materialized (
-      select * from json_to_recordset(${json(rows)}::json) as x (a uuid, id uuid)
-    ), consumed as materialized (
-      select d.a, d.id from due d
-      where not exists (select 1 from inbound i where i.account_id = d.a and i.id = d.id)
-    )`;
-
-const hasAllInbound: Part = (sql) => sql`and not exists (select 1 from consumed c where c.a = t.id)`;
-
-const endInbound: Part = (sql) => sql`
-    , inbound_done as (
-      delete from inbound t using due d
-      where t.account_id = d.a and t.id = d.id and d.a = any (${sql.unsafe(PASSED)})
-    )`;
-
-const missingInbound: Part = (sql) => sql`union all select a, id, null from consumed`;
 
 const flagEmails: Part = (sql, rows) => sql`
     , flagged as materialized (
@@ -308,69 +286,6 @@ const removeEmails: Part = (sql, rows) => sql`
       delete from email_search t using removed r where t.account_id = r.a and t.email_id = r.id
     ), candidate as (
       insert into blob_candidates (hash) select blob from email_removed
-    )`;
-
-/** From so many emails with the same values on, ids are packed: as elements of JSON they take five times as long to read. */
-const LEAST_PACKED = 100;
-
-interface PlacedRow {
-  readonly uids: readonly number[];
-  readonly ids: readonly string[];
-}
-
-function place(sql: Pieces, rows: readonly PlacedRow[]): StatementPiece {
-  return rows.some(({ ids }) => ids.length >= LEAST_PACKED) ? placePacked(sql, rows) : placeListed(sql, rows);
-}
-
-const placeListed: Part = (sql, rows) => sql`
-    , placed as (
-      insert into placements (account_id, folder_id, uid, email_id, deleted, modseq, saved_at)
-      select a, f, unnest(uids), unnest(ids), d, m, to_timestamp(s / 1000.0)
-      from json_to_recordset(${json(rows)}::json)
-        as x (a uuid, f uuid, uids bigint[], ids uuid[], d boolean, m bigint, s double precision)
-      where a = any (${sql.unsafe(PASSED)})
-    )`;
-
-function placePacked(sql: Pieces, rows: readonly PlacedRow[]): StatementPiece {
-  const all = PackedIds.of(rows.flatMap(({ ids }) => ids));
-  let first = 1;
-  const packed = rows.map(({ ids, ...row }) => {
-    const at = first;
-    first += ids.length * ID_OCTETS;
-    return { ...row, first: at };
-  });
-  return sql`
-    , placed as (
-      insert into placements (account_id, folder_id, uid, email_id, deleted, modseq, saved_at)
-      select a, f, uid, encode(substring(${octets(sql, all.octets)} from x.first + (i::int - 1) * ${ID_OCTETS} for ${ID_OCTETS}), 'hex')::uuid,
-        d, m, to_timestamp(s / 1000.0)
-      from json_to_recordset(${json(packed)}::json)
-        as x (a uuid, f uuid, uids bigint[], first integer, d boolean, m bigint, s double precision)
-        join passed using (a) cross join unnest(x.uids) with ordinality as y (uid, i)
-    )`;
-}
-
-const expunge: Part = (sql, rows) => sql`
-    , gone as materialized (
-      select a, f, first, last, m from json_to_recordset(${json(rows)}::json)
-        as x (a uuid, f uuid, firsts bigint[], lasts bigint[], m bigint)
-        join passed using (a) cross join unnest(x.firsts, x.lasts) as y (first, last)
-    ), unplaced as (
-      delete from placements t using gone g
-      where t.account_id = g.a and t.folder_id = g.f and t.uid between g.first and g.last
-    ), expunged as (
-      insert into expunged (account_id, folder_id, uid, last_uid, modseq) select a, f, first, nullif(last, first), m from gone
-    )`;
-
-/** Placements whose `\\Deleted` is another one. */
-const markDeleted: Part = (sql, rows) => sql`
-    , marked as materialized (
-      select a, f, first, last, d, m from json_to_recordset(${json(rows)}::json)
-        as r (a uuid, f uuid, firsts bigint[], lasts bigint[], d boolean, m bigint)
-        join passed using (a) cross join unnest(r.firsts, r.lasts) as y (first, last)
-    ), placement_marked as (
-      update placements t set deleted = r.d, modseq = r.m
-      from marked r where t.account_id = r.a and t.folder_id = r.f and t.uid between r.first and r.last
     )`;
 
 const changeFolders: Part = (sql, rows) => sql`

@@ -10,9 +10,12 @@ import type {
   ThreadRows,
 } from '../mailboxes.js';
 import { netOf } from '../net-changes.js';
+import { countOf } from '../net-placements.js';
 import { guarded, type Sql } from './client.js';
+import { NO_DEADLINE } from './commit-deadline.js';
 import { listedEmails } from './folder-lists.js';
 import { GroupCommit } from './group-commit.js';
+import { commitShared } from './inbound-commit.js';
 import { mailboxClaims } from './mailbox-claim.js';
 import { emailColumns, emailSummaryColumns } from './mailbox-columns.js';
 import { commitChanges, type Overlays } from './mailbox-commit.js';
@@ -45,21 +48,25 @@ export function postgresMailboxes(
   meter?: CommitMeter,
   overlays: Overlays = ALWAYS_OVERLAID,
   claimSql: Sql = writerSql,
+  deadline = NO_DEADLINE,
 ): MailboxStore {
-  const write = (changes: readonly MailboxChange[]) => commitChanges(writerSql, changes, overlays);
+  const write = (changes: readonly MailboxChange[]) =>
+    commitShared(changes, (open) => commitChanges(writerSql, open, overlays, deadline));
   const group = new GroupCommit<MailboxChange, CommitResult>(write, {
     maxItems: 64,
     maxWeight: 1000,
     maxWaiting: 1_000_000,
-    weigh({ changes, contents }) {
+    weigh({ changes, contents, shared }) {
       const net = netOf(changes);
       const together = net.flaggedTogether.reduce((sum, { ids }) => sum + ids.length / IDS_OF_A_WEIGHT, 0);
       const emails = together + net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length;
       let placements = 0;
-      for (const { placed, expunged, marked } of net.placements.values()) {
-        placements += placed.length + expunged.length + marked.length;
+      for (const { placed, placedTogether, expunged, expungedTogether, marked } of net.placements.values()) {
+        placements += countOf(placed, placedTogether) + countOf(expunged, expungedTogether) + marked.length;
       }
-      const octets = contents.reduce((sum, { size }) => sum + size, 0);
+      let octets = 0;
+      for (const { size } of contents) octets += size;
+      for (const { message } of shared) octets += message.content.size / message.deliveries.length;
       return 1 + Math.max(emails, placements) + outboundWeight(net) + octets / OCTETS_OF_A_WEIGHT;
     },
     meter,

@@ -9,6 +9,8 @@ const CHECK_MS = 500;
 const ASK_AFTER = 2;
 /** Silent checks before the database counts as stalled. */
 const STALLED_AFTER = 5;
+/** Checks between the deadline of a commit and the stall: one for the first, which may come at once, and one for clocks that are not exact. */
+const CHECKS_OF_MARGIN = 2;
 
 export class StallWatch {
   readonly #ask: () => Promise<unknown>;
@@ -29,6 +31,15 @@ export class StallWatch {
 
   get isStalled(): boolean {
     return this.#isStalled;
+  }
+
+  /**
+   * Until when what the database is sent now may be stored, in ms from now: before a stall can begin, and what waits fails.
+   * @throws StoreFault during a stall
+   */
+  commitWithinMs(): number {
+    if (this.isStalled) throw stalled();
+    return Math.max(0, STALLED_AFTER - CHECKS_OF_MARGIN - this.#silentChecks) * CHECK_MS;
   }
 
   stop(): void {

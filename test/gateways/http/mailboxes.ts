@@ -84,6 +84,7 @@ export class TestMailboxes {
       modseqAfter: modseq + 1,
       inbound: [],
       contents: [],
+      shared: [],
       remembered: [],
     };
     const { kind } = commitChange(this.tables, { ...place, ...change });

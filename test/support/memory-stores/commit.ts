@@ -2,6 +2,7 @@
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
 import type { CommitResult, MailboxChange, ThreadChange } from '../../../src/store/mailboxes.js';
 import { type AddedEmail, type NetChange, netOf } from '../../../src/store/net-changes.js';
+import type { SharedMessage } from '../../../src/store/shared-message.js';
 import { type AccountRows, type MemoryTables, storedJson } from './tables.js';
 
 export function commitChange(tables: MemoryTables, change: MailboxChange): CommitResult {
@@ -69,10 +70,21 @@ function joinThreads(account: AccountRows, threads: readonly string[]): void {
 }
 
 function writePlacements(account: AccountRows, { placements }: NetChange): void {
-  for (const [folderId, { placed, expunged, marked }] of placements) {
+  for (const [folderId, { placed, placedTogether, expunged, expungedTogether, marked }] of placements) {
     const folder = account.placements.get(folderId) ?? new Map();
     account.placements.set(folderId, folder);
     for (const { uid, ...row } of placed) folder.set(uid, row);
+    for (const { firstUid, ids, modseq, savedAt } of placedTogether) {
+      [...ids].forEach((emailId, i) => {
+        folder.set(firstUid + i, { emailId, isDeleted: false, modseq, savedAt });
+      });
+    }
+    for (const { firstUid, ids, modseq } of expungedTogether) {
+      for (let uid = firstUid; uid < firstUid + ids.length; uid++) {
+        folder.delete(uid);
+        account.expunged.push({ folderId, uid, modseq });
+      }
+    }
     for (const { uid, modseq } of expunged) {
       folder.delete(uid);
       account.expunged.push({ folderId, uid, modseq });
@@ -167,6 +179,16 @@ function handOver(tables: MemoryTables, { handedOver }: NetChange): void {
   for (const { accountId, id, blob, envelope } of handedOver) {
     if (tables.accounts.has(accountId))
       tables.inbound.set(id, { accountId, id, blob, envelope: storedJson(envelope), at });
+  }
+}
+
+/** Inbound rows of the accounts but for the one whose commit places the message. */
+export function oweShared(tables: MemoryTables, message: SharedMessage, placedBy: string | undefined): void {
+  const { content, envelope, deliveries } = message;
+  const at = Date.now();
+  for (const { accountId, id } of deliveries) {
+    if (accountId === placedBy) continue;
+    tables.inbound.set(id, { accountId, id, blob: content.hash, envelope: storedJson(envelope), at });
   }
 }
 

@@ -11,7 +11,7 @@ import type {
   PlacementPage,
   ThreadPart,
 } from '../../../src/store/mailboxes.js';
-import { commitChange } from './commit.js';
+import { commitChange, oweShared } from './commit.js';
 import { outboundReading } from './outbound.js';
 import { type AccountRows, compare, type MemoryTables } from './tables.js';
 
@@ -34,8 +34,19 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       return account?.epoch === epoch && account.modseq === modseq;
     },
     async commit(change) {
-      const result = commitChange(tables, change);
-      if (result.kind === 'committed') for (const content of change.contents) await blobs.put(content);
+      for (const { message } of change.shared) {
+        const isGone = message.deliveries.some((delivery) => !tables.accounts.has(delivery.accountId));
+        if (message.isOpen && isGone) message.close();
+      }
+      if (change.shared.some(({ message }) => message.isClosed)) return { kind: 'withheld' };
+      const stored = change.shared.flatMap(({ message, id }) => (message.isOpen ? [] : [id]));
+      const result = commitChange(tables, { ...change, inbound: [...change.inbound, ...stored] });
+      const isCommitted = result.kind === 'committed';
+      const added = change.shared.filter(({ message }) => message.isOpen).map(({ message }) => message);
+      for (const message of added) oweShared(tables, message, isCommitted ? change.accountId : undefined);
+      for (const message of isCommitted ? change.shared.map((each) => each.message) : added) message.stored();
+      for (const { content } of added) await blobs.put(content);
+      if (isCommitted) for (const content of change.contents) await blobs.put(content);
       return result;
     },
     async overview(accountId) {

@@ -1,0 +1,127 @@
+// The servers that send the mail of `bench outbound`: Mansio; a bare Postfix; and a Postfix that does what Mansio does for a
+// message besides keeping a copy: OpenDKIM signs it, Dovecot's SASL has checked the login, and the sender has to be the login's own.
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startDnsServer, type Zone } from '../../dev/dns-server.js';
+import { startDovecot } from '../support/dovecot.js';
+import { startBenchNode } from '../support/node.js';
+import { startOpendkim } from '../support/opendkim.js';
+import { startPostfix } from '../support/postfix.js';
+import { SmtpSender } from '../support/smtp-load.js';
+
+export interface Client {
+  readonly sender: SmtpSender;
+  readonly from: string;
+}
+
+export interface Contender {
+  readonly name: string;
+  /** Processes whose work, with that of what they started, is its own. */
+  readonly pids: Readonly<Record<string, number>>;
+  /** With connections that are open. */
+  clients(): Promise<readonly Client[]>;
+  stop(): Promise<void>;
+}
+
+/** Where mail goes: a domain → the address of its server. All listen on one port. */
+export interface Destinations {
+  readonly port: number;
+  readonly addresses: ReadonlyMap<string, string>;
+}
+
+const DOMAIN = 'example.test';
+const SENDER = `sender@${DOMAIN}`;
+
+export async function startMansio({ port, addresses }: Destinations, clients: number): Promise<Contender> {
+  const zones: Record<string, Zone> = {};
+  for (const [domain, address] of addresses) {
+    zones[domain] = { MX: [[10, `mx.${domain}`]] };
+    zones[`mx.${domain}`] = { A: [address] };
+  }
+  const dns = await startDnsServer(zones);
+  const directory = await mkdtemp(join(tmpdir(), 'mansio-dkim-'));
+  const dkimKey = join(directory, 'key.pem');
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  await writeFile(dkimKey, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const node = await startBenchNode({
+    MANSIO_LOG_LEVEL: 'info',
+    MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
+    MANSIO_OUTBOUND_DNS: dns.address,
+    MANSIO_OUTBOUND_PORT: String(port),
+    MANSIO_OUTBOUND_ALLOW_PRIVATE: 'true',
+    MANSIO_DKIM_SELECTOR: 'bench',
+    MANSIO_DKIM_KEY: dkimKey,
+  });
+  const logins = await Promise.all(
+    (await node.createAccounts(clients)).map(async ({ id, email }) => ({
+      email,
+      key: await node.createKey(id, ['smtp']),
+    })),
+  );
+  return {
+    name: 'Mansio',
+    pids: { node: node.process.pid!, database: node.databasePid },
+    clients: () => Promise.all(logins.map(({ email, key }) => signedIn(node.port('submission'), email, key))),
+    async stop() {
+      await node.stop();
+      await dns.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function startBarePostfix(to: Destinations, clients: number): Promise<Contender | undefined> {
+  const server = await startPostfix(routesTo(to));
+  if (server === undefined) return undefined;
+  const open = async () => ({ sender: await SmtpSender.open('127.0.0.1', server.port), from: SENDER });
+  return {
+    name: `Postfix ${server.version}`,
+    pids: { Postfix: server.pid },
+    clients: () => Promise.all(Array.from({ length: clients }, open)),
+    stop: () => server.stop(),
+  };
+}
+
+/** Undefined when one of its parts is not installed. */
+export async function startSigningPostfix(to: Destinations, clients: number): Promise<Contender | undefined> {
+  const opendkim = await startOpendkim(DOMAIN);
+  const dovecot = await startDovecot({ protocols: [], sasl: true });
+  const server =
+    opendkim &&
+    dovecot &&
+    (await startPostfix(routesTo(to), [
+      `smtpd_milters = inet:127.0.0.1:${opendkim.port}`,
+      'smtpd_sasl_auth_enable = yes',
+      'smtpd_sasl_type = dovecot',
+      `smtpd_sasl_path = inet:127.0.0.1:${dovecot.saslPort}`,
+      'smtpd_relay_restrictions = permit_sasl_authenticated, reject',
+      `smtpd_sender_login_maps = static:{${SENDER}}`,
+      'smtpd_sender_restrictions = reject_sender_login_mismatch',
+    ]));
+  const stop = async () => {
+    for (const part of [server, dovecot, opendkim]) await part?.stop();
+  };
+  if (server === undefined) {
+    await stop();
+    return undefined;
+  }
+  const open = () => signedIn(server.port, SENDER, dovecot!.password);
+  return {
+    name: `Postfix ${server.version}, SASL, OpenDKIM`,
+    pids: { Postfix: server.pid, OpenDKIM: opendkim!.pid, Dovecot: dovecot!.process.pid! },
+    clients: () => Promise.all(Array.from({ length: clients }, open)),
+    stop,
+  };
+}
+
+function routesTo({ port, addresses }: Destinations): Record<string, string> {
+  return Object.fromEntries([...addresses].map(([domain, address]) => [domain, `${address}:${port}`]));
+}
+
+async function signedIn(port: number, email: string, password: string): Promise<Client> {
+  const sender = await SmtpSender.open('127.0.0.1', port);
+  await sender.authenticate(email, password);
+  return { sender, from: email };
+}

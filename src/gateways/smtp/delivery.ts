@@ -1,0 +1,124 @@
+// How the message of a transaction gets into the store and to its mailboxes (docs/decisions/0055). Mailboxes of this node are offered
+// it: the statement that commits the first placing of it stores it too, and an inbound row for each account that does not place it
+// then. If no mailbox takes it, blob and inbound rows are stored first. Mailboxes place it from their rows then.
+import { type MessageOffer, type MessageOffers, OFFER_MS } from '../../actors/mailbox/message-offers.js';
+import type { Mailboxes, OfferedDelivery } from '../../actors/mailbox/protocol.js';
+import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
+import type { BlobContent } from '../../store/blobs.js';
+import type { StoreFault } from '../../store/errors.js';
+import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../store/inbound.js';
+
+export const DELIVERY_DEADLINE_MS = 2000;
+
+export interface PlacingPorts {
+  readonly inbound: InboundStore;
+  readonly offers: Pick<MessageOffers, 'offer' | 'share'>;
+  readonly mailboxes: Mailboxes;
+  readonly tracer: Tracer;
+}
+
+export interface AcceptedDelivery {
+  readonly accountId: string;
+  /** As the peer wrote it. */
+  readonly address: string;
+  readonly inboundId: string;
+  /** Of the placed email; null when it had been placed before, undefined when the mailbox has not answered. */
+  emailId?: string | null;
+  /** The fault that kept the mailbox from answering. */
+  fault?: unknown;
+}
+
+/**
+ * Offers the message to mailboxes of this node. Resolves when it is stored, with the placing that is still under way, or with undefined
+ * when it has to be stored first. @throws StoreFault when it is not known whether the message is stored
+ */
+export function takenOffers(
+  ports: PlacingPorts,
+  deliveries: readonly AcceptedDelivery[],
+  content: BlobContent,
+  envelope: InboundEnvelope,
+): Promise<readonly Promise<void>[] | undefined> {
+  const [delivery, ...others] = deliveries;
+  if (delivery === undefined || others.length > 0) return takenByAny(ports, deliveries, content, envelope);
+  return takenByOne(ports, delivery, content, envelope);
+}
+
+/** The mailbox stores the message for itself alone. */
+async function takenByOne(
+  { offers, mailboxes }: PlacingPorts,
+  delivery: AcceptedDelivery,
+  content: BlobContent,
+  envelope: InboundEnvelope,
+): Promise<readonly Promise<void>[] | undefined> {
+  const offer = offers.offer<OfferedDelivery>(delivery.accountId, delivery.inboundId, { ...envelope, content });
+  if (offer === undefined) return undefined;
+  await take(mailboxes, delivery, offer);
+  return delivery.emailId === undefined ? undefined : [];
+}
+
+/** The first mailbox stores the message for all accounts. What another node or a later commit has to place waits for nothing else. */
+async function takenByAny(
+  { offers, mailboxes }: PlacingPorts,
+  deliveries: readonly AcceptedDelivery[],
+  content: BlobContent,
+  envelope: InboundEnvelope,
+): Promise<readonly Promise<void>[] | undefined> {
+  const shared = offers.share<OfferedDelivery>({ ...envelope, content }, envelope, deliveries.map(rowOf));
+  if (shared === undefined) return undefined;
+  const { message } = shared;
+  let fault: StoreFault | undefined;
+  const offered = deliveries.map(async (delivery) => {
+    const offer = shared.offers.get(delivery.inboundId);
+    try {
+      if (offer !== undefined) await take(mailboxes, delivery, offer);
+    } catch (error) {
+      fault = error as StoreFault;
+    }
+  });
+  void Promise.all(offered).then(() => message.close(fault));
+  if (!(await message.ended)) return undefined;
+  return deliveries.map(async (delivery, i) => {
+    await offered[i];
+    if (delivery.emailId === undefined) await place(mailboxes, delivery, content.hash, envelope);
+  });
+}
+
+async function take(
+  mailboxes: Mailboxes,
+  delivery: AcceptedDelivery,
+  offer: MessageOffer<OfferedDelivery>,
+): Promise<void> {
+  const { accountId, inboundId: offerId } = delivery;
+  const asked = mailboxes.of(accountId).ask('deliverOffered', { offerId }, { deadlineMs: OFFER_MS });
+  const taken = await offer.withdrawAfter(asked);
+  if (taken !== undefined) delivery.emailId = taken.result.emailId;
+}
+
+/** Stores the message with its inbound rows; resolves with the placing that is under way then. @throws StoreFault when nothing was committed */
+export async function spooled(
+  { inbound, mailboxes, tracer }: PlacingPorts,
+  deliveries: readonly AcceptedDelivery[],
+  content: BlobContent,
+  envelope: InboundEnvelope,
+): Promise<readonly Promise<void>[]> {
+  await spanned(tracer.start('spool'), () => inbound.spool(content, envelope, deliveries.map(rowOf)));
+  return deliveries.map((delivery) => place(mailboxes, delivery, content.hash, envelope));
+}
+
+const rowOf = ({ accountId, inboundId }: AcceptedDelivery): InboundDelivery => ({ accountId, id: inboundId });
+
+async function place(
+  mailboxes: Mailboxes,
+  delivery: AcceptedDelivery,
+  blob: string,
+  { receivedAt, summary, isJunk }: InboundEnvelope,
+): Promise<void> {
+  const { accountId, inboundId } = delivery;
+  const mail = { inboundId, blob, receivedAt, summary, ...(isJunk === true && { isJunk }) };
+  try {
+    const { reply } = await mailboxes.of(accountId).ask('deliver', mail, { deadlineMs: DELIVERY_DEADLINE_MS });
+    if (reply !== undefined) delivery.emailId = reply.emailId;
+  } catch (error) {
+    delivery.fault = error;
+  }
+}

@@ -1,0 +1,64 @@
+// A message for several accounts that is not stored yet (docs/decisions/0055). Mailboxes of this node place it by commits of their own.
+// The statement of the first of these commits stores it, with an inbound row for each account whose mailbox does not place it by the
+// same statement. Later commits end these rows.
+import type { BlobContent } from './blobs.js';
+import type { StoreFault } from './errors.js';
+import type { InboundDelivery, InboundEnvelope } from './inbound.js';
+
+/** The part of one account in a shared message, which the account's commit places. */
+export interface SharedDelivery {
+  readonly message: SharedMessage;
+  /** Of the inbound row, if there is one. */
+  readonly id: string;
+}
+
+export class SharedMessage {
+  /** Readable until `ended`. */
+  readonly content: BlobContent;
+  readonly envelope: InboundEnvelope;
+  /** One an account. */
+  readonly deliveries: readonly InboundDelivery[];
+  /** Whether the message is stored, for all accounts or none. Rejects with a StoreFault when nobody knows. */
+  readonly ended: Promise<boolean>;
+  #state: 'open' | 'stored' | 'unknown' | 'closed' = 'open';
+  #resolve!: (isStored: boolean) => void;
+  #reject!: (fault: StoreFault) => void;
+
+  constructor(content: BlobContent, envelope: InboundEnvelope, deliveries: readonly InboundDelivery[]) {
+    this.content = content;
+    this.envelope = envelope;
+    this.deliveries = deliveries;
+    this.ended = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Nothing of the message is stored, and a commit may store it. */
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** Nothing of the message is stored, and no commit may store it any more. */
+  get isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  /** A statement has stored it. */
+  stored(): void {
+    this.#state = 'stored';
+    this.#resolve(true);
+  }
+
+  /** A statement was to store it, and nobody knows whether it has. */
+  lost(): void {
+    if (this.#state === 'open') this.#state = 'unknown';
+  }
+
+  /** No commit is under way that places it, and none may store it any more. `fault`: why one of them has failed. */
+  close(fault?: StoreFault): void {
+    if (this.#state === 'open') this.#state = 'closed';
+    if (fault === undefined) this.#resolve(false);
+    else this.#reject(fault);
+  }
+}

@@ -1,0 +1,199 @@
+// Messages for several mailboxes of one node, on real actors and a real store: one statement stores and places a message. A mailbox
+// that cannot take part in it gets the message from its inbound row, and holds up none of the others.
+import { randomUUID } from 'node:crypto';
+import test, { type ExecutionContext } from 'ava';
+import { NO_TRACER } from '../../../src/actors/runtime/tracing.js';
+import { type Acceptance, acceptMessage } from '../../../src/gateways/smtp/accept.js';
+import { newId } from '../../../src/ids/new-id.js';
+import { blobOf } from '../../../src/store/blobs.js';
+import { StoreFault } from '../../../src/store/errors.js';
+import type { MailboxChange } from '../../../src/store/mailboxes.js';
+import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
+
+type Account = Awaited<ReturnType<typeof openWorld>>['accounts'][number];
+
+async function openWorld(t: ExecutionContext, count: number) {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const accounts = await Promise.all(
+    Array.from({ length: count }, (_, i) => world.directory.createAccount(`zoë${i}@example.test`, 'Zoë 💌')),
+  );
+  // In memory.
+  for (const { id } of accounts) await world.mailboxes.of(id).ask('unreadCount', {});
+  return { world, accounts };
+}
+
+function send(world: MailboxWorld, to: readonly Account[], subject = 'Grüße 💌', body = 'x'): Promise<Acceptance> {
+  const content = { ...blobOf(Buffer.from(`From: a@b.test\r\nSubject: ${subject}\r\n\r\n${body}`)), release() {} };
+  const destinations = to.map(({ id, email }) => ({
+    recipient: { kind: 'mailbox' as const, accountId: id },
+    address: email,
+  }));
+  const ports = { ...world, directory: { hold: async () => new Map() }, tracer: NO_TRACER };
+  const transaction = { sender: '', receivedAt: Date.now(), newId };
+  return acceptMessage(ports, { content, authenticated: undefined }, destinations, transaction);
+}
+
+/** Emails of each account, the transaction that wrote each, and how many inbound rows are there. */
+async function stored({ sql }: MailboxWorld, accounts: readonly Account[]) {
+  const emails = await sql<{ account_id: string; subject: string; written: string; octets: number }[]>`
+    select account_id, subject, e.xmin::text as written,
+      (select sum(length(data))::int from blob_chunks c where c.hash = e.blob) as octets
+    from emails e`;
+  const [waiting] = await sql<{ count: number }[]>`select count(*)::int as count from inbound`;
+  return {
+    subjects: accounts.map(({ id }) => emails.filter((row) => row.account_id === id).map(({ subject }) => subject)),
+    transactions: new Set(emails.map(({ written }) => written)).size,
+    areWhole: emails.every(({ octets }) => octets > 0),
+    waiting: waiting!.count,
+  };
+}
+
+const rule = {
+  name: 'f',
+  isEnabled: true,
+  priority: 1,
+  fromAddressContains: null,
+  subjectContains: null,
+  bodyContains: null,
+  hasAttachments: null,
+  markAsRead: null,
+  assignLabelId: null,
+  delete: null,
+};
+
+test('one statement stores a message and places it in all mailboxes', async (t) => {
+  const { world, accounts } = await openWorld(t, 40);
+  world.inbound.spool = () => t.fail() as never;
+  const { deliveries } = await send(world, accounts);
+  t.true(deliveries.every(({ emailId }) => typeof emailId === 'string'));
+  const subjects = accounts.map(() => ['Grüße 💌']);
+  t.deepEqual(await stored(world, accounts), { subjects, transactions: 1, areWhole: true, waiting: 0 });
+  await Promise.all([send(world, accounts.slice(0, 3), '1'), send(world, accounts.slice(1, 4), '2')]);
+  for (const { id } of accounts.slice(0, 4)) await checkRows(world, t, id);
+  t.deepEqual(
+    (await stored(world, accounts.slice(0, 4))).subjects.map((list) => list.toSorted()),
+    [
+      ['1', 'Grüße 💌'],
+      ['1', '2', 'Grüße 💌'],
+      ['1', '2', 'Grüße 💌'],
+      ['2', 'Grüße 💌'],
+    ],
+  );
+});
+
+test('mailboxes do with the message what their filters say', async (t) => {
+  const { world, accounts } = await openWorld(t, 3);
+  const [plain, deleting, reading] = accounts;
+  await world.mailboxes.of(deleting!.id).ask('createFilter', {
+    rule: { ...rule, subjectContains: 'offer', delete: true },
+  });
+  await world.mailboxes.of(reading!.id).ask('createFilter', {
+    rule: { ...rule, bodyContains: 'secret', markAsRead: true },
+  });
+  for (const subject of ['offer', 'offer again']) {
+    const { deliveries } = await send(world, accounts, subject, 'secret');
+    t.deepEqual(
+      deliveries.map(({ emailId }) => typeof emailId),
+      ['string', 'object', 'string'],
+    );
+  }
+  const all = ['offer', 'offer again'];
+  t.like(await stored(world, accounts), { subjects: [all, [], all], areWhole: true, waiting: 0 });
+  // No other mailbox keeps what the one deletes.
+  await send(world, [deleting!], 'offer alone');
+  t.like(await stored(world, [plain!]), { subjects: [all], waiting: 0 });
+});
+
+test('a mailbox that has much to do holds up none of the others', async (t) => {
+  const { world, accounts } = await openWorld(t, 3);
+  const [busy, ...others] = accounts;
+  let goOn = (): void => {};
+  const free = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let began = (): void => {};
+  const isBusy = new Promise<void>((resolve) => {
+    began = resolve;
+  });
+  world.commit.by = async ({ accountId }, commit) => {
+    if (accountId === busy!.id) {
+      began();
+      await free;
+    }
+    return commit();
+  };
+  const working = world.mailboxes.of(busy!.id).ask('createLabel', { name: 'Büro', color: '#000000', sortOrder: 0 });
+  await isBusy;
+  const sending = send(world, accounts);
+  while ((await stored(world, others)).subjects.flat().length < 2);
+  t.like(await stored(world, accounts), { subjects: [[], ['Grüße 💌'], ['Grüße 💌']], waiting: 1 });
+  goOn();
+  await working;
+  t.true((await sending).deliveries.every(({ emailId }) => typeof emailId === 'string'));
+  t.like(await stored(world, accounts), { subjects: accounts.map(() => ['Grüße 💌']), areWhole: true, waiting: 0 });
+});
+
+test('an account that another node has taken gets the message there, the others here', async (t) => {
+  const { world, accounts } = await openWorld(t, 3);
+  await world.sql`update accounts set epoch = 7 where id = ${accounts[0]!.id}`;
+  const { deliveries } = await send(world, accounts);
+  const placed = deliveries.map(({ emailId }) => typeof emailId === 'string');
+  t.deepEqual(placed, [false, true, true]);
+  t.like(await stored(world, accounts), { subjects: [[], ['Grüße 💌'], ['Grüße 💌']], waiting: 1 });
+});
+
+test('a locked account fails no command of the others, and nobody gets what one cannot get', async (t) => {
+  const { world, accounts } = await openWorld(t, 3);
+  await send(world, accounts, 'first');
+  const [locked, other] = accounts;
+  const [{ id: emailId }] = (await world.sql<{ id: string }[]>`
+    select id from emails where account_id = ${other!.id}`) as unknown as [{ id: string }];
+  await world.sql.begin(async (tx) => {
+    await tx`select from accounts where id = ${locked!.id} for update`;
+    // Its mailbox does not take part: the row is what waits for the lock.
+    world.offers.leave(locked!.id);
+    const sending = send(world, accounts, 'second');
+    const reading = world.mailboxes.of(other!.id).ask('setRead', { emailIds: [emailId], isRead: true });
+    t.deepEqual(await reading, { reply: { changed: 1, missing: [] } });
+    await t.throwsAsync(sending, { instanceOf: StoreFault });
+  });
+  t.like(await stored(world, accounts), { subjects: accounts.map(() => ['first']), waiting: 0 });
+  await send(world, accounts, 'third');
+  t.like(await stored(world, accounts), {
+    subjects: accounts.map(() => ['first', 'third']),
+    areWhole: true,
+    waiting: 0,
+  });
+});
+
+test('a message is refused when nobody knows whether it is stored, and one that a commit has stored is not', async (t) => {
+  const { world, accounts } = await openWorld(t, 3);
+  const LOST = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
+  const lost = new Set<string>();
+  const failing =
+    (after: boolean) => async (change: MailboxChange, commit: () => ReturnType<typeof world.store.commit>) => {
+      if (lost.has(change.accountId)) return commit();
+      lost.add(change.accountId);
+      if (after) await commit();
+      throw LOST;
+    };
+  world.commit.by = failing(false);
+  await t.throwsAsync(send(world, accounts, 'never'), { is: LOST });
+  t.like(await stored(world, accounts), { subjects: accounts.map(() => []), waiting: 0 });
+
+  lost.clear();
+  world.reload();
+  world.commit.by = failing(true);
+  await send(world, accounts, 'after all');
+  t.like(await stored(world, accounts), { subjects: accounts.map(() => ['after all']), waiting: 0 });
+});
+
+test('a message for an account that is being deleted is refused for now, and the commands of the others go on', async (t) => {
+  const { world, accounts } = await openWorld(t, 2);
+  const gone = { ...accounts[0]!, id: randomUUID() };
+  await t.throwsAsync(send(world, [gone, ...accounts]), { instanceOf: StoreFault, code: 'store-conflict' });
+  t.like(await stored(world, accounts), { subjects: [[], []], waiting: 0 });
+  await send(world, accounts, 'next');
+  t.like(await stored(world, accounts), { subjects: [['next'], ['next']], waiting: 0 });
+});

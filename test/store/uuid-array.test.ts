@@ -1,0 +1,31 @@
+// Arrays of uuids as parameters and in results, against a real server: packed ids and lists of texts.
+import test from 'ava';
+import fc from 'fast-check';
+import { newId } from '../../src/ids/new-id.js';
+import { PackedIds } from '../../src/mail/packed-ids.js';
+import { connect } from '../../src/store/postgres/client.js';
+import { uuidArray } from '../../src/store/postgres/uuid-array.js';
+import { testDatabase } from '../support/embedded-database.js';
+
+const ids = (maxLength: number) => fc.array(fc.uuid(), { minLength: 1, maxLength });
+
+test('packed ids are an array of uuids, in the order of their lists; texts are one as well', async (t) => {
+  const { address } = await testDatabase(t);
+  const sql = connect(address, { max: 1, applicationName: 'test' });
+  t.teardown(() => sql.end());
+  await fc.assert(
+    fc.asyncProperty(fc.array(ids(300), { minLength: 1, maxLength: 4 }), async (lists) => {
+      const all = lists.flat();
+      // The rest of a list has octets that begin within those of the list.
+      const packed = lists.flatMap((list) => [PackedIds.of(list.slice(0, 1)), PackedIds.of(list).rest]);
+      const [row] = await sql<[{ packed: string[]; texts: string[]; last: string[]; beyond: string[] }]>`
+        select ${uuidArray(packed)}::uuid[] as packed, ${all}::uuid[] as texts,
+          (${uuidArray(packed)}::uuid[])[${all.length}::int:${all.length}::int] as last, ${[] as string[]}::uuid[] as beyond`;
+      t.deepEqual({ ...row }, { packed: all, texts: all, last: all.slice(-1), beyond: [] });
+    }),
+    { numRuns: 30 },
+  );
+  for (const text of [`${newId()},${newId()}`, `${newId()}"`, '}', '']) {
+    await t.throwsAsync(sql`select ${[text]}::uuid[]`, { code: '22P02' } as object, text);
+  }
+});
