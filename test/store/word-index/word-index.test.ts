@@ -168,6 +168,28 @@ test('long emails: words of headers without a place, bodies of many words, and a
   t.is((await matchesIn(await segmentOf([huge!]), [{ words: ['zoe'], prefix: false }], 'text')).length, 1);
 });
 
+test('a phrase that would take more memory than it may ends in an error', async (t) => {
+  const body = Array.from({ length: 400 }, (_, i) => (i % 2 === 0 ? 'zoë' : '💌'));
+  const fields = { subject: [], sender: [], recipients: [], attachments: [], body };
+  const { emails, pages } = await segmentOf(emailsOf(Array.from({ length: 50 }, () => fields)));
+  const ask = (most: number, ...phrases: string[][]) => {
+    const terms = phrases.map((words) => ({ words, prefix: true }));
+    const query = new WordQuery(terms, 'text', most);
+    return query.matches(
+      emails,
+      query.lookups.map(() => pages),
+    );
+  };
+  const tooLarge = { code: 'store-failed', message: 'a phrase of a search takes too much memory' };
+  t.is((await ask(250_000, ['zoë', '💌', 'zo'])).length, 50);
+  await t.throwsAsync(ask(20_000, ['zoë', '💌', 'zo']), tooLarge);
+  // What several phrases take together.
+  await t.throwsAsync(
+    ask(250_000, ...[1, 2, 3, 4, 5].map((n) => [...Array(n).fill(['zoë', '💌']).flat(), 'zo'])),
+    tooLarge,
+  );
+});
+
 test('segments have levels by how many emails they hold', (t) => {
   t.deepEqual([1, 15, 16, 255, 256, 4_095, 4_096].map(levelOf), [0, 0, 1, 1, 2, 2, 3]);
 });
