@@ -130,8 +130,8 @@ async function copyIndex(sql: Sql, from: string, to: string): Promise<void> {
       insert into search_state (account_id, upto, segments_upto)
       select ${to}, upto, segments_upto from search_state where account_id = ${from}
     )
-    insert into search_segments (account_id, id, level, emails, last_id, is_ready, ids, words, positions)
-    select ${to}, copy, level, emails, last_id, is_ready, ids, words, positions from search_segments join segment using (id)
+    insert into search_segments (account_id, id, level, emails, last_id, is_ready, ids, octets, words, positions)
+    select ${to}, copy, level, emails, last_id, is_ready, ids, octets, words, positions from search_segments join segment using (id)
     where account_id = ${from}`;
 }
 

@@ -12,7 +12,8 @@ const KEPT_CAPACITY = 256 * 1024;
 /** Of the different words of an email; the words of a longer text are not found. Each counts a little more than its octets. */
 const EMAIL_OCTETS = 800_000;
 const WORD_OCTETS = 8;
-/** A key is five octets of a word, and its number. */
+/** A key is five octets of a word, and where the word is. */
+const KEY_OCTETS = 5;
 const NUMBER_BITS = 24;
 const NUMBERS = 2 ** NUMBER_BITS - 1;
 /** The 32-bit halves of a key. */
@@ -115,44 +116,43 @@ export class Occurrences {
   }
 
   #sortedWords(): Int32Array {
-    const { firstOctets, fifthOctets, size: count } = this.vocabulary;
-    if (this.#keys.length < count) this.#keys = new BigUint64Array(this.#counts.length);
-    const keys = this.#keys.subarray(0, count);
-    const halves = new Uint32Array(keys.buffer, 0, 2 * count);
-    for (let i = 0; i < count; i++) {
-      halves[2 * i + HIGH] = firstOctets[i]!;
-      halves[2 * i + LOW] = fifthOctets[i]! * (NUMBERS + 1) + i;
-    }
-    keys.sort();
-    const words = new Int32Array(count);
-    for (let i = 0; i < count; i++) words[i] = halves[2 * i + LOW]! & NUMBERS;
-    for (let from = 0; from < count; ) {
-      let to = from + 1;
-      while (
-        to < count &&
-        halves[2 * to + HIGH] === halves[2 * from + HIGH] &&
-        halves[2 * to + LOW]! >>> NUMBER_BITS === halves[2 * from + LOW]! >>> NUMBER_BITS
-      )
-        to++;
-      if (to - from > 1) this.#sortAlike(words.subarray(from, to));
-      from = to;
-    }
+    const words = new Int32Array(this.vocabulary.size);
+    for (let word = 0; word < words.length; word++) words[word] = word;
+    this.#sortWords(words, 0);
     return words;
   }
 
-  /** Words whose first octets are the same. */
-  #sortAlike(words: Int32Array): void {
+  /** Of these words the octets before `offset` are the same. */
+  #sortWords(words: Int32Array, offset: number): void {
     const { vocabulary } = this;
-    if (words.length > FEW) {
-      words.sort((a, b) => vocabulary.compare(a, b));
+    const count = words.length;
+    if (count <= FEW) {
+      sortFew(words, vocabulary, offset);
       return;
     }
-    for (let i = 1; i < words.length; i++) {
-      const word = words[i]!;
-      let at = i;
-      for (; at > 0 && vocabulary.compare(word, words[at - 1]!) < 0; at--) words[at] = words[at - 1]!;
-      words[at] = word;
+    const unsorted = words.slice();
+    const keys = offset === 0 ? this.#firstKeys(count) : new BigUint64Array(count);
+    const halves = new Uint32Array(keys.buffer, 0, 2 * count);
+    for (let i = 0; i < count; i++) {
+      const word = unsorted[i]!;
+      halves[2 * i + HIGH] = vocabulary.fourOctets(word, offset);
+      halves[2 * i + LOW] = vocabulary.octetAt(word, offset + 4) * (NUMBERS + 1) + i;
     }
+    keys.sort();
+    for (let i = 0; i < count; i++) words[i] = unsorted[halves[2 * i + LOW]! & NUMBERS]!;
+    for (let from = 0; from < count; ) {
+      const [high, low] = [halves[2 * from + HIGH], halves[2 * from + LOW]! >>> NUMBER_BITS];
+      let to = from + 1;
+      while (to < count && halves[2 * to + HIGH] === high && halves[2 * to + LOW]! >>> NUMBER_BITS === low) to++;
+      // A word that is at its end is alone.
+      if (to - from > 1 && low !== 0) this.#sortWords(words.subarray(from, to), offset + KEY_OCTETS);
+      from = to;
+    }
+  }
+
+  #firstKeys(count: number): BigUint64Array<ArrayBuffer> {
+    if (this.#keys.length < count) this.#keys = new BigUint64Array(this.#counts.length);
+    return this.#keys.subarray(0, count);
   }
 
   /** For as many words as are added at once. */
@@ -167,6 +167,15 @@ export class Occurrences {
     if (words <= this.#counts.length) return;
     this.#counts = grown(this.#counts, words);
     this.#lastOrdinals = grown(this.#lastOrdinals, words);
+  }
+}
+
+function sortFew(words: Int32Array, vocabulary: Vocabulary, offset: number): void {
+  for (let i = 1; i < words.length; i++) {
+    const word = words[i]!;
+    let at = i;
+    for (; at > 0 && vocabulary.compare(word, words[at - 1]!, offset) < 0; at--) words[at] = words[at - 1]!;
+    words[at] = word;
   }
 }
 

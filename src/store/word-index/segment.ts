@@ -38,6 +38,7 @@ export async function segmentOf(emails: readonly EmailWords[]): Promise<Segment>
     }
   }
   const { words, ends } = occurrences.sort();
+  if (words.length > MOST_AT_ONCE) await nextTurn();
   for (let from = 0; from < words.length; ) {
     from = writeWords(writer, occurrences, words, ends, from);
     if (from < words.length) await nextTurn();

@@ -4,18 +4,17 @@ const FIRST_WORDS = 1_024;
 const FIRST_OCTETS = 16 * 1024;
 /** UTF-8 octets of a character of a JavaScript string, at most. */
 const OCTETS_A_CHARACTER = 3;
-/** Octets that words are sorted by at first. */
-const SORTED_OCTETS = 5;
+/** Octets that are read behind the last word. */
+const READ_AHEAD = 4;
+
+const UTF8 = new TextEncoder();
 
 export class Vocabulary {
   readonly #numbers = new Map<string, number>();
   /** Of all words, one behind the other. */
-  octets = Buffer.allocUnsafeSlow(FIRST_OCTETS);
+  octets = new Uint8Array(FIRST_OCTETS);
   /** Of each word in `octets`, and the end of the last one. */
   starts = new Int32Array(FIRST_WORDS);
-  /** The first four octets of each word, and the fifth one. */
-  firstOctets = new Uint32Array(FIRST_WORDS);
-  fifthOctets = new Uint8Array(FIRST_WORDS);
   size = 0;
 
   clear(): void {
@@ -31,13 +30,30 @@ export class Vocabulary {
     return this.starts[number + 1]! - this.starts[number]!;
   }
 
-  /** Of two words whose first five octets are the same. */
-  compare(a: number, b: number): number {
+  /** 0 behind the end. */
+  octetAt(number: number, i: number): number {
+    const at = this.starts[number]! + i;
+    return at < this.starts[number + 1]! ? this.octets[at]! : 0;
+  }
+
+  fourOctets(number: number, from: number): number {
+    const at = this.starts[number]! + from;
+    const left = this.starts[number + 1]! - at;
+    if (left <= 0) return 0;
+    const { octets } = this;
+    const four = (octets[at]! << 24) | (octets[at + 1]! << 16) | (octets[at + 2]! << 8) | octets[at + 3]!;
+    return (left < 4 ? four & (-1 << (8 * (4 - left))) : four) >>> 0;
+  }
+
+  /** Of two words that are the same before `from`. */
+  compare(a: number, b: number, from: number): number {
     const { octets, starts } = this;
-    const [aStart, bStart] = [starts[a]!, starts[b]!];
-    const [aLength, bLength] = [starts[a + 1]! - aStart, starts[b + 1]! - bStart];
+    const aStart = starts[a]!;
+    const bStart = starts[b]!;
+    const aLength = starts[a + 1]! - aStart;
+    const bLength = starts[b + 1]! - bStart;
     const length = Math.min(aLength, bLength);
-    for (let i = SORTED_OCTETS; i < length; i++) {
+    for (let i = from; i < length; i++) {
       const difference = octets[aStart + i]! - octets[bStart + i]!;
       if (difference !== 0) return difference;
     }
@@ -48,39 +64,30 @@ export class Vocabulary {
     const number = this.size++;
     this.#numbers.set(word, number);
     const start = this.starts[number]!;
-    this.#reserve(start + word.length * OCTETS_A_CHARACTER + SORTED_OCTETS);
+    this.#reserve(start + word.length * OCTETS_A_CHARACTER + READ_AHEAD);
     const { octets } = this;
     let end = start;
     for (let i = 0; i < word.length; i++) {
       const code = word.charCodeAt(i);
       if (code > 0x7f) {
-        end = start + octets.write(word, start);
+        end = start + UTF8.encodeInto(word, octets.subarray(start)).written;
         break;
       }
       octets[end++] = code;
     }
     this.starts[number + 1] = end;
-    // A shorter word comes before those that go on.
-    for (let at = end; at < start + SORTED_OCTETS; at++) octets[at] = 0;
-    this.firstOctets[number] =
-      (octets[start]! << 24) | (octets[start + 1]! << 16) | (octets[start + 2]! << 8) | octets[start + 3]!;
-    this.fifthOctets[number] = octets[start + 4]!;
     return number;
   }
 
   #reserve(octets: number): void {
     if (octets > this.octets.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(octets, 2 * this.octets.length));
-      this.octets.copy(larger);
+      const larger = new Uint8Array(Math.max(octets, 2 * this.octets.length));
+      larger.set(this.octets);
       this.octets = larger;
     }
     if (this.size < this.starts.length) return;
-    const [starts, firstOctets, fifthOctets] = [this.starts, this.firstOctets, this.fifthOctets];
+    const { starts } = this;
     this.starts = new Int32Array(2 * starts.length);
     this.starts.set(starts);
-    this.firstOctets = new Uint32Array(this.starts.length);
-    this.firstOctets.set(firstOctets);
-    this.fifthOctets = new Uint8Array(this.starts.length);
-    this.fifthOctets.set(fifthOctets);
   }
 }
