@@ -15,6 +15,13 @@ const LEFT_AT_ONCE = 1_000;
 /** Pages that are deleted by one statement. */
 const PAGES_AT_ONCE = 500;
 
+interface PageKey {
+  readonly firstWord: Buffer;
+  readonly part: number;
+}
+
+const FIRST_PAGE: PageKey = { firstWord: Buffer.alloc(0), part: -1 };
+
 export interface NewSegment extends Segment {
   readonly accountId: string;
 }
@@ -107,15 +114,21 @@ async function discardSegments(sql: Sql, accountId: string, ids: readonly number
       where account_id = ${accountId} and id = any(${ids as number[]}::bigint[]) and not is_ready returning id::float8`,
   );
   for (const { id } of unready) {
-    for (let deleted = PAGES_AT_ONCE; deleted === PAGES_AT_ONCE; ) {
-      // By their places: a join, planned while the table was small, reads all of them for each.
-      const { count } = await guarded(
-        () => sql`
-          delete from search_pages where ctid = any(array(
-            select ctid from search_pages where account_id = ${accountId} and segment = ${id}
-            order by first_word, part limit ${PAGES_AT_ONCE}))`,
+    // By their places: a join, planned while the table was small, reads all of them for each. Each statement begins behind the last,
+    // where no deleted ones are passed over.
+    for (let last: PageKey | undefined = FIRST_PAGE; last !== undefined; ) {
+      const { firstWord, part }: PageKey = last;
+      [last] = await guarded(
+        () => sql<PageKey[]>`
+          with gone as (
+            delete from search_pages where ctid = any(array(
+              select ctid from search_pages where account_id = ${accountId} and segment = ${id}
+                and (first_word, part) > (${firstWord}, ${part})
+              order by first_word, part limit ${PAGES_AT_ONCE}))
+            returning first_word as "firstWord", part
+          )
+          select * from gone order by 1 desc, 2 desc limit 1`,
       );
-      deleted = count;
     }
     // Another one may be deleting pages at the same time: the segment stays until none is left.
     await guarded(
