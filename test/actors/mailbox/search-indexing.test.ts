@@ -70,7 +70,7 @@ test('small emails are stored a page at a time, large ones few at a time, and ea
   const small = storeOf({ account: { count: 150 } }, (n) => `word${n}`);
   const large = storeOf({ account: { count: 20 } }, (n) => `word${n} `.repeat(n % 5 === 0 ? 50_000 : 9_000));
   for (const [{ puts, store, texts }, count] of [[small, 150] as const, [large, 20] as const]) {
-    const indexing = startSearchIndexing({ store, texts, log });
+    const indexing = startSearchIndexing({ store, texts, log, searchWaitMs: 60_000 });
     await indexing.reach('account', idOf(count));
     await indexing.stop();
     t.deepEqual(
@@ -308,7 +308,12 @@ test('a page of bodies that wait for the decoder is not taken for a leak of list
     puts.push(words);
     return [];
   };
-  const indexing = startSearchIndexing({ store: { unindexed: async () => left(), put }, texts, log });
+  const indexing = startSearchIndexing({
+    searchWaitMs: 60_000,
+    store: { unindexed: async () => left(), put },
+    texts,
+    log,
+  });
   await indexing.reach('account', idOf(40));
   await indexing.stop();
   puts.length = 0;
