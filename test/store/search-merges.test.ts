@@ -5,12 +5,13 @@ import test, { type ExecutionContext } from 'ava';
 import { newId } from '../../src/ids/new-id.js';
 import { uuidText } from '../../src/mail/ids.js';
 import { searchTerms } from '../../src/mail/search-text.js';
-import { connect, type Sql } from '../../src/store/postgres/client.js';
+import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresSearch } from '../../src/store/postgres/search.js';
 import type { SearchLimits } from '../../src/store/postgres/search-matches.js';
 import type { SearchStore } from '../../src/store/search.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import { gated, signalled } from '../support/gated-sql.js';
 
 const NO_SIGNAL = new AbortController().signal;
 /** Words of an email, of which 16 emails have more than is merged at once. */
@@ -134,26 +135,6 @@ for (const { words, how } of [
     await store.merge(accountId, { signal: NO_SIGNAL });
     t.deepEqual(await segments(accountId), [16]);
     t.is(await strayPages(), 0);
-  });
-}
-
-function signalled() {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}
-
-/** Waits for `gate` before the first statement with the text. */
-function gated(sql: Sql, text: string, gate: () => Promise<unknown>): Sql {
-  let isOpen = false;
-  return new Proxy(sql, {
-    apply(target, _this, [strings, ...values]: [TemplateStringsArray, ...never[]]) {
-      if (isOpen || !strings.join('').includes(text)) return target(strings, ...values);
-      isOpen = true;
-      return gate().then(() => target(strings, ...values));
-    },
   });
 }
 
