@@ -17,6 +17,7 @@ import { mailboxBehavior } from '../actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
 import { startImportPlacing } from '../actors/mailbox/import-placing.js';
+import { startMergeClearing } from '../actors/mailbox/merge-clearing.js';
 import { MessageOffers } from '../actors/mailbox/message-offers.js';
 import { deliverHandedOver } from '../actors/mailbox/outbound/handed-over.js';
 import type { MailboxEvent, Mailboxes } from '../actors/mailbox/protocol.js';
@@ -213,6 +214,8 @@ export async function startEngine(
     ...(metrics && { meter: metrics.searchMerges }),
   });
   lifecycle.add('merges of search', () => merging.stop(), JOB_RESERVE_MS, STOP_MS);
+  const clearing = startMergeClearing({ store: merging.store, log });
+  lifecycle.add('clearing of merges', () => clearing.stop(), JOB_RESERVE_MS, STOP_MS);
   const search = searchTurns(merging.store, SEARCHES_AT_ONCE);
   const indexing = startSearchIndexing({ store: search, texts, log });
   lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);

@@ -78,4 +78,9 @@ export interface SearchStore {
   matches(accountId: string, terms: readonly SearchTerm[], part: SearchPart, after?: string): Promise<FoundEmails>;
   /** Merges one set of segments that is due. Two at once do no harm. */
   merge(accountId: string, options: MergeOptions): Promise<MergeOutcome>;
+  /**
+   * Deletes what merges that were broken off have left in any account, when it was there at a look before: no merge takes as long
+   * as callers wait between two looks. Returns what is there, for the next look.
+   */
+  clear(seen: ReadonlySet<number>, signal: AbortSignal): Promise<ReadonlySet<number>>;
 }

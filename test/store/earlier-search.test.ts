@@ -7,6 +7,7 @@ import { uuidText } from '../../src/mail/ids.js';
 import { searchTerms } from '../../src/mail/search-text.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { postgresSearch } from '../../src/store/postgres/search.js';
 import type { EmailWords } from '../../src/store/search.js';
 import { foundEarlier, putEarlier, unindexedEarlier } from '../support/earlier-search.js';
@@ -51,6 +52,7 @@ async function setUp(t: ExecutionContext) {
       await store.put(wordsOf(waiting));
       return waiting.length;
     },
+    put: (some: readonly string[]) => store.put(wordsOf(some)),
     /** As the renewal does. Returns how many emails were moved. */
     async renew(most = 100): Promise<number> {
       const outdated = (await store.outdated(accountId, most)).map(({ id }) => id);
@@ -110,6 +112,34 @@ test('a node of an earlier version finds everything in an account that newer one
   t.deepEqual(await newer.found('word'), ids, 'each once');
   t.deepEqual(await newer.found('number1'), [ids[1], ids[10]]);
   while ((await newer.renew(3)) > 0);
+  t.deepEqual(await newer.found('word'), ids);
+});
+
+test('what an earlier version has indexed stays as long as a node of it runs', async (t) => {
+  const { sql, store, accountId, ids, deliver, older, newer } = await setUp(t);
+  const leases = postgresLeases(sql);
+  const node = { id: 'newer', incarnation: 'second', version: '2', roles: [], bus: 'nats' } as const;
+  t.is((await leases.join(node, 60_000)).kind, 'joined');
+  await sql`
+    insert into nodes (id, incarnation, version, roles, bus, state, started_at, beat_at, expires_at, reads_flag_ranges)
+    values ('older', 'first', '1', '{}', 'nats', 'serving', now(), now(), now() + interval '1 hour', 'first')`;
+  await deliver(5);
+  await older.index();
+  t.is(await newer.renew(), 0);
+  t.deepEqual(await store.outdatedAccounts(NO_ID, 10), []);
+  // A page of the renewal that was under way when the node came.
+  await newer.put(ids);
+  await deliver(2);
+  await newer.index();
+  t.deepEqual(await older.found('word'), ids.slice(0, 5));
+  t.is(await older.index(), 2, 'it goes on where it was');
+  t.deepEqual(await older.found('word'), ids);
+  t.deepEqual(await newer.found('word'), ids, 'each once');
+  // It becomes one of this version.
+  t.is((await leases.join({ ...node, id: 'older', incarnation: 'third' }, 60_000, 'first')).kind, 'joined');
+  t.deepEqual(await store.outdatedAccounts(NO_ID, 10), [accountId]);
+  t.is(await newer.renew(), 7);
+  t.deepEqual(await older.found('word'), []);
   t.deepEqual(await newer.found('word'), ids);
 });
 

@@ -8,8 +8,10 @@ import { searchTerms } from '../../src/mail/search-text.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresSearch } from '../../src/store/postgres/search.js';
+import type { SearchLimits } from '../../src/store/postgres/search-matches.js';
 import type { SearchStore } from '../../src/store/search.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import { gated, signalled } from '../support/gated-sql.js';
 
 const NO_SIGNAL = new AbortController().signal;
 /** Words of an email, of which 16 emails have more than is merged at once. */
@@ -136,6 +138,123 @@ for (const { words, how } of [
   });
 }
 
+test('a segment that becomes ready while another node takes it for left behind keeps its pages', async (t) => {
+  const { open, account, found, segments, store, strayPages } = await setUp(t);
+  const { accountId, ids } = await account(16, MANY);
+  const [atEnd, goOn] = [signalled(), signalled()];
+  const merging = postgresSearch(
+    gated(open('merging'), 'retired as', () => {
+      atEnd.resolve();
+      return goOn.promise;
+    }),
+  ).merge(accountId, { signal: NO_SIGNAL });
+  await atEnd.promise;
+  const other = gated(open('other'), 'set emails = -1', () => {
+    goOn.resolve();
+    return merging;
+  });
+  await postgresSearch(other).merge(accountId, { signal: NO_SIGNAL });
+  t.is((await merging).segments, 16);
+  t.deepEqual(await segments(accountId), [16]);
+  for (const by of [store, postgresSearch(open('fresh'))])
+    t.deepEqual(await found(accountId, '"all" number', by), ids.toSorted());
+  t.is(await strayPages(), 0);
+});
+
+test('pages that a merge left are deleted by their keys, however the statement was planned', async (t) => {
+  const { open, account, segments } = await setUp(t);
+  const sql = open('one');
+  const store = postgresSearch(sql);
+  const { accountId } = await account(1);
+  const leave = async (pages: number) => {
+    await sql`
+      with segment as (
+        insert into search_segments (account_id, level, emails, last_id, ids, octets, is_ready)
+        values (${accountId}, 0, 0, ${newId()}, '', 0, false) returning account_id, id)
+      insert into search_pages (account_id, segment, first_word, part, words, positions)
+      select account_id, id, convert_to('zoë' || n, 'UTF8'), 0, '', '' from segment, generate_series(1, ${pages}::int) n`;
+    await store.merge(accountId, { signal: NO_SIGNAL });
+    t.deepEqual(await segments(accountId), [1]);
+    t.is((await sql`select from search_pages where account_id = ${accountId}`).length, 0);
+  };
+  const read = async () => {
+    // Of all sessions.
+    await Promise.all([1, 2, 3].map(() => sql`select pg_stat_force_next_flush(), pg_sleep(0.01)`));
+    const [row] = await sql<{ read: number }[]>`
+      select sum(idx_tup_read)::float8 as read from pg_stat_user_indexes where relname = 'search_pages'`;
+    return row!.read;
+  };
+  await leave(1);
+  const before = await read();
+  await leave(2_000);
+  const rows = (await read()) - before;
+  t.true(rows >= 2_000 && rows < 20_000, `${rows} pages were read`);
+});
+
+test('an account that a node of the version before deletes takes its segments and pages with it', async (t) => {
+  const { sql, account } = await setUp(t);
+  const [deleted, other] = [await account(2, MANY), await account(1, MANY)];
+  await sql`delete from accounts where id = ${deleted.accountId}`;
+  for (const table of ['search_segments', 'search_pages']) {
+    t.is((await sql`select from ${sql(table)} where account_id = ${deleted.accountId}`).length, 0, table);
+    t.not((await sql`select from ${sql(table)} where account_id = ${other.accountId}`).length, 0, table);
+  }
+});
+
+test('a search for a hundred words in many segments takes a few statements', async (t) => {
+  const { sql, account, found } = await setUp(t);
+  const { accountId, ids } = await account(20, 3_000);
+  let statements = 0;
+  const counted = new Proxy(sql, {
+    apply(target, _this, [strings, ...values]: [TemplateStringsArray, ...never[]]) {
+      if (/^\s*(with|select)/.test(strings[0] ?? '')) statements++;
+      return target(strings, ...values);
+    },
+  });
+  const words = Array.from({ length: 100 }, (_, i) => `"w${i * 7 + 5}"`);
+  const hits = await Promise.all(words.map((word) => found(accountId, word)));
+  const expected = ids.filter((id) => hits.every((each) => each.includes(id))).sort();
+  t.true(expected.includes(ids[5]!));
+  t.deepEqual(await found(accountId, words.join(' '), postgresSearch(counted)), expected);
+  t.true(statements > 0 && statements < 10, `${statements} statements`);
+});
+
+test('a search ends when it takes too long, and when its words take too much memory', async (t) => {
+  const { sql, account, found } = await setUp(t);
+  const { accountId, ids } = await account(3, MANY);
+  const by = (limits: Partial<SearchLimits>) => postgresSearch(sql, limits);
+  const late = await t.throwsAsync(found(accountId, 'all', by({ ms: 0 })));
+  t.like(late, { code: 'store-unavailable', temporary: true, message: 'a search takes too much time' });
+  const large = await t.throwsAsync(found(accountId, '"w1 w8"', by({ heldOctets: 1_000 })));
+  t.like(large, { code: 'store-failed', temporary: false, message: 'a search takes too much memory' });
+  // Beginnings are not held; what one statement does not bring comes by others.
+  t.deepEqual(await found(accountId, 'w', by({ heldOctets: 10_000 })), ids.toSorted());
+  for (const query of ['w', '"w1 w8"', 'w1 w8 w15 number', 'zoe@💌', '"w1 w8 w1"', '"zoe 💌"']) {
+    const expected = await found(accountId, query);
+    for (const statementOctets of [0, 5_000, 20_000, 60_000])
+      t.deepEqual(await found(accountId, query, by({ statementOctets })), expected, query);
+  }
+});
+
+test('what a killed merge left is deleted at the second look, though the account is at rest', async (t) => {
+  const { sql, open, account, segments, store, strayPages } = await setUp(t);
+  const { accountId, ids } = await account(16, MANY);
+  const killed = open('killed');
+  const end = () => void killed.end({ timeout: 0 });
+  await t.throwsAsync(postgresSearch(killed).merge(accountId, { signal: abortedAt(16 + 4, end) }));
+  const first = await store.clear(new Set(), NO_SIGNAL);
+  t.is(first.size, 1);
+  t.is((await segments(accountId)).length, 17);
+  const pages = async () => (await sql`select from search_pages where account_id = ${accountId}`).length;
+  const before = await pages();
+  await store.clear(first, NO_SIGNAL);
+  t.deepEqual(await segments(accountId), Array(16).fill(1));
+  t.true((await pages()) < before);
+  t.is(await strayPages(), 0);
+  t.is((await store.clear(first, NO_SIGNAL)).size, 0);
+  t.is((await store.matches(accountId, searchTerms('all'), 'text')).ids.length, 16 * ids.length);
+});
+
 test('the same emails put by two nodes at once are found once, and are in one segment', async (t) => {
   const { sql, open, account, found, segments, store } = await setUp(t);
   const { accountId } = await account(0);
@@ -220,7 +339,7 @@ test('a segment that is merged while it is searched is found where it went', asy
         })();
       },
     });
-    const hits = await found(accountId, query, postgresSearch(searching));
+    const hits = await found(accountId, query, postgresSearch(searching, { ms: 600_000 }));
     t.is(merged, 17);
     t.deepEqual(hits, ids.toSorted(), query);
   }

@@ -3,9 +3,12 @@
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import type { SearchStore } from '../../store/search.js';
 
-/** `atOnce`: searches that the database works on at a time. Gateways bound how many wait. */
+/**
+ * `atOnce`: searches that the database works on at a time. A turn is left for accounts beside one that searches without end. Gateways
+ * bound how many wait.
+ */
 export function searchTurns(store: SearchStore, atOnce: number): SearchStore {
-  const turns = new FairSemaphore({ total: atOnce });
+  const turns = new FairSemaphore({ total: atOnce, share: Math.max(1, atOnce - 1) });
   return {
     ...store,
     matches: (accountId, ...question) => turns.run(accountId, () => store.matches(accountId, ...question)),

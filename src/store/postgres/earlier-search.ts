@@ -13,6 +13,13 @@ const FIELD_END = 0;
 /** What every lexeme of the account begins with. Two accounts may share one: rows say whose they are. */
 const keyOf = (accountId: string): string => accountId.slice(-KEY_LENGTH);
 
+/**
+ * Whether no node of such a version runs: it remembers how far the accounts that it had are in these rows, and reads nothing else, so
+ * they stay until then. Through the key, as all statements here: what costs a planner much is compiled.
+ */
+export const isLeftBehind = (sql: Sql): Fragment => sql`
+  not exists (select from nodes where id > '' and expires_at > now() and reads_segments is distinct from incarnation)`;
+
 /** A value of a select list: packed ids of emails in which the terms match; null when the account has no such rows. */
 export function earlierMatches(
   sql: Sql,

@@ -1,9 +1,8 @@
 // Ids that a search has found in segments: each once, though an email may be in two of them.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { uuidOctets } from '../../mail/ids.js';
-import { IdSet } from './id-set.js';
+import { ID_OCTETS, IdSet } from './id-set.js';
 
-const ID_OCTETS = 16;
 /** Ids that are added in one turn of the event loop: a millisecond of work. */
 const STRETCH = 20_000;
 

@@ -1,6 +1,6 @@
 // A set of ids, 16 octets each, in typed arrays: a search may find every email of a mailbox, and a merge goes through all.
 
-const ID_OCTETS = 16;
+export const ID_OCTETS = 16;
 const ID_WORDS = 4;
 const FIRST_SLOTS = 64;
 

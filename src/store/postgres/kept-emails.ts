@@ -1,10 +1,9 @@
 // Which emails of segments a merge keeps: those that are still there, each once.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { guarded, type Sql } from './client.js';
-import { IdSet } from './id-set.js';
+import { ID_OCTETS, IdSet } from './id-set.js';
 import { Octets } from './octet-parameters.js';
 
-const ID_OCTETS = 16;
 /** Emails that are looked for by one statement. */
 export const EMAILS_AT_ONCE = 5_000;
 

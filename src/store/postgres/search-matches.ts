@@ -2,6 +2,7 @@
 // order of their ids. A segment that is gone meanwhile was merged into one with a greater id, so a search that goes on behind it
 // misses nothing and needs no snapshot.
 import type { SearchTerm } from '../../mail/search-text.js';
+import { StoreFault } from '../errors.js';
 import type { FoundEmails, SearchPart } from '../search.js';
 import type { IndexPage } from '../word-index/index-page.js';
 import { type LookupPages, WordQuery } from '../word-index/word-query.js';
@@ -10,26 +11,38 @@ import { guarded, type Sql } from './client.js';
 import { earlierMatches } from './earlier-search.js';
 import { FoundIds } from './found-ids.js';
 import { type KeptSegment, KeptSegments } from './kept-segments.js';
+import { NO_OCTETS, octetsOf, type PageRow, pageOf } from './page-rows.js';
 
 /** Segments that are looked at by one statement. */
 const SEGMENTS = 64;
 /** Pages that come of a word or a beginning in a segment before some of them are read, and of all words together. */
 const PAGES = 16;
 const PAGES_OF_ALL = 128;
+/** Most words have one page: less than so many are all there are. */
+const FEWEST_PAGES = 2;
 /** Pages that come at once of those that follow. */
 const MORE_PAGES = 64;
-const NO_OCTETS = new Uint8Array(0);
 
-/** What a statement answers: matches in the index of versions before, without an id; segments; pages of a lookup in a segment. */
-interface Row {
+export interface SearchLimits {
+  /** From the first statement of a search on: none begins later. */
+  readonly ms: number;
+  /** Of pages that one statement brings for segments of several pages. */
+  readonly statementOctets: number;
+  /** Of the pages of whole words of one segment, which are in memory together. */
+  readonly heldOctets: number;
+}
+
+const LIMITS: SearchLimits = { ms: 10_000, statementOctets: 8 * 1024 * 1024, heldOctets: 64 * 1024 * 1024 };
+
+/**
+ * What a statement answers: matches in the index of versions before, without an id; segments; pages of a lookup in a segment, without
+ * words when they are more than one statement brings.
+ */
+interface Row extends PageRow {
   readonly id: number | null;
   readonly emails: number | null;
   readonly ids: Uint8Array | null;
   readonly lookup: number | null;
-  readonly firstWord: Buffer | null;
-  readonly part: number;
-  readonly words: Uint8Array | null;
-  readonly positions: Uint8Array | null;
 }
 
 interface Matched {
@@ -47,9 +60,12 @@ interface Question {
   /** Of each lookup, a word that is behind all that are looked for. */
   readonly ends: readonly string[];
   readonly pages: number;
+  /** Carries out a statement while there is time. */
+  ask<T>(statement: () => PromiseLike<T>): Promise<T>;
 }
 
-export function segmentMatches(sql: Sql) {
+export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
+  const limits = { ...LIMITS, ...some };
   const kept = new KeptSegments();
 
   return async (
@@ -61,44 +77,61 @@ export function segmentMatches(sql: Sql) {
     const query = new WordQuery(terms, part);
     const { lookups } = query;
     const ends = lookups.map(({ word, isBeginning }) => (isBeginning ? nextBeginning(word) : `${word}\0`));
-    const pages = Math.max(1, Math.min(PAGES, Math.floor(PAGES_OF_ALL / lookups.length)));
-    const question = { accountId, terms, part, after, query, ends, pages };
+    const pages = Math.max(FEWEST_PAGES, Math.min(PAGES, Math.floor(PAGES_OF_ALL / lookups.length)));
+    const question = { accountId, terms, part, after, query, ends, pages, ask: asker() };
     const found = new FoundIds(after);
     const ready = new Set<number>();
+    let most = SEGMENTS;
     for (let last = 0, isFirst = true; ; isFirst = false) {
       const known = kept.of(accountId);
       const isWhole = ({ page, hasPositions }: KeptSegment) =>
         page !== undefined && (hasPositions || !query.needsPositions);
       const whole = [...known.values()].filter(isWhole).map(({ id }) => id);
-      const rows = await guarded(() => rowsAfter(question, last, isFirst, whole));
+      const rows = await rowsAfter(question, last, most, isFirst, whole);
+      const pagesOf = bySegment(rows, lookups.length);
       const matched = new Map<number, Matched>();
       const gone: number[] = [];
       let count = 0;
+      let isCut = false;
       for (const row of rows) {
         if (row.id === null && row.ids !== null) found.add(row.ids);
         if (row.id === null || row.emails === null) continue;
+        const pages = pagesOf.get(row.id) ?? [];
+        // The next statement begins with it.
+        isCut = count > 0 && pages.some((some) => some.some(isLeftOut));
+        if (isCut) break;
         const segment = row.words === null ? known.get(row.id) : wholeSegment(row.id, row);
         if (row.words !== null) kept.keep(accountId, segment!);
-        const ordinals = await ordinalsIn(question, row.id, row.emails, segment?.page, rows);
+        const ordinals = await ordinalsIn(question, row.id, row.emails, segment?.page, pages);
         if (ordinals === undefined) gone.push(row.id);
         else if (ordinals.length > 0) matched.set(row.id, { ordinals, ids: segment?.ids });
         ready.add(row.id);
         last = row.id;
         count++;
       }
-      gone.push(...(await addIds(accountId, matched, found)));
+      gone.push(...(await addIds(question, matched, found)));
       for (const id of gone) ready.delete(id);
       if (gone.length > 0) last = Math.min(...gone);
-      else if (count < SEGMENTS) break;
+      else if (!isCut && count < most) break;
+      if (isCut) most = count;
     }
     // Those that were merged are asked for no more.
     if (after === undefined) kept.retain(accountId, ready);
     return { ids: found.packed(), segments: ready.size };
   };
 
+  function asker(): Question['ask'] {
+    const until = performance.now() + limits.ms;
+    return async (statement) => {
+      if (performance.now() >= until) throw tooMuch('time', true);
+      return guarded(statement);
+    };
+  }
+
   function rowsAfter(
-    { accountId, terms, part, after, query, ends, pages }: Question,
+    { accountId, terms, part, after, query, ends, pages, ask }: Question,
     last: number,
+    most: number,
     isFirst: boolean,
     whole: readonly number[],
   ) {
@@ -107,35 +140,42 @@ export function segmentMatches(sql: Sql) {
     const earlier = sql`
       union all
       select null, null, ${earlierMatches(sql, accountId, terms, part, after)}, null, null, 0, null, null`;
-    return sql<Row[]>`
+    return ask(
+      () => sql<Row[]>`
       with segment as materialized (
         select id, emails, words is null as paged, ids, words, ${positions},
           id = any(${whole as number[]}::bigint[]) as known
         from search_segments where account_id = ${accountId} and id > ${last} and is_ready
           ${after === undefined ? sql`` : sql`and last_id > ${after}`}
-        order by id limit ${SEGMENTS}
+        order by id limit ${most}
+      ), page as (
+        select s.id, w.n::int - 1 as lookup, p.*,
+          sum(octet_length(p.words) + coalesce(octet_length(p.positions), 0))
+            over (order by s.id, w.n, p.first_word, p.part) <= ${limits.statementOctets} as comes
+        from segment s cross join unnest(
+          ${binaryArray(lookups.map(({ word }) => octets(word)))}::bytea[], ${binaryArray(ends.map(octets))}::bytea[]
+        ) with ordinality as w (word, ending, n) cross join lateral (
+          select first_word, part, words, ${positions} from search_pages
+          where account_id = ${accountId} and segment = s.id and first_word < w.ending
+            and first_word >= coalesce((select b.first_word from search_pages b
+              where b.account_id = ${accountId} and b.segment = s.id and b.first_word <= w.word
+              order by b.first_word desc limit 1), w.word)
+            -- The rest of a long list of another word.
+            and (part = 0 or first_word >= w.word)
+          order by first_word, part limit ${pages}
+        ) p
+        where s.paged
       )
       select id::float8 as id, emails, case when not paged and not known then ids end as ids,
         null::int as lookup, null::bytea as "firstWord", 0 as part, case when not known then words end as words,
         case when not known then positions end as positions
       from segment
       union all
-      select s.id::float8, null, null, w.n::int - 1, p.first_word, p.part, p.words, p.positions
-      from segment s cross join unnest(
-        ${binaryArray(lookups.map(({ word }) => octets(word)))}::bytea[], ${binaryArray(ends.map(octets))}::bytea[]
-      ) with ordinality as w (word, ending, n) cross join lateral (
-        select first_word, part, words, ${positions} from search_pages
-        where account_id = ${accountId} and segment = s.id and first_word < w.ending
-          and first_word >= coalesce((select b.first_word from search_pages b
-            where b.account_id = ${accountId} and b.segment = s.id and b.first_word <= w.word
-            order by b.first_word desc limit 1), w.word)
-          -- The rest of a long list of another word.
-          and (part = 0 or first_word >= w.word)
-        order by first_word, part limit ${pages}
-      ) p
-      where s.paged
+      select id::float8, null, null, lookup, first_word, part, case when comes then words end, case when comes then positions end
+      from page
       ${isFirst ? earlier : sql``}
-      order by id, lookup nulls first, "firstWord", part`;
+      order by id, lookup nulls first, "firstWord", part`,
+    );
   }
 
   /** Undefined when the segment is gone. `page`: the only one. */
@@ -144,55 +184,72 @@ export function segmentMatches(sql: Sql) {
     id: number,
     emails: number,
     page: IndexPage | undefined,
-    rows: readonly Row[],
+    rows: readonly (readonly Row[])[],
   ): Promise<Uint32Array | undefined> {
-    const { query, accountId, ends } = question;
+    const { query, accountId, ask } = question;
     if (page !== undefined)
       return query.matches(
         emails,
         query.lookups.map(() => [page]),
       );
     let isStreamed = false;
-    const pages = query.lookups.map((_, lookup): LookupPages => {
-      const first = rows.filter((row) => row.id === id && row.lookup === lookup).map(pageOf);
-      if (first.length < question.pages) return first;
+    let held = 0;
+    const pages = query.lookups.map(({ isBeginning }, lookup): LookupPages => {
+      const some = rows[lookup] ?? [];
+      const leftOut = some.find(isLeftOut);
+      const first = (leftOut === undefined ? some : some.slice(0, some.indexOf(leftOut))).map(pageOf);
+      // Pages of a beginning are read one after the other.
+      const hold = (pages: readonly IndexPage[]) => {
+        if (isBeginning) return;
+        held += octetsOf(pages);
+        if (held > limits.heldOctets) throw tooMuch('memory', false);
+      };
+      hold(first);
+      if (leftOut === undefined && some.length < question.pages) return first;
       isStreamed = true;
-      return streamed(accountId, id, first, ends[lookup]!, query.needsPositions);
+      return streamed(question, id, lookup, first, leftOut, hold);
     });
     const ordinals = await query.matches(emails, pages);
     if (!isStreamed) return ordinals;
     // Its pages are deleted after it is no longer ready.
-    const [left] = await guarded(
+    const [left] = await ask(
       () => sql`select from search_segments where account_id = ${accountId} and id = ${id} and is_ready`,
     );
     return left === undefined ? undefined : ordinals;
   }
 
+  /** `leftOut`: the page behind `first`, when it is known. */
   async function* streamed(
-    accountId: string,
+    { accountId, query, ends, ask }: Question,
     segment: number,
+    lookup: number,
     first: readonly IndexPage[],
-    end: string,
-    needsPositions: boolean,
+    leftOut: Row | undefined,
+    hold: (pages: readonly IndexPage[]) => void,
   ): AsyncGenerator<IndexPage> {
-    for (let pages = first; ; ) {
-      yield* pages;
-      const last = pages.at(-1)!;
-      const rows = await guarded(
+    yield* first;
+    let last = first.at(-1);
+    if (leftOut !== undefined) last = { ...pageOf(leftOut), part: leftOut.part - 1 };
+    while (last !== undefined) {
+      const { firstWord, part }: IndexPage = last;
+      const rows = await ask(
         () => sql<Row[]>`
-          select first_word as "firstWord", part, words, ${needsPositions ? sql`positions` : sql`null::bytea as positions`}
+          select first_word as "firstWord", part, words,
+            ${query.needsPositions ? sql`positions` : sql`null::bytea as positions`}
           from search_pages where account_id = ${accountId} and segment = ${segment}
-            and (first_word, part) > (${octets(last.firstWord)}, ${last.part}) and first_word < ${octets(end)}
+            and (first_word, part) > (${octets(firstWord)}, ${part}) and first_word < ${octets(ends[lookup]!)}
           order by first_word, part limit ${MORE_PAGES}`,
       );
-      pages = rows.map(pageOf);
-      if (pages.length === 0) return;
+      const pages = rows.map(pageOf);
+      hold(pages);
+      yield* pages;
+      last = pages.at(-1);
     }
   }
 
   /** Returns the segments that are gone. */
   async function addIds(
-    accountId: string,
+    { accountId, ask }: Question,
     matched: ReadonlyMap<number, Matched>,
     found: FoundIds,
   ): Promise<readonly number[]> {
@@ -202,7 +259,7 @@ export function segmentMatches(sql: Sql) {
       else await found.addOf(ids, ordinals);
     }
     if (missing.length === 0) return [];
-    const rows = await guarded(
+    const rows = await ask(
       () => sql<{ id: number; ids: Uint8Array }[]>`
         select id::float8, ids from search_segments where account_id = ${accountId} and id = any(${missing}::bigint[])`,
     );
@@ -230,8 +287,28 @@ const own = (octets: Uint8Array): Uint8Array => new Uint8Array(octets);
 
 const octets = (word: string): Buffer => Buffer.from(word, 'latin1');
 
-function pageOf({ firstWord, part, words, positions }: Row): IndexPage {
-  return { firstWord: firstWord!.toString('latin1'), part, words: words!, positions: positions ?? NO_OCTETS };
+/** The pages of each segment, by lookup. */
+function bySegment(rows: readonly Row[], lookups: number): ReadonlyMap<number, readonly (readonly Row[])[]> {
+  const pages = new Map<number, Row[][]>();
+  for (const row of rows) {
+    if (row.id === null || row.lookup === null) continue;
+    let ofSegment = pages.get(row.id);
+    if (ofSegment === undefined) {
+      ofSegment = Array.from({ length: lookups }, () => []);
+      pages.set(row.id, ofSegment);
+    }
+    ofSegment[row.lookup]!.push(row);
+  }
+  return pages;
+}
+
+/** Of rows of pages. */
+const isLeftOut = ({ words }: Row): boolean => words === null;
+
+function tooMuch(what: 'time' | 'memory', temporary: boolean): StoreFault {
+  return new StoreFault(temporary ? 'store-unavailable' : 'store-failed', `a search takes too much ${what}`, {
+    temporary,
+  });
 }
 
 /** Behind all words that begin so. No octet of UTF-8 is the last one. */

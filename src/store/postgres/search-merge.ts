@@ -5,7 +5,8 @@ import { type IndexPage, levelOf } from '../word-index/index-page.js';
 import { mergedPages } from '../word-index/merged-pages.js';
 import { guarded, type Sql } from './client.js';
 import { EMAILS_AT_ONCE, type Kept, keptEmails } from './kept-emails.js';
-import { discardSegments, octetsOf, pageRows, segmentColumns, segmentRows } from './search-segments.js';
+import { octetsOf, type PageRow, pageOf, pageRows } from './page-rows.js';
+import { discardLeft, NO_ID, segmentColumns, segmentRows } from './search-segments.js';
 import { readSmallSegments } from './small-segments.js';
 
 /** Segments of a level that are merged, and the most at once. */
@@ -16,7 +17,6 @@ const FEW_OCTETS = 1024 * 1024;
 /** Pages that are read at once of all segments that are streamed, and written at once. */
 const PAGES_READ = 256;
 const PAGES_WRITTEN = 64;
-const NO_ID = '00000000-0000-0000-0000-000000000000';
 /** Emails in segments, in times of those that the mailbox has. */
 const WORN = 1.25;
 const NOTHING: MergeOutcome = { segments: 0, emails: 0, octets: 0, mayBeMore: false };
@@ -31,13 +31,6 @@ interface Input {
   readonly isReady: boolean;
 }
 
-interface PageRow {
-  readonly firstWord: Buffer;
-  readonly part: number;
-  readonly words: Uint8Array;
-  readonly positions: Uint8Array;
-}
-
 export async function mergeSegments(sql: Sql, accountId: string, options: MergeOptions): Promise<MergeOutcome> {
   const { live, signal } = options;
   const rows = await guarded(
@@ -47,7 +40,7 @@ export async function mergeSegments(sql: Sql, accountId: string, options: MergeO
   );
   // Of a merge that was broken off, or of another node.
   const unready = rows.filter(({ isReady }) => !isReady).map(({ id }) => id);
-  if (unready.length > 0) await discardSegments(sql, accountId, unready);
+  await discardLeft(sql, accountId, unready);
   const segments = rows.filter(({ isReady }) => isReady);
   const isWorn = live !== undefined && sum(segments.map(({ emails }) => emails)) > live * WORN;
   const inputs = isWorn && segments.length <= MOST ? segments : due(segments);
@@ -115,9 +108,8 @@ class Merge {
     try {
       octets = await this.#writeTo(output);
     } finally {
-      // What cannot be deleted now is deleted by the next merge.
       const left = octets === undefined ? [output] : this.#inputs.filter(({ isPaged }) => isPaged).map(({ id }) => id);
-      await discardSegments(this.#sql, this.#accountId, left).catch(() => {});
+      await discardLeft(this.#sql, this.#accountId, left);
     }
     return octets;
   }
@@ -204,16 +196,17 @@ class Merge {
       return;
     }
     const limit = Math.max(2, Math.floor(PAGES_READ / this.#inputs.length));
-    for (let word: Buffer = Buffer.alloc(0), part = -1; ; ) {
+    for (let word = '', part = -1; ; ) {
       const rows = await guarded(
         () => sql<PageRow[]>`
           select first_word as "firstWord", part, words, positions from search_pages
-          where account_id = ${accountId} and segment = ${id} and (first_word, part) > (${word}, ${part})
+          where account_id = ${accountId} and segment = ${id} and (first_word, part) > (${Buffer.from(word, 'latin1')}, ${part})
           order by first_word, part limit ${limit}`,
       );
-      yield* rows.map(pageOf);
-      if (rows.length < limit) return;
-      ({ firstWord: word, part } = rows.at(-1)!);
+      const pages = rows.map(pageOf);
+      yield* pages;
+      if (pages.length < limit) return;
+      ({ firstWord: word, part } = pages.at(-1)!);
     }
   }
 
@@ -283,7 +276,3 @@ function dueLevels(levels: readonly number[]): number[] {
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
-
-function pageOf({ firstWord, part, words, positions }: PageRow): IndexPage {
-  return { firstWord: firstWord.toString('latin1'), part, words, positions };
-}

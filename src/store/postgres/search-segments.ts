@@ -1,21 +1,30 @@
 // The rows of segments: how they are made, read and deleted. Accounts that are being deleted get none: the deletion locks the row
 // of the account first, then deletes segments and at last pages.
 import type { EmailWords } from '../search.js';
-import { type IndexPage, levelOf, type Segment } from '../word-index/index-page.js';
+import { levelOf, type Segment } from '../word-index/index-page.js';
 import { segmentOf } from '../word-index/segment.js';
 import { binaryArray } from './binary-array.js';
 import { type Fragment, guarded, type Sql } from './client.js';
+import { isLeftBehind } from './earlier-search.js';
+import { octetsOf, pageRows } from './page-rows.js';
 
-const NO_ID = '00000000-0000-0000-0000-000000000000';
+/** Before all ids. */
+export const NO_ID = '00000000-0000-0000-0000-000000000000';
+/** Segments that are looked at once in a while, whether a merge has left them. */
+const LEFT_AT_ONCE = 1_000;
 /** Pages that are deleted by one statement. */
 const PAGES_AT_ONCE = 500;
+
+interface PageKey {
+  readonly firstWord: Buffer;
+  readonly part: number;
+}
+
+const FIRST_PAGE: PageKey = { firstWord: Buffer.alloc(0), part: -1 };
 
 export interface NewSegment extends Segment {
   readonly accountId: string;
 }
-
-export const octetsOf = (pages: readonly IndexPage[]): number =>
-  pages.reduce((sum, { words, positions }) => sum + words.length + positions.length, 0);
 
 /** Of each account one, accounts ascending. */
 async function newSegments(emails: readonly EmailWords[]): Promise<readonly NewSegment[]> {
@@ -45,15 +54,6 @@ export function segmentRows(sql: Sql, segments: readonly NewSegment[]): Fragment
     ) as x (account_id, level, emails, last_id, ids, octets, words, positions)`;
 }
 
-/** `first_word, part, words, positions` of pages. */
-export function pageRows(sql: Sql, pages: readonly IndexPage[]): Fragment {
-  return sql`
-    unnest(${binaryArray(pages.map(({ firstWord }) => Buffer.from(firstWord, 'latin1')))}::bytea[],
-      ${pages.map(({ part }) => part)}::int[], ${binaryArray(pages.map(({ words }) => words))}::bytea[],
-      ${binaryArray(pages.map(({ positions }) => positions))}::bytea[]
-    ) with ordinality as page (first_word, part, words, positions, n)`;
-}
-
 /** A deletion of an account may take long: the accounts beside it do not wait. Returns the accounts that were not locked. */
 export async function putSegments(sql: Sql, emails: readonly EmailWords[]): Promise<readonly string[]> {
   if (emails.length === 0) return [];
@@ -79,11 +79,11 @@ export async function putSegments(sql: Sql, emails: readonly EmailWords[]): Prom
         delete from email_search where ctid = any(array(
           select (select s.ctid from email_search s where s.account_id = x.account and s.email_id = x.id)
           from unnest(${emails.map(({ accountId }) => accountId)}::uuid[], ${emails.map(({ id }) => id)}::uuid[]) as x (account, id)
-          where x.account = any((select ids from present)::uuid[])))
+          where x.account = any((select ids from present)::uuid[]) and ${isLeftBehind(sql)}))
         returning account_id
       ), moved as (
-        -- Not by a statement that comes second with the same emails. What nodes of the version before go on by
-        -- begins anew when they would miss words that are now in segments.
+        -- Not by a statement that comes second with the same emails. A node of the version before that starts after all
+        -- begins anew, because it would miss words that are now in segments.
         insert into search_state as s (account_id, upto, segments_upto)
         select account, ${NO_ID}, upto
         from unnest(${accountIds}::uuid[], ${segments.map(({ lastId }) => lastId)}::uuid[]) as x (account, upto)
@@ -105,27 +105,55 @@ export async function putSegments(sql: Sql, emails: readonly EmailWords[]): Prom
   return accountIds.filter((id) => !present.has(id));
 }
 
-/** Deletes segments that are not ready, with their pages: whoever writes to one stops. */
-export async function discardSegments(sql: Sql, accountId: string, ids: readonly number[]): Promise<void> {
-  // Waits for pages that are being written. None comes after.
-  await guarded(
-    () => sql`
+/** Deletes those of the segments that are not ready, with their pages: whoever writes to one stops. */
+async function discardSegments(sql: Sql, accountId: string, ids: readonly number[]): Promise<void> {
+  // Waits for pages that are being written, and none comes after. One may have become ready meanwhile.
+  const unready = await guarded(
+    () => sql<{ id: number }[]>`
       update search_segments set emails = -1
-      where account_id = ${accountId} and id = any(${ids as number[]}::bigint[]) and not is_ready`,
+      where account_id = ${accountId} and id = any(${ids as number[]}::bigint[]) and not is_ready returning id::float8`,
   );
-  for (const id of ids) {
-    for (let deleted = PAGES_AT_ONCE; deleted === PAGES_AT_ONCE; ) {
-      const { count } = await guarded(
-        () => sql`
-          delete from search_pages p using (
-            select first_word, part from search_pages where account_id = ${accountId} and segment = ${id}
-            order by first_word, part limit ${PAGES_AT_ONCE}) as x
-          where p.account_id = ${accountId} and p.segment = ${id} and p.first_word = x.first_word and p.part = x.part`,
+  for (const { id } of unready) {
+    // By their places: a join, planned while the table was small, reads all of them for each. Each statement begins behind the last,
+    // where no deleted ones are passed over.
+    for (let last: PageKey | undefined = FIRST_PAGE; last !== undefined; ) {
+      const { firstWord, part }: PageKey = last;
+      [last] = await guarded(
+        () => sql<PageKey[]>`
+          with gone as (
+            delete from search_pages where ctid = any(array(
+              select ctid from search_pages where account_id = ${accountId} and segment = ${id}
+                and (first_word, part) > (${firstWord}, ${part})
+              order by first_word, part limit ${PAGES_AT_ONCE}))
+            returning first_word as "firstWord", part
+          )
+          select * from gone order by 1 desc, 2 desc limit 1`,
       );
-      deleted = count;
     }
+    // Another one may be deleting pages at the same time: the segment stays until none is left.
     await guarded(
-      () => sql`delete from search_segments where account_id = ${accountId} and id = ${id} and not is_ready`,
+      () => sql`
+        delete from search_segments where account_id = ${accountId} and id = ${id} and not is_ready
+          and not exists (select from search_pages where account_id = ${accountId} and segment = ${id})`,
     );
   }
+}
+
+/** What cannot be deleted now is deleted by the next merge. */
+export async function discardLeft(sql: Sql, accountId: string, ids: readonly number[]): Promise<void> {
+  if (ids.length > 0) await discardSegments(sql, accountId, ids).catch(() => {});
+}
+
+/** `SearchStore.clear`. Of many that are left the rest comes later. */
+export async function clearMerges(sql: Sql, seen: ReadonlySet<number>, signal: AbortSignal): Promise<Set<number>> {
+  const rows = await guarded(
+    () => sql<{ accountId: string; id: number }[]>`
+      select account_id as "accountId", id::float8 from search_segments where not is_ready
+      order by account_id, id limit ${LEFT_AT_ONCE}`,
+  );
+  for (const { accountId, id } of rows) {
+    signal.throwIfAborted();
+    if (seen.has(id)) await discardSegments(sql, accountId, [id]);
+  }
+  return new Set(rows.map(({ id }) => id));
 }

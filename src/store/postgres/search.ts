@@ -2,12 +2,13 @@
 // put into segments, and no longer written.
 import type { SearchStore, UnindexedEmail } from '../search.js';
 import { guarded, type Sql } from './client.js';
-import { segmentMatches } from './search-matches.js';
+import { isLeftBehind } from './earlier-search.js';
+import { type SearchLimits, segmentMatches } from './search-matches.js';
 import { mergeSegments } from './search-merge.js';
-import { putSegments } from './search-segments.js';
+import { clearMerges, putSegments } from './search-segments.js';
 
 /** `sql`: a pool made `byKey`: rows are found through indexes, never by reading a table. */
-export function postgresSearch(sql: Sql): SearchStore {
+export function postgresSearch(sql: Sql, limits?: Partial<SearchLimits>): SearchStore {
   const columns = sql`
     account_id as "accountId", id, encode(blob, 'hex') as blob, size::float8 as size, from_address as "fromAddress",
     from_name as "fromName", subject`;
@@ -29,7 +30,8 @@ export function postgresSearch(sql: Sql): SearchStore {
     return guarded(
       () => sql<UnindexedEmail[]>`
         with old as materialized (
-          select email_id from email_search where account_id = ${accountId} order by email_id limit ${limit}
+          select email_id from email_search where account_id = ${accountId} and ${isLeftBehind(sql)}
+          order by email_id limit ${limit}
         ), orphan as (
           delete from email_search where account_id = ${accountId} and email_id = any(array(
             select email_id from old o
@@ -44,7 +46,8 @@ export function postgresSearch(sql: Sql): SearchStore {
     const rows = await guarded(
       () => sql<{ id: string }[]>`
         with recursive found as (
-          (select account_id as id, 1 as n from email_search where account_id > ${after} order by account_id limit 1)
+          (select account_id as id, 1 as n from email_search where account_id > ${after} and ${isLeftBehind(sql)}
+            order by account_id limit 1)
           union all
           select next.id, found.n + 1 from found cross join lateral (
             select account_id as id from email_search where account_id > found.id order by account_id limit 1) next
@@ -60,7 +63,8 @@ export function postgresSearch(sql: Sql): SearchStore {
     outdated,
     outdatedAccounts,
     put: (emails) => putSegments(sql, emails),
-    matches: segmentMatches(sql),
+    matches: segmentMatches(sql, limits),
     merge: (accountId, options) => mergeSegments(sql, accountId, options),
+    clear: (seen, signal) => clearMerges(sql, seen, signal),
   };
 }

@@ -1,16 +1,13 @@
 // Segments of few octets and emails are read by one statement: their pages, their ids, and which of their emails are gone.
 import type { IndexPage } from '../word-index/index-page.js';
 import { guarded, type Sql } from './client.js';
+import { ID_OCTETS } from './id-set.js';
 import { type Kept, KeptEmails } from './kept-emails.js';
+import { type PageRow, pageOf } from './page-rows.js';
 
-interface Row {
+/** Of a segment, without words when its pages are rows of their own, or of a page. */
+interface Row extends PageRow {
   readonly segment: number;
-  /** Null in the row of a segment. */
-  readonly firstWord: Buffer | null;
-  readonly part: number;
-  /** Null in the row of a segment whose pages are rows of their own. */
-  readonly words: Uint8Array | null;
-  readonly positions: Uint8Array | null;
   readonly ids: Uint8Array | null;
   /** Numbers of emails. */
   readonly gone: readonly number[] | null;
@@ -34,7 +31,7 @@ export async function readSmallSegments(
         -- One look-up an email, whatever the size of the table was when the statement was planned.
         (select array_agg(n) from generate_series(0, s.emails - 1) n
           where (select true from emails e where e.account_id = ${accountId}
-            and e.id = encode(substring(s.ids from n * 16 + 1 for 16), 'hex')::uuid) is null) as gone
+            and e.id = encode(substring(s.ids from n * ${ID_OCTETS} + 1 for ${ID_OCTETS}), 'hex')::uuid) is null) as gone
       from (
         select id, emails, words, positions, ids || ''::bytea as ids from search_segments
         where account_id = ${accountId} and id = any(${ids as number[]}::bigint[]) and is_ready offset 0
@@ -46,16 +43,16 @@ export async function readSmallSegments(
   );
   const kept = new KeptEmails();
   const pages = new Map<number, IndexPage[]>();
-  for (const { segment, firstWord, part, words, positions, ids: emails, gone } of rows) {
+  for (const row of rows) {
+    const { segment, ids: emails, gone } = row;
     if (emails !== null) {
-      kept.begin(emails.length / 16);
+      kept.begin(emails.length / ID_OCTETS);
       kept.add(0, emails, gone ?? []);
       kept.end();
       pages.set(segment, []);
     }
     // Of another merge, pages may be there without their segment.
-    if (words !== null && positions !== null)
-      pages.get(segment)?.push({ firstWord: firstWord?.toString('latin1') ?? '', part, words, positions });
+    if (row.words !== null) pages.get(segment)?.push(pageOf(row));
   }
   return pages.size < ids.length ? undefined : { kept: kept.result(), pages: [...pages.values()] };
 }

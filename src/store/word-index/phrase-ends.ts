@@ -18,6 +18,11 @@ export class PhraseEnds {
     return this.#ordinals.subarray(0, this.count);
   }
 
+  /** Of memory. */
+  get octets(): number {
+    return this.#ordinals.byteLength + this.#starts.byteLength + this.#ends.byteLength;
+  }
+
   clear(): void {
     this.count = 0;
   }

@@ -2,6 +2,7 @@
 // pages are read once, so that they may be streamed.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchTerm } from '../../mail/search-text.js';
+import { StoreFault } from '../errors.js';
 import type { SearchPart } from '../search.js';
 import { BODY_POSITION, type IndexPage } from './index-page.js';
 import { PhraseEnds } from './phrase-ends.js';
@@ -23,6 +24,8 @@ interface QueryTerm {
   readonly beginning: number | undefined;
 }
 
+/** Of the ends of phrases, which are in memory together. */
+const MOST_ENDS_OCTETS = 64 * 1024 * 1024;
 /** Octets of lists or pages that are read in one turn of the event loop: about a millisecond of work. */
 const STRETCH = 256 * 1024;
 const NONE = new Uint32Array(0);
@@ -35,11 +38,13 @@ export class WordQuery {
   readonly #terms: readonly QueryTerm[];
   readonly #wanted: readonly WantedWord[];
   readonly #isBodyOnly: boolean;
+  readonly #mostEndsOctets: number;
   /** Octets read since the event loop had a turn. */
   #octets = 0;
 
   /** `terms`: at least one. */
-  constructor(terms: readonly SearchTerm[], part: SearchPart) {
+  constructor(terms: readonly SearchTerm[], part: SearchPart, mostEndsOctets = MOST_ENDS_OCTETS) {
+    this.#mostEndsOctets = mostEndsOctets;
     const lookups: WordLookup[] = [];
     const lookup = (text: string, isBeginning: boolean): number => {
       const word = Buffer.from(text).toString('latin1');
@@ -69,13 +74,16 @@ export class WordQuery {
     if (lists === undefined) return NONE;
     let marks = await this.#withWords(lists, new Uint8Array(emails).fill(1));
     const phrases = new Map<QueryTerm, PhraseEnds>();
+    let octets = 0;
     for (const term of this.#terms) {
       if (term.words.length === 0 || (term.words.length === 1 && term.beginning === undefined)) continue;
-      const ends = await this.#endsOf(term, lists, marks);
+      const ends = await this.#endsOf(term, lists, marks, octets);
       if (ends.count === 0) return NONE;
       marks = new Uint8Array(emails);
       for (const ordinal of ends.ordinals) marks[ordinal] = 1;
+      if (term.beginning === undefined) continue;
       phrases.set(term, ends);
+      octets += ends.octets;
     }
     for (const [number, { isBeginning }] of this.#wanted.entries()) {
       if (!isBeginning) continue;
@@ -113,11 +121,12 @@ export class WordQuery {
     return from;
   }
 
-  /** Of the whole words of a term. */
+  /** Of the whole words of a term. `octets`: of the ends that are there already. */
   async #endsOf(
     { words }: QueryTerm,
     lists: readonly (readonly PostingList[])[],
     marks: Uint8Array,
+    octets: number,
   ): Promise<PhraseEnds> {
     let ends = new PhraseEnds();
     for (const [i, number] of words.entries()) {
@@ -126,6 +135,7 @@ export class WordQuery {
       for (const list of lists[number]!) {
         if (i === 0) ends.addFirst(list, marks, this.#isBodyOnly ? BODY_POSITION : 0);
         else ends.addNext(before, list);
+        if (octets + before.octets + ends.octets > this.#mostEndsOctets) throw tooLarge();
         await this.#worked(list.positionsEnd - list.positionsStart);
       }
     }
@@ -165,6 +175,10 @@ export class WordQuery {
     this.#octets = 0;
     await nextTurn();
   }
+}
+
+function tooLarge(): StoreFault {
+  return new StoreFault('store-failed', 'a phrase of a search takes too much memory', { temporary: false });
 }
 
 function common(a: Uint8Array, b: Uint8Array): Uint8Array {

@@ -30,3 +30,22 @@ test('so many searches are under way at a time; accounts take turns, and one tha
   t.deepEqual(begun.slice(0, 2), ['fails', 'a']);
   t.true(begun.indexOf('b') <= 3, 'the other account waits for one turn, not for all of them');
 });
+
+test('an account whose searches do not end leaves a turn to the others', async (t) => {
+  const ends: (() => void)[] = [];
+  const store = {
+    matches: async (accountId: string) => {
+      if (accountId === 'endless') await new Promise<void>((resolve) => ends.push(resolve));
+      return { ids: new Uint8Array(16), segments: 1 };
+    },
+  };
+  const { matches } = searchTurns(store as unknown as SearchStore, 3);
+  const endless = [1, 2, 3].map(() => matches('endless', [], 'text'));
+  t.is((await matches('Zoë 💌', [], 'text')).segments, 1);
+  t.is(ends.length, 2);
+  for (let i = 0; i < 3; i++) {
+    while (ends[i] === undefined) await new Promise((resolve) => setImmediate(resolve));
+    ends[i]!();
+  }
+  t.is((await Promise.all(endless)).length, 3);
+});

@@ -177,6 +177,28 @@ test('of a word that one email has again and again the first places are kept, in
   t.true(octets < 800, `${octets}`);
 });
 
+test('a phrase that would take more memory than it may ends in an error', async (t) => {
+  const body = Array.from({ length: 400 }, (_, i) => (i % 2 === 0 ? 'zoë' : '💌'));
+  const fields = { subject: [], sender: [], recipients: [], attachments: [], body };
+  const { emails, pages } = await segmentOf(emailsOf(Array.from({ length: 50 }, () => fields)));
+  const ask = (most: number, ...phrases: string[][]) => {
+    const terms = phrases.map((words) => ({ words, prefix: true }));
+    const query = new WordQuery(terms, 'text', most);
+    return query.matches(
+      emails,
+      query.lookups.map(() => pages),
+    );
+  };
+  const tooLarge = { code: 'store-failed', message: 'a phrase of a search takes too much memory' };
+  t.is((await ask(250_000, ['zoë', '💌', 'zo'])).length, 50);
+  await t.throwsAsync(ask(20_000, ['zoë', '💌', 'zo']), tooLarge);
+  // What several phrases take together.
+  await t.throwsAsync(
+    ask(250_000, ...[1, 2, 3, 4, 5].map((n) => [...Array(n).fill(['zoë', '💌']).flat(), 'zo'])),
+    tooLarge,
+  );
+});
+
 test('a word has positions of fewer octets than one tells, of more, and of more than a page', async (t) => {
   const counts = [10, 124, 125, 126, 127, 1_000, 20_000];
   const emails = emailsOf(

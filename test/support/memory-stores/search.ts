@@ -60,6 +60,8 @@ export function memorySearch(tables: MemoryTables): SearchStore {
       if (emails > 0) segments.push(emails);
       return { segments: count, emails, octets: emails, mayBeMore: !all };
     },
+    // Merges in memory are never broken off.
+    clear: async () => new Set(),
   };
 }
 

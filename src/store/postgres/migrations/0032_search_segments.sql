@@ -21,6 +21,8 @@ create table search_segments (
   is_ready boolean not null default true,
   primary key (account_id, id)
 );
+-- What merges that were broken off have left.
+create index search_segments_unready on search_segments (account_id, id) where not is_ready;
 
 create table search_pages (
   account_id uuid not null,
@@ -45,3 +47,17 @@ alter table search_pages set (toast_tuple_target = 8160);
 -- searchable: `upto` says it until then. Nodes of the version before go on by `upto` and `email_search` alone, so what is
 -- in segments they index again.
 alter table search_state add column segments_upto uuid;
+
+-- A node of the version before deletes an account, but not its segments. In the order of `deleteAccountRows`.
+create function delete_search_segments() returns trigger language plpgsql set enable_seqscan = off as $$
+begin
+  delete from search_segments where account_id = old.id;
+  delete from search_pages where account_id = old.id;
+  return null;
+end $$;
+create trigger delete_search_segments after delete on accounts
+  for each row execute function delete_search_segments();
+
+-- The run of the node that reads segments. A node of the version before does not name its run here. Behind the lock on accounts,
+-- which may be waited for: heartbeats are changes of nodes.
+alter table nodes add column reads_segments text;

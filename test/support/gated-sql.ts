@@ -1,0 +1,22 @@
+// Holds a statement of a store back, so that a test says what comes before it.
+import type { Sql } from '../../src/store/postgres/client.js';
+
+export function signalled() {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+/** Waits for `gate` before the first statement with the text. */
+export function gated(sql: Sql, text: string, gate: () => Promise<unknown>): Sql {
+  let isOpen = false;
+  return new Proxy(sql, {
+    apply(target, _this, [strings, ...values]: [TemplateStringsArray, ...never[]]) {
+      if (isOpen || !strings.join('').includes(text)) return target(strings, ...values);
+      isOpen = true;
+      return gate().then(() => target(strings, ...values));
+    },
+  });
+}
