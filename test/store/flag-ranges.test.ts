@@ -2,6 +2,7 @@
 // and reads like one that was committed with ids, also for nodes of an earlier version.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
+import { PackedIds } from '../../src/mail/packed-ids.js';
 import type { ChangeContent } from '../../src/store/changes.js';
 import { deleteAccountRows } from '../../src/store/postgres/account-rows.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
@@ -173,6 +174,42 @@ test('a folder that is deleted with its emails leaves their ids in the log', asy
   while (await stores.overlays.write(writer.accountId, 3));
   t.deepEqual(
     (await foundIn(stores, model)).map(({ flags }) => flags),
+    ids.map(() => 5),
+  );
+});
+
+test('emails that leave their folder together, by packed ids, leave their flags and their ids in the log', async (t) => {
+  const stores = await onPostgres(t);
+  const model = await Model.create(stores);
+  const { writer, ids } = model;
+  const [from, to] = [newFolder(), newFolder()];
+  const counters = [from, to].map(({ id }) => {
+    return { id, uidNext: EMAILS + 1, total: EMAILS, unread: EMAILS, highestModseq: EMAILS + 2 };
+  });
+  const [emailId, ...others] = ids as [string, ...string[]];
+  const all = (folderId: string) => ({ folderId, emailId, uid: 1, others: PackedIds.of(others) });
+  await writer.commit(
+    [
+      { type: 'FolderCreated', payload: { folder: from } },
+      { type: 'FolderCreated', payload: { folder: to } },
+      { type: 'EmailPlaced', payload: all(from.id) },
+    ],
+    { counters },
+  );
+  await writer.commit([flaggedInFolder(from.id, ids, 5, 1, EMAILS)]);
+  await writer.commit([
+    { type: 'EmailPlaced', payload: all(to.id) },
+    { type: 'EmailExpunged', payload: all(from.id) },
+  ]);
+  t.deepEqual(await logOf(stores, model), [[...ids]]);
+  const flags = async () => (await foundIn(stores, model)).map((email) => email.flags);
+  t.deepEqual(
+    await flags(),
+    ids.map(() => 5),
+  );
+  while (await stores.overlays.write(writer.accountId, 3));
+  t.deepEqual(
+    await flags(),
     ids.map(() => 5),
   );
 });

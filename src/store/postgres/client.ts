@@ -119,7 +119,8 @@ function arrayOf(type: number, octets: OctetParameters): postgres.PostgresType {
   return { to: type, from: [type], serialize: (value) => octets.serialize(value), parse };
 }
 
-const quoted = (text: string) => JSON.stringify(text);
+// Of an array, a backslash stands for the character after it: escapes of JSON would be others.
+const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
 /** An array of uuids: as octets, or as a list of texts, which the server refuses when one is no uuid. */
 function uuidsOf(octets: OctetParameters): postgres.PostgresType {

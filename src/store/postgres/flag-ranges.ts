@@ -6,6 +6,7 @@ import { PackedIds } from '../../mail/packed-ids.js';
 import type { FlaggedInFolder } from '../changes.js';
 import type { MailboxChange } from '../mailboxes.js';
 import type { NetChange } from '../net-changes.js';
+import { countOf } from '../net-placements.js';
 import type { Fragment, Sql } from './client.js';
 import { json, PASSED, type Part } from './commit-parts.js';
 
@@ -76,8 +77,7 @@ export const expandRanges: Part = (sql) => sql`and (f.unplaces is null or (
 /** Whether placements go that were there before. */
 export function takesPlacements({ emailsRemoved, foldersRemoved, placements }: NetChange): boolean {
   if (emailsRemoved.length > 0 || foldersRemoved.length > 0) return true;
-  for (const { expunged } of placements.values()) if (expunged.length > 0) return true;
-  return false;
+  return [...placements.values()].some(({ expunged, expungedTogether }) => countOf(expunged, expungedTogether) > 0);
 }
 
 /** Whether ranges can stand for all ids of the change: of records of flags whose emails follow each other and stay where they are. */

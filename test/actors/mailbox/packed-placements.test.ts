@@ -18,6 +18,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('move' as const), folder, to: folder, part }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('copy' as const), folder, to: folder, part }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('expunge' as const), folder, part }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('mark' as const), folder, part }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reload' as const) }) },
 );
 
@@ -52,6 +53,9 @@ test('owners, rows and the log agree on where many emails are', async (t) => {
         const chosen = selection(next.folder, next.part);
         if (next.kind === 'copy') await mailbox.ask('copy', { selection: chosen, toFolderId: next.to });
         if (next.kind === 'move') await mailbox.ask('move', { selection: chosen, toFolderId: next.to });
+        if (next.kind === 'mark') {
+          await mailbox.ask('storeFlags', { selection: chosen, mode: 'add', flags: ['\\Flagged'] });
+        }
         if (next.kind === 'expunge') {
           await mailbox.ask('storeFlags', { selection: chosen, mode: 'add', flags: ['\\Deleted'] });
           await mailbox.ask('expunge', { folderId: next.folder, uids: chosen.uids });
@@ -66,6 +70,15 @@ test('owners, rows and the log agree on where many emails are', async (t) => {
     {
       numRuns: 12,
       examples: [
+        // Flags that are stored as a range of UIDs, all of which leave the folder together.
+        [
+          [
+            { kind: 'mark', folder: 'inbox', part: { before: 0, gap: null, after: 0 } },
+            { kind: 'move', folder: 'inbox', to: 'archive', part: { before: 0, gap: null, after: 0 } },
+            { kind: 'reload' },
+            { kind: 'expunge', folder: 'archive', part: { before: 0, gap: null, after: 0 } },
+          ],
+        ],
         // All of them, some of whose UIDs do not follow each other; then what came back without a gap.
         [
           [

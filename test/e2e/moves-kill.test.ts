@@ -1,0 +1,82 @@
+// kill -9 around MOVEs of many messages whose flags were changed together before: each message is in one folder, a MOVE without an
+// answer holds for all of its messages or for none, and no flag is lost.
+import test from 'ava';
+import { append } from '../../bench/imap/lines.js';
+import { ImapClient } from '../../bench/support/imap-client.js';
+import { createAccount, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
+import { startTestNode, type TestNode } from '../support/node.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+
+const KILLS = 6;
+const MESSAGES = 600;
+const FOLDERS = ['INBOX', 'Archive'];
+
+/** Of each folder, its messages by subject and flags. */
+type Model = Readonly<Record<string, readonly string[]>>;
+
+const random = (below: number) => Math.floor(Math.random() * below);
+
+async function session(node: TestNode, { email, key }: TestAccount): Promise<ImapClient> {
+  const client = await ImapClient.open({ port: port(node, 'imap') });
+  await client.ok(`LOGIN ${email} ${key}`);
+  return client;
+}
+
+async function found(client: ImapClient): Promise<Model> {
+  const model: Record<string, string[]> = {};
+  for (const folder of FOLDERS) {
+    await client.ok(`SELECT ${folder}`);
+    const { text } = await client.run('FETCH 1:* (FLAGS ENVELOPE)', true);
+    const lines = [...text.matchAll(/^\* \d+ FETCH \(FLAGS \(([^)]*)\) ENVELOPE \(NIL "(\d+)"/gm)];
+    model[folder] = lines.map(([, flags, subject]) => [subject, ...flags!.split(' ').sort()].join(' ').trim());
+  }
+  return model;
+}
+
+const moved = (model: Model, from: string, to: string, count: number): Model => ({
+  [from]: model[from]!.slice(count),
+  [to]: [...model[to]!, ...model[from]!.slice(0, count)],
+});
+
+test('6 kills around MOVEs of many messages lose no message and no flag', async (t) => {
+  t.timeout(300_000);
+  const settings = {
+    MANSIO_DATA_DIR: temporaryDirectory('mansio-moves-'),
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+    MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
+    MANSIO_LOG_LEVEL: 'warn',
+  };
+  let node = await startTestNode(settings);
+  t.teardown(() => node.stop());
+  const sql = await storeOf(node);
+  const account = await createAccount(sql, 'zoe@example.test', ['imap']);
+  await sql.end();
+  let client = await session(node, account);
+  const messages = Array.from({ length: MESSAGES }, (_, i) => Buffer.from(`Subject: ${i}\r\n\r\nx\r\n`));
+  await append(client, 'INBOX', messages);
+  let model = await found(client);
+  t.deepEqual(model['INBOX']?.length, MESSAGES);
+  for (let kill = 1; kill <= KILLS; kill++) {
+    const [from, to] = model['INBOX']!.length >= MESSAGES / 2 ? FOLDERS : [...FOLDERS].reverse();
+    await client.ok(`SELECT ${from}`);
+    await client.ok(`STORE 1:* ${kill % 2 === 0 ? '-' : '+'}FLAGS (\\Flagged)`);
+    await client.ok('STORE 1:* +FLAGS (\\Answered)');
+    model = await found(client);
+    await client.ok(`SELECT ${from}`);
+    const count = 200 + random(model[from!]!.length - 199);
+    const answer = client.ok(`MOVE 1:${count} ${to}`).then(
+      () => true,
+      () => false,
+    );
+    await new Promise((resolve) => setTimeout(resolve, random(40)));
+    await node.kill('SIGKILL');
+    const isAnswered = await answer;
+    node = await startTestNode(settings);
+    client = await session(node, account);
+    const now = await found(client);
+    const after = moved(model, from!, to!, count);
+    const isMoved = isAnswered || now[from!]!.length !== model[from!]!.length;
+    t.deepEqual(now, isMoved ? after : model, `after kill ${kill}, ${isAnswered ? 'answered' : 'not answered'}`);
+    model = now;
+  }
+});
