@@ -39,9 +39,9 @@ export class SharedMessage {
     return this.#state === 'open';
   }
 
-  /** Nothing of the message is stored, and no commit may store it any more. */
+  /** No commit may place it any more: nothing of it is stored, or nobody knows. */
   get isClosed(): boolean {
-    return this.#state === 'closed';
+    return this.#state === 'closed' || this.#state === 'unknown';
   }
 
   /** A statement has stored it. */

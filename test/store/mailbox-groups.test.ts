@@ -12,7 +12,7 @@ import { postgresMailboxes } from '../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { emptyChange, records } from '../support/mailbox-change.js';
 import { emailsOf, placementsOf } from './contracts/contents.js';
-import { messageFor } from './contracts/shared-messages.js';
+import { messageFor, place } from './contracts/shared-messages.js';
 import { emailAdded, newEmail, Writer } from './contracts/writer.js';
 
 async function openStores(t: ExecutionContext) {
@@ -123,6 +123,23 @@ test('a commit or a message that the database begins with after its deadline is 
   t.is((await writer.commit(added, { contents: [content] })).kind, 'committed');
   await spooled();
   t.deepEqual(await rows(), [1, 1, 1, 1]);
+});
+
+test('a message for an account that is locked keeps no commit waiting', async (t) => {
+  const { sql, account } = await openStores(t);
+  // Without a bound for locks.
+  const mailboxes = postgresMailboxes(sql, sql);
+  const accountId = await account('Zoë 💌');
+  const locked = await account('Locked');
+  await mailboxes.claim(accountId, 1);
+  const writer = new Writer({ mailboxes }, accountId, (await mailboxes.overview(accountId)).folders);
+  const message = messageFor([accountId, locked]);
+  await sql.begin(async (tx) => {
+    await tx`select from accounts where id = ${locked} for update`;
+    t.deepEqual(await place(writer, message), { kind: 'withheld' });
+  });
+  t.false(await message.ended);
+  t.is((await sql`select from inbound`).length, 0);
 });
 
 test('commits of two accounts share a transaction unless they change many placements', async (t) => {

@@ -87,7 +87,8 @@ export class MailboxTransaction {
   }
 
   isConsumed(inboundId: string): boolean {
-    return this.#consumed.has(inboundId) || this.state.isDelivered(inboundId);
+    const isTaken = this.#shared.some(({ id }) => id === inboundId);
+    return isTaken || this.#consumed.has(inboundId) || this.state.isDelivered(inboundId);
   }
 
   consume(inboundId: string): void {

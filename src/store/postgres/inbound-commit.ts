@@ -52,8 +52,8 @@ export function sharedContents(shared: ReturnType<typeof sharedMessages>): reado
 const PASSED_OR_NONE = `coalesce(${PASSED}, '{}')`;
 
 /**
- * `waiting`: the inbound rows of accounts whose mailboxes do not place a message, or do not pass the fence. For an account that is gone,
- * and after the deadline, the statement is refused: all accounts of a message have it, or none.
+ * `waiting`: the inbound rows of accounts whose mailboxes do not place a message, or do not pass the fence. For an account that is gone or
+ * locked, as while it is deleted, and after the deadline, the statement is refused at once: all accounts of a message have it, or none.
  */
 export function oweShared(sql: Pieces, shared: ReturnType<typeof sharedMessages>, until: StatementPiece) {
   const rows = [...shared].map(([{ content, envelope, deliveries }, takers]) => ({
@@ -74,7 +74,7 @@ export function oweShared(sql: Pieces, shared: ReturnType<typeof sharedMessages>
       -- Accounts that this statement has updated cannot be locked by it once more: it holds them by that update.
       select id from accounts where id in (select a from waiting) and id <> all (${sql.unsafe(PASSED_OR_NONE)})
         ${until}
-      for key share of accounts
+      for key share of accounts skip locked
     ), owing as (
       insert into inbound (account_id, id, blob, envelope)
       select case when a in (select id from owner) or a = any (${sql.unsafe(PASSED_OR_NONE)}) then a end, id, blob, envelope::json

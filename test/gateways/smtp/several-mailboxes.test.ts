@@ -5,9 +5,11 @@ import test, { type ExecutionContext } from 'ava';
 import { NO_TRACER } from '../../../src/actors/runtime/tracing.js';
 import { type Acceptance, acceptMessage } from '../../../src/gateways/smtp/accept.js';
 import { newId } from '../../../src/ids/new-id.js';
+import { summarize } from '../../../src/mail/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import type { MailboxChange } from '../../../src/store/mailboxes.js';
+import type { SharedMessage } from '../../../src/store/shared-message.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
 
 type Account = Awaited<ReturnType<typeof openWorld>>['accounts'][number];
@@ -47,6 +49,11 @@ async function stored({ sql }: MailboxWorld, accounts: readonly Account[]) {
     areWhole: emails.every(({ octets }) => octets > 0),
     waiting: waiting!.count,
   };
+}
+
+/** Unlike `t.like`, lists have no further elements. */
+function check(t: ExecutionContext, actual: Awaited<ReturnType<typeof stored>>, expected: Partial<typeof actual>) {
+  t.deepEqual(actual, { ...actual, ...expected });
 }
 
 const rule = {
@@ -99,10 +106,10 @@ test('mailboxes do with the message what their filters say', async (t) => {
     );
   }
   const all = ['offer', 'offer again'];
-  t.like(await stored(world, accounts), { subjects: [all, [], all], areWhole: true, waiting: 0 });
+  check(t, await stored(world, accounts), { subjects: [all, [], all], areWhole: true, waiting: 0 });
   // No other mailbox keeps what the one deletes.
   await send(world, [deleting!], 'offer alone');
-  t.like(await stored(world, [plain!]), { subjects: [all], waiting: 0 });
+  check(t, await stored(world, [plain!]), { subjects: [all], waiting: 0 });
 });
 
 test('a mailbox that has much to do holds up none of the others', async (t) => {
@@ -127,11 +134,11 @@ test('a mailbox that has much to do holds up none of the others', async (t) => {
   await isBusy;
   const sending = send(world, accounts);
   while ((await stored(world, others)).subjects.flat().length < 2);
-  t.like(await stored(world, accounts), { subjects: [[], ['Grüße 💌'], ['Grüße 💌']], waiting: 1 });
+  check(t, await stored(world, accounts), { subjects: [[], ['Grüße 💌'], ['Grüße 💌']], waiting: 1 });
   goOn();
   await working;
   t.true((await sending).deliveries.every(({ emailId }) => typeof emailId === 'string'));
-  t.like(await stored(world, accounts), { subjects: accounts.map(() => ['Grüße 💌']), areWhole: true, waiting: 0 });
+  check(t, await stored(world, accounts), { subjects: accounts.map(() => ['Grüße 💌']), areWhole: true, waiting: 0 });
 });
 
 test('an account that another node has taken gets the message there, the others here', async (t) => {
@@ -140,7 +147,7 @@ test('an account that another node has taken gets the message there, the others 
   const { deliveries } = await send(world, accounts);
   const placed = deliveries.map(({ emailId }) => typeof emailId === 'string');
   t.deepEqual(placed, [false, true, true]);
-  t.like(await stored(world, accounts), { subjects: [[], ['Grüße 💌'], ['Grüße 💌']], waiting: 1 });
+  check(t, await stored(world, accounts), { subjects: [[], ['Grüße 💌'], ['Grüße 💌']], waiting: 1 });
 });
 
 test('a locked account fails no command of the others, and nobody gets what one cannot get', async (t) => {
@@ -158,9 +165,9 @@ test('a locked account fails no command of the others, and nobody gets what one 
     t.deepEqual(await reading, { reply: { changed: 1, missing: [] } });
     await t.throwsAsync(sending, { instanceOf: StoreFault });
   });
-  t.like(await stored(world, accounts), { subjects: accounts.map(() => ['first']), waiting: 0 });
+  check(t, await stored(world, accounts), { subjects: accounts.map(() => ['first']), waiting: 0 });
   await send(world, accounts, 'third');
-  t.like(await stored(world, accounts), {
+  check(t, await stored(world, accounts), {
     subjects: accounts.map(() => ['first', 'third']),
     areWhole: true,
     waiting: 0,
@@ -180,20 +187,88 @@ test('a message is refused when nobody knows whether it is stored, and one that 
     };
   world.commit.by = failing(false);
   await t.throwsAsync(send(world, accounts, 'never'), { is: LOST });
-  t.like(await stored(world, accounts), { subjects: accounts.map(() => []), waiting: 0 });
+  check(t, await stored(world, accounts), { subjects: accounts.map(() => []), waiting: 0 });
 
   lost.clear();
   world.reload();
   world.commit.by = failing(true);
   await send(world, accounts, 'after all');
-  t.like(await stored(world, accounts), { subjects: accounts.map(() => ['after all']), waiting: 0 });
+  check(t, await stored(world, accounts), { subjects: accounts.map(() => ['after all']), waiting: 0 });
 });
 
 test('a message for an account that is being deleted is refused for now, and the commands of the others go on', async (t) => {
   const { world, accounts } = await openWorld(t, 2);
   const gone = { ...accounts[0]!, id: randomUUID() };
   await t.throwsAsync(send(world, [gone, ...accounts]), { instanceOf: StoreFault, code: 'store-conflict' });
-  t.like(await stored(world, accounts), { subjects: [[], []], waiting: 0 });
+  check(t, await stored(world, accounts), { subjects: [[], []], waiting: 0 });
   await send(world, accounts, 'next');
-  t.like(await stored(world, accounts), { subjects: [['next'], ['next']], waiting: 0 });
+  check(t, await stored(world, accounts), { subjects: [['next'], ['next']], waiting: 0 });
+});
+
+/** The first account's mailbox has much to do until `goOn` is called. */
+async function keepBusy(world: MailboxWorld, { id }: Account) {
+  let goOn = (): void => {};
+  const free = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  let began = (): void => {};
+  const isBusy = new Promise<void>((resolve) => {
+    began = resolve;
+  });
+  const { by } = world.commit;
+  world.commit.by = async (change, commit) => {
+    if (change.accountId !== id) return by(change, commit);
+    world.commit.by = by;
+    began();
+    await free;
+    return commit();
+  };
+  const done = world.mailboxes.of(id).ask('createLabel', { name: 'Büro', color: '#000000', sortOrder: 0 });
+  await isBusy;
+  return { goOn, done };
+}
+
+test('a message whose storing is in doubt is not taken for placed by a mailbox that comes later', async (t) => {
+  const { world, accounts } = await openWorld(t, 2);
+  const [first, late] = accounts;
+  const LOST = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
+  const busy = await keepBusy(world, late!);
+  let inDoubt: SharedMessage | undefined;
+  const { by } = world.commit;
+  world.commit.by = async (change, commit) => {
+    if (change.accountId !== first!.id) return by(change, commit);
+    // The database goes on with the statement after the connection has broken.
+    inDoubt = change.shared[0]!.message;
+    inDoubt.lost();
+    busy.goOn();
+    throw LOST;
+  };
+  await t.throwsAsync(send(world, accounts), { is: LOST });
+  await busy.done;
+  const { content, envelope, deliveries } = inDoubt!;
+  await world.inbound.spool(content, envelope, deliveries);
+  const { id: inboundId } = deliveries.find(({ accountId }) => accountId === late!.id)!;
+  const { receivedAt, summary } = envelope;
+  const mail = { inboundId, blob: content.hash, receivedAt, summary };
+  const { reply } = await world.mailboxes.of(late!.id).ask('deliver', mail);
+  t.is(typeof reply?.emailId, 'string');
+  check(t, await stored(world, [late!]), { subjects: [['Grüße 💌']], waiting: 1 });
+});
+
+test('a mailbox that is asked to place a message from its row beside the offer places it once', async (t) => {
+  const { world, accounts } = await openWorld(t, 2);
+  const [first, late] = accounts;
+  const content = blobOf(Buffer.from('From: a@b.test\r\nSubject: Grüße 💌\r\n\r\nx'));
+  const envelope = { receivedAt: Date.now(), summary: summarize(content.index) };
+  const deliveries = accounts.map(({ id }) => ({ accountId: id, id: newId() }));
+  world.offers.share({ ...envelope, content }, envelope, deliveries);
+  const [ofFirst, ofLate] = deliveries.map(({ id }) => id);
+  await world.mailboxes.of(first!.id).ask('deliverOffered', { offerId: ofFirst! });
+  const busy = await keepBusy(world, late!);
+  const { ask } = world.mailboxes.of(late!.id);
+  const offered = ask('deliverOffered', { offerId: ofLate! });
+  const redelivered = ask('deliver', { inboundId: ofLate!, blob: content.hash, ...envelope });
+  busy.goOn();
+  await Promise.all([busy.done, offered, redelivered]);
+  check(t, await stored(world, accounts), { subjects: [['Grüße 💌'], ['Grüße 💌']], waiting: 0 });
 });
