@@ -17,15 +17,10 @@ import { mailboxBehavior } from '../actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
 import { startImportPlacing } from '../actors/mailbox/import-placing.js';
-import { startMergeClearing } from '../actors/mailbox/merge-clearing.js';
 import { MessageOffers } from '../actors/mailbox/message-offers.js';
 import { deliverHandedOver } from '../actors/mailbox/outbound/handed-over.js';
 import type { MailboxEvent, Mailboxes } from '../actors/mailbox/protocol.js';
 import { startRedelivery } from '../actors/mailbox/redelivery.js';
-import { startSearchIndexing } from '../actors/mailbox/search-indexing.js';
-import { startSearchMerging } from '../actors/mailbox/search-merging.js';
-import { startSearchRenewal } from '../actors/mailbox/search-renewal.js';
-import { searchTurns } from '../actors/mailbox/search-turns.js';
 import { warmUp } from '../actors/mailbox/state.js';
 import { createEventStreams } from '../actors/runtime/event-streams.js';
 import { startHost } from '../actors/runtime/host.js';
@@ -60,7 +55,6 @@ import { postgresInbound } from '../store/postgres/inbound.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import { postgresMailboxes } from '../store/postgres/mailboxes.js';
 import { postgresOutbound } from '../store/postgres/outbound.js';
-import { postgresSearch } from '../store/postgres/search.js';
 import { postgresSettings } from '../store/postgres/settings.js';
 import { postgresSigningKeys } from '../store/postgres/signing-keys.js';
 import { postgresStsMaintenance } from '../store/postgres/sts-maintenance.js';
@@ -72,11 +66,12 @@ import { openQueue, type RemoteCourier } from './delivery-queue.js';
 import { type ExportTurns, exportTurns } from './export-turns.js';
 import { startHousekeeping } from './housekeeping.js';
 import type { Lifecycle } from './lifecycle.js';
+import { startMailSearch } from './mail-search.js';
 import type { Observability } from './observability.js';
 import { shareOfMemory } from './processes/place.js';
 import { recentBlobs } from './recent-blobs.js';
 import type { CourierStores } from './remote-courier.js';
-import { type DatabasePools, type Resources, SEARCHES_AT_ONCE } from './resources.js';
+import type { DatabasePools, Resources } from './resources.js';
 import { Revocations } from './revocations.js';
 import { version } from './version.js';
 
@@ -208,21 +203,16 @@ export async function startEngine(
   const accounts = stall.port(postgresDirectory(sql, shards, (keyIds) => revocations.announce(keyIds)));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
-  const merging = startSearchMerging({
-    store: postgresSearch(searchSql),
-    log,
-    ...(metrics && { meter: metrics.searchMerges }),
-  });
-  lifecycle.add('merges of search', () => merging.stop(), JOB_RESERVE_MS, STOP_MS);
-  const clearing = startMergeClearing({ store: merging.store, log });
-  lifecycle.add('clearing of merges', () => clearing.stop(), JOB_RESERVE_MS, STOP_MS);
-  const search = searchTurns(merging.store, SEARCHES_AT_ONCE);
-  const indexing = startSearchIndexing({ store: search, texts, log });
-  lifecycle.add('search', () => indexing.stop(), JOB_RESERVE_MS, STOP_MS);
   const owns = (accountId: string) => ownership.epochOf(accountId) !== undefined;
+  const search = startMailSearch({
+    sql: searchSql,
+    texts,
+    owns,
+    meter: metrics?.searchMerges,
+    log,
+    job: (name, stop) => lifecycle.add(name, stop, JOB_RESERVE_MS, STOP_MS),
+  });
   const offers = new MessageOffers(owns);
-  const renewal = startSearchRenewal({ store: search, texts, owns, log });
-  lifecycle.add('renewal of search', () => renewal.stop(), JOB_RESERVE_MS, STOP_MS);
   const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log });
   lifecycle.add('deferred filters', () => deferrals.stop(), JOB_RESERVE_MS, STOP_MS);
   const dueNotifier = new DueNotifier({ transport, ownership });
@@ -256,7 +246,7 @@ export async function startEngine(
     behavior: mailboxBehavior({
       store: mailboxRows,
       texts,
-      search: { store: search, indexing, renewal, merging },
+      search,
       deferrals,
       offers,
       blobs,
@@ -363,6 +353,7 @@ export async function startEngine(
     log,
   });
   lifecycle.add('housekeeping', () => housekeeping.stop(), JOB_RESERVE_MS, STOP_MS);
+  const { merging } = search;
   metrics?.watchEngine({ consumers, host, ownership, transport, redelivery, placing, releases, merging });
   const parts = {
     mailboxes: actors,
