@@ -45,8 +45,7 @@ export interface SearchCriteria {
  * Whether it is time to look what the index holds of emails that are gone: after the first that was removed since the mailbox was
  * loaded, and each time that twice as many were.
  */
-export const isIndexLookDue = (deadBefore: number, dead: number): boolean =>
-  dead > 0 && Math.floor(Math.log2(dead)) > (deadBefore === 0 ? -1 : Math.floor(Math.log2(deadBefore)));
+export const isIndexLookDue = (deadBefore: number, dead: number): boolean => Math.clz32(dead) < Math.clz32(deadBefore);
 
 /** By id or role; several folders share the roles `label` and `folder`, so these name none. */
 export function folderNamed(state: MailboxState, name: string): FolderColumns | undefined {
