@@ -3,8 +3,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { newId } from '../../src/ids/new-id.js';
 import { PackedIds } from '../../src/mail/packed-ids.js';
+import { uuidArray } from '../../src/store/postgres/binary-array.js';
 import { connect } from '../../src/store/postgres/client.js';
-import { uuidArray } from '../../src/store/postgres/uuid-array.js';
 import { testDatabase } from '../support/embedded-database.js';
 
 const ids = (maxLength: number) => fc.array(fc.uuid(), { minLength: 1, maxLength });

@@ -2,10 +2,10 @@
 // with the same values are one row. Many that begin together have packed ids, and the first of their UIDs (decision 0056).
 import { PackedIds } from '../../mail/packed-ids.js';
 import type { NetPlacements } from '../net-placements.js';
+import { uuidArray } from './binary-array.js';
 import { json, PASSED, type Part } from './commit-parts.js';
 import { runsOf } from './runs.js';
 import type { Pieces, StatementPiece } from './statement-pieces.js';
-import { uuidArray } from './uuid-array.js';
 
 /** From so many on, ids are packed: as elements of JSON they take five times as long to read. */
 const LEAST_PACKED = 100;
