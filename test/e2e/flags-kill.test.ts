@@ -3,13 +3,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { append } from '../../bench/imap/lines.js';
-import { ImapClient } from '../../bench/support/imap-client.js';
+import type { ImapClient } from '../../bench/support/imap-client.js';
 import { flagBit } from '../../src/mail/flags.js';
 import { eventually } from '../cluster/support/eventually.js';
-import { createAccount, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
+import { imapSession, nodeWithInbox } from '../support/filled-inbox.js';
+import { storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const KILLS = 10;
 const MESSAGES = 600;
@@ -49,12 +48,6 @@ function after(before: readonly Flags[], { first, last, isAdded, flag }: Store):
 
 const shown = (model: readonly Flags[]) => model.map((flags) => [...flags].sort().join(' '));
 
-async function session(node: TestNode, { email, key }: TestAccount): Promise<ImapClient> {
-  const client = await ImapClient.open({ port: port(node, 'imap') });
-  await client.ok(`LOGIN ${email} ${key}`);
-  return client;
-}
-
 async function flagsOf(client: ImapClient): Promise<string[]> {
   const { text } = await client.run('FETCH 1:* FLAGS', true);
   return [...text.matchAll(/^\* \d+ FETCH \(FLAGS \(([^)]*)\)\)/gm)].map(([, flags]) =>
@@ -64,22 +57,11 @@ async function flagsOf(client: ImapClient): Promise<string[]> {
 
 test('10 kills around STOREs of many messages lose no flags', async (t) => {
   t.timeout(300_000);
-  const settings = {
-    MANSIO_DATA_DIR: temporaryDirectory('mansio-flags-'),
-    MANSIO_HOSTED_DOMAINS: 'example.test',
-    MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
-    MANSIO_LOG_LEVEL: 'warn',
-  };
-  let node = await startTestNode(settings);
+  const { settings, account, ...first } = await nodeWithInbox('anna@example.test', MESSAGES);
+  let { node, client } = first;
   t.teardown(() => node.stop());
-  const sql = await storeOf(node);
-  const account = await createAccount(sql, 'anna@example.test', ['imap']);
-  await sql.end();
-  let client = await session(node, account);
-  const messages = Array.from({ length: MESSAGES }, (_, i) => Buffer.from(`Subject: ${i}\r\n\r\nx\r\n`));
-  await append(client, 'INBOX', messages);
   await client.ok('SELECT INBOX');
-  let model: readonly Flags[] = messages.map(() => new Set(['\\Seen']));
+  let model: readonly Flags[] = Array.from({ length: MESSAGES }, () => new Set(['\\Seen']));
   for (let kill = 1; kill <= KILLS; kill++) {
     for (let i = 0; i < STORES; i++) {
       const store = drawn();
@@ -97,7 +79,7 @@ test('10 kills around STOREs of many messages lose no flags', async (t) => {
     await node.kill('SIGKILL');
     const isAnswered = await answer;
     node = await startTestNode(settings);
-    client = await session(node, account);
+    client = await imapSession(node, account);
     await client.ok('SELECT INBOX');
     const found = await flagsOf(client);
     const whole = shown(after(model, last));

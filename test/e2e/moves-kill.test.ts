@@ -1,11 +1,9 @@
 // kill -9 around MOVEs of many messages whose flags were changed together before: each message is in one folder, a MOVE without an
 // answer holds for all of its messages or for none, and no flag is lost.
 import test from 'ava';
-import { append } from '../../bench/imap/lines.js';
-import { ImapClient } from '../../bench/support/imap-client.js';
-import { createAccount, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
-import { startTestNode, type TestNode } from '../support/node.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
+import type { ImapClient } from '../../bench/support/imap-client.js';
+import { imapSession, nodeWithInbox } from '../support/filled-inbox.js';
+import { startTestNode } from '../support/node.js';
 
 const KILLS = 6;
 const MESSAGES = 600;
@@ -15,12 +13,6 @@ const FOLDERS = ['INBOX', 'Archive'];
 type Model = Readonly<Record<string, readonly string[]>>;
 
 const random = (below: number) => Math.floor(Math.random() * below);
-
-async function session(node: TestNode, { email, key }: TestAccount): Promise<ImapClient> {
-  const client = await ImapClient.open({ port: port(node, 'imap') });
-  await client.ok(`LOGIN ${email} ${key}`);
-  return client;
-}
 
 async function found(client: ImapClient): Promise<Model> {
   const model: Record<string, string[]> = {};
@@ -40,20 +32,9 @@ const moved = (model: Model, from: string, to: string, count: number): Model => 
 
 test('6 kills around MOVEs of many messages lose no message and no flag', async (t) => {
   t.timeout(300_000);
-  const settings = {
-    MANSIO_DATA_DIR: temporaryDirectory('mansio-moves-'),
-    MANSIO_HOSTED_DOMAINS: 'example.test',
-    MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
-    MANSIO_LOG_LEVEL: 'warn',
-  };
-  let node = await startTestNode(settings);
+  const { settings, account, ...first } = await nodeWithInbox('zoe@example.test', MESSAGES);
+  let { node, client } = first;
   t.teardown(() => node.stop());
-  const sql = await storeOf(node);
-  const account = await createAccount(sql, 'zoe@example.test', ['imap']);
-  await sql.end();
-  let client = await session(node, account);
-  const messages = Array.from({ length: MESSAGES }, (_, i) => Buffer.from(`Subject: ${i}\r\n\r\nx\r\n`));
-  await append(client, 'INBOX', messages);
   let model = await found(client);
   t.deepEqual(model['INBOX']?.length, MESSAGES);
   for (let kill = 1; kill <= KILLS; kill++) {
@@ -72,7 +53,7 @@ test('6 kills around MOVEs of many messages lose no message and no flag', async 
     await node.kill('SIGKILL');
     const isAnswered = await answer;
     node = await startTestNode(settings);
-    client = await session(node, account);
+    client = await imapSession(node, account);
     const now = await found(client);
     const after = moved(model, from!, to!, count);
     const isMoved = isAnswered || now[from!]!.length !== model[from!]!.length;

@@ -115,28 +115,12 @@ test('mailboxes do with the message what their filters say', async (t) => {
 test('a mailbox that has much to do holds up none of the others', async (t) => {
   const { world, accounts } = await openWorld(t, 3);
   const [busy, ...others] = accounts;
-  let goOn = (): void => {};
-  const free = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
-  let began = (): void => {};
-  const isBusy = new Promise<void>((resolve) => {
-    began = resolve;
-  });
-  world.commit.by = async ({ accountId }, commit) => {
-    if (accountId === busy!.id) {
-      began();
-      await free;
-    }
-    return commit();
-  };
-  const working = world.mailboxes.of(busy!.id).ask('createLabel', { name: 'Büro', color: '#000000', sortOrder: 0 });
-  await isBusy;
+  const { goOn, done } = await keepBusy(world, busy!);
   const sending = send(world, accounts);
   while ((await stored(world, others)).subjects.flat().length < 2);
   check(t, await stored(world, accounts), { subjects: [[], ['Grüße 💌'], ['Grüße 💌']], waiting: 1 });
   goOn();
-  await working;
+  await done;
   t.true((await sending).deliveries.every(({ emailId }) => typeof emailId === 'string'));
   check(t, await stored(world, accounts), { subjects: accounts.map(() => ['Grüße 💌']), areWhole: true, waiting: 0 });
 });

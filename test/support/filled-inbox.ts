@@ -1,0 +1,38 @@
+// For tests that kill a node under IMAP: an account whose inbox has many small messages, and sessions of it.
+import { append } from '../../bench/imap/lines.js';
+import { ImapClient } from '../../bench/support/imap-client.js';
+import { createAccount, port, storeOf, type TestAccount } from './mailbox-client.js';
+import { startTestNode, type TestNode } from './node.js';
+import { temporaryDirectory } from './temporary-directory.js';
+
+export async function imapSession(node: TestNode, { email, key }: TestAccount): Promise<ImapClient> {
+  const client = await ImapClient.open({ port: port(node, 'imap') });
+  await client.ok(`LOGIN ${email} ${key}`);
+  return client;
+}
+
+/** `settings`: for the next nodes on the same data. The subjects of messages are their numbers from 0 on. */
+export async function nodeWithInbox(email: string, messages: number) {
+  const settings = {
+    MANSIO_DATA_DIR: temporaryDirectory('mansio-inbox-'),
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+    MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
+    MANSIO_LOG_LEVEL: 'warn',
+  };
+  const node = await startTestNode(settings);
+  try {
+    const sql = await storeOf(node);
+    const account = await createAccount(sql, email, ['imap']);
+    await sql.end();
+    const client = await imapSession(node, account);
+    await append(
+      client,
+      'INBOX',
+      Array.from({ length: messages }, (_, i) => Buffer.from(`Subject: ${i}\r\n\r\nx\r\n`)),
+    );
+    return { settings, node, account, client };
+  } catch (error) {
+    await node.stop();
+    throw error;
+  }
+}
