@@ -22,6 +22,16 @@ export function isSmall({ size }: Pick<BlobContent, 'size'>): boolean {
   return size <= SMALL_OCTETS;
 }
 
+/** What may be held back together for one commit. */
+const MOST_HELD = 100;
+const MOST_HELD_OCTETS = 512 * 1024;
+
+/** Whether the bytes of several may be held back for one commit. */
+export function areSmall(contents: readonly Pick<BlobContent, 'size'>[]): boolean {
+  const octets = contents.reduce((sum, { size }) => sum + size, 0);
+  return contents.length <= MOST_HELD && octets <= MOST_HELD_OCTETS && contents.every(isSmall);
+}
+
 /** A message that is in memory as a whole, and stays unchanged. */
 export function blobOf(bytes: Uint8Array): BlobContent {
   const hash = createHash('sha256').update(bytes).digest('hex');

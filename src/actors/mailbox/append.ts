@@ -49,17 +49,19 @@ export function append(
   return { reply: { uidValidity, emails, folderModseqs: modseqsOf(tx, toFolderId, before) } };
 }
 
-/** Appends a message that its commit stores. Whether Sent has a copy is looked up in the store first. */
+/** Appends messages that their commit stores. Whether Sent has a copy of a single one is looked up in the store first. */
 export function appendOffered(
   tx: MailboxTransaction,
-  { offerId, folderId, flags, replaces }: Payload<MailboxProtocol, 'appendOffered'>,
+  { offerId, folderId, flags, otherFlags = [], replaces }: Payload<MailboxProtocol, 'appendOffered'>,
 ): Outcome<MailboxProtocol, 'appendOffered'> {
   const offered = tx.offered(offerId);
   if (!('offer' in offered)) return { reply: offered };
-  if (folderNamed(tx, folderId)?.role === 'sent') return { reply: { isTaken: false } };
-  const { content, summary, receivedAt } = offered.offer.message;
-  const message = { blob: content.hash, summary, receivedAt, flags };
-  const { reply, refusal } = append(tx, { folderId, messages: [message], replaces });
+  const { message, others } = offered.offer;
+  if (others.length === 0 && folderNamed(tx, folderId)?.role === 'sent') return { reply: { isTaken: false } };
+  const messages = [message, ...others].map(({ content, summary, receivedAt }, i) => {
+    return { blob: content.hash, summary, receivedAt, flags: i === 0 ? flags : otherFlags[i - 1]! };
+  });
+  const { reply, refusal } = append(tx, { folderId, messages, replaces });
   if (reply === undefined) return { refusal };
   const result: OfferedAppend = reply;
   tx.take(offered.offer, result, true);

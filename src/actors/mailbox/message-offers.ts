@@ -3,7 +3,7 @@
 // in the end, and learns then whether the message is committed.
 import { atMost } from '../../bounds/time-bounds.js';
 import type { MessageSummary } from '../../mail/summary.js';
-import { type BlobContent, isSmall } from '../../store/blobs.js';
+import { areSmall, type BlobContent, isSmall } from '../../store/blobs.js';
 import { StoreFault } from '../../store/errors.js';
 import type { InboundDelivery, InboundEnvelope } from '../../store/inbound.js';
 import { type SharedDelivery, SharedMessage } from '../../store/shared-message.js';
@@ -36,16 +36,27 @@ type Ending<R> =
 /** `R`: what the command that takes the message comes to. */
 export class MessageOffer<R = unknown> {
   readonly message: OfferedMessage;
+  /** Messages that are taken with it, or not at all. */
+  readonly others: readonly OfferedMessage[];
   /** The part of the mailbox, when the message is offered to several. */
   readonly shared: SharedDelivery | undefined;
   readonly #withdrawn: () => void;
   #state: 'open' | 'taken' | Ending<R> = 'open';
   #ended: ((ending: Ending<R>) => void) | undefined;
 
-  constructor(message: OfferedMessage, withdrawn: () => void, shared?: SharedDelivery) {
+  constructor(
+    message: OfferedMessage,
+    withdrawn: () => void,
+    { shared, others = [] }: { readonly shared?: SharedDelivery; readonly others?: readonly OfferedMessage[] } = {},
+  ) {
     this.message = message;
+    this.others = others;
     this.#withdrawn = withdrawn;
     this.shared = shared;
+  }
+
+  get contents(): readonly BlobContent[] {
+    return [this.message, ...this.others].map(({ content }) => content);
   }
 
   /** Whether a commit may begin that takes the message. */
@@ -137,10 +148,16 @@ export class MessageOffers {
 
   /**
    * `id`: a UUID. `R` is what the command has as result that the maker of the offer asks the mailbox to carry out. Undefined when
-   * the message has to be stored first. Who makes the offer withdraws it.
+   * the message has to be stored first. Who makes the offer withdraws it. `others`: messages that are taken with it.
    */
-  offer<R>(accountId: string, id: string, message: OfferedMessage): MessageOffer<R> | undefined {
-    return isSmall(message.content) ? this.#offer(accountId, id, message) : undefined;
+  offer<R>(
+    accountId: string,
+    id: string,
+    message: OfferedMessage,
+    others: readonly OfferedMessage[] = [],
+  ): MessageOffer<R> | undefined {
+    const areFit = areSmall([message, ...others].map(({ content }) => content));
+    return areFit ? this.#offer(accountId, id, message, { others }) : undefined;
   }
 
   /**
@@ -156,7 +173,7 @@ export class MessageOffers {
     const shared = new SharedMessage(message.content, envelope, deliveries);
     const offers = new Map<string, MessageOffer<R>>();
     for (const { accountId, id } of deliveries) {
-      const offer = this.#offer<R>(accountId, id, message, { message: shared, id });
+      const offer = this.#offer<R>(accountId, id, message, { shared: { message: shared, id } });
       if (offer !== undefined) offers.set(id, offer);
     }
     return offers.size === 0 ? undefined : { message: shared, offers };
@@ -166,10 +183,10 @@ export class MessageOffers {
     accountId: string,
     id: string,
     message: OfferedMessage,
-    shared?: SharedDelivery,
+    more: ConstructorParameters<typeof MessageOffer>[2],
   ): MessageOffer<R> | undefined {
     if (!this.#owns(accountId) || this.#isLeft(accountId)) return undefined;
-    const offer = new MessageOffer<R>(message, () => this.#offers.delete(id), shared);
+    const offer = new MessageOffer<R>(message, () => this.#offers.delete(id), more);
     this.#offers.set(id, offer as MessageOffer);
     return offer;
   }
@@ -195,10 +212,11 @@ export class MessageOffers {
     return false;
   }
 
-  /** What the octets of the message weigh that a command takes: they all travel by one statement. 0 for other commands. */
+  /** What the messages weigh that a command takes: they all travel by one statement. 0 for other commands. */
   weightOf(payload: unknown): number {
     const { offerId } = payload as { readonly offerId?: string };
     const offer = offerId === undefined ? undefined : this.#offers.get(offerId);
-    return offer === undefined ? 0 : offer.message.content.size / OCTETS_OF_A_WEIGHT;
+    if (offer === undefined) return 0;
+    return offer.contents.reduce((sum, { size }) => sum + size / OCTETS_OF_A_WEIGHT, offer.others.length);
   }
 }

@@ -69,12 +69,14 @@ export const placementOperations = {
     refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords'],
     onRepeat: 'remembered',
   }),
-  /** As `append`, of one message that is offered to the mailboxes of a node and not stored yet: see `deliverOffered`. */
+  /** As `append`, of messages that are offered to the mailboxes of a node and not stored yet: see `deliverOffered`. */
   appendOffered: command({
     payload: object({
       offerId: string(),
       folderId: string(),
       flags: array(string()),
+      /** Of the messages behind the first. An earlier version finds no offer of several. */
+      otherFlags: optional(array(array(string()))),
       replaces: optional(object({ folderId: string(), uid: integer() })),
     }),
     reply: object({ isTaken: boolean() }),

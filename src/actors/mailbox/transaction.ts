@@ -108,11 +108,11 @@ export class MailboxTransaction {
     this.#context.offers.leave(this.state.accountId);
   }
 
-  /** Takes the message of an offer; `isKept`: the commit stores the octets. */
+  /** Takes what is offered; `isKept`: the commit stores the octets. */
   take(offer: MessageOffer, result: unknown, isKept: boolean): void {
     this.taken.set(offer, result);
     if (offer.shared !== undefined) this.#shared.push(offer.shared);
-    else if (isKept) this.#contents.push(offer.message.content);
+    else if (isKept) this.#contents.push(...offer.contents);
   }
 
   /** The slot of an email that exists after the batch so far, or -1. `id` must be a UUID. */

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { MessageOffer, MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
-import type { OfferedDelivery, OfferedEnqueue } from '../../../src/actors/mailbox/protocol.js';
+import type { OfferedAppend, OfferedDelivery, OfferedEnqueue } from '../../../src/actors/mailbox/protocol.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
@@ -188,6 +188,54 @@ test('a mailbox stores an offered message with its email, once, and what a filte
   t.deepEqual(foreign, { isTaken: false });
   await checkRows(world, t, id);
   await world.end();
+});
+
+test('messages of one offer are stored by one commit, each with its own flags, or none of them is', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id } = await world.directory.createAccount('zoe@example.test', 'Zoë 💌');
+  const mails = ['one', 'two', 'two', 'three 💌'].map((subject) => mailOf(subject));
+  const stored = async () => {
+    const hashes = mails.map(({ content }) => content.hash);
+    const [row] = await world.sql<[{ count: number }]>`
+      select count(*)::int as count from blobs where encode(hash, 'hex') = any(${hashes})`;
+    return row.count;
+  };
+  const append = async (flags: string[][], isWithdrawn = false) => {
+    const offerId = randomUUID();
+    const [first, ...others] = mails;
+    const offer = world.offers.offer<OfferedAppend>(id, offerId, first!, others)!;
+    if (isWithdrawn) t.is(await offer.withdraw(), undefined);
+    const payload = { offerId, folderId: 'sent', flags: flags[0]!, otherFlags: flags.slice(1) };
+    const ask = () => world.mailboxes.of(id).ask('appendOffered', payload);
+    const [{ reply, refusal }] = [...(await Promise.all([ask(), ask()])), await ask()];
+    return { isTaken: reply?.isTaken, refusal, result: (await offer.withdraw())?.result };
+  };
+  t.is((await append([[], [], ['\\Bad'], []])).refusal, 'noSuchFlag');
+  t.false((await append([[], [], [], []], true)).isTaken);
+  t.is(world.commits.length, 0);
+  t.is(await stored(), 0);
+  const { isTaken, result } = await append([['\\Seen'], [], ['Zoe', '\\Deleted'], ['\\Flagged']]);
+  t.true(isTaken);
+  t.deepEqual(
+    result?.emails.map(({ uid }) => uid),
+    [1, 2, 3, 4],
+  );
+  t.is(world.commits.length, 1);
+  t.is(await stored(), 3);
+  const rows = await world.sql`
+    select e.id, subject, flags::int as flags, keywords, deleted from emails e join placements p on p.email_id = e.id
+    where e.account_id = ${id} order by uid`;
+  t.deepEqual(
+    rows.map((row) => [row['id'], row['subject'], row['flags'], row['keywords'], row['deleted']]),
+    [
+      ['one', 1, [], false],
+      ['two', 0, [], false],
+      ['two', 0, ['Zoe'], true],
+      ['three 💌', 4, [], false],
+    ].map((row, i) => [result?.emails[i]?.emailId, ...row]),
+  );
+  await checkRows(world, t, id);
 });
 
 test('messages that come together are stored by statements of a bounded size', async (t) => {

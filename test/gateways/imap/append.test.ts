@@ -340,13 +340,22 @@ test('a message that the mailbox does not take is stored first', async (t) => {
     return [uidOf(tagged), ...asked];
   };
   t.deepEqual(await append('Drafts', new Literal(BYTES)), ['1', 'appendOffered']);
-  t.deepEqual(await append('Drafts', new Literal(BYTES), ' ', new Literal(BYTES)), ['2:3', 'append']);
+  t.deepEqual(await append('Drafts', new Literal(BYTES), ' ', new Literal(BYTES)), ['2:3', 'appendOffered']);
   // It may be a copy.
   t.deepEqual(await append('Sent', new Literal(BYTES)), ['1', 'appendOffered', 'append']);
   t.deepEqual(await append('Sent', new Literal(BYTES)), ['1', 'appendOffered', 'append']);
+  t.deepEqual(await append('Sent', new Literal(BYTES), ' ', new Literal(BYTES)), ['2:3', 'appendOffered']);
   t.deepEqual(await append('Drafts', new Literal(Buffer.alloc(300_000, 'x\r\n'))), ['4', 'append']);
+  const many = (count: number, octets: number) =>
+    Array.from({ length: count }, (_, n) => [' ', new Literal(`Subject: ${n}\r\n\r\n${'x'.repeat(octets)}`)])
+      .flat()
+      .slice(1);
+  t.deepEqual(await append('Archive', ...many(100, 5_000)), ['1:100', 'appendOffered']);
+  t.deepEqual(await append('Archive', ...many(101, 10)), ['101:201', 'append']);
+  t.deepEqual(await append('Archive', ...many(3, 200_000)), ['202:204', 'append']);
   gateway.mailboxes.hook('appendOffered', () => Promise.reject(new ActorFault('unsupported', 'an earlier version')));
   t.deepEqual(await append('Drafts', new Literal(BYTES)), ['5', 'append']);
+  t.deepEqual(await append('Archive', ...many(2, 10)), ['205:206', 'append']);
   // The answer is lost, and the message is taken.
   gateway.mailboxes.hook('appendOffered', async (_, ask) => {
     await ask();
@@ -365,7 +374,8 @@ test('a store that fails is a temporary failure, and nothing is kept', async (t)
     ++puts === 2
       ? Promise.reject(new StoreFault('store-unavailable', 'no database', { temporary: true }))
       : put.call(gateway.blobs, content);
-  const messages = Array.from({ length: 40 }, (_, n) => [' ', new Literal(`Subject: ${n}\r\n\r\n`)]).flat();
+  const body = 'x'.repeat(20_000);
+  const messages = Array.from({ length: 40 }, (_, n) => [' ', new Literal(`Subject: ${n}\r\n\r\n${body}`)]).flat();
   t.regex((await client.command('APPEND Drafts', ...messages)).tagged, /^NO \[UNAVAILABLE\] /);
   t.true(puts < 40, `${puts}`);
   t.is(gateway.context.spool.reserved, 0);

@@ -1,9 +1,9 @@
 // The messages of one command, all of which the mailbox takes or none. The octets of a message are stored while the next ones
-// are read, a few messages at a time: a command with many messages waits for few commits of the store. A small message that is
-// the only one is not stored before it has to be.
+// are read, a few messages at a time: a command with many messages waits for few commits of the store. A few small
+// messages are held back for the commit of the mailbox.
 import { type MessageSummary, summarize } from '../../../mail/summary.js';
 import type { SpooledContent } from '../../../spool/spool.js';
-import { type BlobStore, isSmall } from '../../../store/blobs.js';
+import { areSmall, type BlobStore } from '../../../store/blobs.js';
 
 /** Messages of one command. */
 const MOST_MESSAGES = 1_000;
@@ -25,10 +25,12 @@ export class MessageBatch {
   readonly messages: BatchedMessage[] = [];
   readonly #blobs: Pick<BlobStore, 'put'>;
   readonly #storing: Promise<void>[] = [];
+  #waitedFor = 0;
   #octets = 0;
   /** Messages whose octets are counted. */
   #counted = 0;
-  #unstored: SpooledContent | undefined;
+  /** Of all messages or of none. */
+  #held: SpooledContent[] = [];
 
   constructor(blobs: Pick<BlobStore, 'put'>) {
     this.#blobs = blobs;
@@ -36,16 +38,16 @@ export class MessageBatch {
 
   /** Whether no message can be added. */
   get isFull(): boolean {
-    // Counted when it is asked: the only message of a command is not asked about.
+    // Counted when it is asked: the last message of a command is not asked about.
     for (; this.#counted < this.messages.length; this.#counted++) {
       this.#octets += Buffer.byteLength(JSON.stringify(this.messages[this.#counted]));
     }
     return this.messages.length >= MOST_MESSAGES || this.#octets >= MOST_OCTETS;
   }
 
-  /** The only message, when nothing has begun to store it; it is the batch's until that is `settled`. */
-  get unstored(): (BatchedMessage & { readonly content: SpooledContent }) | undefined {
-    return this.#unstored && { ...this.messages[0]!, content: this.#unstored };
+  /** All messages, when nothing has begun to store one, else none; their octets are the batch's until that is `settled`. */
+  get unstored(): readonly (BatchedMessage & { readonly content: SpooledContent })[] {
+    return this.#held.map((content, i) => ({ ...this.messages[i]!, content }));
   }
 
   /** Takes the content over. Returns when the next message can be read. @throws StoreFault of a message before */
@@ -54,32 +56,29 @@ export class MessageBatch {
     { receivedAt, flags }: Pick<BatchedMessage, 'receivedAt' | 'flags'>,
   ): Promise<void> {
     this.messages.push({ blob: content.hash, summary: summarize(content.index), receivedAt, flags });
-    if (this.messages.length === 1 && isSmall(content)) {
-      this.#unstored = content;
+    if (this.#storing.length === 0 && areSmall([...this.#held, content])) {
+      this.#held.push(content);
       return;
     }
-    this.#storeFirst();
+    this.#storeHeld();
     this.#store(content);
-    await this.#storing.at(-MOST_STORING);
+    while (this.#storing.length - this.#waitedFor >= MOST_STORING) await this.#storing[this.#waitedFor++];
   }
 
   /** All messages are stored. @throws StoreFault */
   async stored(): Promise<void> {
-    this.#storeFirst();
+    this.#storeHeld();
     await Promise.all(this.#storing);
   }
 
   /** Nothing is stored any more, whether or not that has failed. */
   async settled(): Promise<void> {
-    this.#unstored?.release();
-    this.#unstored = undefined;
+    for (const content of this.#held.splice(0)) content.release();
     await Promise.allSettled(this.#storing);
   }
 
-  #storeFirst(): void {
-    const content = this.#unstored;
-    this.#unstored = undefined;
-    if (content !== undefined) this.#store(content);
+  #storeHeld(): void {
+    for (const content of this.#held.splice(0)) this.#store(content);
   }
 
   #store(content: SpooledContent): void {

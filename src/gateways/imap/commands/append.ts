@@ -1,6 +1,6 @@
 // Messages that the client brings: APPEND (RFC 9051 §6.3.12, RFC 3502, RFC 4469, RFC 3516, RFC 6855) and REPLACE (RFC 8508). They are
 // read as they come. What can be refused before a message is sent is refused before; all messages of a command are committed at
-// once, before it completes. One small message alone is stored by that commit.
+// once, before it completes. A few small messages are stored by that commit.
 import { OFFER_MS } from '../../../actors/mailbox/message-offers.js';
 import type { MailboxProtocol, OfferedAppend } from '../../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../../actors/runtime/protocol.js';
@@ -170,21 +170,23 @@ async function commit(session: Session, target: Target, batch: MessageBatch): Pr
 
 type Appended = Outcome<MailboxProtocol, 'append'>;
 
-/** Has the mailbox store a single message with its commit; undefined when the message has to be stored first. */
+/** Has the mailbox store the messages with its commit; undefined when they have to be stored first. */
 async function appendUnstored(
   { context, accountId }: Session,
   target: Target,
   { unstored }: MessageBatch,
 ): Promise<Appended | undefined> {
-  if (unstored === undefined) return undefined;
-  const { flags, content, summary, receivedAt } = unstored;
+  const [first, ...others] = unstored;
+  if (first === undefined) return undefined;
   const offerId = newId();
-  const offer = context.offers.offer<OfferedAppend>(accountId, offerId, { content, summary, receivedAt });
+  const offer = context.offers.offer<OfferedAppend>(accountId, offerId, first, others);
   if (offer === undefined) return undefined;
+  const otherFlags = others.length === 0 ? {} : { otherFlags: others.map(({ flags }) => flags) };
+  const payload = { offerId, flags: first.flags, ...otherFlags, ...target };
   let refused: Appended | undefined;
   const asked = context.mailboxes
     .of(accountId)
-    .ask('appendOffered', { offerId, flags, ...target }, { deadlineMs: OFFER_MS })
+    .ask('appendOffered', payload, { deadlineMs: OFFER_MS })
     .then(({ refusal }) => {
       if (refusal !== undefined) refused = { refusal };
     });
