@@ -4,6 +4,7 @@
 import { uuidText, uuidWords } from '../../mail/ids.js';
 import type { EmailPage } from '../../store/mailboxes.js';
 import { KeywordColumns } from './keyword-columns.js';
+import { RecentChanges } from './recent-changes.js';
 import { ARRAY_OCTETS } from './sparse-column.js';
 import { grownCapacity, NO_NUMBERS, resized, WIDE_LIMIT, WideColumn } from './wide-column.js';
 
@@ -45,6 +46,9 @@ export class EmailColumns {
   readonly #sizes = new WideColumn();
   readonly #modseqs = new WideColumn();
   readonly #keywords = new KeywordColumns();
+  #highestModseq = 0;
+  /** Made when it is asked for. */
+  #recent: RecentChanges | undefined;
 
   /** Slots in use, dead ones included; the slot of the next email. */
   get size(): number {
@@ -57,7 +61,14 @@ export class EmailColumns {
 
   get octets(): number {
     const wide = this.#receivedAt.octets + this.#sizes.octets + this.#modseqs.octets;
-    return OBJECT_OCTETS + this.#capacity * 18 + ARRAY_OCTETS * 2 + wide + this.#keywords.octets;
+    return (
+      OBJECT_OCTETS +
+      this.#capacity * 18 +
+      ARRAY_OCTETS * 2 +
+      wide +
+      this.#keywords.octets +
+      (this.#recent?.octets ?? 0)
+    );
   }
 
   /** Appends a page of loaded emails, ids ascending and above all before. */
@@ -241,6 +252,12 @@ export class EmailColumns {
     return this.#modseqs.get(slot);
   }
 
+  /** Slots of emails that changed after this modseq, perhaps more than once each; undefined when not all of them are known. */
+  changedAfter(modseq: number): number[] | undefined {
+    this.#recent ??= new RecentChanges(this.#highestModseq);
+    return this.#recent.after(modseq);
+  }
+
   isAlive(slot: number): boolean {
     return (this.#flags[slot]! & ALIVE) !== 0;
   }
@@ -252,7 +269,7 @@ export class EmailColumns {
   /** `keywords`: all of them, when they changed. */
   setFlags(slot: number, flags: number, keywords: readonly string[] | undefined, modseq: number): void {
     this.#flags[slot] = (this.#flags[slot]! & ~FLAGS) | (flags & FLAGS);
-    this.#modseqs.set(slot, modseq);
+    this.#changed(slot, modseq);
     if (keywords !== undefined) this.#keywords.set(slot, keywords);
   }
 
@@ -268,7 +285,13 @@ export class EmailColumns {
     const time = Math.min(Math.max(Math.round(receivedAt), EARLIEST), EARLIEST + WIDE_LIMIT - 1);
     this.#receivedAt.set(slot, modulo(this.#idTime(slot) - time + DISTANCE_BIAS));
     this.#sizes.set(slot, size);
+    this.#changed(slot, modseq);
+  }
+
+  #changed(slot: number, modseq: number): void {
     this.#modseqs.set(slot, modseq);
+    this.#highestModseq = Math.max(this.#highestModseq, modseq);
+    this.#recent?.add(slot, modseq);
   }
 
   /** ms since the epoch in the email's id. */

@@ -6,6 +6,7 @@ import type { ExpungedPage, FolderRow, PlacementPage } from '../../store/mailbox
 import type { EmailColumns } from './email-columns.js';
 import { type ExpungedSince, ExpungedUids } from './expunged-uids.js';
 import { DELETED_BIT } from './packed-columns.js';
+import { RecentChanges } from './recent-changes.js';
 import { ARRAY_OCTETS, SparseBits, SparseColumn } from './sparse-column.js';
 import { grownCapacity, NO_NUMBERS, resized } from './wide-column.js';
 
@@ -13,6 +14,8 @@ import { grownCapacity, NO_NUMBERS, resized } from './wide-column.js';
 const FOLDER_OCTETS = 450;
 /** Changes for which there is room at first. */
 const FEW = 16;
+/** Changes for which room is made after these: where some have changed mostly all have. */
+const MANY = 20_000;
 
 export interface SlotPlacement {
   readonly slot: number;
@@ -38,6 +41,9 @@ export class FolderColumns {
   #deleted: SparseBits | undefined;
   /** Where a placement changed later than its email. */
   #modseqs: SparseColumn | undefined;
+  #highestModseq = 0;
+  /** Of `#modseqs`; made when it is asked for. */
+  #recent: RecentChanges | undefined;
   #expunged: ExpungedUids | undefined;
   /** While no UID was expunged: those that were expunged at this modseq or before are not known. */
   #expungedFloor = 0;
@@ -58,7 +64,7 @@ export class FolderColumns {
   get octets(): number {
     const arrays = Number(this.#slots.length > 0) + Number(this.#byTime !== undefined);
     const orders = arrays * (this.#slots.length * 4 + ARRAY_OCTETS);
-    const columns = [this.#uids, this.#deleted, this.#modseqs, this.#expunged];
+    const columns = [this.#uids, this.#deleted, this.#modseqs, this.#recent, this.#expunged];
     return columns.reduce((sum, column) => sum + (column?.octets ?? 0), FOLDER_OCTETS + orders);
   }
 
@@ -203,33 +209,44 @@ export class FolderColumns {
 
   /** What was added or changed after this modseq, at most `limit` messages, from this UID on. */
   changedAfter(modseq: number, fromUid: number, limit: number): ChangedPage {
+    const recent = this.#recentAfter(modseq, fromUid);
+    if (recent !== undefined) return this.#page(recent, limit);
+    // One more than the limit says where the next page begins.
     let slots = new Uint32Array(FEW);
-    let modseqs = new Float64Array(FEW);
     let count = 0;
-    let nextUid = Number.POSITIVE_INFINITY;
-    for (let i = this.indexOfUid(fromUid); i < this.#count; i++) {
+    for (let i = this.indexOfUid(fromUid); i < this.#count && count <= limit; i++) {
       const slot = this.#slots[i]!;
-      const at = this.modseqOf(slot);
-      if (at <= modseq) continue;
-      if (count === limit) {
-        nextUid = this.uidOf(slot);
-        break;
-      }
-      if (count === slots.length) {
-        slots = resized(slots, count * 2);
-        modseqs = resized(modseqs, count * 2);
-      }
-      slots[count] = slot;
-      modseqs[count++] = at;
+      if (this.modseqOf(slot) <= modseq) continue;
+      if (count === slots.length) slots = resized(slots, count + Math.min(this.#count - i, MANY));
+      slots[count++] = slot;
     }
+    return this.#page(slots.subarray(0, count), limit);
+  }
+
+  /** By UID; undefined when not all of them are known. */
+  #recentAfter(modseq: number, fromUid: number): Uint32Array | undefined {
+    this.#recent ??= new RecentChanges(this.#highestModseq);
+    const placements = this.#recent.after(modseq);
+    const emails = placements && this.#emails.changedAfter(modseq);
+    if (emails === undefined) return undefined;
+    const from = Math.max(fromUid, 1);
+    const here = new Set([...placements!, ...emails].filter((slot) => this.uidOf(slot) >= from));
+    return Uint32Array.from(here).sort((a, b) => this.uidOf(a) - this.uidOf(b));
+  }
+
+  #page(changed: Uint32Array, limit: number): ChangedPage {
+    const count = Math.min(changed.length, limit);
     const uids = new Uint32Array(count);
     const flags = new Uint16Array(count);
+    const modseqs = new Float64Array(count);
     for (let i = 0; i < count; i++) {
-      const slot = slots[i]!;
+      const slot = changed[i]!;
       uids[i] = this.uidOf(slot);
       flags[i] = this.#emails.flags(slot) | (this.isDeleted(slot) ? DELETED_BIT : 0);
+      modseqs[i] = this.modseqOf(slot);
     }
-    return { slots: slots.subarray(0, count), uids, flags, modseqs: modseqs.subarray(0, count), nextUid };
+    const nextUid = count < changed.length ? this.uidOf(changed[count]!) : Number.POSITIVE_INFINITY;
+    return { slots: changed.subarray(0, count), uids, flags, modseqs, nextUid };
   }
 
   /** Octets of all messages here, and of those that have `\Deleted`. */
@@ -268,6 +285,8 @@ export class FolderColumns {
     if (modseq <= this.#emails.modseq(slot)) return;
     this.#modseqs ??= new SparseColumn();
     this.#modseqs.set(slot, modseq);
+    this.#highestModseq = Math.max(this.#highestModseq, modseq);
+    this.#recent?.add(slot, modseq);
   }
 
   #setDeleted(slot: number, isDeleted: boolean): void {

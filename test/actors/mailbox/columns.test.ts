@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { EmailColumns } from '../../../src/actors/mailbox/email-columns.js';
 import { FolderColumns } from '../../../src/actors/mailbox/folder-columns.js';
+import { DELETED_BIT } from '../../../src/actors/mailbox/packed-columns.js';
 import { SparseBits, SparseColumn } from '../../../src/actors/mailbox/sparse-column.js';
 import { uuidOctets, uuidText, uuidV7, uuidWords } from '../../../src/mail/ids.js';
 import type { FolderRow } from '../../../src/store/mailboxes.js';
@@ -92,9 +93,23 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('prune' as const), back: fc.nat(5), folder: folderNumber }),
   fc.record({ kind: fc.constant('trim' as const) }),
 );
-type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+const ask = fc.record({
+  kind: fc.constant('ask' as const),
+  folder: folderNumber,
+  back: fc.nat(20),
+  fromUid: fc.nat(20),
+  limit: fc.integer({ min: 1, max: 100 }),
+});
+type Drawn<A> = A extends fc.Arbitrary<infer S> ? S : never;
+type Step = Drawn<typeof step> | Drawn<typeof ask>;
 
-function play(model: Model, emails: EmailColumns, folders: readonly FolderColumns[], next: Step): void {
+function play(
+  t: ExecutionContext,
+  model: Model,
+  emails: EmailColumns,
+  folders: readonly FolderColumns[],
+  next: Step,
+): void {
   const modseq = ++model.modseq;
   switch (next.kind) {
     case 'add': {
@@ -152,6 +167,11 @@ function play(model: Model, emails: EmailColumns, folders: readonly FolderColumn
     case 'trim':
       emails.trim();
       for (const folder of folders) folder.trim();
+      return;
+    case 'ask': {
+      const { back, fromUid, limit } = next;
+      checkChanges(t, model.folders[next.folder]!.placements, folders[next.folder]!, [modseq - back, fromUid, limit]);
+    }
   }
 }
 
@@ -259,6 +279,26 @@ function checkFolder(
   }
 }
 
+function checkChanges(
+  t: ExecutionContext,
+  placements: readonly ModelPlacement[],
+  folder: FolderColumns,
+  [since, fromUid, limit]: readonly [since: number, fromUid: number, limit: number],
+): void {
+  const changed = placements
+    .map(({ email, uid, isDeleted, modseq }) => {
+      const flags = email.flags | (isDeleted ? DELETED_BIT : 0);
+      return { slot: email.slot, uid, flags, modseq: Math.max(modseq, email.modseq) };
+    })
+    .filter(({ uid, modseq }) => uid >= fromUid && modseq > since);
+  const { slots, uids, flags, modseqs, nextUid } = folder.changedAfter(since, fromUid, limit);
+  t.deepEqual(
+    [...slots].map((slot, i) => ({ slot, uid: uids[i], flags: flags[i], modseq: modseqs[i] })),
+    changed.slice(0, limit),
+  );
+  t.is(nextUid, changed[limit]?.uid ?? Number.POSITIVE_INFINITY);
+}
+
 const sorted = (names: readonly string[]): string[] =>
   [...names].sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
 
@@ -268,8 +308,24 @@ test('random histories leave the columns as a naive model says', (t) => {
       const model = new Model();
       const emails = new EmailColumns();
       const folders = model.folders.map(() => new FolderColumns(row, emails));
-      for (const next of steps) play(model, emails, folders, next);
+      for (const next of steps) play(t, model, emails, folders, next);
       check(t, model, emails, folders);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('what changed after a modseq is what a naive model says, asked again and again in random histories', (t) => {
+  const steps = fc.array(fc.oneof({ weight: 2, arbitrary: step }, { weight: 1, arbitrary: ask }), {
+    maxLength: 60,
+    size: 'max',
+  });
+  fc.assert(
+    fc.property(steps, (drawn) => {
+      const model = new Model();
+      const emails = new EmailColumns();
+      const folders = model.folders.map(() => new FolderColumns(row, emails));
+      for (const next of drawn) play(t, model, emails, folders, next);
     }),
     { numRuns: 150 },
   );

@@ -1,4 +1,5 @@
 // What searches, SORT and THREAD compare of a message: texts made from its header once and kept with the message.
+import { isAscii } from 'node:buffer';
 import { type BaseSubject, baseSubject } from '../../../mail/base-subject.js';
 import { decodedBodies, fieldFinder, headerText } from '../../../mail/field-text.js';
 import type { IndexedAddress } from '../../../mail/message-index.js';
@@ -54,14 +55,12 @@ export function searchedField(name: string): MessageText {
   return FIELDS.get(name) ?? { needs: { header: true }, isKept: false, read: fieldText(name) };
 }
 
-const ENCODED = /=\?|[\u0080-\u00ff]/;
-
 /** Whether a text, in the form in which texts are searched, is anywhere in the header. */
 export function isInHeader({ header }: Message, sought: string): boolean {
   const octets = header.toString('latin1');
   if (octets.toUpperCase().includes(sought)) return true;
   // What is written otherwise than it reads: in encoded words, in octets of UTF-8, over a folded line.
-  if (!sought.includes(' ') && !ENCODED.test(octets)) return false;
+  if (!sought.includes(' ') && isAscii(header) && !octets.includes('=?')) return false;
   return searchForm(headerText(header)).includes(sought);
 }
 

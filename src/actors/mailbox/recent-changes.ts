@@ -1,0 +1,34 @@
+// Which slots changed last: who asks what is new since a little while is answered from here, without a look at every email. Bounded:
+// changes that had to make room for others are not known any more.
+import { ARRAY_OCTETS } from './sparse-column.js';
+
+/** Changes that are kept: more at a time are as soon found by a look at all emails. */
+const KEPT = 64;
+
+export class RecentChanges {
+  readonly octets = KEPT * 12 + 2 * ARRAY_OCTETS;
+  readonly #slots = new Uint32Array(KEPT);
+  readonly #modseqs = new Float64Array(KEPT);
+  #count = 0;
+  /** Changes at this modseq or before may be missing. */
+  #floor: number;
+
+  constructor(floor: number) {
+    this.#floor = floor;
+  }
+
+  add(slot: number, modseq: number): void {
+    const at = this.#count++ % KEPT;
+    if (this.#count > KEPT) this.#floor = Math.max(this.#floor, this.#modseqs[at]!);
+    this.#slots[at] = slot;
+    this.#modseqs[at] = modseq;
+  }
+
+  /** Slots that changed after this modseq, perhaps more than once each; undefined when not all of them are known. */
+  after(modseq: number): number[] | undefined {
+    if (modseq < this.#floor) return undefined;
+    const slots: number[] = [];
+    for (let i = 0; i < Math.min(this.#count, KEPT); i++) if (this.#modseqs[i]! > modseq) slots.push(this.#slots[i]!);
+    return slots;
+  }
+}
