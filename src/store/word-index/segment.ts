@@ -21,6 +21,8 @@ interface Tools {
   readonly cutter: WordCutter;
   readonly occurrences: Occurrences;
   readonly writer: PageWriter;
+  /** Characters that were cut since the event loop had a turn. */
+  characters: number;
 }
 
 const spare: Tools[] = [];
@@ -39,7 +41,7 @@ export function segmentWith(emails: readonly IndexedEmail[], pages: readonly Ind
 
 /** Yields the event loop between stretches of work. */
 export async function pagesOf(texts: readonly IndexedTexts[]): Promise<readonly IndexPage[]> {
-  const tools = spare.pop() ?? { cutter: new WordCutter(), occurrences: new Occurrences(), writer: new PageWriter() };
+  const tools = spare.pop() ?? newTools();
   const { occurrences, writer } = tools;
   await collect(texts, tools);
   const words = occurrences.sort();
@@ -57,9 +59,16 @@ export async function pagesOf(texts: readonly IndexedTexts[]): Promise<readonly 
   return pages;
 }
 
-async function collect(texts: readonly IndexedTexts[], { cutter, occurrences }: Tools): Promise<void> {
+const newTools = (): Tools => ({
+  cutter: new WordCutter(),
+  occurrences: new Occurrences(),
+  writer: new PageWriter(),
+  characters: 0,
+});
+
+async function collect(texts: readonly IndexedTexts[], tools: Tools): Promise<void> {
+  const { cutter, occurrences } = tools;
   occurrences.clear();
-  let characters = 0;
   for (const [ordinal, { subject, sender, recipients, attachments, body }] of texts.entries()) {
     occurrences.beginEmail(ordinal);
     for (const [first, ...fields] of [
@@ -70,15 +79,16 @@ async function collect(texts: readonly IndexedTexts[], { cutter, occurrences }: 
       for (const field of fields) {
         let left = FIELD_WORDS;
         for (const piece of textPieces(field, PIECE)) {
-          characters += piece.length;
-          if (characters > PIECE) {
+          tools.characters += piece.length;
+          if (tools.characters > PIECE) {
             await nextTurn();
-            characters = piece.length;
+            tools.characters = piece.length;
           }
           cutter.cut(piece, left);
           occurrences.add(cutter, position, first === BODY_POSITION);
           position += cutter.count;
           left -= cutter.count;
+          if (left === 0) break;
         }
         position += GAP;
       }
