@@ -2,8 +2,8 @@
 // segment. `npm run bench word-index`.
 import { randomBytes } from 'node:crypto';
 import { uuidV7 } from '../src/mail/ids.js';
-import { searchTerms, wordsOf } from '../src/mail/search-text.js';
-import type { EmailWords } from '../src/store/search.js';
+import { searchTerms } from '../src/mail/search-text.js';
+import type { IndexedEmail } from '../src/store/search.js';
 import type { IndexPage, Segment } from '../src/store/word-index/index-page.js';
 import { mergedPages } from '../src/store/word-index/merged-pages.js';
 import { segmentOf } from '../src/store/word-index/segment.js';
@@ -33,15 +33,17 @@ function repeated(n: number, different: number): string {
   return text;
 }
 
-function email(n: number, body: string): EmailWords {
+function email(n: number, body: string): IndexedEmail {
   return {
     accountId: '01a20640-2924-7000-a729-5b5ff2b1abd0',
     id: uuidV7(1_700_000_000_000 + n, 0, randomBytes(8)),
-    subject: wordsOf('a subject of words'),
-    sender: wordsOf('Ann ann@remote.test'),
-    recipients: wordsOf('Bob bob@example.test'),
-    attachments: [],
-    body: wordsOf(body),
+    texts: {
+      subject: 'a subject of words',
+      sender: 'Ann ann@remote.test',
+      recipients: 'Bob bob@example.test',
+      attachments: '',
+      body,
+    },
   };
 }
 

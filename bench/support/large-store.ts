@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresSearch } from '../../src/store/postgres/search.js';
-import type { EmailWords } from '../../src/store/search.js';
+import type { IndexedEmail } from '../../src/store/search.js';
 import type { BenchNode } from './node.js';
 
 const MESSAGES = 2_000;
@@ -107,11 +107,11 @@ async function indexAccount(sql: Sql, accountId: string): Promise<void> {
   for (let n = 1; ; ) {
     const emails = await store.unindexed([accountId], SEGMENT);
     if (emails.length === 0) return;
-    const words = emails.map(({ id }): EmailWords => {
+    const words = emails.map(({ id }): IndexedEmail => {
       const body = messages[n % MESSAGES]!;
-      const email = { accountId, id, subject: body.slice(0, 6), body: [...body, rareWordOf(n)] };
+      const fields = { subject: body.slice(0, 6).join(' '), body: [...body, rareWordOf(n)].join(' ') };
       n++;
-      return { ...email, sender: ['ann', 'ann', 'remote', 'test'], recipients: [], attachments: [] };
+      return { accountId, id, texts: { ...fields, sender: 'Ann ann@remote.test', recipients: '', attachments: '' } };
     });
     await store.put(words);
     for (let more = true; more; ) ({ mayBeMore: more } = await store.merge(accountId, { signal }));

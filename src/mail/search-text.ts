@@ -1,10 +1,9 @@
 // The words of search, made from indexed text and from queries in the same way. Case, accents and forms of a letter are
 // folded; a word is a run of letters and digits; in scripts that are written without spaces each character is a word, and a
-// query finds a run of them as a phrase.
-import { asciiWords } from './ascii-words.js';
+// query finds a run of them as a phrase. Indexed text is cut by `WordCutter`, which finds the same words faster.
 
-/** Longer words are cut, so a query finds their start. */
-const LONGEST_WORD = 64;
+/** Letters. Longer words are cut, so a query finds their start. */
+export const LONGEST_WORD = 64;
 
 const SCRIPTS_WITHOUT_SPACES = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Thai', 'Lao', 'Khmer', 'Myanmar'];
 const SINGLE = SCRIPTS_WITHOUT_SPACES.map((script) => `\\p{Script=${script}}`).join('');
@@ -13,7 +12,7 @@ const WORD = new RegExp(
   'gv',
 );
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it says ASCII
-const ASCII = /^[\x00-\x7f]*$/;
+export const ASCII = /^[\x00-\x7f]*$/;
 
 /** Letters that compatibility decomposition leaves whole and people write otherwise. */
 const ALIKE: Readonly<Record<string, string>> = {
@@ -44,11 +43,13 @@ export function fold(text: string): string {
 
 /** In order; at most `limit`. */
 export function wordsOf(text: string, limit = Number.POSITIVE_INFINITY): string[] {
-  if (ASCII.test(text)) return asciiWords(text, limit, LONGEST_WORD);
-  const folded = fold(text);
-  if (ASCII.test(folded)) return asciiWords(folded, limit, LONGEST_WORD);
-  const words: string[] = folded.match(WORD) ?? [];
+  const words = wordsOfFolded(fold(text));
   if (words.length > limit) words.length = limit;
+  return words;
+}
+
+export function wordsOfFolded(folded: string): string[] {
+  const words: string[] = folded.match(WORD) ?? [];
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!;
     if (word.length > LONGEST_WORD) words[i] = Array.from(word).slice(0, LONGEST_WORD).join('');

@@ -1,6 +1,6 @@
 // The words of messages for the actors: the text body of a blob as the decoder of the gateways gives it, and the names in its
 // header. It has a decoder of its own, so that a burst of deliveries never keeps a reader of mail waiting.
-import type { BodyText, EmailTexts } from '../actors/mailbox/email-texts.js';
+import type { BodyText, EmailTexts, SearchableTexts, StoredMessage } from '../actors/mailbox/email-texts.js';
 import { BodyDecoder, type ReadRanges, type Viewer } from '../decode/decoder.js';
 import type { IndexedAddress, MessageIndex } from '../mail/message-index.js';
 import type { BlobStore } from '../store/blobs.js';
@@ -69,20 +69,21 @@ export function openEmailTexts(
       signal?.throwIfAborted();
       const small = [...indexes].flatMap(([blob, { size }]) => (size <= SMALL_OCTETS ? [blob] : []));
       const whole = small.length === 0 ? new Map<string, Uint8Array>() : await blobs.readAll(small);
-      return Promise.all(
-        messages.map(async ({ accountId, blob }) => {
-          const index = indexes.get(blob);
-          if (index === undefined) return { recipients: '', attachments: '', body: '' };
-          const octets = whole.get(blob);
-          const read = octets === undefined ? readerOf(blob) : within(octets);
-          const { to, cc } = index.envelope;
-          return {
-            recipients: joined([...to, ...cc].map(nameOf)),
-            attachments: joined(index.attachments.map(({ fileName }) => fileName)),
-            body: (await bodyOf(index, read, decoder, { accountId, ...(signal && { signal }) })).text,
-          };
-        }),
-      );
+      const found = new Map<string, Promise<SearchableTexts>>();
+      const textsOf = async ({ accountId, blob }: StoredMessage): Promise<SearchableTexts> => {
+        const index = indexes.get(blob);
+        if (index === undefined) return { recipients: '', attachments: '', body: '' };
+        const octets = whole.get(blob);
+        const read = octets === undefined ? readerOf(blob) : within(octets);
+        const { to, cc } = index.envelope;
+        return {
+          recipients: joined([...to, ...cc].map(nameOf)),
+          attachments: joined(index.attachments.map(({ fileName }) => fileName)),
+          body: (await bodyOf(index, read, decoder, { accountId, ...(signal && { signal }) })).text,
+        };
+      };
+      for (const message of messages) if (!found.has(message.blob)) found.set(message.blob, textsOf(message));
+      return Promise.all(messages.map(({ blob }) => found.get(blob)!));
     },
     async close() {
       await Promise.all([decoder.close(), longDecoder.close()]);

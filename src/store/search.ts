@@ -15,18 +15,20 @@ export interface UnindexedEmail {
   readonly subject: string;
 }
 
-/** Words as `mail/search-text` gives them, in order. */
-export interface IndexedWords {
-  readonly subject: readonly string[];
-  readonly sender: readonly string[];
-  readonly recipients: readonly string[];
-  readonly attachments: readonly string[];
-  readonly body: readonly string[];
+/** What is found of an email. */
+export interface IndexedTexts {
+  readonly subject: string;
+  readonly sender: string;
+  readonly recipients: string;
+  readonly attachments: string;
+  readonly body: string;
 }
 
-export interface EmailWords extends IndexedWords {
+export interface IndexedEmail {
   readonly accountId: string;
   readonly id: string;
+  /** Emails of one message share them: their words are cut and written once. */
+  readonly texts: IndexedTexts;
 }
 
 /** Of an email: everything that is indexed, or its body with the names of attachments. */
@@ -73,7 +75,7 @@ export interface SearchStore {
    * them. Doing it twice, or two at once, does no harm. Returns the accounts of which nothing was stored, because they are
    * being deleted or are gone: the statement does not wait for a deletion to end.
    */
-  put(emails: readonly EmailWords[]): Promise<readonly string[]>;
+  put(emails: readonly IndexedEmail[]): Promise<readonly string[]>;
   /** Emails in this part of which every term matches; after `after` when given: meant for few. */
   matches(accountId: string, terms: readonly SearchTerm[], part: SearchPart, after?: string): Promise<FoundEmails>;
   /** Merges one set of segments that is due. Two at once do no harm. */

@@ -9,9 +9,10 @@ import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { postgresSearch } from '../../src/store/postgres/search.js';
-import type { EmailWords } from '../../src/store/search.js';
+import type { IndexedEmail } from '../../src/store/search.js';
 import { foundEarlier, putEarlier, unindexedEarlier } from '../support/earlier-search.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import { textsWith } from '../support/field-words.js';
 
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -23,7 +24,7 @@ async function setUp(t: ExecutionContext) {
   const store = postgresSearch(sql);
   const { id: accountId } = await directory.createAccount(`${randomUUID()}@example.test`, 'Zoë 💌');
   const ids: string[] = [];
-  const emails: EmailWords[] = [];
+  const emails: IndexedEmail[] = [];
   /** Emails that are not yet searchable. */
   async function deliver(count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
@@ -32,8 +33,8 @@ async function setUp(t: ExecutionContext) {
         insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
           received_at, size, has_attachments, attachment_count, flags, modseq)
         values (${accountId}, ${id}, '\\x00', '', ${id}, '{}', '', '', '', '', now(), 1, false, 0, 0, 1)`;
-      const fields = { subject: ['word', `number${ids.length}`], sender: ['zoe'], recipients: [], attachments: [] };
-      emails.push({ accountId, id, ...fields, body: ['the', 'body', '💌'] });
+      const texts = textsWith({ subject: `word number${ids.length}`, sender: 'Zoë', body: 'the body 💌' });
+      emails.push({ accountId, id, texts });
       ids.push(id);
     }
   }

@@ -11,6 +11,7 @@ import { postgresSearch } from '../../src/store/postgres/search.js';
 import type { SearchLimits } from '../../src/store/postgres/search-matches.js';
 import type { SearchStore } from '../../src/store/search.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import { textsWith } from '../support/field-words.js';
 import { gated, signalled } from '../support/gated-sql.js';
 
 const NO_SIGNAL = new AbortController().signal;
@@ -42,9 +43,9 @@ async function setUp(t: ExecutionContext) {
       insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
         received_at, size, has_attachments, attachment_count, flags, modseq)
       values (${accountId}, ${id}, '\\x00', '', ${id}, '{}', '', '', '', '', now(), 1, false, 0, 0, 1)`;
-    const body = Array.from({ length: words }, (_, i) => `w${(i * 7 + n) % (2 * words)}`);
-    const fields = { subject: ['all', `number${n}`], sender: ['zoe', '💌'], recipients: [], attachments: [], body };
-    t.deepEqual(await store.put([{ accountId, id, ...fields }]), []);
+    const body = Array.from({ length: words }, (_, i) => `w${(i * 7 + n) % (2 * words)}`).join(' ');
+    const texts = textsWith({ subject: `all number${n}`, sender: 'Zoë 💌', body });
+    t.deepEqual(await store.put([{ accountId, id, texts }]), []);
     return id;
   }
 
@@ -263,15 +264,7 @@ test('the same emails put by two nodes at once are found once, and are in one se
     insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
       received_at, size, has_attachments, attachment_count, flags, modseq)
     select ${accountId}, x, '\\x00', '', x, '{}', '', '', '', '', now(), 1, false, 0, 0, 1 from unnest(${ids}::uuid[]) x`;
-  const emails = ids.map((id) => ({
-    accountId,
-    id,
-    subject: ['word'],
-    sender: [],
-    recipients: [],
-    attachments: [],
-    body: [],
-  }));
+  const emails = ids.map((id) => ({ accountId, id, texts: textsWith({ subject: 'word' }) }));
   const stores = [store, postgresSearch(open('other'))];
   await Promise.all(stores.map((each) => each.put(emails)));
   t.deepEqual(await segments(accountId), [8]);

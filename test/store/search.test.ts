@@ -9,12 +9,13 @@ import { type SearchTerm, wordCount } from '../../src/mail/search-text.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresSearch } from '../../src/store/postgres/search.js';
-import { type IndexedWords, SEARCH_PARTS, type SearchPart, type SearchStore } from '../../src/store/search.js';
+import { SEARCH_PARTS, type SearchPart, type SearchStore } from '../../src/store/search.js';
 import { putEarlier } from '../support/earlier-search.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import { type FieldWords, textsOf, textsWith } from '../support/field-words.js';
 
 /** Every term somewhere in one of the fields, word after word, the last as a prefix. */
-function isMatch(email: IndexedWords, terms: readonly SearchTerm[], part: SearchPart): boolean {
+function isMatch(email: FieldWords, terms: readonly SearchTerm[], part: SearchPart): boolean {
   const { subject, sender, recipients, attachments, body } = email;
   const fields = part === 'body' ? [attachments, body] : [subject, sender, recipients, attachments, body];
   return terms.every(({ words, prefix }) =>
@@ -77,7 +78,7 @@ test('random words and terms agree with the definition, in whatever segments and
         const { id: accountId } = await directory.createAccount(`${randomUUID()}@example.test`, 'Search');
         const ids = emails.map((_, n) => idOf(n));
         await addEmails(sql, [accountId], ids);
-        const indexed = emails.map((each, n) => ({ accountId, id: idOf(n), ...each }));
+        const indexed = emails.map((each, n) => ({ accountId, id: idOf(n), texts: textsOf(each) }));
         await putEarlier(sql, indexed.slice(0, earlier));
         for (const page of pages) {
           const next = await store.unindexed([accountId], page);
@@ -131,8 +132,8 @@ test('an account that is being deleted holds up no other, and becomes searchable
   const [deleted, other] = accountIds as [string, string];
   await addEmails(sql, accountIds, [newId()]);
   const page = await store.unindexed(accountIds, 10);
-  const fields = { subject: ['word'], sender: [], recipients: [], attachments: [], body: [] };
-  const emails = page.map(({ accountId, id }) => ({ accountId, id, ...fields }));
+  const texts = textsWith({ subject: 'word' });
+  const emails = page.map(({ accountId, id }) => ({ accountId, id, texts }));
   const waiting = async () => (await store.unindexed(accountIds, 10)).map(({ accountId }) => accountId);
   await sql.begin(async (tx) => {
     await tx`select from accounts where id = ${deleted} for update`;
@@ -171,22 +172,19 @@ test('emails become searchable, and their segments are merged, without a look at
   const store = postgresSearch(sql);
   const put = async () => {
     const page = await store.unindexed(accountIds, 5);
-    await store.put(page.map((each) => ({ ...each, ...fieldsOf('word') })));
+    await store.put(page.map((each) => ({ ...each, texts: textsWith({ body: 'word' }) })));
     return page.length;
   };
   const rows = await rowsRead(sql, async () => t.is(await put(), 10));
   t.true(rows.emails >= 10 && rows.emails < 100, `${rows.emails} rows were read`);
   for (let i = 1; i < 16; i++) await put();
-  const segments = { accountId: others[0]!, ...fieldsOf('other') };
-  await store.put([{ ...segments, id: newId() }]);
+  await store.put([{ accountId: others[0]!, id: newId(), texts: textsWith({ body: 'other' }) }]);
   const merging = await rowsRead(sql, async () => {
     t.is((await store.merge(accountIds[0]!, { signal: new AbortController().signal })).segments, 16);
   });
   t.true(merging.emails >= 80 && merging.emails < 200, `${merging.emails} emails were read`);
   t.true(merging.segments >= 16 && merging.segments < 200, `${merging.segments} segments were read`);
 });
-
-const fieldsOf = (body: string) => ({ subject: [], sender: [], recipients: [], attachments: [], body: [body] });
 
 async function rowsRead(sql: Sql, work: () => Promise<unknown>): Promise<{ emails: number; segments: number }> {
   const read = async () => {

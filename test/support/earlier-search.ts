@@ -1,17 +1,19 @@
 // The index of words as nodes of the versions before segments write it: a tsvector an email, and how far an account is searchable.
 import type { Sql } from '../../src/store/postgres/client.js';
 import { phraseOrder } from '../../src/store/postgres/earlier-search.js';
-import type { EmailWords, IndexedWords } from '../../src/store/search.js';
+import type { IndexedEmail } from '../../src/store/search.js';
+import { type FieldWords, fieldWordsOf } from './field-words.js';
 
 const GAP = 10;
 
 /** Of accounts' next emails, in order. */
-export async function putEarlier(sql: Sql, emails: readonly EmailWords[]): Promise<void> {
+export async function putEarlier(sql: Sql, emails: readonly IndexedEmail[]): Promise<void> {
   for (const email of emails) {
     const { accountId, id } = email;
+    const words = fieldWordsOf(email.texts);
     await sql`
       insert into email_search (account_id, email_id, words, word_order, version)
-      values (${accountId}, ${id}, ${tsvectorOf(accountId, email)}::text::tsvector, ${wordOrderOf(email)}, 2)
+      values (${accountId}, ${id}, ${tsvectorOf(accountId, words)}::text::tsvector, ${wordOrderOf(words)}, 2)
       on conflict (account_id, email_id) do nothing`;
     await sql`
       insert into search_state (account_id, upto) values (${accountId}, ${id})
@@ -35,7 +37,7 @@ export async function foundEarlier(sql: Sql, accountId: string, word: string): P
   return rows.map(({ id }) => id);
 }
 
-function fieldsOf({ subject, sender, recipients, attachments, body }: IndexedWords) {
+function fieldsOf({ subject, sender, recipients, attachments, body }: FieldWords) {
   return [
     [subject, 'A'],
     [sender, 'B'],
@@ -45,7 +47,7 @@ function fieldsOf({ subject, sender, recipients, attachments, body }: IndexedWor
   ] as const;
 }
 
-function tsvectorOf(accountId: string, email: IndexedWords): string {
+function tsvectorOf(accountId: string, email: FieldWords): string {
   const places = new Map<string, string[]>();
   let position = 0;
   for (const [words, weight] of fieldsOf(email)) {
@@ -60,7 +62,7 @@ function tsvectorOf(accountId: string, email: IndexedWords): string {
 }
 
 /** None of an email of many words. */
-function wordOrderOf(email: IndexedWords): Uint8Array | null {
+function wordOrderOf(email: FieldWords): Uint8Array | null {
   const order = fieldsOf(email).flatMap(([words]) => [...phraseOrder(words), 0]);
   return order.length > 512 ? null : Buffer.from(order);
 }

@@ -27,6 +27,6 @@ export interface EmailTexts {
   text(accountId: string, blob: string): Promise<BodyText>;
   /** As much of it as is shown to people: of at most 8 MiB of the message. @throws StoreFault */
   longText(accountId: string, blob: string): Promise<BodyText>;
-  /** Of each message, all in memory at once. Rejects when `signal` aborts. @throws StoreFault */
+  /** Of each message, all in memory at once; messages of one blob have the same object. Rejects when `signal` aborts. @throws StoreFault */
   searchable(messages: readonly StoredMessage[], signal?: AbortSignal): Promise<readonly SearchableTexts[]>;
 }

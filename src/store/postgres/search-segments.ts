@@ -1,8 +1,8 @@
 // The rows of segments: how they are made, read and deleted. Accounts that are being deleted get none: the deletion locks the row
 // of the account first, then deletes segments and at last pages.
-import type { EmailWords } from '../search.js';
+import type { IndexedEmail } from '../search.js';
 import { levelOf, type Segment } from '../word-index/index-page.js';
-import { segmentOf } from '../word-index/segment.js';
+import { pagesOf, segmentWith } from '../word-index/segment.js';
 import { binaryArray } from './binary-array.js';
 import { type Fragment, guarded, type Sql } from './client.js';
 import { isLeftBehind } from './earlier-search.js';
@@ -26,19 +26,26 @@ export interface NewSegment extends Segment {
   readonly accountId: string;
 }
 
-/** Of each account one, accounts ascending. */
-async function newSegments(emails: readonly EmailWords[]): Promise<readonly NewSegment[]> {
-  const byAccount = new Map<string, EmailWords[]>();
+/** Of each account one, accounts ascending. Accounts with the same texts have the same pages. */
+async function newSegments(emails: readonly IndexedEmail[]): Promise<readonly NewSegment[]> {
+  const byAccount = new Map<string, IndexedEmail[]>();
   for (const email of emails) {
     const others = byAccount.get(email.accountId);
     if (others === undefined) byAccount.set(email.accountId, [email]);
     else others.push(email);
   }
   const segments: NewSegment[] = [];
-  for (const accountId of [...byAccount.keys()].sort())
-    segments.push({ accountId, ...(await segmentOf(byAccount.get(accountId)!)) });
+  for (const accountId of [...byAccount.keys()].sort()) {
+    const own = byAccount.get(accountId)!;
+    const like = segments.find((other) => haveSameTexts(byAccount.get(other.accountId)!, own));
+    const pages = like?.pages ?? (await pagesOf(own.map(({ texts }) => texts)));
+    segments.push({ accountId, ...segmentWith(own, pages) });
+  }
   return segments;
 }
+
+const haveSameTexts = (some: readonly IndexedEmail[], others: readonly IndexedEmail[]): boolean =>
+  some.length === others.length && some.every(({ texts }, i) => texts === others[i]!.texts);
 
 /** The rows of segments as a source of `insert into search_segments (…) select`. */
 export const segmentColumns = (sql: Sql): Fragment => sql`
@@ -55,7 +62,7 @@ export function segmentRows(sql: Sql, segments: readonly NewSegment[]): Fragment
 }
 
 /** A deletion of an account may take long: the accounts beside it do not wait. Returns the accounts that were not locked. */
-export async function putSegments(sql: Sql, emails: readonly EmailWords[]): Promise<readonly string[]> {
+export async function putSegments(sql: Sql, emails: readonly IndexedEmail[]): Promise<readonly string[]> {
   if (emails.length === 0) return [];
   const segments = await newSegments(emails);
   const accountIds = segments.map(({ accountId }) => accountId);

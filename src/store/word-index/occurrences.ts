@@ -1,11 +1,14 @@
 // Every place of every word of some emails, in the order of the places; then sorted by word. Typed arrays are used again: an
 // object an occurrence would cost more than all else.
 import { endianness } from 'node:os';
+import type { WordCutter } from '../../mail/word-cutter.js';
 import { BODY_POSITION, NO_POSITION } from './index-page.js';
 import { Vocabulary } from './vocabulary.js';
 
-/** Words that are added at a time, at most. */
-export const MOST_AT_ONCE = 10_000;
+/** No phrase reaches from one field into the next. */
+export const GAP = 10;
+/** Of positions in header fields: they end a gap before those of the body part. */
+const HEADER_END = BODY_POSITION - GAP;
 const FIRST_CAPACITY = 16 * 1024;
 /** Larger arrays are given back. */
 const KEPT_CAPACITY = 256 * 1024;
@@ -30,12 +33,12 @@ export class Occurrences {
   #words = new Int32Array(FIRST_CAPACITY);
   #ordinals = new Int32Array(FIRST_CAPACITY);
   #positions = new Int32Array(FIRST_CAPACITY);
-  /** The same in the order of `words`. */
+  /** The same in the order of the words. */
   #sortedOrdinals = new Int32Array(FIRST_CAPACITY);
   #sortedPositions = new Int32Array(FIRST_CAPACITY);
   /** What the words are sorted by. */
   #keys = new BigUint64Array(FIRST_CAPACITY);
-  /** Of each word: how often it came, and in which half of which email it came last, and how often there. */
+  /** Of each word: how often it came, then where its occurrences end; and in which half of which email it came last, and how often there. */
   #counts = new Int32Array(FIRST_CAPACITY);
   #lastHalves = new Int32Array(FIRST_CAPACITY);
   #places = new Uint16Array(FIRST_CAPACITY);
@@ -44,6 +47,11 @@ export class Occurrences {
 
   get isReusable(): boolean {
     return Math.max(this.#words.length, this.#counts.length) <= KEPT_CAPACITY;
+  }
+
+  /** By word, where its sorted occurrences end. */
+  get ends(): Int32Array {
+    return this.#counts;
   }
 
   get ordinals(): Int32Array {
@@ -64,18 +72,22 @@ export class Occurrences {
     this.#octets = 0;
   }
 
-  /** Words `from` to `to` of a field, of which the first is at `position`. Those from `end` on have none. */
-  add(field: readonly string[], from: number, to: number, position: number, end: number): void {
-    this.#reserve();
+  /** Words of a field, of which the first is at `position`. Those of header fields beyond the last position have none. */
+  add({ octets, ends, hashes, count }: WordCutter, position: number, isInBody: boolean): void {
+    if (this.#octets > EMAIL_OCTETS) return;
+    this.#reserve(count);
     const { vocabulary } = this;
     const ordinal = this.#ordinal;
     const [words, ordinals, positions] = [this.#words, this.#ordinals, this.#positions];
     const [counts, lastHalves, places] = [this.#counts, this.#lastHalves, this.#places];
-    const half = ordinal * 2 + (position >= BODY_POSITION ? 1 : 0);
+    const half = ordinal * 2 + (isInBody ? 1 : 0);
+    const end = isInBody ? Number.POSITIVE_INFINITY : HEADER_END;
     let at = this.length;
     let known = vocabulary.size;
-    for (let i = from; i < to; i++) {
-      const word = vocabulary.numberOf(field[i]!);
+    let start = 0;
+    for (let i = 0; i < count; i++) {
+      const word = vocabulary.numberOf(octets, start, ends[i]!, hashes[i]!);
+      start = ends[i]!;
       if (word === known) {
         known++;
         counts[word] = 0;
@@ -99,29 +111,33 @@ export class Occurrences {
     this.length = at;
   }
 
-  /** The words in the order of their octets, and by word where its occurrences end: they follow those of the word before. */
-  sort(): { readonly words: Int32Array; readonly ends: Int32Array } {
+  /** The words in the order of their octets. Afterwards `place` says where the occurrences of each are. */
+  sort(): Int32Array {
     const words = this.#sortedWords();
-    const counts = this.#counts;
-    // From now on, where the next occurrence of each word goes.
+    const ends = this.#counts;
     let place = 0;
     for (const word of words) {
-      const count = counts[word]!;
-      counts[word] = place;
+      const count = ends[word]!;
+      ends[word] = place;
       place += count;
     }
     if (this.#sortedOrdinals.length < this.length) {
       this.#sortedOrdinals = new Int32Array(this.#words.length);
       this.#sortedPositions = new Int32Array(this.#words.length);
     }
-    const [occurrences, ordinals, positions] = [this.#words, this.#ordinals, this.#positions];
+    return words;
+  }
+
+  /** Puts the occurrences `from` to `to` behind those of the word before. Once all are placed, `ends` says where they end. */
+  place(from: number, to: number): void {
+    const ends = this.#counts;
+    const [words, ordinals, positions] = [this.#words, this.#ordinals, this.#positions];
     const [sortedOrdinals, sortedPositions] = [this.#sortedOrdinals, this.#sortedPositions];
-    for (let i = 0; i < this.length; i++) {
-      const at = counts[occurrences[i]!]!++;
+    for (let i = from; i < to; i++) {
+      const at = ends[words[i]!]!++;
       sortedOrdinals[at] = ordinals[i]!;
       sortedPositions[at] = positions[i]!;
     }
-    return { words, ends: counts };
   }
 
   #sortedWords(): Int32Array {
@@ -164,15 +180,15 @@ export class Occurrences {
     return this.#keys.subarray(0, count);
   }
 
-  /** For as many words as are added at once. */
-  #reserve(): void {
-    const occurrences = this.length + MOST_AT_ONCE;
+  /** For so many words more. */
+  #reserve(count: number): void {
+    const occurrences = this.length + count;
     if (occurrences > this.#words.length) {
       this.#words = grown(this.#words, occurrences);
       this.#ordinals = grown(this.#ordinals, occurrences);
       this.#positions = grown(this.#positions, occurrences);
     }
-    const words = this.vocabulary.size + MOST_AT_ONCE;
+    const words = this.vocabulary.size + count;
     if (words <= this.#counts.length) return;
     this.#counts = grown(this.#counts, words);
     this.#lastHalves = grown(this.#lastHalves, words);

@@ -1,80 +1,106 @@
-// Makes a segment of the words of some emails: the places of the words are collected, sorted by word and written.
+// Makes a segment of the texts of some emails: they are cut into words, whose places are collected, sorted by word and written.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PackedIds } from '../../mail/packed-ids.js';
-import type { EmailWords } from '../search.js';
-import { BODY_POSITION, type Segment } from './index-page.js';
-import { MOST_AT_ONCE, Occurrences } from './occurrences.js';
+import { textPieces } from '../../mail/search-text.js';
+import { WordCutter } from '../../mail/word-cutter.js';
+import type { IndexedEmail, IndexedTexts } from '../search.js';
+import { BODY_POSITION, type IndexPage, type Segment } from './index-page.js';
+import { GAP, Occurrences } from './occurrences.js';
 import { PageWriter } from './page-writer.js';
 
-/** No phrase reaches from one field into the next. */
-const GAP = 10;
-/** Of positions in header fields: they end a gap before those of the body part. */
-const HEADER_END = BODY_POSITION - GAP;
+/** Words of a field that are found. */
+const FIELD_WORDS = 60_000;
+/** Characters that are cut in one turn of the event loop: 1 ms of work, 2 ms when few of them are ASCII. */
+const PIECE = 32 * 1024;
+/** Occurrences that are written in one, and those that are brought in order. */
+const MOST_AT_ONCE = 10_000;
+const MOST_PLACED = 100_000;
 
 /** What is used again. Those who make segments at the same time have one each. */
 interface Tools {
+  readonly cutter: WordCutter;
   readonly occurrences: Occurrences;
   readonly writer: PageWriter;
+  /** Characters that were cut since the event loop had a turn. */
+  characters: number;
 }
 
 const spare: Tools[] = [];
 const MOST_SPARE = 2;
 
-/** `emails`: of one account, at least one. Yields the event loop between stretches of work. */
-export async function segmentOf(emails: readonly EmailWords[]): Promise<Segment> {
-  const tools = spare.pop() ?? { occurrences: new Occurrences(), writer: new PageWriter() };
+/** `emails`: of one account, at least one. */
+export async function segmentOf(emails: readonly IndexedEmail[]): Promise<Segment> {
+  return segmentWith(emails, await pagesOf(emails.map(({ texts }) => texts)));
+}
+
+/** `pages`: of the texts of the emails. */
+export function segmentWith(emails: readonly IndexedEmail[], pages: readonly IndexPage[]): Segment {
+  const ids = emails.map(({ id }) => id);
+  return { ids: PackedIds.of(ids).octets, emails: ids.length, lastId: ids.toSorted().at(-1)!, pages };
+}
+
+/** Yields the event loop between stretches of work. */
+export async function pagesOf(texts: readonly IndexedTexts[]): Promise<readonly IndexPage[]> {
+  const tools = spare.pop() ?? newTools();
   const { occurrences, writer } = tools;
-  occurrences.clear();
-  let rested = 0;
-  for (let ordinal = 0; ordinal < emails.length; ordinal++) {
-    occurrences.beginEmail(ordinal);
-    for (const { words, position, end } of fieldsOf(emails[ordinal]!)) {
-      for (let from = 0; from < words.length; from += MOST_AT_ONCE) {
-        occurrences.add(words, from, Math.min(words.length, from + MOST_AT_ONCE), position, end);
-        if (occurrences.length - rested < MOST_AT_ONCE) continue;
-        rested = occurrences.length;
-        await nextTurn();
-      }
-    }
+  await collect(texts, tools);
+  const words = occurrences.sort();
+  for (let from = 0; from < occurrences.length; from += MOST_PLACED) {
+    if (words.length > MOST_AT_ONCE || from > 0) await nextTurn();
+    occurrences.place(from, Math.min(from + MOST_PLACED, occurrences.length));
   }
-  const { words, ends } = occurrences.sort();
-  if (words.length > MOST_AT_ONCE) await nextTurn();
   for (let from = 0; from < words.length; ) {
-    from = writeWords(writer, occurrences, words, ends, from);
+    from = writeWords(writer, occurrences, words, from);
     if (from < words.length) await nextTurn();
   }
   writer.end();
   const pages = writer.ready.splice(0);
   if (occurrences.isReusable && spare.length < MOST_SPARE) spare.push(tools);
-  const ids = emails.map(({ id }) => id);
-  return {
-    ids: PackedIds.of(ids).octets,
-    emails: emails.length,
-    lastId: ids.toSorted().at(-1)!,
-    pages,
-  };
+  return pages;
 }
 
-/** `end`: words from this position on have none. */
-function fieldsOf({ subject, sender, recipients, attachments, body }: EmailWords) {
-  const senderAt = 1 + subject.length + GAP;
-  const recipientsAt = senderAt + sender.length + GAP;
-  const bodyAt = BODY_POSITION + attachments.length + GAP;
-  return [
-    { words: subject, position: 1, end: HEADER_END },
-    { words: sender, position: senderAt, end: HEADER_END },
-    { words: recipients, position: recipientsAt, end: HEADER_END },
-    { words: attachments, position: BODY_POSITION, end: Number.POSITIVE_INFINITY },
-    { words: body, position: bodyAt, end: Number.POSITIVE_INFINITY },
-  ];
+const newTools = (): Tools => ({
+  cutter: new WordCutter(),
+  occurrences: new Occurrences(),
+  writer: new PageWriter(),
+  characters: 0,
+});
+
+async function collect(texts: readonly IndexedTexts[], tools: Tools): Promise<void> {
+  const { cutter, occurrences } = tools;
+  occurrences.clear();
+  for (const [ordinal, { subject, sender, recipients, attachments, body }] of texts.entries()) {
+    occurrences.beginEmail(ordinal);
+    for (const [first, ...fields] of [
+      [1, subject, sender, recipients],
+      [BODY_POSITION, attachments, body],
+    ] as const) {
+      let position: number = first;
+      for (const field of fields) {
+        let left = FIELD_WORDS;
+        for (const piece of textPieces(field, PIECE)) {
+          tools.characters += piece.length;
+          if (tools.characters > PIECE) {
+            await nextTurn();
+            tools.characters = piece.length;
+          }
+          cutter.cut(piece, left);
+          occurrences.add(cutter, position, first === BODY_POSITION);
+          position += cutter.count;
+          left -= cutter.count;
+          if (left === 0) break;
+        }
+        position += GAP;
+      }
+    }
+  }
 }
 
 /** A stretch of them. Returns where it ends. */
 function writeWords(
   writer: PageWriter,
-  { vocabulary, ordinals, positions }: Occurrences,
+  { vocabulary, ordinals, positions, ends }: Occurrences,
   words: Int32Array,
-  ends: Int32Array,
   first: number,
 ): number {
   const { octets, starts } = vocabulary;

@@ -1,16 +1,25 @@
-// The different words of some emails, numbered in the order in which they come, with their octets in UTF-8.
+// The different words of some emails, numbered in the order in which they come, with their octets in UTF-8. They are looked up in a
+// hash table with open addressing, whose entries are compared with the octets.
+import { putOctets } from './octet-buffer.js';
+import { binaryString } from './page-entries.js';
 
 const FIRST_WORDS = 1_024;
 const FIRST_OCTETS = 16 * 1024;
-/** UTF-8 octets of a character of a JavaScript string, at most. */
-const OCTETS_A_CHARACTER = 3;
 /** Octets that are read behind the last word. */
 const READ_AHEAD = 4;
-
-const UTF8 = new TextEncoder();
+/** Places of the table: twice as many as words, at least. */
+const FIRST_PLACES = 4 * 1024;
+/** Larger tables are given back. */
+const KEPT_PLACES = 16 * 1024;
+/** Places in which a word may stand, from that of its hash on. Words that somebody chose for their hashes stand elsewhere. */
+const MOST_TRIED = 32;
 
 export class Vocabulary {
-  readonly #numbers = new Map<string, number>();
+  /** At each place the number of a word and 1; or 0. */
+  #table = new Int32Array(FIRST_PLACES);
+  #hashes = new Int32Array(FIRST_WORDS);
+  /** Words that have no place in the table. */
+  readonly #others = new Map<string, number>();
   /** Of all words, one behind the other. */
   octets = new Uint8Array(FIRST_OCTETS);
   /** Of each word in `octets`, and the end of the last one. */
@@ -18,12 +27,24 @@ export class Vocabulary {
   size = 0;
 
   clear(): void {
-    this.#numbers.clear();
+    if (this.#table.length > KEPT_PLACES) this.#table = new Int32Array(FIRST_PLACES);
+    else this.#table.fill(0);
+    this.#others.clear();
     this.size = 0;
   }
 
-  numberOf(word: string): number {
-    return this.#numbers.get(word) ?? this.#add(word);
+  /** Of the word in these octets, which is added when it is new. */
+  numberOf(octets: Uint8Array, start: number, end: number, hash: number): number {
+    const table = this.#table;
+    const hashes = this.#hashes;
+    const last = table.length - 1;
+    const first = placeOf(hash);
+    for (let tried = 0; tried < MOST_TRIED; tried++) {
+      const number = table[(first + tried) & last]! - 1;
+      if (number < 0) return this.#add(octets, start, end, hash);
+      if (hashes[number] === hash && this.#isWord(number, octets, start, end)) return number;
+    }
+    return this.#others.get(binaryString(octets, start, end)) ?? this.#add(octets, start, end, hash);
   }
 
   octetsOf(number: number): number {
@@ -60,23 +81,41 @@ export class Vocabulary {
     return aLength - bLength;
   }
 
-  #add(word: string): number {
+  #isWord(number: number, octets: Uint8Array, start: number, end: number): boolean {
+    const own = this.octets;
+    const ownStart = this.starts[number]!;
+    if (this.starts[number + 1]! - ownStart !== end - start) return false;
+    for (let i = end - start - 1; i >= 0; i--) if (own[ownStart + i] !== octets[start + i]) return false;
+    return true;
+  }
+
+  #add(octets: Uint8Array, start: number, end: number, hash: number): number {
     const number = this.size++;
-    this.#numbers.set(word, number);
-    const start = this.starts[number]!;
-    this.#reserve(start + word.length * OCTETS_A_CHARACTER + READ_AHEAD);
-    const { octets } = this;
-    let end = start;
-    for (let i = 0; i < word.length; i++) {
-      const code = word.charCodeAt(i);
-      if (code > 0x7f) {
-        end = start + UTF8.encodeInto(word, octets.subarray(start)).written;
-        break;
-      }
-      octets[end++] = code;
-    }
-    this.starts[number + 1] = end;
+    const ownStart = this.starts[number]!;
+    this.#reserve(ownStart + end - start + READ_AHEAD);
+    this.starts[number + 1] = putOctets(this.octets, ownStart, octets, start, end);
+    this.#hashes[number] = hash;
+    if (2 * this.size > this.#table.length) this.#enlarge();
+    else this.#place(number);
     return number;
+  }
+
+  #place(number: number): void {
+    const table = this.#table;
+    const first = placeOf(this.#hashes[number]!);
+    for (let tried = 0; tried < MOST_TRIED; tried++) {
+      const place = (first + tried) & (table.length - 1);
+      if (table[place] !== 0) continue;
+      table[place] = number + 1;
+      return;
+    }
+    this.#others.set(binaryString(this.octets, this.starts[number]!, this.starts[number + 1]!), number);
+  }
+
+  #enlarge(): void {
+    this.#table = new Int32Array(2 * this.#table.length);
+    this.#others.clear();
+    for (let number = 0; number < this.size; number++) this.#place(number);
   }
 
   #reserve(octets: number): void {
@@ -89,5 +128,11 @@ export class Vocabulary {
     const { starts } = this;
     this.starts = new Int32Array(2 * starts.length);
     this.starts.set(starts);
+    const hashes = this.#hashes;
+    this.#hashes = new Int32Array(2 * starts.length);
+    this.#hashes.set(hashes);
   }
 }
+
+/** Later bits of a hash count in a small table too. */
+const placeOf = (hash: number): number => hash ^ (hash >>> 15);

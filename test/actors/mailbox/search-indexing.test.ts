@@ -5,10 +5,11 @@ import pino from 'pino';
 import type { StoredMessage } from '../../../src/actors/mailbox/email-texts.js';
 import { startSearchIndexing } from '../../../src/actors/mailbox/search-indexing.js';
 import { startSearchRenewal } from '../../../src/actors/mailbox/search-renewal.js';
+import { makeSearchable } from '../../../src/actors/mailbox/searchable-emails.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { openEmailTexts } from '../../../src/node/email-texts.js';
 import { StoreFault } from '../../../src/store/errors.js';
-import type { EmailWords, UnindexedEmail } from '../../../src/store/search.js';
+import type { IndexedEmail, UnindexedEmail } from '../../../src/store/search.js';
 import { FakeBlobs } from '../../gateways/http/fakes.js';
 
 const log = pino({ level: 'silent' });
@@ -32,7 +33,7 @@ function emailOf(accountId: string, n: number): UnindexedEmail {
 /** Accounts with emails 1 to `count`, which may grow; `bodyOf`: by number. */
 function storeOf(accounts: Readonly<Record<string, { count: number }>>, bodyOf: (n: number) => string) {
   const looks: (readonly string[])[] = [];
-  const puts: (readonly EmailWords[])[] = [];
+  const puts: (readonly IndexedEmail[])[] = [];
   const upto = new Map<string, number>();
   return {
     looks,
@@ -48,7 +49,7 @@ function storeOf(accounts: Readonly<Record<string, { count: number }>>, bodyOf: 
           return found;
         });
       },
-      put: async (words: readonly EmailWords[]): Promise<readonly string[]> => {
+      put: async (words: readonly IndexedEmail[]): Promise<readonly string[]> => {
         puts.push(words);
         for (const { accountId, id } of words) upto.set(accountId, numberOf(id));
         return [];
@@ -62,7 +63,7 @@ function storeOf(accounts: Readonly<Record<string, { count: number }>>, bodyOf: 
 }
 
 /** Resolves once the words of the emails, by account and number, have been stored in the background. */
-async function stored(puts: readonly (readonly EmailWords[])[], emails: number): Promise<void> {
+async function stored(puts: readonly (readonly IndexedEmail[])[], emails: number): Promise<void> {
   while (puts.flat().length < emails) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
@@ -77,17 +78,17 @@ test('small emails are stored a page at a time, large ones few at a time, and ea
       puts.flat().map(({ id }) => id),
       Array.from({ length: count }, (_, i) => idOf(i + 1)),
     );
-    for (const { id, body, sender } of puts.flat()) {
-      t.is(body[0], `word${numberOf(id)}`);
-      t.deepEqual(sender, ['a', 'b', 'test']);
+    for (const { id, texts } of puts.flat()) {
+      t.true(texts.body.startsWith(`word${numberOf(id)}`));
+      t.is(texts.sender, ' a@b.test');
     }
   }
   t.deepEqual(
     small.puts.map(({ length }) => length),
     [100, 50],
   );
-  const wordsHeld = large.puts.map((words) => words.slice(0, -1).reduce((sum, { body }) => sum + body.length, 0));
-  t.true(Math.max(...wordsHeld) < 80_000, 'without its last email no batch would have been enough');
+  const held = large.puts.map((emails) => emails.slice(0, -1).reduce((sum, { texts }) => sum + texts.body.length, 0));
+  t.true(Math.max(...held) < 512 * 1024, 'without its last email no batch would have been enough');
   t.true(large.puts.length > 3);
 });
 
@@ -302,9 +303,9 @@ test('a page of bodies that wait for the decoder is not taken for a leak of list
     const raw = Buffer.from(`From: a@b.test\r\nContent-Type: text/html\r\n\r\n<p>number <b>${n + 1}</b></p>\r\n`);
     return { ...emailOf('account', n + 1), blob: blobs.add(raw, indexMessage(raw)) };
   });
-  const puts: (readonly EmailWords[])[] = [];
+  const puts: (readonly IndexedEmail[])[] = [];
   const left = () => emails.slice(puts.flat().length);
-  const put = async (words: readonly EmailWords[]) => {
+  const put = async (words: readonly IndexedEmail[]) => {
     puts.push(words);
     return [];
   };
@@ -322,22 +323,57 @@ test('a page of bodies that wait for the decoder is not taken for a leak of list
   const renewal = startSearchRenewal({ store, texts, owns: () => true, log, firstPollMs: 1 });
   await stored(puts, 40);
   await renewal.stop();
-  t.deepEqual(puts.flat()[39]!.body, ['number', '40']);
+  t.is(puts.flat()[39]!.texts.body.trim(), 'number 40');
   // A warning comes with the next tick.
   await new Promise(setImmediate);
   t.deepEqual(warnings, []);
 });
 
+test('emails of one message share its texts, unless their columns say something else', async (t) => {
+  const blobs = new FakeBlobs();
+  const texts = openEmailTexts(blobs);
+  t.teardown(() => texts.close());
+  const raw = Buffer.from('From: Zoë <zoe@b.test>\r\nTo: all@b.test\r\nSubject: 💌\r\n\r\nto all of you\r\n');
+  const blob = blobs.add(raw, indexMessage(raw));
+  const other = Buffer.from('From: a@b.test\r\n\r\nother\r\n');
+  const emails = ['a', 'b', 'c', 'd'].flatMap((accountId) => [
+    { ...emailOf(accountId, 1), blob, subject: accountId === 'c' ? 'of an earlier version' : '💌' },
+    ...(accountId === 'b' ? [{ ...emailOf(accountId, 2), blob: blobs.add(other, indexMessage(other)) }] : []),
+  ]);
+  const put: IndexedEmail[] = [];
+  const store = {
+    put: async (some: readonly IndexedEmail[]) => {
+      put.push(...some);
+      return [];
+    },
+  };
+  t.is((await makeSearchable({ store, texts }, emails, new AbortController().signal)).size, 0);
+  t.deepEqual(
+    put.map(({ accountId, id }) => [accountId, id]),
+    emails.map(({ accountId, id }) => [accountId, id]),
+  );
+  const [a, b, , c, d] = put.map((email) => email.texts);
+  t.deepEqual(a, {
+    subject: '💌',
+    sender: ' a@b.test',
+    recipients: ' all@b.test',
+    attachments: '',
+    body: 'to all of you\n',
+  });
+  t.true(a === b && a === d);
+  t.deepEqual(c, { ...a, subject: 'of an earlier version' });
+});
+
 test('words of an account that is locked are not renewed over and over, and keep no other account waiting', async (t) => {
   const looks: string[] = [];
-  const puts: (readonly EmailWords[])[] = [];
+  const puts: (readonly IndexedEmail[])[] = [];
   const store = {
     outdatedAccounts: async (after: string) => ['a', 'b'].filter((accountId) => accountId > after),
     outdated: async (accountId: string) => {
       looks.push(accountId);
       return puts.some((words) => words[0]!.accountId === accountId) ? [] : [emailOf(accountId, 1)];
     },
-    put: async (words: readonly EmailWords[]) => {
+    put: async (words: readonly IndexedEmail[]) => {
       if (words[0]!.accountId === 'a') return ['a'];
       puts.push(words);
       return [];
@@ -351,19 +387,19 @@ test('words of an account that is locked are not renewed over and over, and keep
 });
 
 test('a page of which only a part is renewed counts: what was remembered before does not know its words', async (t) => {
-  const puts: (readonly EmailWords[])[] = [];
+  const puts: (readonly IndexedEmail[])[] = [];
   let attempts = 0;
   const store = {
     outdatedAccounts: async (after: string) => (after < 'account' ? ['account'] : []),
     outdated: async () => [1, 2, 3].map((n) => emailOf('account', n)),
-    put: async (words: readonly EmailWords[]) => {
+    put: async (words: readonly IndexedEmail[]) => {
       attempts++;
       if (puts.length === 1) throw new StoreFault('store-unavailable', 'away', { temporary: true });
       puts.push(words);
       return [];
     },
   };
-  const { texts } = storeOf({}, () => 'word '.repeat(40_000));
+  const { texts } = storeOf({}, () => 'word '.repeat(53_000));
   const renewal = startSearchRenewal({ store, texts, owns: () => true, log, firstPollMs: 1 });
   while (attempts < 2) await new Promise((resolve) => setTimeout(resolve, 2));
   await renewal.stop();

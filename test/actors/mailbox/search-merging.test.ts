@@ -4,20 +4,17 @@ import test from 'ava';
 import pino from 'pino';
 import { type MergeMeter, startSearchMerging } from '../../../src/actors/mailbox/search-merging.js';
 import { StoreFault } from '../../../src/store/errors.js';
-import type { EmailWords, MergeOptions, MergeOutcome, SearchStore } from '../../../src/store/search.js';
+import type { IndexedEmail, MergeOptions, MergeOutcome, SearchStore } from '../../../src/store/search.js';
+import { textsWith } from '../../support/field-words.js';
 
 const log = pino({ level: 'silent' });
 
 const idOf = (n: number): string => `00000000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
 
-const emailOf = (accountId: string, n: number): EmailWords => ({
+const emailOf = (accountId: string, n: number): IndexedEmail => ({
   accountId,
   id: idOf(n),
-  subject: [],
-  sender: [],
-  recipients: [],
-  attachments: [],
-  body: ['zoë'],
+  texts: textsWith({ body: 'zoë' }),
 });
 
 const MERGED: MergeOutcome = { segments: 16, emails: 16, octets: 1_600, mayBeMore: false };

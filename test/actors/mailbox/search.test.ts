@@ -22,9 +22,10 @@ import { postgresDirectory } from '../../../src/store/postgres/directory.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { postgresSearch } from '../../../src/store/postgres/search.js';
-import type { EmailWords } from '../../../src/store/search.js';
+import type { IndexedEmail } from '../../../src/store/search.js';
 import { putEarlier } from '../../support/earlier-search.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
+import { textsWith } from '../../support/field-words.js';
 import { NO_OUTBOUND } from '../../support/no-outbound.js';
 import { fixedOwnership } from '../../support/ownership.js';
 
@@ -196,11 +197,10 @@ test('recipients and names of attachments are found too', async (t) => {
 test('mail that an earlier version has indexed is indexed again, and what was found before is not the last word', async (t) => {
   const { account, deliver, found, sql } = await setUp(t, { renewMs: 50 });
   const [id, other] = [await account(), await account()];
-  const earlier: EmailWords[] = [];
+  const earlier: IndexedEmail[] = [];
   const deliverTo = async (accountId: string, subject: string, recipients = '') => {
     const emailId = await deliver(accountId, { subject, recipients });
-    const others = { sender: wordsOf('a@b.test'), recipients: [], attachments: [], body: [] };
-    earlier.push({ accountId, id: emailId, subject: wordsOf(subject), ...others });
+    earlier.push({ accountId, id: emailId, texts: textsWith({ subject, sender: 'a@b.test' }) });
     return emailId;
   };
   await deliverTo(other, 'other', 'zoe@c.test');

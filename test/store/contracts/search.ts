@@ -1,18 +1,15 @@
 // The contract of search: which emails the words find, and how far an account is searchable.
 import { uuidText } from '../../../src/mail/ids.js';
-import { searchTerms, wordsOf } from '../../../src/mail/search-text.js';
-import type { EmailWords, SearchPart } from '../../../src/store/search.js';
+import { searchTerms } from '../../../src/mail/search-text.js';
+import type { IndexedEmail, IndexedTexts, SearchPart } from '../../../src/store/search.js';
+import { textsWith } from '../../support/field-words.js';
 import type { Contract, Stores } from './stores.js';
 import { openWriter } from './writer.js';
 
-const words = (accountId: string, id: string, subject: string, sender = '', body = ''): EmailWords => ({
+const words = (accountId: string, id: string, subject: string, sender = '', body = ''): IndexedEmail => ({
   accountId,
   id,
-  subject: wordsOf(subject),
-  sender: wordsOf(sender),
-  recipients: [],
-  attachments: [],
-  body: wordsOf(body),
+  texts: textsWith({ subject, sender, body }),
 });
 
 async function found(
@@ -112,8 +109,9 @@ export const SEARCH: Contract = {
     const writer = await openWriter(stores);
     const { accountId } = writer;
     const [a, b] = [(await writer.add()).id, (await writer.add()).id];
+    const apple = words(accountId, a, 'apple pie', 'ann', 'the cherry tart');
     await stores.search.put([
-      { ...words(accountId, a, 'apple pie', 'ann', 'the cherry tart'), attachments: wordsOf('recipe of the pie.pdf') },
+      { accountId, id: a, texts: { ...apple.texts, attachments: 'recipe of the pie.pdf' } },
       words(accountId, b, 'cherry tart', 'bob', 'apple and pie'),
     ]);
     const cases: [query: string, text: string[], body: string[]][] = [
@@ -130,6 +128,33 @@ export const SEARCH: Contract = {
       t.deepEqual(await found(stores, accountId, query), text.toSorted(), query);
       for (const after of [undefined, '00000000-0000-0000-0000-000000000000'])
         t.deepEqual(await found(stores, accountId, query, { part: 'body', ...(after && { after }) }), body, query);
+    }
+  },
+
+  async 'emails of one message are found in each of their accounts, beside what else these have'(t, stores) {
+    const message = textsWith({ subject: 'to all of you', body: 'Zoë 💌' });
+    const others = [textsWith({ body: 'other' }), textsWith({ body: 'zoe other' })];
+    const lists = [
+      [message],
+      [message],
+      [message, others[0]!],
+      [others[0]!, message],
+      [message, message],
+      [others[1]!],
+    ];
+    const emails: IndexedEmail[] = [];
+    for (const list of lists) {
+      const writer = await openWriter(stores);
+      for (const texts of list) emails.push({ accountId: writer.accountId, id: (await writer.add()).id, texts });
+    }
+    t.deepEqual(await stores.search.put(emails), []);
+    for (const accountId of new Set(emails.map((email) => email.accountId))) {
+      const own = emails.filter((email) => email.accountId === accountId);
+      const having = (...some: readonly IndexedTexts[]) =>
+        own.filter(({ texts }) => some.includes(texts)).map(({ id }) => id);
+      t.deepEqual(await found(stores, accountId, '"zoe 💌"'), having(message));
+      t.deepEqual(await found(stores, accountId, 'zoe'), having(message, others[1]!));
+      t.deepEqual(await found(stores, accountId, 'other'), having(...others));
     }
   },
 

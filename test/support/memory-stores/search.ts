@@ -1,7 +1,8 @@
 // The words of emails in memory. No phrase reaches from one field into the next. Segments are counted and hold nothing.
 import { uuidOctets } from '../../../src/mail/ids.js';
 import type { SearchTerm } from '../../../src/mail/search-text.js';
-import type { EmailWords, SearchPart, SearchStore } from '../../../src/store/search.js';
+import type { SearchPart, SearchStore } from '../../../src/store/search.js';
+import { type FieldWords, fieldWordsOf } from '../field-words.js';
 import { compare, type MemoryTables } from './tables.js';
 
 /** Segments of one level that become one. */
@@ -34,7 +35,7 @@ export function memorySearch(tables: MemoryTables): SearchStore {
           continue;
         }
         counts.set(email.accountId, (counts.get(email.accountId) ?? 0) + 1);
-        if (account.emails.has(email.id)) account.words.set(email.id, email);
+        if (account.emails.has(email.id)) account.words.set(email.id, fieldWordsOf(email.texts));
         if (email.id > account.searchableUpTo) account.searchableUpTo = email.id;
       }
       for (const [accountId, count] of counts) tables.of(accountId).segments.push(count);
@@ -42,10 +43,8 @@ export function memorySearch(tables: MemoryTables): SearchStore {
     },
     async matches(accountId, terms, part, after = '') {
       const { words, segments } = tables.of(accountId);
-      const found = [...words.values()].filter(
-        (email) => email.id > after && terms.every((term) => hasTerm(email, term, part)),
-      );
-      return { ids: Buffer.concat(found.map(({ id }) => uuidOctets(id))), segments: segments.length };
+      const found = [...words].filter(([id, email]) => id > after && terms.every((term) => hasTerm(email, term, part)));
+      return { ids: Buffer.concat(found.map(([id]) => uuidOctets(id))), segments: segments.length };
     },
     async merge(accountId, { live }) {
       const { segments, words } = tables.of(accountId);
@@ -66,7 +65,7 @@ export function memorySearch(tables: MemoryTables): SearchStore {
 }
 
 function hasTerm(
-  { subject, sender, recipients, attachments, body }: EmailWords,
+  { subject, sender, recipients, attachments, body }: FieldWords,
   { words, prefix }: SearchTerm,
   part: SearchPart,
 ): boolean {

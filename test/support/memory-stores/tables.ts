@@ -11,8 +11,8 @@ import type {
   OutboundRow,
 } from '../../../src/store/outbound.js';
 import type { Choices } from '../../../src/store/preferences.js';
-import type { EmailWords } from '../../../src/store/search.js';
 import { shardOf } from '../../../src/store/shard.js';
+import type { FieldWords } from '../field-words.js';
 
 export interface PlacementRow {
   readonly emailId: string;
@@ -56,7 +56,7 @@ export class AccountRows {
     readonly at: number;
     readonly entries: { readonly type: string; readonly payload: unknown }[];
   }[] = [];
-  readonly words = new Map<string, EmailWords>();
+  readonly words = new Map<string, FieldWords>();
   /** Emails of each segment of the search index. */
   readonly segments: number[] = [];
   /** Emails up to this id are searchable. */

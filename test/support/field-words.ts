@@ -1,0 +1,30 @@
+// Words of the fields of an email, as a test names them, and the texts in which they are found.
+import { wordsOf } from '../../src/mail/search-text.js';
+import type { IndexedTexts } from '../../src/store/search.js';
+
+export type FieldWords = { readonly [field in keyof IndexedTexts]: readonly string[] };
+
+/** Fields that are not named are empty. */
+export function textsWith(fields: Partial<IndexedTexts>): IndexedTexts {
+  return { subject: '', sender: '', recipients: '', attachments: '', body: '', ...fields };
+}
+
+/** `words`: folded. */
+export function textsOf(words: FieldWords): IndexedTexts {
+  return mapped(words, (some) => some.join(' '));
+}
+
+export function fieldWordsOf(texts: IndexedTexts): FieldWords {
+  return mapped(texts, (text) => wordsOf(text));
+}
+
+function mapped<A, B>(fields: { readonly [field in keyof IndexedTexts]: A }, of: (field: A) => B) {
+  const { subject, sender, recipients, attachments, body } = fields;
+  return {
+    subject: of(subject),
+    sender: of(sender),
+    recipients: of(recipients),
+    attachments: of(attachments),
+    body: of(body),
+  };
+}
