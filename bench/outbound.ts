@@ -3,6 +3,7 @@
 // a login, a check of the sender and OpenDKIM. All have five connections a destination and the same number of clients. Mansio and
 // OpenDKIM sign every message (RSA of 2,048 bits). Clients log in before the clock starts.
 import { fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../dev/ports.js';
 import {
@@ -16,7 +17,9 @@ import { cpuSeconds, difference, ownCpuSeconds, sharesOf } from './support/cpu-t
 import { figure, percentile, withGoal } from './support/figures.js';
 
 const MESSAGES = Number(process.env['BENCH_OUTBOUND_MESSAGES'] ?? 10_000);
-const SERVERS = process.env['BENCH_OUTBOUND_SERVERS']?.split(',') ?? ['mansio', 'postfix'];
+const SERVERS = process.env['BENCH_OUTBOUND_SERVERS']?.split(',') ?? ['mansio', 'processes', 'postfix'];
+/** Of the second Mansio. */
+const PROCESSES = Math.max(2, availableParallelism());
 const ROUNDS = 5;
 const CLIENTS = 20;
 const DOMAINS = Array.from({ length: 10 }, (_, i) => `d${i}.test`);
@@ -57,10 +60,11 @@ export async function run(): Promise<void> {
   const sinks = await startSinks();
   const to = { port: sinks.port, addresses: new Map(DOMAINS.map((domain, i) => [domain, addressOf(i)])) };
   const mansio = await startMansio(to, CLIENTS);
+  const processes = SERVERS.includes('processes') ? await startMansio(to, CLIENTS, PROCESSES) : undefined;
   const hasPeers = SERVERS.includes('postfix');
   const postfix = hasPeers ? await startBarePostfix(to, CLIENTS) : undefined;
   const signing = hasPeers ? await startSigningPostfix(to, CLIENTS) : undefined;
-  const contenders = [mansio, postfix, signing].filter((each) => each !== undefined);
+  const contenders = [mansio, processes, postfix, signing].filter((each) => each !== undefined);
   try {
     // Warm: pools open, tables of a size at which plans settle, code compiled, which goes on for thousands of messages.
     for (const { clients } of contenders) await seconds(sinks, MESSAGES / 2, await clients());
@@ -71,23 +75,25 @@ export async function run(): Promise<void> {
       for (const [contender, each] of turns) await takeTurn(sinks, contender, each);
     }
     for (const [contender, each] of turns) print(contender, each);
-    const own = turns.get(mansio)!;
-    const ratio = (peer: Contender) => percentile(own.rates, 0.5) / percentile(turns.get(peer)!.rates, 0.5);
+    const rate = (of: Contender) => percentile(turns.get(of)!.rates, 0.5);
     if (postfix === undefined) {
       process.stdout.write('  Postfix is not installed, or this is not root: nothing to compare with\n');
-    } else {
-      const reached = ratio(postfix) >= GOAL_RATIO ? 'reached' : 'MISSED';
-      figure(
-        'Mansio / Postfix',
-        ratio(postfix),
-        '',
-        `goal ${GOAL_RATIO}: ${reached}; it checks no login and signs nothing`,
-      );
     }
     if (signing === undefined) {
       process.stdout.write('  OpenDKIM or Dovecot is not installed: no Postfix that signs\n');
-    } else {
-      figure('Mansio / Postfix with SASL and OpenDKIM', ratio(signing), '', 'it keeps no copy of what was sent');
+    }
+    for (const own of [mansio, processes]) {
+      if (own === undefined) continue;
+      if (postfix !== undefined) {
+        const ratio = rate(own) / rate(postfix);
+        const reached = ratio >= GOAL_RATIO ? 'reached' : 'MISSED';
+        const note = `goal ${GOAL_RATIO}: ${reached}; it checks no login and signs nothing`;
+        figure(`${own.name} / Postfix`, ratio, '', note);
+      }
+      if (signing !== undefined) {
+        const ratio = rate(own) / rate(signing);
+        figure(`${own.name} / Postfix with SASL and OpenDKIM`, ratio, '', 'it keeps no copy of what was sent');
+      }
     }
   } finally {
     for (const contender of contenders) await contender.stop();

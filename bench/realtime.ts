@@ -1,6 +1,6 @@
 // The real-time hub under load: fan-out to many connections, many accounts, standing queries, clients that come back after
-// their node was killed. `npm run bench realtime [latency] [memory] [burst] [accounts] [lists] [resume]` runs some of it.
-import { fanOut } from './realtime/fan-out.js';
+// their node was killed. `npm run bench realtime [latency] [memory] [burst] [processes] [accounts] [lists] [resume]` runs some of it.
+import { fanOut, spreadFanOut } from './realtime/fan-out.js';
 import { HubSwarm } from './realtime/hub-swarm.js';
 import { manyAccounts } from './realtime/many-accounts.js';
 import { returning } from './realtime/return.js';
@@ -9,7 +9,7 @@ import { Target } from './realtime/target.js';
 import { loadAverage } from './support/machine.js';
 
 const FAN_OUT = ['latency', 'memory', 'burst'];
-const PARTS = [...FAN_OUT, 'accounts', 'lists', 'resume'];
+const PARTS = [...FAN_OUT, 'processes', 'accounts', 'lists', 'resume'];
 /** Over which the clients that come back are spread. */
 const RETURNING_ACCOUNTS = [1, 1_000];
 
@@ -19,6 +19,10 @@ export async function run(args: readonly string[]): Promise<void> {
   const wanted = (part: string) => args.length === 0 || args.includes(part);
   process.stdout.write(`  load average at the start ${loadAverage()}\n`);
   if (FAN_OUT.some(wanted)) await withSwarm((target, swarm) => fanOut(target, swarm, wanted));
+  if (wanted('processes')) {
+    process.stdout.write('  a node of two processes, which share the connections\n');
+    await withSwarm(spreadFanOut, 2);
+  }
   if (wanted('accounts')) await withSwarm(manyAccounts);
   if (wanted('lists')) {
     await withSwarm(differentLists);
@@ -30,7 +34,7 @@ export async function run(args: readonly string[]): Promise<void> {
   process.stdout.write(`  load average at the end ${loadAverage()}\n`);
 }
 
-function withSwarm(part: (target: Target, swarm: HubSwarm) => Promise<void>): Promise<void> {
+function withSwarm(part: (target: Target, swarm: HubSwarm) => Promise<void>, processes = 1): Promise<void> {
   return withTarget(async (target) => {
     const swarm = new HubSwarm();
     try {
@@ -38,12 +42,12 @@ function withSwarm(part: (target: Target, swarm: HubSwarm) => Promise<void>): Pr
     } finally {
       swarm.close();
     }
-  });
+  }, processes);
 }
 
 /** A node each: what one part leaves behind is not measured by the next. */
-async function withTarget(part: (target: Target) => Promise<void>): Promise<void> {
-  const target = await Target.start();
+async function withTarget(part: (target: Target) => Promise<void>, processes = 1): Promise<void> {
+  const target = await Target.start(processes);
   try {
     await part(target);
   } finally {

@@ -1,12 +1,14 @@
-// Servers that take mail in, side by side under Postfix's load generator, by turns: a node, a Postfix that accepts messages and
-// drops them, and a Postfix whose Dovecot stores them. What a node does after the acceptance, so that its mail is found by words,
+// Servers that take mail in, side by side under Postfix's load generator, by turns: a node, a node of a process for each processor, a
+// Postfix that accepts messages and drops them, and a Postfix whose Dovecot stores them. What a node does after the acceptance, so that its mail is found by words,
 // is over before the next one's turn, and is counted by itself.
+import { availableParallelism } from 'node:os';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { cpuSeconds, difference } from '../support/cpu-time.js';
 import { startDovecot } from '../support/dovecot.js';
 import { figure, percentile } from '../support/figures.js';
-import type { BenchNode } from '../support/node.js';
+import { type BenchNode, startBenchNode } from '../support/node.js';
 import { startPostfix } from '../support/postfix.js';
+import { startJoint } from '../support/processes.js';
 import { untilSearchable } from '../support/searchable.js';
 import { smtpSource } from '../support/smtp-source.js';
 
@@ -15,6 +17,8 @@ const PROCESSES = 20;
 const PER_CONNECTION = 60;
 const ROUNDS = 3;
 const USERS = 200;
+/** Of the second node. */
+const NODE_PROCESSES = Math.max(2, availableParallelism());
 /** How often a server that stores in the background is asked whether it is done. */
 const POLL_MS = 50;
 /** Nothing was stored for so long: something is stuck. */
@@ -45,27 +49,20 @@ interface Round {
 
 /** @throws Error when a message was not accepted */
 export async function runPeers(node: BenchNode, emails: readonly string[]): Promise<void> {
-  const sql: Sql = connect(node.database, { max: 1, applicationName: 'bench' });
-  const mansio: Peer = {
-    name: 'Mansio: stored',
-    port: node.port('mx'),
-    messages: 3_600,
-    pids: [node.process.pid!],
-    recipient: (i) => emails[i % emails.length]!,
-    finished: () => untilSearchable(sql),
-    stop: () => sql.end(),
-  };
-  await untilSearchable(sql);
-  const peers = [mansio, ...(await startPeers())];
+  const peers: Peer[] = [];
+  const mansio = mansioOf(node, 'Mansio: stored', emails);
+  await mansio.finished?.();
+  peers.push(mansio, await startProcesses(), ...(await startPeers()));
   try {
     const rounds = new Map(peers.map((peer) => [peer, [] as Round[]]));
     for (const peer of peers) await load(peer, PROCESSES * PER_CONNECTION);
     for (let i = 0; i < ROUNDS; i++) for (const peer of peers) rounds.get(peer)!.push(await load(peer, peer.messages));
-    const [own, ...others] = peers.map((peer) => ({ peer, ...medians(rounds.get(peer)!) }));
-    for (const { peer, rate, micros, laterMicros } of [own!, ...others]) {
+    const [own, spread, ...others] = peers.map((peer) => ({ peer, ...medians(rounds.get(peer)!) }));
+    for (const { peer, rate, micros, laterMicros } of [own!, spread!, ...others]) {
       const later =
         peer.finished === undefined ? '' : `, and ${laterMicros.toFixed(0)} µs later, until words are found`;
-      const ratio = peer.goal === undefined ? '' : ratioText(own!.rate / rate, peer.goal);
+      const ofSpread = `, of ${NODE_PROCESSES} processes ${(spread!.rate / rate).toFixed(1)}`;
+      const ratio = peer.goal === undefined ? '' : ratioText(own!.rate / rate, peer.goal) + ofSpread;
       const note = `CPU: ${micros.toFixed(0)} µs${later}${ratio}`;
       figure(
         `${peer.name}, 4 kB, ${PROCESSES} × smtp-source, ${PER_CONNECTION} a connection`,
@@ -130,6 +127,35 @@ async function untilStored(peer: Peer, wanted: number): Promise<void> {
     if (performance.now() - changedAt > STUCK_MS) throw new Error(`${peer.name} has stored ${stored} of ${wanted}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+}
+
+function mansioOf(node: BenchNode, name: string, emails: readonly string[], natsPids: readonly number[] = []): Peer {
+  const sql: Sql = connect(node.database, { max: 1, applicationName: 'bench' });
+  return {
+    name,
+    port: node.port('mx'),
+    messages: 3_600,
+    pids: [node.process.pid!, ...natsPids],
+    recipient: (i) => emails[i % emails.length]!,
+    finished: () => untilSearchable(sql),
+    stop: () => sql.end(),
+  };
+}
+
+async function startProcesses(): Promise<Peer> {
+  const joint = await startJoint(NODE_PROCESSES);
+  const node = await startBenchNode({ ...joint.settings, MANSIO_LOG_LEVEL: 'info' });
+  const emails = (await node.createAccounts(USERS)).map(({ email }) => email);
+  const natsPids = joint.natsPid === undefined ? [] : [joint.natsPid];
+  const peer = mansioOf(node, `Mansio of ${NODE_PROCESSES} processes: stored`, emails, natsPids);
+  return {
+    ...peer,
+    async stop() {
+      await peer.stop();
+      await node.stop();
+      await joint.stop();
+    },
+  };
 }
 
 /** Those that are installed. */

@@ -9,6 +9,7 @@ import { startDovecot } from '../support/dovecot.js';
 import { startBenchNode } from '../support/node.js';
 import { startOpendkim } from '../support/opendkim.js';
 import { startPostfix } from '../support/postfix.js';
+import { startJoint } from '../support/processes.js';
 import { SmtpSender } from '../support/smtp-load.js';
 
 export interface Client {
@@ -34,7 +35,12 @@ export interface Destinations {
 const DOMAIN = 'example.test';
 const SENDER = `sender@${DOMAIN}`;
 
-export async function startMansio({ port, addresses }: Destinations, clients: number): Promise<Contender> {
+/** `processes`: of the node. */
+export async function startMansio(
+  { port, addresses }: Destinations,
+  clients: number,
+  processes = 1,
+): Promise<Contender> {
   const zones: Record<string, Zone> = {};
   for (const [domain, address] of addresses) {
     zones[domain] = { MX: [[10, `mx.${domain}`]] };
@@ -45,7 +51,9 @@ export async function startMansio({ port, addresses }: Destinations, clients: nu
   const dkimKey = join(directory, 'key.pem');
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   await writeFile(dkimKey, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const joint = await startJoint(processes);
   const node = await startBenchNode({
+    ...joint.settings,
     MANSIO_LOG_LEVEL: 'info',
     MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
     MANSIO_OUTBOUND_DNS: dns.address,
@@ -61,11 +69,16 @@ export async function startMansio({ port, addresses }: Destinations, clients: nu
     })),
   );
   return {
-    name: 'Mansio',
-    pids: { node: node.process.pid!, database: node.databasePid },
+    name: processes === 1 ? 'Mansio' : `Mansio of ${processes} processes`,
+    pids: {
+      node: node.process.pid!,
+      database: node.databasePid,
+      ...(joint.natsPid !== undefined && { NATS: joint.natsPid }),
+    },
     clients: () => Promise.all(logins.map(({ email, key }) => signedIn(node.port('submission'), email, key))),
     async stop() {
       await node.stop();
+      await joint.stop();
       await dns.close();
       await rm(directory, { recursive: true, force: true });
     },

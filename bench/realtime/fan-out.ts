@@ -1,7 +1,7 @@
 // Many connections of one account: how long after the 250 of SMTP the event is at every one of them, what a connection takes of
 // the node's memory, and what a burst of messages costs the node.
-import { ownCpuSeconds } from '../support/cpu-time.js';
-import { figure, latency, withGoal } from '../support/figures.js';
+import { figure, latency, percentile, withGoal } from '../support/figures.js';
+import { BarePeer } from './bare-peer.js';
 import type { Arrivals, HubSwarm } from './hub-swarm.js';
 import type { KeyedAccount, Target } from './target.js';
 
@@ -11,6 +11,8 @@ const STEPS: readonly (readonly [connections: number, goalMs: number])[] = [
   [1_000, 15],
   [10_000, 50],
 ];
+/** So many have the bare server beside them. */
+const MANY = 10_000;
 const ROUNDS = 20;
 const MEMORY_GOAL = 4_096;
 const BURST_MESSAGES = 1_000_000;
@@ -36,29 +38,57 @@ export async function fanOut(target: Target, swarm: HubSwarm, wanted: (part: str
   if (wanted('burst')) await bursts(target, swarm, account);
 }
 
+/** The connections of one account are spread over the processes of the node. */
+export async function spreadFanOut(target: Target, swarm: HubSwarm): Promise<void> {
+  const [account] = (await target.accounts(1)) as [KeyedAccount];
+  await swarm.open(target.hub(), [account.key], MANY);
+  await latencyOf(target, swarm, account, STEPS.at(-1)![1]);
+}
+
 async function latencyOf(target: Target, swarm: HubSwarm, account: KeyedAccount, goalMs: number): Promise<void> {
+  const { connections } = swarm;
+  const peer = connections >= MANY ? await BarePeer.start(connections) : undefined;
   const sender = await target.sender();
   const ms: number[] = [];
   const sinceSent: number[] = [];
-  const used = await ownCpuSeconds(target.pid);
+  const answers: number[] = [];
+  const lasts: number[] = [];
+  const peerLasts: number[] = [];
+  let [used, peerUsed] = [0, 0];
   for (let round = 0; round < ROUNDS; round++) {
     let sentAt = 0n;
     let acceptedAt = 0n;
+    const before = await target.cpuSeconds();
     const arrivals = await swarm.round('NewEmail', 1, async () => {
       acceptedAt = await target.deliver(sender, account, 'to many', () => {
         sentAt = process.hrtime.bigint();
       });
       return acceptedAt;
     });
+    used += (await target.cpuSeconds()) - before;
     const answeredMs = Number(acceptedAt - sentAt) / 1e6;
+    const all = arrivals.ms.map((each) => each + answeredMs);
+    answers.push(answeredMs);
+    lasts.push(all.at(-1)!);
     ms.push(...arrivals.ms);
-    sinceSent.push(...arrivals.ms.map((each) => each + answeredMs));
+    sinceSent.push(...all);
+    if (peer === undefined) continue;
+    const peerBefore = await peer.cpuSeconds();
+    peerLasts.push((await peer.round(arrivals.octets / connections)).at(-1)!);
+    peerUsed += (await peer.cpuSeconds()) - peerBefore;
   }
   sender.close();
-  latency(`250 of SMTP to the event, ${swarm.connections} connections`, ms, goalMs);
+  latency(`250 of SMTP to the event, ${connections} connections`, ms, goalMs);
+  latency('  end of DATA to the 250', answers);
   latency('  end of DATA to the event', sinceSent);
-  const each = ((await ownCpuSeconds(target.pid)) - used) / ROUNDS;
+  const [each, peerEach] = [used / ROUNDS, peerUsed / ROUNDS];
   figure('  the node a message and its events', each * 1000, 'ms of a processor');
+  if (peer === undefined) return;
+  const [last, peerLast] = [percentile(lasts, 0.5), percentile(peerLasts, 0.5)];
+  const until = `until the last socket has it ${peerLast.toFixed(0)} ms, Mansio ${last.toFixed(0)} ms from the end of DATA`;
+  const ratio = `the node takes ${(each / peerEach).toFixed(2)} times as much`;
+  figure('  a bare uWebSockets server, the same octets', peerEach * 1000, 'ms of a processor', `${ratio}; ${until}`);
+  peer.close();
 }
 
 /** The emails of a mailbox marked read, by one request (one commit) and by a request each. */
@@ -92,9 +122,9 @@ async function burst(
   const costs: number[] = [];
   const arrivals: Arrivals[] = [];
   for (let i = 0; i < BURSTS; i++) {
-    const used = await ownCpuSeconds(target.pid);
+    const used = await target.cpuSeconds();
     arrivals.push(await swarm.round('EmailUpdated', emails, cause));
-    costs.push((await ownCpuSeconds(target.pid)) - used);
+    costs.push((await target.cpuSeconds()) - used);
   }
   const best = Math.min(...costs);
   const last = Math.min(...arrivals.map(({ ms }) => ms.at(-1)!));

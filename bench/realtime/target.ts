@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { cpuSeconds } from '../support/cpu-time.js';
 import { type BenchAccount, type BenchNode, startBenchNode } from '../support/node.js';
+import { type Joint, startJoint } from '../support/processes.js';
 import { SmtpSender } from '../support/smtp-load.js';
 import { pause } from '../support/write-probe.js';
 
@@ -17,19 +19,31 @@ const PAGE = 100;
 
 export class Target {
   readonly node: BenchNode;
+  readonly #joint: Joint;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-  constructor(node: BenchNode) {
+  constructor(node: BenchNode, joint: Joint) {
     this.node = node;
+    this.#joint = joint;
   }
 
-  static async start(): Promise<Target> {
+  /** `processes`: of the node. */
+  static async start(processes = 1): Promise<Target> {
     const NODE_OPTIONS = `${process.env['NODE_OPTIONS'] ?? ''} --import ${PRELOAD}`;
-    return new Target(await startBenchNode({ MANSIO_LOG_LEVEL: 'warn', NODE_OPTIONS }));
+    const joint = await startJoint(processes);
+    return new Target(await startBenchNode({ MANSIO_LOG_LEVEL: 'warn', NODE_OPTIONS, ...joint.settings }), joint);
   }
 
   get pid(): number {
     return this.node.process.pid!;
+  }
+
+  /** Of all processes of the node and of what they talk over, without the database. */
+  async cpuSeconds(): Promise<number> {
+    const { natsPid } = this.#joint;
+    const roots = { node: [this.pid], database: [this.node.databasePid], nats: natsPid === undefined ? [] : [natsPid] };
+    const { node, database, nats } = await cpuSeconds(roots);
+    return node - database + nats;
   }
 
   hub(query = ''): string {
@@ -98,5 +112,6 @@ export class Target {
   async stop(): Promise<void> {
     this.#agent.destroy();
     await this.node.stop();
+    await this.#joint.stop();
   }
 }

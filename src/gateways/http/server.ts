@@ -213,7 +213,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const lateUpgrades = new LateUpgrade(log);
   if (endpoints.size > 0) app.get(lateUpgrades.path, (response) => lateUpgrades.take(response));
   for (const [path, endpoint] of endpoints) {
-    const handlers = socketHandlers(limits.socketBufferBytes, log);
+    const handlers = socketHandlers(log);
     app.ws<SocketData>(path, {
       ...handlers,
       compression: uws.DISABLED,

@@ -1,5 +1,6 @@
 // The server's WebSockets behind the interface of gateways/web-socket: upgrades decided at once or later, frames of one
 // tick written at once, buffers bounded. Pings and the protocol on top are the endpoint's (RFC 6455).
+import { FairTurns } from '../../bounds/fair-turns.js';
 import type {
   HttpAnswer,
   Socket,
@@ -166,11 +167,11 @@ function bodyOf(body: HttpAnswer['body']): HttpReply['body'] {
 }
 
 /** The handlers of one endpoint's sockets, in the server's terms. */
-export function socketHandlers(maxBuffered: number, log: Log) {
+export function socketHandlers(log: Log) {
   const endOfTick = new EndOfTick();
   return {
     open(raw: RawSocket): void {
-      const session = new Session(raw, maxBuffered, endOfTick, log);
+      const session = new Session(raw, endOfTick, log);
       const data = raw.getUserData();
       data.session = session;
       session.start(data.take);
@@ -191,25 +192,48 @@ export function socketHandlers(maxBuffered: number, log: Log) {
   };
 }
 
-/** Writes what sessions have queued in a tick, all sessions in one go: ten thousand may have the same event. */
+/** A write costs as much as so many octets that are copied. */
+const WRITE_OCTETS = 16 * 1024;
+/** Written at a time, writes as above included: 128 small frames take a millisecond. */
+const STRETCH_OCTETS = 2 * 1024 * 1024;
+/** A session that has queued more does not wait for its turn. */
+const PROMPT_OCTETS = 64 * 1024;
+
+/**
+ * Writes what sessions have queued in a tick, all sessions in one go. Ten thousand may have the same event: many are written in
+ * stretches, and the event loop serves others in between. Ticks take turns, so that few sessions do not wait for many.
+ */
 class EndOfTick {
   #sessions: Session[] = [];
+  readonly #turns = new FairTurns();
+  #ticks = 0;
 
   /** After everything that this tick's promises still do: their frames belong into the same write. */
   flush(session: Session): void {
-    if (this.#sessions.push(session) === 1) queueMicrotask(() => process.nextTick(() => this.#flushAll()));
+    if (this.#sessions.push(session) === 1) queueMicrotask(() => process.nextTick(() => void this.#flushAll()));
   }
 
-  #flushAll(): void {
+  async #flushAll(): Promise<void> {
     const sessions = this.#sessions;
     this.#sessions = [];
-    for (const session of sessions) session.flush();
+    const tick = `${++this.#ticks}`;
+    let left = STRETCH_OCTETS;
+    let isLate = false;
+    for (const session of sessions) {
+      if (left <= 0) {
+        await this.#turns.next(tick);
+        left = STRETCH_OCTETS;
+        isLate = true;
+      }
+      left -= session.flush() + WRITE_OCTETS;
+      // Who has looked meanwhile took what waited for a backlog.
+      if (isLate) session.drained();
+    }
   }
 }
 
 class Session implements Socket {
   readonly #raw: RawSocket;
-  readonly #maxBuffered: number;
   readonly #endOfTick: EndOfTick;
   readonly #log: Log;
   #listener: SocketListener | undefined;
@@ -223,9 +247,8 @@ class Session implements Socket {
   #mayBeBehind = false;
   #closing: { readonly code: number; readonly reason: string } | undefined;
 
-  constructor(raw: RawSocket, maxBuffered: number, endOfTick: EndOfTick, log: Log) {
+  constructor(raw: RawSocket, endOfTick: EndOfTick, log: Log) {
     this.#raw = raw;
-    this.#maxBuffered = maxBuffered;
     this.#endOfTick = endOfTick;
     this.#log = log;
   }
@@ -253,7 +276,7 @@ class Session implements Socket {
     }
     this.#others ??= [];
     this.#others.push(octets);
-    if (this.#queued > this.#maxBuffered) this.terminate();
+    if (this.#queued > PROMPT_OCTETS) this.flush();
     return this.#open;
   }
 
@@ -292,9 +315,11 @@ class Session implements Socket {
     this.#guarded(() => listener?.closed(code));
   }
 
-  flush(): void {
+  /** Returns the octets that were queued. */
+  flush(): number {
     const first = this.#first;
     const others = this.#others;
+    const queued = this.#queued;
     this.#empty();
     // An exception would keep the frames of other sessions.
     this.#guarded(() => {
@@ -302,6 +327,7 @@ class Session implements Socket {
       if (this.#closing !== undefined && this.#open)
         this.#raw.end(this.#closing.code, Buffer.from(this.#closing.reason));
     });
+    return queued;
   }
 
   /** A single frame needs no cork. */

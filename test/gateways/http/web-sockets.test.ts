@@ -323,6 +323,46 @@ test('the frames of one tick for several sockets reach each of them, beside one 
   t.deepEqual(endpoint.events, ['closed 1006']);
 });
 
+test('frames for hundreds of sockets leave in stretches, in order, and others are served in between', async (t) => {
+  const [endpoint, gateway] = await start(t);
+  const sockets: Socket[] = [];
+  const clients: net.Socket[] = [];
+  for (let i = 0; i <= 400; i++) {
+    clients.push(await connect(t, gateway, endpoint));
+    sockets.push(endpoint.socket!);
+  }
+  const other = sockets.shift()!;
+  clients.shift();
+  const [last, beforeLast] = [sockets.at(-1)!, sockets.at(-2)!];
+  const large = Buffer.alloc(100_000, '💌');
+  const isWaiting = (socket: Socket) => socket.bufferedBytes() > 0;
+  const octets = clients.map(async (client, i) => {
+    const wanted = 5 + (i === 399 ? 7 : 0) + (i === 398 ? 10 + large.length : 0);
+    const pieces: Buffer[] = [];
+    for (let length = 0; length < wanted; length += pieces.at(-1)!.length) pieces.push((await once(client, 'data'))[0]);
+    return Buffer.concat(pieces);
+  });
+  for (const socket of sockets) socket.send(Buffer.from('all'));
+  await new Promise(setImmediate);
+  t.false(isWaiting(sockets[0]!));
+  t.true(isWaiting(last));
+  last.send(Buffer.from('later'));
+  other.send(Buffer.from('other'));
+  beforeLast.send(large);
+  t.false(isWaiting(beforeLast), 'what is much does not wait');
+  await new Promise((resolve) => process.nextTick(() => queueMicrotask(() => process.nextTick(resolve))));
+  t.false(isWaiting(other));
+  t.true(isWaiting(last));
+  const all = Buffer.from('\x81\x03all', 'latin1');
+  const received = await Promise.all(octets);
+  t.deepEqual(received[399], Buffer.concat([all, Buffer.from('\x81\x05later', 'latin1')]));
+  t.deepEqual(received[398]!.subarray(0, 5), all);
+  t.deepEqual(received[398]!.subarray(-large.length), large);
+  t.true(received.slice(0, 398).every((each) => each.equals(all)));
+  t.false(isWaiting(last));
+  t.true(endpoint.events.includes('drained'), 'who has waited looks again');
+});
+
 test('a client gone before the decision gets none', async (t) => {
   const [endpoint, gateway] = await start(t);
   const decision = deferred();
