@@ -1,7 +1,7 @@
 // The word index against its definition: segments of random emails, merges of merges, and every form of a search.
 import test from 'ava';
 import fc from 'fast-check';
-import { type EmailWords, SEARCH_PARTS } from '../../../src/store/search.js';
+import { type EmailWords, SEARCH_PARTS, SearchTooLarge } from '../../../src/store/search.js';
 import { type IndexPage, levelOf, type Segment } from '../../../src/store/word-index/index-page.js';
 import { mergedPages } from '../../../src/store/word-index/merged-pages.js';
 import { segmentOf } from '../../../src/store/word-index/segment.js';
@@ -189,7 +189,7 @@ test('a phrase that would take more memory than it may ends in an error', async 
       query.lookups.map(() => pages),
     );
   };
-  const tooLarge = { code: 'store-failed', message: 'a phrase of a search takes too much memory' };
+  const tooLarge = { instanceOf: SearchTooLarge, message: 'phrases of a search take too much memory' };
   t.is((await ask(250_000, ['zoë', '💌', 'zo'])).length, 50);
   await t.throwsAsync(ask(20_000, ['zoë', '💌', 'zo']), tooLarge);
   // What several phrases take together.
