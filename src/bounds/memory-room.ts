@@ -9,10 +9,10 @@ export interface MemoryHolder {
   clear(): void;
 }
 
-export class MemoryRoom {
+export class MemoryRoom<Holder extends MemoryHolder = MemoryHolder> {
   readonly #mostOctets: number;
   /** By name, the least recently used first; `octets`: when the holder was used last. */
-  readonly #holders = new Map<string, { readonly holder: MemoryHolder; readonly octets: number }>();
+  readonly #holders = new Map<string, { readonly holder: Holder; readonly octets: number }>();
   #octets = 0;
 
   constructor(mostOctets: number) {
@@ -29,8 +29,13 @@ export class MemoryRoom {
     return this.#holders.size;
   }
 
+  /** The one that keeps something under this name. */
+  holder(name: string): Holder | undefined {
+    return this.#holders.get(name)?.holder;
+  }
+
   /** To be called when the holder is used and when it has more than before. */
-  used(holder: MemoryHolder): void {
+  used(holder: Holder): void {
     this.#forget(holder.name);
     // Whoever keeps nothing is not remembered either: there is no end of empty ones.
     if (holder.octets === 0) return;

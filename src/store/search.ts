@@ -43,6 +43,14 @@ export interface FoundEmails {
   readonly segments: number;
 }
 
+/** Of so many emails that the places of its words are more than a search may have in memory. Words that fewer emails have are searched. */
+export class SearchTooLarge extends Error {
+  constructor(what: string) {
+    super(`${what} of a search take too much memory`);
+    this.name = new.target.name;
+  }
+}
+
 export interface MergeOptions {
   /**
    * How many emails the mailbox has. When its segments hold a quarter more, or any while it has none, all segments become one:
@@ -76,7 +84,7 @@ export interface SearchStore {
    * being deleted or are gone: the statement does not wait for a deletion to end.
    */
   put(emails: readonly IndexedEmail[]): Promise<readonly string[]>;
-  /** Emails in this part of which every term matches; after `after` when given: meant for few. */
+  /** Emails in this part of which every term matches; after `after` when given: meant for few. @throws SearchTooLarge */
   matches(accountId: string, terms: readonly SearchTerm[], part: SearchPart, after?: string): Promise<FoundEmails>;
   /** Merges one set of segments that is due. Two at once do no harm. */
   merge(accountId: string, options: MergeOptions): Promise<MergeOutcome>;

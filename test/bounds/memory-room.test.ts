@@ -43,6 +43,7 @@ test('the holder that was used least recently gives up all of its own', (t) => {
   c!.octets = 40;
   room.used(c!);
   t.deepEqual([a!.octets, b!.octets, c!.octets], [40, 0, 40]);
+  t.deepEqual([room.holder('a'), room.holder('b'), room.holder('c')], [a, undefined, c]);
 });
 
 test('a holder that is made anew takes the place of the one before it', (t) => {

@@ -6,6 +6,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import fc from 'fast-check';
+import { doubleOf, inBinary, integerOf } from '../../src/store/postgres/binary-results.js';
 import { connect, storeFault } from '../../src/store/postgres/client.js';
 import { OctetParameters, Octets } from '../../src/store/postgres/octet-parameters.js';
 import { type Teardown, testDatabase } from '../support/embedded-database.js';
@@ -60,6 +61,30 @@ test('statements of one transaction have octets of their own', async (t) => {
   );
   const rows = await sql<{ octets: Buffer }[]>`select octets from kept order by id`;
   t.true(rows.every(({ octets }, i) => octets.equals(all[i]!)));
+});
+
+test('a statement has its results in the binary form when it asks for it, beside others that do not', async (t) => {
+  const sql = await pool(t, 2);
+  const integer = fc.option(fc.integer());
+  const number = fc.option(fc.double({ noNaN: true }).map((x) => x + 0));
+  const octets = fc.option(fc.uint8Array({ maxLength: 70_000 }));
+  await fc.assert(
+    fc.asyncProperty(integer, number, octets, fc.boolean(), async (n, x, some, isLast) => {
+      const given = some === null ? null : Buffer.from(some);
+      const values = sql`${n}::int as n, ${x}::float8 as x, ${given === null ? null : new Octets([given])}::bytea as given`;
+      // The driver writes no -0.
+      const asked = isLast
+        ? sql`select ${values} where ${inBinary(sql)}`
+        : sql`select ${values} from (select) x where ${inBinary(sql)} and ${n}::int is not distinct from ${n}`;
+      const [[row], [text]] = await Promise.all([
+        asked.raw(),
+        sql<[{ n: number | null; given: Buffer | null }]>`select ${values}`,
+      ]);
+      t.deepEqual([integerOf(row![0]!), doubleOf(row![1]!), row![2]], [n, x, given]);
+      t.deepEqual([text.n, text.given], [n, given]);
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test('a statement that the driver sends again has the octets it had, or fails for now', async (t) => {

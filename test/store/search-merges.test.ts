@@ -9,7 +9,7 @@ import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresSearch } from '../../src/store/postgres/search.js';
 import type { SearchLimits } from '../../src/store/postgres/search-matches.js';
-import type { SearchStore } from '../../src/store/search.js';
+import { type SearchStore, SearchTooLarge } from '../../src/store/search.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { textsWith } from '../support/field-words.js';
 import { gated, signalled } from '../support/gated-sql.js';
@@ -227,7 +227,8 @@ test('a search ends when it takes too long, and when its words take too much mem
   const late = await t.throwsAsync(found(accountId, 'all', by({ ms: 0 })));
   t.like(late, { code: 'store-unavailable', temporary: true, message: 'a search takes too much time' });
   const large = await t.throwsAsync(found(accountId, '"w1 w8"', by({ heldOctets: 1_000 })));
-  t.like(large, { code: 'store-failed', temporary: false, message: 'a search takes too much memory' });
+  t.true(large instanceof SearchTooLarge);
+  t.is(large!.message, 'words of a search take too much memory');
   // Beginnings are not held; what one statement does not bring comes by others.
   t.deepEqual(await found(accountId, 'w', by({ heldOctets: 10_000 })), ids.toSorted());
   for (const query of ['w', '"w1 w8"', 'w1 w8 w15 number', 'zoe@💌', '"w1 w8 w1"', '"zoe 💌"']) {
@@ -321,15 +322,16 @@ test('a segment that is merged while it is searched is found where it went', asy
     const searching = new Proxy(sql, {
       apply(target, _this, [strings, ...values]: [TemplateStringsArray, ...never[]]) {
         if (merged > 0 || !strings.join('').includes(statement)) return target(strings, ...values);
-        return (async () => {
+        const raw = async () => {
           merged = (await store.merge(accountId, { live: 0, signal: NO_SIGNAL })).segments;
           const [output] = await sql<{ id: number }[]>`
             update search_segments set id = ${early!.id} where account_id = ${accountId} returning id::float8`;
           t.is(output?.id, early!.id);
           await sql`update search_pages set segment = ${early!.id} where account_id = ${accountId}`;
           ids.push(await add(accountId, 17));
-          return target(strings, ...values);
-        })();
+          return target(strings, ...values).raw();
+        };
+        return { raw };
       },
     });
     const hits = await found(accountId, query, postgresSearch(searching, { ms: 600_000 }));

@@ -73,7 +73,7 @@ export const folderContentOperations = {
     }),
     /** UIDs, ascending. */
     reply: object({ uids: string() }),
-    refusals: ['noSuchFolder'],
+    refusals: ['noSuchFolder', 'searchTooLarge'],
   }),
   /** Of these folders in this order, those that are not there left out; else of all, those of the system first, the others by path. */
   folderStatus: query({

@@ -9,7 +9,7 @@ import { inLabelOrder, labelOf } from './labels.js';
 import { listFolder } from './lists.js';
 import { packUids } from './packed-columns.js';
 import type { MailboxProtocol } from './protocol.js';
-import { folderNamed, type MailboxSearch, searchFolder } from './search.js';
+import { folderNamed, type MailboxSearch, searchFolder, unlessTooLarge } from './search.js';
 import type { MailboxState } from './state.js';
 
 type Names =
@@ -56,7 +56,8 @@ export function folderQueries(
     async searchFolder(state, { folderId, ...question }) {
       const folder = folderNamed(state, folderId);
       if (folder === undefined) return { refusal: 'noSuchFolder' };
-      return { reply: { uids: packUids(await searchFolder(state, search, folder, question)) } };
+      const uids = await unlessTooLarge(searchFolder(state, search, folder, question));
+      return 'refusal' in uids ? uids : { reply: { uids: packUids(uids) } };
     },
 
     async metadata(state, { folderId }) {

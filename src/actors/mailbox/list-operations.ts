@@ -55,7 +55,7 @@ export const listOperations = {
   /** Emails of a folder (id or role); counts are of all that match. */
   list: query({ payload: folderList, reply: emailPage, refusals: ['noSuchFolder'] }),
   /** Newest first, in a folder (id or role), else over all but what is only in trash or junk; counts are of all that match. */
-  search: query({ payload: foundList, reply: emailPage, refusals: ['noSuchFolder'] }),
+  search: query({ payload: foundList, reply: emailPage, refusals: ['noSuchFolder', 'searchTooLarge'] }),
   /** Which emails lists show now, and how lists show these emails. */
   lists: query({
     payload: object({
@@ -66,7 +66,7 @@ export const listOperations = {
     reply: object({
       /** The lists are of this position of the log or of a later one. */
       modseq: integer(),
-      /** As they were asked for; no `state`: it is the one that the asker knows. `refusal`: what the list is of does not exist. */
+      /** As they were asked for; no `state`: it is the one that the asker knows. `refusal`: what the list is of does not exist, or is too large a search. */
       lists: array(object({ state: optional(listState), refusal: optional(string()) })),
       /** Those that exist, in no particular order. */
       items: array(object({ item: emailListItem, version: number() })),

@@ -5,7 +5,14 @@ import type { QueryHandlers } from '../runtime/behavior.js';
 import { listFolder } from './lists.js';
 import { outboundQueries } from './outbound/queries.js';
 import type { MailboxProtocol } from './protocol.js';
-import { countExported, exportedEmails, folderNamed, type MailboxSearch, searchMailbox } from './search.js';
+import {
+  countExported,
+  exportedEmails,
+  folderNamed,
+  type MailboxSearch,
+  searchMailbox,
+  unlessTooLarge,
+} from './search.js';
 import { details, listPage } from './shown-emails.js';
 import { knownThread, readThread } from './shown-threads.js';
 import type { MailboxState } from './state.js';
@@ -27,7 +34,9 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
     async search(state, { page, pageSize, ...criteria }) {
       if (criteria.folder !== undefined && folderNamed(state, criteria.folder) === undefined)
         return { refusal: 'noSuchFolder' };
-      const { slots, totalCount, unreadCount } = await searchMailbox(state, search, criteria, page, pageSize);
+      const found = await unlessTooLarge(searchMailbox(state, search, criteria, page, pageSize));
+      if ('refusal' in found) return found;
+      const { slots, totalCount, unreadCount } = found;
       return { reply: { items: await listPage(store, state, slots), totalCount, unreadCount } };
     },
 

@@ -5,7 +5,7 @@ import { FLAGGED, flagBit, SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
 import type { SearchTerm } from '../../mail/search-text.js';
 import { SYSTEM_ROLES } from '../../store/mailbox-rows.js';
-import type { SearchStore } from '../../store/search.js';
+import { type SearchStore, SearchTooLarge } from '../../store/search.js';
 import type { FolderColumns } from './folder-columns.js';
 import type { ExportPosition } from './protocol.js';
 import type { SearchIndexing } from './search-indexing.js';
@@ -59,6 +59,17 @@ function hasFlag({ emails }: MailboxState, name: string): (slot: number) => bool
   return bit === 0 ? (slot) => emails.hasKeyword(slot, name) : (slot) => (emails.flags(slot) & bit) !== 0;
 }
 
+/** What was found, or the refusal of a search that would take too much memory. */
+export async function unlessTooLarge<T>(searching: Promise<T>): Promise<T | { readonly refusal: 'searchTooLarge' }> {
+  try {
+    return await searching;
+  } catch (error) {
+    if (error instanceof SearchTooLarge) return { refusal: 'searchTooLarge' };
+    throw error;
+  }
+}
+
+/** @throws SearchTooLarge */
 export async function searchMailbox(
   state: MailboxState,
   search: MailboxSearch,
@@ -116,7 +127,7 @@ async function textMatches(
   return memory.matching(store, accountId, question, size, pages);
 }
 
-/** UIDs of a folder's messages in which the terms match, ascending. */
+/** UIDs of a folder's messages in which the terms match, ascending. @throws SearchTooLarge */
 export async function searchFolder(
   state: MailboxState,
   search: MailboxSearch,

@@ -11,7 +11,7 @@ import { Digest } from './digest.js';
 import type { ListQuery, ListState } from './list-operations.js';
 import { folderPage } from './lists.js';
 import type { MailboxProtocol } from './protocol.js';
-import { folderNamed, type MailboxSearch, searchMailbox } from './search.js';
+import { folderNamed, type MailboxSearch, searchMailbox, unlessTooLarge } from './search.js';
 import type { FoundPage } from './search-memory.js';
 import { listItems } from './shown-emails.js';
 import type { MailboxState } from './state.js';
@@ -75,7 +75,8 @@ async function foundBy(
     const { page, pageSize, ...criteria } = asked;
     if (criteria.folder !== undefined && folderNamed(state, criteria.folder) === undefined)
       return { refusal: 'noSuchFolder' };
-    return { page: await searchMailbox(state, search, criteria, page, pageSize) };
+    const found = await unlessTooLarge(searchMailbox(state, search, criteria, page, pageSize));
+    return 'refusal' in found ? found : { page: found };
   }
   return thread === undefined ? { page: NOTHING } : threadPage(store, state, thread);
 }

@@ -77,6 +77,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   tooManyEmails: 400,
   tooManyKeywords: 400,
   tooLarge: 413,
+  searchTooLarge: 400,
   noSuchFlag: 400,
   noSuchParent: 400,
   noSuchSource: 400,

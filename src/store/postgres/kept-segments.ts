@@ -1,9 +1,10 @@
 // Segments that were looked at are kept in memory while there is room: small ones whole, of large ones the ids. They never
-// change. What is longest unused goes first, account by account.
+// change. What does not fit beside others of its account is not kept: searches look at all of them in the same order.
+import { type MemoryHolder, MemoryRoom } from '../../bounds/memory-room.js';
 import type { IndexPage } from '../word-index/index-page.js';
 
-const MOST_OCTETS = 32 * 1024 * 1024;
-const MOST_OF_ACCOUNT = MOST_OCTETS / 2;
+const NODE_OCTETS = 32 * 1024 * 1024;
+const ACCOUNT_OCTETS = NODE_OCTETS / 2;
 /** What an entry has besides its octets. */
 const ENTRY_OCTETS = 256;
 
@@ -15,55 +16,58 @@ export interface KeptSegment {
   readonly hasPositions: boolean;
 }
 
-interface Account {
-  readonly segments: Map<number, KeptSegment>;
-  octets: number;
+class AccountSegments implements MemoryHolder {
+  readonly name: string;
+  readonly segments = new Map<number, KeptSegment>();
+  octets = 0;
+
+  constructor(accountId: string) {
+    this.name = accountId;
+  }
+
+  keep(segment: KeptSegment): void {
+    this.drop(segment.id);
+    const octets = octetsOf(segment);
+    if (this.octets + octets > ACCOUNT_OCTETS) return;
+    this.segments.set(segment.id, segment);
+    this.octets += octets;
+  }
+
+  drop(id: number): void {
+    const segment = this.segments.get(id);
+    if (segment === undefined) return;
+    this.segments.delete(id);
+    this.octets -= octetsOf(segment);
+  }
+
+  clear(): void {
+    this.segments.clear();
+    this.octets = 0;
+  }
 }
 
 export class KeptSegments {
-  readonly #accounts = new Map<string, Account>();
-  #octets = 0;
+  readonly #room = new MemoryRoom<AccountSegments>(NODE_OCTETS);
 
   of(accountId: string): ReadonlyMap<number, KeptSegment> {
-    const account = this.#accounts.get(accountId);
+    const account = this.#room.holder(accountId);
     if (account === undefined) return new Map();
-    this.#accounts.delete(accountId);
-    this.#accounts.set(accountId, account);
+    this.#room.used(account);
     return new Map(account.segments);
   }
 
   keep(accountId: string, segment: KeptSegment): void {
-    const account = this.#accounts.get(accountId) ?? { segments: new Map(), octets: 0 };
-    this.#drop(account, segment.id);
-    const octets = octetsOf(segment);
-    if (account.octets + octets > MOST_OF_ACCOUNT) return;
-    account.segments.set(segment.id, segment);
-    this.#count(account, octets);
-    this.#accounts.set(accountId, account);
-    for (const [oldest, { octets: unused }] of this.#accounts) {
-      if (this.#octets <= MOST_OCTETS) break;
-      this.#accounts.delete(oldest);
-      this.#octets -= unused;
-    }
+    const account = this.#room.holder(accountId) ?? new AccountSegments(accountId);
+    account.keep(segment);
+    this.#room.used(account);
   }
 
   /** The others of the account are gone. */
   retain(accountId: string, ids: ReadonlySet<number>): void {
-    const account = this.#accounts.get(accountId);
+    const account = this.#room.holder(accountId);
     if (account === undefined) return;
-    for (const id of account.segments.keys()) if (!ids.has(id)) this.#drop(account, id);
-  }
-
-  #drop(account: Account, id: number): void {
-    const segment = account.segments.get(id);
-    if (segment === undefined) return;
-    account.segments.delete(id);
-    this.#count(account, -octetsOf(segment));
-  }
-
-  #count(account: Account, octets: number): void {
-    account.octets += octets;
-    this.#octets += octets;
+    for (const id of account.segments.keys()) if (!ids.has(id)) account.drop(id);
+    this.#room.used(account);
   }
 }
 

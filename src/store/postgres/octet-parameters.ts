@@ -1,7 +1,8 @@
 // Octets as a parameter of a statement in the binary form of the protocol (PostgreSQL, "Message Formats", Bind). The driver sends
 // each parameter as text, for octets twice as long, which it copies four times and the server converts back. So the driver
 // gets a short marker, and the socket puts the octets in its place when the driver writes the message. A marker is no bytea in
-// text form: the server refuses a statement whose marker is still there.
+// text form: the server refuses a statement whose marker is still there. The same way a statement asks for its results in the
+// binary form: `binary-results.ts`.
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { StoreFault } from '../errors.js';
@@ -17,10 +18,17 @@ export class Octets {
   }
 }
 
+/** The parameter of a statement whose results come in their binary form. */
+export const BINARY_RESULTS = new Octets([]);
+
 const BIND = 0x42;
 const TYPE_OCTETS = 5;
+/** Of the formats of results, of which the driver gives none. */
+const RESULT_FORMATS_OCTETS = 2;
 const NULL = -1;
 const BINARY = 1;
+/** Of formats, of all results: there is one, and it is binary. */
+const ALL_BINARY = Buffer.from([0, 1, 0, BINARY]);
 const SECRET = randomBytes(16).toString('hex');
 const DIGITS = 12;
 /** Nobody else can name octets: not even text that a client made up. */
@@ -113,11 +121,13 @@ export class OctetParameters {
     const values: Uint8Array[] = [];
     let from = valuesStart;
     let growth = 2 * count;
+    let results = bind.subarray(-RESULT_FORMATS_OCTETS);
     for (let at = valuesStart, i = 0; i < count; i++) {
       const length = bind.readInt32BE(at);
       const end = at + 4 + (length === NULL ? 0 : length);
       const octets = length === MARKER_OCTETS ? this.#take(bind.toString('latin1', at + 4, end)) : undefined;
       if (octets !== undefined) {
+        if (octets === BINARY_RESULTS) results = ALL_BINARY;
         formats.writeUInt16BE(BINARY, 2 + 2 * i);
         const size = Buffer.alloc(4);
         size.writeInt32BE(octets.length);
@@ -131,8 +141,8 @@ export class OctetParameters {
     formats.writeUInt16BE(count, 0);
     formats.writeUInt16BE(count, 2 + 2 * count);
     const head = Buffer.from(bind.subarray(0, namesEnd));
-    head.writeUInt32BE(bind.length - 1 + growth, 1);
-    return [head, formats, ...values, bind.subarray(from)];
+    head.writeUInt32BE(bind.length - 1 + growth + results.length - RESULT_FORMATS_OCTETS, 1);
+    return [head, formats, ...values, bind.subarray(from, -RESULT_FORMATS_OCTETS), results];
   }
 
   #take(marker: string): Octets | undefined {

@@ -3,10 +3,11 @@
 // misses nothing and needs no snapshot.
 import type { SearchTerm } from '../../mail/search-text.js';
 import { StoreFault } from '../errors.js';
-import type { FoundEmails, SearchPart } from '../search.js';
+import { type FoundEmails, type SearchPart, SearchTooLarge } from '../search.js';
 import type { IndexPage } from '../word-index/index-page.js';
 import { type LookupPages, WordQuery } from '../word-index/word-query.js';
 import { binaryArray } from './binary-array.js';
+import { doubleOf, inBinary, integerOf } from './binary-results.js';
 import { guarded, type Sql } from './client.js';
 import { earlierMatches } from './earlier-search.js';
 import { FoundIds } from './found-ids.js';
@@ -123,29 +124,29 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
   function asker(): Question['ask'] {
     const until = performance.now() + limits.ms;
     return async (statement) => {
-      if (performance.now() >= until) throw tooMuch('time', true);
+      if (performance.now() >= until) throw tooSlow();
       return guarded(statement);
     };
   }
 
-  function rowsAfter(
+  async function rowsAfter(
     { accountId, terms, part, after, query, ends, pages, ask }: Question,
     last: number,
     most: number,
     isFirst: boolean,
     whole: readonly number[],
-  ) {
+  ): Promise<Row[]> {
     const { lookups, needsPositions } = query;
     const positions = needsPositions ? sql`positions` : sql`null::bytea as positions`;
     const earlier = sql`
       union all
       select null, null, ${earlierMatches(sql, accountId, terms, part, after)}, null, null, 0, null, null`;
-    return ask(
-      () => sql<Row[]>`
+    const found = await ask(() =>
+      sql`
       with segment as materialized (
         select id, emails, words is null as paged, ids, words, ${positions},
           id = any(${whole as number[]}::bigint[]) as known
-        from search_segments where account_id = ${accountId} and id > ${last} and is_ready
+        from search_segments where ${inBinary(sql)} and account_id = ${accountId} and id > ${last} and is_ready
           ${after === undefined ? sql`` : sql`and last_id > ${after}`}
         order by id limit ${most}
       ), page as (
@@ -174,8 +175,18 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       select id::float8, null, null, lookup, first_word, part, case when comes then words end, case when comes then positions end
       from page
       ${isFirst ? earlier : sql``}
-      order by id, lookup nulls first, "firstWord", part`,
+      order by id, lookup nulls first, "firstWord", part`.raw(),
     );
+    return found.map(([id, emails, ids, lookup, firstWord, part, words, positions]) => ({
+      id: doubleOf(id!),
+      emails: integerOf(emails!),
+      ids: ids!,
+      lookup: integerOf(lookup!),
+      firstWord: firstWord!,
+      part: integerOf(part!)!,
+      words: words!,
+      positions: positions!,
+    }));
   }
 
   /** Undefined when the segment is gone. `page`: the only one. */
@@ -202,7 +213,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       const hold = (pages: readonly IndexPage[]) => {
         if (isBeginning) return;
         held += octetsOf(pages);
-        if (held > limits.heldOctets) throw tooMuch('memory', false);
+        if (held > limits.heldOctets) throw new SearchTooLarge('words');
       };
       hold(first);
       if (leftOut === undefined && some.length < question.pages) return first;
@@ -232,15 +243,16 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
     if (leftOut !== undefined) last = { ...pageOf(leftOut), part: leftOut.part - 1 };
     while (last !== undefined) {
       const { firstWord, part }: IndexPage = last;
-      const rows = await ask(
-        () => sql<Row[]>`
-          select first_word as "firstWord", part, words,
-            ${query.needsPositions ? sql`positions` : sql`null::bytea as positions`}
-          from search_pages where account_id = ${accountId} and segment = ${segment}
+      const rows = await ask(() =>
+        sql`
+          select first_word, part, words, ${query.needsPositions ? sql`positions` : sql`null::bytea`}
+          from search_pages where ${inBinary(sql)} and account_id = ${accountId} and segment = ${segment}
             and (first_word, part) > (${octets(firstWord)}, ${part}) and first_word < ${octets(ends[lookup]!)}
-          order by first_word, part limit ${MORE_PAGES}`,
+          order by first_word, part limit ${MORE_PAGES}`.raw(),
       );
-      const pages = rows.map(pageOf);
+      const pages = rows.map(([firstWord, part, words, positions]) =>
+        pageOf({ firstWord: firstWord!, part: integerOf(part!)!, words: words!, positions: positions! }),
+      );
       hold(pages);
       yield* pages;
       last = pages.at(-1);
@@ -259,15 +271,17 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       else await found.addOf(ids, ordinals);
     }
     if (missing.length === 0) return [];
-    const rows = await ask(
-      () => sql<{ id: number; ids: Uint8Array }[]>`
-        select id::float8, ids from search_segments where account_id = ${accountId} and id = any(${missing}::bigint[])`,
+    const rows = await ask(() =>
+      sql`
+        select id::float8, ids from search_segments where ${inBinary(sql)} and account_id = ${accountId} and id = any(${missing}::bigint[])`.raw(),
     );
-    for (const { id, ids } of rows) {
-      kept.keep(accountId, { id, ids: own(ids), hasPositions: false });
-      await found.addOf(ids, matched.get(id)!.ordinals);
+    const read = new Set<number>();
+    for (const [column, ids] of rows) {
+      const id = doubleOf(column!)!;
+      read.add(id);
+      kept.keep(accountId, { id, ids: own(ids!), hasPositions: false });
+      await found.addOf(ids!, matched.get(id)!.ordinals);
     }
-    const read = new Set(rows.map(({ id }) => id));
     return missing.filter((id) => !read.has(id));
   }
 }
@@ -305,10 +319,8 @@ function bySegment(rows: readonly Row[], lookups: number): ReadonlyMap<number, r
 /** Of rows of pages. */
 const isLeftOut = ({ words }: Row): boolean => words === null;
 
-function tooMuch(what: 'time' | 'memory', temporary: boolean): StoreFault {
-  return new StoreFault(temporary ? 'store-unavailable' : 'store-failed', `a search takes too much ${what}`, {
-    temporary,
-  });
+function tooSlow(): StoreFault {
+  return new StoreFault('store-unavailable', 'a search takes too much time', { temporary: true });
 }
 
 /** Behind all words that begin so. No octet of UTF-8 is the last one. */

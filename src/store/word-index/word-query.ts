@@ -2,8 +2,7 @@
 // pages are read once, so that they may be streamed.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchTerm } from '../../mail/search-text.js';
-import { StoreFault } from '../errors.js';
-import type { SearchPart } from '../search.js';
+import { type SearchPart, SearchTooLarge } from '../search.js';
 import { BODY_POSITION, type IndexPage } from './index-page.js';
 import { PhraseEnds } from './phrase-ends.js';
 import { listsIn, markPostings, type PostingList, type WantedWord } from './posting-list.js';
@@ -67,7 +66,7 @@ export class WordQuery {
 
   /**
    * Ordinals, ascending, in a segment of so many emails. `pages`: of each lookup, in order of first word and part; they may hold
-   * other words too. Yields the event loop between stretches of work, also of several calls.
+   * other words too. Yields the event loop between stretches of work, also of several calls. @throws SearchTooLarge
    */
   async matches(emails: number, pages: readonly LookupPages[]): Promise<Uint32Array> {
     const lists = await this.#wholeWords(emails, pages);
@@ -135,7 +134,7 @@ export class WordQuery {
       for (const list of lists[number]!) {
         if (i === 0) ends.addFirst(list, marks, this.#isBodyOnly ? BODY_POSITION : 0);
         else ends.addNext(before, list);
-        if (octets + before.octets + ends.octets > this.#mostEndsOctets) throw tooLarge();
+        if (octets + before.octets + ends.octets > this.#mostEndsOctets) throw new SearchTooLarge('phrases');
         await this.#worked(list.positionsEnd - list.positionsStart);
       }
     }
@@ -175,10 +174,6 @@ export class WordQuery {
     this.#octets = 0;
     await nextTurn();
   }
-}
-
-function tooLarge(): StoreFault {
-  return new StoreFault('store-failed', 'a phrase of a search takes too much memory', { temporary: false });
 }
 
 function common(a: Uint8Array, b: Uint8Array): Uint8Array {

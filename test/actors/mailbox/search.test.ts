@@ -42,14 +42,17 @@ interface Mail {
   readonly files?: string;
 }
 
-async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_000, renewMs = 60_000 } = {}) {
+async function setUp(
+  t: ExecutionContext,
+  { quietMs = 60_000, searchWaitMs = 60_000, renewMs = 60_000, heldOctets = 1e9 } = {},
+) {
   const database = await migratedDatabase(t);
   const sql = connect(database.address, { max: 8, applicationName: 'test' });
   const writerSql = connect(database.address, { max: 4, applicationName: 'test', byKey: true });
   const directory = postgresDirectory(sql, 1);
   const inbound = postgresInbound(sql, writerSql);
   const store = postgresMailboxes(sql, writerSql);
-  const merging = startSearchMerging({ store: postgresSearch(writerSql), log });
+  const merging = startSearchMerging({ store: postgresSearch(writerSql, { heldOctets }), log });
   const search = merging.store;
   const bodies = new Map<string, string>();
   const gate = { open: Promise.resolve() };
@@ -148,6 +151,35 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
     },
   };
 }
+
+test('a search of words that take too much memory is refused, and others are answered', async (t) => {
+  const { account, deliver, mailbox } = await setUp(t, { heldOctets: 1 });
+  const id = await account();
+  const body = Array.from({ length: 2_000 }, (_, n) => `zoë${n} 💌`).join(' ');
+  const emailId = await deliver(id, { body });
+  const ask = async (query: string) => {
+    const terms = searchTerms(query).map(({ words, prefix }) => ({ words: [...words], prefix }));
+    const search = { terms, page: 1, pageSize: 10 };
+    const lists = [{ query: { search } }];
+    return {
+      search: await mailbox(id).ask('search', search),
+      folder: await mailbox(id).ask('searchFolder', { folderId: 'inbox', terms, part: 'body' }),
+      list: (await mailbox(id).ask('lists', { lists, emailIds: [] })).reply!.lists[0]!,
+    };
+  };
+  const large = await ask('"zoë7 💌"');
+  t.deepEqual(
+    [large.search.refusal, large.folder.refusal, large.list.refusal],
+    ['searchTooLarge', 'searchTooLarge', 'searchTooLarge'],
+  );
+  const small = await ask('zoë7');
+  t.deepEqual(
+    small.search.reply?.items.map((item) => item.id),
+    [emailId],
+  );
+  t.deepEqual([...unpackUids(small.folder.reply!.uids)], [1]);
+  t.deepEqual(small.list.state?.emailIds, [emailId]);
+});
 
 test('a folder is searched by its UIDs, in all that is indexed or in bodies alone, emails that have just come included', async (t) => {
   const { account, deliver, mailbox, reload } = await setUp(t);

@@ -72,6 +72,18 @@ test('an export within the interval is refused with the time to wait, a truncate
   t.false(text.includes('\r'));
 });
 
+test('a search that is too large for the mailbox says what to do', async (t) => {
+  const gateway = await startGateway(t);
+  gateway.mailboxes.hook('search', () => ({ refusal: 'searchTooLarge' }));
+  for (const base of BASES) {
+    const response = await gateway.fetch(`${base}/search?q=%22zo%C3%AB%20%F0%9F%92%8C%22`);
+    t.is(response.status, 400);
+    t.like(await response.json(), {
+      errors: { q: ['has words of too many emails for a search; use words that fewer have'] },
+    });
+  }
+});
+
 test('an export that its client leaves, or that breaks off, gives its turn back; one that is read does not', async (t) => {
   const gateway = await startGateway(t);
   fill(gateway);

@@ -1,7 +1,7 @@
 // The word index against its definition: segments of random emails, merges of merges, and every form of a search.
 import test from 'ava';
 import fc from 'fast-check';
-import { SEARCH_PARTS } from '../../../src/store/search.js';
+import { SEARCH_PARTS, SearchTooLarge } from '../../../src/store/search.js';
 import { type IndexPage, levelOf, type Segment } from '../../../src/store/word-index/index-page.js';
 import { mergedPages } from '../../../src/store/word-index/merged-pages.js';
 import { WordQuery } from '../../../src/store/word-index/word-query.js';
@@ -198,7 +198,7 @@ test('a phrase that would take more memory than it may ends in an error', async 
       query.lookups.map(() => pages),
     );
   };
-  const tooLarge = { code: 'store-failed', message: 'a phrase of a search takes too much memory' };
+  const tooLarge = { instanceOf: SearchTooLarge, message: 'phrases of a search take too much memory' };
   t.is((await ask(250_000, ['zoж', '💌', 'zo'])).length, 50);
   await t.throwsAsync(ask(20_000, ['zoж', '💌', 'zo']), tooLarge);
   // What several phrases take together.

@@ -117,6 +117,9 @@ export function folderOf(folder: string | undefined): { readonly folder?: string
 
 export const noSuchFolder = () => invalid({ folder: ['names no folder of this account'] });
 
+export const searchTooLarge = () =>
+  invalid({ q: ['has words of too many emails for a search; use words that fewer have'] });
+
 export const paging = { page: pageParameter(), pageSize: pageSizeParameter(20) };
 
 /** Query: which emails of a folder a list shows. */

@@ -8,7 +8,16 @@ import type { FieldErrors } from '../../problem-details.js';
 import { flagParameter, leaf, periodOf, type record, text } from '../fields.js';
 import { invalid } from '../problem.js';
 import { defineRoute, READ, type Route } from '../route.js';
-import { emailPage, folderOf, folderParameter, noSuchFolder, pageOf, paging, period } from './email-shapes.js';
+import {
+  emailPage,
+  folderOf,
+  folderParameter,
+  noSuchFolder,
+  pageOf,
+  paging,
+  period,
+  searchTooLarge,
+} from './email-shapes.js';
 
 const MOST_CHARACTERS = 1_000;
 const MOST_WORDS = 64;
@@ -40,6 +49,8 @@ export const searching = {
   ),
   folder: folderParameter,
 };
+
+const REFUSALS = { noSuchFolder, searchTooLarge };
 
 type Searching = Readonly<Infer<ReturnType<typeof record<typeof searching>>>>;
 
@@ -82,7 +93,7 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
         return { status: 200, json: pageOf({ items: [], totalCount: 0, unreadCount: 0 }, query) };
       if ('errors' in criteria) return invalid(criteria.errors);
       const outcome = await mailboxes.of(principal.accountId).ask('search', criteria);
-      if (outcome.reply === undefined) return noSuchFolder();
+      if (outcome.reply === undefined) return REFUSALS[outcome.refusal]();
       return { status: 200, json: pageOf(outcome.reply, query) };
     },
   });

@@ -31,11 +31,8 @@ class AccountContents implements MemoryHolder {
     sizeCalculation: ({ text }) => ENTRY_OCTETS + text.length * 2,
   });
 
-  readonly #cleared: () => void;
-
-  constructor(accountId: string, cleared: () => void) {
+  constructor(accountId: string) {
     this.name = accountId;
-    this.#cleared = cleared;
   }
 
   get octets(): number {
@@ -44,13 +41,11 @@ class AccountContents implements MemoryHolder {
 
   clear(): void {
     this.contents.clear();
-    this.#cleared();
   }
 }
 
 export class EncodedContents {
-  readonly #room: MemoryRoom;
-  readonly #accounts = new Map<string, AccountContents>();
+  readonly #room: MemoryRoom<AccountContents>;
 
   constructor(octets = NODE_OCTETS) {
     this.#room = new MemoryRoom(octets);
@@ -61,7 +56,7 @@ export class EncodedContents {
   }
 
   of(accountId: string, { id, blob }: Message): EncodedContent | undefined {
-    const account = this.#accounts.get(accountId);
+    const account = this.#room.holder(accountId);
     const content = account?.contents.get(`${id}/${blob}`);
     if (account !== undefined && content !== undefined) this.#room.used(account);
     return content;
@@ -69,14 +64,8 @@ export class EncodedContents {
 
   keep(accountId: string, { id, blob }: Message, content: EncodedContent): void {
     if (content.text.length > LONGEST) return;
-    const account = this.#accounts.get(accountId) ?? this.#newAccount(accountId);
+    const account = this.#room.holder(accountId) ?? new AccountContents(accountId);
     account.contents.set(`${id}/${blob}`, content);
     this.#room.used(account);
-  }
-
-  #newAccount(accountId: string): AccountContents {
-    const account = new AccountContents(accountId, () => this.#accounts.delete(accountId));
-    this.#accounts.set(accountId, account);
-    return account;
   }
 }

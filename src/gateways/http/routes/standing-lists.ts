@@ -4,7 +4,7 @@ import { optional, validate } from 'superstruct';
 import type { EmailListItem, ListQuery } from '../../../actors/mailbox/protocol.js';
 import { idParameter, record } from '../fields.js';
 import { fieldErrors } from '../validation.js';
-import { listing, listingOf, noSuchFolder, paging, shown } from './email-shapes.js';
+import { listing, listingOf, noSuchFolder, paging, searchTooLarge, shown } from './email-shapes.js';
 import { searching, searchOf } from './emails-search.js';
 
 const fields = { ...searching, ...listing, threadId: optional(idParameter()) };
@@ -15,6 +15,7 @@ const OF_SEARCH = ['q', 'fromDate', 'toDate', 'hasAttachments', 'keyword'] as co
 
 const REFUSALS: Readonly<Record<string, string>> = {
   noSuchFolder: inWords(noSuchFolder().errors!),
+  searchTooLarge: inWords(searchTooLarge().errors!),
   noSuchThread: 'threadId names no thread of this account',
 };
 

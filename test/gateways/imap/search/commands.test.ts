@@ -121,6 +121,18 @@ test('SAVE keeps what was asked for, $ names it, and a search that fails empties
   t.deepEqual(await ask('SEARCH $'), ['SEARCH']);
 });
 
+test('a search that is too large for the mailbox says what to do', async (t) => {
+  // Few short texts would be read.
+  const long = Array<Made>(20).fill({ body: 'and text\r\n'.repeat(50_000) });
+  const { gateway, client, ask } = await inbox(t, [...five, ...long]);
+  gateway.mailboxes.hook('searchFolder', () => ({ refusal: 'searchTooLarge' }));
+  for (const key of ['BODY "text and text"', 'TEXT message', 'NOT TEXT message']) {
+    const { tagged } = await client.command(`SEARCH ${key}`);
+    t.is(tagged, 'NO [LIMIT] Too many messages have these words for a search, search for words that fewer have', key);
+  }
+  t.deepEqual(await ask('SEARCH SUBJECT "message 3"'), ['SEARCH 3']);
+});
+
 test('a search with MODSEQ says the highest modseq of what it answers', async (t) => {
   const { ask } = await inbox(t, five);
   const modseqs: number[] = [];
