@@ -3,7 +3,7 @@
 
 /** By the global timer, so that a test can replace the clock. */
 export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
 }
 
 /** What `work` comes to. When it takes longer than `boundMs`, throws what `late` makes; as words: what took so long. */
@@ -22,7 +22,7 @@ export function inTime<T>(work: Promise<T>, boundMs: number, late: string | (() 
 export function atMost(work: Promise<unknown>, boundMs: number): Promise<boolean> {
   return bounded<unknown, boolean>(
     work,
-    Math.max(0, boundMs),
+    boundMs,
     () => true,
     (resolve) => resolve(false),
   );
@@ -36,7 +36,7 @@ function bounded<T, R>(
   late: (resolve: (result: R) => void, reject: (error: Error) => void) => void,
 ): Promise<R> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => late(resolve, reject), boundMs);
+    const timer = setTimeout(() => late(resolve, reject), Math.max(0, boundMs));
     work.then(
       (result) => {
         clearTimeout(timer);

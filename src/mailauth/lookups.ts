@@ -69,7 +69,7 @@ export class Lookups {
   #expiry(): Promise<never> {
     this.#expired ??= new Promise((_, reject) => {
       const expire = () => reject(new DnsFailure('ETIMEOUT', '*', '*'));
-      this.#timer = setTimeout(expire, this.#deadline - performance.now()).unref();
+      this.#timer = setTimeout(expire, Math.max(0, this.#deadline - performance.now())).unref();
     });
     return this.#expired;
   }

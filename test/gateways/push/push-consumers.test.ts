@@ -102,7 +102,8 @@ const ANSWERS: readonly (readonly [
 
 for (const [name, answer, outcome] of ANSWERS) {
   test(`a push service that answers ${name}`, async (t) => {
-    const limits = { answerMs: 300, bodyMs: 300 };
+    // Only who never answers is given up: others have all the time that a busy machine needs.
+    const limits = { bodyMs: 300, ...(outcome.kind === 'failed' && { answerMs: 3_000 }) };
     const { service, rows, subscribe, deliver } = await setUp(t, { limits });
     const id = subscribe();
     service.receiver.answerNext(answer);
