@@ -25,6 +25,29 @@ test('a group is bounded in items and in weight', async (t) => {
   t.deepEqual(groups, [[60], [60, 30], [150], new Array(10).fill(1), [1, 1]]);
 });
 
+test('who waits for the end of a write shares the next one, as many as fit it, also after a write that fails', async (t) => {
+  const groups: number[][] = [];
+  const group = new GroupCommit<number, number>(async (items) => {
+    groups.push([...items]);
+    await new Promise((resolve) => setImmediate(resolve));
+    if (items.includes(13)) throw new Error('bad row');
+    return [...items];
+  }, options);
+  t.is(group.afterWrite(), undefined);
+  const late = async (item: number) => {
+    await group.afterWrite();
+    return group.submit(item);
+  };
+  const bad = t.throwsAsync(group.submit(13));
+  t.is(group.afterWrite(), undefined);
+  while (groups.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const items = Array.from({ length: 12 }, (_, i) => i + 1);
+  t.deepEqual(await Promise.all(items.map(late)), items);
+  await bad;
+  t.deepEqual(groups, [[13], items.slice(0, 10), items.slice(10)]);
+  t.is(group.afterWrite(), undefined);
+});
+
 test('a bad item fails alone', async (t) => {
   const group = new GroupCommit<number, number>(async (items) => {
     if (items.includes(13)) throw new Error('bad row');

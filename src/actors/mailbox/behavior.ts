@@ -123,6 +123,7 @@ export function mailboxBehavior(
       }
       return loaded;
     },
+    beforePlan: () => store.afterCommit(),
     prepare: (state, commands) => {
       const reading = prefetch(sources, state, commands);
       return reading?.then((read) => {

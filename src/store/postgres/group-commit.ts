@@ -28,6 +28,7 @@ export class GroupCommit<T, R> {
   readonly #options: GroupCommitOptions<T>;
   #waiting: Waiting<T, R>[] = [];
   #weight = 0;
+  #idle: (() => void)[] = [];
   #writing = false;
   #scheduled = false;
 
@@ -50,6 +51,14 @@ export class GroupCommit<T, R> {
     });
   }
 
+  /** Undefined when an item would be written at once; else resolves when the write under way has ended, whatever it came to. */
+  afterWrite(): Promise<void> | undefined {
+    if (!this.#writing) return undefined;
+    return new Promise((resolve) => {
+      this.#idle.push(resolve);
+    });
+  }
+
   // Everything that one turn of the event loop brought in is gathered before the first write.
   #schedule(): void {
     if (this.#scheduled || this.#writing || this.#waiting.length === 0) return;
@@ -67,8 +76,16 @@ export class GroupCommit<T, R> {
       await this.#commit(group);
     } finally {
       this.#writing = false;
+      this.#wake(this.#idle.splice(0));
       this.#schedule();
     }
+  }
+
+  /** Those who waited for the end of a write: as many as fit the next one now, the others in later turns. */
+  #wake(idle: readonly (() => void)[]): void {
+    const { maxItems } = this.#options;
+    for (const resolve of idle.slice(0, maxItems)) resolve();
+    if (idle.length > maxItems) setImmediate(() => this.#wake(idle.slice(maxItems)));
   }
 
   async #commit(group: readonly Waiting<T, R>[]): Promise<void> {

@@ -33,6 +33,11 @@ import {
 } from './outbound-rows.js';
 import { threadRows } from './threads.js';
 
+/**
+ * Accounts of one statement. A message for 100, which every SMTP server has to take (RFC 5321 §4.5.3.1.8), fits: each account that does
+ * not fit costs an inbound row.
+ */
+const MOST_ACCOUNTS = 128;
 /** Ids of an overlay that weigh as much as one row. */
 const IDS_OF_A_WEIGHT = 50;
 /** Octets of a blob that weigh as much as one row. */
@@ -53,7 +58,7 @@ export function postgresMailboxes(
   const write = (changes: readonly MailboxChange[]) =>
     commitShared(changes, (open) => commitChanges(writerSql, open, overlays, deadline));
   const group = new GroupCommit<MailboxChange, CommitResult>(write, {
-    maxItems: 64,
+    maxItems: MOST_ACCOUNTS,
     maxWeight: 1000,
     maxWaiting: 1_000_000,
     weigh({ changes, contents, shared }) {
@@ -142,6 +147,7 @@ export function postgresMailboxes(
     placements: (accountId) => placementPages(sql, accountId),
     forget,
     commit: (change) => group.submit(change),
+    afterCommit: () => group.afterWrite(),
     isNewest,
     summaries,
     thread,

@@ -89,6 +89,27 @@ test('one statement stores a message and places it in all mailboxes', async (t) 
   );
 });
 
+test('messages that come while the store is at work are placed by one statement, also two for one mailbox', async (t) => {
+  const { world, accounts } = await openWorld(t, 4);
+  const [locked, ...others] = accounts;
+  let labelling: Promise<unknown> | undefined;
+  let sending: Promise<unknown> | undefined;
+  await world.sql.begin(async (tx) => {
+    await tx`select from accounts where id = ${locked!.id} for update`;
+    labelling = world.mailboxes.of(locked!.id).ask('createLabel', { name: 'Büro', color: '#000000', sortOrder: 0 });
+    const blocked = async () => (await tx`select from pg_locks where not granted`).length > 0;
+    while (!(await blocked()));
+    const first = send(world, others.slice(0, 2), '1');
+    await new Promise((resolve) => setImmediate(resolve));
+    sending = Promise.all([first, send(world, others.slice(1), '2')]);
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+  await Promise.allSettled([labelling]);
+  await sending;
+  const subjects = [['1'], ['1', '2'], ['2']];
+  t.deepEqual(await stored(world, others), { subjects, transactions: 1, areWhole: true, waiting: 0 });
+});
+
 test('mailboxes do with the message what their filters say', async (t) => {
   const { world, accounts } = await openWorld(t, 3);
   const [plain, deleting, reading] = accounts;
