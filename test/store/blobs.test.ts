@@ -320,7 +320,8 @@ test('ranges come back in few statements, each in a buffer of its own', async (t
   let statements = 0;
   const counted = new Proxy(sql, {
     apply(target, self, args) {
-      statements++;
+      // Pieces of statements are made by calls too.
+      if (String(args[0]).includes('select')) statements++;
       return Reflect.apply(target as never, self, args);
     },
   });

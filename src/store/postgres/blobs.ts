@@ -4,6 +4,7 @@ import type { MessageIndex, OctetRange } from '../../mail/message-index.js';
 import { type BlobContent, type BlobStore, isSmall } from '../blobs.js';
 import type { CommitMeter } from '../commit-meter.js';
 import { StoreFault } from '../errors.js';
+import { type BinaryColumn, inBinary, integerOf } from './binary-results.js';
 import {
   BLOB_GROUP,
   CHUNK_OCTETS,
@@ -19,8 +20,6 @@ import {
 import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
 import { execute, pieces } from './statement-pieces.js';
-
-const [BACKSLASH, ZERO] = [0x5c, 0x30];
 
 /** `writerSql`: a pool made `byKey`, for those who put many. */
 export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMeter): BlobStore {
@@ -60,9 +59,9 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
   async function slice(hash: Buffer, start: number, end: number): Promise<Uint8Array> {
     const first = Math.floor(start / CHUNK_OCTETS);
     const last = Math.floor((end - 1) / CHUNK_OCTETS);
-    const rows = await sql<{ data: Uint8Array }[]>`
-      select data from blob_chunks where hash = ${hash} and seq between ${first} and ${last} order by seq`;
-    const data = rows.length === 1 ? rows[0]!.data : Buffer.concat(rows.map((row) => row.data));
+    const rows: readonly BinaryColumn[][] = await sql`
+      select data from blob_chunks where ${inBinary(sql)} and hash = ${hash} and seq between ${first} and ${last} order by seq`.raw();
+    const data = Buffer.concat(rows.map(([chunk]) => chunk!));
     const from = start - first * CHUNK_OCTETS;
     if (data.length < from + end - start) throw missing(hash);
     return data.subarray(from, from + end - start);
@@ -100,11 +99,13 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
       for (let at = 0; at < seqs.length; at += STRIDE_CHUNKS) {
         signal?.throwIfAborted();
         const wanted = seqs.slice(at, at + STRIDE_CHUNKS);
-        const rows = await sql<{ seq: number; data: Uint8Array }[]>`
-          select seq, data from blob_chunks where hash = ${key} and seq = any(${wanted}::int[]) order by seq`;
+        const rows: readonly BinaryColumn[][] = await sql`
+          select seq, data from blob_chunks
+          where ${inBinary(sql)} and hash = ${key} and seq = any(${wanted}::int[]) order by seq`.raw();
         if (rows.length < wanted.length) throw missing(key);
-        for (const { seq, data } of rows) {
-          const start = seq * CHUNK_OCTETS;
+        for (const [seq, chunk] of rows) {
+          const data = chunk!;
+          const start = integerOf(seq!)! * CHUNK_OCTETS;
           const end = start + data.length;
           while (first < ranges.length && ranges[first]!.end <= start) first++;
           for (let i = first; i < ranges.length && ranges[i]!.start < end; i++) {
@@ -123,14 +124,14 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
 
   async function readAll(hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
     try {
-      const rows = await sql<{ hash: string; data: string }[]>`
-        select encode(hash, 'hex') as hash, data from unnest(${hashes as string[]}::text[]) h
+      const rows: readonly BinaryColumn[][] = await sql`
+        select hash, data from unnest(${hashes as string[]}::text[]) h
         cross join lateral decode(h, 'hex') hash
         cross join lateral (
-          select encode(string_agg(c.data, ''::bytea order by seq), 'escape') as data from blob_chunks c where c.hash = hash.hash
+          select string_agg(c.data, ''::bytea order by seq) as data from blob_chunks c where c.hash = hash.hash
         ) whole
-        where data is not null`;
-      return new Map(rows.map(({ hash, data }) => [hash, octetsOf(data)]));
+        where ${inBinary(sql)} and data is not null`.raw();
+      return new Map(rows.map(([hash, data]) => [hash!.toString('hex'), data!]));
     } catch (error) {
       throw storeFault(error);
     }
@@ -195,24 +196,6 @@ async function putLarge(sql: Sql, content: BlobContent): Promise<void> {
   } catch (error) {
     throw storeFault(error);
   }
-}
-
-/** Of the escape form, which is as long as its octets when these are ASCII without a backslash, as most mail is. */
-function octetsOf(escaped: string): Uint8Array {
-  const octets = Buffer.from(escaped, 'latin1');
-  let end = octets.indexOf(BACKSLASH);
-  if (end < 0) return octets;
-  const digit = (at: number): number => octets[at]! - ZERO;
-  for (let at = end; at < octets.length; at++) {
-    let octet = octets[at]!;
-    if (octet === BACKSLASH && octets[at + 1] === BACKSLASH) at++;
-    else if (octet === BACKSLASH) {
-      octet = digit(at + 1) * 64 + digit(at + 2) * 8 + digit(at + 3);
-      at += 3;
-    }
-    octets[end++] = octet;
-  }
-  return octets.subarray(0, end);
 }
 
 /** Numbers of the chunks that hold the ranges, ascending. */
