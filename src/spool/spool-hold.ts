@@ -44,6 +44,10 @@ export class SpoolHold {
     return this.#writing;
   }
 
+  get isInMemory(): boolean {
+    return this.#file === undefined;
+  }
+
   /** Nothing more is written. @throws SpoolFault, and has then discarded everything. */
   async finish(): Promise<void> {
     try {

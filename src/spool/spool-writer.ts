@@ -9,6 +9,8 @@ import { SpoolHold } from './spool-hold.js';
 
 /** Bytes to be stored, held until `release`. */
 export interface SpooledContent extends BlobContent {
+  /** Whether no file is open for it. */
+  readonly isInMemory: boolean;
   release(): void;
 }
 
@@ -42,7 +44,8 @@ export class SpoolWriter {
     this.#reservation.end();
     await this.#hold.finish();
     const hold = this.#hold;
-    return { ...this.#digest.finish(), chunks: () => hold.chunks(), release: () => hold.discard() };
+    const { isInMemory } = hold;
+    return { ...this.#digest.finish(), isInMemory, chunks: () => hold.chunks(), release: () => hold.discard() };
   }
 
   /** Gives back memory and file; may be called again. */
@@ -99,6 +102,7 @@ export class BodyWriter {
       else for await (const piece of pieces) digest.push(piece);
       return {
         ...digest.finish(),
+        isInMemory: this.#hold.isInMemory,
         chunks: () => joined(header, this.#hold.chunks(from)),
         release: () => this.discard(),
       };

@@ -28,7 +28,18 @@ interface Sent {
   place: Place | undefined;
   readonly maybe: Set<Place>;
   isFlagged: boolean | 'maybe';
+  /** Sent by the same command, and not touched afterwards. */
+  readonly others: readonly Sent[];
 }
+
+/** Messages besides the first of an APPEND, now and then. */
+const OTHERS = 3;
+
+const unanswered = (id: string, others: readonly Sent[] = []): Sent => {
+  return { id, uid: 0, place: undefined, maybe: new Set(['INBOX']), isFlagged: false, others };
+};
+
+const octetsOf = ({ id }: Sent) => Buffer.from(`Message-ID: <${id}@kill.test>\r\nSubject: ${id}\r\n\r\nZoë 💌\r\n`);
 
 const serverOf = (node: ClusterNode) => {
   const [host, port] = node.process.ready.listeners['imap']!.split(':');
@@ -100,18 +111,20 @@ class Mover {
 
   async #round(client: TesterClient, round: number): Promise<void> {
     const id = `${this.#name}.${round}.${createHash('sha1').update(`${this.#name}${round}`).digest('hex').slice(0, 8)}`;
-    const message: Sent = { id, uid: 0, place: undefined, maybe: new Set(), isFlagged: false };
-    this.sent.push(message);
-    const text = `Message-ID: <${id}@kill.test>\r\nSubject: ${id}\r\n\r\nZoë 💌\r\n`;
-    message.maybe.add('INBOX');
-    const { completion } = await client.run('APPEND INBOX ', Buffer.from(text));
+    const others = Array.from({ length: round % 4 === 0 ? OTHERS : 0 }, (_, i) => unanswered(`${id}.${i}`));
+    const message = unanswered(id, others);
+    const all = [message, ...others];
+    this.sent.push(...all);
+    const { completion } = await client.run('APPEND INBOX', ...all.flatMap((each) => [' ', octetsOf(each)]));
     if (completion.name !== 'OK') return;
     this.answered++;
-    message.maybe.clear();
-    message.place = 'INBOX';
-    message.uid = Number(/APPENDUID \d+ (\d+)/.exec(completion.code ?? '')![1]);
-    if (message.uid <= this.#lastUid) throw new Error(`UID ${message.uid} after UID ${this.#lastUid}`);
-    this.#lastUid = message.uid;
+    const uid = Number(/APPENDUID \d+ (\d+)/.exec(completion.code ?? '')![1]);
+    if (uid <= this.#lastUid) throw new Error(`UID ${uid} after UID ${this.#lastUid}`);
+    for (const [i, each] of all.entries()) {
+      each.uid = uid + i;
+      this.#settle(each, 'INBOX');
+    }
+    this.#lastUid = uid + others.length;
     message.isFlagged = 'maybe';
     if (await this.#done(client, `UID STORE ${message.uid} +FLAGS (\\Flagged)`)) message.isFlagged = true;
     if (round % 3 === 0) {
@@ -221,7 +234,7 @@ async function check(t: ExecutionContext, sent: readonly Sent[], node: ClusterNo
     }
   }
   client.destroy();
-  for (const { id, uid, place, maybe, isFlagged } of sent) {
+  for (const { id, uid, place, maybe, isFlagged, others } of sent) {
     const found = places.get(id) ?? [];
     const is: Place = found[0]?.place ?? 'gone';
     t.true(found.length <= 1, `${id} is there ${found.length} times`);
@@ -229,6 +242,9 @@ async function check(t: ExecutionContext, sent: readonly Sent[], node: ClusterNo
     t.true(allowed.includes(is), `${id} is ${is}, and was answered to be ${allowed.join(' or ')}`);
     if (is === 'INBOX' && uid > 0) t.is(found[0]!.uid, uid, `${id} has kept its UID`);
     if (is !== 'gone' && isFlagged === true) t.true(found[0]!.isFlagged, `${id} is flagged`);
+    const there = others.filter((other) => places.has(other.id)).length;
+    const all = place === undefined && is === 'gone' ? 0 : others.length;
+    t.is(there, all, `${there} of ${others.length} that came with ${id}`);
   }
 }
 

@@ -19,7 +19,10 @@ export interface ImapLimits {
   readonly lineOctets: number;
   /** Octets of a literal that is not a message. */
   readonly literalOctets: number;
-  /** Octets of commands with literals of all clients together, and as many of searches that are kept up to date. */
+  /**
+   * Octets of commands with literals of all clients together, as many of searches that are kept up to date, and as many of what is known
+   * of messages that wait for the others of their command.
+   */
   readonly heldOctets: number;
   readonly heldOctetsPerAccount: number;
   /** Of lists and search keys within each other. */

@@ -11,8 +11,12 @@ export class MemoryShares {
   /** Octets of searches that are kept up to date, and of their results. */
   readonly searches: FixedShares;
 
+  /** Octets, roughly, of what is known of messages that wait for the others of their command; the spool counts the messages themselves. */
+  readonly messages: FixedShares;
+
   constructor({ heldOctets: total, heldOctetsPerAccount: share }: Bounds) {
     this.commands = new FixedShares({ total, share });
     this.searches = new FixedShares({ total, share });
+    this.messages = new FixedShares({ total, share });
   }
 }

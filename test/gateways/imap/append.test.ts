@@ -2,7 +2,9 @@
 import test from 'ava';
 import { filter, firstValueFrom, mergeMap } from 'rxjs';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
+import { Spool } from '../../../src/spool/spool.js';
 import { StoreFault } from '../../../src/store/errors.js';
+import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { type ImapClient, Literal } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
 
@@ -363,6 +365,45 @@ test('a message that the mailbox does not take is stored first', async (t) => {
   });
   t.deepEqual(await append('Drafts', new Literal(BYTES)), ['6']);
   t.is(gateway.context.spool.reserved, 0);
+});
+
+test('messages wait for the commit of the mailbox in bounded memory, and not in files', async (t) => {
+  const directory = temporaryDirectory('mansio-held-');
+  const gateway = await startImap(t, {
+    limits: { heldOctetsPerAccount: 100_000 },
+    spool: new Spool({ directory, memoryShare: 200_000 }),
+  });
+  const { spool, memory } = gateway.context;
+  const client = await gateway.open();
+  const asked: string[] = [];
+  for (const name of ['append', 'appendOffered']) {
+    gateway.mailboxes.hook(name, (_, ask) => {
+      asked.push(name);
+      return ask();
+    });
+  }
+  const append = async (count: number, text: string) => {
+    asked.length = 0;
+    const parts = Array.from({ length: count }, (_, n) => [' ', new Literal(`Subject: ${n} 💌\r\n${text}`)]).flat();
+    const { tagged } = await client.command('APPEND Drafts', ...parts);
+    t.regex(tagged, /^OK /);
+    t.deepEqual([spool.reserved, memory.messages.held], [0, 0]);
+    return asked.join();
+  };
+  const parts = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\n'.repeat(900)}`;
+  t.is(await append(5, '\r\nx\r\n'), 'appendOffered');
+  t.is(await append(50, '\r\nx\r\n'), 'append');
+  t.is(await append(1, parts), 'appendOffered');
+  t.is(await append(2, parts), 'append');
+  // The second is in a file.
+  t.is(await append(2, `\r\n${'x'.repeat(120_000)}`), 'append');
+  // A client that is cut off.
+  client.write('x1 APPEND Drafts');
+  for (let i = 0; i < 5; i++) client.write(' {10+}\r\nSubject: x');
+  while (memory.messages.held === 0) await new Promise((resolve) => setImmediate(resolve));
+  client.close();
+  while (memory.messages.held > 0) await new Promise((resolve) => setImmediate(resolve));
+  t.is(spool.reserved, 0);
 });
 
 test('a store that fails is a temporary failure, and nothing is kept', async (t) => {

@@ -115,7 +115,11 @@ test('what was accepted is there once, what was refused at most once', async (t)
 
       async function accept({ to, isOffered, isAnswerLost }: (typeof messages)[number]): Promise<void> {
         const subject = randomUUID();
-        const content = { ...blobOf(Buffer.from(`From: a@b.test\r\nSubject: ${subject}\r\n\r\nx`)), release() {} };
+        const content = {
+          ...blobOf(Buffer.from(`From: a@b.test\r\nSubject: ${subject}\r\n\r\nx`)),
+          isInMemory: true,
+          release() {},
+        };
         const destinations = to.map((i) => {
           const { accountId, email } = accounts[i]!;
           return { recipient: { kind: 'mailbox' as const, accountId }, address: email };

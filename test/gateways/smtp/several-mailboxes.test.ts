@@ -26,7 +26,11 @@ async function openWorld(t: ExecutionContext, count: number) {
 }
 
 function send(world: MailboxWorld, to: readonly Account[], subject = 'Grüße 💌', body = 'x'): Promise<Acceptance> {
-  const content = { ...blobOf(Buffer.from(`From: a@b.test\r\nSubject: ${subject}\r\n\r\n${body}`)), release() {} };
+  const content = {
+    ...blobOf(Buffer.from(`From: a@b.test\r\nSubject: ${subject}\r\n\r\n${body}`)),
+    isInMemory: true,
+    release() {},
+  };
   const destinations = to.map(({ id, email }) => ({
     recipient: { kind: 'mailbox' as const, accountId: id },
     address: email,

@@ -1,9 +1,11 @@
 // The messages of one command, all of which the mailbox takes or none. The octets of a message are stored while the next ones
 // are read, a few messages at a time: a command with many messages waits for few commits of the store. A few small
-// messages are held back for the commit of the mailbox.
+// messages are held back for the commit of the mailbox, as long as there is memory for them: a client may take its time.
+import type { FixedShares } from '../../../bounds/fixed-shares.js';
+import { HeldShare } from '../../../bounds/held-share.js';
 import { type MessageSummary, summarize } from '../../../mail/summary.js';
 import type { SpooledContent } from '../../../spool/spool.js';
-import { areSmall, type BlobStore } from '../../../store/blobs.js';
+import { areSmall, type BlobStore, isSmall } from '../../../store/blobs.js';
 
 /** Messages of one command. */
 const MOST_MESSAGES = 1_000;
@@ -11,6 +13,11 @@ const MOST_MESSAGES = 1_000;
 const MOST_OCTETS = 524_288;
 /** Messages that are stored at the same time. */
 const MOST_STORING = 16;
+/** Octets of the indexes of messages that are held back, as JSON: they travel with the commit. */
+const MOST_INDEX_OCTETS = 524_288;
+/** Memory of an octet of such an index, and of a message besides its index. */
+const INDEX_OCTET_MEMORY = 2;
+const MESSAGE_MEMORY = 12_000;
 
 interface BatchedMessage {
   /** SHA-256 of the message. */
@@ -30,10 +37,15 @@ export class MessageBatch {
   /** Messages whose octets are counted. */
   #counted = 0;
   /** Of all messages or of none. */
-  #held: SpooledContent[] = [];
+  readonly #held: SpooledContent[] = [];
+  readonly #memory: HeldShare;
+  #heldMemory = 0;
+  #indexOctets = 0;
 
-  constructor(blobs: Pick<BlobStore, 'put'>) {
+  /** `memory`: what is known of messages that are held back takes from it. */
+  constructor(blobs: Pick<BlobStore, 'put'>, memory: FixedShares, accountId: string) {
     this.#blobs = blobs;
+    this.#memory = new HeldShare(memory, accountId);
   }
 
   /** Whether no message can be added. */
@@ -56,7 +68,7 @@ export class MessageBatch {
     { receivedAt, flags }: Pick<BatchedMessage, 'receivedAt' | 'flags'>,
   ): Promise<void> {
     this.messages.push({ blob: content.hash, summary: summarize(content.index), receivedAt, flags });
-    if (this.#storing.length === 0 && areSmall([...this.#held, content])) {
+    if (this.#storing.length === 0 && this.#mayHold(content)) {
       this.#held.push(content);
       return;
     }
@@ -74,7 +86,21 @@ export class MessageBatch {
   /** Nothing is stored any more, whether or not that has failed. */
   async settled(): Promise<void> {
     for (const content of this.#held.splice(0)) content.release();
+    this.#memory.give();
     await Promise.allSettled(this.#storing);
+  }
+
+  /** Of the first message no more is kept than of any that is being read. */
+  #mayHold(content: SpooledContent): boolean {
+    if (this.#held.length === 0) return isSmall(content);
+    if (!content.isInMemory || !areSmall([...this.#held, content])) return false;
+    const octets = JSON.stringify(content.index).length;
+    if (this.#indexOctets + octets > MOST_INDEX_OCTETS) return false;
+    const memory = this.#heldMemory + MESSAGE_MEMORY + octets * INDEX_OCTET_MEMORY;
+    if (!this.#memory.resize(memory)) return false;
+    this.#heldMemory = memory;
+    this.#indexOctets += octets;
+    return true;
   }
 
   #storeHeld(): void {

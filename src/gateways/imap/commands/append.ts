@@ -78,7 +78,8 @@ async function replace(session: Session, stream: CommandStream, isUid: boolean):
 
 /** Nothing of the messages is under way any more when the command completes. */
 async function batched(session: Session, run: (batch: MessageBatch) => Promise<Completion>): Promise<Completion> {
-  const batch = new MessageBatch(session.context.blobs);
+  const { context, accountId } = session;
+  const batch = new MessageBatch(context.blobs, context.memory.messages, accountId);
   try {
     return await run(batch);
   } finally {
