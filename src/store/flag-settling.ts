@@ -1,6 +1,7 @@
 // Writes the flags of overlays to their emails (decision 0046), in the background: once the account's commits of overlays pause,
-// one account at a time, in small slices with rests between them, so that the mail of the moment goes first. What is not
-// written when a node ends is written by the node that loads the mailbox next, or by housekeeping.
+// one account at a time, in small slices with rests between them, so that the mail of the moment goes first. Overlays that newer
+// ones cover are dropped meanwhile, as soon as there are many. What is not written when a node ends is written by the node that
+// loads the mailbox next, or by housekeeping.
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface FlagOverlayRows {
@@ -40,7 +41,7 @@ const QUIET_MS = 300;
 const PATIENCE_MS = 30_000;
 /** Overlays of an account: beyond, commits write the emails themselves. */
 const MOST_OVERLAYS = 24;
-/** Of so many more those that are covered are dropped at once. */
+/** With so many more since the last look, or as many as there may be, those that are covered are dropped at once. */
 const MANY_OVERLAYS = 8;
 const MOST_ACCOUNTS = 10_000;
 const RETRY_MS = 5_000;
@@ -50,17 +51,22 @@ const ACCOUNTS_A_SWEEP = 100;
 
 interface Waiting {
   count: number;
-  /** The count at which those that are covered are dropped. */
-  most: number;
+  /** How many were left when those that are covered were dropped. */
+  left: number;
+  dropping: Promise<void> | undefined;
   /** ms of the monotonic clock. */
   since: number;
   last: number;
 }
 
+const isCrowded = ({ count, left }: Waiting) => count > left && count >= Math.min(left + MANY_OVERLAYS, MOST_OVERLAYS);
+
 export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
   const { rows, failed, quietMs = QUIET_MS, retryMs = RETRY_MS } = options;
   const waiting = new Map<string, Waiting>();
   let running: Promise<void> | undefined;
+  /** Settled when all accounts that wait for it have been looked through. */
+  let dropped: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
@@ -75,11 +81,42 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
 
   const isDue = ({ since, last }: Waiting, now: number) => now - last >= quietMs || now - since >= PATIENCE_MS;
 
-  async function settle(accountId: string, account: Waiting): Promise<void> {
+  async function dropCovered(accountId: string, account: Waiting): Promise<void> {
+    if (isStopped) return;
     const { count } = account;
-    const left = await rows.dropCovered(accountId);
-    account.count += left - count;
-    account.most = left + MANY_OVERLAYS;
+    try {
+      account.left = await rows.dropCovered(accountId);
+    } catch (error) {
+      // Again when there are many more.
+      account.left = account.count;
+      throw error;
+    }
+    account.count += account.left - count;
+  }
+
+  /** One account at a time, in turns. */
+  function drop(accountId: string, account: Waiting): Promise<void> {
+    if (account.dropping !== undefined) return account.dropping;
+    const dropping = dropped
+      .then(() => dropCovered(accountId, account))
+      .finally(() => {
+        account.dropping = undefined;
+        dropMany(accountId, account);
+      });
+    account.dropping = dropping;
+    dropped = dropping.catch(() => {});
+    return dropping;
+  }
+
+  function dropMany(accountId: string, account: Waiting): void {
+    if (isStopped || account.dropping !== undefined || !isCrowded(account)) return;
+    drop(accountId, account).catch((error: unknown) => {
+      if (!isStopped) failed(accountId, error);
+    });
+  }
+
+  async function settle(accountId: string, account: Waiting): Promise<void> {
+    await drop(accountId, account);
     if (!isDue(account, performance.now())) return;
     const { last } = account;
     if (!(await writeAll(accountId, () => account.last === last || isDue(account, performance.now())))) return;
@@ -92,7 +129,7 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
     timer = undefined;
     if (isStopped || running !== undefined) return;
     const now = performance.now();
-    const due = [...waiting].find(([, account]) => isDue(account, now) || account.count >= account.most);
+    const due = [...waiting].find(([, account]) => isDue(account, now));
     if (due === undefined) {
       if (waiting.size > 0) wake(quietMs / 2);
       return;
@@ -126,10 +163,11 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
     note(accountId) {
       const last = performance.now();
       const account = waiting.get(accountId);
-      if (account === undefined) waiting.set(accountId, { count: 1, most: MANY_OVERLAYS, since: last, last });
+      if (account === undefined) waiting.set(accountId, { count: 1, left: 0, dropping: undefined, since: last, last });
       else {
         account.count++;
         account.last = last;
+        dropMany(accountId, account);
       }
       if (running === undefined) wake(quietMs / 2);
     },
@@ -150,7 +188,7 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
     async stop() {
       isStopped = true;
       clearTimeout(timer);
-      await running;
+      await Promise.all([running, dropped]);
     },
   };
 }

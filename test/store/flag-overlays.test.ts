@@ -3,6 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { ChangeContent } from '../../src/store/changes.js';
+import { startFlagSettling } from '../../src/store/flag-settling.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { contentsOf, emailsOf } from './contracts/contents.js';
@@ -109,6 +110,51 @@ test('overlays that a newer one covers are dropped, others are not', async (t) =
   t.deepEqual(
     (await emailsOf(stores, writer.accountId)).map(({ flags }) => flags),
     [8, 16, 16, 16, 4, 4, 4],
+  );
+});
+
+test('of changes of two halves by turns the last of each are left', async (t) => {
+  const stores = await onPostgres(t);
+  const { writer, ids } = await mailboxOf(stores);
+  const halves = [ids.slice(0, 3), ids.slice(3, 6)];
+  for (let flags = 1; flags <= 8; flags++) await writer.commit([flaggedTogether(halves[flags % 2]!, flags)]);
+  t.is(await stores.overlays.dropCovered(writer.accountId), 2);
+  t.deepEqual(
+    (await emailsOf(stores, writer.accountId)).map(({ flags }) => flags),
+    [8, 8, 8, 7, 7, 7, 0],
+  );
+});
+
+test('hundreds of quick changes of all emails are overlays, of which there are never many', async (t) => {
+  const rounds = 300;
+  let refused = 0;
+  const { address } = await migratedDatabase(t);
+  const hasRoom = (accountId: string) => {
+    const isSo = settling.hasRoom(accountId);
+    if (!isSo) refused++;
+    return isSo;
+  };
+  const stores = await onPostgres(t, { hasRoom, note: (accountId) => settling.note(accountId) }, address);
+  const faults: unknown[] = [];
+  const failed = (...of: unknown[]) => void faults.push(of);
+  // The account never pauses.
+  const settling = startFlagSettling({ rows: stores.overlays, failed, quietMs: 3_600_000 });
+  const sql = connect(address, { max: 1, applicationName: 'test' });
+  t.teardown(() => sql.end());
+  const { writer, ids } = await mailboxOf(stores);
+  const { accountId } = writer;
+  for (let round = 1; round <= rounds; round++) {
+    t.is((await writer.commit([flaggedTogether(ids, round)])).kind, 'committed');
+    if (round % 10 !== 0) continue;
+    const rows = await sql`select seq from flag_overlays where account_id = ${accountId}`;
+    t.true(rows.length <= 24, `${rows.length} overlays`);
+  }
+  t.true(refused < rounds / 4, `${refused} changes were not overlays`);
+  await settling.stop();
+  t.deepEqual(faults, []);
+  t.deepEqual(
+    (await emailsOf(stores, accountId)).map(({ flags }) => flags),
+    ids.map(() => rounds),
   );
 });
 

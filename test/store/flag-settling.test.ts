@@ -1,8 +1,10 @@
 // When overlays of flags are written to the emails: after a pause, one account at a time, again after a fault.
+import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { type FlagOverlayRows, startFlagSettling } from '../../src/store/flag-settling.js';
 
 const QUIET_MS = 20;
+const NEVER_MS = 3_600_000;
 
 /** Overlays in memory: how many slices of each account are left to write. */
 class Rows implements FlagOverlayRows {
@@ -51,11 +53,11 @@ class Rows implements FlagOverlayRows {
   }
 }
 
-function start(retryMs = 1) {
+function start(retryMs = 1, quietMs = QUIET_MS) {
   const rows = new Rows();
   const failures: unknown[] = [];
   const failed = (...of: unknown[]) => void failures.push(of);
-  return { rows, failures, settling: startFlagSettling({ rows, failed, quietMs: QUIET_MS, retryMs }) };
+  return { rows, failures, settling: startFlagSettling({ rows, failed, quietMs, retryMs }) };
 }
 
 test('what accounts have is written, and each of them has room again', async (t) => {
@@ -93,6 +95,53 @@ test('many overlays are looked through before the pause', async (t) => {
   t.is(rows.log[0], 'drop a');
   clearInterval(timer);
   await rows.until(() => rows.left.size === 0);
+  await settling.stop();
+});
+
+test('overlays that others cover are dropped as soon as there are many, whatever else is written', async (t) => {
+  const { rows, settling } = start(1, NEVER_MS);
+  rows.add('a', 1);
+  rows.add('b', 1);
+  for (let i = 0; i < 300; i++) {
+    for (const id of ['a', 'b']) {
+      t.true(settling.hasRoom(id));
+      settling.note(id);
+    }
+    await setImmediate();
+  }
+  const drops = rows.log.length;
+  t.true(drops >= 50 && drops < 100, `${drops} drops`);
+  t.deepEqual(new Set(rows.log), new Set(['drop a', 'drop b']));
+  await settling.stop();
+});
+
+test('overlays that could not be dropped are looked through when there are more; those that nothing covers not all the time', async (t) => {
+  const { rows, failures, settling } = start(1, NEVER_MS);
+  let left = 0;
+  const note = async (count: number) => {
+    for (let i = 0; i < count; i++) settling.note('a');
+    left += count;
+    await setImmediate();
+  };
+  const fault = new Error('no database');
+  let isBroken = true;
+  rows.dropCovered = async () => {
+    rows.log.push('drop');
+    if (isBroken) throw fault;
+    return left;
+  };
+  await note(8);
+  await note(7);
+  t.deepEqual(failures, [['a', fault]]);
+  isBroken = false;
+  await note(1);
+  t.is(rows.log.length, 2);
+  await note(7);
+  t.is(rows.log.length, 2);
+  t.true(settling.hasRoom('a'));
+  await note(1);
+  t.is(rows.log.length, 3);
+  t.false(settling.hasRoom('a'));
   await settling.stop();
 });
 

@@ -88,16 +88,11 @@ async function dropCovered(sql: Sql, accountId: string): Promise<number> {
   const [row] = await guarded(
     () => sql<[{ left: number }]>`
       with overlay as materialized (
-        select o.seq, o.first, ${idsOf(sql, sql`o.count`)} as ids,
-          max(o.seq) over (partition by o.count) as newest
-        from flag_overlays o
-        where o.account_id = ${accountId}
-      ), covered as (
-        select o.seq, o.first from overlay o
-        where o.seq < o.newest and exists (select from overlay n where n.seq = o.newest and n.ids = o.ids)
+        select o.seq, o.first, max(o.seq) over (partition by ${idsOf(sql, sql`o.count`)}) as newest
+        from flag_overlays o where o.account_id = ${accountId}
       ), dropped as (
-        delete from flag_overlays t using covered c
-        where t.account_id = ${accountId} and t.seq = c.seq and t.first = c.first returning 1
+        delete from flag_overlays t using overlay o
+        where t.account_id = ${accountId} and t.seq = o.seq and t.first = o.first and o.seq < o.newest returning 1
       )
       select (select count(*) from overlay)::int - (select count(*) from dropped)::int as left`,
   );

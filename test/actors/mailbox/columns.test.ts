@@ -5,6 +5,7 @@ import { EmailColumns } from '../../../src/actors/mailbox/email-columns.js';
 import { FolderColumns } from '../../../src/actors/mailbox/folder-columns.js';
 import { DELETED_BIT } from '../../../src/actors/mailbox/packed-columns.js';
 import { SparseBits, SparseColumn } from '../../../src/actors/mailbox/sparse-column.js';
+import { newId } from '../../../src/ids/new-id.js';
 import { uuidOctets, uuidText, uuidV7, uuidWords } from '../../../src/mail/ids.js';
 import type { FolderRow } from '../../../src/store/mailboxes.js';
 
@@ -329,6 +330,17 @@ test('what changed after a modseq is what a naive model says, asked again and ag
     }),
     { numRuns: 150 },
   );
+});
+
+test('changes of placements before a folder was asked for the first time are found', (t) => {
+  const emails = new EmailColumns();
+  const folder = new FolderColumns(row, emails);
+  const email = { flags: 0, keywords: [], receivedAt: 0, size: 1, hasAttachments: false };
+  const slot = emails.append({ ...email, id: newId(), modseq: 5 });
+  folder.placeAll([{ slot, uid: 1, modseq: 5 }]);
+  folder.setDeleted(slot, true, 6);
+  t.deepEqual([...folder.changedAfter(5, 1, 10).uids], [1]);
+  t.deepEqual([...folder.changedAfter(6, 1, 10).uids], []);
 });
 
 test('emails are found by id, and not after they are gone', (t) => {
