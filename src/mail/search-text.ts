@@ -58,7 +58,7 @@ export function wordsOfFolded(folded: string): string[] {
 }
 
 /** Characters before which no word goes on, and which begin no word that is longer than themselves. */
-const BREAK = new RegExp(`[[\\x00-\\x7f]--[a-zA-Z0-9]]|[${SINGLE}]`, 'v');
+const BREAK = new RegExp(`[[\\x00-\\x7f]--[a-zA-Z0-9]]|[[${SINGLE}]--\\p{M}]`, 'v');
 /** Characters of a piece after its length, without a break. */
 const MOST_BEYOND = 4_096;
 

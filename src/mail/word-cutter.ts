@@ -30,13 +30,14 @@ export class WordCutter {
   ends = new Int32Array(FIRST_WORDS);
   hashes = new Int32Array(FIRST_WORDS);
   count = 0;
-  #length = 0;
+  /** Of the words together, in octets. */
+  length = 0;
   #source = Buffer.allocUnsafeSlow(FIRST_OCTETS);
 
   /** Its words take the place of those before: in order, at most `limit`. */
   cut(text: string, limit = Number.POSITIVE_INFINITY): void {
     this.count = 0;
-    this.#length = 0;
+    this.length = 0;
     if (this.#source.length > KEPT_OCTETS) this.#source = Buffer.allocUnsafeSlow(FIRST_OCTETS);
     if (this.octets.length > KEPT_OCTETS) this.octets = new Uint8Array(FIRST_OCTETS);
     if (ASCII.test(text)) this.#cutAscii(text, limit);
@@ -75,7 +76,7 @@ export class WordCutter {
     const source = this.#source;
     const { octets, ends, hashes } = this;
     let { count } = this;
-    let end = this.#length;
+    let end = this.length;
     source[length] = SPACE;
     for (let at = 0; at < length && count < limit; at++) {
       let code = FOLDED[source[at]!]!;
@@ -93,12 +94,12 @@ export class WordCutter {
       hashes[count++] = hash;
     }
     this.count = count;
-    this.#length = end;
+    this.length = end;
   }
 
   /** For the words of so many octets. */
   #reserve(length: number): void {
-    this.octets = grown(this.octets, this.#length + length);
+    this.octets = grown(this.octets, this.length + length);
     const words = this.count + (length >> 1) + 1;
     this.ends = grown(this.ends, words);
     this.hashes = grown(this.hashes, words);

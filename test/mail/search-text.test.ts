@@ -62,7 +62,7 @@ test('folding twice is folding once, words are words again, and a word is found 
 
 test('pieces of a text have its words', (t) => {
   const some = fc.oneof(
-    fc.constantFrom(' ', '\n', 'Σ', 'ας ', 'e\u0301', ' \u0301', '\r\n', '🎉', 'İ', '漢字'),
+    fc.constantFrom(' ', '\n', 'Σ', 'ας ', 'e\u0301', 'e\u0e34', ' \u0301', '\r\n', '🎉', 'İ', '漢字', 'ที่'),
     fc.string({ unit: 'binary', maxLength: 4 }),
     fc.string({ maxLength: 8 }),
   );

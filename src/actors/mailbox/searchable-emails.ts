@@ -10,7 +10,7 @@ const LARGE_OCTETS = OCTETS_AT_ONCE / 16;
 const BATCH_CHARACTERS = 128 * 1024;
 /** The same within an account, whose emails of a statement are a segment: of small ones more have to be merged. */
 const MOST_CHARACTERS = 512 * 1024;
-/** Texts that are in the batch before are only stored once more. */
+/** Texts that an account before has in the batch are only stored once more. */
 const SHARED = 8;
 
 export interface SearchableEmailsOptions {
@@ -32,12 +32,15 @@ export async function makeSearchable(
   let batch: IndexedEmail[] = [];
   let inBatch = new Set<IndexedTexts>();
   let characters = 0;
+  /** Of the last account in the batch: an email that it has several times is cut as often. */
+  let ofAccount = 0;
   const storeBatch = async (): Promise<void> => {
     // Emails behind those that were refused would hide these: an account is searchable up to an id.
     const taken = batch.filter(({ accountId }) => !refused.has(accountId));
     batch = [];
     inBatch = new Set();
     characters = 0;
+    ofAccount = 0;
     if (taken.length === 0) return;
     for (const accountId of await store.put(taken)) refused.add(accountId);
     for (const [accountId, lastId] of new Map(taken.map(({ accountId, id }) => [accountId, id])))
@@ -48,12 +51,16 @@ export async function makeSearchable(
     if (some.length === 0) continue;
     const found = indexedEmails(some, await texts.searchable(some, signal));
     for (const email of found) {
-      if (characters >= BATCH_CHARACTERS && batch.at(-1)?.accountId !== email.accountId) await storeBatch();
+      if (batch.at(-1)?.accountId !== email.accountId) {
+        if (characters >= BATCH_CHARACTERS) await storeBatch();
+        ofAccount = 0;
+      }
       batch.push(email);
       const length = lengthOf(email.texts);
       characters += inBatch.has(email.texts) ? length / SHARED : length;
+      ofAccount += length;
       inBatch.add(email.texts);
-      if (characters >= MOST_CHARACTERS) await storeBatch();
+      if (Math.max(characters, ofAccount) >= MOST_CHARACTERS) await storeBatch();
     }
   }
   await storeBatch();

@@ -10,8 +10,10 @@ import { PageWriter } from './page-writer.js';
 
 /** Words of a field that are found. */
 const FIELD_WORDS = 60_000;
-/** Characters that are cut in one turn of the event loop: 1 ms of work, 2 ms when few of them are ASCII. */
-const PIECE = 32 * 1024;
+/** Characters that are cut at once: of some that somebody chose, each becomes four words. */
+const PIECE = 8 * 1024;
+/** Characters that are cut in one turn of the event loop, or octets of their words: 1 ms of work. */
+const MOST_CUT = 32 * 1024;
 /** Occurrences that are written in one, and those that are brought in order. */
 const MOST_AT_ONCE = 10_000;
 const MOST_PLACED = 100_000;
@@ -21,8 +23,8 @@ interface Tools {
   readonly cutter: WordCutter;
   readonly occurrences: Occurrences;
   readonly writer: PageWriter;
-  /** Characters that were cut since the event loop had a turn. */
-  characters: number;
+  /** Since the event loop had a turn: characters, or octets of their words where these are more. */
+  cut: number;
 }
 
 const spare: Tools[] = [];
@@ -63,7 +65,7 @@ const newTools = (): Tools => ({
   cutter: new WordCutter(),
   occurrences: new Occurrences(),
   writer: new PageWriter(),
-  characters: 0,
+  cut: 0,
 });
 
 async function collect(texts: readonly IndexedTexts[], tools: Tools): Promise<void> {
@@ -79,12 +81,12 @@ async function collect(texts: readonly IndexedTexts[], tools: Tools): Promise<vo
       for (const field of fields) {
         let left = FIELD_WORDS;
         for (const piece of textPieces(field, PIECE)) {
-          tools.characters += piece.length;
-          if (tools.characters > PIECE) {
+          if (tools.cut + piece.length > MOST_CUT) {
             await nextTurn();
-            tools.characters = piece.length;
+            tools.cut = 0;
           }
           cutter.cut(piece, left);
+          tools.cut += Math.max(piece.length, cutter.length);
           occurrences.add(cutter, position, first === BODY_POSITION);
           position += cutter.count;
           left -= cutter.count;

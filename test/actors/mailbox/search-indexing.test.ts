@@ -364,6 +364,31 @@ test('emails of one message share its texts, unless their columns say something 
   t.deepEqual(c, { ...a, subject: 'of an earlier version' });
 });
 
+test('an account that has one large message many times has few of them in a segment', async (t) => {
+  const body = '漢字かな💌 '.repeat(10_000);
+  const shared = { recipients: '', attachments: '', body };
+  const emails = ['a', 'b'].flatMap((accountId) =>
+    Array.from({ length: 60 }, (_, n) => ({ ...emailOf(accountId, n + 1), blob: 'zoë', subject: '💌' })),
+  );
+  const put: IndexedEmail[] = [];
+  const segments: number[] = [];
+  const store = {
+    put: async (some: readonly IndexedEmail[]) => {
+      put.push(...some);
+      for (const account of ['a', 'b'])
+        segments.push(some.filter(({ accountId }) => accountId === account).length * body.length);
+      return [];
+    },
+  };
+  const texts = { searchable: async (messages: readonly StoredMessage[]) => messages.map(() => shared) };
+  await makeSearchable({ store, texts }, emails, new AbortController().signal);
+  t.deepEqual(
+    put.map(({ accountId, id }) => [accountId, id]),
+    emails.map(({ accountId, id }) => [accountId, id]),
+  );
+  t.true(Math.max(...segments) < 512 * 1024 + body.length, `${segments}`);
+});
+
 test('words of an account that is locked are not renewed over and over, and keep no other account waiting', async (t) => {
   const looks: string[] = [];
   const puts: (readonly IndexedEmail[])[] = [];

@@ -3,6 +3,7 @@
 // expunged leaves the results just before the EXPUNGE response.
 import { HeldShare } from '../../../bounds/held-share.js';
 import { bad, Refused } from '../completion.js';
+import { refusalCompletion } from '../faults.js';
 import type { SearchKey, SortKey } from '../grammar/search.js';
 import type { Session } from '../session.js';
 import type { FolderView, ViewUpdates } from '../view/folder-view.js';
@@ -94,6 +95,10 @@ function hasMemory({ ownOctets, memory }: Pick<UpdatingSearch, 'ownOctets' | 'me
   return memory.resize(ownOctets + UID_OCTETS * results.length);
 }
 
+/** It would be so with the next change too, and reads much each time. */
+const isTooLarge = (err: unknown): boolean =>
+  err instanceof Refused && err.completion === refusalCompletion('searchTooLarge');
+
 const noMemory = (tag: string): string =>
   `* NO [NOUPDATE "${tag}"] The results of searches that are kept up to date are too large`;
 
@@ -105,6 +110,9 @@ export function cancelUpdates(session: Session, tags: readonly string[]): void {
     throw new Refused(bad('No search with this tag is kept up to date'));
   for (const search of searches) if (tags.includes(search.tag)) end(view, search);
 }
+
+const isKept = (session: Session, view: FolderView, search: UpdatingSearch): boolean =>
+  session.selected?.view === view && searchesIn(view).includes(search);
 
 function end(view: FolderView, search: UpdatingSearch): void {
   search.memory.give();
@@ -127,7 +135,7 @@ export function removalsOf(view: FolderView, expunged: ViewUpdates['expunged']):
 
 /**
  * Tells the client what has come into the results and what has left them, among the messages that it knows. Never rejects:
- * what could not be read is looked at again the next time.
+ * what could not be read is looked at again the next time. A search that has become too large ends.
  */
 export async function writeSearchUpdates(session: Session): Promise<void> {
   const { selected } = session;
@@ -147,6 +155,12 @@ function beginUpdate(session: Session, view: FolderView, search: UpdatingSearch,
   Object.assign(search, moment);
   if (among === undefined || among.isEmpty) return async () => {};
   const failed = (err: unknown): void => {
+    if (isTooLarge(err)) {
+      if (!isKept(session, view, search)) return;
+      end(view, search);
+      session.output.line(`* NO [NOUPDATE "${search.tag}"] Too many messages have the words of the search`);
+      return;
+    }
     Object.assign(search, before);
     session.log.warn({ err, accountId: session.accountId }, 'a search could not be kept up to date');
   };
@@ -173,7 +187,7 @@ async function writeUpdate(
   const results = columns.withUids(Uint32Array.from(search.results).sort()).minus(others).or(matches);
   const order =
     search.order === undefined ? results.positions() : await sortedPositions(running, results, search.order);
-  if (!searchesIn(view).includes(search) || session.selected?.view !== view) return;
+  if (!isKept(session, view, search)) return;
   const leaving = new Set(uidsOf(others.positions()));
   const numberOf = (uid: number) => (search.isUid ? uid : view.positionOf(uid) + 1);
   session.output.write(removal(search, (uid) => leaving.has(uid), numberOf));

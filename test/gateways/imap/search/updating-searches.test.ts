@@ -90,6 +90,27 @@ test('few searches are kept up to date, none by sequence numbers, and each has a
   }
 });
 
+test('a search that has become too large ends, and the client is told', async (t) => {
+  const { gateway, client, ask } = await inbox(t, 1);
+  const tag = client.send('UID SEARCH RETURN (UPDATE) BODY "zoe was here"');
+  await client.answer(tag);
+  let asked = 0;
+  gateway.mailboxes.hook('searchFolder', () => {
+    asked++;
+    return { refusal: 'searchTooLarge' };
+  });
+  // Few short texts would be read.
+  const long = `Subject: Zoë 💌\r\n\r\n${'zoe was here\r\n'.repeat(50_000)}`;
+  for (let i = 0; i < 8; i++) await gateway.deliver(ALICE, long, START + i);
+  const ended = (untagged: readonly string[]) => untagged.filter((line) => line.startsWith(`NO [NOUPDATE "${tag}"]`));
+  t.is(ended(await ask('NOOP')).length, 1);
+  t.is(asked, 1);
+  await gateway.deliver(ALICE, long, START);
+  t.deepEqual(ended(await ask('NOOP')), []);
+  t.is(asked, 1);
+  t.true((await client.command(`CANCELUPDATE "${tag}"`)).tagged.startsWith('BAD'));
+});
+
 test('in IDLE results are told of as they change', async (t) => {
   const { gateway, client, ask, deliver } = await inbox(t, 2);
   await ask('UID SEARCH RETURN (UPDATE) OR SUBJECT new DELETED');
