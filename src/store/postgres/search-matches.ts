@@ -7,7 +7,7 @@ import { type FoundEmails, type SearchPart, SearchTooLarge } from '../search.js'
 import type { IndexPage } from '../word-index/index-page.js';
 import { type LookupPages, WordQuery } from '../word-index/word-query.js';
 import { binaryArray } from './binary-array.js';
-import { doubleOf, inBinary, integerOf } from './binary-results.js';
+import { doubleOf, inBinary, integerOf, own } from './binary-results.js';
 import { guarded, type Sql } from './client.js';
 import { earlierMatches } from './earlier-search.js';
 import { FoundIds } from './found-ids.js';
@@ -295,9 +295,6 @@ function wholeSegment(id: number, { ids, words, positions }: Row): KeptSegment {
   };
   return { id, ids: own(ids!), page, hasPositions: positions !== null };
 }
-
-/** The driver's octets lie in a memory that others share, which all of them keep. */
-const own = (octets: Uint8Array): Uint8Array => new Uint8Array(octets);
 
 const octets = (word: string): Buffer => Buffer.from(word, 'latin1');
 
