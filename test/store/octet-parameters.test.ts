@@ -6,7 +6,7 @@ import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import fc from 'fast-check';
-import { doubleOf, inBinary, integerOf } from '../../src/store/postgres/binary-results.js';
+import { doubleOf, inBinary, integerOf, jsonOf, own } from '../../src/store/postgres/binary-results.js';
 import { connect, storeFault } from '../../src/store/postgres/client.js';
 import { OctetParameters, Octets } from '../../src/store/postgres/octet-parameters.js';
 import { type Teardown, testDatabase } from '../support/embedded-database.js';
@@ -68,10 +68,14 @@ test('a statement has its results in the binary form when it asks for it, beside
   const integer = fc.option(fc.integer());
   const number = fc.option(fc.double({ noNaN: true }).map((x) => x + 0));
   const octets = fc.option(fc.uint8Array({ maxLength: 70_000 }));
+  const texts = fc.option(
+    fc.array(fc.string({ unit: 'grapheme' }).map((text) => `Zoë 💌 ${text.replaceAll('\0', '')}`)),
+  );
   await fc.assert(
-    fc.asyncProperty(integer, number, octets, fc.boolean(), async (n, x, some, isLast) => {
+    fc.asyncProperty(integer, number, octets, texts, fc.boolean(), async (n, x, some, list, isLast) => {
       const given = some === null ? null : Buffer.from(some);
-      const values = sql`${n}::int as n, ${x}::float8 as x, ${given === null ? null : new Octets([given])}::bytea as given`;
+      const values = sql`${n}::int as n, ${x}::float8 as x, ${given === null ? null : new Octets([given])}::bytea as given,
+        array_to_json(${list}::text[]) as list`;
       // The driver writes no -0.
       const asked = isLast
         ? sql`select ${values} where ${inBinary(sql)}`
@@ -80,11 +84,20 @@ test('a statement has its results in the binary form when it asks for it, beside
         asked.raw(),
         sql<[{ n: number | null; given: Buffer | null }]>`select ${values}`,
       ]);
-      t.deepEqual([integerOf(row![0]!), doubleOf(row![1]!), row![2]], [n, x, given]);
+      t.deepEqual([integerOf(row![0]!), doubleOf(row![1]!), row![2], jsonOf(row![3]!)], [n, x, given, list]);
       t.deepEqual([text.n, text.given], [n, given]);
     }),
     { numRuns: 60 },
   );
+});
+
+test('octets of a row that are to be kept keep nothing else', async (t) => {
+  const sql = await pool(t, 1);
+  const [row] = await sql`
+    select ${new Octets([randomBytes(90_000)])}::bytea, ${new Octets([Buffer.from('Zoë 💌')])}::bytea where ${inBinary(sql)}`.raw();
+  const kept = own(row![1]!);
+  t.is(Buffer.from(kept).toString(), 'Zoë 💌');
+  t.is(kept.buffer.byteLength, kept.length);
 });
 
 test('a statement that the driver sends again has the octets it had, or fails for now', async (t) => {

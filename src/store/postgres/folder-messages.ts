@@ -7,6 +7,7 @@ import {
   type FolderMessageStore,
   MOST_HEADER_OCTETS,
 } from '../folder-messages.js';
+import { type BinaryColumn, inBinary } from './binary-results.js';
 import { CHUNK_OCTETS } from './blob-writes.js';
 import { guarded, type Sql } from './client.js';
 
@@ -53,15 +54,15 @@ export function postgresFolderMessages(sql: Sql): FolderMessageStore & FolderBlo
     fromUid: number,
     toUid: number,
   ): Promise<ReadonlyMap<number, string>> {
-    const [row] = await guarded(
-      () => sql<{ packed: Uint8Array | null }[]>`
-        select string_agg(int8send(p.uid) || e.blob, ''::bytea) as packed
+    const rows: readonly BinaryColumn[][] = await guarded(() =>
+      sql`
+        select string_agg(int8send(p.uid) || e.blob, ''::bytea), ${inBinary(sql)}
         from placements p join emails e on e.account_id = p.account_id and e.id = p.email_id
-        where p.account_id = ${accountId} and p.folder_id = ${folderId} and p.uid between ${fromUid} and ${toUid}`,
+        where p.account_id = ${accountId} and p.folder_id = ${folderId} and p.uid between ${fromUid} and ${toUid}`.raw(),
     );
     const found = new Map<number, string>();
-    if (row === undefined || row.packed === null) return found;
-    const packed = Buffer.from(row.packed.buffer, row.packed.byteOffset, row.packed.length);
+    const packed = rows[0]?.[0];
+    if (!packed) return found;
     for (let at = 0; at < packed.length; at += UID_OCTETS + HASH_OCTETS) {
       const hash = packed.toString('hex', at + UID_OCTETS, at + UID_OCTETS + HASH_OCTETS);
       found.set(Number(packed.readBigInt64BE(at)), hash);

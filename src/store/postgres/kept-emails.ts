@@ -1,5 +1,6 @@
 // Which emails of segments a merge keeps: those that are still there, each once.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type BinaryColumn, inBinary } from './binary-results.js';
 import { guarded, type Sql } from './client.js';
 import { ID_OCTETS, IdSet } from './id-set.js';
 import { Octets } from './octet-parameters.js';
@@ -58,15 +59,16 @@ export async function keptEmails(
 ): Promise<Kept | undefined> {
   const kept = new KeptEmails();
   for (const { id, emails } of segments) {
-    const [row] = await guarded(
-      () => sql<{ ids: Uint8Array }[]>`
-        select ids from search_segments where account_id = ${accountId} and id = ${id} and is_ready`,
+    const rows: readonly BinaryColumn[][] = await guarded(() =>
+      sql`
+        select ids from search_segments where ${inBinary(sql)} and account_id = ${accountId} and id = ${id} and is_ready`.raw(),
     );
-    if (row === undefined) return undefined;
+    const all = rows[0]?.[0];
+    if (!all) return undefined;
     kept.begin(emails);
     for (let first = 0; first < emails; first += EMAILS_AT_ONCE) {
       signal.throwIfAborted();
-      const ids = row.ids.subarray(first * ID_OCTETS, (first + EMAILS_AT_ONCE) * ID_OCTETS);
+      const ids = all.subarray(first * ID_OCTETS, (first + EMAILS_AT_ONCE) * ID_OCTETS);
       kept.add(first, ids, await goneOf(ids));
       await nextTurn();
     }

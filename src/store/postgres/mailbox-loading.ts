@@ -15,8 +15,10 @@ import type {
   RememberedReply,
 } from '../mailboxes.js';
 import type { DraftEmail } from '../outbound.js';
+import { type BinaryColumn, inBinary, jsonOf, own } from './binary-results.js';
 import { guarded, type Sql } from './client.js';
 import { flagOverlays, overlay } from './flag-overlays.js';
+import { ID_OCTETS } from './id-set.js';
 import { ANNOTATIONS_OF_ACCOUNT } from './labels-commit.js';
 import { filterColumns, folderColumns } from './mailbox-columns.js';
 
@@ -27,58 +29,39 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 /** 2000-01-01, from which PostgreSQL counts microseconds. */
 const POSTGRES_EPOCH_MS = Date.UTC(2000, 0, 1);
 
-/** One bytea a column. */
-type Packed<Column extends string> = Readonly<Record<Column, Uint8Array>>;
-
 /** Ids ascending. `overlaid`: there are overlays, which an owner before has left. */
 export async function* emailPages(sql: Sql, accountId: string, overlaid: () => void): AsyncIterable<EmailPage> {
   const overlays = await flagOverlays(sql, accountId);
   if (overlays.length > 0) overlaid();
-  let after: string | null = FIRST_ID;
-  while (after !== null) {
-    const [row]: readonly EmailPageRow[] = await guarded(
-      () => sql<EmailPageRow[]>`
-        select ${packedEmails(sql)}, (array_agg(id order by id))[${PAGE_ROWS}] as last
+  for (let after = FIRST_ID; ; ) {
+    const rows: readonly BinaryColumn[][] = await guarded(() =>
+      sql`
+        select string_agg(uuid_send(id), ''::bytea order by id),
+          string_agg(int2send(flags), ''::bytea order by id),
+          string_agg(timestamptz_send(received_at), ''::bytea order by id),
+          string_agg(int8send(size), ''::bytea order by id),
+          string_agg(int8send(modseq), ''::bytea order by id),
+          string_agg(boolsend(has_attachments), ''::bytea order by id), ${inBinary(sql)}
         from (select id, flags, received_at, size, modseq, has_attachments from emails
-          where account_id = ${accountId} and id > ${after} order by id limit ${PAGE_ROWS}) page`,
+          where account_id = ${accountId} and id > ${after} order by id limit ${PAGE_ROWS}) page`.raw(),
     );
-    if (row === undefined || row.count === 0) return;
-    const page = emailPageOf(row);
+    const [ids, flags, receivedAt, sizes, modseqs, hasAttachments] = rows[0]!;
+    // There are no emails any more.
+    if (ids === null) return;
+    const page = {
+      count: ids!.length / ID_OCTETS,
+      ids: own(ids!),
+      flags: int16s(flags!),
+      receivedAt: int64s(receivedAt!).map(millisecondsOf),
+      sizes: int64s(sizes!),
+      modseqs: int64s(modseqs!),
+      hasAttachments: own(hasAttachments!),
+    };
     overlay(page, overlays);
     yield page;
-    after = row.last;
+    if (page.count < PAGE_ROWS) return;
+    after = uuidText(page.ids, page.ids.length - ID_OCTETS);
   }
-}
-
-type PackedEmails = Packed<'ids' | 'flags' | 'receivedAt' | 'sizes' | 'modseqs' | 'hasAttachments'> & {
-  readonly count: number;
-};
-
-type EmailPageRow = PackedEmails & {
-  /** There when the page is full. */
-  readonly last: string | null;
-};
-
-/** Of rows of emails, for a select list. */
-const packedEmails = (sql: Sql) => sql`
-  count(*)::int as count,
-  string_agg(uuid_send(id), ''::bytea order by id) as ids,
-  string_agg(int2send(flags), ''::bytea order by id) as flags,
-  string_agg(timestamptz_send(received_at), ''::bytea order by id) as "receivedAt",
-  string_agg(int8send(size), ''::bytea order by id) as sizes,
-  string_agg(int8send(modseq), ''::bytea order by id) as modseqs,
-  string_agg(boolsend(has_attachments), ''::bytea order by id) as "hasAttachments"`;
-
-function emailPageOf(row: PackedEmails): EmailPage {
-  return {
-    count: row.count,
-    ids: row.ids,
-    flags: int16s(row.flags),
-    receivedAt: int64s(row.receivedAt).map(millisecondsOf),
-    sizes: int64s(row.sizes),
-    modseqs: int64s(row.modseqs),
-    hasAttachments: row.hasAttachments,
-  };
 }
 
 /** Since the Unix epoch, of microseconds since that of PostgreSQL. */
@@ -86,42 +69,47 @@ export const millisecondsOf = (microseconds: number): number => Math.round(micro
 
 /** Folder by folder, UIDs ascending. */
 export async function* placementPages(sql: Sql, accountId: string): AsyncIterable<PlacementPage> {
-  let [folderId, uid] = [FIRST_ID, '0'];
+  let [folderId, uid] = [FIRST_ID, 0];
   for (;;) {
-    const rows: readonly PlacementPageRow[] = await guarded(
-      () => sql<PlacementPageRow[]>`
-        select folder_id as "folderId", count(*)::int as count, max(uid) as last,
-          string_agg(int8send(uid), ''::bytea order by uid) as uids,
-          string_agg(uuid_send(email_id), ''::bytea order by uid) as "emailIds",
-          string_agg(int8send(modseq), ''::bytea order by uid) as modseqs,
-          string_agg(boolsend(deleted), ''::bytea order by uid) as "isDeleted"
+    const rows: readonly BinaryColumn[][] = await guarded(() =>
+      sql`
+        select folder_id,
+          string_agg(int8send(uid), ''::bytea order by uid),
+          string_agg(uuid_send(email_id), ''::bytea order by uid),
+          string_agg(int8send(modseq), ''::bytea order by uid),
+          string_agg(boolsend(deleted), ''::bytea order by uid), ${inBinary(sql)}
         from (select folder_id, uid, email_id, modseq, deleted from placements
           where account_id = ${accountId} and (folder_id, uid) > (${folderId}::uuid, ${uid}::bigint)
           order by folder_id, uid limit ${PAGE_ROWS}) page
-        group by folder_id order by folder_id`,
+        group by folder_id order by folder_id`.raw(),
     );
-    for (const { folderId, count, uids, emailIds, modseqs, isDeleted } of rows) {
-      yield { folderId, count, uids: Uint32Array.from(int64s(uids)), emailIds, modseqs: int64s(modseqs), isDeleted };
+    let count = 0;
+    for (const [folder, packed, emailIds, modseqs, isDeleted] of rows) {
+      const uids = Uint32Array.from(int64s(packed!));
+      folderId = uuidText(folder!);
+      uid = uids.at(-1)!;
+      count += uids.length;
+      yield {
+        folderId,
+        count: uids.length,
+        uids,
+        emailIds: own(emailIds!),
+        modseqs: int64s(modseqs!),
+        isDeleted: own(isDeleted!),
+      };
     }
-    const last = rows.at(-1);
-    if (last === undefined || rows.reduce((sum, { count }) => sum + count, 0) < PAGE_ROWS) return;
-    [folderId, uid] = [last.folderId, last.last];
+    if (count < PAGE_ROWS) return;
   }
 }
 
-type PlacementPageRow = Packed<'uids' | 'emailIds' | 'modseqs' | 'isDeleted'> & {
-  readonly folderId: string;
-  readonly count: number;
-  readonly last: string;
-};
-
 /** In the order of the first email of each. */
-export function keywordSets(sql: Sql, accountId: string): Promise<readonly KeywordSet[]> {
-  return guarded(
-    () => sql<KeywordSet[]>`
-      select keywords as names, string_agg(uuid_send(id), ''::bytea order by id) as "emailIds"
-      from emails where account_id = ${accountId} and keywords <> '{}' group by keywords order by 2`,
+export async function keywordSets(sql: Sql, accountId: string): Promise<readonly KeywordSet[]> {
+  const rows: readonly BinaryColumn[][] = await guarded(() =>
+    sql`
+      select array_to_json(keywords), string_agg(uuid_send(id), ''::bytea order by id)
+      from emails where ${inBinary(sql)} and account_id = ${accountId} and keywords <> '{}' group by keywords order by 2`.raw(),
   );
+  return rows.map(([names, emailIds]) => ({ names: jsonOf<string[]>(names!)!, emailIds: own(emailIds!) }));
 }
 
 /** Lists are null when they are empty. */

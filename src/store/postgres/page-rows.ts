@@ -1,6 +1,7 @@
 // Pages of the word index as rows.
 import type { IndexPage } from '../word-index/index-page.js';
 import { binaryArray } from './binary-array.js';
+import { type BinaryColumn, integerOf } from './binary-results.js';
 import type { Fragment, Sql } from './client.js';
 
 export const NO_OCTETS = new Uint8Array(0);
@@ -21,6 +22,11 @@ export function pageOf({ firstWord, part, words, positions }: PageRow): IndexPag
     words: words ?? NO_OCTETS,
     positions: positions ?? NO_OCTETS,
   };
+}
+
+/** Of `first_word, part, words, positions` in binary. */
+export function pageOfColumns([firstWord, part, words, positions]: readonly BinaryColumn[]): IndexPage {
+  return pageOf({ firstWord: firstWord!, part: integerOf(part!)!, words: words!, positions: positions! });
 }
 
 /** `first_word, part, words, positions` of pages. */

@@ -7,12 +7,12 @@ import { type FoundEmails, type SearchPart, SearchTooLarge } from '../search.js'
 import type { IndexPage } from '../word-index/index-page.js';
 import { type LookupPages, WordQuery } from '../word-index/word-query.js';
 import { binaryArray } from './binary-array.js';
-import { doubleOf, inBinary, integerOf } from './binary-results.js';
+import { doubleOf, inBinary, integerOf, own } from './binary-results.js';
 import { guarded, type Sql } from './client.js';
 import { earlierMatches } from './earlier-search.js';
 import { FoundIds } from './found-ids.js';
 import { type KeptSegment, KeptSegments } from './kept-segments.js';
-import { NO_OCTETS, octetsOf, type PageRow, pageOf } from './page-rows.js';
+import { NO_OCTETS, octetsOf, type PageRow, pageOf, pageOfColumns } from './page-rows.js';
 
 /** Segments that are looked at by one statement. */
 const SEGMENTS = 64;
@@ -250,9 +250,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
             and (first_word, part) > (${octets(firstWord)}, ${part}) and first_word < ${octets(ends[lookup]!)}
           order by first_word, part limit ${MORE_PAGES}`.raw(),
       );
-      const pages = rows.map(([firstWord, part, words, positions]) =>
-        pageOf({ firstWord: firstWord!, part: integerOf(part!)!, words: words!, positions: positions! }),
-      );
+      const pages = rows.map(pageOfColumns);
       hold(pages);
       yield* pages;
       last = pages.at(-1);
@@ -295,9 +293,6 @@ function wholeSegment(id: number, { ids, words, positions }: Row): KeptSegment {
   };
   return { id, ids: own(ids!), page, hasPositions: positions !== null };
 }
-
-/** The driver's octets lie in a memory that others share, which all of them keep. */
-const own = (octets: Uint8Array): Uint8Array => new Uint8Array(octets);
 
 const octets = (word: string): Buffer => Buffer.from(word, 'latin1');
 

@@ -3,9 +3,10 @@
 import type { MergeOptions, MergeOutcome } from '../search.js';
 import { type IndexPage, levelOf } from '../word-index/index-page.js';
 import { mergedPages } from '../word-index/merged-pages.js';
+import { type BinaryColumn, inBinary } from './binary-results.js';
 import { guarded, type Sql } from './client.js';
 import { EMAILS_AT_ONCE, type Kept, keptEmails } from './kept-emails.js';
-import { octetsOf, type PageRow, pageOf, pageRows } from './page-rows.js';
+import { octetsOf, pageOfColumns, pageRows } from './page-rows.js';
 import { discardLeft, NO_ID, segmentColumns, segmentRows } from './search-segments.js';
 import { readSmallSegments } from './small-segments.js';
 
@@ -187,23 +188,24 @@ class Merge {
   async *#pagesOf({ id, isPaged }: Input): AsyncGenerator<IndexPage> {
     const [sql, accountId] = [this.#sql, this.#accountId];
     if (!isPaged) {
-      const rows = await guarded(
-        () => sql<PageRow[]>`
-          select ''::bytea as "firstWord", 0 as part, words, positions from search_segments
-          where account_id = ${accountId} and id = ${id}`,
+      const rows: readonly BinaryColumn[][] = await guarded(() =>
+        sql`
+          select ''::bytea, 0, words, positions from search_segments
+          where ${inBinary(sql)} and account_id = ${accountId} and id = ${id}`.raw(),
       );
-      yield* rows.map(pageOf);
+      yield* rows.map(pageOfColumns);
       return;
     }
     const limit = Math.max(2, Math.floor(PAGES_READ / this.#inputs.length));
     for (let word = '', part = -1; ; ) {
-      const rows = await guarded(
-        () => sql<PageRow[]>`
-          select first_word as "firstWord", part, words, positions from search_pages
-          where account_id = ${accountId} and segment = ${id} and (first_word, part) > (${Buffer.from(word, 'latin1')}, ${part})
-          order by first_word, part limit ${limit}`,
+      const rows: readonly BinaryColumn[][] = await guarded(() =>
+        sql`
+          select first_word, part, words, positions from search_pages
+          where ${inBinary(sql)} and account_id = ${accountId} and segment = ${id}
+            and (first_word, part) > (${Buffer.from(word, 'latin1')}, ${part})
+          order by first_word, part limit ${limit}`.raw(),
       );
-      const pages = rows.map(pageOf);
+      const pages = rows.map(pageOfColumns);
       yield* pages;
       if (pages.length < limit) return;
       ({ firstWord: word, part } = pages.at(-1)!);
