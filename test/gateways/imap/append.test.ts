@@ -326,9 +326,8 @@ test('REPLACE puts one message in the place of another, in another mailbox too',
   );
 });
 
-test('a message that the mailbox does not take is stored first', async (t) => {
-  const gateway = await startImap(t);
-  const client = await gateway.open();
+/** Names of what mailboxes are asked to append by, as they are asked. */
+function appendsAsked(gateway: Awaited<ReturnType<typeof startImap>>): string[] {
   const asked: string[] = [];
   for (const name of ['append', 'appendOffered']) {
     gateway.mailboxes.hook(name, (_, ask) => {
@@ -336,6 +335,13 @@ test('a message that the mailbox does not take is stored first', async (t) => {
       return ask();
     });
   }
+  return asked;
+}
+
+test('a message that the mailbox does not take is stored first', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  const asked = appendsAsked(gateway);
   const append = async (mailbox: string, ...message: (string | Literal)[]) => {
     asked.length = 0;
     const { tagged } = await client.command(`APPEND ${mailbox} `, ...message);
@@ -375,13 +381,7 @@ test('messages wait for the commit of the mailbox in bounded memory, and not in 
   });
   const { spool, memory } = gateway.context;
   const client = await gateway.open();
-  const asked: string[] = [];
-  for (const name of ['append', 'appendOffered']) {
-    gateway.mailboxes.hook(name, (_, ask) => {
-      asked.push(name);
-      return ask();
-    });
-  }
+  const asked = appendsAsked(gateway);
   const append = async (count: number, text: string) => {
     asked.length = 0;
     const parts = Array.from({ length: count }, (_, n) => [' ', new Literal(`Subject: ${n} 💌\r\n${text}`)]).flat();
