@@ -1,12 +1,12 @@
 // Arrays as parameters in the binary form of the protocol (`array_recv`).
 import type { PackedIds } from '../../mail/packed-ids.js';
+import { ID_OCTETS } from './id-set.js';
 import { Octets } from './octet-parameters.js';
 
 /** Types of elements. */
 const BYTEA = 17;
 const UUID = 2950;
 const NULL = Buffer.alloc(4, 0xff);
-const ID_OCTETS = 16;
 const ID_WITH_LENGTH = 4 + ID_OCTETS;
 
 /** Of `bytea`. */
