@@ -1,7 +1,7 @@
 // Labels, annotations and filters in PostgreSQL: the part of the mailbox commit that writes them, and the reading of annotations.
 // Most commits have none of it, so it is not in their statement.
 import type { MailboxChange } from '../mailboxes.js';
-import { netOf } from '../net-changes.js';
+import { type NetChange, netOf } from '../net-changes.js';
 import { filterColumns, folderColumns } from './mailbox-columns.js';
 import type { Pieces } from './statement-pieces.js';
 
@@ -14,6 +14,7 @@ const changedFilter = filterColumns.except('id', 'createdAt').set((name) => `exc
 
 /** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
 export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
+  if (changes.every(({ changes: list }) => hasNone(netOf(list)))) return sql``;
   const labels = [];
   const labelsGone = [];
   const filters = [];
@@ -39,8 +40,6 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
     }
     for (const hash of net.blobsReleased) released.push({ a, hash });
   }
-  const all = [labels, labelsGone, filters, filtersGone, deferred, deferralsEnded, released, annotated, unannotated];
-  if (all.every(({ length }) => length === 0)) return sql``;
   return sql`
     , label as (
       insert into folders (account_id, ${sql.unsafe(folderColumns.names)}) select a, ${sql.unsafe(storedFolder)}
@@ -91,6 +90,19 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
       select decode(hash, 'hex') from json_to_recordset(${JSON.stringify(released)}::json) as x (a uuid, hash text)
       join passed using (a)
     )`;
+}
+
+function hasNone(net: NetChange): boolean {
+  return (
+    net.foldersAdded.length === 0 &&
+    net.foldersRemoved.length === 0 &&
+    net.filters.length === 0 &&
+    net.filtersRemoved.length === 0 &&
+    net.filtersDeferred.length === 0 &&
+    net.deferralsEnded.length === 0 &&
+    net.annotations.length === 0 &&
+    net.blobsReleased.length === 0
+  );
 }
 
 /** Of `accounts a`. Rows of a folder that is not there any more are left out: nodes of an earlier version leave them behind. */

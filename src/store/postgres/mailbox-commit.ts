@@ -8,7 +8,15 @@ import type { Sql } from './client.js';
 import { type CommitDeadline, untilDeadline } from './commit-deadline.js';
 import { DOCUMENT, json, PASSED, type Part, rowsWithDocuments } from './commit-parts.js';
 import { writeOverlays } from './flag-overlays.js';
-import { expandRanges, isRanged, type RangeRow, rangesOf, takesPlacements, writeRanges } from './flag-ranges.js';
+import {
+  expandRanges,
+  isRanged,
+  type OverlayRow,
+  type RangeRow,
+  rangesOf,
+  takesPlacements,
+  writeRanges,
+} from './flag-ranges.js';
 import {
   endedInbound,
   endInbound,
@@ -42,74 +50,83 @@ import { runsOf } from './runs.js';
 import { execute, type Pieces, pieces } from './statement-pieces.js';
 import { joinThreads } from './threads.js';
 
+interface Fence {
+  readonly a: string;
+  readonly epoch: number;
+  readonly before: number;
+  readonly after: number;
+  readonly unplaces?: true;
+}
+
 /**
  * Rows of the group, one list a table, every row with its account. Emails and placements that follow each other and get the
  * same values are one row with a list of their ids or UIDs: a command on many emails gives most of them the same values.
+ *
+ * The lists are fields and not local to one function: the compiler follows each local list through every branch, and needs
+ * seconds for so many.
  */
-function rowsOf(changes: readonly MailboxChange[], overlays: Overlays) {
-  const fences = [];
-  const consumed = [];
-  const added = [];
-  const flagged = [];
-  const overlaid = [];
-  const ranged: RangeRow[] = [];
-  const removed = [];
-  const placed: PlacedRow[] = [];
-  const placedTogether: PlacedTogetherRow[] = [];
-  const expunged: ExpungedRow[] = [];
-  const marked: MarkedRow[] = [];
-  const folders = [];
-  const log = new LogRows();
-  const remembered = [];
-  const preferences = [];
-  for (const change of changes) {
+class CommitRows {
+  readonly fences: Fence[] = [];
+  readonly consumed: object[] = [];
+  readonly added: object[] = [];
+  readonly flagged: object[] = [];
+  readonly overlaid: OverlayRow[] = [];
+  readonly ranged: RangeRow[] = [];
+  readonly removed: object[] = [];
+  readonly placed: PlacedRow[] = [];
+  readonly placedTogether: PlacedTogetherRow[] = [];
+  readonly expunged: ExpungedRow[] = [];
+  readonly marked: MarkedRow[] = [];
+  readonly folders: object[] = [];
+  readonly log = new LogRows();
+  readonly remembered: object[] = [];
+  readonly preferences: object[] = [];
+
+  constructor(changes: readonly MailboxChange[], overlays: Overlays) {
+    for (const change of changes) this.#add(change, overlays);
+  }
+
+  #add(change: MailboxChange, overlays: Overlays): void {
     const a = change.accountId;
     const net = netOf(change.changes);
     const fence = { a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter };
-    fences.push(takesPlacements(net) ? { ...fence, unplaces: true } : fence);
-    for (const id of endedInbound(change)) consumed.push({ a, id });
-    for (const email of net.emailsAdded) added.push(emailRow(a, email));
+    this.fences.push(takesPlacements(net) ? { ...fence, unplaces: true } : fence);
+    for (const id of endedInbound(change)) this.consumed.push({ a, id });
+    for (const email of net.emailsAdded) this.added.push(emailRow(a, email));
+    this.#addFlags(change, net, overlays);
+    if (net.emailsRemoved.length > 0) this.removed.push({ a, ids: net.emailsRemoved });
+    this.#addPlacements(a, net);
+    this.folders.push(...folderRows(change, net));
+    for (const { id, reply } of change.remembered) this.remembered.push({ a, id, reply });
+    if (net.preferences !== undefined) this.preferences.push({ a, ...net.preferences });
+  }
+
+  /** And the entries of the log. */
+  #addFlags(change: MailboxChange, net: NetChange, overlays: Overlays): void {
+    const a = change.accountId;
     const isOverlaid = net.flaggedTogether.length > 0 && overlays.hasRoom(a);
     const areRanges = isOverlaid && isRanged(change, net);
-    log.add(a, change.changes, areRanges);
+    this.log.add(a, change.changes, areRanges);
     for (const { change: record } of isOverlaid ? net.flaggedTogether : []) {
-      const overlay = { a, seq: record.seq, flags: record.payload.flags, ...log.placeOf(record) };
-      if (areRanges) ranged.push(...rangesOf(overlay, record.inFolder!));
-      else overlaid.push(overlay);
+      const overlay = { a, seq: record.seq, flags: record.payload.flags, ...this.log.placeOf(record) };
+      if (areRanges) this.ranged.push(...rangesOf(overlay, record.inFolder!));
+      else this.overlaid.push(overlay);
     }
     for (const emails of runsOf(isOverlaid ? net.emailsFlagged : allFlagged(net), haveSameFlags)) {
       const { flags, keywords, modseq } = emails[0]!;
-      flagged.push({ a, ids: emails.map(({ id }) => id), flags, keywords, modseq });
+      this.flagged.push({ a, ids: emails.map(({ id }) => id), flags, keywords, modseq });
     }
-    if (net.emailsRemoved.length > 0) removed.push({ a, ids: net.emailsRemoved });
+  }
+
+  #addPlacements(a: string, net: NetChange): void {
     for (const [f, placements] of net.placements) {
       const { listed, together } = placedRows(a, f, placements);
-      placed.push(...listed);
-      placedTogether.push(...together);
-      expunged.push(...expungedRows(a, f, placements));
-      marked.push(...markedRows(a, f, placements));
+      this.placed.push(...listed);
+      this.placedTogether.push(...together);
+      this.expunged.push(...expungedRows(a, f, placements));
+      this.marked.push(...markedRows(a, f, placements));
     }
-    folders.push(...folderRows(change));
-    for (const { id, reply } of change.remembered) remembered.push({ a, id, reply });
-    if (net.preferences !== undefined) preferences.push({ a, ...net.preferences });
   }
-  return {
-    fences,
-    consumed,
-    added,
-    flagged,
-    removed,
-    placed,
-    placedTogether,
-    expunged,
-    marked,
-    folders,
-    log,
-    remembered,
-    preferences,
-    overlaid,
-    ranged,
-  };
 }
 
 type Flagged = NetChange['emailsFlagged'][number];
@@ -120,8 +137,7 @@ function haveSameFlags(a: Flagged, b: Flagged): boolean {
 }
 
 /** Of the folders that were there before: their counters, and what else they are when that has changed. */
-function folderRows({ accountId: a, changes, counters }: MailboxChange) {
-  const { foldersAdded, foldersChanged } = netOf(changes);
+function folderRows({ accountId: a, counters }: MailboxChange, { foldersAdded, foldersChanged }: NetChange) {
   const added = new Set(foldersAdded.map(({ id }) => id));
   const changed = new Map(foldersChanged.map((folder) => [folder.id, folder]));
   return counters.flatMap((row) => (added.has(row.id) ? [] : [{ a, ...changed.get(row.id), ...row }]));
@@ -171,7 +187,7 @@ export async function commitChanges(
   overlays: Overlays,
   deadline: CommitDeadline,
 ): Promise<readonly CommitResult[]> {
-  const rows = rowsOf(changes, overlays);
+  const rows = new CommitRows(changes, overlays);
   const { log } = rows;
   const part = (write: Part, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of));
   const shared = sharedMessages(changes);
@@ -239,19 +255,39 @@ export async function commitChanges(
   const results = await execute<CommitRow[]>(sql, statement);
   const found = results.flatMap(({ account_id, threads }) => (threads === null ? [] : [{ a: account_id, threads }]));
   const torn = found.filter(({ threads }) => threads.length > 1);
-  const epochs = new Map(changes.map(({ accountId, epoch }) => [accountId, epoch]));
-  const areJoined = torn.length > 0 && (await joinThreads(sql, torn, epochs));
+  const epochs = torn.length === 0 ? undefined : new Map(changes.map(({ accountId, epoch }) => [accountId, epoch]));
+  const areJoined = epochs !== undefined && (await joinThreads(sql, torn, epochs));
   for (const { a } of [...rows.overlaid, ...rows.ranged]) overlays.note(a);
-  return changes.map((change): CommitResult => {
-    const own = results.filter((row) => row.account_id === change.accountId && row.threads === null);
-    if (own.length === 0) return { kind: 'fenced' };
-    const gone = own.flatMap((row) => (row.consumed === null ? [] : [row.consumed]));
-    if (gone.length > 0) return { kind: 'consumed', inbound: gone };
-    const isOwn = ({ a }: { readonly a: string }) => a === change.accountId;
-    if (!found.some(isOwn)) return { kind: 'committed' };
-    const joined: ThreadChange = areJoined ? 'joined' : 'unsettled';
-    return { kind: 'committed', threads: torn.some(isOwn) ? joined : 'grown' };
+  return outcomesOf(changes, results, areJoined ? 'joined' : 'unsettled');
+}
+
+/** `joined`: what became of the threads of an email that refers to several. */
+function outcomesOf(
+  changes: readonly MailboxChange[],
+  results: readonly CommitRow[],
+  joined: ThreadChange,
+): readonly CommitResult[] {
+  const byAccount = new Map<string, CommitRow[]>();
+  for (const row of results) {
+    const own = byAccount.get(row.account_id);
+    if (own === undefined) byAccount.set(row.account_id, [row]);
+    else own.push(row);
+  }
+  return changes.map(({ accountId }) => {
+    const own = byAccount.get(accountId);
+    return own === undefined ? { kind: 'fenced' } : outcomeOf(own, joined);
   });
+}
+
+function outcomeOf(own: readonly CommitRow[], joined: ThreadChange): CommitResult {
+  const gone: string[] = [];
+  let threads: ThreadChange | undefined;
+  for (const row of own) {
+    if (row.consumed !== null) gone.push(row.consumed);
+    if (row.threads !== null) threads = threads === joined || row.threads.length > 1 ? joined : 'grown';
+  }
+  if (gone.length > 0) return { kind: 'consumed', inbound: gone };
+  return threads === undefined ? { kind: 'committed' } : { kind: 'committed', threads };
 }
 
 function contentsOf(changes: readonly MailboxChange[]): readonly BlobOfAccounts[] {

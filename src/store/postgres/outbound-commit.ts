@@ -22,6 +22,7 @@ export function outboundWeight({ outbound, attempts }: NetChange): number {
 
 /** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
 export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
+  if (changes.every(({ changes: list }) => hasNone(netOf(list)))) return sql``;
   const added = [];
   const rewritten = [];
   const stepped = [];
@@ -81,6 +82,10 @@ export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
     ${part(releaseBlobs, released)}
     ${part(removeOutbound, removed)}
     ${part(handOver, handed)}`;
+}
+
+function hasNone({ outbound, attempts, outboundRemoved, handedOver }: NetChange): boolean {
+  return outbound.length + attempts.length + outboundRemoved.length + handedOver.length === 0;
 }
 
 /** Columns that the machine's steps change, and the copy, of rows `x`. */
