@@ -106,25 +106,30 @@ class AuthorCheck {
   }
 
   async judge(identified: readonly Identified[]): Promise<DmarcResult> {
-    const about = { method: 'dmarc', properties: [['header.from', this.#domain]], wanted: 'none' } as const;
     const walk = await this.#walk;
     const found = discoverPolicy(walk);
-    if (found === 'none') return { ...about, result: 'none' };
-    if (found === 'unknown') return { ...about, result: 'temperror' };
+    if (found === 'none') return this.#resultOf('none');
+    if (found === 'unknown') return this.#resultOf('temperror');
     const { record, isOwn } = found;
-    if (record.policy === undefined) return { ...about, result: 'permerror', comment: 'invalid policy record' };
+    if (record.policy === undefined) return this.#resultOf('permerror', 'invalid policy record');
     const isMissing = isOwn ? false : await this.#isMissing;
-    if (isMissing === 'unknown') return { ...about, result: 'temperror' };
+    if (isMissing === 'unknown') return this.#resultOf('temperror');
     const policy = policyOf(record, isOwn, isMissing);
     const comment = `p=${policy}${record.isTest ? ' t=y' : ''}`;
     let mayHavePassed = false;
     for (const { method, domain, result } of identified) {
       const alignment = record.isStrict[method] ? this.#equality(domain) : await this.#relation(domain);
-      if (alignment === 'aligned' && result === 'pass') return { ...about, result: 'pass', comment };
+      if (alignment === 'aligned' && result === 'pass') return this.#resultOf('pass', comment);
       mayHavePassed ||= alignment !== 'apart';
     }
-    if (mayHavePassed) return { ...about, result: 'temperror', comment };
-    return { ...about, result: 'fail', comment, wanted: record.isTest ? weaker(policy) : policy };
+    if (mayHavePassed) return this.#resultOf('temperror', comment);
+    return this.#resultOf('fail', comment, record.isTest ? weaker(policy) : policy);
+  }
+
+  #resultOf(result: DmarcResult['result'], comment?: string, wanted: Policy = 'none'): DmarcResult {
+    const properties = [['header.from', this.#domain] as const];
+    if (comment === undefined) return { method: 'dmarc', result, properties, wanted };
+    return { method: 'dmarc', result, comment, properties, wanted };
   }
 
   #equality(identity: string): Alignment {

@@ -45,7 +45,8 @@ export class SpoolWriter {
     await this.#hold.finish();
     const hold = this.#hold;
     const { isInMemory } = hold;
-    return { ...this.#digest.finish(), isInMemory, chunks: () => hold.chunks(), release: () => hold.discard() };
+    const { hash, size, index } = this.#digest.finish();
+    return { hash, size, index, isInMemory, chunks: () => hold.chunks(), release: () => hold.discard() };
   }
 
   /** Gives back memory and file; may be called again. */
@@ -100,8 +101,11 @@ export class BodyWriter {
       const pieces = this.#hold.chunks(from);
       if (Symbol.iterator in pieces) for (const piece of pieces) digest.push(piece);
       else for await (const piece of pieces) digest.push(piece);
+      const { hash, size, index } = digest.finish();
       return {
-        ...digest.finish(),
+        hash,
+        size,
+        index,
         isInMemory: this.#hold.isInMemory,
         chunks: () => joined(header, this.#hold.chunks(from)),
         release: () => this.discard(),

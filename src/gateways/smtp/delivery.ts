@@ -50,7 +50,9 @@ async function takenByOne(
   content: BlobContent,
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[] | undefined> {
-  const offer = offers.offer<OfferedDelivery>(delivery.accountId, delivery.inboundId, { ...envelope, content });
+  const { receivedAt, summary, isJunk = false } = envelope;
+  const message = { receivedAt, summary, isJunk, content };
+  const offer = offers.offer<OfferedDelivery>(delivery.accountId, delivery.inboundId, message);
   if (offer === undefined) return undefined;
   await take(mailboxes, delivery, offer);
   return delivery.emailId === undefined ? undefined : [];

@@ -73,12 +73,12 @@ export async function receiveMail(
     const trace = `${options.returnPath}${authenticated?.field ?? ''}${options.received}`;
     const head = Buffer.concat([Buffer.from(trace), incomingHeader(header, options.hostname)]);
     if (isLarge) await turns.next();
-    const content = await writer.finish(head, spooled);
+    const { hash, size, index, isInMemory, chunks, release: releaseContent } = await writer.finish(head, spooled);
     const releaseAll = () => {
-      content.release();
+      releaseContent();
       release();
     };
-    return { content: { ...content, release: releaseAll }, authenticated };
+    return { content: { hash, size, index, isInMemory, chunks, release: releaseAll }, authenticated };
   } catch (error) {
     (checks ?? sink.checks)?.abandon();
     writer.discard();
