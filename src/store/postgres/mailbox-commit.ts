@@ -6,7 +6,15 @@ import { addEmails, emailRow, foundThreads } from './added-emails.js';
 import { type BlobOfAccounts, gather, smallBlob, storedBlobs } from './blob-writes.js';
 import type { Sql } from './client.js';
 import { type CommitDeadline, untilDeadline } from './commit-deadline.js';
-import { DOCUMENT, json, PASSED, type Part, rowsWithDocuments } from './commit-parts.js';
+import {
+  DOCUMENT,
+  json,
+  PASSED,
+  type Part,
+  rowsWithDocuments,
+  rowWithDocument,
+  type TablePart,
+} from './commit-parts.js';
 import { writeOverlays } from './flag-overlays.js';
 import { expandRanges, isRanged, type RangeRow, rangesOf, takesPlacements, writeRanges } from './flag-ranges.js';
 import {
@@ -38,6 +46,7 @@ import {
   placedRows,
   placeTogether,
 } from './placement-rows.js';
+import { asJson, asParameters } from './recordsets.js';
 import { runsOf } from './runs.js';
 import { execute, type Pieces, pieces } from './statement-pieces.js';
 import { joinThreads } from './threads.js';
@@ -144,6 +153,13 @@ const storedCounters = folderCounters.set((_, property) => `r.${property}`);
 const storedFolder = changingFolderColumns.set((name, property) => `coalesce(r.${property}, t.${name})`);
 
 const NOTHING = pieces``;
+const FENCE = 'x (a uuid, epoch bigint, before bigint, after bigint, unplaces boolean)';
+const EVENT = 'a uuid, seq bigint, at double precision, "from" integer, octets integer';
+
+/** Of all kinds or of none: each mixture would be another statement to prepare. */
+function hasSingleRows({ fences, added, placed, folders, log }: ReturnType<typeof rowsOf>): boolean {
+  return [fences, added, placed, folders, log.rows].every(({ length }) => length <= 1);
+}
 
 /** Of an account that has passed, of an inbound row that is gone, or of the threads of an added email. */
 interface CommitRow {
@@ -173,15 +189,15 @@ export async function commitChanges(
 ): Promise<readonly CommitResult[]> {
   const rows = rowsOf(changes, overlays);
   const { log } = rows;
-  const part = (write: Part, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of));
+  const table = hasSingleRows(rows) ? asParameters : asJson;
+  const part = (write: TablePart, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of, table));
   const shared = sharedMessages(changes);
   const blobs = [...contentsOf(changes), ...sharedContents(shared)];
   const contents = blobs.length === 0 ? undefined : await gather(blobs);
   const until = untilDeadline(pieces, deadline());
   const statement = pieces`
     with fence as (
-      select * from json_to_recordset(${json(rows.fences)}::json)
-        as x (a uuid, epoch bigint, before bigint, after bigint, unplaces boolean)
+      select * from ${table(rows.fences, FENCE)}
     )
     ${part(lookForInbound, rows.consumed)}
     , passed as (
@@ -219,12 +235,11 @@ export async function commitChanges(
     , event as (
       insert into events (account_id, seq, entries, at, ids)
       select a, seq, ${pieces.unsafe(DOCUMENT)}, to_timestamp(at / 1000.0), ${log.areAnyPacked ? idsOfRow(pieces, log.ids) : pieces`null`}
-      from ${rowsWithDocuments(
-        pieces,
-        log.rows,
-        'entries',
-        pieces`a uuid, seq bigint, at double precision, "from" integer, octets integer`,
-      )}
+      from ${
+        log.rows.length === 1 && table === asParameters
+          ? rowWithDocument(log.rows[0], 'entries', EVENT)
+          : rowsWithDocuments(pieces, log.rows, 'entries', pieces.unsafe(EVENT))
+      }
       where a = any (${pieces.unsafe(PASSED)})
     )
     ${part(remember, rows.remembered)}
@@ -288,11 +303,12 @@ const removeEmails: Part = (sql, rows) => sql`
       insert into blob_candidates (hash) select blob from email_removed
     )`;
 
-const changeFolders: Part = (sql, rows) => sql`
+const FOLDERS = `r (a uuid, ${folderColumns.recordset})`;
+
+const changeFolders: TablePart = (sql, rows, table) => sql`
     , folder as (
       update folders t set ${sql.unsafe(storedCounters)}, ${sql.unsafe(storedFolder)}
-      from json_to_recordset(${json(rows)}::json)
-        as r (a uuid, ${sql.unsafe(folderColumns.recordset)})
+      from ${table(rows, FOLDERS)}
       where t.account_id = r.a and t.id = r.id and r.a = any (${sql.unsafe(PASSED)})
     )`;
 
