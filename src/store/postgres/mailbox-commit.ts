@@ -303,14 +303,20 @@ const removeEmails: Part = (sql, rows) => sql`
       insert into blob_candidates (hash) select blob from email_removed
     )`;
 
+const COUNTERS = `r (a uuid, id uuid, ${folderCounters.recordset})`;
 const FOLDERS = `r (a uuid, ${folderColumns.recordset})`;
 
-const changeFolders: TablePart = (sql, rows, table) => sql`
+/** Most commits change the counters of folders alone. */
+const changeFolders: TablePart = (sql, rows, table) => {
+  const areCounters = !rows.some((row) => 'name' in (row as object));
+  const others = areCounters ? NOTHING : sql`, ${sql.unsafe(storedFolder)}`;
+  return sql`
     , folder as (
-      update folders t set ${sql.unsafe(storedCounters)}, ${sql.unsafe(storedFolder)}
-      from ${table(rows, FOLDERS)}
+      update folders t set ${sql.unsafe(storedCounters)}${others}
+      from ${table(rows, areCounters ? COUNTERS : FOLDERS)}
       where t.account_id = r.a and t.id = r.id and r.a = any (${sql.unsafe(PASSED)})
     )`;
+};
 
 const remember: Part = (sql, rows) => sql`
     , remembered as (
