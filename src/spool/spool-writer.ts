@@ -1,7 +1,7 @@
 // A message on its way into the spool, in two forms. SpoolWriter hashes and indexes the message as it passes. BodyWriter
 // takes a message whose first fields are written last, because they hold the results of its checks, and hashes and
 // indexes at the end.
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import { MimeIndexer } from '../mail/mime-index/indexer.js';
 import type { BlobContent } from '../store/blobs.js';
 import type { SpoolBudget } from './spool-budget.js';
@@ -146,20 +146,28 @@ class Reservation {
   }
 }
 
-/** What is known of octets by their passing. */
+/** What is known of octets by their passing. They must not be changed afterwards. */
 class Digest {
-  readonly #hash: Hash = createHash('sha256');
+  /** Until there are more: octets in one piece need no object that outlives the call, which the garbage collector has to look after. */
+  #only: Uint8Array | undefined;
+  #hash: Hash | undefined;
   readonly #indexer = new MimeIndexer();
   #size = 0;
 
   push(octets: Uint8Array): void {
-    this.#hash.update(octets);
+    if (this.#hash !== undefined) this.#hash.update(octets);
+    else if (this.#only === undefined) this.#only = octets;
+    else {
+      this.#hash = createHash('sha256').update(this.#only).update(octets);
+      this.#only = undefined;
+    }
     this.#indexer.push(octets);
     this.#size += octets.length;
   }
 
   finish(): Pick<BlobContent, 'hash' | 'size' | 'index'> {
-    return { hash: this.#hash.digest('hex'), size: this.#size, index: this.#indexer.finish() };
+    const digest = this.#hash?.digest('hex') ?? hash('sha256', this.#only ?? new Uint8Array(0), 'hex');
+    return { hash: digest, size: this.#size, index: this.#indexer.finish() };
   }
 }
 

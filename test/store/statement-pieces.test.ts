@@ -40,3 +40,14 @@ test('the places of pieces and parameters, and texts as they are, tell statement
 test('a backslash stays what it is in the text of a template', (t) => {
   t.deepEqual(given(pieces`select '\\x' || ${'y'}`), ["select '\\x' || $1", ['y']]);
 });
+
+test('a statement is one line, without comments', (t) => {
+  const statement = pieces`
+    select a -- the first
+      -- all others are none of ours
+    from b
+    where a = ${'--\n  y'} and ${pieces`c
+      -- of these
+      = 1`}`;
+  t.deepEqual(given(statement), [' select a  from b where a = $1 and c = 1', ['--\n  y']]);
+});

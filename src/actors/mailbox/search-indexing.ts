@@ -11,8 +11,10 @@ import { ActorFault } from '../runtime/errors.js';
 import type { EmailTexts } from './email-texts.js';
 import { makeSearchable } from './searchable-emails.js';
 
-/** Emails of an account at a time; in the background, of all accounts of a round together when they are few. */
+/** Emails of a round in the background, of all its accounts together when they are few. */
 const PAGE = 100;
+/** Emails of an account at a time that a search waits for: nothing is read ahead at the end of a page. */
+const AWAITED_PAGE = 500;
 /** Accounts of a round in the background. */
 const ACCOUNTS_A_ROUND = 100;
 /**
@@ -131,7 +133,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     };
     while (!signal.aborted) {
       const { target } = job;
-      const emails = await store.unindexed([accountId], PAGE);
+      const emails = await store.unindexed([accountId], AWAITED_PAGE);
       const refused = await makeSearchable({ store, texts }, emails, signal, (_, lastId) => reached(lastId));
       if (refused.size > 0) {
         if (performance.now() > job.until) throw new ActorFault('overloaded', 'the account is locked');
@@ -139,7 +141,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
         continue;
       }
       // Nothing is left of what was there when the look began, should the last of it be gone again.
-      if (emails.length === PAGE) continue;
+      if (emails.length === AWAITED_PAGE) continue;
       reached(target);
       if (job.target === target) return;
     }

@@ -1,5 +1,5 @@
-// Makes a page of emails searchable: reads their texts and stores the words in them. Texts are read a few at a time, and stored
-// in batches of a bounded size, so that neither the memory nor the longest piece of work grows with the emails of the page.
+// Makes a page of emails searchable: reads their texts and stores the words in them. Texts are read a few at a time, the next ones
+// while the store works on those before, and stored in batches of a bounded size, so that neither the memory nor the longest piece of work grows with the emails of the page.
 import type { IndexedEmail, IndexedTexts, SearchStore, UnindexedEmail } from '../../store/search.js';
 import type { EmailTexts, SearchableTexts } from './email-texts.js';
 
@@ -46,10 +46,7 @@ export async function makeSearchable(
     for (const [accountId, lastId] of new Map(taken.map(({ accountId, id }) => [accountId, id])))
       if (!refused.has(accountId)) stored(accountId, lastId);
   };
-  for (const page of readAtOnce(emails)) {
-    const some = page.filter(({ accountId }) => !refused.has(accountId));
-    if (some.length === 0) continue;
-    const found = indexedEmails(some, await texts.searchable(some, signal));
+  for await (const found of readAhead(readAtOnce(emails), refused, { texts }, signal)) {
     for (const email of found) {
       if (batch.at(-1)?.accountId !== email.accountId) {
         if (characters >= BATCH_CHARACTERS) await storeBatch();
@@ -65,6 +62,28 @@ export async function makeSearchable(
   }
   await storeBatch();
   return refused;
+}
+
+/** Texts of emails, without those of refused accounts; the reading of the next ones is under way when some are given out. */
+async function* readAhead(
+  groups: Iterable<readonly UnindexedEmail[]>,
+  refused: ReadonlySet<string>,
+  { texts }: Pick<SearchableEmailsOptions, 'texts'>,
+  signal: AbortSignal,
+): AsyncGenerator<readonly IndexedEmail[]> {
+  const read = async (group: readonly UnindexedEmail[]): Promise<readonly IndexedEmail[]> => {
+    const some = group.filter(({ accountId }) => !refused.has(accountId));
+    return some.length === 0 ? [] : indexedEmails(some, await texts.searchable(some, signal));
+  };
+  let before: ReturnType<typeof read> | undefined;
+  for (const group of groups) {
+    const reading = read(group);
+    // What fails is thrown when its turn comes, if it does.
+    reading.catch(() => {});
+    if (before !== undefined) yield await before;
+    before = reading;
+  }
+  if (before !== undefined) yield await before;
 }
 
 function* readAtOnce(emails: readonly UnindexedEmail[]): Generator<readonly UnindexedEmail[]> {

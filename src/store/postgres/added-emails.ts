@@ -1,7 +1,7 @@
 // New emails in the mailbox commit: their rows, and their threads. The store finds the thread of an email by the message ids that the
 // email is or refers to.
 import type { AddedEmail } from '../net-changes.js';
-import { json, PASSED, type Part } from './commit-parts.js';
+import { PASSED, type Part, type TablePart } from './commit-parts.js';
 import { emailColumns } from './mailbox-columns.js';
 import { messageKey } from './threads.js';
 
@@ -12,16 +12,20 @@ export function emailRow(a: string, email: AddedEmail) {
 
 const storedEmail = emailColumns.stored({ threadId: 'coalesce(threads[1], "threadId")' });
 
-export const addEmails: Part = (sql, rows) => sql`
+const ADDED = `x (a uuid, "threadIds" uuid[], ${emailColumns.recordset})`;
+
+/**
+ * One look-up a key: as a plain join, planned while the table was small, it reads every id of the account. Most emails have one key,
+ * for which nothing has to be sorted.
+ */
+export const addEmails: TablePart = (sql, rows, table) => sql`
     , added as materialized (
-      -- One look-up a key: as a plain join, planned while the table was small, it reads every id of the account. Most emails
-      -- have one key, for which nothing has to be sorted.
       select x.*, case when cardinality(x."threadIds") = 1
         then (select array[thread_id] from thread_refs r where r.account_id = x.a and r.message_key = x."threadIds"[1])
         else (select array_agg(distinct t.thread_id) from unnest(x."threadIds") k cross join lateral (
           select thread_id from thread_refs r where r.account_id = x.a and r.message_key = k limit 1) t)
         end as threads
-      from json_to_recordset(${json(rows)}::json) as x (a uuid, "threadIds" uuid[], ${sql.unsafe(emailColumns.recordset)})
+      from ${table(rows, ADDED)}
       where a = any (${sql.unsafe(PASSED)})
     ), email_added as (
       insert into emails (account_id, ${sql.unsafe(emailColumns.names)}) select a, ${sql.unsafe(storedEmail)}

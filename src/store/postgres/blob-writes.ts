@@ -5,10 +5,11 @@ import { pipeline } from 'node:stream/promises';
 import type { BlobContent } from '../blobs.js';
 import type { SqlTransaction } from './client.js';
 import { Octets } from './octet-parameters.js';
-import type { Pieces, StatementPiece } from './statement-pieces.js';
+import { type Pieces, pieces, type StatementPiece } from './statement-pieces.js';
 
 /** With its key, a row that just fits a page of 8 KiB. */
 export const CHUNK_OCTETS = 8_000;
+const CHUNK = pieces.unsafe(String(CHUNK_OCTETS));
 /** Chunks, and octets, that are written or read by one statement. */
 export const STRIDE_CHUNKS = 32;
 export const STRIDE_OCTETS = STRIDE_CHUNKS * CHUNK_OCTETS;
@@ -99,33 +100,42 @@ export function weightOf({ content, index }: SmallBlob): number {
   return content.size + index.length;
 }
 
+interface GatheredBlob {
+  readonly hash: string;
+  readonly size: number;
+  /** In the bytes, 1-based. */
+  readonly start: number;
+  /** For which it is stored; undefined without accounts. */
+  readonly accounts: readonly string[] | undefined;
+  /** As JSON. */
+  readonly index: string;
+}
+
 /** The bytes of some small blobs, and where each lies in them. */
 interface Gathered {
   readonly bytes: Octets;
-  /** One JSON object a blob. */
-  readonly rows: readonly string[];
+  readonly blobs: readonly GatheredBlob[];
 }
 
 export async function gather(items: readonly (SmallBlob | BlobOfAccounts)[]): Promise<Gathered> {
-  const blobs = new Map<string, string>();
+  const blobs = new Map<string, GatheredBlob>();
   const accounts = accountsOf(items);
-  const pieces: Uint8Array[] = [];
+  const octets: Uint8Array[] = [];
   let offset = 0;
   for (const { content, index } of items) {
     const { hash, size } = content;
     if (blobs.has(hash)) continue;
-    for await (const piece of content.chunks()) pieces.push(piece);
-    const start = offset + 1;
-    blobs.set(hash, `{"hash":"${hash}","size":${size},"start":${start}${accounts.get(hash) ?? ''},"index":${index}}`);
+    for await (const piece of content.chunks()) octets.push(piece);
+    blobs.set(hash, { hash, size, start: offset + 1, accounts: accounts.get(hash), index });
     offset += size;
   }
   // In order of hash, so that two writes that share blobs cannot wait for each other in a circle.
-  const rows = [...blobs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
-  return { bytes: new Octets(pieces), rows };
+  const inOrder = [...blobs.values()].sort((a, b) => (a.hash < b.hash ? -1 : 1));
+  return { bytes: new Octets(octets), blobs: inOrder };
 }
 
-/** By hash, the accounts for which a blob is stored, as a property of its row. */
-function accountsOf(items: readonly (SmallBlob | BlobOfAccounts)[]): ReadonlyMap<string, string> {
+/** By hash, the accounts for which a blob is stored. */
+function accountsOf(items: readonly (SmallBlob | BlobOfAccounts)[]): ReadonlyMap<string, readonly string[]> {
   const accounts = new Map<string, string[]>();
   for (const item of items) {
     if (!('accountIds' in item)) continue;
@@ -134,7 +144,25 @@ function accountsOf(items: readonly (SmallBlob | BlobOfAccounts)[]): ReadonlyMap
     if (known === undefined) accounts.set(hash, [...item.accountIds]);
     else known.push(...item.accountIds);
   }
-  return new Map([...accounts].map(([hash, ids]) => [hash, `,"accounts":${JSON.stringify(ids)}`]));
+  return accounts;
+}
+
+/** As `recordsets.ts` does it, for rows whose indexes are JSON already. */
+function blobTable(sql: Pieces, blobs: readonly GatheredBlob[]): StatementPiece {
+  const [blob, ...others] = blobs;
+  if (blob === undefined || others.length > 0) {
+    const rows = list(blobs.map(blobJson));
+    return sql`json_to_recordset(${rows}::json) as x (hash text, size int, start int, accounts uuid[], index json)`;
+  }
+  const { hash, size, start, accounts, index } = blob;
+  const ids = accounts === undefined ? null : `{${accounts.join()}}`;
+  return sql`(select ${hash}::text as hash, ${size}::int as size, ${start}::int as start, ${ids}::uuid[] as accounts,
+        ${index}::json as index) as x`;
+}
+
+function blobJson({ hash, size, start, accounts, index }: GatheredBlob): string {
+  const of = accounts === undefined ? '' : `,"accounts":${JSON.stringify(accounts)}`;
+  return `{"hash":"${hash}","size":${size},"start":${start}${of},"index":${index}}`;
 }
 
 /**
@@ -144,12 +172,16 @@ function accountsOf(items: readonly (SmallBlob | BlobOfAccounts)[]): ReadonlyMap
  *
  * `condition`: of the rows `x` that are stored, which have `accounts`.
  */
-export function storedBlobs(sql: Pieces, { bytes, rows }: Gathered, condition: StatementPiece = sql``): StatementPiece {
+export function storedBlobs(
+  sql: Pieces,
+  { bytes, blobs }: Gathered,
+  condition: StatementPiece = sql``,
+): StatementPiece {
   // The chunks come after the blobs: those wait for a collection under way, which takes the old chunks along. Who stored the same
   // bytes before has committed their chunks with them.
   return sql`r as materialized (
       select decode(hash, 'hex') as hash, size, start, index
-      from json_to_recordset(${list(rows)}::json) as x (hash text, size int, start int, accounts uuid[], index json)
+      from ${blobTable(sql, blobs)}
       ${condition}
     ), blob as (
       insert into blobs (hash, size, mime_index) select hash, size, index from r
@@ -159,8 +191,8 @@ export function storedBlobs(sql: Pieces, { bytes, rows }: Gathered, condition: S
     ), chunk as (
       insert into blob_chunks (hash, seq, data)
       select hash, n, substring(${bytes}::bytea
-        from start + n * ${CHUNK_OCTETS}::int for least(${CHUNK_OCTETS}::int, size - n * ${CHUNK_OCTETS}::int))
-      from r, generate_series(0, (size - 1) / ${CHUNK_OCTETS}::int) as n
+        from start + n * ${CHUNK} for least(${CHUNK}, size - n * ${CHUNK}))
+      from r, generate_series(0, (size - 1) / ${CHUNK}) as n
       where size > 0 and hash = any ((select hashes from fresh)::bytea[])
     )`;
 }

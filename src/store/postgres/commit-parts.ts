@@ -1,9 +1,13 @@
 // What the parts of the statement of a mailbox commit have in common. Each part writes rows of one kind, of all accounts of the
 // group that have passed the fence.
+import { asParameters, type Recordset } from './recordsets.js';
 import type { Pieces, StatementPiece } from './statement-pieces.js';
 
 /** What of a statement writes rows of one kind. */
 export type Part = (sql: Pieces, rows: readonly unknown[]) => StatementPiece;
+
+/** The same; `table` makes a table of the rows. */
+export type TablePart = (sql: Pieces, rows: readonly unknown[], table: Recordset) => StatementPiece;
 
 export const json = (rows: readonly unknown[]) => JSON.stringify(rows);
 
@@ -16,7 +20,7 @@ export const PASSED = '(select ids from passed_ids)::uuid[]';
 /** No JSON text has this character: within strings it is escaped. */
 const BETWEEN_DOCUMENTS = '\x1e';
 
-/** The document of a row of `rowsWithDocuments`. */
+/** The document of a row of `rowsWithDocuments`, or of `rowWithDocument`. */
 export const DOCUMENT = 'unnest::json';
 
 /**
@@ -37,4 +41,10 @@ export function rowsWithDocuments(
   return sql`
     rows from (json_to_recordset(${json(others)}::json) as (${columns}),
       unnest(string_to_array(${documents.join(BETWEEN_DOCUMENTS)}::text, chr(30), '')))`;
+}
+
+/** The same of a single row. `columns`: one of a few texts. */
+export function rowWithDocument(row: unknown, property: string, columns: string): StatementPiece {
+  const { [property]: unnest, ...others } = row as Readonly<Record<string, unknown>>;
+  return asParameters([{ ...others, unnest }], `x (${columns}, unnest json)`);
 }

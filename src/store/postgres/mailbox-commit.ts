@@ -6,7 +6,15 @@ import { addEmails, emailRow, foundThreads } from './added-emails.js';
 import { type BlobOfAccounts, gather, smallBlob, storedBlobs } from './blob-writes.js';
 import type { Sql } from './client.js';
 import { type CommitDeadline, untilDeadline } from './commit-deadline.js';
-import { DOCUMENT, json, PASSED, type Part, rowsWithDocuments } from './commit-parts.js';
+import {
+  DOCUMENT,
+  json,
+  PASSED,
+  type Part,
+  rowsWithDocuments,
+  rowWithDocument,
+  type TablePart,
+} from './commit-parts.js';
 import { writeOverlays } from './flag-overlays.js';
 import {
   expandRanges,
@@ -46,6 +54,7 @@ import {
   placedRows,
   placeTogether,
 } from './placement-rows.js';
+import { asJson, asParameters } from './recordsets.js';
 import { runsOf } from './runs.js';
 import { execute, type Pieces, pieces } from './statement-pieces.js';
 import { joinThreads } from './threads.js';
@@ -160,6 +169,13 @@ const storedCounters = folderCounters.set((_, property) => `r.${property}`);
 const storedFolder = changingFolderColumns.set((name, property) => `coalesce(r.${property}, t.${name})`);
 
 const NOTHING = pieces``;
+const FENCE = 'x (a uuid, epoch bigint, before bigint, after bigint, unplaces boolean)';
+const EVENT = 'a uuid, seq bigint, at double precision, "from" integer, octets integer';
+
+/** Of all kinds or of none: each mixture would be another statement to prepare. */
+function hasSingleRows({ fences, added, placed, folders, log }: ReturnType<typeof rowsOf>): boolean {
+  return [fences, added, placed, folders, log.rows].every(({ length }) => length <= 1);
+}
 
 /** Of an account that has passed, of an inbound row that is gone, or of the threads of an added email. */
 interface CommitRow {
@@ -189,15 +205,15 @@ export async function commitChanges(
 ): Promise<readonly CommitResult[]> {
   const rows = new CommitRows(changes, overlays);
   const { log } = rows;
-  const part = (write: Part, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of));
+  const table = hasSingleRows(rows) ? asParameters : asJson;
+  const part = (write: TablePart, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of, table));
   const shared = sharedMessages(changes);
   const blobs = [...contentsOf(changes), ...sharedContents(shared)];
   const contents = blobs.length === 0 ? undefined : await gather(blobs);
   const until = untilDeadline(pieces, deadline());
   const statement = pieces`
     with fence as (
-      select * from json_to_recordset(${json(rows.fences)}::json)
-        as x (a uuid, epoch bigint, before bigint, after bigint, unplaces boolean)
+      select * from ${table(rows.fences, FENCE)}
     )
     ${part(lookForInbound, rows.consumed)}
     , passed as (
@@ -235,12 +251,11 @@ export async function commitChanges(
     , event as (
       insert into events (account_id, seq, entries, at, ids)
       select a, seq, ${pieces.unsafe(DOCUMENT)}, to_timestamp(at / 1000.0), ${log.areAnyPacked ? idsOfRow(pieces, log.ids) : pieces`null`}
-      from ${rowsWithDocuments(
-        pieces,
-        log.rows,
-        'entries',
-        pieces`a uuid, seq bigint, at double precision, "from" integer, octets integer`,
-      )}
+      from ${
+        log.rows.length === 1 && table === asParameters
+          ? rowWithDocument(log.rows[0], 'entries', EVENT)
+          : rowsWithDocuments(pieces, log.rows, 'entries', pieces.unsafe(EVENT))
+      }
       where a = any (${pieces.unsafe(PASSED)})
     )
     ${part(remember, rows.remembered)}
@@ -324,13 +339,20 @@ const removeEmails: Part = (sql, rows) => sql`
       insert into blob_candidates (hash) select blob from email_removed
     )`;
 
-const changeFolders: Part = (sql, rows) => sql`
+const COUNTERS = `r (a uuid, id uuid, ${folderCounters.recordset})`;
+const FOLDERS = `r (a uuid, ${folderColumns.recordset})`;
+
+/** Most commits change the counters of folders alone. */
+const changeFolders: TablePart = (sql, rows, table) => {
+  const areCounters = !rows.some((row) => 'name' in (row as object));
+  const others = areCounters ? NOTHING : sql`, ${sql.unsafe(storedFolder)}`;
+  return sql`
     , folder as (
-      update folders t set ${sql.unsafe(storedCounters)}, ${sql.unsafe(storedFolder)}
-      from json_to_recordset(${json(rows)}::json)
-        as r (a uuid, ${sql.unsafe(folderColumns.recordset)})
+      update folders t set ${sql.unsafe(storedCounters)}${others}
+      from ${table(rows, areCounters ? COUNTERS : FOLDERS)}
       where t.account_id = r.a and t.id = r.id and r.a = any (${sql.unsafe(PASSED)})
     )`;
+};
 
 const remember: Part = (sql, rows) => sql`
     , remembered as (

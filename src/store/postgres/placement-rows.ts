@@ -3,7 +3,7 @@
 import { PackedIds } from '../../mail/packed-ids.js';
 import type { NetPlacements } from '../net-placements.js';
 import { uuidArray } from './binary-array.js';
-import { json, PASSED, type Part } from './commit-parts.js';
+import { json, PASSED, type Part, type TablePart } from './commit-parts.js';
 import { runsOf } from './runs.js';
 import type { Pieces, StatementPiece } from './statement-pieces.js';
 
@@ -105,12 +105,13 @@ function uidRangesOf(rows: readonly Placed[]): UidRanges {
   return { firsts, lasts };
 }
 
-export const place: Part = (sql, rows) => sql`
+const PLACED = 'x (a uuid, f uuid, uids bigint[], ids uuid[], d boolean, m bigint, s double precision)';
+
+export const place: TablePart = (sql, rows, table) => sql`
     , placed as (
       insert into placements (account_id, folder_id, uid, email_id, deleted, modseq, saved_at)
       select a, f, unnest(uids), unnest(ids), d, m, to_timestamp(s / 1000.0)
-      from json_to_recordset(${json(rows)}::json)
-        as x (a uuid, f uuid, uids bigint[], ids uuid[], d boolean, m bigint, s double precision)
+      from ${table(rows, PLACED)}
       where a = any (${sql.unsafe(PASSED)})
     )`;
 

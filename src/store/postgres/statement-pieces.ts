@@ -78,6 +78,10 @@ function following(shape: Shape, key: StatementPiece['texts'] | typeof PARAMETER
   return made;
 }
 
+/** Ends of lines, with comments before and indentation behind them. */
+const LINE_ENDS = /\s*(--[^\n]*)?\n\s*/g;
+
+/** On one line: the driver looks a statement up by its whole text each time, and copies the text before. No literal has a line of its own. */
 function textOf(statement: StatementPiece): string {
   let parameters = 0;
   const joined = ({ texts, values }: StatementPiece): string => {
@@ -85,5 +89,5 @@ function textOf(statement: StatementPiece): string {
     const places = values.map((value) => (value instanceof StatementPiece ? joined(value) : `$${++parameters}`));
     return String.raw({ raw: texts }, ...places);
   };
-  return joined(statement);
+  return joined(statement).replace(LINE_ENDS, ' ');
 }

@@ -68,9 +68,9 @@ async function stored(puts: readonly (readonly IndexedEmail[])[], emails: number
 }
 
 test('small emails are stored a page at a time, large ones few at a time, and each once and in order', async (t) => {
-  const small = storeOf({ account: { count: 150 } }, (n) => `word${n}`);
+  const small = storeOf({ account: { count: 550 } }, (n) => `word${n}`);
   const large = storeOf({ account: { count: 20 } }, (n) => `word${n} `.repeat(n % 5 === 0 ? 50_000 : 9_000));
-  for (const [{ puts, store, texts }, count] of [[small, 150] as const, [large, 20] as const]) {
+  for (const [{ puts, store, texts }, count] of [[small, 550] as const, [large, 20] as const]) {
     const indexing = startSearchIndexing({ store, texts, log, searchWaitMs: 60_000 });
     await indexing.reach('account', idOf(count));
     await indexing.stop();
@@ -85,11 +85,34 @@ test('small emails are stored a page at a time, large ones few at a time, and ea
   }
   t.deepEqual(
     small.puts.map(({ length }) => length),
-    [100, 50],
+    [500, 50],
   );
   const held = large.puts.map((emails) => emails.slice(0, -1).reduce((sum, { texts }) => sum + texts.body.length, 0));
   t.true(Math.max(...held) < 512 * 1024, 'without its last email no batch would have been enough');
   t.true(large.puts.length > 3);
+});
+
+test('the next texts, and no others, are read while the store works on those before', async (t) => {
+  const { store, texts } = storeOf({ account: { count: 90 } }, () => 'word '.repeat(9_000));
+  const { searchable } = texts;
+  let reads = 0;
+  texts.searchable = (messages) => {
+    reads++;
+    return searchable(messages);
+  };
+  const { unindexed, put } = store;
+  store.unindexed = async (accountIds, limit) =>
+    (await unindexed(accountIds, limit)).map((email) => ({ ...email, size: 100_000 }));
+  const readBefore: number[] = [];
+  store.put = async (words) => {
+    readBefore.push(reads);
+    return put(words);
+  };
+  const indexing = startSearchIndexing({ store, texts, log, searchWaitMs: 60_000 });
+  await indexing.reach('account', idOf(90));
+  await indexing.stop();
+  t.is(readBefore[0], 2);
+  t.is(reads, 6);
 });
 
 test('a search waits for its own emails, however many come and are searched for behind them', async (t) => {
