@@ -173,7 +173,7 @@ const FENCE = 'x (a uuid, epoch bigint, before bigint, after bigint, unplaces bo
 const EVENT = 'a uuid, seq bigint, at double precision, "from" integer, octets integer';
 
 /** Of all kinds or of none: each mixture would be another statement to prepare. */
-function hasSingleRows({ fences, added, placed, folders, log }: ReturnType<typeof rowsOf>): boolean {
+function hasSingleRows({ fences, added, placed, folders, log }: CommitRows): boolean {
   return [fences, added, placed, folders, log.rows].every(({ length }) => length <= 1);
 }
 
