@@ -21,6 +21,15 @@ const quiet = (command: string, name: string, goal: number): Line => ({
   timed: (client) => client.ok(command),
 });
 
+const PIPELINED = 100;
+
+/** Without the way there and back, which takes longer than a search of flags. */
+const pipelined = (command: string, name: string, goal: number): Line => ({
+  name: `${name}, ${PIPELINED} pipelined`,
+  goal,
+  timed: (client) => client.pipelined(command, PIPELINED),
+});
+
 const PLACED = 1_000;
 const APPENDED = 50;
 
@@ -36,8 +45,12 @@ export function imapLines(count: number, octets: number): readonly Line[] {
     quiet(`FETCH ${all} BODY.PEEK[HEADER.FIELDS (FROM TO SUBJECT DATE MESSAGE-ID)]`, 'FETCH five header fields', 1),
     quiet(`FETCH ${all} (UID FLAGS INTERNALDATE RFC822.SIZE)`, 'FETCH FAST', 1),
     quiet(`FETCH ${all} BODY.PEEK[]`, 'FETCH BODY[]', 1.5),
+    quiet('NOOP', 'NOOP: one way there and back', 1),
     quiet('SEARCH UNSEEN', 'SEARCH UNSEEN', 0.1),
     quiet('SEARCH FLAGGED', 'SEARCH FLAGGED, none', 0.1),
+    pipelined('NOOP', 'NOOP', 1),
+    pipelined('SEARCH UNSEEN', 'SEARCH UNSEEN', 0.1),
+    pipelined('SEARCH FLAGGED', 'SEARCH FLAGGED, none', 0.1),
     quiet(`SEARCH FROM ${person}`, 'SEARCH FROM', 0.1),
     quiet('SEARCH SUBJECT nothing', 'SEARCH SUBJECT', 0.1),
     quiet(`SEARCH BODY ${rareWordOf(count - 5)}`, 'SEARCH BODY, a rare word', 0.1),

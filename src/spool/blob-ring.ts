@@ -1,6 +1,7 @@
 // Copies of blobs that this node has read, in one file that has no name: it is unlinked as soon as it is open, so nothing of it
 // outlives the node. New copies go over the oldest ones. Blobs that were read together lie side by side, so they are read
 // again by one call of the system, mostly from its memory. Nothing depends on a copy: the store has every blob.
+import { readSync } from 'node:fs';
 import { type FileHandle, mkdir, open, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -14,6 +15,11 @@ const RUN_OCTETS = 4 * 1024 * 1024;
 const GAP_OCTETS = 32 * 1024;
 /** Octets that wait to be written; what comes beyond is not kept. */
 const WAITING_OCTETS = 16 * 1024 * 1024;
+/** Octets of one reading that does not pass the thread pool: what the system has in its memory takes less time than the way there. */
+const SHORT_OCTETS = 64 * 1024;
+/** ms of a reading from the disk. Readings pass the thread pool for a while then: one in that time may hold up the event loop. */
+const SLOW_MS = 5;
+const PATIENT_MS = 10_000;
 const NAME = 'blobs';
 
 export class BlobRing {
@@ -25,6 +31,8 @@ export class BlobRing {
   #waiting = 0;
   #writing: Promise<void> = Promise.resolve();
   #isBroken = false;
+  /** Until when all readings pass the thread pool, by the clock of `performance`. */
+  #patientUntil = 0;
 
   private constructor(handle: FileHandle, capacity: number) {
     this.#handle = handle;
@@ -126,8 +134,24 @@ export class BlobRing {
 
   async #run(start: number, end: number): Promise<Buffer | undefined> {
     const octets = Buffer.allocUnsafeSlow(end - start);
+    const began = performance.now();
+    if (octets.length <= SHORT_OCTETS && began >= this.#patientUntil) {
+      const length = this.#readNow(octets, start);
+      const now = performance.now();
+      if (now - began > SLOW_MS) this.#patientUntil = now + PATIENT_MS;
+      return length === octets.length ? octets : undefined;
+    }
     const { bytesRead } = await this.#handle.read(octets, 0, octets.length, start).catch(() => ({ bytesRead: 0 }));
     return bytesRead === octets.length ? octets : undefined;
+  }
+
+  #readNow(octets: Buffer, start: number): number {
+    try {
+      return readSync(this.#handle.fd, octets, 0, octets.length, start);
+    } catch {
+      // The store gives what cannot be read.
+      return 0;
+    }
   }
 }
 

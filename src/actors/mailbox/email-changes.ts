@@ -25,6 +25,8 @@ export class EmailChanges {
   readonly #shared: Flags[] = [];
   /** By slot: the number of those in `#shared`, from 1; 0 where there are none, or newer ones in `#flags`. */
   #sharedAt: Uint16Array | undefined;
+  /** Whose flags are the first of `#shared`, and are not in `#sharedAt` yet: mostly the batch ends before they are asked for. */
+  #unsharedSlots: readonly number[] | undefined;
   readonly #removed = new Set<number>();
   /** Emails of the state come first. */
   readonly #firstAdded: number;
@@ -66,6 +68,15 @@ export class EmailChanges {
   flags(slot: number): number {
     const known = this.#changedAt(slot) ?? this.#addedAt(slot);
     return known?.flags ?? this.#state.emails.flags(slot);
+  }
+
+  /** The bits that each of the emails has; undefined where they have different ones. */
+  sharedFlags(slots: readonly number[]): number | undefined {
+    const isUnchanged = this.#flags.size + this.#shared.length + this.#added.length === 0;
+    if (isUnchanged) return this.#state.emails.sharedFlags(slots);
+    const flags = this.flags(slots[0]!);
+    for (const slot of slots) if (this.flags(slot) !== flags) return undefined;
+    return flags;
   }
 
   keywords(slot: number): readonly string[] {
@@ -111,11 +122,17 @@ export class EmailChanges {
     return slot;
   }
 
+  /** `slots` must not be changed afterwards. */
   setFlags({ payload: { flags, keywords }, seq: modseq }: ChangeOf<'FlagsChanged'>, slots: readonly number[]): void {
     const shared = { flags, keywords, modseq };
+    this.#share();
     const isFirst = this.#flags.size === 0 && this.#sharedAt === undefined;
     const isShared = slots.length >= LEAST_SHARED && this.#shared.length < MOST_SHARED;
     if (isShared) this.#shared.push(shared);
+    if (isShared && isFirst && this.#added.length === 0) {
+      this.#unsharedSlots = slots;
+      return;
+    }
     for (const slot of slots) {
       const known = keywords === undefined && !isFirst ? this.#changedAt(slot)?.keywords : undefined;
       if (isShared && known === undefined && slot < this.#firstAdded) {
@@ -129,8 +146,18 @@ export class EmailChanges {
     }
   }
 
+  #share(): void {
+    const slots = this.#unsharedSlots;
+    if (slots === undefined) return;
+    this.#unsharedSlots = undefined;
+    const sharedAt = new Uint16Array(this.#firstAdded);
+    for (const slot of slots) sharedAt[slot] = 1;
+    this.#sharedAt = sharedAt;
+  }
+
   /** Undefined where the batch has not changed the flags. */
   #changedAt(slot: number): Flags | undefined {
+    this.#share();
     const number = this.#sharedAt?.[slot] ?? 0;
     if (number !== 0) return this.#shared[number - 1];
     return this.#flags.size === 0 ? undefined : this.#flags.get(slot);

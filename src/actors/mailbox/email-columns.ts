@@ -213,6 +213,14 @@ export class EmailColumns {
     return this.#flags[slot]! & FLAGS;
   }
 
+  /** The flags that each of the emails has; undefined where they have different ones. */
+  sharedFlags(slots: readonly number[]): number | undefined {
+    const column = this.#flags;
+    const flags = column[slots[0]!]! & FLAGS;
+    for (const slot of slots) if ((column[slot]! & FLAGS) !== flags) return undefined;
+    return flags;
+  }
+
   /** Names of the email's keywords, in the order of their lower-case forms. */
   keywords(slot: number): string[] {
     return this.#keywords.of(slot);
@@ -271,6 +279,16 @@ export class EmailColumns {
     this.#flags[slot] = (this.#flags[slot]! & ~FLAGS) | (flags & FLAGS);
     this.#changed(slot, modseq);
     if (keywords !== undefined) this.#keywords.set(slot, keywords);
+  }
+
+  /** Gives many emails the same flags; their keywords stay. */
+  setFlagsOfAll(slots: readonly number[], flags: number, modseq: number): void {
+    const column = this.#flags;
+    const given = flags & FLAGS;
+    for (const slot of slots) column[slot] = (column[slot]! & ~FLAGS) | given;
+    this.#modseqs.setAll(slots, modseq);
+    this.#highestModseq = Math.max(this.#highestModseq, modseq);
+    this.#recent?.addAll(slots, modseq);
   }
 
   kill(slot: number): void {

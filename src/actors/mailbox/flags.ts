@@ -116,6 +116,16 @@ function store(
     mode === 'replace' ? flags.bits : mode === 'add' ? before | flags.bits : before & ~flags.bits;
   const areNamed = flags.keywords.length > 0 || mode === 'replace';
   const deletedIn = flags.isDeleted || mode === 'replace' ? folderId : undefined;
+  const shared =
+    areNamed || deletedIn !== undefined ? undefined : slots.length === 0 ? undefined : tx.sharedFlags(slots);
+  if (shared !== undefined) {
+    const bits = bitsOf(shared);
+    if (bits === shared) return 0;
+    tx.begin();
+    tx.setBits(slots, bits, bits ^ shared, folderId);
+    if (((bits ^ shared) & SEEN) !== 0) tx.announceUnread({ always: true });
+    return slots.length;
+  }
   const marked: number[] = [];
   const changes = new Map<string | number, FlagsOfSlots>();
   let key: string | number | undefined;

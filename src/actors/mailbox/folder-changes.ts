@@ -75,10 +75,18 @@ export class FolderChanges {
     let next = 0;
     const slots: number[] = [];
     for (const [first, last] of joined(ranges)) {
+      const start = columns?.indexOfUid(first) ?? 0;
       const end = columns?.indexOfUid(last + 1) ?? 0;
-      for (let i = columns?.indexOfUid(first) ?? 0; i < end; i++) {
-        const slot = columns!.slotAt(i);
-        if (changed.size === 0 || !changed.has(slot)) slots.push(slot);
+      if (changed.size === 0) {
+        // Room for all at once: pushed one after the other they would be copied many times.
+        let to = slots.length;
+        slots.length += Math.max(0, end - start);
+        for (let i = start; i < end; i++) slots[to++] = columns!.slotAt(i);
+      } else {
+        for (let i = start; i < end; i++) {
+          const slot = columns!.slotAt(i);
+          if (!changed.has(slot)) slots.push(slot);
+        }
       }
       // The batch gives UIDs above all that were there.
       while (next < placed.length && placed[next]![1] < first) next++;

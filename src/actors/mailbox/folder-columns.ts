@@ -212,12 +212,16 @@ export class FolderColumns {
     const recent = this.#recentAfter(modseq, fromUid);
     if (recent !== undefined) return this.#page(recent, limit);
     // One more than the limit says where the next page begins.
+    const emails = this.#emails;
+    const own = this.#modseqs;
+    const all = this.#slots;
+    const end = this.#count;
     let slots = new Uint32Array(FEW);
     let count = 0;
-    for (let i = this.indexOfUid(fromUid); i < this.#count && count <= limit; i++) {
-      const slot = this.#slots[i]!;
-      if (this.modseqOf(slot) <= modseq) continue;
-      if (count === slots.length) slots = resized(slots, count + Math.min(this.#count - i, MANY));
+    for (let i = this.indexOfUid(fromUid); i < end && count <= limit; i++) {
+      const slot = all[i]!;
+      if (emails.modseq(slot) <= modseq && (own === undefined || own.get(slot) <= modseq)) continue;
+      if (count === slots.length) slots = resized(slots, count + Math.min(end - i, MANY));
       slots[count++] = slot;
     }
     return this.#page(slots.subarray(0, count), limit);
@@ -239,11 +243,16 @@ export class FolderColumns {
     const uids = new Uint32Array(count);
     const flags = new Uint16Array(count);
     const modseqs = new Float64Array(count);
+    const emails = this.#emails;
+    const own = this.#modseqs;
+    const placed = this.#uids;
+    const deleted = this.#deleted;
     for (let i = 0; i < count; i++) {
       const slot = changed[i]!;
-      uids[i] = this.uidOf(slot);
-      flags[i] = this.#emails.flags(slot) | (this.isDeleted(slot) ? DELETED_BIT : 0);
-      modseqs[i] = this.modseqOf(slot);
+      const modseq = emails.modseq(slot);
+      uids[i] = placed!.get(slot);
+      flags[i] = emails.flags(slot) | (deleted?.has(slot) === true ? DELETED_BIT : 0);
+      modseqs[i] = own === undefined ? modseq : Math.max(modseq, own.get(slot));
     }
     const nextUid = count < changed.length ? this.uidOf(changed[count]!) : Number.POSITIVE_INFINITY;
     return { slots: changed.subarray(0, count), uids, flags, modseqs, nextUid };

@@ -24,6 +24,12 @@ export class RecentChanges {
     this.#modseqs[at] = modseq;
   }
 
+  /** Of more than there is room for, the last are kept. */
+  addAll(slots: readonly number[], modseq: number): void {
+    if (slots.length > KEPT) this.#floor = Math.max(this.#floor, modseq);
+    for (let i = Math.max(0, slots.length - KEPT); i < slots.length; i++) this.add(slots[i]!, modseq);
+  }
+
   /** Slots that changed after this modseq, perhaps more than once each; undefined when not all of them are known. */
   after(modseq: number): number[] | undefined {
     if (modseq < this.#floor) return undefined;

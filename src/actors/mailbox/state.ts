@@ -146,9 +146,8 @@ export class MailboxState {
     for (const email of net.emailsAdded) this.emails.append(email);
     for (const { change: record, ids } of net.flaggedTogether) {
       const { flags } = record.payload;
-      const give = (slot: number) => this.emails.setFlags(slot, flags, undefined, record.seq);
-      if (record.inFolder === undefined) this.emails.eachSlot(ids.octets, give);
-      else for (const slot of record.inFolder.slots) give(slot);
+      if (record.inFolder !== undefined) this.emails.setFlagsOfAll(record.inFolder.slots, flags, record.seq);
+      else this.emails.eachSlot(ids.octets, (slot) => this.emails.setFlags(slot, flags, undefined, record.seq));
     }
     for (const { id, flags, keywords, modseq } of net.emailsFlagged) {
       this.emails.setFlags(this.emails.find(id), flags, keywords, modseq);

@@ -128,6 +128,11 @@ export class MailboxTransaction {
     return this.#mailbox.emails.flags(slot);
   }
 
+  /** The bits that each of the emails has; undefined where they have different ones. */
+  sharedFlags(slots: readonly number[]): number | undefined {
+    return this.#mailbox.emails.sharedFlags(slots);
+  }
+
   keywords(slot: number): readonly string[] {
     return this.#mailbox.emails.keywords(slot);
   }

@@ -41,11 +41,24 @@ export class WideColumn {
 
   /** @throws RangeError when the column cannot hold the number */
   set(at: number, value: number): void {
+    this.#makeRoomFor(value);
+    if (this.#high !== undefined) this.#high[at] = Math.floor(value / LOW);
+    this.#low[at] = value;
+  }
+
+  /** The same number in many places. @throws RangeError when the column cannot hold the number */
+  setAll(places: readonly number[], value: number): void {
+    this.#makeRoomFor(value);
+    const low = this.#low;
+    const high = this.#high;
+    for (const at of places) low[at] = value;
+    if (high !== undefined) for (const at of places) high[at] = Math.floor(value / LOW);
+  }
+
+  #makeRoomFor(value: number): void {
     if (!Number.isInteger(value) || value < 0 || value >= WIDE_LIMIT)
       throw new RangeError(`${value} is not a whole number below 2^48`);
     if (value >= LOW) this.#high ??= new Uint16Array(this.#low.length);
-    if (this.#high !== undefined) this.#high[at] = Math.floor(value / LOW);
-    this.#low[at] = value;
   }
 
   resize(capacity: number): void {

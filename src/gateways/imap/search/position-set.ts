@@ -16,6 +16,20 @@ export class PositionSet {
     return set;
   }
 
+  /** Positions of the numbers that have the bit. */
+  static withBit(numbers: Uint16Array, bit: number): PositionSet {
+    const words = new Uint32Array((numbers.length + 31) >>> 5);
+    for (let i = 0, start = 0; i < words.length; i++, start += 32) {
+      const end = Math.min(start + 32, numbers.length);
+      let word = 0;
+      for (let position = start; position < end; position++) {
+        if ((numbers[position]! & bit) !== 0) word |= 1 << (position - start);
+      }
+      words[i] = word;
+    }
+    return new PositionSet(numbers.length, words);
+  }
+
   add(position: number): void {
     this.#words[position >>> 5]! |= 1 << (position & 31);
   }

@@ -57,10 +57,7 @@ export class SearchedFolder {
     if (bit === 0) return this.#keywords.get(name.toLowerCase()) ?? new PositionSet(this.count);
     let found = this.#withFlag.get(bit);
     if (found === undefined) {
-      found = new PositionSet(this.count);
-      for (let position = 0; position < this.count; position++) {
-        if ((this.#flags[position]! & bit) !== 0) found.add(position);
-      }
+      found = PositionSet.withBit(this.#flags, bit);
       this.#withFlag.set(bit, found);
     }
     return found;

@@ -2,7 +2,14 @@
 // mirror's own array, which all sessions share. While one waits, the view goes on with the array of before, which the mirror
 // has left as it was, or with a copy where new messages have been told behind expunged ones.
 import type { SequenceSet } from '../grammar/sequence-set.js';
-import { expectedFlags, type FlagChange, type FlagState, presentFlags } from './expected-flags.js';
+import {
+  type ChangeOfBits,
+  changeOfBits,
+  expectedFlags,
+  type FlagChange,
+  type FlagState,
+  presentFlags,
+} from './expected-flags.js';
 import type { FolderView, ViewUpdates } from './folder-view.js';
 import { indexOfUid } from './mirror-columns.js';
 import type { MirroredFolder } from './mirrored-folder.js';
@@ -14,6 +21,8 @@ type Expunged = ViewUpdates['expunged'];
 const MOST_FLAGGED = 5_000;
 /** The position of a message that was expunged. */
 const GONE = -1;
+/** In place of bits. */
+const UNKNOWN = -1;
 const NONE: readonly number[] = [];
 const NOTHING: ViewUpdates = { expunged: [], exists: undefined, flagged: [] };
 
@@ -127,6 +136,8 @@ export class ClientView implements FolderView {
   expectFlags(uids: ArrayLike<number>, change: FlagChange): () => void {
     this.#collect();
     const { mirror } = this;
+    const ofBits = mirror.keywords.size === 0 ? changeOfBits(change) : undefined;
+    if (ofBits !== undefined) return this.#expectBits(uids, ofBits);
     const expect = expectedFlags(change);
     const there = mirror.uids;
     let indexes = this.#indexesOf(uids);
@@ -141,6 +152,37 @@ export class ClientView implements FolderView {
       for (let i = 0; i < uids.length; i++) {
         const index = indexes[i]!;
         if (index !== GONE && expected[i] === presentFlags(mirror, index)) told[count++] = uids[i]!;
+      }
+      this.flagsTold(told.subarray(0, count));
+    };
+  }
+
+  /** Where no message has keywords, and none are given: from column to column, for mostly all messages of a folder change at once. */
+  #expectBits(uids: ArrayLike<number>, { kept, added }: ChangeOfBits): () => void {
+    const { mirror } = this;
+    const there = mirror.uids;
+    let indexes = this.#indexesOf(uids);
+    const changed = this.#changed;
+    const before = new Uint16Array(mirror.count);
+    mirror.copyBits(before);
+    const expected = new Int32Array(uids.length);
+    for (let i = 0; i < uids.length; i++) {
+      const index = indexes[i]!;
+      const isKnown = index !== GONE && changed?.has(uids[i]!) !== true;
+      expected[i] = isKnown ? (before[index]! & kept) | added : UNKNOWN;
+    }
+    return () => {
+      if (mirror.uids !== there) indexes = this.#indexesOf(uids);
+      const bits = new Uint16Array(mirror.count);
+      mirror.copyBits(bits);
+      const mayHaveKeywords = mirror.keywords.size > 0;
+      const told = new Uint32Array(uids.length);
+      let count = 0;
+      for (let i = 0; i < uids.length; i++) {
+        const index = indexes[i]!;
+        if (index === GONE || expected[i] !== bits[index]) continue;
+        if (mayHaveKeywords && mirror.keywordsAt(index).length > 0) continue;
+        told[count++] = uids[i]!;
       }
       this.flagsTold(told.subarray(0, count));
     };
@@ -204,19 +246,18 @@ export class ClientView implements FolderView {
 
   /** Notes which of the messages that the client knows have changed. Those of `told` may be left out where they are in order. */
   #collect(told: ArrayLike<number> = NONE): void {
-    const { journal, modseq, uids } = this.mirror;
+    const { journal, modseq } = this.mirror;
     if (this.#note === journal.end && this.#modseq === modseq) return;
-    let next = 0;
-    const mark = (uid: number) => {
-      while (next < told.length && told[next]! < uid) next++;
-      if (told[next] !== uid) this.#markChanged(uid);
-    };
-    if (journal.reaches(this.#note)) {
-      for (const uid of journal.uidsFrom(this.#note)) if (uid <= this.#highest) mark(uid);
-    } else {
-      const present = this.#present;
-      for (let index = 0; index < present; index++) {
-        if (this.mirror.modseqAt(index) > this.#modseq) mark(uids[index]!);
+    const highest = this.#highest;
+    const notes = journal.reaches(this.#note)
+      ? journal.notesFrom(this.#note)
+      : [this.mirror.uidsChangedAfter(this.#modseq, this.#present)];
+    for (const uids of notes) {
+      let next = 0;
+      for (let i = 0; i < uids.length; i++) {
+        const uid = uids[i]!;
+        while (next < told.length && told[next]! < uid) next++;
+        if (uid <= highest && told[next] !== uid) this.#markChanged(uid);
       }
     }
     this.#note = journal.end;

@@ -12,6 +12,8 @@ export interface FlagChange {
 /** Flags of a message, the same for the same flags: bits alone, or one text when there are keywords. */
 export type FlagState = number | string;
 
+const ALL_BITS = 0xffff;
+
 function stateOf(bits: number, keywords: Iterable<string>): FlagState {
   const sorted = [...keywords].sort();
   return sorted.length === 0 ? bits : [bits, ...sorted].join(' ');
@@ -53,4 +55,22 @@ export function expectedFlags({ mode, flags }: FlagChange): (mirror: FolderMirro
         );
       };
   }
+}
+
+/** The bits of a message become those of them that are `kept`, and `added`. */
+export interface ChangeOfBits {
+  readonly kept: number;
+  readonly added: number;
+}
+
+/** Undefined when keywords are named. */
+export function changeOfBits({ mode, flags }: FlagChange): ChangeOfBits | undefined {
+  let bits = 0;
+  for (const name of flags) {
+    const bit = isDeletedFlag(name) ? DELETED_BIT : flagBit(name);
+    if (bit === 0) return undefined;
+    bits |= bit;
+  }
+  if (mode === 'remove') return { kept: ALL_BITS & ~bits, added: 0 };
+  return { kept: mode === 'add' ? ALL_BITS : 0, added: bits };
 }

@@ -34,8 +34,8 @@ export class FlagJournal {
     return number >= this.#firstNumber;
   }
 
-  *uidsFrom(number: number): Generator<number> {
-    for (const uids of this.#notes.slice(number - this.#firstNumber)) yield* uids;
+  notesFrom(number: number): readonly Uint32Array[] {
+    return this.#notes.slice(number - this.#firstNumber);
   }
 
   #forgetFirst(): void {

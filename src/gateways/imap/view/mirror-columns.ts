@@ -56,6 +56,16 @@ export class MirrorColumns {
     return this.#modseqs[index]!;
   }
 
+  /** Of the first `end` messages. */
+  uidsChangedAfter(modseq: number, end: number): Uint32Array {
+    const modseqs = this.#modseqs;
+    const { uids } = this;
+    const changed = new Uint32Array(end);
+    let count = 0;
+    for (let i = 0; i < end; i++) if (modseqs[i]! > modseq) changed[count++] = uids[i]!;
+    return changed.subarray(0, count);
+  }
+
   keywordsAt(index: number): readonly string[] {
     return this.#keywords.at(index);
   }
@@ -78,24 +88,32 @@ export class MirrorColumns {
   /** Whether the page has a message that is not here and whose UID is below the last one: there is none where UIDs rise. */
   isContradictedBy({ uids }: ChangesPage): boolean {
     const last = this.lastUid;
+    const here = this.uids;
     let next = 0;
     for (let i = 0; i < uids.length; i++) {
       const uid = uids[i]!;
       if (uid > last) return false;
-      if (this.uids[next] !== uid) next = this.indexOf(uid);
-      if (this.uids[next++] !== uid) return true;
+      if (here[next] !== uid) next = this.indexOf(uid);
+      if (here[next++] !== uid) return true;
     }
     return false;
   }
 
-  /** Takes over what a page says, and returns the UIDs of the messages that were here before and have changed. */
+  /** Takes over what a page says that does not contradict what is here, and returns the UIDs of the messages that were here before and have changed. */
   apply(page: ChangesPage): Uint32Array {
     const last = this.lastUid;
     const known = indexOfUid(page.uids, page.uids.length, last + 1);
     this.#reserve(this.count + page.uids.length - known);
     const hasKeywords = page.hasKeywords || !this.#keywords.isEmpty;
+    // All of them are here: those of a run are the same if the first and the last are.
+    const start = known === 0 || hasKeywords ? this.count : this.indexOf(page.uids[0]!);
+    const isRun = start < this.count && this.uids[start + known - 1] === page.uids[known - 1];
+    if (isRun) {
+      this.#flags.set(page.flags.subarray(0, known), start);
+      this.#modseqs.set(page.modseqs.subarray(0, known), start);
+    }
     let next = 0;
-    for (let i = 0; i < page.uids.length; i++) {
+    for (let i = isRun ? known : 0; i < page.uids.length; i++) {
       const uid = page.uids[i]!;
       let index = this.count;
       if (uid <= last) {

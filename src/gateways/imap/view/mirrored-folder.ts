@@ -98,6 +98,11 @@ export class MirroredFolder implements FolderMirror {
     return this.#columns.modseqAt(index);
   }
 
+  /** Of the first `end` messages. */
+  uidsChangedAfter(modseq: number, end: number): Uint32Array {
+    return this.#columns.uidsChangedAfter(modseq, end);
+  }
+
   watch(callback: () => void): () => void {
     this.#watchers.add(callback);
     if (this.isStale) this.#follow();

@@ -1,5 +1,6 @@
 // Columns of a folder's messages: what a page of changes leaves behind.
 import test from 'ava';
+import fc from 'fast-check';
 import { MirrorColumns } from '../../../../src/gateways/imap/view/mirror-columns.js';
 
 const page = (uids: Uint32Array) => ({
@@ -18,4 +19,43 @@ test('messages that have changed are told without those that are new, and keep n
   t.deepEqual([...changed], [5]);
   t.is(changed.buffer.byteLength, 4);
   t.is(columns.count, 10_001);
+});
+
+test('pages of messages that follow each other, and of some here and there, change those and no others', (t) => {
+  const flags = fc.nat(0xffff);
+  const changes = fc.array(fc.array(fc.record({ at: fc.nat(39), run: fc.nat(12), flags }), { minLength: 1 }));
+  fc.assert(
+    fc.property(changes, fc.nat(5), (pages, added) => {
+      const columns = new MirrorColumns();
+      const model = new Map<number, { flags: number; modseq: number }>();
+      const apply = (modseq: number, changed: ReadonlyMap<number, number>) => {
+        const uids = Uint32Array.from(changed.keys()).sort();
+        const before = [...uids].filter((uid) => model.has(uid));
+        const told = columns.apply({
+          ...page(uids),
+          flags: Uint16Array.from(uids, (uid) => changed.get(uid)!),
+          modseqs: new Float64Array(uids.length).fill(modseq),
+        });
+        t.deepEqual([...told], before);
+        for (const [uid, flags] of changed) model.set(uid, { flags, modseq });
+      };
+      // Gaps between the UIDs.
+      const uidOf = (at: number) => 1 + at + Math.floor(at / 5);
+      apply(1, new Map(Array.from({ length: 40 }, (_, at) => [uidOf(at), 0])));
+      pages.forEach((runs, i) => {
+        const changed = new Map<number, number>();
+        for (const { at, run, flags } of runs)
+          for (let next = at; next <= Math.min(39, at + run); next++) changed.set(uidOf(next), flags);
+        for (let more = 0; more < added; more++) changed.set(uidOf(40 + i * 5 + more), more);
+        apply(i + 2, changed);
+      });
+      const rows = [...model].sort(([a], [b]) => a - b);
+      t.is(columns.count, rows.length);
+      rows.forEach(([uid, { flags, modseq }], index) => {
+        t.deepEqual([columns.uids[index], columns.bitsAt(index), columns.modseqAt(index)], [uid, flags, modseq]);
+      });
+      const changedAfter = rows.filter(([, { modseq }]) => modseq > 2).map(([uid]) => uid);
+      t.deepEqual([...columns.uidsChangedAfter(2, columns.count)], changedAfter);
+    }),
+  );
 });
