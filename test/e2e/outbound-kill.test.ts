@@ -7,7 +7,7 @@ import { type DnsServer, startDnsServer } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
 import { createAccount, MailboxClient, storeOf, type TestAccount } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
+import { preparedDirectory } from '../support/prepared-cluster.js';
 
 const KILLS = 30;
 const IN_FLIGHT = 200;
@@ -43,7 +43,7 @@ test('30 kills with 200 emails in flight lose nothing, and repeat only what was 
   );
   t.teardown(() => remotes.close());
   const settings = {
-    MANSIO_DATA_DIR: temporaryDirectory('mansio-outbound-kill-'),
+    MANSIO_DATA_DIR: await preparedDirectory('mansio-outbound-kill-'),
     MANSIO_HOSTED_DOMAINS: 'example.test',
     MANSIO_LOG_LEVEL: 'warn',
     MANSIO_OUTBOUND_DNS: remotes.dns.address,

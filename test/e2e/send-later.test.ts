@@ -8,7 +8,7 @@ import { freePort } from '../../dev/ports.js';
 import { startRemoteSmtp } from '../../dev/remote-smtp.js';
 import { createAccount, port as httpPort, MailboxClient, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
+import { preparedDirectory } from '../support/prepared-cluster.js';
 
 const KILLS = 4;
 const EMAILS = 60;
@@ -46,7 +46,7 @@ async function world(t: ExecutionContext, host: number) {
     'mx.there.test': { A: [address] },
   });
   const settings = {
-    MANSIO_DATA_DIR: temporaryDirectory('mansio-send-later-'),
+    MANSIO_DATA_DIR: await preparedDirectory('mansio-send-later-'),
     MANSIO_HOSTED_DOMAINS: 'example.test',
     MANSIO_LOG_LEVEL: 'warn',
     MANSIO_OUTBOUND_DNS: dns.address,

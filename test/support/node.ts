@@ -1,14 +1,14 @@
 // A whole node for tests: `bin/mansio serve` as a process of its own, on free ports and a temporary data directory.
 import { type NodeProcess, startNodeProcess, UNLIMITED } from '../../dev/node-process.js';
-import { temporaryDirectory } from './temporary-directory.js';
+import { preparedDirectory } from './prepared-cluster.js';
 
 export { bareEnvironment, NodeNotReady, PROGRAM } from '../../dev/node-process.js';
 
 export type TestNode = NodeProcess;
 
-/** `settings` over free ports and a new data directory. @throws NodeNotReady */
+/** `settings` over free ports and a data directory with a database that has the schema. @throws NodeNotReady */
 export async function startTestNode(settings: Readonly<Record<string, string>> = {}): Promise<TestNode> {
-  const dataDir = settings['MANSIO_DATA_DIR'] ?? temporaryDirectory('mansio-test-node-');
+  const dataDir = settings['MANSIO_DATA_DIR'] ?? (await preparedDirectory('mansio-test-node-'));
   return startNodeProcess({
     ...UNLIMITED,
     MANSIO_HTTP_PORT: '0',
