@@ -1,7 +1,5 @@
 // Which databases are refused, and with what words: real settings where a role can have them, made-up facts where not.
 import test from 'ava';
-import { pino } from 'pino';
-import { startEmbedded } from '../../src/store/embedded.js';
 import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgres/client.js';
 import {
   checkDatabase,
@@ -10,7 +8,6 @@ import {
   UnsafeDatabase,
 } from '../../src/store/postgres/durability-check.js';
 import { type Teardown, testDatabase } from '../support/embedded-database.js';
-import { preparedDirectory } from '../support/prepared-cluster.js';
 
 const GOOD: DatabaseFacts = {
   versionNumber: 150004,
@@ -24,10 +21,11 @@ const GOOD: DatabaseFacts = {
 };
 
 test('a database with its defaults is taken', async (t) => {
-  const address = await durableDatabase(t);
+  const { address, drop } = await testDatabase();
   const sql = connect(address, { max: 1, applicationName: 'test' });
-  t.teardown(() => sql.end());
   await t.notThrowsAsync(checkDatabase(sql, { allowUnsafe: false }));
+  await sql.end();
+  await drop();
 });
 
 test('refuses default_transaction_read_only of its role', async (t) => {
@@ -39,18 +37,11 @@ test('refuses default_transaction_read_only of its role', async (t) => {
 });
 
 test('commits are synchronous, whatever the role and the database say', async (t) => {
-  const sql = await connectWith(t, await durableDatabase(t), 'synchronous_commit = off');
+  const { address } = await testDatabase(t);
+  const sql = await connectWith(t, address, 'synchronous_commit = off');
   t.deepEqual([...(await sql`show synchronous_commit`)], [{ synchronous_commit: 'on' }]);
   await t.notThrowsAsync(checkDatabase(sql, { allowUnsafe: false }));
 });
-
-/** With the settings of an operator's: those of tests are refused. */
-async function durableDatabase(t: Teardown): Promise<DatabaseAddress> {
-  const dataDir = await preparedDirectory('mansio-durable-');
-  const database = await startEmbedded({ dataDir, log: pino({ level: 'silent' }) });
-  t.teardown(() => database.stop());
-  return database.address;
-}
 
 /** A session of the role for which the setting was made. */
 async function connectWith(t: Teardown, address: DatabaseAddress, setting: string): Promise<Sql> {

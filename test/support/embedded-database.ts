@@ -16,14 +16,7 @@ export interface Teardown {
   teardown(work: () => Promise<void>): void;
 }
 
-// Nothing here outlives a crash of the machine: syncing would prove nothing.
-const SETTINGS = {
-  shared_buffers: '32MB',
-  max_connections: '200',
-  max_wal_size: '256MB',
-  fsync: 'off',
-  full_page_writes: 'off',
-};
+const SETTINGS = { shared_buffers: '32MB', max_connections: '200', max_wal_size: '256MB' };
 let cluster: Promise<DatabaseAddress> | undefined;
 let count = 0;
 
