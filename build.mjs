@@ -1,8 +1,11 @@
 // Compiles src, dev, test and bench to dist/ and puts the SQL migrations and the files of Swagger UI beside the code that reads
 // them, so that its package, which reports installations to a third party, is no dependency of what runs. The new dist takes
-// the place of the old at once, so a node or a test run that loads something late still finds it.
+// the place of the old at once, so a node or a test run that loads something late still finds it. When nothing has changed since
+// the last build, it stays.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import nodeVersion from './bin/node-version.js';
 
 const unready = existsSync('node_modules/.bin/tsc') ? undefined : 'its packages are not installed: run "npm ci" first';
@@ -11,6 +14,9 @@ if (problem !== undefined) {
   process.stderr.write(`mansio: ${problem}\n`);
   process.exit(1);
 }
+
+const made = fingerprint();
+if (existsSync('dist/made-from') && readFileSync('dist/made-from', 'utf8') === made) process.exit();
 
 const migrations = 'src/store/postgres/migrations';
 const fresh = 'dist.new';
@@ -31,5 +37,22 @@ if (compiler.status !== 0) {
   rmSync(fresh, { recursive: true, force: true });
   process.exit(compiler.status ?? 1);
 }
+writeFileSync(`${fresh}/made-from`, made);
 rmSync('dist', { recursive: true, force: true });
 renameSync(fresh, 'dist');
+
+/** Of every file that the build reads; the lock file stands for the packages. */
+function fingerprint() {
+  const hash = createHash('sha256').update(process.version);
+  const files = ['build.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'];
+  for (const folder of ['bench', 'dev', 'src', 'test']) {
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) files.push(join(entry.parentPath, entry.name));
+    }
+  }
+  for (const file of files.sort()) {
+    const content = readFileSync(file);
+    hash.update(`${file} ${content.length}\n`).update(content);
+  }
+  return hash.digest('hex');
+}

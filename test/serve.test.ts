@@ -18,7 +18,7 @@ const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [PROGRAM, ...args], { env: { ...bareEnvironment(), ...env }, encoding: 'utf8' });
 
 test('a node says when it is ready, stops cleanly, and keeps its name', async (t) => {
-  const first = await startTestNode();
+  const first = await startTestNode({ MANSIO_DATA_DIR: temporaryDirectory('mansio-test-first-') });
   t.is(first.ready.event, 'ready');
   t.is(first.logs.filter((line) => line.includes('"ready"')).length, 1);
   t.deepEqual(await first.stop(), { code: 0, signal: null });

@@ -2,7 +2,7 @@
 // the parent's to decide about: a terminal and a service manager send them to all processes at once.
 import { readConfig } from '../config.js';
 import { Fault } from '../errors/fault.js';
-import { type RunningNode, type StopManner, startNode } from '../main.js';
+import type { RunningNode, StopManner } from '../main.js';
 import { type LogOutput, openLog } from '../node/log.js';
 import type { ParentLink } from '../node/processes/parent-link.js';
 import { explain } from '../node/start-failure.js';
@@ -33,6 +33,7 @@ export async function serveAsProcess(link: ParentLink): Promise<void> {
     const config = { ...readConfig(), ...ports, nodeId, dataDir };
     output = openLog({ level: config.logLevel, process: place.number });
     dieOfBugs(output);
+    const { startNode } = await import('../main.js');
     node = await startNode(config, output.log, stop.signal, place);
     link.ready(node);
   } catch (error) {

@@ -3,7 +3,6 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../config/error.js';
 import { processCountOf, readConfig } from '../config.js';
-import { startNode } from '../main.js';
 import { demoBanner } from '../node/demo.js';
 import { type LogOutput, openLog } from '../node/log.js';
 import { type RunningProcesses, startProcesses } from '../node/processes/parent.js';
@@ -41,7 +40,7 @@ async function serve(): Promise<void> {
     node =
       processes > 1
         ? await startProcesses(config, processes, output.log, stop.signal)
-        : await startNode(config, output.log, stop.signal);
+        : await (await nodeModules()).startNode(config, output.log, stop.signal);
     output.print(JSON.stringify({ event: 'ready', nodeId: node.nodeId, listeners: node.listeners }));
     if (node.demo !== undefined) output.print(demoBanner(node.demo, node.listeners));
   } catch (error) {
@@ -58,6 +57,9 @@ async function serve(): Promise<void> {
   await output.flush();
   process.exit(clean ? 0 : 1);
 }
+
+/** Other commands, and the parent of processes, start without them. */
+const nodeModules = () => import('../main.js');
 
 /** The first signal asks for a clean stop, another one ends the process at once. */
 function onSignal(first: () => void): (signal: Stop) => void {

@@ -10,8 +10,8 @@ import { startNatsServer } from '../../dev/nats-server.js';
 import { freePort } from '../../dev/ports.js';
 import { MailboxClient } from '../support/mailbox-client.js';
 import { NodeNotReady, startTestNode } from '../support/node.js';
+import { preparedDirectory } from '../support/prepared-cluster.js';
 import { SmtpClient } from '../support/smtp-client.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
 import { serialTestWith } from '../support/test-with.js';
 import { eventually } from './support/eventually.js';
 import { isAlive, startProcesses } from './support/processes.js';
@@ -233,7 +233,7 @@ serialTestWith('nats-server')('a start that fails says why once, and leaves no p
   await once(taken, 'listening');
   const { port } = taken.address() as { port: number };
   for (const name of ['MANSIO_HTTP_PORT', 'MANSIO_MX_PORT', 'MANSIO_METRICS_PORT']) {
-    const dataDir = temporaryDirectory('mansio-test-processes-');
+    const dataDir = await preparedDirectory('mansio-test-processes-');
     const settings = { MANSIO_PROCESSES: '2', NATS_URL: nats.url, [name]: String(port), MANSIO_DATA_DIR: dataDir };
     const error = await t.throwsAsync(startTestNode(settings), { instanceOf: NodeNotReady }, name);
     t.deepEqual(error?.exit, { code: 1, signal: null });

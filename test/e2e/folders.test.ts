@@ -3,7 +3,7 @@ import test from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, type ListedEmail, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
+import { preparedDirectory } from '../support/prepared-cluster.js';
 
 interface Folder {
   readonly id: string;
@@ -34,7 +34,10 @@ const send = (node: TestNode, to: string, mail: object) =>
   });
 
 test('mail is moved through nested folders, out of junk, flagged and answered, and is as it was after a kill', async (t) => {
-  const settings = { MANSIO_DATA_DIR: temporaryDirectory('mansio-folders-'), MANSIO_HOSTED_DOMAINS: 'example.test' };
+  const settings = {
+    MANSIO_DATA_DIR: await preparedDirectory('mansio-folders-'),
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+  };
   let node = await startTestNode(settings);
   const sql = await storeOf(node);
   const user = await createAccount(sql, 'fay@example.test');

@@ -13,7 +13,7 @@ import {
   type TestAccount,
 } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
+import { preparedDirectory } from '../support/prepared-cluster.js';
 
 const KILLS = 20;
 const SENDERS = 8;
@@ -33,7 +33,7 @@ interface Acknowledged {
 test('20 kills under load lose and double nothing', async (t) => {
   t.timeout(300_000);
   const settings = {
-    MANSIO_DATA_DIR: temporaryDirectory('mansio-kill-'),
+    MANSIO_DATA_DIR: await preparedDirectory('mansio-kill-'),
     MANSIO_HOSTED_DOMAINS: 'example.test',
     MANSIO_LOG_LEVEL: 'warn',
   };

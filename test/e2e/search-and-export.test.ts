@@ -8,6 +8,7 @@ import test from 'ava';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import { preparedDirectory } from '../support/prepared-cluster.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 import { testWith } from '../support/test-with.js';
 
@@ -31,7 +32,10 @@ const message = (subject: string, body: string) =>
   `From: =?utf-8?Q?Zo=C3=AB?= <zoe@remote.test>\r\nSubject: ${subject}\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${body}`;
 
 test('mail is found as soon as it was accepted, and after a kill', async (t) => {
-  const settings = { MANSIO_DATA_DIR: temporaryDirectory('mansio-search-'), MANSIO_HOSTED_DOMAINS: 'example.test' };
+  const settings = {
+    MANSIO_DATA_DIR: await preparedDirectory('mansio-search-'),
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+  };
   let node = await startTestNode(settings);
   const sql = await storeOf(node);
   const user = await createAccount(sql, 'sam@example.test');

@@ -8,9 +8,11 @@ import { freePort } from '../../dev/ports.js';
 import { startRemoteSmtp } from '../../dev/remote-smtp.js';
 import { createAccount, port as httpPort, MailboxClient, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
+import { preparedDirectory } from '../support/prepared-cluster.js';
 
 const KILLS = 4;
+/** Enough to look at what waits and to cancel it on a busy machine. */
+const UNDO_S = 10;
 const EMAILS = 60;
 /** The times of the emails are spread over it. */
 const SPREAD_MS = 12_000;
@@ -46,7 +48,7 @@ async function world(t: ExecutionContext, host: number) {
     'mx.there.test': { A: [address] },
   });
   const settings = {
-    MANSIO_DATA_DIR: temporaryDirectory('mansio-send-later-'),
+    MANSIO_DATA_DIR: await preparedDirectory('mansio-send-later-'),
     MANSIO_HOSTED_DOMAINS: 'example.test',
     MANSIO_LOG_LEVEL: 'warn',
     MANSIO_OUTBOUND_DNS: dns.address,
@@ -113,7 +115,7 @@ const subjectOf = (text: string) => /^Subject: (.*)$/im.exec(text)![1]!.trim();
 
 test('an email is undone within the seconds of the preference, and sent after them', async (t) => {
   const { client, neighbour, remote, send, shown, cancel, ended } = await world(t, 1);
-  t.is((await client().request('PUT', '/api/preferences', { undoSendSeconds: 2 })).status, 204);
+  t.is((await client().request('PUT', '/api/preferences', { undoSendSeconds: UNDO_S })).status, 204);
   const kept = await send('kept');
   const undone = await send('undone');
   const later = await send('next week', { sendAt: new Date(Date.now() + 7 * 24 * HOUR).toISOString() });

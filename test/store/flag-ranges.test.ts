@@ -398,7 +398,11 @@ test('an account is deleted while its ranges become overlays', async (t) => {
   let working: Promise<unknown> | undefined;
   await sql.begin(async (tx) => {
     await tx`select from flag_overlays where account_id = ${writer.accountId} for update`;
-    const deleting = sql.begin((deletion) => deleteAccountRows(deletion, writer.accountId));
+    const deleting = sql.begin(async (deletion) => {
+      // It waits until the other does too, however busy the machine is.
+      await deletion`set local lock_timeout = '60s'`;
+      await deleteAccountRows(deletion, writer.accountId);
+    });
     await untilBlocked(sql, 'delete from "flag_overlays"');
     working = Promise.all([deleting, stores.overlays.write(writer.accountId, 100)]);
     await untilBlocked(sql, 'expand_flag_ranges');

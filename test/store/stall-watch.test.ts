@@ -4,12 +4,12 @@ import { startPostgresServer } from '../../dev/postgres-server.js';
 import { startTcpProxy } from '../../dev/tcp-proxy.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { StallWatch } from '../../src/store/postgres/stall-watch.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
+import { preparedDirectory } from '../support/prepared-cluster.js';
 
 test('a long statement survives beside a database that answers; a stall ends what waits, until it is over', async (t) => {
   t.timeout(120_000);
   const server = await startPostgresServer({
-    dataDir: temporaryDirectory('mansio-stall-'),
+    dataDir: await preparedDirectory('mansio-stall-'),
     settings: { shared_buffers: '32MB' },
   });
   t.teardown(() => server.stop());

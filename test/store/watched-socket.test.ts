@@ -11,7 +11,7 @@ import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.js';
 import { connect, type Sql, storeFault } from '../../src/store/postgres/client.js';
 import { Octets } from '../../src/store/postgres/octet-parameters.js';
 import { certificate } from '../support/certificate.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
+import { preparedDirectory } from '../support/prepared-cluster.js';
 
 const PATIENCE_MS = 800;
 /** ms: far from the minutes after which the system gives a connection up, and far beyond the patience on a busy machine. */
@@ -21,7 +21,7 @@ let server: PostgresServer;
 
 test.before(async () => {
   server = await startPostgresServer({
-    dataDir: temporaryDirectory('mansio-watched-'),
+    dataDir: await preparedDirectory('mansio-watched-'),
     settings: { shared_buffers: '32MB' },
   });
 });
@@ -178,7 +178,7 @@ test('an address that cannot be connected to is a fault, and no more', async (t)
 });
 
 test.serial('under TLS as well', async (t) => {
-  const dataDir = temporaryDirectory('mansio-watched-tls-');
+  const dataDir = await preparedDirectory('mansio-watched-tls-');
   const secured = await startPostgresServer({ dataDir });
   t.teardown(() => secured.stop());
   const admin = connect({ url: secured.url }, { max: 1, applicationName: 'test' });

@@ -1,10 +1,10 @@
 // Databases for tests: one embedded cluster a test process, started when first asked for and gone with the process; a
 // fresh database a call.
 import { pino } from 'pino';
+import { DATABASE as MIGRATED } from '../../src/store/embedded/server.js';
 import { startEmbedded } from '../../src/store/embedded.js';
 import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgres/client.js';
-import { migrate } from '../../src/store/postgres/migrate.js';
-import { temporaryDirectory } from './temporary-directory.js';
+import { preparedDirectory } from './prepared-cluster.js';
 
 export interface TestDatabase {
   readonly address: DatabaseAddress;
@@ -18,7 +18,6 @@ export interface Teardown {
 
 const SETTINGS = { shared_buffers: '32MB', max_connections: '200', max_wal_size: '256MB' };
 let cluster: Promise<DatabaseAddress> | undefined;
-let template: Promise<string> | undefined;
 let count = 0;
 
 /** An empty database, dropped by `t`'s teardown or by `drop`. */
@@ -26,10 +25,9 @@ export function testDatabase(t?: Teardown): Promise<TestDatabase> {
   return create('template1', t);
 }
 
-/** The same with the schema in it; the migrations run once a process. */
-export async function migratedDatabase(t?: Teardown): Promise<TestDatabase> {
-  template ??= makeTemplate();
-  return create(await template, t);
+/** The same with the schema in it. */
+export function migratedDatabase(t?: Teardown): Promise<TestDatabase> {
+  return create(MIGRATED, t);
 }
 
 async function create(from: string, t?: Teardown): Promise<TestDatabase> {
@@ -44,17 +42,9 @@ async function create(from: string, t?: Teardown): Promise<TestDatabase> {
   return { address: { ...server, database }, drop };
 }
 
-async function makeTemplate(): Promise<string> {
-  const { address } = await testDatabase();
-  const sql = connect(address, { max: 1, applicationName: 'test template' });
-  await migrate(sql);
-  await sql.end();
-  return address.database!;
-}
-
 async function startCluster(): Promise<DatabaseAddress> {
   const { address } = await startEmbedded({
-    dataDir: temporaryDirectory('mansio-test-db-'),
+    dataDir: await preparedDirectory('mansio-test-db-'),
     log: pino({ level: 'silent' }),
     settings: SETTINGS,
   });

@@ -3,7 +3,7 @@ import { append } from '../../bench/imap/lines.js';
 import { ImapClient } from '../../bench/support/imap-client.js';
 import { createAccount, port, storeOf, type TestAccount } from './mailbox-client.js';
 import { startTestNode, type TestNode } from './node.js';
-import { temporaryDirectory } from './temporary-directory.js';
+import { preparedDirectory } from './prepared-cluster.js';
 
 export async function imapSession(node: TestNode, { email, key }: TestAccount): Promise<ImapClient> {
   const client = await ImapClient.open({ port: port(node, 'imap') });
@@ -14,7 +14,7 @@ export async function imapSession(node: TestNode, { email, key }: TestAccount): 
 /** `settings`: for the next nodes on the same data. The subjects of messages are their numbers from 0 on. */
 export async function nodeWithInbox(email: string, messages: number) {
   const settings = {
-    MANSIO_DATA_DIR: temporaryDirectory('mansio-inbox-'),
+    MANSIO_DATA_DIR: await preparedDirectory('mansio-inbox-'),
     MANSIO_HOSTED_DOMAINS: 'example.test',
     MANSIO_ALLOW_PLAINTEXT_AUTH: 'true',
     MANSIO_LOG_LEVEL: 'warn',

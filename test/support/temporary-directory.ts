@@ -1,6 +1,6 @@
 // Temporary directories of a test process, removed however it ends. One shell a process learns of them line by line.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -13,15 +13,32 @@ const SWEEP = `
   done
   for attempt in 1 2 3 4 5; do rm -rf "$@" && break; sleep 1; done`;
 
+/** A file system in memory: what a process has written there outlives its kill as on a disk, and syncing costs nothing. */
+const IN_MEMORY = '/dev/shm';
+/** Several times what a run of all tests holds at once. */
+const ROOM_OCTETS = 6e9;
+
 let sweeper: ChildProcess | undefined;
+let parent: string | undefined;
 
 export function temporaryDirectory(prefix = 'mansio-test-'): string {
-  const directory = mkdtempSync(join(tmpdir(), prefix));
+  parent ??= roomInMemory() ? IN_MEMORY : tmpdir();
+  const directory = mkdtempSync(join(parent, prefix));
   // Root's database runs as another user.
   chmodSync(directory, 0o711);
   sweeper ??= startSweeper();
   sweeper.stdin?.write(`${directory}\n`);
   return directory;
+}
+
+function roomInMemory(): boolean {
+  try {
+    accessSync(IN_MEMORY, constants.W_OK | constants.X_OK);
+    const { bavail, bsize } = statfsSync(IN_MEMORY);
+    return bavail * bsize >= ROOM_OCTETS && process.availableMemory() >= ROOM_OCTETS;
+  } catch {
+    return false;
+  }
 }
 
 function startSweeper(): ChildProcess {

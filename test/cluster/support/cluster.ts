@@ -8,7 +8,7 @@ import { connect, type Sql } from '../../../src/store/postgres/client.js';
 import { postgresLeases } from '../../../src/store/postgres/leases.js';
 import { shardOf } from '../../../src/store/shard.js';
 import { createAccount, type TestAccount } from '../../support/mailbox-client.js';
-import { temporaryDirectory } from '../../support/temporary-directory.js';
+import { preparedDirectory } from '../../support/prepared-cluster.js';
 import { eventually } from './eventually.js';
 import { Followers } from './followers.js';
 import { Load, type LoadOptions, type Target } from './load.js';
@@ -64,7 +64,7 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
   const { leaseTtlMs, roles } = options;
   const ports = await freeClusterPorts(options.nodes ?? 3, options.natsServers ?? 1);
   const cluster = await startLocalCluster({
-    dataDir: temporaryDirectory('mansio-cluster-'),
+    dataDir: await preparedDirectory('mansio-cluster-'),
     ports,
     balanced: options.balanced ?? false,
     viaProxies: options.viaProxies ?? false,
