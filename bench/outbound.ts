@@ -1,7 +1,8 @@
 // Delivered messages a second: small messages by submission to ten domains, each with a server of its own on loopback, from
-// the first that is handed in to the last that is delivered; and the same through Postfix, when it is installed: alone, and with
-// a login, a check of the sender and OpenDKIM. All have five connections a destination and the same number of clients. Mansio and
-// OpenDKIM sign every message (RSA of 2,048 bits). Clients log in before the clock starts.
+// the first that is handed in to the last that is delivered; the same through smtp-server and nodemailer alone, which store nothing;
+// and through Postfix, when it is installed: alone, and with a login, a check of the sender and OpenDKIM. All have five connections
+// a destination and the same number of clients. All but the bare Postfix sign every message (RSA of 2,048 bits). Clients log in
+// before the clock starts.
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +11,7 @@ import {
   type Client,
   type Contender,
   startBarePostfix,
+  startBareRelay,
   startMansio,
   startSigningPostfix,
 } from './outbound/contenders.js';
@@ -17,7 +19,7 @@ import { cpuSeconds, difference, ownCpuSeconds, sharesOf } from './support/cpu-t
 import { figure, percentile, withGoal } from './support/figures.js';
 
 const MESSAGES = Number(process.env['BENCH_OUTBOUND_MESSAGES'] ?? 10_000);
-const SERVERS = process.env['BENCH_OUTBOUND_SERVERS']?.split(',') ?? ['mansio', 'processes', 'postfix'];
+const SERVERS = process.env['BENCH_OUTBOUND_SERVERS']?.split(',') ?? ['mansio', 'processes', 'relay', 'postfix'];
 /** Of the second Mansio. */
 const PROCESSES = Math.max(2, availableParallelism());
 const ROUNDS = 5;
@@ -61,10 +63,11 @@ export async function run(): Promise<void> {
   const to = { port: sinks.port, addresses: new Map(DOMAINS.map((domain, i) => [domain, addressOf(i)])) };
   const mansio = await startMansio(to, CLIENTS);
   const processes = SERVERS.includes('processes') ? await startMansio(to, CLIENTS, PROCESSES) : undefined;
+  const relay = SERVERS.includes('relay') ? await startBareRelay(to, CLIENTS) : undefined;
   const hasPeers = SERVERS.includes('postfix');
   const postfix = hasPeers ? await startBarePostfix(to, CLIENTS) : undefined;
   const signing = hasPeers ? await startSigningPostfix(to, CLIENTS) : undefined;
-  const contenders = [mansio, processes, postfix, signing].filter((each) => each !== undefined);
+  const contenders = [mansio, processes, relay, postfix, signing].filter((each) => each !== undefined);
   try {
     // Warm: pools open, tables of a size at which plans settle, code compiled, which goes on for thousands of messages.
     for (const { clients } of contenders) await seconds(sinks, MESSAGES / 2, await clients());
@@ -84,6 +87,10 @@ export async function run(): Promise<void> {
     }
     for (const own of [mansio, processes]) {
       if (own === undefined) continue;
+      if (relay !== undefined) {
+        const note = 'it has one process, stores nothing, and answers when the message is delivered';
+        figure(`${own.name} / bare relay`, rate(own) / rate(relay), '', note);
+      }
       if (postfix !== undefined) {
         const ratio = rate(own) / rate(postfix);
         const reached = ratio >= GOAL_RATIO ? 'reached' : 'MISSED';

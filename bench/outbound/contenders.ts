@@ -1,9 +1,13 @@
-// The servers that send the mail of `bench outbound`: Mansio; a bare Postfix; and a Postfix that does what Mansio does for a
-// message besides keeping a copy: OpenDKIM signs it, Dovecot's SASL has checked the login, and the sender has to be the login's own.
+// The servers that send the mail of `bench outbound`: Mansio; a relay of its libraries alone, which stores nothing; a bare Postfix;
+// and a Postfix that does what Mansio does for a message besides keeping a copy: OpenDKIM signs it, Dovecot's SASL has checked the
+// login, and the sender has to be the login's own.
+import { fork } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { startDnsServer, type Zone } from '../../dev/dns-server.js';
 import { startDovecot } from '../support/dovecot.js';
 import { startBenchNode } from '../support/node.js';
@@ -47,10 +51,7 @@ export async function startMansio(
     zones[`mx.${domain}`] = { A: [address] };
   }
   const dns = await startDnsServer(zones);
-  const directory = await mkdtemp(join(tmpdir(), 'mansio-dkim-'));
-  const dkimKey = join(directory, 'key.pem');
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  await writeFile(dkimKey, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const key = await signingKey();
   const joint = await startJoint(processes);
   const node = await startBenchNode({
     ...joint.settings,
@@ -60,7 +61,7 @@ export async function startMansio(
     MANSIO_OUTBOUND_PORT: String(port),
     MANSIO_OUTBOUND_ALLOW_PRIVATE: 'true',
     MANSIO_DKIM_SELECTOR: 'bench',
-    MANSIO_DKIM_KEY: dkimKey,
+    MANSIO_DKIM_KEY: key.path,
   });
   const logins = await Promise.all(
     (await node.createAccounts(clients)).map(async ({ id, email }) => ({
@@ -80,9 +81,36 @@ export async function startMansio(
       await node.stop();
       await joint.stop();
       await dns.close();
-      await rm(directory, { recursive: true, force: true });
+      await key.remove();
     },
   };
+}
+
+/** What the fixed libraries do with as much mail when they neither queue nor store. */
+export async function startBareRelay({ port, addresses }: Destinations, clients: number): Promise<Contender> {
+  const script = fileURLToPath(new URL('../support/bare-relay.js', import.meta.url));
+  const key = await signingKey();
+  const password = 'secret';
+  const routes = [...addresses].map(([domain, address]) => `${domain}=${address}`);
+  const child = fork(script, [password, key.path, String(port), ...routes]);
+  const [listening] = (await once(child, 'message')) as [number];
+  return {
+    name: 'Bare relay of the libraries',
+    pids: { relay: child.pid! },
+    clients: () => Promise.all(Array.from({ length: clients }, () => signedIn(listening, SENDER, password))),
+    async stop() {
+      child.disconnect();
+      await key.remove();
+    },
+  };
+}
+
+async function signingKey(): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const directory = await mkdtemp(join(tmpdir(), 'mansio-dkim-'));
+  const path = join(directory, 'key.pem');
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  await writeFile(path, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  return { path, remove: () => rm(directory, { recursive: true, force: true }) };
 }
 
 export async function startBarePostfix(to: Destinations, clients: number): Promise<Contender | undefined> {

@@ -25,12 +25,13 @@ function serve(socket: Socket): void {
     let replies = '';
     for (;;) {
       if (inData) {
-        if (isBegin && text.length > BEGIN) {
+        const end = text.indexOf('\r\n.\r\n');
+        if (isBegin && (text.length > BEGIN || end >= 0)) {
           if (text.slice(0, BEGIN).includes(SIGNATURE)) signed++;
           isBegin = false;
         }
-        const end = text.indexOf('\r\n.\r\n');
         if (end < 0) {
+          if (isBegin) break;
           // What is before the last octets cannot be the end any more.
           text = text.slice(-4);
           break;

@@ -10,6 +10,8 @@ const SPACE = 0x20;
 const TAB = 0x09;
 /** Of all bodies: it is emptied before a call returns. */
 const BUFFER = Buffer.alloc(16_384);
+/** Fewer octets are copied: each call of the sink costs more than that. */
+const WITHOUT_COPY = 512;
 
 export class CanonicalBody {
   readonly #relaxed: boolean;
@@ -29,7 +31,7 @@ export class CanonicalBody {
 
   write(piece: Uint8Array): void {
     for (let at = 0; at < piece.length; ) {
-      at = this.#copy(piece, at);
+      at = this.#pass(piece, at);
       if (at < piece.length) this.#take(piece[at++]!);
     }
     this.#flush();
@@ -43,19 +45,20 @@ export class CanonicalBody {
     this.#flush();
   }
 
-  /** Octets that nothing is held back before and that are no white space; returns where they end. */
-  #copy(piece: Uint8Array, from: number): number {
+  /** Octets that nothing is held back before and that stay as they are; returns where they end. */
+  #pass(piece: Uint8Array, from: number): number {
     if (this.#lineEnds > 0 || this.#whiteSpace || this.#carriageReturn) return from;
-    let at = from;
-    let used = this.#used;
-    for (; at < piece.length && used < BUFFER.length; at++) {
-      const octet = piece[at]!;
-      if (octet <= SPACE) break;
-      BUFFER[used++] = octet;
+    const end = endOfCanonical(piece, from);
+    if (end === from) return from;
+    this.#isEmpty = false;
+    if (end - from >= WITHOUT_COPY) {
+      this.#flush();
+      this.#sink(piece.subarray(from, end));
+    } else {
+      if (this.#used + end - from > BUFFER.length) this.#flush();
+      for (let at = from; at < end; at++) BUFFER[this.#used++] = piece[at]!;
     }
-    this.#used = used;
-    if (at > from) this.#isEmpty = false;
-    return at;
+    return end;
   }
 
   #take(octet: number): void {
@@ -94,4 +97,17 @@ export class CanonicalBody {
     if (this.#used > 0) this.#sink(BUFFER.subarray(0, this.#used));
     this.#used = 0;
   }
+}
+
+/** Where the first octet is that may not stay as it is in `relaxed`; single spaces and line ends within the text do. */
+function endOfCanonical(piece: Uint8Array, from: number): number {
+  let at = from;
+  for (; at < piece.length; at++) {
+    const octet = piece[at]!;
+    if (octet > SPACE) continue;
+    if (octet === SPACE && piece[at + 1]! > SPACE) continue;
+    if (octet !== CR || piece[at + 1] !== LF || !(piece[at + 2]! > SPACE)) break;
+    at++;
+  }
+  return at;
 }

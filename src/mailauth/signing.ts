@@ -30,6 +30,8 @@ interface LoadedKey {
 }
 
 const CANONICALIZATION = 'relaxed/relaxed';
+/** Characters of a line of a signature. */
+const LINE = 75;
 /** New keys are used within this time. */
 const REMEMBERED_MS = 10_000;
 const REMEMBERED = 1000;
@@ -171,7 +173,10 @@ async function signature(domain: string, key: LoadedKey, header: Buffer, bodyHas
 
 /** `line`: as it was canonicalized, with some value of the tag `b`, its last one; RFC 6376 §3.7 leaves that out of what is signed. */
 function withSignature(line: string, value: string): string {
-  return line.slice(0, line.lastIndexOf('b=')) + `b=${value}`.replace(/.{75}(?=.)/g, '$&\r\n ');
+  const tag = `b=${value}`;
+  const lines = [];
+  for (let at = 0; at < tag.length; at += LINE) lines.push(tag.slice(at, at + LINE));
+  return line.slice(0, line.lastIndexOf('b=')) + lines.join('\r\n ');
 }
 
 /** Of fields with one name the last comes first (RFC 6376 §5.4.2). */

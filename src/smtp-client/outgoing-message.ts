@@ -84,14 +84,13 @@ export class OutgoingMessages {
   }
 }
 
-function isPlain(octets: Uint8Array): boolean {
-  let before = LF;
-  for (let i = 0; i < octets.length; i++) {
-    const octet = octets[i]!;
-    if ((octet === LF) !== (before === CR) || (octet === DOT && before === LF)) return false;
-    before = octet;
+function isPlain({ buffer, byteOffset, length }: Uint8Array): boolean {
+  const octets = Buffer.from(buffer, byteOffset, length);
+  for (let start = 0, end: number; start < octets.length; start = end + 1) {
+    end = octets.indexOf(LF, start);
+    if (end <= start || octets[start] === DOT || octets.indexOf(CR, start) !== end - 1) return false;
   }
-  return octets.length > 0 && before === LF;
+  return length > 0;
 }
 
 async function* once(whole: Uint8Array): AsyncGenerator<Uint8Array> {
