@@ -38,6 +38,8 @@ if (compiler.status !== 0) {
   process.exit(compiler.status ?? 1);
 }
 writeFileSync(`${fresh}/made-from`, made);
+// First: what is left of the old one when this process is killed has not been made from anything.
+rmSync('dist/made-from', { force: true });
 rmSync('dist', { recursive: true, force: true });
 renameSync(fresh, 'dist');
 

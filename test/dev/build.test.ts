@@ -1,0 +1,68 @@
+// The build in a small clone: what has changed nothing is skipped, and a dist that is not whole is made again.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import { temporaryDirectory } from '../support/temporary-directory.js';
+
+const MIGRATION = 'src/store/postgres/migrations/0001_zoë.sql';
+
+function smallClone() {
+  const clone = temporaryDirectory('mansio-build-');
+  for (const file of ['bin', 'build.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'])
+    cpSync(file, join(clone, file), { recursive: true });
+  symlinkSync(resolve('node_modules'), join(clone, 'node_modules'));
+  for (const folder of ['bench', 'dev', 'test', 'src/store/postgres/migrations'])
+    mkdirSync(join(clone, folder), { recursive: true });
+  writeFileSync(join(clone, MIGRATION), 'select 1;');
+  writeFileSync(join(clone, 'src/zoe.ts'), "export const name = 'Zoë 💌';\n");
+  writeFileSync(join(clone, 'src/gone.ts'), 'export const isGone = true;\n');
+  const at = (path: string) => join(clone, path);
+  const build = () => {
+    const { status, stderr, stdout } = spawnSync(process.execPath, ['build.mjs'], { cwd: clone, encoding: 'utf8' });
+    return status === 0 ? statSync(at('dist')).ino : `${stdout}${stderr}`;
+  };
+  return { clone, at, build };
+}
+
+test('a build is skipped when nothing has changed, and made again when anything has', (t) => {
+  const { at, build } = smallClone();
+  const first = build();
+  t.is(typeof first, 'number', String(first));
+  t.is(build(), first);
+  writeFileSync(at(MIGRATION), 'select 2;');
+  const second = build();
+  t.not(second, first);
+  t.is(readFileSync(at(`dist/${MIGRATION}`), 'utf8'), 'select 2;');
+  rmSync(at('src/gone.ts'));
+  t.not(build(), second);
+  t.false(existsSync(at('dist/src/gone.js')));
+});
+
+/** Killed when it has removed a part of the dist before. */
+const KILLED = `
+  import fs from 'node:fs';
+  import { syncBuiltinESMExports } from 'node:module';
+  const { rmSync } = fs;
+  fs.rmSync = (path, options) => {
+    rmSync(path === 'dist' ? 'dist/src' : path, options);
+    if (path === 'dist') process.kill(process.pid, 'SIGKILL');
+  };
+  syncBuiltinESMExports();`;
+
+test('a dist of which a killed build has left a part is made again', (t) => {
+  const { clone, at, build } = smallClone();
+  t.is(typeof build(), 'number');
+  const source = readFileSync(at('src/zoe.ts'));
+  writeFileSync(at('src/zoe.ts'), "export const name = 'Zoe';\n");
+  t.is(
+    spawnSync(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(KILLED)}`, 'build.mjs'], {
+      cwd: clone,
+    }).signal,
+    'SIGKILL',
+  );
+  t.false(existsSync(at('dist/src')));
+  writeFileSync(at('src/zoe.ts'), source);
+  t.is(typeof build(), 'number');
+  t.regex(readFileSync(at('dist/src/zoe.js'), 'utf8'), /Zoë/);
+});
