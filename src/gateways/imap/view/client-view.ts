@@ -163,24 +163,20 @@ export class ClientView implements FolderView {
     const there = mirror.uids;
     let indexes = this.#indexesOf(uids);
     const changed = this.#changed;
-    const before = new Uint16Array(mirror.count);
-    mirror.copyBits(before);
     const expected = new Int32Array(uids.length);
     for (let i = 0; i < uids.length; i++) {
       const index = indexes[i]!;
       const isKnown = index !== GONE && changed?.has(uids[i]!) !== true;
-      expected[i] = isKnown ? (before[index]! & kept) | added : UNKNOWN;
+      expected[i] = isKnown ? (mirror.bitsAt(index) & kept) | added : UNKNOWN;
     }
     return () => {
       if (mirror.uids !== there) indexes = this.#indexesOf(uids);
-      const bits = new Uint16Array(mirror.count);
-      mirror.copyBits(bits);
       const mayHaveKeywords = mirror.keywords.size > 0;
       const told = new Uint32Array(uids.length);
       let count = 0;
       for (let i = 0; i < uids.length; i++) {
         const index = indexes[i]!;
-        if (index === GONE || expected[i] !== bits[index]) continue;
+        if (index === GONE || expected[i] !== mirror.bitsAt(index)) continue;
         if (mayHaveKeywords && mirror.keywordsAt(index).length > 0) continue;
         told[count++] = uids[i]!;
       }

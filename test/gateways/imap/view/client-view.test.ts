@@ -152,3 +152,13 @@ test('a view that is closed twice gives its mirror back once', async (t) => {
   t.is(again.mirror, other.mirror);
   t.is(owner.questions.filter(({ since }) => since === null).length, 1);
 });
+
+test('what a silent STORE expects of a message is not asked of the whole folder', async (t) => {
+  const { owner, view } = await opened(1_000);
+  view.mirror.copyBits = () => t.fail('all messages were looked at');
+  const done = view.expectFlags([500], SEEN);
+  owner.store(new Set([500, 501]), SEEN);
+  await view.mirror.sync();
+  done();
+  t.deepEqual(view.takeUpdates(true).flagged, [500]);
+});
