@@ -10,7 +10,7 @@ import { startPostgresServer } from '../dev/postgres-server.js';
 import { connect } from '../src/store/postgres/client.js';
 import { postgresDirectory } from '../src/store/postgres/directory.js';
 import { postgresLeases } from '../src/store/postgres/leases.js';
-import { temporaryDirectory } from '../test/support/temporary-directory.js';
+import { temporaryDirectoryOnDisk } from '../test/support/temporary-directory.js';
 import { cpuSeconds, difference, sharesOf } from './support/cpu-time.js';
 import { figure } from './support/figures.js';
 import { loadAverage } from './support/machine.js';
@@ -26,7 +26,7 @@ const ACCOUNTS = 200;
 export async function run(args: readonly string[]): Promise<void> {
   const counts = args.length === 0 ? [1, 2] : args.map(Number);
   if (counts.some((count) => !Number.isInteger(count) || count < 1)) throw new Error('processes [count …]');
-  const directory = temporaryDirectory('mansio-bench-');
+  const directory = temporaryDirectoryOnDisk('mansio-bench-');
   const nats = await startNatsServer();
   const postgres = await startPostgresServer({ dataDir: directory, port: await freePort() });
   try {

@@ -4,7 +4,7 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { LocalFault } from '../src/store/local-fault.js';
-import { temporaryDirectory } from '../test/support/temporary-directory.js';
+import { temporaryDirectoryOnDisk } from '../test/support/temporary-directory.js';
 import { clusterText, deathText } from './cluster-text.js';
 import { demoAccount } from './demo-account.js';
 import { findProgram, MissingProgram } from './executables.js';
@@ -69,7 +69,7 @@ async function run(): Promise<void> {
   const base = basePort(values['base-port']);
   const ports = portsFrom(base);
   await assertFree(ports, base);
-  const dataDir = values.temporary ? temporaryDirectory('mansio-cluster-') : resolve('data', 'cluster');
+  const dataDir = values.temporary ? temporaryDirectoryOnDisk('mansio-cluster-') : resolve('data', 'cluster');
   mkdirSync(dataDir, { recursive: true });
 
   const balanced = findProgram('haproxy') !== undefined;

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporaryDirectory } from '../test/support/temporary-directory.js';
+import { temporaryDirectoryOnDisk } from '../test/support/temporary-directory.js';
 import { requireProgram } from './executables.js';
 import { freePorts } from './ports.js';
 import { type Program, startProgram, whenReady } from './program.js';
@@ -68,7 +68,7 @@ async function portsFor(size: number): Promise<NatsPorts[]> {
 
 function configFile(further: string): string {
   if (further === '') return CONFIG;
-  const file = join(temporaryDirectory('mansio-nats-'), 'nats.conf');
+  const file = join(temporaryDirectoryOnDisk('mansio-nats-'), 'nats.conf');
   writeFileSync(file, `${readFileSync(CONFIG, 'utf8')}\n${further}\n`);
   return file;
 }

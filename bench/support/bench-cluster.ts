@@ -9,7 +9,7 @@ import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { shardOf } from '../../src/store/shard.js';
 import { isSettled } from '../../test/cluster/support/settled.js';
-import { temporaryDirectory } from '../../test/support/temporary-directory.js';
+import { temporaryDirectoryOnDisk } from '../../test/support/temporary-directory.js';
 import { SmtpSender } from './smtp-load.js';
 import { type ProbedAccount, pause } from './write-probe.js';
 
@@ -25,7 +25,7 @@ export interface BenchCluster extends LocalCluster {
 const SETTLED_MS = 60_000;
 
 export async function startBenchCluster(nodes: number, accounts: number): Promise<BenchCluster> {
-  const dataDir = temporaryDirectory('mansio-bench-');
+  const dataDir = temporaryDirectoryOnDisk('mansio-bench-');
   const cluster = await startLocalCluster({
     dataDir,
     ports: await freeClusterPorts(nodes, 1),

@@ -21,8 +21,18 @@ const ROOM_OCTETS = 6e9;
 let sweeper: ChildProcess | undefined;
 let parent: string | undefined;
 
+/** In memory where there is room. */
 export function temporaryDirectory(prefix = 'mansio-test-'): string {
   parent ??= roomInMemory() ? IN_MEMORY : tmpdir();
+  return directoryBelow(parent, prefix);
+}
+
+/** For what is measured, and for what may grow. */
+export function temporaryDirectoryOnDisk(prefix: string): string {
+  return directoryBelow(tmpdir(), prefix);
+}
+
+function directoryBelow(parent: string, prefix: string): string {
   const directory = mkdtempSync(join(parent, prefix));
   // Root's database runs as another user.
   chmodSync(directory, 0o711);

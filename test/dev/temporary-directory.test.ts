@@ -1,0 +1,18 @@
+// Where temporary directories are: what is measured must pay for its disk.
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import test from 'ava';
+import { temporaryDirectoryOnDisk } from '../support/temporary-directory.js';
+
+test('benchmarks and clusters by hand have their data on disk', (t) => {
+  const directory = temporaryDirectoryOnDisk('mansio-test-💌-');
+  t.is(dirname(directory), tmpdir());
+  rmSync(directory, { recursive: true });
+  const inMemory = ['bench', 'dev'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(folder, name))
+      .filter((path) => path.endsWith('.ts') && /\btemporaryDirectory\(/.test(readFileSync(path, 'utf8'))),
+  );
+  t.deepEqual(inMemory, []);
+});
