@@ -88,15 +88,16 @@ export class ImapClient {
 
   /** @throws Error unless the command ends with OK */
   async ok(command: string | readonly (string | Buffer)[], keeps = false): Promise<Response> {
-    const response = await this.run(command, keeps);
-    if (!response.status.startsWith('OK')) throw new Error(`${String(command).slice(0, 100)}: ${response.status}`);
-    return response;
+    return accepted(command, await this.run(command, keeps));
   }
 
-  /** The same command so many times, sent together: what the server takes for each, without a way there and back. */
-  pipelined(command: string, times: number): Promise<Response> {
+  /**
+   * The same command so many times, sent together: what the server takes for each, without a way there and back.
+   * @throws Error unless the last ends with OK
+   */
+  async pipelined(command: string, times: number): Promise<Response> {
     const earlier = Array.from({ length: times - 1 }, (_, i) => `p${i} ${command}\r\n`);
-    return this.#send(earlier.join(''), [command], false);
+    return accepted(command, await this.#send(earlier.join(''), [command], false));
   }
 
   /** `command` without tag and end of line; pieces are written as they are. */
@@ -163,4 +164,9 @@ export class ImapClient {
     }
     this.#tail = Buffer.from(tail.subarray(-TAIL_OCTETS));
   }
+}
+
+function accepted(command: string | readonly (string | Buffer)[], response: Response): Response {
+  if (response.status.startsWith('OK')) return response;
+  throw new Error(`${String(command).slice(0, 100)}: ${response.status}`);
 }
