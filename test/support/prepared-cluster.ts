@@ -2,7 +2,7 @@
 // and copied for each test that does not look at the first start; another schema or another PostgreSQL has another name.
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -15,6 +15,8 @@ import { temporaryDirectory } from './temporary-directory.js';
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/mansio/', import.meta.url));
 const STORE = fileURLToPath(new URL('../../src/store/', import.meta.url));
+/** ms without use: tests of another version may run at the same time. */
+const OLD_MS = 24 * 3_600_000;
 
 let prepared: Promise<string> | undefined;
 
@@ -29,22 +31,40 @@ export async function preparedDirectory(prefix: string): Promise<string> {
 async function prepare(): Promise<string> {
   const name = `cluster-${fingerprint()}`;
   const path = join(CACHE, name);
-  if (existsSync(path)) return path;
+  if (isUsed(path)) return path;
   const made = await make();
+  const fresh = `${path}.new-${randomBytes(6).toString('hex')}`;
   try {
     mkdirSync(CACHE, { recursive: true });
-    for (const other of readdirSync(CACHE)) {
-      if (!other.startsWith(name)) rmSync(join(CACHE, other), { recursive: true, force: true });
-    }
-    // Whole or not at all, however many processes make one at the same time.
-    const fresh = `${path}.new-${randomBytes(6).toString('hex')}`;
+    removeOld();
+    // Whole or not at all, however many processes make one at the same time: whoever comes second cannot rename it.
     await copy(made, fresh);
-    if (existsSync(path)) rmSync(fresh, { recursive: true });
-    else renameSync(fresh, path);
+    renameSync(fresh, path);
     return path;
   } catch {
     // The packages may belong to somebody else: this process alone has it then.
-    return made;
+    rmSync(fresh, { recursive: true, force: true });
+    return isUsed(path) ? path : made;
+  }
+}
+
+/** Whether it is there; the time of its use is noted where it can be. */
+function isUsed(path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    utimesSync(path, new Date(), new Date());
+  } catch {
+    // Packages that cannot be written: nobody removes them either.
+  }
+  return true;
+}
+
+/** What no run can be using any more: of other versions, and of makers that were killed. */
+function removeOld(): void {
+  for (const name of readdirSync(CACHE)) {
+    const path = join(CACHE, name);
+    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > OLD_MS) rmSync(path, { recursive: true, force: true });
   }
 }
 
@@ -55,7 +75,9 @@ async function make(): Promise<string> {
   await migrate(sql);
   await sql.end();
   await database.stop();
-  return join(dataDir, 'postgres');
+  const directory = join(dataDir, 'postgres');
+  if (existsSync(join(directory, 'postmaster.pid'))) throw new Error('the prepared database has not stopped');
+  return directory;
 }
 
 /** Of all that decides what is in the cluster, and of who may read it. */
@@ -65,6 +87,7 @@ function fingerprint(): string {
   const files = [
     join(findBinaries().root, '../package.json'),
     join(STORE, 'embedded/server.js'),
+    join(STORE, 'postgres/migrate.js'),
     ...readdirSync(migrations)
       .sort()
       .map((name) => join(migrations, name)),
