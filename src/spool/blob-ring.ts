@@ -17,7 +17,10 @@ const GAP_OCTETS = 32 * 1024;
 const WAITING_OCTETS = 16 * 1024 * 1024;
 /** Octets of one reading that does not pass the thread pool: what the system has in its memory takes less time than the way there. */
 const SHORT_OCTETS = 64 * 1024;
-/** ms of a reading from the disk. Readings pass the thread pool for a while then: one in that time may hold up the event loop. */
+/**
+ * ms of a reading from the disk. Readings pass the thread pool for a while then: one in that time may hold up the event loop. And ms
+ * after which the rest of a call passes it: many short readings take long too.
+ */
 const SLOW_MS = 5;
 const PATIENT_MS = 10_000;
 const NAME = 'blobs';
@@ -57,6 +60,7 @@ export class BlobRing {
       return copy === undefined ? [] : [{ hash, copy }];
     });
     wanted.sort((a, b) => a.copy.offset - b.copy.offset);
+    const shortUntil = performance.now() + SLOW_MS;
     for (let from = 0, to = 0; from < wanted.length; from = to) {
       const start = wanted[from]!.copy.offset;
       let end = start;
@@ -65,7 +69,7 @@ export class BlobRing {
         end = offset + length;
         to++;
       } while (to < wanted.length && isNear(wanted[to]!.copy, start, end));
-      const octets = await this.#run(start, end);
+      const octets = await this.#run(start, end, shortUntil);
       if (octets === undefined) return found;
       for (const { hash, copy } of wanted.slice(from, to)) {
         // What was written over meanwhile is not the blob.
@@ -132,10 +136,10 @@ export class BlobRing {
     }
   }
 
-  async #run(start: number, end: number): Promise<Buffer | undefined> {
+  async #run(start: number, end: number, shortUntil: number): Promise<Buffer | undefined> {
     const octets = Buffer.allocUnsafeSlow(end - start);
     const began = performance.now();
-    if (octets.length <= SHORT_OCTETS && began >= this.#patientUntil) {
+    if (octets.length <= SHORT_OCTETS && began < shortUntil && began >= this.#patientUntil) {
       const length = this.#readNow(octets, start);
       const now = performance.now();
       if (now - began > SLOW_MS) this.#patientUntil = now + PATIENT_MS;

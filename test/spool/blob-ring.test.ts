@@ -71,6 +71,26 @@ test('what is written over while it is read is not given out', async (t) => {
   }
 });
 
+test.serial('others have their turn before many copies that lie apart are read', async (t) => {
+  const ring = await BlobRing.open(temporaryDirectory('mansio-ring-'), 2_000_000);
+  t.teardown(() => ring.close());
+  const blobs = Array.from({ length: 40 }, () => blob(100));
+  for (const each of blobs) ring.keep(new Map([each, blob(33_000)]));
+  await ring.settled();
+  // A disk that takes a while for each of them.
+  const { now } = performance;
+  let ms = now.call(performance);
+  performance.now = () => ms++;
+  t.teardown(() => Object.assign(performance, { now }));
+  let isTurn = false;
+  setImmediate(() => {
+    isTurn = true;
+  });
+  const found = await ring.read(blobs.map(([hash]) => hash));
+  t.true(isTurn);
+  for (const [hash, bytes] of blobs) t.deepEqual(Buffer.from(found.get(hash)!), bytes);
+});
+
 test('what would fill half of the file, and what comes after the end, is not kept', async (t) => {
   const { ring } = await openRing(t);
   const [large, small] = [blob(CAPACITY / 2 + 1), blob(10)];
