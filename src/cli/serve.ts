@@ -40,7 +40,8 @@ async function serve(): Promise<void> {
     node =
       processes > 1
         ? await startProcesses(config, processes, output.log, stop.signal)
-        : await (await nodeModules()).startNode(config, output.log, stop.signal);
+        : // Other commands, and the parent of processes, start without the modules of a node.
+          await (await import('../main.js')).startNode(config, output.log, stop.signal);
     output.print(JSON.stringify({ event: 'ready', nodeId: node.nodeId, listeners: node.listeners }));
     if (node.demo !== undefined) output.print(demoBanner(node.demo, node.listeners));
   } catch (error) {
@@ -57,9 +58,6 @@ async function serve(): Promise<void> {
   await output.flush();
   process.exit(clean ? 0 : 1);
 }
-
-/** Other commands, and the parent of processes, start without them. */
-const nodeModules = () => import('../main.js');
 
 /** The first signal asks for a clean stop, another one ends the process at once. */
 function onSignal(first: () => void): (signal: Stop) => void {

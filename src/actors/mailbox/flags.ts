@@ -116,8 +116,8 @@ function store(
     mode === 'replace' ? flags.bits : mode === 'add' ? before | flags.bits : before & ~flags.bits;
   const areNamed = flags.keywords.length > 0 || mode === 'replace';
   const deletedIn = flags.isDeleted || mode === 'replace' ? folderId : undefined;
-  const shared =
-    areNamed || deletedIn !== undefined ? undefined : slots.length === 0 ? undefined : tx.sharedFlags(slots);
+  const mayShare = !areNamed && deletedIn === undefined && slots.length > 0;
+  const shared = mayShare ? tx.sharedFlags(slots) : undefined;
   if (shared !== undefined) {
     const bits = bitsOf(shared);
     if (bits === shared) return 0;

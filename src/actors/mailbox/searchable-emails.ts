@@ -1,5 +1,6 @@
 // Makes a page of emails searchable: reads their texts and stores the words in them. Texts are read a few at a time, the next ones
-// while the store works on those before, and stored in batches of a bounded size, so that neither the memory nor the longest piece of work grows with the emails of the page.
+// while the store works on those before, and stored in batches of a bounded size, so that neither the memory nor the longest piece
+// of work grows with the emails of the page.
 import type { IndexedEmail, IndexedTexts, SearchStore, UnindexedEmail } from '../../store/search.js';
 import type { EmailTexts, SearchableTexts } from './email-texts.js';
 

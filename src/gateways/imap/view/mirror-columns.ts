@@ -99,7 +99,10 @@ export class MirrorColumns {
     return false;
   }
 
-  /** Takes over what a page says that does not contradict what is here, and returns the UIDs of the messages that were here before and have changed. */
+  /**
+   * Takes over what a page says that does not contradict what is here, and returns the UIDs of the messages that were here before and
+   * have changed.
+   */
   apply(page: ChangesPage): Uint32Array {
     const last = this.lastUid;
     const known = indexOfUid(page.uids, page.uids.length, last + 1);
