@@ -2,14 +2,8 @@
 // mirror's own array, which all sessions share. While one waits, the view goes on with the array of before, which the mirror
 // has left as it was, or with a copy where new messages have been told behind expunged ones.
 import type { SequenceSet } from '../grammar/sequence-set.js';
-import {
-  type ChangeOfBits,
-  changeOfBits,
-  expectedFlags,
-  type FlagChange,
-  type FlagState,
-  presentFlags,
-} from './expected-flags.js';
+import { type ChangeOfBits, changeOfBits, expectedFlags, type FlagState, presentFlags } from './expected-flags.js';
+import type { FlagChange } from './folder-mirror.js';
 import type { FolderView, ViewUpdates } from './folder-view.js';
 import { indexOfUid } from './mirror-columns.js';
 import type { MirroredFolder } from './mirrored-folder.js';
@@ -133,8 +127,20 @@ export class ClientView implements FolderView {
     if (this.#changed.size === 0) this.#changed = undefined;
   }
 
-  expectFlags(uids: ArrayLike<number>, change: FlagChange): () => void {
+  expectFlags(uids: ArrayLike<number>, change: FlagChange): (isAlone: boolean) => void {
     this.#collect();
+    const settle = this.#expected(uids, change);
+    return (isAlone) => {
+      if (!isAlone) settle();
+      else {
+        // All that was noted since is of this change, and where the client knew the flags it knows them now.
+        this.#note = this.mirror.journal.end;
+        this.#modseq = this.mirror.modseq;
+      }
+    };
+  }
+
+  #expected(uids: ArrayLike<number>, change: FlagChange): () => void {
     const { mirror } = this;
     const ofBits = mirror.keywords.size === 0 ? changeOfBits(change) : undefined;
     if (ofBits !== undefined) return this.#expectBits(uids, ofBits);

@@ -1,5 +1,6 @@
 // The messages of a folder as columns in UID order: 14 octets each, and keywords beside them.
 import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
+import type { ChangeOfBits } from './expected-flags.js';
 import { KeywordColumn } from './keyword-column.js';
 import type { ChangesPage } from './owner-changes.js';
 
@@ -44,8 +45,8 @@ export class MirrorColumns {
     return this.#flags[index]!;
   }
 
-  copyBits(into: Uint16Array): void {
-    into.set(this.#flags.subarray(0, into.length));
+  copyBits(into: Uint16Array, from: number): void {
+    into.set(this.#flags.subarray(from, from + into.length));
   }
 
   isDeletedAt(index: number): boolean {
@@ -134,6 +135,34 @@ export class MirrorColumns {
     this.#remove(page.expunged);
     // A copy: the journal keeps it for long, and with a part it would keep the whole page.
     return page.uids.slice(0, known);
+  }
+
+  /** The index of the first where these messages, ascending, are here and follow each other; else -1. */
+  startOfRun(uids: ArrayLike<number>): number {
+    if (uids.length === 0) return -1;
+    const start = this.indexOf(uids[0]!);
+    const end = start + uids.length;
+    const isRun = end <= this.count && this.uids[start] === uids[0] && this.uids[end - 1] === uids[uids.length - 1];
+    return isRun ? start : -1;
+  }
+
+  /** Changes these messages, as far as they are here, and returns the UIDs of those that had other bits; `uids` ascend. */
+  changeBits(uids: ArrayLike<number>, { kept, added }: ChangeOfBits, modseq: number): Uint32Array {
+    const here = this.uids;
+    const flags = this.#flags;
+    const start = this.startOfRun(uids);
+    const changed = new Uint32Array(uids.length);
+    let count = 0;
+    for (let i = 0; i < uids.length; i++) {
+      const index = start >= 0 ? start + i : this.indexOf(uids[i]!);
+      if (index >= this.count || here[index] !== uids[i]) continue;
+      const bits = (flags[index]! & kept) | added;
+      if (bits === flags[index]) continue;
+      flags[index] = bits;
+      this.#modseqs[index] = modseq;
+      changed[count++] = uids[i]!;
+    }
+    return count === changed.length ? changed : changed.slice(0, count);
   }
 
   /** Room for `count` messages and some more: an eighth, so that there are never 16 octets a message. */

@@ -188,12 +188,18 @@ class TestSession {
   async store(a: number, b: number, change: FlagStore, isSilent: boolean): Promise<void> {
     const positions = this.#positions(a, b);
     const uids = positions.map((position) => this.view.uidAt(position));
+    const { mirror } = this.view;
     const told = isSilent ? this.view.expectFlags(uids, change) : undefined;
+    const since = mirror.modseq;
     await turns(this.#owner.delays());
     const present = new Set(this.#owner.messages.map(({ uid }) => uid));
-    this.#owner.store(new Set(uids), change);
-    await this.view.mirror.sync();
-    told?.();
+    const modseqs = this.#owner.store(new Set(uids), change);
+    await turns(this.#owner.delays());
+    // Owners of earlier versions do not say the modseqs.
+    const isTaken = mirror.takeFlags(uids, change, this.#owner.delays() % 3 === 0 ? undefined : modseqs);
+    if (!isTaken) await mirror.sync();
+    await turns(this.#owner.delays());
+    told?.(isTaken && modseqs.before === since && modseqs.after === mirror.modseq);
     if (!isSilent) return;
     for (const position of positions) {
       const known = this.client.messages[position]!;
