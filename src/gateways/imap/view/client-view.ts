@@ -166,28 +166,43 @@ export class ClientView implements FolderView {
   /** Where no message has keywords, and none are given: from column to column, for mostly all messages of a folder change at once. */
   #expectBits(uids: ArrayLike<number>, { kept, added }: ChangeOfBits): () => void {
     const { mirror } = this;
-    const there = mirror.uids;
-    let indexes = this.#indexesOf(uids);
     const changed = this.#changed;
-    const expected = new Int32Array(uids.length);
-    for (let i = 0; i < uids.length; i++) {
-      const index = indexes[i]!;
-      const isKnown = index !== GONE && changed?.has(uids[i]!) !== true;
-      expected[i] = isKnown ? (mirror.bitsAt(index) & kept) | added : UNKNOWN;
-    }
-    return () => {
-      if (mirror.uids !== there) indexes = this.#indexesOf(uids);
-      const mayHaveKeywords = mirror.keywords.size > 0;
-      const told = new Uint32Array(uids.length);
-      let count = 0;
+    const start = changed === undefined ? mirror.startOfRun(uids) : GONE;
+    if (start === GONE) {
+      const indexes = this.#indexesOf(uids);
+      const expected = new Int32Array(uids.length);
       for (let i = 0; i < uids.length; i++) {
         const index = indexes[i]!;
-        if (index === GONE || expected[i] !== mirror.bitsAt(index)) continue;
-        if (mayHaveKeywords && mirror.keywordsAt(index).length > 0) continue;
-        told[count++] = uids[i]!;
+        const isKnown = index !== GONE && changed?.has(uids[i]!) !== true;
+        expected[i] = isKnown ? (mirror.bitsAt(index) & kept) | added : UNKNOWN;
       }
-      this.flagsTold(told.subarray(0, count));
+      return () => this.#settleBits(uids, expected);
+    }
+    // Mostly they are not looked at again.
+    const before = new Uint16Array(uids.length);
+    mirror.copyBits(before, start);
+    return () => {
+      this.#settleBits(
+        uids,
+        before.map((bits) => (bits & kept) | added),
+      );
     };
+  }
+
+  /** The client knows those that are as expected. */
+  #settleBits(uids: ArrayLike<number>, expected: ArrayLike<number>): void {
+    const { mirror } = this;
+    const indexes = this.#indexesOf(uids);
+    const mayHaveKeywords = mirror.keywords.size > 0;
+    const told = new Uint32Array(uids.length);
+    let count = 0;
+    for (let i = 0; i < uids.length; i++) {
+      const index = indexes[i]!;
+      if (index === GONE || expected[i] !== mirror.bitsAt(index)) continue;
+      if (mayHaveKeywords && mirror.keywordsAt(index).length > 0) continue;
+      told[count++] = uids[i]!;
+    }
+    this.flagsTold(told.subarray(0, count));
   }
 
   close(): void {

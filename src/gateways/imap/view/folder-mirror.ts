@@ -35,6 +35,8 @@ export interface FolderMirror {
   bitsAt(index: number): number;
   /** Of as many messages, from this index on, as there is room for. */
   copyBits(into: Uint16Array, from?: number): void;
+  /** The index of the first of these messages (UIDs, ascending) where all are there and no UID is missing between them; else -1. */
+  startOfRun(uids: ArrayLike<number>): number;
   isDeletedAt(index: number): boolean;
   keywordsAt(index: number): readonly string[];
   modseqAt(index: number): number;

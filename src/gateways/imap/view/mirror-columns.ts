@@ -137,32 +137,52 @@ export class MirrorColumns {
     return page.uids.slice(0, known);
   }
 
-  /** The index of the first where these messages, ascending, are here and follow each other; else -1. */
+  /** The index of the first of these messages, ascending, where all of them are here and no UID is missing between them; else -1. */
   startOfRun(uids: ArrayLike<number>): number {
-    if (uids.length === 0) return -1;
+    const { length } = uids;
+    if (length === 0 || uids[length - 1]! - uids[0]! !== length - 1) return -1;
     const start = this.indexOf(uids[0]!);
-    const end = start + uids.length;
-    const isRun = end <= this.count && this.uids[start] === uids[0] && this.uids[end - 1] === uids[uids.length - 1];
-    return isRun ? start : -1;
+    const end = start + length;
+    return end <= this.count && this.uids[start] === uids[0] && this.uids[end - 1] === uids[length - 1] ? start : -1;
   }
 
-  /** Changes these messages, as far as they are here, and returns the UIDs of those that had other bits; `uids` ascend. */
-  changeBits(uids: ArrayLike<number>, { kept, added }: ChangeOfBits, modseq: number): Uint32Array {
-    const here = this.uids;
-    const flags = this.#flags;
+  /**
+   * Changes these messages, as far as they are here, and returns the UIDs of those that had other bits, perhaps as a part of a larger
+   * array; `uids` ascend.
+   */
+  changeBits(uids: ArrayLike<number>, change: ChangeOfBits, modseq: number): Uint32Array {
     const start = this.startOfRun(uids);
+    if (start >= 0 && this.#changeRun(start, start + uids.length, change)) {
+      this.#modseqs.fill(modseq, start, start + uids.length);
+      return this.uids.subarray(start, start + uids.length);
+    }
+    const { kept, added } = change;
     const changed = new Uint32Array(uids.length);
     let count = 0;
+    let next = Math.max(start, 0);
     for (let i = 0; i < uids.length; i++) {
-      const index = start >= 0 ? start + i : this.indexOf(uids[i]!);
-      if (index >= this.count || here[index] !== uids[i]) continue;
-      const bits = (flags[index]! & kept) | added;
-      if (bits === flags[index]) continue;
-      flags[index] = bits;
+      const uid = uids[i]!;
+      const index = next < this.count && this.uids[next] === uid ? next : this.indexOf(uid);
+      if (index >= this.count || this.uids[index] !== uid) continue;
+      next = index + 1;
+      const bits = (this.#flags[index]! & kept) | added;
+      if (bits === this.#flags[index]) continue;
+      this.#flags[index] = bits;
       this.#modseqs[index] = modseq;
-      changed[count++] = uids[i]!;
+      changed[count++] = uid;
     }
-    return count === changed.length ? changed : changed.slice(0, count);
+    return changed.subarray(0, count);
+  }
+
+  /** When each of them had the same bits, which are others then: mostly all messages of a folder change at once. */
+  #changeRun(start: number, end: number, { kept, added }: ChangeOfBits): boolean {
+    const flags = this.#flags;
+    const before = flags[start]!;
+    const bits = (before & kept) | added;
+    if (bits === before) return false;
+    for (let i = start; i < end; i++) if (flags[i] !== before) return false;
+    flags.fill(bits, start, end);
+    return true;
   }
 
   /** Room for `count` messages and some more: an eighth, so that there are never 16 octets a message. */

@@ -87,6 +87,10 @@ export class MirroredFolder implements FolderMirror {
     this.#columns.copyBits(into, from);
   }
 
+  startOfRun(uids: ArrayLike<number>): number {
+    return this.#columns.startOfRun(uids);
+  }
+
   isDeletedAt(index: number): boolean {
     return this.#columns.isDeletedAt(index);
   }
