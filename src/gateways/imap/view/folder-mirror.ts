@@ -44,6 +44,8 @@ export interface FolderMirror {
   readonly keywords: ReadonlySet<string>;
   /** The folder may have changed since the last `sync`: an event said so, or events may have been missed. */
   readonly isStale: boolean;
+  /** Nothing has changed since the last `sync`, as the owner on this node knows: `sync` would bring nothing. */
+  readonly isCurrent: boolean;
   /** The folder has changed at this modseq: it is stale if the mirror does not have the change. Undefined: it may have changed. */
   changedAt(modseq: number | undefined): void;
   /**

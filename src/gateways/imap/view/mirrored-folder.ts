@@ -38,7 +38,7 @@ export class MirroredFolder implements FolderMirror {
   #isDoubtful = true;
   /** The highest modseq of an event that may concern the folder. */
   #heard = 0;
-  /** Events up to this modseq are in the mirror. */
+  /** Changes of the account up to this modseq are in the mirror. */
   #settled = 0;
   readonly #watchers = new Set<() => void>();
   #running: Promise<void> | undefined;
@@ -69,6 +69,14 @@ export class MirroredFolder implements FolderMirror {
 
   get isStale(): boolean {
     return this.#isBehind || (!this.isGone && !this.#isFollowing);
+  }
+
+  get isCurrent(): boolean {
+    return !this.#isBehind && this.#settled === this.#position;
+  }
+
+  get #position(): number | undefined {
+    return this.#options.mailboxes.of(this.accountId).position;
   }
 
   indexOf(uid: number): number {
@@ -189,6 +197,7 @@ export class MirroredFolder implements FolderMirror {
   async #ask(): Promise<void> {
     if (this.isGone) return;
     const heard = this.#heard;
+    const position = this.#position ?? 0;
     this.#isDoubtful = false;
     let hasChanged: boolean;
     try {
@@ -198,7 +207,7 @@ export class MirroredFolder implements FolderMirror {
       this.#retryLater();
       throw err;
     }
-    this.#settled = Math.max(heard, this.modseq);
+    this.#settled = Math.max(heard, this.modseq, position);
     if (hasChanged) this.#tellWatchers();
     if (this.#isBehind) this.#follow();
   }

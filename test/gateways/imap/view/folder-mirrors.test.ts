@@ -355,3 +355,18 @@ test('flags are not taken in where something from before is missing, or is under
   t.false(mirror.takeFlags([3], { ...ADD_SEEN, mode: 'replace' }, { before: mirror.modseq, after: mirror.modseq + 1 }));
   t.deepEqual(mirror.keywordsAt(2), ['Zoë']);
 });
+
+test('on the node of the owner nobody is asked while the account has not changed', async (t) => {
+  const { owner, mirror } = await openedMirror(3);
+  t.false(mirror.isCurrent, 'the owner is elsewhere');
+  owner.isHere = true;
+  t.true(mirror.isCurrent);
+  const modseqs = owner.store(new Set([1, 3]), ADD_SEEN);
+  t.false(mirror.isCurrent);
+  t.true(mirror.takeFlags([1, 3], ADD_SEEN, modseqs));
+  t.true(mirror.isCurrent);
+  owner.modseq++;
+  t.false(mirror.isCurrent, 'of a change without an event');
+  await mirror.sync();
+  t.true(mirror.isCurrent);
+});

@@ -49,8 +49,12 @@ export class FolderOwner {
   #floor = 0;
   #events$ = new Subject<readonly MailboxEvent[]>();
 
+  /** Sessions are on the owner's node. */
+  isHere = false;
+
   readonly mailboxes = {
     of: () => ({
+      position: this.isHere ? this.modseq : undefined,
       ask: async (name: string, payload: Question) => {
         if (name !== 'folderChanges') throw new Error(`${name} is not asked of mirrors`);
         await turns(this.delays());

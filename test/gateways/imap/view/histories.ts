@@ -65,6 +65,7 @@ export async function runHistory(
   const owner = new FolderOwner();
   owner.deliver(initial);
   owner.delays = randomDelays(seed);
+  owner.isHere = seed % 2 === 0;
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes, pageSize });
   const open = async () => new View((await mirrors.open(ACCOUNT, FOLDER))!);
   const sessions = await Promise.all(
@@ -159,7 +160,7 @@ class TestSession {
       if (mirror.isStale) await mirror.sync();
       this.client.isHolding = !mayExpunge;
       await run();
-      if (mustSync || mirror.isStale) await mirror.sync();
+      if (mirror.isStale || (mustSync && !mirror.isCurrent)) await mirror.sync();
       this.#update(mayExpunge);
       this.client.isHolding = false;
     });
