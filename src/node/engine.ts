@@ -290,6 +290,7 @@ export async function startEngine(
     transport,
     ownership,
     streams,
+    host,
     store: stall,
     ...watched,
   });

@@ -83,6 +83,7 @@ export class FakeMailboxes {
 
   readonly refs: Mailboxes = {
     of: (accountId) => ({
+      position: undefined,
       ask: () => Promise.reject(new Error('the hub asks nothing of a mailbox')),
       events$: (): Observable<Batch> => {
         this.followed++;

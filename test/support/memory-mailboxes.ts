@@ -82,7 +82,7 @@ export async function startMemoryMailboxes(
     logger: log,
   });
   return {
-    actors: createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams }),
+    actors: createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams, host }),
     offers,
     reload: () => {
       epoch++;

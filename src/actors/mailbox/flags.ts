@@ -2,6 +2,7 @@
 // a bit are bits; `\Deleted` belongs to a placement; all others are keywords, of which an account has at most 200.
 import { flagBit, isDeletedFlag, isKeyword, MOST_KEYWORDS, SEEN } from '../../mail/flags.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
+import { modseqsOf } from './placing.js';
 import type { MailboxProtocol } from './protocol.js';
 import { found, rangesOf, selected } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
@@ -40,14 +41,19 @@ export function storeFlags(
   if (named.isDeleted && folderId === undefined) return { refusal: 'noSuchFlag' };
   const isTooMuch = keywordOctets(tx, slots, named.keywords, mode) > MOST_KEYWORD_OCTETS;
   if (isTooMuch) return { refusal: 'tooManyEmails' };
-  if (folderId === undefined || unchangedSince === undefined) {
+  if (folderId === undefined) {
     return { reply: { changed: store(tx, slots, named, mode, folderId), missing, modified: [] } };
+  }
+  const before = tx.folders.row(folderId)!.highestModseq;
+  if (unchangedSince === undefined) {
+    const changed = store(tx, slots, named, mode, folderId);
+    return { reply: { changed, missing, modified: [], folderModseqs: modseqsOf(tx, folderId, before) } };
   }
   const isModified = (slot: number) => tx.modseq(slot, folderId) > unchangedSince;
   const unmodified = slots.filter((slot) => !isModified(slot));
   const modified = slots.filter(isModified).map((slot) => tx.folders.uid(folderId, slot));
   const changed = store(tx, unmodified, named, mode, folderId);
-  return { reply: { changed, missing, modified: rangesOf(modified) } };
+  return { reply: { changed, missing, modified: rangesOf(modified), folderModseqs: modseqsOf(tx, folderId, before) } };
 }
 
 export function setRead(

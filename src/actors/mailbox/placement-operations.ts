@@ -26,7 +26,7 @@ const uidRanges = array(tuple([integer(), integer()]));
 /** Emails of the account, or what a folder holds under UIDs; UIDs that it does not hold are passed over. */
 const selection = union([object({ emailIds: array(string()) }), object({ folderId: string(), uids: uidRanges })]);
 
-/** HIGHESTMODSEQ of the folder where emails were put, before the command and after it. Owners of earlier versions leave it out. */
+/** HIGHESTMODSEQ of the folder that the command changed, before it and after it. Owners of earlier versions leave it out. */
 const folderModseqs = optional(object({ folderId: string(), before: number(), after: number() }));
 
 /**
@@ -128,8 +128,11 @@ export const placementOperations = {
       'storeFlags',
       ({ selection: by, unchangedSince }) => unchangedSince === undefined || 'uids' in by,
     ),
-    /** `changed`: had other flags before; `missing`: no email of this account. */
-    reply: object({ changed: integer(), missing: array(string()), modified: uidRanges }),
+    /**
+     * `changed`: had other flags before; `missing`: no email of this account. `folderModseqs`: for selections by UID; all that is
+     * changed in the folder is at the second.
+     */
+    reply: object({ changed: integer(), missing: array(string()), modified: uidRanges, folderModseqs }),
     refusals: ['noSuchFolder', 'noSuchFlag', 'tooManyKeywords', 'tooManyEmails'],
     onRepeat: 'remembered',
   }),

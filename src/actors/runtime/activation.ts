@@ -55,6 +55,8 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
   #queries = 0;
   #over = false;
   lastUsed: number;
+  /** Number of the newest change; undefined until the state is loaded. */
+  position: number | undefined;
 
   constructor(behavior: Behavior<P, S, T, R>, host: ActivationHost, accountId: string, epoch: number) {
     this.accountId = accountId;
@@ -107,6 +109,7 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
     this.#weigh(state);
     this.#host.loaded();
     const position = this.#behavior.position(state);
+    this.position = position;
     this.#host.publish({ v: PACKET_VERSION, accountId: this.accountId, after: position, seq: position, events: [] });
     return state;
   }
@@ -192,6 +195,7 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
           for (const waiting of [...commands, ...this.#queue.take(MAX_QUEUED)]) waiting.answer({ kind: 'notOwner' });
           return;
         }
+        this.position = this.#behavior.position(state);
         commands.forEach((waiting, i) => {
           waiting.answer(planned.replies[i]!);
         });

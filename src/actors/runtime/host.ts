@@ -48,6 +48,8 @@ export interface Host extends Tenant {
   readonly size: number;
   /** Adds up over all actors when it is read. */
   readonly load: HostLoad;
+  /** Number of the account's newest change; undefined when the account is not owned or not in memory. */
+  positionOf(accountId: string): number | undefined;
   /** Stops taking requests and waits until what was taken is committed and answered. */
   stop(): Promise<void>;
 }
@@ -240,6 +242,10 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     },
     get load() {
       return load();
+    },
+    positionOf(accountId) {
+      const activation = activations.get(accountId);
+      return activation?.epoch === ownership.epochOf(accountId) ? activation?.position : undefined;
     },
     settle,
     vacate,

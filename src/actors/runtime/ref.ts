@@ -25,6 +25,11 @@ export interface ResumePoint {
 }
 
 export interface Ref<P extends Protocol> {
+  /**
+   * Number of the account's newest change, when this node owns the actor and has it in memory: no reply to a command or a query has a
+   * later one. Undefined elsewhere.
+   */
+  readonly position: number | undefined;
   /** @throws ActorFault when the actor cannot be reached or fails; expected outcomes are values. */
   ask<N extends Name<P>>(name: N, payload: Payload<P, N>, options?: AskOptions): Promise<Outcome<P, N>>;
   /**

@@ -7,6 +7,7 @@ import { StoreFault } from '../../store/errors.js';
 import { shardOf } from '../../store/shard.js';
 import { ActorFault } from './errors.js';
 import type { EventStreams } from './event-streams.js';
+import type { Host } from './host.js';
 import { type AskOutcome, type Meter, NO_METER } from './meter.js';
 import { OwnerRetry } from './owner-retry.js';
 import type { Ownership } from './ownership.js';
@@ -29,6 +30,8 @@ export interface RefsOptions<P extends Protocol> {
   readonly transport: Transport;
   readonly ownership: Pick<Ownership, 'shards' | 'epochOf' | 'relocations$' | 'missing'>;
   readonly streams: EventStreams<EventOf<P>>;
+  /** Of this node. */
+  readonly host?: Pick<Host, 'positionOf'>;
   /** Fails what is asked when the store stops answering: the owner cannot commit, and soon owns nothing. */
   readonly store?: StoreAnswers;
   /** How long an ask waits for an owner, in ms; 6,000 when absent. */
@@ -45,7 +48,7 @@ interface StoreAnswers {
 type Opened = { readonly reply: unknown } | { readonly refusal: string };
 
 export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P> {
-  const { protocol, transport, ownership, streams, store, ownerWaitMs = OWNER_WAIT_MS } = options;
+  const { protocol, transport, ownership, streams, host, store, ownerWaitMs = OWNER_WAIT_MS } = options;
   const { meter = NO_METER, tracer = NO_TRACER } = options;
   const isWatched = meter !== NO_METER || tracer !== NO_TRACER;
   const relocations = new Relocations(ownership.relocations$);
@@ -126,6 +129,9 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
   return {
     of(accountId): Ref<P> {
       return {
+        get position() {
+          return host?.positionOf(accountId);
+        },
         ask: (name, payload, ask_) => ask(accountId, name, payload, ask_) as never,
         events$: (after) => streams.of(accountId, after),
         resume: (from) => streams.resume(accountId, from),

@@ -8,7 +8,7 @@ import { bad, type Completion, no, type Suspension } from './completion.js';
 import { completionOf, isBug } from './faults.js';
 import type { ImapSession, SuspendedCommand } from './imap-session.js';
 import { highestModseq } from './responses/updates.js';
-import { writeSearchUpdates } from './search/updating-searches.js';
+import { hasUpdatingSearches, writeSearchUpdates } from './search/updating-searches.js';
 import type { SessionState } from './session.js';
 import type { ReceivedCommand } from './wire/command-source.js';
 
@@ -77,7 +77,7 @@ async function carryOut(session: ImapSession, row: Command, received: Runnable):
   if (isUid && row.hasUidForm !== true) return NO_UID_FORM;
   if (!row.states.includes(session.state)) return wrongState(session, row);
   const args = received.kind === 'stream' ? received.stream : argumentsOf(session, row, received);
-  if (session.isLoggedIn && !(await holds(session))) {
+  if (session.isLoggedIn && isLoginDoubtful(session) && !(await holds(session))) {
     session.end('The credential is no longer valid', 'EXPIRED');
     return LOGIN_ENDED;
   }
@@ -108,7 +108,7 @@ async function tellChanges(session: ImapSession, row: Command, send: () => unkno
   if (selected === undefined || session.isOver) return;
   const { mirror } = selected.view;
   const readsBack = row.readsBack === true || (row.needsWrite === true && row.hasSynced !== true);
-  if (mirror.isStale || readsBack) {
+  if (mirror.isStale || (readsBack && !mirror.isCurrent)) {
     // The command is committed, so it succeeds; the changes are sent with the next command.
     await mirror.sync().catch((err: unknown) => {
       session.log.warn({ err, command: row.name, ...about(session) }, 'changes of a mailbox could not be read');
@@ -121,7 +121,7 @@ async function tellChanges(session: ImapSession, row: Command, send: () => unkno
       send();
       if (session.output.ready !== undefined) await session.output.ready;
     } while (session.selected === selected && selected.view.owesFlags);
-    await writeSearchUpdates(session);
+    if (hasUpdatingSearches(selected.view)) await writeSearchUpdates(session);
   }
 }
 
@@ -146,10 +146,14 @@ async function complete(
   session.context.meter.completed(row?.name ?? 'unknown', status, performance.now() - began);
 }
 
-/** Whether the credential is still valid: the event of a revocation may be lost. @throws StoreFault, ProviderUnavailable */
+/** The event of a revocation may be lost. */
+function isLoginDoubtful({ heldAt, context }: ImapSession): boolean {
+  return performance.now() - heldAt >= context.limits.heldMs;
+}
+
+/** Whether the credential is still valid. @throws StoreFault, ProviderUnavailable */
 async function holds(session: ImapSession): Promise<boolean> {
   const now = performance.now();
-  if (now - session.heldAt < session.context.limits.heldMs) return true;
   if (!(await session.context.signIn.holds(session.login))) return false;
   session.heldAt = now;
   return true;

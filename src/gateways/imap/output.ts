@@ -15,8 +15,8 @@ export interface Output {
 
 /** Where the octets go: a `LineConnection`. */
 export interface Sink {
-  /** Returns a promise when the writer should wait before it writes again. */
-  write(octets: Uint8Array): Promise<void> | undefined;
+  /** Each character of a string is one octet. Returns a promise when the writer should wait before it writes again. */
+  write(octets: string | Uint8Array): Promise<void> | undefined;
 }
 
 const FLUSH_AT = 65_536;
@@ -55,7 +55,7 @@ export class ConnectionOutput implements Output {
 
   flush(): void {
     if (this.#text === '') return;
-    const octets = Buffer.from(this.#text, 'latin1');
+    const octets = this.#text;
     this.#text = '';
     this.#send(octets);
   }
@@ -66,7 +66,7 @@ export class ConnectionOutput implements Output {
     this.flush();
   }
 
-  #send(octets: Uint8Array): void {
+  #send(octets: string | Uint8Array): void {
     const full = this.#sink.write(octets);
     if (full === undefined || full === this.ready) return;
     this.ready = full;

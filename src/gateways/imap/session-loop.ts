@@ -33,7 +33,7 @@ export class SessionLoop implements LineSession {
       if (session.suspended === undefined) {
         const received = await this.#source.next();
         if (received === undefined) return 'over';
-        await session.notifier?.hold();
+        if (session.notifier !== undefined) await session.notifier.hold();
         await dispatch(session, this.#table, received);
         this.#input.giveMemory();
       } else {

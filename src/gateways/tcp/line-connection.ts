@@ -156,7 +156,7 @@ export class LineConnection {
     }
   }
 
-  /** Returns a promise when the session should wait before it writes again. */
+  /** Each character of a string is one octet. Returns a promise when the session should wait before it writes again. */
   write(octets: string | Uint8Array): Promise<void> | undefined {
     return this.#writer.write(octets);
   }

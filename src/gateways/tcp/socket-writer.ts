@@ -24,6 +24,9 @@ const DEFAULT_WRITER_LIMITS: WriterLimits = {
   stalledMs: 60_000,
 };
 
+/** Those who have written in this turn of the event loop: one callback is for all of them. */
+let scheduled: SocketWriter[] = [];
+
 /** Never added to. */
 const NOBODY: (() => void)[] = [];
 
@@ -31,6 +34,8 @@ export class SocketWriter {
   readonly #limits: WriterLimits;
   #socket: LineSocket;
   #isCorked = false;
+  /** Among those that are told when the turn is over. */
+  #isScheduled = false;
   /** The socket's `drain` is listened to: few sockets ever need it. */
   #isHeard = false;
   #stalled: NodeJS.Timeout | undefined;
@@ -62,13 +67,17 @@ export class SocketWriter {
     return this.#socket.writableLength;
   }
 
-  /** Returns a promise when the caller has to wait before it writes again; the promise is kept too when the connection ends. */
+  /**
+   * Each character of a string is one octet. Returns a promise when the caller has to wait before it writes again; the promise is
+   * kept too when the connection ends.
+   */
   write(octets: string | Uint8Array): Promise<void> | undefined {
     const socket = this.#socket;
     if (!socket.writable) return undefined;
     this.#pressed = socket.writableLength < this.#limits.highWater ? 0 : this.#pressed + octets.length;
     this.#cork(socket);
-    socket.write(octets);
+    if (typeof octets === 'string') socket.write(octets, 'latin1');
+    else socket.write(octets);
     if (this.#pressed > this.#limits.mostBuffered) {
       socket.destroy();
       return undefined;
@@ -102,7 +111,15 @@ export class SocketWriter {
     if (this.#isCorked) return;
     this.#isCorked = true;
     socket.cork();
-    setImmediate(() => this.#uncork(socket));
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    if (scheduled.push(this) === 1) setImmediate(endTurn);
+  }
+
+  /** The turn is over. */
+  turned(): void {
+    this.#isScheduled = false;
+    this.uncork();
   }
 
   #uncork(socket: LineSocket): void {
@@ -134,6 +151,12 @@ export class SocketWriter {
     this.#waiting = NOBODY;
     for (const resolve of waiting) resolve();
   }
+}
+
+function endTurn(): void {
+  const over = scheduled;
+  scheduled = [];
+  for (const writer of over) writer.turned();
 }
 
 /** Octets that have left: `bytesWritten` counts what waits, too. */

@@ -167,11 +167,15 @@ test('a conditional store leaves alone what was changed later, also within one c
       flags,
       ...(unchangedSince !== undefined && { unchangedSince }),
     });
-  const [, second] = await Promise.all([store([[2, 2]], ['\\Deleted']), store([[1, 9]], ['\\Flagged'], before)]);
-  t.deepEqual(second.reply, { changed: 2, missing: [], modified: [[2, 2]] });
+  const [first, second] = await Promise.all([store([[2, 2]], ['\\Deleted']), store([[1, 9]], ['\\Flagged'], before)]);
+  const { folderId } = first.reply!.folderModseqs!;
+  const folderModseqs = { folderId, before: before + 1, after: before + 2 };
+  t.deepEqual(first.reply?.folderModseqs, { folderId, before, after: before + 1 });
+  t.deepEqual(second.reply, { changed: 2, missing: [], modified: [[2, 2]], folderModseqs });
   world.reload();
   const third = await store([[1, 3]], ['\\Seen'], before);
-  t.deepEqual(third.reply, { changed: 0, missing: [], modified: [[1, 3]] });
+  const unchanged = { folderId, before: before + 2, after: before + 2 };
+  t.deepEqual(third.reply, { changed: 0, missing: [], modified: [[1, 3]], folderModseqs: unchanged });
   t.is((await store([[1, 3]], ['\\Seen'], await modseq())).reply?.changed, 3);
   await world.end();
 });

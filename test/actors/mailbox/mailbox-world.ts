@@ -139,7 +139,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     log: events,
     logger: log,
   });
-  const mailboxes: MailboxActors = createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams });
+  const mailboxes: MailboxActors = createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams, host });
   let number = 0;
 
   async function spool(accountIds: readonly string[], receivedAt: number, mail: Mail = {}) {

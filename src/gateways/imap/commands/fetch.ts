@@ -23,6 +23,7 @@ const GROUP_OCTETS = 512 * 1024;
 const MOST_TEXT = 8 * 1024 * 1024;
 const MODSEQ: FetchAttribute = { type: 'MODSEQ' };
 const UID: FetchAttribute = { type: 'UID' };
+const SEEN_ADDED = { mode: 'add' as const, flags: ['\\Seen'] };
 
 export const fetchCommands = [
   command<FetchArguments>({
@@ -359,12 +360,10 @@ class Fetching {
   /** A refusal (the folder is gone) is ignored: the messages are still read. */
   async #markSeen(uids: readonly number[]): Promise<void> {
     const { context, accountId } = this.#session;
-    await context.mailboxes.of(accountId).ask('storeFlags', {
-      selection: { folderId: this.#selected.folderId, uids: rangesOf(uids) },
-      mode: 'add',
-      flags: ['\\Seen'],
-    });
-    await this.#view.mirror.sync();
+    const { mirror } = this.#view;
+    const selection = { folderId: this.#selected.folderId, uids: rangesOf(uids) };
+    const { reply } = await context.mailboxes.of(accountId).ask('storeFlags', { selection, ...SEEN_ADDED });
+    if (!mirror.takeFlags(uids, SEEN_ADDED, reply?.folderModseqs)) await mirror.sync();
   }
 }
 

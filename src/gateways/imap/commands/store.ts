@@ -4,7 +4,7 @@ import { command } from '../command.js';
 import { type Completion, no, ok, Refused } from '../completion.js';
 import { refusalCompletion } from '../faults.js';
 import { type StoreArguments, storeArguments } from '../grammar/store.js';
-import { batchesOf } from '../mailboxes/uid-ranges.js';
+import { MOST_MESSAGES, rangesOf } from '../mailboxes/uid-ranges.js';
 import { flagList } from '../responses/flags.js';
 import { ResponseWriter } from '../responses/response-writer.js';
 import { writeNewKeywords } from '../responses/updates.js';
@@ -33,12 +33,12 @@ async function store(session: Session, args: StoreArguments, isUid: boolean): Pr
   const positions = present(view, named);
   const uids = uidsAt(view, positions);
   const settle = args.isSilent ? view.expectFlags(uids, args) : undefined;
-  const modified = await storeFlags(session, uids, args);
-  await view.mirror.sync();
+  const { modified, isTaken, aloneUntil } = await storeFlags(session, uids, args);
+  if (!isTaken) await view.mirror.sync();
   const stored = modified.size === 0 ? positions : positions.filter((position) => !modified.has(view.uidAt(position)));
   // What changes while the answers are written is told after them.
   if (settle === undefined) view.flagsTold(modified.size === 0 ? uids : uidsAt(view, stored));
-  else settle();
+  else settle(aloneUntil === view.mirror.modseq);
   if (!args.isSilent || session.enabled.has('CONDSTORE')) await answer(session, stored, args, isUid);
   // UIDs that are gone are passed over; sequence numbers of such messages are not (RFC 2180 §4.2).
   const isComplete = isUid || (positions.length === named.length && present(view, stored).length === stored.length);
@@ -47,6 +47,10 @@ async function store(session: Session, args: StoreArguments, isUid: boolean): Pr
 
 /** `map` of a typed array takes ten times as long. */
 function uidsAt(view: FolderView, positions: Uint32Array): Uint32Array {
+  const { length } = positions;
+  const first = positions[0] ?? 0;
+  // All in a row: what is there of the view's own array is never changed.
+  if (length > 0 && positions[length - 1]! - first === length - 1) return view.uids.subarray(first, first + length);
   const uids = new Uint32Array(positions.length);
   for (let i = 0; i < positions.length; i++) uids[i] = view.uidAt(positions[i]!);
   return uids;
@@ -57,26 +61,39 @@ function present(view: FolderView, positions: Uint32Array): Uint32Array {
   return view.hasExpunged ? positions.filter((position) => view.indexAt(position) >= 0) : positions;
 }
 
-/** Returns the UIDs of messages that were left alone because they were changed after `unchangedSince`. */
-async function storeFlags(
-  session: Session,
-  uids: Uint32Array,
-  { mode, flags, unchangedSince }: StoreArguments,
-): Promise<Set<number>> {
+interface StoredFlags {
+  /** UIDs of messages that were left alone because they were changed after `unchangedSince`. */
+  readonly modified: ReadonlySet<number>;
+  /** The mirror has the change. */
+  readonly isTaken: boolean;
+  /** Modseq up to which nothing else has changed the folder since the command began; undefined when that is not known. */
+  readonly aloneUntil: number | undefined;
+}
+
+async function storeFlags(session: Session, uids: Uint32Array, args: StoreArguments): Promise<StoredFlags> {
+  const { mode, flags, unchangedSince } = args;
   const mailbox = session.context.mailboxes.of(session.accountId);
-  const { folderId } = session.selected!;
+  const { folderId, view } = session.selected!;
+  const { mirror } = view;
   const modified = new Set<number>();
-  for (const ranges of batchesOf(uids)) {
+  let isTaken = true;
+  let aloneUntil: number | undefined = mirror.modseq;
+  for (let at = 0; at < uids.length; at += MOST_MESSAGES) {
+    const part = uids.subarray(at, at + MOST_MESSAGES);
     const { reply, refusal } = await mailbox.ask('storeFlags', {
-      selection: { folderId, uids: ranges },
+      selection: { folderId, uids: rangesOf(part) },
       mode,
       flags: [...flags],
       ...(unchangedSince !== undefined && { unchangedSince }),
     });
     if (reply === undefined) throw new Refused(refusalCompletion(refusal));
     for (const [first, last] of reply.modified) for (let uid = first; uid <= last; uid++) modified.add(uid);
+    const stored = reply.modified.length === 0 ? part : part.filter((uid) => !modified.has(uid));
+    const { folderModseqs } = reply;
+    aloneUntil = folderModseqs?.before === aloneUntil ? folderModseqs?.after : undefined;
+    isTaken = mirror.takeFlags(stored, args, folderModseqs) && isTaken;
   }
-  return modified;
+  return { modified, isTaken, aloneUntil: isTaken ? aloneUntil : undefined };
 }
 
 /** FETCH responses: flags unless the client knows them, and modseqs once it has asked for such (RFC 7162 §3.1.3). */

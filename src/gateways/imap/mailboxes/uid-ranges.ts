@@ -7,6 +7,9 @@ type UidRange = [first: number, last: number];
 
 /** `uids` ascend. */
 export function rangesOf(uids: ArrayLike<number>): UidRange[] {
+  const { length } = uids;
+  // Mostly they follow each other.
+  if (length > 0 && uids[length - 1]! - uids[0]! === length - 1) return [[uids[0]!, uids[length - 1]!]];
   const ranges: UidRange[] = [];
   for (let from = 0, to = 1; from < uids.length; from = to++) {
     while (to < uids.length && uids[to] === uids[to - 1]! + 1) to++;
@@ -16,6 +19,6 @@ export function rangesOf(uids: ArrayLike<number>): UidRange[] {
 }
 
 /** As many commands as the UIDs need. */
-export function* batchesOf(uids: readonly number[] | Uint32Array): Generator<UidRange[]> {
+export function* batchesOf(uids: readonly number[]): Generator<UidRange[]> {
   for (let at = 0; at < uids.length; at += MOST_MESSAGES) yield rangesOf(uids.slice(at, at + MOST_MESSAGES));
 }

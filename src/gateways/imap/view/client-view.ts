@@ -2,14 +2,8 @@
 // mirror's own array, which all sessions share. While one waits, the view goes on with the array of before, which the mirror
 // has left as it was, or with a copy where new messages have been told behind expunged ones.
 import type { SequenceSet } from '../grammar/sequence-set.js';
-import {
-  type ChangeOfBits,
-  changeOfBits,
-  expectedFlags,
-  type FlagChange,
-  type FlagState,
-  presentFlags,
-} from './expected-flags.js';
+import { type ChangeOfBits, changeOfBits, expectedFlags, type FlagState, presentFlags } from './expected-flags.js';
+import type { FlagChange } from './folder-mirror.js';
 import type { FolderView, ViewUpdates } from './folder-view.js';
 import { indexOfUid } from './mirror-columns.js';
 import type { MirroredFolder } from './mirrored-folder.js';
@@ -133,8 +127,20 @@ export class ClientView implements FolderView {
     if (this.#changed.size === 0) this.#changed = undefined;
   }
 
-  expectFlags(uids: ArrayLike<number>, change: FlagChange): () => void {
+  expectFlags(uids: ArrayLike<number>, change: FlagChange): (isAlone: boolean) => void {
     this.#collect();
+    const settle = this.#expected(uids, change);
+    return (isAlone) => {
+      if (!isAlone) settle();
+      else {
+        // All that was noted since is of this change, and where the client knew the flags it knows them now.
+        this.#note = this.mirror.journal.end;
+        this.#modseq = this.mirror.modseq;
+      }
+    };
+  }
+
+  #expected(uids: ArrayLike<number>, change: FlagChange): () => void {
     const { mirror } = this;
     const ofBits = mirror.keywords.size === 0 ? changeOfBits(change) : undefined;
     if (ofBits !== undefined) return this.#expectBits(uids, ofBits);
@@ -160,28 +166,43 @@ export class ClientView implements FolderView {
   /** Where no message has keywords, and none are given: from column to column, for mostly all messages of a folder change at once. */
   #expectBits(uids: ArrayLike<number>, { kept, added }: ChangeOfBits): () => void {
     const { mirror } = this;
-    const there = mirror.uids;
-    let indexes = this.#indexesOf(uids);
     const changed = this.#changed;
-    const expected = new Int32Array(uids.length);
-    for (let i = 0; i < uids.length; i++) {
-      const index = indexes[i]!;
-      const isKnown = index !== GONE && changed?.has(uids[i]!) !== true;
-      expected[i] = isKnown ? (mirror.bitsAt(index) & kept) | added : UNKNOWN;
-    }
-    return () => {
-      if (mirror.uids !== there) indexes = this.#indexesOf(uids);
-      const mayHaveKeywords = mirror.keywords.size > 0;
-      const told = new Uint32Array(uids.length);
-      let count = 0;
+    const start = changed === undefined ? mirror.startOfRun(uids) : GONE;
+    if (start === GONE) {
+      const indexes = this.#indexesOf(uids);
+      const expected = new Int32Array(uids.length);
       for (let i = 0; i < uids.length; i++) {
         const index = indexes[i]!;
-        if (index === GONE || expected[i] !== mirror.bitsAt(index)) continue;
-        if (mayHaveKeywords && mirror.keywordsAt(index).length > 0) continue;
-        told[count++] = uids[i]!;
+        const isKnown = index !== GONE && changed?.has(uids[i]!) !== true;
+        expected[i] = isKnown ? (mirror.bitsAt(index) & kept) | added : UNKNOWN;
       }
-      this.flagsTold(told.subarray(0, count));
+      return () => this.#settleBits(uids, expected);
+    }
+    // Mostly they are not looked at again.
+    const before = new Uint16Array(uids.length);
+    mirror.copyBits(before, start);
+    return () => {
+      this.#settleBits(
+        uids,
+        before.map((bits) => (bits & kept) | added),
+      );
     };
+  }
+
+  /** The client knows those that are as expected. */
+  #settleBits(uids: ArrayLike<number>, expected: ArrayLike<number>): void {
+    const { mirror } = this;
+    const indexes = this.#indexesOf(uids);
+    const mayHaveKeywords = mirror.keywords.size > 0;
+    const told = new Uint32Array(uids.length);
+    let count = 0;
+    for (let i = 0; i < uids.length; i++) {
+      const index = indexes[i]!;
+      if (index === GONE || expected[i] !== mirror.bitsAt(index)) continue;
+      if (mayHaveKeywords && mirror.keywordsAt(index).length > 0) continue;
+      told[count++] = uids[i]!;
+    }
+    this.flagsTold(told.subarray(0, count));
   }
 
   close(): void {

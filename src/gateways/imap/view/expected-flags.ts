@@ -1,13 +1,7 @@
 // What a client expects of the flags of messages after its STORE with .SILENT, and whether they have become so.
 import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
 import { flagBit, isDeletedFlag } from '../../../mail/flags.js';
-import type { FolderMirror } from './folder-mirror.js';
-
-export interface FlagChange {
-  readonly mode: 'add' | 'remove' | 'replace';
-  /** System flags with their backslash, and keywords. */
-  readonly flags: readonly string[];
-}
+import type { FlagChange, FolderMirror } from './folder-mirror.js';
 
 /** Flags of a message, the same for the same flags: bits alone, or one text when there are keywords. */
 export type FlagState = number | string;

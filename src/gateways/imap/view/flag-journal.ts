@@ -17,9 +17,15 @@ export class FlagJournal {
   /** `present`: messages of the folder. */
   add(uids: Uint32Array, present: number): void {
     if (uids.length === 0) return;
-    this.#notes.push(uids);
+    const most = Math.max(LEAST_KEPT, present / 8);
+    if (uids.length > most) {
+      this.clear();
+      return;
+    }
+    // A part of something larger would keep all of it.
+    this.#notes.push(uids.byteLength < uids.buffer.byteLength ? uids.slice() : uids);
     this.#uidCount += uids.length;
-    while (this.#uidCount > Math.max(LEAST_KEPT, present / 8)) this.#forgetFirst();
+    while (this.#uidCount > most) this.#forgetFirst();
   }
 
   /** Whoever asks for earlier notes must look at all messages. */

@@ -1,6 +1,18 @@
 // The messages of a selected folder, as this node knows them: columns in UID order, shared by all sessions of the node that have the
 // folder selected, and brought up to date from the owner of the mailbox (query `folderChanges`).
 
+export interface FlagChange {
+  readonly mode: 'add' | 'remove' | 'replace';
+  /** System flags with their backslash, and keywords. */
+  readonly flags: readonly string[];
+}
+
+/** HIGHESTMODSEQ of a folder before a command and after it. */
+export interface FolderModseqs {
+  readonly before: number;
+  readonly after: number;
+}
+
 export interface FolderMirror {
   readonly accountId: string;
   readonly folderId: string;
@@ -21,8 +33,10 @@ export interface FolderMirror {
   flagsAt(index: number): number;
   /** Bits of mail/flags, and `DELETED_BIT`. */
   bitsAt(index: number): number;
-  /** Of as many messages, from the first one on, as there is room for. */
-  copyBits(into: Uint16Array): void;
+  /** Of as many messages, from this index on, as there is room for. */
+  copyBits(into: Uint16Array, from?: number): void;
+  /** The index of the first of these messages (UIDs, ascending) where all are there and no UID is missing between them; else -1. */
+  startOfRun(uids: ArrayLike<number>): number;
   isDeletedAt(index: number): boolean;
   keywordsAt(index: number): readonly string[];
   modseqAt(index: number): number;
@@ -30,8 +44,15 @@ export interface FolderMirror {
   readonly keywords: ReadonlySet<string>;
   /** The folder may have changed since the last `sync`: an event said so, or events may have been missed. */
   readonly isStale: boolean;
+  /** Nothing has changed since the last `sync`, as the owner on this node knows: `sync` would bring nothing. */
+  readonly isCurrent: boolean;
   /** The folder has changed at this modseq: it is stale if the mirror does not have the change. Undefined: it may have changed. */
   changedAt(modseq: number | undefined): void;
+  /**
+   * Takes in a change of flags that the owner has stored for these messages (UIDs, ascending), without a question. False where that
+   * needs more than is known here: `sync` then. `modseqs`: undefined where the owner does not say them.
+   */
+  takeFlags(uids: ArrayLike<number>, change: FlagChange, modseqs: FolderModseqs | undefined): boolean;
   /** Asks the owner for what changed; calls at the same time share the question. @throws ActorFault */
   sync(): Promise<void>;
   /**

@@ -1,8 +1,7 @@
 // One session's view of the selected mailbox: which message has which sequence number for the client, and what the client has
 // not been told yet. Pure: the mirror is what there is, the view is what the client knows of it.
 import type { SequenceSet } from '../grammar/sequence-set.js';
-import type { FlagChange } from './expected-flags.js';
-import type { FolderMirror } from './folder-mirror.js';
+import type { FlagChange, FolderMirror } from './folder-mirror.js';
 
 export interface ViewUpdates {
   /** Expunged messages, ascending by sequence number as the client knows them before any of them is told. */
@@ -46,9 +45,10 @@ export interface FolderView {
   /** The client knows the flags of these messages as they are in the mirror now: FETCH of FLAGS. */
   flagsTold(uids: ArrayLike<number>): void;
   /**
-   * Before a STORE with .SILENT. Call the result when the mirror has the outcome: the client knows the flags of those messages
-   * that have become as it expects; where another session changed flags too, they are told.
+   * Before a STORE with .SILENT; `uids` ascend. Call the result when the mirror has the outcome: the client knows the flags of those
+   * messages that have become as it expects; where another session changed flags too, they are told. `isAlone`: nothing but this
+   * change has changed the folder meanwhile.
    */
-  expectFlags(uids: ArrayLike<number>, change: FlagChange): () => void;
+  expectFlags(uids: ArrayLike<number>, change: FlagChange): (isAlone: boolean) => void;
   close(): void;
 }

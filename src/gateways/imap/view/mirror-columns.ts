@@ -1,5 +1,6 @@
 // The messages of a folder as columns in UID order: 14 octets each, and keywords beside them.
 import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
+import type { ChangeOfBits } from './expected-flags.js';
 import { KeywordColumn } from './keyword-column.js';
 import type { ChangesPage } from './owner-changes.js';
 
@@ -44,8 +45,8 @@ export class MirrorColumns {
     return this.#flags[index]!;
   }
 
-  copyBits(into: Uint16Array): void {
-    into.set(this.#flags.subarray(0, into.length));
+  copyBits(into: Uint16Array, from: number): void {
+    into.set(this.#flags.subarray(from, from + into.length));
   }
 
   isDeletedAt(index: number): boolean {
@@ -134,6 +135,54 @@ export class MirrorColumns {
     this.#remove(page.expunged);
     // A copy: the journal keeps it for long, and with a part it would keep the whole page.
     return page.uids.slice(0, known);
+  }
+
+  /** The index of the first of these messages, ascending, where all of them are here and no UID is missing between them; else -1. */
+  startOfRun(uids: ArrayLike<number>): number {
+    const { length } = uids;
+    if (length === 0 || uids[length - 1]! - uids[0]! !== length - 1) return -1;
+    const start = this.indexOf(uids[0]!);
+    const end = start + length;
+    return end <= this.count && this.uids[start] === uids[0] && this.uids[end - 1] === uids[length - 1] ? start : -1;
+  }
+
+  /**
+   * Changes these messages, as far as they are here, and returns the UIDs of those that had other bits, perhaps as a part of a larger
+   * array; `uids` ascend.
+   */
+  changeBits(uids: ArrayLike<number>, change: ChangeOfBits, modseq: number): Uint32Array {
+    const start = this.startOfRun(uids);
+    if (start >= 0 && this.#changeRun(start, start + uids.length, change)) {
+      this.#modseqs.fill(modseq, start, start + uids.length);
+      return this.uids.subarray(start, start + uids.length);
+    }
+    const { kept, added } = change;
+    const changed = new Uint32Array(uids.length);
+    let count = 0;
+    let next = Math.max(start, 0);
+    for (let i = 0; i < uids.length; i++) {
+      const uid = uids[i]!;
+      const index = next < this.count && this.uids[next] === uid ? next : this.indexOf(uid);
+      if (index >= this.count || this.uids[index] !== uid) continue;
+      next = index + 1;
+      const bits = (this.#flags[index]! & kept) | added;
+      if (bits === this.#flags[index]) continue;
+      this.#flags[index] = bits;
+      this.#modseqs[index] = modseq;
+      changed[count++] = uid;
+    }
+    return changed.subarray(0, count);
+  }
+
+  /** When each of them had the same bits, which are others then: mostly all messages of a folder change at once. */
+  #changeRun(start: number, end: number, { kept, added }: ChangeOfBits): boolean {
+    const flags = this.#flags;
+    const before = flags[start]!;
+    const bits = (before & kept) | added;
+    if (bits === before) return false;
+    for (let i = start; i < end; i++) if (flags[i] !== before) return false;
+    flags.fill(bits, start, end);
+    return true;
   }
 
   /** Room for `count` messages and some more: an eighth, so that there are never 16 octets a message. */

@@ -2,8 +2,9 @@
 // the owner (decision 0043). One question runs at a time; a call of `sync` while one runs waits for the next question, so that a
 // change made before the call is in the mirror when the call returns.
 import type { MailboxEvent, Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { changeOfBits } from './expected-flags.js';
 import { FlagJournal } from './flag-journal.js';
-import type { FolderMirror } from './folder-mirror.js';
+import type { FlagChange, FolderMirror, FolderModseqs } from './folder-mirror.js';
 import { MirrorColumns } from './mirror-columns.js';
 import { type OwnerChanges, readChanges } from './owner-changes.js';
 
@@ -37,7 +38,7 @@ export class MirroredFolder implements FolderMirror {
   #isDoubtful = true;
   /** The highest modseq of an event that may concern the folder. */
   #heard = 0;
-  /** Events up to this modseq are in the mirror. */
+  /** Changes of the account up to this modseq are in the mirror. */
   #settled = 0;
   readonly #watchers = new Set<() => void>();
   #running: Promise<void> | undefined;
@@ -70,6 +71,14 @@ export class MirroredFolder implements FolderMirror {
     return this.#isBehind || (!this.isGone && !this.#isFollowing);
   }
 
+  get isCurrent(): boolean {
+    return !this.#isBehind && this.#settled === this.#position;
+  }
+
+  get #position(): number | undefined {
+    return this.#options.mailboxes.of(this.accountId).position;
+  }
+
   indexOf(uid: number): number {
     return this.#columns.indexOf(uid);
   }
@@ -82,8 +91,12 @@ export class MirroredFolder implements FolderMirror {
     return this.#columns.bitsAt(index);
   }
 
-  copyBits(into: Uint16Array): void {
-    this.#columns.copyBits(into);
+  copyBits(into: Uint16Array, from = 0): void {
+    this.#columns.copyBits(into, from);
+  }
+
+  startOfRun(uids: ArrayLike<number>): number {
+    return this.#columns.startOfRun(uids);
   }
 
   isDeletedAt(index: number): boolean {
@@ -145,6 +158,20 @@ export class MirroredFolder implements FolderMirror {
     this.#isFollowing = false;
   }
 
+  takeFlags(uids: ArrayLike<number>, change: FlagChange, modseqs: FolderModseqs | undefined): boolean {
+    // An answer that is under way may be from before the change, and a change that is missing here is one to ask for.
+    if (this.#running !== undefined || this.isGone || modseqs?.before !== this.modseq) return false;
+    const bits = changeOfBits(change);
+    if (bits === undefined || (change.mode === 'replace' && this.keywords.size > 0)) return false;
+    const { after } = modseqs;
+    if (after === this.modseq) return true;
+    this.journal.add(this.#columns.changeBits(uids, bits, after), this.count);
+    this.modseq = after;
+    this.#settled = Math.max(this.#settled, after);
+    this.#tellWatchers();
+    return true;
+  }
+
   sync(): Promise<void> {
     if (this.#running === undefined) return this.#start();
     this.#next ??= this.#running.then(
@@ -170,6 +197,7 @@ export class MirroredFolder implements FolderMirror {
   async #ask(): Promise<void> {
     if (this.isGone) return;
     const heard = this.#heard;
+    const position = this.#position ?? 0;
     this.#isDoubtful = false;
     let hasChanged: boolean;
     try {
@@ -179,9 +207,13 @@ export class MirroredFolder implements FolderMirror {
       this.#retryLater();
       throw err;
     }
-    this.#settled = Math.max(heard, this.modseq);
-    if (hasChanged) for (const callback of [...this.#watchers]) callback();
+    this.#settled = Math.max(heard, this.modseq, position);
+    if (hasChanged) this.#tellWatchers();
     if (this.#isBehind) this.#follow();
+  }
+
+  #tellWatchers(): void {
+    for (const callback of [...this.#watchers]) callback();
   }
 
   /** An event that concerns the folder has come since the owner was asked, or may have been missed. */

@@ -117,7 +117,7 @@ test('a STORE with .SILENT is not told, but for what another session made of the
   owner.store(new Set([3]), { mode: 'add', flags: ['\\Flagged'] });
   owner.store(new Set([1, 2, 3]), { mode: 'add', flags: ['\\Seen', 'work'] });
   await view.mirror.sync();
-  settle();
+  settle(false);
   t.deepEqual(view.takeUpdates(true).flagged, [2]);
 });
 
@@ -128,7 +128,7 @@ test('a change that the client did not know of before its silent STORE is told',
   const settle = view.expectFlags([1, 2], { mode: 'replace', flags: ['\\Seen'] });
   owner.store(new Set([1, 2]), { mode: 'replace', flags: ['\\Seen'] });
   await view.mirror.sync();
-  settle();
+  settle(false);
   t.deepEqual(view.takeUpdates(true).flagged, [0]);
 });
 
@@ -155,10 +155,14 @@ test('a view that is closed twice gives its mirror back once', async (t) => {
 
 test('what a silent STORE expects of a message is not asked of the whole folder', async (t) => {
   const { owner, view } = await opened(1_000);
-  view.mirror.copyBits = () => t.fail('all messages were looked at');
+  const { copyBits } = view.mirror;
+  view.mirror.copyBits = (into, from) => {
+    t.is(into.length, 1, 'other messages were looked at');
+    copyBits.call(view.mirror, into, from);
+  };
   const done = view.expectFlags([500], SEEN);
   owner.store(new Set([500, 501]), SEEN);
   await view.mirror.sync();
-  done();
+  done(false);
   t.deepEqual(view.takeUpdates(true).flagged, [500]);
 });

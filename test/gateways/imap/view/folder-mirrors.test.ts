@@ -299,3 +299,74 @@ test('many different sets of keywords do not stay when no message has them', asy
   t.true(mirror.keywords.size <= 150, `${mirror.keywords.size} names`);
   t.deepEqual(mirror.keywordsAt(0), ['k499']);
 });
+
+const ADD_SEEN = { mode: 'add', flags: ['\\Seen'] } as const;
+
+async function openedMirror(count: number) {
+  const owner = new FolderOwner();
+  owner.deliver(count);
+  const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });
+  const mirror = (await mirrors.open(ACCOUNT, FOLDER))!;
+  await turns(QUIET);
+  await mirror.sync();
+  owner.questions.length = 0;
+  return { owner, mirror };
+}
+
+test('flags that a command of a session has stored are taken in without a question', async (t) => {
+  const { owner, mirror } = await openedMirror(5);
+  owner.store(new Set([2]), { mode: 'add', flags: ['Zoë'] });
+  await mirror.sync();
+  owner.questions.length = 0;
+  let told = 0;
+  const unwatch = mirror.watch(() => void told++);
+  unwatch();
+  mirror.watch(() => void told++);
+  await turns(QUIET);
+  owner.questions.length = 0;
+  const change = { mode: 'add', flags: ['\\Seen', '\\Deleted'] } as const;
+  const before = mirror.modseq;
+  t.true(mirror.takeFlags([1, 2, 4, 9], change, { before, after: before + 3 }));
+  t.is(mirror.modseq, before + 3);
+  const modseqs = [0, 1, 2, 3, 4].map((index) => mirror.modseqAt(index) === before + 3);
+  t.deepEqual(modseqs, [true, true, false, true, false]);
+  t.deepEqual([mirror.flagsAt(1), mirror.isDeletedAt(1), mirror.keywordsAt(1)], [1, true, ['Zoë']]);
+  t.false(mirror.isStale);
+  t.is(told, 1);
+  t.true(mirror.takeFlags([1, 2], ADD_SEEN, { before: before + 3, after: before + 3 }));
+  t.is(told, 1);
+  t.deepEqual(owner.questions, []);
+});
+
+test('flags are not taken in where something from before is missing, or is under way', async (t) => {
+  const { owner, mirror } = await openedMirror(3);
+  const { modseq } = mirror;
+  t.false(mirror.takeFlags([1], ADD_SEEN, { before: modseq + 1, after: modseq + 2 }));
+  t.false(mirror.takeFlags([1], ADD_SEEN, undefined));
+  t.false(mirror.takeFlags([1], { mode: 'add', flags: ['Zoë'] }, { before: modseq, after: modseq + 1 }));
+  const syncing = mirror.sync();
+  const modseqs = owner.store(new Set([1]), ADD_SEEN);
+  t.false(mirror.takeFlags([1], ADD_SEEN, modseqs));
+  await syncing;
+  await mirror.sync();
+  t.is(mirror.flagsAt(0), 1);
+  owner.store(new Set([3]), { mode: 'add', flags: ['Zoë'] });
+  await mirror.sync();
+  t.false(mirror.takeFlags([3], { ...ADD_SEEN, mode: 'replace' }, { before: mirror.modseq, after: mirror.modseq + 1 }));
+  t.deepEqual(mirror.keywordsAt(2), ['Zoë']);
+});
+
+test('on the node of the owner nobody is asked while the account has not changed', async (t) => {
+  const { owner, mirror } = await openedMirror(3);
+  t.false(mirror.isCurrent, 'the owner is elsewhere');
+  owner.isHere = true;
+  t.true(mirror.isCurrent);
+  const modseqs = owner.store(new Set([1, 3]), ADD_SEEN);
+  t.false(mirror.isCurrent);
+  t.true(mirror.takeFlags([1, 3], ADD_SEEN, modseqs));
+  t.true(mirror.isCurrent);
+  owner.modseq++;
+  t.false(mirror.isCurrent, 'of a change without an event');
+  await mirror.sync();
+  t.true(mirror.isCurrent);
+});

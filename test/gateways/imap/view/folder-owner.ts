@@ -4,6 +4,7 @@ import { type Observable, Subject } from 'rxjs';
 import { DELETED_BIT, packFlags, packModseqs, packUids } from '../../../../src/actors/mailbox/packed-columns.js';
 import type { MailboxEvent, Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
 import { ActorFault } from '../../../../src/actors/runtime/errors.js';
+import type { FolderModseqs } from '../../../../src/gateways/imap/view/folder-mirror.js';
 import { flagBit } from '../../../../src/mail/flags.js';
 
 export const ACCOUNT = 'account';
@@ -48,8 +49,12 @@ export class FolderOwner {
   #floor = 0;
   #events$ = new Subject<readonly MailboxEvent[]>();
 
+  /** Sessions are on the owner's node. */
+  isHere = false;
+
   readonly mailboxes = {
     of: () => ({
+      position: this.isHere ? this.modseq : undefined,
       ask: async (name: string, payload: Question) => {
         if (name !== 'folderChanges') throw new Error(`${name} is not asked of mirrors`);
         await turns(this.delays());
@@ -78,14 +83,16 @@ export class FolderOwner {
     this.uidNext += count;
   }
 
-  store(uids: ReadonlySet<number>, change: FlagStore): void {
-    this.modseq++;
+  /** Returns the modseqs of the folder, as the reply to a command has them. */
+  store(uids: ReadonlySet<number>, change: FlagStore): FolderModseqs {
+    const before = this.modseq++;
     for (const message of this.messages) {
       if (!uids.has(message.uid)) continue;
       message.flags = changedFlags(message.flags, change);
       message.modseq = this.modseq;
     }
     this.publish('FlagsChanged', { emailId: 'e', flags: 0, changed: 0 });
+    return { before, after: this.modseq };
   }
 
   /** Those of the UIDs that are `\Deleted`; all that are without UIDs. */

@@ -3,6 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { ClientView } from '../../../../src/gateways/imap/view/client-view.js';
+import type { FlagChange } from '../../../../src/gateways/imap/view/folder-mirror.js';
 import type { ViewUpdates } from '../../../../src/gateways/imap/view/folder-view.js';
 import type { MirroredFolder } from '../../../../src/gateways/imap/view/mirrored-folder.js';
 import { history, runHistory } from './histories.js';
@@ -67,6 +68,16 @@ class Presumptuous extends ClientView {
 }
 
 test('a change of flags that a silent STORE hides is found', mustFail, Presumptuous);
+
+class Credulous extends ClientView {
+  /** As if no other session changed flags while a STORE with .SILENT is under way. */
+  override expectFlags(uids: ArrayLike<number>, change: FlagChange): () => void {
+    const settle = super.expectFlags(uids, change);
+    return () => settle(true);
+  }
+}
+
+test('a silent STORE that takes all changes for its own is found', mustFail, Credulous);
 
 class Short extends ClientView {
   override takeUpdates(mayExpunge: boolean): ViewUpdates {

@@ -65,6 +65,7 @@ export async function runHistory(
   const owner = new FolderOwner();
   owner.deliver(initial);
   owner.delays = randomDelays(seed);
+  owner.isHere = seed % 2 === 0;
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes, pageSize });
   const open = async () => new View((await mirrors.open(ACCOUNT, FOLDER))!);
   const sessions = await Promise.all(
@@ -159,7 +160,7 @@ class TestSession {
       if (mirror.isStale) await mirror.sync();
       this.client.isHolding = !mayExpunge;
       await run();
-      if (mustSync || mirror.isStale) await mirror.sync();
+      if (mirror.isStale || (mustSync && !mirror.isCurrent)) await mirror.sync();
       this.#update(mayExpunge);
       this.client.isHolding = false;
     });
@@ -188,12 +189,18 @@ class TestSession {
   async store(a: number, b: number, change: FlagStore, isSilent: boolean): Promise<void> {
     const positions = this.#positions(a, b);
     const uids = positions.map((position) => this.view.uidAt(position));
+    const { mirror } = this.view;
     const told = isSilent ? this.view.expectFlags(uids, change) : undefined;
+    const since = mirror.modseq;
     await turns(this.#owner.delays());
     const present = new Set(this.#owner.messages.map(({ uid }) => uid));
-    this.#owner.store(new Set(uids), change);
-    await this.view.mirror.sync();
-    told?.();
+    const modseqs = this.#owner.store(new Set(uids), change);
+    await turns(this.#owner.delays());
+    // Owners of earlier versions do not say the modseqs.
+    const isTaken = mirror.takeFlags(uids, change, this.#owner.delays() % 3 === 0 ? undefined : modseqs);
+    if (!isTaken) await mirror.sync();
+    await turns(this.#owner.delays());
+    told?.(isTaken && modseqs.before === since && modseqs.after === mirror.modseq);
     if (!isSilent) return;
     for (const position of positions) {
       const known = this.client.messages[position]!;

@@ -59,3 +59,40 @@ test('pages of messages that follow each other, and of some here and there, chan
     }),
   );
 });
+
+test('bits of messages of any set change, and those that had others are told', (t) => {
+  const sets = fc.array(
+    fc.record({
+      uids: fc.uniqueArray(fc.integer({ min: 1, max: 30 })),
+      run: fc.tuple(fc.nat(30), fc.nat(30)),
+      kept: fc.constantFrom(0, 0xfffe, 0xffff, 0x7fff),
+      added: fc.constantFrom(0, 1, 0x8001),
+    }),
+  );
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.integer({ min: 1, max: 30 })), sets, (there, changes) => {
+      const columns = new MirrorColumns();
+      columns.apply(page(Uint32Array.from(there).sort()));
+      const model = new Map(there.map((uid) => [uid, { bits: 0, modseq: 0 }]));
+      changes.forEach(({ uids, run: [first, last], kept, added }, i) => {
+        const named = new Set(uids);
+        for (let uid = Math.max(1, first); uid <= last; uid++) named.add(uid);
+        const changed: number[] = [];
+        for (const uid of [...named].sort((a, b) => a - b)) {
+          const before = model.get(uid)?.bits ?? -1;
+          const bits = (before & kept) | added;
+          if (before < 0 || bits === before) continue;
+          model.set(uid, { bits, modseq: i + 1 });
+          changed.push(uid);
+        }
+        const told = columns.changeBits(Uint32Array.from(named).sort(), { kept, added }, i + 1);
+        t.deepEqual([...told], changed);
+        for (const [uid, { bits, modseq }] of model) {
+          const index = columns.indexOf(uid);
+          t.deepEqual([columns.bitsAt(index), columns.modseqAt(index)], [bits, modseq]);
+        }
+      });
+    }),
+  );
+  t.pass();
+});
