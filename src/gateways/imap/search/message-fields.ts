@@ -98,15 +98,19 @@ export const firstMailbox = (field: AddressField): MessageText =>
     const first = firstAddress(header, field);
     if (first === undefined) return '';
     const at = first.address.lastIndexOf('@');
-    return casemapped(at < 0 ? first.address || first.name : first.address.slice(0, at));
+    return casemapped(unquoted(at < 0 ? first.address || first.name : first.address.slice(0, at)));
   });
 
 /** The name of the first address, else the address (RFC 5957 §3). */
 export const firstDisplayName = (field: AddressField): MessageText =>
   kept(`first display name ${field}`, ({ header }) => {
     const first = firstAddress(header, field);
-    return first === undefined ? '' : casemapped(first.name || first.address);
+    return first === undefined ? '' : casemapped(first.name || unquoted(first.address));
   });
+
+/** As an ENVELOPE has it (RFC 9051 §7.5.2). */
+const unquoted = (address: string): string =>
+  address.replace(/"((?:[^"\\]|\\.)*)"/gs, (_, text: string) => text.replace(/\\(.)/gs, '$1'));
 
 function firstAddress(header: Buffer, field: AddressField): IndexedAddress | undefined {
   for (const body of fieldFinder(field)(header)) {

@@ -247,6 +247,21 @@ test('SORT orders by each criterion, ties by the order of the mailbox, REVERSE o
   t.deepEqual(await ask('SEARCH $'), ['SEARCH 3']);
 });
 
+test('SORT compares addresses without the quotes that are written around a local part', async (t) => {
+  const quoted = '"pos\\"t 💌"@example.org';
+  const { ask } = await inbox(
+    t,
+    ['quiet@example.org', quoted, 'anna@example.org'].map((address) => ({
+      from: address,
+      to: `<${address}>`,
+      cc: address,
+      subject: 'x',
+    })),
+  );
+  for (const by of ['FROM', 'TO', 'CC', 'DISPLAYFROM', 'DISPLAYTO'])
+    t.deepEqual(await ask(`SORT (${by}) UTF-8 ALL`), ['SORT 3 2 1'], by);
+});
+
 test('SEARCH, SORT and THREAD of a folder that was read before know what has come and gone since', async (t) => {
   const { gateway, client, ask } = await inbox(t, [
     { subject: 'b', id: '<1@x>' },
