@@ -8,7 +8,7 @@ import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
 import { newEmail } from './new-email.js';
 import { endPlacements, modseqsOf } from './placing.js';
 import type { MailboxProtocol, OfferedAppend } from './protocol.js';
-import { folderNamed } from './selection.js';
+import { folderAt, folderNamed } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
 const DAY_MS = 86_400_000;
@@ -52,11 +52,13 @@ export function append(
 /** Appends messages that their commit stores. Whether Sent has a copy of a single one is looked up in the store first. */
 export function appendOffered(
   tx: MailboxTransaction,
-  { offerId, folderId, flags, otherFlags = [], replaces }: Payload<MailboxProtocol, 'appendOffered'>,
+  { offerId, folderId: named, path, flags, otherFlags = [], replaces }: Payload<MailboxProtocol, 'appendOffered'>,
 ): Outcome<MailboxProtocol, 'appendOffered'> {
   const offered = tx.offered(offerId);
   if (!('offer' in offered)) return { reply: offered };
   const { message, others } = offered.offer;
+  const folderId = path === undefined ? named : folderAt(tx.folders.rows(), path)?.id;
+  if (folderId === undefined) return { refusal: 'noSuchFolder' };
   if (others.length === 0 && folderNamed(tx, folderId)?.role === 'sent') return { reply: { isTaken: false } };
   const messages = [message, ...others].map(({ content, summary, receivedAt }, i) => {
     return { blob: content.hash, summary, receivedAt, flags: i === 0 ? flags : otherFlags[i - 1]! };

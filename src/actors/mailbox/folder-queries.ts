@@ -1,5 +1,4 @@
 // Queries about folders and labels: what they are, what they hold, and what changed in them.
-import { caseFolded } from '../../mail/case-fold.js';
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
@@ -10,6 +9,7 @@ import { listFolder } from './lists.js';
 import { packUids } from './packed-columns.js';
 import type { MailboxProtocol } from './protocol.js';
 import { folderNamed, type MailboxSearch, searchFolder, unlessTooLarge } from './search.js';
+import { folderAt } from './selection.js';
 import type { MailboxState } from './state.js';
 
 type Names =
@@ -43,9 +43,7 @@ export function folderQueries(
     },
 
     async folderAt(state, { path }) {
-      const wanted = caseFolded(path);
-      const row = rowsOf(state).find(({ name }) => caseFolded(name) === wanted);
-      return { reply: { folderId: row?.id ?? null } };
+      return { reply: { folderId: folderAt(rowsOf(state), path)?.id ?? null } };
     },
 
     async folderChanges(state, { folderId, ...asked }) {

@@ -74,6 +74,8 @@ export const placementOperations = {
     payload: object({
       offerId: string(),
       folderId: string(),
+      /** In place of `folderId`. An earlier version, which does not know it, has no such offer either. */
+      path: optional(string()),
       flags: array(string()),
       /** Of the messages behind the first. An earlier version finds no offer of several. */
       otherFlags: optional(array(array(string()))),

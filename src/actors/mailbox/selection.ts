@@ -1,5 +1,6 @@
 // Which emails a command is about: by id, or by the UIDs of a folder, as the batch so far has left them. And which folder,
 // by id or by the role of one that every account has.
+import { caseFolded } from '../../mail/case-fold.js';
 import { isUuid } from '../../mail/ids.js';
 import { type FolderRow, SYSTEM_ROLES } from '../../store/mailbox-rows.js';
 import type { Payload } from '../runtime/protocol.js';
@@ -25,6 +26,11 @@ interface Selected {
 export function folderNamed(tx: MailboxTransaction, name: string): FolderRow | undefined {
   const role = SYSTEM_ROLES.find((candidate) => candidate === name);
   return role === undefined ? tx.folders.row(name) : tx.folders.rowOf(role);
+}
+
+export function folderAt(rows: readonly FolderRow[], path: string): FolderRow | undefined {
+  const wanted = caseFolded(path);
+  return rows.find(({ name }) => caseFolded(name) === wanted);
 }
 
 export function selected(

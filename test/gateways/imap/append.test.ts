@@ -2,6 +2,7 @@
 import test from 'ava';
 import { filter, firstValueFrom, mergeMap } from 'rxjs';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
+import { encodeModifiedUtf7 } from '../../../src/mail/modified-utf7.js';
 import { Spool } from '../../../src/spool/spool.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
@@ -370,6 +371,53 @@ test('a message that the mailbox does not take is stored first', async (t) => {
     throw new ActorFault('unreachable', 'the owner is gone');
   });
   t.deepEqual(await append('Drafts', new Literal(BYTES)), ['6']);
+  t.is(gateway.context.spool.reserved, 0);
+});
+
+test('a message that nobody asks for goes to the mailbox of that name at the time of its commit', async (t) => {
+  const gateway = await startImap(t);
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  const name = `"${encodeModifiedUtf7('Zoë 💌')}"`;
+  const asked: string[] = [];
+  const { mailboxes, blobs } = gateway;
+  const hooked = (name: string, around: (ask: () => Promise<unknown>) => Promise<unknown> = (ask) => ask()) =>
+    mailboxes.hook(name, (_, ask) => {
+      asked.push(name);
+      return around(ask);
+    });
+  const append = async (mailbox: string, ...messages: string[]) => {
+    asked.length = 0;
+    const parts = messages.flatMap((text) => [' ', new Literal(`Subject: ${text}\r\n\r\n${text}`)]);
+    const { tagged } = await client.command(`APPEND ${mailbox}`, ...parts);
+    return [/^OK/.test(tagged) ? uidOf(tagged) : tagged.split(' ')[1], ...asked];
+  };
+  for (const operation of ['folderAt', 'append', 'appendOffered']) hooked(operation);
+  t.deepEqual(await append(name, 'lost'), ['[TRYCREATE]', 'appendOffered', 'folderAt']);
+  t.deepEqual(await append('a//b', 'lost'), ['[NONEXISTENT]', 'appendOffered', 'folderAt']);
+  t.deepEqual(await append(name, 'lost', 'lost'), ['[TRYCREATE]', 'folderAt']);
+  t.is(blobs.blobs.size, 0);
+  await client.command(`CREATE ${name}`);
+  t.deepEqual(await append(name, 'first'), ['1', 'appendOffered']);
+  t.deepEqual(await append(name.replace('Zo', 'zO'), 'second'), ['2', 'appendOffered']);
+  t.deepEqual(await append(name, 'third', 'fourth'), ['3:4', 'folderAt', 'appendOffered']);
+  t.deepEqual(await append('sEnt', 'sent'), ['1', 'appendOffered', 'append']);
+  t.deepEqual(await append(name, 'x'.repeat(300_000)), ['5', 'folderAt', 'append']);
+  const { size } = blobs.blobs;
+  // It goes where no message is looked for under this name any more.
+  hooked('appendOffered', async (ask) => {
+    await other.command(`RENAME ${name} Elsewhere`);
+    return ask();
+  });
+  t.deepEqual(await append(name, 'lost'), ['[TRYCREATE]', 'appendOffered', 'folderAt']);
+  t.is(blobs.blobs.size, size);
+  hooked('appendOffered', async (ask) => {
+    const answer = await ask();
+    await other.command(`CREATE ${name}`);
+    return answer;
+  });
+  t.deepEqual(await append(name, 'sixth'), ['1', 'appendOffered', 'folderAt', 'append']);
+  hooked('appendOffered', () => Promise.reject(new ActorFault('unsupported', 'an earlier version')));
+  t.deepEqual(await append(name, 'seventh'), ['2', 'appendOffered', 'folderAt', 'append']);
   t.is(gateway.context.spool.reserved, 0);
 });
 

@@ -6,6 +6,7 @@ import type { MailboxProtocol, OfferedAppend } from '../../../actors/mailbox/pro
 import type { Outcome } from '../../../actors/runtime/protocol.js';
 import { newId } from '../../../ids/new-id.js';
 import { flagBit, isDeletedFlag, isKeyword } from '../../../mail/flags.js';
+import { isSmall } from '../../../store/blobs.js';
 import { EMPTY, IncomingMessage } from '../append/incoming-message.js';
 import { linkedOctets } from '../append/linked-octets.js';
 import { MessageBatch } from '../append/message-batch.js';
@@ -14,7 +15,7 @@ import { bad, type Completion, no, ok, Refused } from '../completion.js';
 import { refusalCompletion } from '../faults.js';
 import { catenatePart, type MessageOptions, messageOptions } from '../grammar/append.js';
 import { messageNumber } from '../grammar/sequence-set.js';
-import { targetReference } from '../mailboxes/account-folders.js';
+import { systemReference, targetReference } from '../mailboxes/account-folders.js';
 import { rangesOf } from '../mailboxes/uid-ranges.js';
 import { reportPlaced } from '../notifications/own-changes.js';
 import { takesUtf8 } from '../responses/list.js';
@@ -29,7 +30,9 @@ const DEADLINE_MS = 30_000;
 const RECENT = '\\recent';
 
 interface Target {
-  readonly folderId: string;
+  readonly mailbox: string;
+  /** As it was found before the messages were read; undefined when it is not yet looked up. */
+  readonly folderId?: string | undefined;
   readonly replaces?: { readonly folderId: string; readonly uid: number };
 }
 
@@ -48,13 +51,14 @@ export const appendCommands: readonly Command[] = [
 async function append(session: Session, stream: CommandStream): Promise<Completion> {
   let reader = await stream.text();
   const mailbox = reader.mailbox();
-  const folderId = await targetReference(session, mailbox);
+  let folderId = comesAnyway(stream) ? systemReference(mailbox) : await targetReference(session, mailbox);
   return batched(session, async (batch) => {
-    do {
-      if (batch.isFull) return no('Too many messages for one command', 'LIMIT');
+    for (;;) {
       reader = await readMessage(session, stream, reader, batch);
-    } while (!isOver(stream, reader));
-    return commit(session, { folderId }, batch);
+      if (isOver(stream, reader)) return commit(session, { mailbox, folderId }, batch);
+      folderId ??= await targetReference(session, mailbox);
+      if (batch.isFull) return no('Too many messages for one command', 'LIMIT');
+    }
   });
 }
 
@@ -72,7 +76,7 @@ async function replace(session: Session, stream: CommandStream, isUid: boolean):
   return batched(session, async (batch) => {
     const rest = await readMessage(session, stream, reader, batch);
     if (!isOver(stream, rest)) return bad('REPLACE takes one message');
-    return commit(session, { folderId, replaces }, batch);
+    return commit(session, { mailbox, folderId, replaces }, batch);
   });
 }
 
@@ -86,6 +90,9 @@ async function batched(session: Session, run: (batch: MessageBatch) => Promise<C
     await batch.settled();
   }
 }
+
+/** A small message that the client does not wait to be asked for: the commit that takes it looks the mailbox up too. */
+const comesAnyway = ({ next }: CommandStream): boolean => next !== undefined && !next.isSynchronizing && isSmall(next);
 
 const isOver = ({ next }: CommandStream, rest: CommandReader): boolean => rest.isAtEnd && next === undefined;
 
@@ -157,7 +164,9 @@ async function readParts(session: Session, stream: CommandStream, first: Command
 
 async function commit(session: Session, target: Target, batch: MessageBatch): Promise<Completion> {
   const { output } = session;
-  const outcome = (await appendUnstored(session, target, batch)) ?? (await appendStored(session, target, batch));
+  const taken = await appendUnstored(session, target, batch);
+  const isUnknown = target.folderId === undefined && taken?.refusal === 'noSuchFolder';
+  const outcome = taken === undefined || isUnknown ? await appendStored(session, target, batch) : taken;
   if (outcome.reply === undefined) return refusalCompletion(outcome.refusal, 'target');
   const { uidValidity, emails, folderModseqs } = outcome.reply;
   const uids = emails.map(({ uid }) => uid);
@@ -174,7 +183,7 @@ type Appended = Outcome<MailboxProtocol, 'append'>;
 /** Has the mailbox store the messages with its commit; undefined when they have to be stored first. */
 async function appendUnstored(
   { context, accountId }: Session,
-  target: Target,
+  { mailbox, folderId, replaces }: Target,
   { unstored }: MessageBatch,
 ): Promise<Appended | undefined> {
   const [first, ...others] = unstored;
@@ -183,7 +192,8 @@ async function appendUnstored(
   const offer = context.offers.offer<OfferedAppend>(accountId, offerId, first, others);
   if (offer === undefined) return undefined;
   const otherFlags = others.length === 0 ? {} : { otherFlags: others.map(({ flags }) => flags) };
-  const payload = { offerId, flags: first.flags, ...otherFlags, ...target };
+  const folder = folderId === undefined ? { folderId: '', path: mailbox } : { folderId };
+  const payload = { offerId, flags: first.flags, ...otherFlags, ...folder, ...(replaces && { replaces }) };
   let refused: Appended | undefined;
   const asked = context.mailboxes
     .of(accountId)
@@ -195,8 +205,12 @@ async function appendUnstored(
   return taken === undefined ? refused : { reply: taken.result };
 }
 
-async function appendStored({ context, accountId }: Session, target: Target, batch: MessageBatch): Promise<Appended> {
+/** @throws Refused when there is no such mailbox */
+async function appendStored(session: Session, target: Target, batch: MessageBatch): Promise<Appended> {
+  const { context, accountId } = session;
+  const { mailbox, replaces } = target;
+  const folderId = target.folderId ?? (await targetReference(session, mailbox));
   await batch.stored();
-  const payload = { messages: batch.messages, ...target };
+  const payload = { messages: batch.messages, folderId, ...(replaces && { replaces }) };
   return context.mailboxes.of(accountId).ask('append', payload, { deadlineMs: DEADLINE_MS });
 }

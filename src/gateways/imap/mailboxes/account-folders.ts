@@ -13,13 +13,19 @@ export async function mailboxTree({ context, accountId }: Session): Promise<Mail
   return new MailboxTree(reply!.folders);
 }
 
+/** System folders are not looked up, because their roles name them. Undefined for other names. */
+export function systemReference(name: string): string | undefined {
+  const role = caseFolded(name);
+  return SYSTEM_ROLES.has(role) ? role : undefined;
+}
+
 /**
- * The id or the role of the folder: system folders are not looked up, because their roles name them.
+ * The id or the role of the folder.
  * @throws ActorFault; Refused NO when there is no such mailbox
  */
 export async function folderReference(session: Session, name: string): Promise<string> {
-  const role = caseFolded(name);
-  if (SYSTEM_ROLES.has(role)) return role;
+  const role = systemReference(name);
+  if (role !== undefined) return role;
   const { context, accountId } = session;
   const { reply } = await context.mailboxes.of(accountId).ask('folderAt', { path: name });
   if (reply === undefined || reply.folderId === null) throw new Refused(noSuchMailbox());

@@ -2,6 +2,7 @@
 import { bad, no, Refused } from '../completion.js';
 import type { CommandOctets } from './command-octets.js';
 import { type CommandReader, CommandSyntaxError, createReader, type ReaderOptions } from './command-reader.js';
+import type { LiteralMark } from './literal-mark.js';
 
 export interface StreamedLiteral {
   /** Octets. */
@@ -20,7 +21,7 @@ export interface CommandStream {
    */
   text(): Promise<CommandReader>;
   /** The literal behind the text that was read last; undefined at the end of the command. The client is not yet asked for it. */
-  readonly next: { readonly size: number; readonly isBinary: boolean } | undefined;
+  readonly next: Omit<LiteralMark, 'from'> | undefined;
   /** Asks the client for that literal, if the client waits to be asked. @throws CommandSyntaxError when there is none */
   literal(): StreamedLiteral;
 }
@@ -83,7 +84,7 @@ export class StreamedCommand implements CommandStream {
     return createReader(text, this.#options);
   }
 
-  get next(): { readonly size: number; readonly isBinary: boolean } | undefined {
+  get next(): Omit<LiteralMark, 'from'> | undefined {
     return this.#octets.mark;
   }
 
