@@ -1,4 +1,5 @@
 // The parts of a message that make up its bodies: which they are, how many octets they have, and their octets.
+import { isUtf8 } from 'node:buffer';
 import type { BodyPart } from '../mail/decode/bodies.js';
 import { isVerbatim } from '../mail/decode/part-text.js';
 import type { IndexedPart, MessageIndex, OctetRange } from '../mail/message-index.js';
@@ -32,6 +33,14 @@ export function octetsOf(parts: readonly IndexedPart[]): number {
 export function areVerbatim(index: MessageIndex, parts: readonly IndexedPart[]): boolean {
   const text = new Set(index.textSections);
   return parts.every((part) => isVerbatim(part) && (part.subtype !== 'html' || !text.has(part.section)));
+}
+
+/** The octets of a text body of one part that are its text in UTF-8, within those of the message. */
+export function verbatimText(index: MessageIndex, message: Uint8Array): Buffer | undefined {
+  const [part, ...others] = bodyParts(index);
+  if (part === undefined || others.length > 0 || !areVerbatim(index, [part])) return undefined;
+  const octets = Buffer.from(message.buffer, message.byteOffset + part.bodyStart, part.bodyEnd - part.bodyStart);
+  return isUtf8(octets) && !octets.includes(0) ? octets : undefined;
 }
 
 /** Reads at most `limit` octets of the parts, all in one call of `read`. */
