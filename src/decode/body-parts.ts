@@ -35,12 +35,16 @@ export function areVerbatim(index: MessageIndex, parts: readonly IndexedPart[]):
   return parts.every((part) => isVerbatim(part) && (part.subtype !== 'html' || !text.has(part.section)));
 }
 
-/** The octets of a text body of one part that are its text in UTF-8, within those of the message. */
+/** Octets that keep more than so many times their memory are copied. */
+const MOST_HELD = 4;
+
+/** The octets of a text body of one part, when they are its text in UTF-8: those of the message, unless they keep much else in memory. */
 export function verbatimText(index: MessageIndex, message: Uint8Array): Buffer | undefined {
   const [part, ...others] = bodyParts(index);
   if (part === undefined || others.length > 0 || !areVerbatim(index, [part])) return undefined;
   const octets = Buffer.from(message.buffer, message.byteOffset + part.bodyStart, part.bodyEnd - part.bodyStart);
-  return isUtf8(octets) && !octets.includes(0) ? octets : undefined;
+  if (!isUtf8(octets) || octets.includes(0)) return undefined;
+  return octets.buffer.byteLength > MOST_HELD * octets.length ? Buffer.from(octets) : octets;
 }
 
 /** Reads at most `limit` octets of the parts, all in one call of `read`. */

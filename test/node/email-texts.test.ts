@@ -86,3 +86,19 @@ test('a body in UTF-8 is found as its octets are, any other as its text', async 
   const two = '--b\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--\r\n';
   t.deepEqual(await found('Content-Type: multipart/mixed; boundary=b\r\n', two), ['string', 'one\ntwo']);
 });
+
+test('a short body keeps nothing else of its message in memory', async (t) => {
+  const blobs = new FakeBlobs();
+  const texts = openEmailTexts(blobs);
+  t.teardown(() => texts.close());
+  const attachment = `--b\r\nContent-Type: application/pdf\r\n\r\n${'x'.repeat(60_000)}\r\n`;
+  const stored = ['Zoë 💌', 'Zoë 💌 '.repeat(1_000)].map((body) => {
+    const head = `${HEAD}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n`;
+    const raw = Buffer.from(`${head}${body}\r\n${body.length < 1_000 ? attachment : ''}--b--\r\n`);
+    return { accountId: ALICE, blob: blobs.add(raw, indexMessage(raw)) };
+  });
+  for (const { body } of await texts.searchable(stored)) {
+    if (typeof body === 'string') t.fail('a string');
+    else t.true(body.buffer.byteLength < 20_000);
+  }
+});
