@@ -1,4 +1,5 @@
 // The parts of a message that make up its bodies: which they are, how many octets they have, and their octets.
+import { isUtf8 } from 'node:buffer';
 import type { BodyPart } from '../mail/decode/bodies.js';
 import { isVerbatim } from '../mail/decode/part-text.js';
 import type { IndexedPart, MessageIndex, OctetRange } from '../mail/message-index.js';
@@ -32,6 +33,18 @@ export function octetsOf(parts: readonly IndexedPart[]): number {
 export function areVerbatim(index: MessageIndex, parts: readonly IndexedPart[]): boolean {
   const text = new Set(index.textSections);
   return parts.every((part) => isVerbatim(part) && (part.subtype !== 'html' || !text.has(part.section)));
+}
+
+/** Octets that keep more than so many times their memory are copied. */
+const MOST_HELD = 4;
+
+/** The octets of a text body of one part, when they are its text in UTF-8: those of the message, unless they keep much else in memory. */
+export function verbatimText(index: MessageIndex, message: Uint8Array): Buffer | undefined {
+  const [part, ...others] = bodyParts(index);
+  if (part === undefined || others.length > 0 || !areVerbatim(index, [part])) return undefined;
+  const octets = Buffer.from(message.buffer, message.byteOffset + part.bodyStart, part.bodyEnd - part.bodyStart);
+  if (!isUtf8(octets) || octets.includes(0)) return undefined;
+  return octets.buffer.byteLength > MOST_HELD * octets.length ? Buffer.from(octets) : octets;
 }
 
 /** Reads at most `limit` octets of the parts, all in one call of `read`. */

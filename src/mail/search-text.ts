@@ -7,12 +7,13 @@ export const LONGEST_WORD = 64;
 
 const SCRIPTS_WITHOUT_SPACES = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Thai', 'Lao', 'Khmer', 'Myanmar'];
 const SINGLE = SCRIPTS_WITHOUT_SPACES.map((script) => `\\p{Script=${script}}`).join('');
-const WORD = new RegExp(
-  `[[\\p{L}\\p{N}]--[${SINGLE}]]+|[[\\p{L}\\p{N}]&&[${SINGLE}]]|\\p{Extended_Pictographic}`,
-  'gv',
-);
+const LETTER = `[[\\p{L}\\p{N}]--[${SINGLE}]]`;
+const WORD_OF_ONE = `[[\\p{L}\\p{N}]&&[${SINGLE}]]|\\p{Extended_Pictographic}`;
+const WORD = new RegExp(`${LETTER}+|${WORD_OF_ONE}`, 'gv');
+const IN_WORDS = new RegExp(`^${LETTER}$`, 'v');
+const ALONE = new RegExp(`^(?:${WORD_OF_ONE})$`, 'v');
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it says ASCII
-export const ASCII = /^[\x00-\x7f]*$/;
+const ASCII = /^[\x00-\x7f]*$/;
 
 /** Letters that compatibility decomposition leaves whole and people write otherwise. */
 const ALIKE: Readonly<Record<string, string>> = {
@@ -41,6 +42,14 @@ export function fold(text: string): string {
     .replace(ALIKE_LETTER, (letter) => ALIKE[letter]!);
 }
 
+/** What a character is folded to, with NUL wherever no word goes on: the words of a text are those of its folded characters. */
+export function foldedCharacter(character: string): string {
+  return Array.from(fold(character), (each) => {
+    if (IN_WORDS.test(each)) return each;
+    return ALONE.test(each) ? `\0${each}\0` : '\0';
+  }).join('');
+}
+
 /** In order; at most `limit`. */
 export function wordsOf(text: string, limit = Number.POSITIVE_INFINITY): string[] {
   const words = wordsOfFolded(fold(text));
@@ -48,35 +57,13 @@ export function wordsOf(text: string, limit = Number.POSITIVE_INFINITY): string[
   return words;
 }
 
-export function wordsOfFolded(folded: string): string[] {
+function wordsOfFolded(folded: string): string[] {
   const words: string[] = folded.match(WORD) ?? [];
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!;
     if (word.length > LONGEST_WORD) words[i] = Array.from(word).slice(0, LONGEST_WORD).join('');
   }
   return words;
-}
-
-/** Characters before which no word goes on, and which begin no word that is longer than themselves. */
-const BREAK = new RegExp(`[[\\x00-\\x7f]--[a-zA-Z0-9]]|[[${SINGLE}]--\\p{M}]`, 'v');
-/** Characters of a piece after its length, without a break. */
-const MOST_BEYOND = 4_096;
-
-/** Cut where no word goes on: pieces have the words of the text. Only what goes on for thousands of letters may be cut within. */
-export function* textPieces(text: string, length: number): Generator<string> {
-  for (let start = 0; start < text.length; ) {
-    const beyond = text.slice(start + length, start + length + MOST_BEYOND);
-    const at = beyond.search(BREAK);
-    let end = start + length + (at < 0 ? beyond.length : at);
-    // A letter of two characters stays whole.
-    if (at < 0 && isLowSurrogate(text, end)) end++;
-    yield text.slice(start, end);
-    start = end;
-  }
-}
-
-function isLowSurrogate(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
 
 /** Consecutive words; with `prefix` the last one is the start of a word. */

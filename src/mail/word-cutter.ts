@@ -1,145 +1,84 @@
-// Cuts text into the words that `wordsOf` finds, as octets: no string and no other object a word. ASCII octets are folded and
-// hashed in one loop. Stretches around other characters are folded as text first; where ASCII follows for long, the loop goes on.
-import { ASCII, fold, LONGEST_WORD, wordsOfFolded } from './search-text.js';
+// Cuts text in UTF-8 into the words that `wordsOf` finds, as octets: no string and no other object a word. ASCII is folded as it is
+// read. Text with other characters is folded first, each by its form.
+import { isAscii } from 'node:buffer';
+import { FOLDED_ASCII, FoldedForms } from './folded-forms.js';
+import { LONGEST_WORD } from './search-text.js';
 
-/** The octet of a folded word; 0 of what is between words. In UTF-8, octets beyond ASCII are of letters here. */
-const FOLDED = Uint8Array.from({ length: 256 }, (_, code) => {
-  if (code > 0x7f) return code;
-  const character = String.fromCharCode(code);
-  return /[a-z0-9]/i.test(character) ? character.toLowerCase().charCodeAt(0) : 0;
-});
-const SPACE = 0x20;
-/** Octets of a word that was cut before. */
-const LONGEST_OCTETS = 4 * LONGEST_WORD;
-const PRIME = 0x01000193;
+/** The upper bits of an octet that is not the first of its character. */
+const UPPER_BITS = 0xc0;
+const CONTINUATION = 0x80;
+const AS_IT_IS = Uint8Array.from({ length: 256 }, (_, octet) => octet);
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it says ASCII
-const NOT_ASCII = /[^\x00-\x7f]/g;
-/** ASCII characters that are worth the loop. */
-const WORTH = 128;
-
+/** Octets that are read before the end of a word. */
+const READ_BEFORE = 8;
 const FIRST_OCTETS = 48 * 1024;
 const FIRST_WORDS = 16 * 1024;
 /** Larger arrays are given back. */
 const KEPT_OCTETS = 256 * 1024;
 
 export class WordCutter {
+  /** Where the octets of the words begin: before the end of any word, eight may be read. */
+  readonly start: number = READ_BEFORE;
   /** Of the words in UTF-8, one behind the other. */
   octets = new Uint8Array(FIRST_OCTETS);
-  /** Of each word, in `octets`. */
+  /** Of each word, in `octets`, before it is cut to its length: see `endOfWord`. */
   ends = new Int32Array(FIRST_WORDS);
-  hashes = new Int32Array(FIRST_WORDS);
   count = 0;
   /** Of the words together, in octets. */
   length = 0;
-  #source = Buffer.allocUnsafeSlow(FIRST_OCTETS);
+  readonly #forms = new FoldedForms();
 
-  /** Its words take the place of those before: in order, at most `limit`. */
-  cut(text: string, limit = Number.POSITIVE_INFINITY): void {
-    this.count = 0;
-    this.length = 0;
-    if (this.#source.length > KEPT_OCTETS) this.#source = Buffer.allocUnsafeSlow(FIRST_OCTETS);
-    if (this.octets.length > KEPT_OCTETS) this.octets = new Uint8Array(FIRST_OCTETS);
-    if (ASCII.test(text)) this.#cutAscii(text, limit);
-    else this.#cutStretches(text, limit);
+  /** The words of [start, end) of valid UTF-8 take the place of those before: in order, at most `limit`. */
+  cut(text: Buffer, start: number, end: number, limit = Number.POSITIVE_INFINITY): void {
+    if (isAscii(text.subarray(start, end))) this.#cutOctets(text, start, end, FOLDED_ASCII);
+    else this.#cutOctets(this.#forms.fold(text, start, end), 0, this.#forms.length, AS_IT_IS);
+    this.count = Math.min(this.count, limit);
+    this.length = this.count === 0 ? 0 : this.ends[this.count - 1]! - this.start;
   }
 
-  #cutStretches(text: string, limit: number): void {
-    for (let start = 0; start < text.length && this.count < limit; ) {
-      const from = startOfOthers(text, start);
-      if (from > start) this.#cutAscii(text.slice(start, from), limit);
-      const to = endOfOthers(text, from);
-      if (to > from) this.#cutOthers(text.slice(from, to), limit);
-      start = to;
-    }
+  /** Where a word ends when it is cut to the letters that count. */
+  endOfWord(start: number, end: number): number {
+    return end - start <= LONGEST_WORD ? end : endOfLetters(this.octets, start, end);
   }
 
-  #cutOthers(text: string, limit: number): void {
-    const folded = fold(text);
-    if (ASCII.test(folded)) {
-      this.#cutAscii(folded, limit);
-      return;
-    }
-    const words = wordsOfFolded(folded).join(' ');
-    this.#source = roomFor(this.#source, words.length * 3);
-    this.#cutOctets(this.#source.write(words, 'utf8'), LONGEST_OCTETS, limit);
+  /** Where a piece ends that begins at `start`: behind `length` octets or more, where no word goes on. */
+  endOfPiece(text: Buffer, start: number, length: number): number {
+    return this.#forms.nextBreak(text, start + length);
   }
 
-  #cutAscii(text: string, limit: number): void {
-    this.#source = roomFor(this.#source, text.length);
-    this.#cutOctets(this.#source.write(text, 'latin1'), LONGEST_WORD, limit);
-  }
-
-  /** So many octets of the source. */
-  #cutOctets(length: number, longest: number, limit: number): void {
-    this.#reserve(length);
-    const source = this.#source;
-    const { octets, ends, hashes } = this;
-    let { count } = this;
-    let end = this.length;
-    source[length] = SPACE;
-    for (let at = 0; at < length && count < limit; at++) {
-      let code = FOLDED[source[at]!]!;
-      if (code === 0) continue;
-      const most = end + longest;
-      let hash = 0;
-      do {
-        if (end < most) {
-          octets[end++] = code;
-          hash = Math.imul(hash ^ code, PRIME);
-        }
-        code = FOLDED[source[++at]!]!;
-      } while (code !== 0);
+  /** `table`: what each octet is folded to, 0 between words. No branch depends on the text: a processor guesses where words end badly. */
+  #cutOctets(source: Buffer, start: number, stop: number, table: Uint8Array): void {
+    this.#reserve(stop - start);
+    const { octets, ends } = this;
+    let count = 0;
+    let end = this.start;
+    let wasInWord = 0;
+    for (let at = start; at < stop; at++) {
+      const code = table[source[at]!]!;
+      const isInWord = code === 0 ? 0 : 1;
+      octets[end] = code;
+      end += isInWord;
       ends[count] = end;
-      hashes[count++] = hash;
+      count += wasInWord & (isInWord ^ 1);
+      wasInWord = isInWord;
     }
-    this.count = count;
-    this.length = end;
+    this.count = count + wasInWord;
   }
 
   /** For the words of so many octets. */
-  #reserve(length: number): void {
-    this.octets = grown(this.octets, this.length + length);
-    const words = this.count + (length >> 1) + 1;
-    this.ends = grown(this.ends, words);
-    this.hashes = grown(this.hashes, words);
+  #reserve(count: number): void {
+    const length = this.start + count + 1;
+    if (this.octets.length > KEPT_OCTETS) this.octets = new Uint8Array(FIRST_OCTETS);
+    if (this.octets.length < length) this.octets = new Uint8Array(2 * length);
+    const words = (count >> 1) + 2;
+    if (this.ends.length < words) this.ends = new Int32Array(2 * words);
   }
 }
 
-/** Where the word begins in which the next character stands that is not ASCII. */
-function startOfOthers(text: string, start: number): number {
-  NOT_ASCII.lastIndex = start;
-  let from = NOT_ASCII.exec(text)?.index ?? text.length;
-  if (from < text.length) while (from > start && FOLDED[text.charCodeAt(from - 1)]! > 0) from--;
-  return from;
-}
-
-/** Behind a word, where nothing but ASCII follows for long. */
-function endOfOthers(text: string, start: number): number {
-  let ascii = 0;
-  let end = -1;
-  for (let at = start; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code > 0x7f) {
-      ascii = 0;
-      end = -1;
-      continue;
-    }
-    ascii++;
-    if (end < 0 && FOLDED[code] === 0) end = at;
-    if (end >= 0 && ascii >= WORTH) return end;
-  }
-  return text.length;
-}
-
-/** With one octet more. */
-function roomFor(buffer: Buffer<ArrayBuffer>, octets: number): Buffer<ArrayBuffer> {
-  return buffer.length > octets ? buffer : Buffer.allocUnsafeSlow(octets + 1);
-}
-
-function grown<T extends Uint8Array | Int32Array>(array: T, length: number): T {
-  if (array.length >= length) return array;
-  const larger = new (array.constructor as new (length: number) => T)(Math.max(length, 2 * array.length));
-  larger.set(array);
-  return larger;
+/** Of the letters of a long word that are kept. */
+function endOfLetters(octets: Uint8Array, start: number, end: number): number {
+  let letters = 0;
+  for (let at = start; at < end; at++)
+    if ((octets[at]! & UPPER_BITS) !== CONTINUATION && letters++ === LONGEST_WORD) return at;
+  return end;
 }

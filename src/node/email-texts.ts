@@ -1,6 +1,7 @@
 // The words of messages for the actors: the text body of a blob as the decoder of the gateways gives it, and the names in its
 // header. It has a decoder of its own, so that a burst of deliveries never keeps a reader of mail waiting.
 import type { BodyText, EmailTexts, SearchableTexts, StoredMessage } from '../actors/mailbox/email-texts.js';
+import { verbatimText } from '../decode/body-parts.js';
 import { BodyDecoder, type ReadRanges, type Viewer } from '../decode/decoder.js';
 import type { IndexedAddress, MessageIndex } from '../mail/message-index.js';
 import type { BlobStore } from '../store/blobs.js';
@@ -38,16 +39,8 @@ export function openEmailTexts(
     queueAnAccount: MOST_WAITING,
   });
 
-  async function bodyOf(index: MessageIndex, read: ReadRanges, by: BodyDecoder, viewer: Viewer) {
-    // Sections of the text body that hold markup come out as words: so do those of a message of markup alone.
-    const { textSections, htmlSections } = index;
-    const words = {
-      ...index,
-      textSections: textSections.length > 0 ? textSections : htmlSections,
-      htmlSections: [],
-    };
-    return by.bodies(words, read, viewer);
-  }
+  const bodyOf = (index: MessageIndex, read: ReadRanges, by: BodyDecoder, viewer: Viewer) =>
+    by.bodies(ofWords(index), read, viewer);
 
   const readerOf =
     (blob: string): ReadRanges =>
@@ -75,11 +68,12 @@ export function openEmailTexts(
         if (index === undefined) return { recipients: '', attachments: '', body: '' };
         const octets = whole.get(blob);
         const read = octets === undefined ? readerOf(blob) : within(octets);
+        const asItIs = octets && verbatimText(ofWords(index), octets);
         const { to, cc } = index.envelope;
         return {
           recipients: joined([...to, ...cc].map(nameOf)),
           attachments: joined(index.attachments.map(({ fileName }) => fileName)),
-          body: (await bodyOf(index, read, decoder, { accountId, ...(signal && { signal }) })).text,
+          body: asItIs ?? (await bodyOf(index, read, decoder, { accountId, ...(signal && { signal }) })).text,
         };
       };
       for (const message of messages) if (!found.has(message.blob)) found.set(message.blob, textsOf(message));
@@ -89,6 +83,12 @@ export function openEmailTexts(
       await Promise.all([decoder.close(), longDecoder.close()]);
     },
   };
+}
+
+/** Sections of the text body that hold markup come out as words: so do those of a message of markup alone. */
+function ofWords(index: MessageIndex): MessageIndex {
+  const { textSections, htmlSections } = index;
+  return { ...index, textSections: textSections.length > 0 ? textSections : htmlSections, htmlSections: [] };
 }
 
 const within =

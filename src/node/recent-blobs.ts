@@ -6,15 +6,40 @@ import type { BlobContent, BlobStore } from '../store/blobs.js';
 import type { MailboxChange, MailboxStore } from '../store/mailboxes.js';
 import type { SharedMessage } from '../store/shared-message.js';
 
-interface Recent {
-  readonly bytes: Buffer;
+type Pieces = readonly Uint8Array[];
+
+/** A blob in the pieces in which it came: they are joined when it is read. */
+class RecentBlob {
   readonly index: MessageIndex;
+  #pieces: Pieces;
+
+  constructor(index: MessageIndex, pieces: Pieces) {
+    this.index = index;
+    this.#pieces = pieces;
+  }
+
+  get bytes(): Buffer {
+    const [piece] = this.#pieces;
+    if (this.#pieces.length === 1 && Buffer.isBuffer(piece)) return piece;
+    const bytes = Buffer.concat(this.#pieces);
+    this.#pieces = [bytes];
+    return bytes;
+  }
+
+  /** That are kept in memory for it. */
+  get octets(): number {
+    const [piece, ...others] = this.#pieces;
+    return INDEX_OCTETS + (piece !== undefined && others.length === 0 ? piece.length : heldBy(this.#pieces));
+  }
 }
 
 const SMALL_OCTETS = 64 * 1024;
 const KEPT_OCTETS = 16 * 1024 * 1024;
 /** Rough memory of an index. */
 const INDEX_OCTETS = 4_000;
+/** Pieces of fewer octets, and those that keep so many times their octets in memory, are joined at once. */
+const JOINED_OCTETS = 16 * 1024;
+const MOST_HELD = 2;
 /** What has not been read by then waits for another reason than load. */
 const KEPT_MS = 60_000;
 
@@ -25,22 +50,22 @@ export interface RecentBlobs extends BlobStore {
 
 /** The same store; what it is given by `put` it reads from memory for a while. */
 export function recentBlobs(blobs: BlobStore): RecentBlobs {
-  const recent = new LRUCache<string, Recent>({
+  const recent = new LRUCache<string, RecentBlob>({
     maxSize: KEPT_OCTETS,
-    sizeCalculation: ({ bytes }) => bytes.length + INDEX_OCTETS,
+    sizeCalculation: ({ octets }) => octets,
     ttl: KEPT_MS,
   });
 
-  const shared = new WeakMap<SharedMessage, Promise<Buffer | undefined>>();
+  const shared = new WeakMap<SharedMessage, Promise<Pieces | undefined>>();
 
-  async function* pieces(octets: Uint8Array): AsyncGenerator<Uint8Array> {
+  async function* streamOf(octets: Uint8Array): AsyncGenerator<Uint8Array> {
     if (octets.length > 0) yield octets;
   }
 
   /** Of those that are in memory, and of the others from the store in one question. */
   async function nearAndFar<T>(
     hashes: readonly string[],
-    of: (blob: Recent) => T,
+    of: (blob: RecentBlob) => T,
     ask: (hashes: readonly string[]) => Promise<ReadonlyMap<string, T>>,
   ): Promise<ReadonlyMap<string, T>> {
     const near = new Map<string, T>();
@@ -54,34 +79,34 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
   }
 
   /** Of the mailboxes that place it, the first one reads it. */
-  function bytesOfShared(message: SharedMessage): Promise<Buffer | undefined> | undefined {
+  function piecesOfShared(message: SharedMessage): Promise<Pieces | undefined> | undefined {
     const known = shared.get(message);
     if (known !== undefined || !message.isOpen) return known;
-    const read = bytesOf(message.content);
+    const read = piecesOf(message.content);
     shared.set(message, read);
     return read;
   }
 
-  function keep({ hash, index }: BlobContent, bytes: Buffer | undefined): void {
-    if (bytes !== undefined) recent.set(hash, { bytes, index });
+  function keep({ hash, index }: BlobContent, pieces: Pieces | undefined): void {
+    if (pieces !== undefined) recent.set(hash, new RecentBlob(index, pieces));
   }
 
   return {
     ...blobs,
     async put(content) {
       // Before it is stored: afterwards its bytes are given back.
-      const bytes = await bytesOf(content);
-      await blobs.put(readFrom(content, bytes));
-      keep(content, bytes);
+      const pieces = await piecesOf(content);
+      await blobs.put(readFrom(content, pieces));
+      keep(content, pieces);
     },
     keptBy(mailboxes) {
       async function commitContents(change: MailboxChange): ReturnType<MailboxStore['commit']> {
-        const bytes = await Promise.all(change.contents.map((content) => bytesOf(content)));
-        const contents = change.contents.map((content, i) => readFrom(content, bytes[i]));
-        const shared = await Promise.all(change.shared.map(({ message }) => bytesOfShared(message)));
+        const pieces = await Promise.all(change.contents.map((content) => piecesOf(content)));
+        const contents = change.contents.map((content, i) => readFrom(content, pieces[i]));
+        const shared = await Promise.all(change.shared.map(({ message }) => piecesOfShared(message)));
         const result = await mailboxes.commit({ ...change, contents });
         if (result.kind !== 'committed') return result;
-        for (const [i, content] of change.contents.entries()) keep(content, bytes[i]);
+        for (const [i, content] of change.contents.entries()) keep(content, pieces[i]);
         for (const [i, { message }] of change.shared.entries()) keep(message.content, shared[i]);
         return result;
       }
@@ -117,20 +142,28 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
     stream(hash, start, end) {
       const bytes = recent.get(hash)?.bytes;
       return bytes !== undefined && end <= bytes.length
-        ? pieces(bytes.subarray(start, end))
+        ? streamOf(bytes.subarray(start, end))
         : blobs.stream(hash, start, end);
     },
   };
 }
 
 /** Undefined when they are too many. */
-async function bytesOf(content: BlobContent): Promise<Buffer | undefined> {
+async function piecesOf(content: BlobContent): Promise<Pieces | undefined> {
   if (content.size > SMALL_OCTETS) return undefined;
   const pieces: Uint8Array[] = [];
   for await (const piece of content.chunks()) pieces.push(piece);
-  return Buffer.concat(pieces);
+  const isJoined = content.size < JOINED_OCTETS || heldBy(pieces) > MOST_HELD * content.size;
+  return isJoined ? [Buffer.concat(pieces)] : pieces;
 }
 
-function readFrom(content: BlobContent, bytes: Buffer | undefined): BlobContent {
-  return bytes === undefined ? content : { ...content, chunks: () => [bytes] };
+/** Octets of the memory of which they are parts. */
+function heldBy(pieces: Pieces): number {
+  let octets = 0;
+  for (const memory of new Set(pieces.map(({ buffer }) => buffer))) octets += memory.byteLength;
+  return octets;
+}
+
+function readFrom(content: BlobContent, pieces: Pieces | undefined): BlobContent {
+  return pieces === undefined ? content : { ...content, chunks: () => pieces };
 }

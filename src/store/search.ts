@@ -15,13 +15,13 @@ export interface UnindexedEmail {
   readonly subject: string;
 }
 
-/** What is found of an email. */
+/** What is found of an email: text, or its octets in valid UTF-8, which nobody changes. */
 export interface IndexedTexts {
   readonly subject: string;
   readonly sender: string;
   readonly recipients: string;
   readonly attachments: string;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
 export interface IndexedEmail {

@@ -1,7 +1,7 @@
 // The words of search: folding, the terms of a query, and arbitrary text.
 import test from 'ava';
 import fc from 'fast-check';
-import { fold, searchTerms, textPieces, wordsOf } from '../../src/mail/search-text.js';
+import { fold, searchTerms, wordsOf } from '../../src/mail/search-text.js';
 
 test('accents, case and forms of letters are one', (t) => {
   for (const [a, b] of [
@@ -58,45 +58,4 @@ test('folding twice is folding once, words are words again, and a word is found 
     }),
     { numRuns: 3000 },
   );
-});
-
-test('pieces of a text have its words', (t) => {
-  const some = fc.oneof(
-    fc.constantFrom(' ', '\n', 'Σ', 'ας ', 'e\u0301', 'e\u0e34', ' \u0301', '\r\n', '🎉', 'İ', '漢字', 'ที่'),
-    fc.string({ unit: 'binary', maxLength: 4 }),
-    fc.string({ maxLength: 8 }),
-  );
-  fc.assert(
-    fc.property(fc.array(some, { maxLength: 30 }), fc.integer({ min: 1, max: 20 }), (parts, length) => {
-      const text = parts.join('');
-      const pieces = [...textPieces(text, length)];
-      t.is(pieces.join(''), text);
-      t.deepEqual(
-        pieces.flatMap((piece) => wordsOf(piece)),
-        wordsOf(text),
-      );
-      for (const piece of pieces) t.false(/[ \n]/.test(piece.slice(length)), 'no longer than it has to be');
-    }),
-    { numRuns: 3000 },
-  );
-});
-
-test('text without spaces is cut as well', (t) => {
-  for (const text of ['漢字'.repeat(10_000), 'ภาษา'.repeat(5_000), '漢字、🎉'.repeat(5_000), 'a,b'.repeat(7_000)]) {
-    const pieces = [...textPieces(text, 1_000)];
-    t.is(pieces.join(''), text);
-    t.deepEqual(
-      pieces.flatMap((piece) => wordsOf(piece)),
-      wordsOf(text),
-    );
-    t.true(Math.max(...pieces.map((piece) => piece.length)) <= 1_010);
-  }
-  for (const word of ['é'.repeat(20_000), '𝒂'.repeat(20_000), 'x'.repeat(20_000)]) {
-    const pieces = [...textPieces(`${word} end`, 1_001)];
-    t.is(pieces.join(''), `${word} end`);
-    t.true(Math.max(...pieces.map((piece) => piece.length)) <= 6_000);
-    t.true(pieces.every((piece) => Buffer.from(piece).toString() === piece));
-    const words = pieces.flatMap((piece) => wordsOf(piece));
-    t.deepEqual([words[0], words.at(-1)], [wordsOf(word)[0], 'end']);
-  }
 });

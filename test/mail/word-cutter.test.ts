@@ -7,10 +7,30 @@ import { WordCutter } from '../../src/mail/word-cutter.js';
 const cutter = new WordCutter();
 
 function wordsCut(text: string, limit?: number): string[] {
-  cutter.cut(text, limit);
-  return Array.from({ length: cutter.count }, (_, i) =>
-    Buffer.from(cutter.octets.subarray(i === 0 ? 0 : cutter.ends[i - 1]!, cutter.ends[i])).toString(),
-  );
+  const octets = Buffer.from(text);
+  cutter.cut(octets, 0, octets.length, limit);
+  return cutWords();
+}
+
+function cutWords(): string[] {
+  return Array.from({ length: cutter.count }, (_, i) => {
+    const start = i === 0 ? cutter.start : cutter.ends[i - 1]!;
+    return Buffer.from(cutter.octets.subarray(start, cutter.endOfWord(start, cutter.ends[i]!))).toString();
+  });
+}
+
+/** Cut piece by piece. */
+function piecesOf(text: string, length: number): { readonly pieces: string[]; readonly words: string[] } {
+  const octets = Buffer.from(text);
+  const pieces: string[] = [];
+  const words: string[] = [];
+  for (let start = 0, end = 0; start < octets.length; start = end) {
+    end = cutter.endOfPiece(octets, start, length);
+    pieces.push(octets.toString('utf8', start, end));
+    cutter.cut(octets, start, end);
+    words.push(...cutWords());
+  }
+  return { pieces, words };
 }
 
 const LONG = 'all of it is ASCII for a while, Ann <ann.b@example.org> wrote; '.repeat(4);
@@ -77,15 +97,50 @@ test('marks behind letters of ASCII belong to their words, wherever a stretch of
     }
 });
 
-test('a limit ends the words, and a word has one hash in whatever text it stands', (t) => {
+test('a limit ends the words', (t) => {
   const text = `Strasse ${LONG} straße STRASSE’ strasse ж ${LONG} ж`;
   const words = wordsOf(text);
   for (let limit = 0; limit <= words.length; limit++) t.deepEqual(wordsCut(text, limit), words.slice(0, limit));
-  wordsCut(text);
-  const hashes = new Map<string, number>();
-  for (const [i, word] of words.entries()) {
-    t.is(cutter.hashes[i], hashes.get(word) ?? cutter.hashes[i], word);
-    hashes.set(word, cutter.hashes[i]!);
+});
+
+test('every character becomes what it becomes within a text', (t) => {
+  for (let first = 0; first < 0x110000; first += 0x100) {
+    const characters = Array.from({ length: 0x100 }, (_, i) => `x${String.fromCodePoint(first + i)}y`);
+    const text = characters.join(' ');
+    t.deepEqual(wordsCut(text), wordsOf(text), `from ${first.toString(16)}`);
   }
-  t.is(new Set(hashes.values()).size, hashes.size);
+});
+
+test('pieces of a text have its words', (t) => {
+  const some = fc.oneof(
+    fc.constantFrom(' ', '\n', 'Σ', 'ας ', 'e\u0301', 'e\u0e34', ' \u0301', '\r\n', '🎉', 'İ', '漢字', 'ที่', '½', '—'),
+    fc.string({ unit: 'binary', maxLength: 4 }),
+    fc.string({ maxLength: 8 }),
+  );
+  fc.assert(
+    fc.property(fc.array(some, { maxLength: 30 }), fc.integer({ min: 1, max: 20 }), (parts, length) => {
+      const text = Buffer.from(parts.join('')).toString();
+      const { pieces, words } = piecesOf(text, length);
+      t.is(pieces.join(''), text);
+      t.deepEqual(words, wordsOf(text));
+      for (const piece of pieces)
+        t.false(/[ \n]/.test(Buffer.from(piece).toString('latin1', length)), 'no longer than it has to be');
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('text without spaces is cut as well', (t) => {
+  for (const text of ['漢字'.repeat(10_000), 'ภาษา'.repeat(5_000), '漢字、🎉'.repeat(5_000), 'a,b'.repeat(7_000)]) {
+    const { pieces, words } = piecesOf(text, 1_000);
+    t.is(pieces.join(''), text);
+    t.deepEqual(words, wordsOf(text));
+    t.true(Math.max(...pieces.map((piece) => Buffer.byteLength(piece))) <= 1_010);
+  }
+  for (const word of ['é'.repeat(20_000), '𝒂'.repeat(20_000), 'x'.repeat(20_000)]) {
+    const { pieces, words } = piecesOf(`${word} end`, 1_001);
+    t.is(pieces.join(''), `${word} end`);
+    t.true(Math.max(...pieces.map((piece) => Buffer.byteLength(piece))) <= 6_000);
+    t.deepEqual([words[0], words.at(-1)], [wordsOf(word)[0], 'end']);
+  }
 });

@@ -64,5 +64,41 @@ test('what search finds of a message: To, Cc and the names of attachments beside
     ['Zoë', 'zoe@c.test', 'friends', 'd@e.test', 'Carl', 'carl@f.test'],
   );
   t.is(attachments, 'Report 2026.pdf');
-  t.is(body.trim(), 'words');
+  t.is(String(body).trim(), 'words');
+});
+
+test('a body in UTF-8 is found as its octets are, any other as its text', async (t) => {
+  const blobs = new FakeBlobs();
+  const texts = openEmailTexts(blobs);
+  t.teardown(() => texts.close());
+  const found = async (head: string, body: string | Buffer) => {
+    const raw = Buffer.concat([Buffer.from(`${HEAD}${head}\r\n`), Buffer.from(body)]);
+    const [one] = await texts.searchable([{ accountId: ALICE, blob: blobs.add(raw, indexMessage(raw)) }]);
+    return [typeof one!.body, String(one!.body).trim()];
+  };
+  t.deepEqual(await found('', 'Grüße, Zoë 💌\r\n'), ['object', 'Grüße, Zoë 💌']);
+  t.deepEqual(await found('Content-Type: text/plain; charset=utf-8\r\n', 'Zoë 💌'), ['object', 'Zoë 💌']);
+  t.deepEqual(await found('', Buffer.from('Grüße', 'latin1')), ['string', 'Grüße']);
+  t.deepEqual(await found('Content-Type: text/plain; charset=iso-8859-1\r\n', 'Zoë'), ['string', 'ZoÃ«']);
+  t.deepEqual(await found('', 'one\0word'), ['string', 'oneword']);
+  t.deepEqual(await found('Content-Type: text/plain; format=flowed\r\n', 'flows \r\non\r\n'), ['string', 'flows on']);
+  t.deepEqual(await found('Content-Type: text/html\r\n', '<p>Zoë &amp; Ann</p>'), ['string', 'Zoë & Ann']);
+  const two = '--b\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--\r\n';
+  t.deepEqual(await found('Content-Type: multipart/mixed; boundary=b\r\n', two), ['string', 'one\ntwo']);
+});
+
+test('a short body keeps nothing else of its message in memory', async (t) => {
+  const blobs = new FakeBlobs();
+  const texts = openEmailTexts(blobs);
+  t.teardown(() => texts.close());
+  const attachment = `--b\r\nContent-Type: application/pdf\r\n\r\n${'x'.repeat(60_000)}\r\n`;
+  const stored = ['Zoë 💌', 'Zoë 💌 '.repeat(1_000)].map((body) => {
+    const head = `${HEAD}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n`;
+    const raw = Buffer.from(`${head}${body}\r\n${body.length < 1_000 ? attachment : ''}--b--\r\n`);
+    return { accountId: ALICE, blob: blobs.add(raw, indexMessage(raw)) };
+  });
+  for (const { body } of await texts.searchable(stored)) {
+    if (typeof body === 'string') t.fail('a string');
+    else t.true(body.buffer.byteLength < 20_000);
+  }
 });

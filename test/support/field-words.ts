@@ -15,7 +15,7 @@ export function textsOf(words: FieldWords): IndexedTexts {
 }
 
 export function fieldWordsOf(texts: IndexedTexts): FieldWords {
-  return mapped(texts, (text) => wordsOf(text));
+  return mapped<string | Buffer, string[]>(texts, (text) => wordsOf(String(text)));
 }
 
 function mapped<A, B>(fields: { readonly [field in keyof IndexedTexts]: A }, of: (field: A) => B) {

@@ -7,7 +7,8 @@ export interface SearchableTexts {
   readonly recipients: string;
   /** File names of attachments. */
   readonly attachments: string;
-  readonly body: string;
+  /** Text, or its octets in valid UTF-8, which nobody changes. */
+  readonly body: string | Buffer;
 }
 
 export interface StoredMessage {

@@ -36,8 +36,9 @@ const PREFIX = `\\x:${SECRET}:`;
 const MARKER_OCTETS = PREFIX.length + DIGITS;
 /** The driver writes a message in the turn it makes it, or in the next one: what waits through two sweeps lost its connection. */
 const SWEEP_MS = 10_000;
-/** Shorter messages are copied together: several pieces cost a write more than their copy. */
-const JOINED_OCTETS = 65_536;
+/** Shorter messages are copied together, and shorter pieces beside each other: each costs a write more than its copy. */
+const JOINED_OCTETS = 32_768;
+const SHORT_OCTETS = 4_096;
 
 /** Of the sockets of one pool. */
 export class OctetParameters {
@@ -64,9 +65,10 @@ export class OctetParameters {
       if (pieces === undefined) return write(messages, written);
       const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
       if (length <= JOINED_OCTETS) return write(Buffer.concat(pieces, length), written);
+      const few = joined(pieces);
       socket.cork();
-      for (const piece of pieces.slice(0, -1)) write(piece);
-      const isBelowMark = write(pieces.at(-1)!, written);
+      for (const piece of few.slice(0, -1)) write(piece);
+      const isBelowMark = write(few.at(-1)!, written);
       socket.uncork();
       return isBelowMark;
     };
@@ -150,4 +152,16 @@ export class OctetParameters {
     if (!this.#waiting.delete(marker)) this.#old.delete(marker);
     return octets;
   }
+}
+
+/** The same octets: short pieces beside each other are one. */
+function joined(pieces: readonly Uint8Array[]): Uint8Array[] {
+  const few: Uint8Array[] = [];
+  for (let from = 0, to = 0; from < pieces.length; from = to) {
+    let length = 0;
+    while (to < pieces.length && pieces[to]!.length < SHORT_OCTETS) length += pieces[to++]!.length;
+    if (to > from) few.push(Buffer.concat(pieces.slice(from, to), length));
+    else few.push(pieces[to++]!);
+  }
+  return few;
 }

@@ -73,8 +73,9 @@ export class Occurrences {
   }
 
   /** Words of a field, of which the first is at `position`. Those of header fields beyond the last position have none. */
-  add({ octets, ends, hashes, count }: WordCutter, position: number, isInBody: boolean): void {
+  add(cutter: WordCutter, position: number, isInBody: boolean): void {
     if (this.#octets > EMAIL_OCTETS) return;
+    const { octets, ends, count } = cutter;
     this.#reserve(count);
     const { vocabulary } = this;
     const ordinal = this.#ordinal;
@@ -84,9 +85,9 @@ export class Occurrences {
     const end = isInBody ? Number.POSITIVE_INFINITY : HEADER_END;
     let at = this.length;
     let known = vocabulary.size;
-    let start = 0;
+    let { start } = cutter;
     for (let i = 0; i < count; i++) {
-      const word = vocabulary.numberOf(octets, start, ends[i]!, hashes[i]!);
+      const word = vocabulary.numberOf(octets, start, cutter.endOfWord(start, ends[i]!));
       start = ends[i]!;
       if (word === known) {
         known++;

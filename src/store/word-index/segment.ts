@@ -1,7 +1,6 @@
 // Makes a segment of the texts of some emails: they are cut into words, whose places are collected, sorted by word and written.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PackedIds } from '../../mail/packed-ids.js';
-import { textPieces } from '../../mail/search-text.js';
 import { WordCutter } from '../../mail/word-cutter.js';
 import type { IndexedEmail, IndexedTexts } from '../search.js';
 import { BODY_POSITION, type IndexPage, type Segment } from './index-page.js';
@@ -10,9 +9,9 @@ import { PageWriter } from './page-writer.js';
 
 /** Words of a field that are found. */
 const FIELD_WORDS = 60_000;
-/** Characters that are cut at once: of some that somebody chose, each becomes four words. */
+/** Octets that are cut at once: of some characters that somebody chose, each becomes four words. */
 const PIECE = 8 * 1024;
-/** Characters that are cut in one turn of the event loop, or octets of their words: 1 ms of work. */
+/** Octets that are cut in one turn of the event loop, or octets of their words: 1 ms of work. */
 const MOST_CUT = 32 * 1024;
 /** Occurrences that are written in one, and those that are brought in order. */
 const MOST_AT_ONCE = 10_000;
@@ -23,9 +22,17 @@ interface Tools {
   readonly cutter: WordCutter;
   readonly occurrences: Occurrences;
   readonly writer: PageWriter;
-  /** Since the event loop had a turn: characters, or octets of their words where these are more. */
+  /** For the octets of a text. */
+  source: Buffer;
+  /** Since the event loop had a turn: octets, or those of their words where these are more. */
   cut: number;
 }
+
+/** Octets of a UTF-16 unit in UTF-8. */
+const LONGEST_CHARACTER = 3;
+const FIRST_OCTETS = 64 * 1024;
+/** Larger ones are given back. */
+const KEPT_OCTETS = 256 * 1024;
 
 const spare: Tools[] = [];
 const MOST_SPARE = 2;
@@ -65,6 +72,7 @@ const newTools = (): Tools => ({
   cutter: new WordCutter(),
   occurrences: new Occurrences(),
   writer: new PageWriter(),
+  source: Buffer.allocUnsafeSlow(FIRST_OCTETS),
   cut: 0,
 });
 
@@ -79,23 +87,32 @@ async function collect(texts: readonly IndexedTexts[], tools: Tools): Promise<vo
     ] as const) {
       let position: number = first;
       for (const field of fields) {
+        const source = typeof field === 'string' ? octetsOf(field, tools) : field;
         let left = FIELD_WORDS;
-        for (const piece of textPieces(field, PIECE)) {
-          if (tools.cut + piece.length > MOST_CUT) {
+        for (let start = 0, end = 0; start < source.length && left > 0; start = end) {
+          end = cutter.endOfPiece(source, start, PIECE);
+          if (tools.cut + end - start > MOST_CUT) {
             await nextTurn();
             tools.cut = 0;
           }
-          cutter.cut(piece, left);
-          tools.cut += Math.max(piece.length, cutter.length);
+          cutter.cut(source, start, end, left);
+          tools.cut += Math.max(end - start, cutter.length);
           occurrences.add(cutter, position, first === BODY_POSITION);
           position += cutter.count;
           left -= cutter.count;
-          if (left === 0) break;
         }
         position += GAP;
       }
     }
   }
+}
+
+/** Until the next ones. */
+function octetsOf(text: string, tools: Tools): Buffer {
+  if (tools.source.length > KEPT_OCTETS) tools.source = Buffer.allocUnsafeSlow(FIRST_OCTETS);
+  const most = LONGEST_CHARACTER * text.length;
+  if (tools.source.length < most) tools.source = Buffer.allocUnsafeSlow(most);
+  return tools.source.subarray(0, tools.source.write(text));
 }
 
 /** A stretch of them. Returns where it ends. */

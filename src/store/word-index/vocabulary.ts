@@ -7,6 +7,13 @@ const FIRST_WORDS = 1_024;
 const FIRST_OCTETS = 16 * 1024;
 /** Octets that are read behind the last word. */
 const READ_AHEAD = 4;
+/** Of what a word is told by: its last four octets, the four before them, its octets and its hash. */
+const TOLD_BY = 4;
+/** Octets of which a word is told by nothing else. */
+const FEW_OCTETS = 8;
+/** By the octets of a word: which of the four are its own. */
+const LOW_MASKS = Int32Array.of(0, 0xff, 0xffff, 0xffffff, -1, -1, -1, -1, -1);
+const HIGH_MASKS = Int32Array.of(0, 0, 0, 0, 0, 0xff, 0xffff, 0xffffff, -1);
 /** Places of the table: twice as many as words, at least. */
 const FIRST_PLACES = 4 * 1024;
 /** Larger tables are given back. */
@@ -17,7 +24,7 @@ const MOST_TRIED = 32;
 export class Vocabulary {
   /** At each place the number of a word and 1; or 0. */
   #table = new Int32Array(FIRST_PLACES);
-  #hashes = new Int32Array(FIRST_WORDS);
+  #tellings = new Int32Array(TOLD_BY * FIRST_WORDS);
   /** Words that have no place in the table. */
   readonly #others = new Map<string, number>();
   /** Of all words, one behind the other. */
@@ -33,18 +40,24 @@ export class Vocabulary {
     this.size = 0;
   }
 
-  /** Of the word in these octets, which is added when it is new. */
-  numberOf(octets: Uint8Array, start: number, end: number, hash: number): number {
+  /** Of the word in these octets, of which eight may be read before its end. It is added when it is new. */
+  numberOf(octets: Uint8Array, start: number, end: number): number {
     const table = this.#table;
-    const hashes = this.#hashes;
+    const tellings = this.#tellings;
     const last = table.length - 1;
-    const first = placeOf(hash);
+    const length = end - start;
+    const few = Math.min(length, FEW_OCTETS);
+    const low = fourBefore(octets, end) & LOW_MASKS[few]!;
+    const high = fourBefore(octets, end - 4) & HIGH_MASKS[few]!;
+    const hash = hashOf(low, high, length);
     for (let tried = 0; tried < MOST_TRIED; tried++) {
-      const number = table[(first + tried) & last]! - 1;
-      if (number < 0) return this.#add(octets, start, end, hash);
-      if (hashes[number] === hash && this.#isWord(number, octets, start, end)) return number;
+      const number = table[(hash + tried) & last]! - 1;
+      if (number < 0) return this.#add(octets, start, end, low, high, hash);
+      const telling = TOLD_BY * number;
+      if (tellings[telling] !== low || tellings[telling + 1] !== high || tellings[telling + 2] !== length) continue;
+      if (length <= FEW_OCTETS || this.#beginsWith(number, octets, start, end - FEW_OCTETS)) return number;
     }
-    return this.#others.get(binaryString(octets, start, end)) ?? this.#add(octets, start, end, hash);
+    return this.#others.get(binaryString(octets, start, end)) ?? this.#add(octets, start, end, low, high, hash);
   }
 
   octetsOf(number: number): number {
@@ -81,20 +94,24 @@ export class Vocabulary {
     return aLength - bLength;
   }
 
-  #isWord(number: number, octets: Uint8Array, start: number, end: number): boolean {
+  #beginsWith(number: number, octets: Uint8Array, start: number, end: number): boolean {
     const own = this.octets;
     const ownStart = this.starts[number]!;
-    if (this.starts[number + 1]! - ownStart !== end - start) return false;
     for (let i = end - start - 1; i >= 0; i--) if (own[ownStart + i] !== octets[start + i]) return false;
     return true;
   }
 
-  #add(octets: Uint8Array, start: number, end: number, hash: number): number {
+  #add(octets: Uint8Array, start: number, end: number, low: number, high: number, hash: number): number {
     const number = this.size++;
     const ownStart = this.starts[number]!;
     this.#reserve(ownStart + end - start + READ_AHEAD);
     this.starts[number + 1] = putOctets(this.octets, ownStart, octets, start, end);
-    this.#hashes[number] = hash;
+    const tellings = this.#tellings;
+    const telling = TOLD_BY * number;
+    tellings[telling] = low;
+    tellings[telling + 1] = high;
+    tellings[telling + 2] = end - start;
+    tellings[telling + 3] = hash;
     if (2 * this.size > this.#table.length) this.#enlarge();
     else this.#place(number);
     return number;
@@ -102,7 +119,7 @@ export class Vocabulary {
 
   #place(number: number): void {
     const table = this.#table;
-    const first = placeOf(this.#hashes[number]!);
+    const first = this.#tellings[TOLD_BY * number + 3]!;
     for (let tried = 0; tried < MOST_TRIED; tried++) {
       const place = (first + tried) & (table.length - 1);
       if (table[place] !== 0) continue;
@@ -128,11 +145,17 @@ export class Vocabulary {
     const { starts } = this;
     this.starts = new Int32Array(2 * starts.length);
     this.starts.set(starts);
-    const hashes = this.#hashes;
-    this.#hashes = new Int32Array(2 * starts.length);
-    this.#hashes.set(hashes);
+    const tellings = this.#tellings;
+    this.#tellings = new Int32Array(2 * tellings.length);
+    this.#tellings.set(tellings);
   }
 }
 
-/** Later bits of a hash count in a small table too. */
-const placeOf = (hash: number): number => hash ^ (hash >>> 15);
+function fourBefore(octets: Uint8Array, end: number): number {
+  return (octets[end - 4]! << 24) | (octets[end - 3]! << 16) | (octets[end - 2]! << 8) | octets[end - 1]!;
+}
+
+function hashOf(low: number, high: number, length: number): number {
+  const mixed = Math.imul(low, 0x9e3779b1) ^ Math.imul(high + length, 0x85ebca6b);
+  return mixed ^ (Math.imul(mixed, 0x2c1b3c6d) >>> 16);
+}

@@ -6,23 +6,18 @@ import { Vocabulary } from '../../../src/store/word-index/vocabulary.js';
 /** Adds the words of a text, or finds them. */
 function numbersOf(vocabulary: Vocabulary, text: string): number[] {
   const cutter = new WordCutter();
-  cutter.cut(text);
-  return Array.from({ length: cutter.count }, (_, i) =>
-    vocabulary.numberOf(cutter.octets, i === 0 ? 0 : cutter.ends[i - 1]!, cutter.ends[i]!, cutter.hashes[i]!),
-  );
+  cutter.cut(Buffer.from(text), 0, text.length);
+  const { octets, ends, count, start } = cutter;
+  return Array.from({ length: count }, (_, i) => vocabulary.numberOf(octets, i === 0 ? start : ends[i - 1]!, ends[i]!));
 }
 
-/** Different words whose hashes lead to one place of a table of 4,096. */
+/** Different words of one length with the same end, whose hashes lead to one place. */
 function wordsOfOnePlace(): string[] {
-  const words = Array.from({ length: 600_000 }, (_, n) => `zoe${n.toString(36)}`);
-  const cutter = new WordCutter();
-  cutter.cut(words.join(' '));
-  return words.filter((_, i) => ((cutter.hashes[i]! ^ (cutter.hashes[i]! >>> 15)) & 4_095) === 7);
+  return Array.from({ length: 400 }, (_, n) => `${n.toString(36).padStart(4, 'x')}zoe45678`);
 }
 
 test('a word keeps its number, also among many that want its place, and when the table grows', (t) => {
   const alike = wordsOfOnePlace();
-  t.true(alike.length > 100);
   const others = Array.from({ length: 30_000 }, (_, n) => `w${n}`);
   const vocabulary = new Vocabulary();
   for (let round = 0; round < 2; round++) {
