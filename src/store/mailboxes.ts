@@ -199,8 +199,8 @@ export interface MailboxStore {
   placements(accountId: string): AsyncIterable<PlacementPage>;
   /** One fenced transaction; many accounts' changes may share it. */
   commit(change: MailboxChange): Promise<CommitResult>;
-  /** Undefined when a commit would begin at once; else resolves when the one under way has ended, whoever it is of. */
-  afterCommit(): Promise<void> | undefined;
+  /** Resolves when the next transaction is put together: a change that is committed without a wait for anything else shares it. */
+  beforeCommit(): Promise<void>;
   /** Whether a commit of this epoch, after this change, would not be fenced. */
   isNewest(accountId: string, epoch: number, modseq: number): Promise<boolean>;
   /** Rows of these emails, in no particular order; ids that are not there are left out. */

@@ -25,7 +25,7 @@ test('a group is bounded in items and in weight', async (t) => {
   t.deepEqual(groups, [[60], [60, 30], [150], new Array(10).fill(1), [1, 1]]);
 });
 
-test('who waits for the end of a write shares the next one, as many as fit it, also after a write that fails', async (t) => {
+test('who waits for the next write shares it, as many as fit it, also after a write that fails', async (t) => {
   const groups: number[][] = [];
   const group = new GroupCommit<number, number>(async (items) => {
     groups.push([...items]);
@@ -33,19 +33,50 @@ test('who waits for the end of a write shares the next one, as many as fit it, a
     if (items.includes(13)) throw new Error('bad row');
     return [...items];
   }, options);
-  t.is(group.afterWrite(), undefined);
   const late = async (item: number) => {
-    await group.afterWrite();
+    await group.beforeWrite();
+    // Promises, but nothing from outside.
+    for (let i = 0; i < item; i++) await undefined;
     return group.submit(item);
   };
   const bad = t.throwsAsync(group.submit(13));
-  t.is(group.afterWrite(), undefined);
   while (groups.length === 0) await new Promise((resolve) => setImmediate(resolve));
   const items = Array.from({ length: 12 }, (_, i) => i + 1);
   t.deepEqual(await Promise.all(items.map(late)), items);
   await bad;
-  t.deepEqual(groups, [[13], items.slice(0, 10), items.slice(10)]);
-  t.is(group.afterWrite(), undefined);
+  t.deepEqual(
+    groups.map((each) => each.toSorted((a, b) => a - b)),
+    [[13], items.slice(0, 10), items.slice(10)],
+  );
+});
+
+test('what comes in one turn of the event loop is written together, whether it waits for the write or not', async (t) => {
+  const groups: number[][] = [];
+  const group = new GroupCommit<number, number>(async (items) => {
+    groups.push([...items]);
+    return [...items];
+  }, options);
+  const late = async (item: number) => {
+    await group.beforeWrite();
+    return group.submit(item);
+  };
+  t.deepEqual(await Promise.all([late(1), group.submit(2), late(3)]), [1, 2, 3]);
+  t.deepEqual(groups, [[2, 1, 3]]);
+});
+
+test('who waits for a write and submits nothing holds up nobody', async (t) => {
+  const groups: number[][] = [];
+  const group = new GroupCommit<number, number>(async (items) => {
+    groups.push([...items]);
+    return [...items];
+  }, options);
+  const idle = Array.from({ length: 25 }, () => group.beforeWrite());
+  const last = group.beforeWrite().then(() => group.submit(1));
+  await Promise.all(idle);
+  t.is(await last, 1);
+  await group.beforeWrite();
+  t.is(await group.submit(2), 2);
+  t.deepEqual(groups, [[1], [2]]);
 });
 
 test('a bad item fails alone', async (t) => {

@@ -123,7 +123,7 @@ export function mailboxBehavior(
       }
       return loaded;
     },
-    beforePlan: () => store.afterCommit(),
+    beforePlan: () => store.beforeCommit(),
     prepare: (state, commands) => {
       const reading = prefetch(sources, state, commands);
       return reading?.then((read) => {

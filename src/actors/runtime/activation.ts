@@ -137,8 +137,7 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
     try {
       let state = await this.#state;
       while (this.#queue.length > 0 && !this.#over) {
-        const busy = this.#behavior.beforePlan?.();
-        if (busy !== undefined) await busy;
+        await this.#behavior.beforePlan?.();
         const weigh = ({ request }: Waiting) => this.#behavior.weigh?.(request.payload) ?? 1;
         await this.#fold(state, this.#queue.take(MAX_FOLDED, MAX_FOLDED_WEIGHT, weigh));
         if (!this.#behavior.needsCompaction(state)) continue;

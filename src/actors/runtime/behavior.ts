@@ -53,8 +53,8 @@ export interface Behavior<P extends Protocol, S, T, R = undefined> {
    * are planned without it when this fails, because they must not wait for what they can do without.
    */
   prepare?(state: S, commands: readonly { readonly name: string; readonly payload: unknown }[]): Promise<R> | undefined;
-  /** Undefined when a commit would begin at once; else what to wait for, so that what comes meanwhile is planned with what is there. */
-  beforePlan?(): Promise<void> | undefined;
+  /** What to wait for, so that what comes meanwhile is planned with what is there. */
+  beforePlan?(): Promise<void>;
   /** About how much a command changes, which is 1 for most; the payload is of a valid form. */
   weigh?(payload: unknown): number;
   begin(state: S, context: PlanContext, prefetched?: R): T;

@@ -28,7 +28,8 @@ export class GroupCommit<T, R> {
   readonly #options: GroupCommitOptions<T>;
   #waiting: Waiting<T, R>[] = [];
   #weight = 0;
-  #idle: (() => void)[] = [];
+  /** Of those who make an item when they are told that the next write gathers its items. */
+  #gathered: (() => void)[] = [];
   #writing = false;
   #scheduled = false;
 
@@ -51,41 +52,42 @@ export class GroupCommit<T, R> {
     });
   }
 
-  /** Undefined when an item would be written at once; else resolves when the write under way has ended, whatever it came to. */
-  afterWrite(): Promise<void> | undefined {
-    if (!this.#writing) return undefined;
+  /**
+   * Resolves when the next write gathers its items: an item that is submitted without a wait for anything else is one of them. Those
+   * for whom it has no room are told of a later one.
+   */
+  beforeWrite(): Promise<void> {
     return new Promise((resolve) => {
-      this.#idle.push(resolve);
+      this.#gathered.push(resolve);
+      this.#schedule();
     });
   }
 
   // Everything that one turn of the event loop brought in is gathered before the first write.
   #schedule(): void {
-    if (this.#scheduled || this.#writing || this.#waiting.length === 0) return;
+    if (this.#scheduled || this.#writing || this.#waiting.length + this.#gathered.length === 0) return;
     this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      void this.#flush();
-    });
+    setImmediate(() => this.#gather());
+  }
+
+  #gather(): void {
+    const told = this.#gathered.splice(0, this.#options.maxItems);
+    for (const resolve of told) resolve();
+    if (told.length === 0) void this.#flush();
+    // A tick that a microtask asks for comes when no microtask is left, so when those who were told have submitted their items.
+    else queueMicrotask(() => process.nextTick(() => this.#flush()));
   }
 
   async #flush(): Promise<void> {
+    this.#scheduled = false;
     const group = this.#take();
-    this.#writing = true;
+    this.#writing = group.length > 0;
     try {
-      await this.#commit(group);
+      if (this.#writing) await this.#commit(group);
     } finally {
       this.#writing = false;
-      this.#wake(this.#idle.splice(0));
       this.#schedule();
     }
-  }
-
-  /** Those who waited for the end of a write: as many as fit the next one now, the others in later turns. */
-  #wake(idle: readonly (() => void)[]): void {
-    const { maxItems } = this.#options;
-    for (const resolve of idle.slice(0, maxItems)) resolve();
-    if (idle.length > maxItems) setImmediate(() => this.#wake(idle.slice(maxItems)));
   }
 
   async #commit(group: readonly Waiting<T, R>[]): Promise<void> {

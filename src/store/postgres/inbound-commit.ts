@@ -49,6 +49,26 @@ export function sharedContents(shared: ReturnType<typeof sharedMessages>): reado
   return [...shared].map(([{ content }, takers]) => ({ accountIds: [...takers], ...smallBlob(content) }));
 }
 
+/** Whether the changes place every message in every mailbox: if all of them pass the fence, no account needs an inbound row. */
+export function arePlaced(shared: ReturnType<typeof sharedMessages>): boolean {
+  return [...shared].every(([{ deliveries }, takers]) => takers.size === deliveries.length);
+}
+
+/** Refuses the statement, by a division by zero, unless all accounts of the messages pass the fence. Of `passed`. */
+export function unlessAllPass(sql: Pieces, shared: ReturnType<typeof sharedMessages>): StatementPiece {
+  const accounts = new Set<string>();
+  for (const takers of shared.values()) for (const account of takers) accounts.add(account);
+  const ids = `{${[...accounts].join()}}`;
+  return sql`having 1 / (count(*) filter (where a = any (${ids}::uuid[])) = ${accounts.size}::int)::int = 1`;
+}
+
+/** Of the database: `unlessAllPass` has refused a statement, of which nothing is written. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === DIVISION_BY_ZERO;
+}
+
+const DIVISION_BY_ZERO = '22012';
+
 const PASSED_OR_NONE = `coalesce(${PASSED}, '{}')`;
 
 /**

@@ -26,15 +26,18 @@ import {
   writeRanges,
 } from './flag-ranges.js';
 import {
+  arePlaced,
   endedInbound,
   endInbound,
   hasAllInbound,
   isOwed,
+  isRefused,
   lookForInbound,
   missingInbound,
   oweShared,
   sharedContents,
   sharedMessages,
+  unlessAllPass,
 } from './inbound-commit.js';
 import { writeLabels } from './labels-commit.js';
 import { changingFolderColumns, folderColumns, folderCounters } from './mailbox-columns.js';
@@ -211,7 +214,8 @@ export async function commitChanges(
   const blobs = [...contentsOf(changes), ...sharedContents(shared)];
   const contents = blobs.length === 0 ? undefined : await gather(blobs);
   const until = untilDeadline(pieces, deadline());
-  const statement = pieces`
+  /** `isOwing`: an account whose mailbox does not place a shared message gets an inbound row. Else all of them have to place it. */
+  const statementOf = (isOwing: boolean) => pieces`
     with fence as (
       select * from ${table(rows.fences, FENCE)}
     )
@@ -226,9 +230,9 @@ export async function commitChanges(
         )}
       returning t.id as a, t.shard
     ), passed_ids as materialized (
-      select array_agg(a) as ids from passed
+      select array_agg(a) as ids from passed ${shared.size === 0 || isOwing ? NOTHING : unlessAllPass(pieces, shared)}
     )
-    ${shared.size === 0 ? NOTHING : oweShared(pieces, shared, until)}
+    ${isOwing ? oweShared(pieces, shared, until) : NOTHING}
     ${
       contents === undefined
         ? NOTHING
@@ -236,7 +240,7 @@ export async function commitChanges(
             pieces,
             contents,
             pieces`
-      where exists (select from passed p where p.a = any(x.accounts)) ${shared.size === 0 ? NOTHING : isOwed(pieces)}`,
+      where exists (select from passed p where p.a = any(x.accounts)) ${isOwing ? isOwed(pieces) : NOTHING}`,
           )}`
     }
     ${part(endInbound, rows.consumed)}
@@ -267,7 +271,11 @@ export async function commitChanges(
     select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
     ${part(missingInbound, rows.consumed)}
     ${part(foundThreads, rows.added)}`;
-  const results = await execute<CommitRow[]>(sql, statement);
+  const isOwing = !arePlaced(shared);
+  const results = await execute<CommitRow[]>(sql, statementOf(isOwing)).catch((error: unknown) => {
+    if (isOwing || !isRefused(error)) throw error;
+    return execute<CommitRow[]>(sql, statementOf(true));
+  });
   const found = results.flatMap(({ account_id, threads }) => (threads === null ? [] : [{ a: account_id, threads }]));
   const torn = found.filter(({ threads }) => threads.length > 1);
   const epochs = torn.length === 0 ? undefined : new Map(changes.map(({ accountId, epoch }) => [accountId, epoch]));

@@ -147,7 +147,7 @@ export function postgresMailboxes(
     placements: (accountId) => placementPages(sql, accountId),
     forget,
     commit: (change) => group.submit(change),
-    afterCommit: () => group.afterWrite(),
+    beforeCommit: () => group.beforeWrite(),
     isNewest,
     summaries,
     thread,

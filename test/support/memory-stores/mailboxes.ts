@@ -33,7 +33,7 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       const account = tables.accounts.get(accountId);
       return account?.epoch === epoch && account.modseq === modseq;
     },
-    afterCommit: () => undefined,
+    beforeCommit: async () => {},
     async commit(change) {
       for (const { message } of change.shared) {
         const isGone = message.deliveries.some((delivery) => !tables.accounts.has(delivery.accountId));
