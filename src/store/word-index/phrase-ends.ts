@@ -1,5 +1,6 @@
 // Where the words of a phrase end in the emails that have them one after the other: columns, not an object an email.
 import { damagedPage } from './index-page.js';
+import type { OrdinalSet } from './ordinal-set.js';
 import type { PostingList } from './posting-list.js';
 import { VarintReader } from './varint-reader.js';
 
@@ -28,10 +29,10 @@ export class PhraseEnds {
   }
 
   /** Those of the first word, of emails that are marked. Positions before `first` do not count. */
-  addFirst(list: PostingList, marks: Uint8Array, first: number): void {
+  addFirst(list: PostingList, marks: OrdinalSet, first: number): void {
     const postings = new PositionedPostings(list);
     while (postings.next()) {
-      if (marks[postings.ordinal] !== 1) {
+      if (!marks.has(postings.ordinal)) {
         postings.skipPositions();
         continue;
       }
