@@ -51,7 +51,7 @@ export class PhraseEnds {
   addNext(before: PhraseEnds, list: PostingList): void {
     const postings = new PositionedPostings(list);
     let email = 0;
-    while (email < before.count && postings.next()) {
+    while (email < before.count && postings.nextFrom(before.#ordinals[email]!)) {
       email = before.#seek(postings.ordinal, email);
       if (email === before.count || before.#ordinals[email] !== postings.ordinal) postings.skipPositions();
       else this.#addBehind(before, email, postings);
@@ -136,6 +136,15 @@ class PositionedPostings {
     if (this.ordinal > this.#list.lastOrdinal || this.places > this.positions.octets.length)
       throw damagedPage('a list ends elsewhere');
     return true;
+  }
+
+  /** The next one that does not come before the ordinal: most postings of a frequent word are passed over. */
+  nextFrom(ordinal: number): boolean {
+    while (this.next()) {
+      if (this.ordinal >= ordinal) return true;
+      this.positions.skip(this.places);
+    }
+    return false;
   }
 
   skipPositions(): void {
