@@ -2,7 +2,7 @@
 // provider is verified first, and then has or gets its account. A credential of one kind is never tried as the other. A
 // credential that opened an account is remembered by its hash for 30 s, until its token expires, its key is revoked or its account
 // deleted, whichever comes first (docs/interface/credentials.md, "Remembered credentials").
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Directory, LoginRefusal, Principal } from '../directory/protocol.js';
 import { isToken, type TokenVerifier } from './oidc/token-verifier.js';
@@ -181,5 +181,5 @@ export function hasExpired({ expiresAt }: Pick<KnownIdentity, 'expiresAt'>): boo
 }
 
 function hashOf(credential: string): string {
-  return createHash('sha256').update(credential).digest('base64');
+  return hash('sha256', credential, 'base64');
 }

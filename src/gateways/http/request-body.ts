@@ -1,6 +1,7 @@
 // The body of one request as it arrives, up to a limit and a time. Before a handler asks for the body, and while its
 // reader is busy, only a little is kept and the client is held back. The server reads a short body that no handler has asked for
-// to its end, so that the client reads the reply; after a longer one it closes the connection behind the reply.
+// to its end, so that the client reads the reply; after a longer one it closes the connection behind the reply. What follows a
+// request waits in the kernel; for one that is answered at once nobody has to be told.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BodyError, type BodyFaultReason, type TakeBody } from './exchange.js';
 
@@ -27,22 +28,26 @@ export class RequestBody {
   readonly #source: BodySource;
   readonly #declared: number | null;
   readonly #limits: BodyLimits;
+  readonly #isRead: boolean;
   #chunks: Uint8Array[] = [];
   #unread = 0;
   #received = 0;
   #complete = false;
   #paused = false;
   #unwanted = false;
+  /** What follows is read: the reply is about to be written, or somebody watches whether the client is there. */
+  #readsOn = false;
   #limit = Number.POSITIVE_INFINITY;
   #fault: BodyFaultReason | undefined;
   #settle: (() => void) | undefined;
 
   /**
    * To be made in the callback that brought the request: data follows at once. What follows the body is not read before
-   * `abandon` or `readOn`.
+   * `abandon` or `readOn`. `isRead`: the request is a read, which is answered at once when all it needs is in memory.
    */
-  constructor(source: BodySource, declared: number | null, limits: BodyLimits) {
+  constructor(source: BodySource, declared: number | null, limits: BodyLimits, isRead: boolean) {
     this.#source = source;
+    this.#isRead = isRead;
     this.#declared = declared;
     this.#limits = limits;
     if (declared === 0) this.#completed();
@@ -88,6 +93,7 @@ export class RequestBody {
 
   /** Somebody has to notice when the client leaves: what follows the body is read from now on. */
   readOn(): void {
+    this.#readsOn = this.#complete;
     if (!this.#complete || !this.#paused) return;
     this.#paused = false;
     this.#source.resume();
@@ -100,6 +106,7 @@ export class RequestBody {
 
   /** The reply is about to be written. True when the connection has to close behind it. */
   abandon(): boolean {
+    this.#readsOn = true;
     if (this.#paused) this.#source.resume();
     this.#paused = false;
     if (this.#complete) return false;
@@ -127,11 +134,19 @@ export class RequestBody {
     this.#settle = undefined;
   }
 
+  /** What follows is not read from now on, unless it may be. */
+  #hold(): void {
+    if (this.#paused || this.#readsOn || this.#fault !== undefined) return;
+    this.#paused = true;
+    this.#source.pause();
+  }
+
   #completed(): void {
     this.#complete = true;
     if (this.#paused || this.#unwanted) return;
-    this.#paused = true;
-    this.#source.pause();
+    // After everything that this tick's promises still do, and before the server reads again.
+    if (this.#isRead) queueMicrotask(() => process.nextTick(() => this.#hold()));
+    else this.#hold();
   }
 
   #take(chunk: ArrayBuffer, isLast: boolean): void {

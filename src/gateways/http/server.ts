@@ -101,6 +101,7 @@ class ServedRequest implements HttpRequest {
 
   constructor(
     { method, path, query, headers }: RequestHead,
+    isRead: boolean,
     remoteAddress: string,
     writer: ReplyWriter,
     body: RequestBody,
@@ -110,7 +111,7 @@ class ServedRequest implements HttpRequest {
     this.query = query;
     this.headers = headers;
     this.remoteAddress = remoteAddress;
-    this.isRead = method === 'GET' || method === 'HEAD';
+    this.isRead = isRead;
     this.#writer = writer;
     this.#body = body;
   }
@@ -168,15 +169,15 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       return;
     }
     const writer = new ReplyWriter(response);
-    const body = new RequestBody(response, head.contentLength, limits);
+    const isRead = head.method === 'GET' || head.method === 'HEAD';
+    const body = new RequestBody(response, head.contentLength, limits, isRead);
     const open = {
       stayOpen: () => {
         if (!writer.isBehind) body.stayOpen();
       },
     };
     openRequests.begin(open);
-    const request = new ServedRequest(head, remoteAddress, writer, body);
-    const { isRead } = request;
+    const request = new ServedRequest(head, isRead, remoteAddress, writer, body);
     response.onAborted(() => {
       writer.abort();
       body.gone();

@@ -95,7 +95,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       let count = 0;
       let isCut = false;
       for (const row of rows) {
-        if (row.id === null && row.ids !== null) found.add(row.ids);
+        if (row.id === null && row.ids !== null) await found.add(row.ids);
         if (row.id === null || row.emails === null) continue;
         const pages = pagesOf.get(row.id) ?? [];
         // The next statement begins with it.
@@ -118,7 +118,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
     }
     // Those that were merged are asked for no more.
     if (after === undefined) kept.retain(accountId, ready);
-    return { ids: found.packed(), segments: ready.size };
+    return { ids: await found.packed(), segments: ready.size };
   };
 
   function asker(): Question['ask'] {
@@ -277,8 +277,9 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
     for (const [column, ids] of rows) {
       const id = doubleOf(column!)!;
       read.add(id);
-      kept.keep(accountId, { id, ids: own(ids!), hasPositions: false });
-      await found.addOf(ids!, matched.get(id)!.ordinals);
+      const segment = { id, ids: own(ids!), hasPositions: false };
+      kept.keep(accountId, segment);
+      await found.addOf(segment.ids, matched.get(id)!.ordinals);
     }
     return missing.filter((id) => !read.has(id));
   }

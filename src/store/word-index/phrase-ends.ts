@@ -1,5 +1,6 @@
 // Where the words of a phrase end in the emails that have them one after the other: columns, not an object an email.
 import { damagedPage } from './index-page.js';
+import type { OrdinalSet } from './ordinal-set.js';
 import type { PostingList } from './posting-list.js';
 import { VarintReader } from './varint-reader.js';
 
@@ -28,10 +29,10 @@ export class PhraseEnds {
   }
 
   /** Those of the first word, of emails that are marked. Positions before `first` do not count. */
-  addFirst(list: PostingList, marks: Uint8Array, first: number): void {
+  addFirst(list: PostingList, marks: OrdinalSet, first: number): void {
     const postings = new PositionedPostings(list);
     while (postings.next()) {
-      if (marks[postings.ordinal] !== 1) {
+      if (!marks.has(postings.ordinal)) {
         postings.skipPositions();
         continue;
       }
@@ -50,7 +51,7 @@ export class PhraseEnds {
   addNext(before: PhraseEnds, list: PostingList): void {
     const postings = new PositionedPostings(list);
     let email = 0;
-    while (email < before.count && postings.next()) {
+    while (email < before.count && postings.nextFrom(before.#ordinals[email]!)) {
       email = before.#seek(postings.ordinal, email);
       if (email === before.count || before.#ordinals[email] !== postings.ordinal) postings.skipPositions();
       else this.#addBehind(before, email, postings);
@@ -135,6 +136,15 @@ class PositionedPostings {
     if (this.ordinal > this.#list.lastOrdinal || this.places > this.positions.octets.length)
       throw damagedPage('a list ends elsewhere');
     return true;
+  }
+
+  /** The next one that does not come before the ordinal: most postings of a frequent word are passed over. */
+  nextFrom(ordinal: number): boolean {
+    while (this.next()) {
+      if (this.ordinal >= ordinal) return true;
+      this.positions.skip(this.places);
+    }
+    return false;
   }
 
   skipPositions(): void {

@@ -1,5 +1,6 @@
 // Lists of postings as they are in pages, found by their word.
 import { damagedPage, type IndexPage } from './index-page.js';
+import type { OrdinalSet } from './ordinal-set.js';
 import { PageEntries } from './page-entries.js';
 import { VarintReader } from './varint-reader.js';
 
@@ -53,15 +54,15 @@ export function listsIn(page: IndexPage, wanted: WantedWord, emails: number): Po
   return lists;
 }
 
-/** Sets `to` as `from` is for each email of the list; with `isBodyOnly` of those that have the word in the body part. */
-export function markPostings(list: PostingList, isBodyOnly: boolean, from: Uint8Array, to: Uint8Array): void {
+/** Adds the emails of the list to `hits`; with `isBodyOnly` those that have the word in the body part. */
+export function markPostings(list: PostingList, isBodyOnly: boolean, hits: OrdinalSet): void {
   const reader = new VarintReader(list.octets, list.start, list.end);
   const leastFlag = isBodyOnly ? 1 : 0;
   let ordinal = 0;
   while (!reader.isAtEnd) {
     const posting = reader.next();
     ordinal += posting >>> 1;
-    if ((posting & 1) >= leastFlag) to[ordinal] = from[ordinal]!;
+    if ((posting & 1) >= leastFlag) hits.add(ordinal);
   }
   if (ordinal !== list.lastOrdinal) throw damagedPage('a list ends elsewhere');
 }

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchTerm } from '../../mail/search-text.js';
 import { type SearchPart, SearchTooLarge } from '../search.js';
 import { BODY_POSITION, type IndexPage } from './index-page.js';
+import { OrdinalSet } from './ordinal-set.js';
 import { PhraseEnds } from './phrase-ends.js';
 import { listsIn, markPostings, type PostingList, type WantedWord } from './posting-list.js';
 
@@ -71,25 +72,25 @@ export class WordQuery {
   async matches(emails: number, pages: readonly LookupPages[]): Promise<Uint32Array> {
     const lists = await this.#wholeWords(emails, pages);
     if (lists === undefined) return NONE;
-    let marks = await this.#withWords(lists, new Uint8Array(emails).fill(1));
+    let marks = await this.#withWords(lists, emails);
     const phrases = new Map<QueryTerm, PhraseEnds>();
     let octets = 0;
     for (const term of this.#terms) {
       if (term.words.length === 0 || (term.words.length === 1 && term.beginning === undefined)) continue;
       const ends = await this.#endsOf(term, lists, marks, octets);
       if (ends.count === 0) return NONE;
-      marks = new Uint8Array(emails);
-      for (const ordinal of ends.ordinals) marks[ordinal] = 1;
+      marks = new OrdinalSet(emails);
+      for (const ordinal of ends.ordinals) marks.add(ordinal);
       if (term.beginning === undefined) continue;
       phrases.set(term, ends);
       octets += ends.octets;
     }
     for (const [number, { isBeginning }] of this.#wanted.entries()) {
       if (!isBeginning) continue;
-      for (const hits of await this.#withBeginning(number, pages[number]!, marks, phrases)) marks = common(marks, hits);
-      if (!marks.includes(1)) return NONE;
+      for (const hits of await this.#withBeginning(number, pages[number]!, emails, phrases)) marks.intersect(hits);
+      if (marks.isEmpty) return NONE;
     }
-    return ordinalsOf(marks);
+    return marks.ordinals();
   }
 
   /** The lists of each lookup of a whole word; undefined when one has none. */
@@ -105,26 +106,26 @@ export class WordQuery {
     return lists;
   }
 
-  /** Emails of `marks` that have each whole word. */
-  async #withWords(lists: readonly (readonly PostingList[])[], marks: Uint8Array): Promise<Uint8Array> {
-    let from = marks;
+  /** Emails of a segment of so many that have each whole word. */
+  async #withWords(lists: readonly (readonly PostingList[])[], emails: number): Promise<OrdinalSet> {
+    const marks = OrdinalSet.all(emails);
     for (const [number, some] of lists.entries()) {
       if (this.#wanted[number]!.isBeginning) continue;
-      const to = new Uint8Array(marks.length);
+      const hits = new OrdinalSet(emails);
       for (const list of some) {
-        markPostings(list, this.#isBodyOnly, from, to);
+        markPostings(list, this.#isBodyOnly, hits);
         await this.#worked(list.end - list.start);
       }
-      from = to;
+      marks.intersect(hits);
     }
-    return from;
+    return marks;
   }
 
   /** Of the whole words of a term. `octets`: of the ends that are there already. */
   async #endsOf(
     { words }: QueryTerm,
     lists: readonly (readonly PostingList[])[],
-    marks: Uint8Array,
+    marks: OrdinalSet,
     octets: number,
   ): Promise<PhraseEnds> {
     let ends = new PhraseEnds();
@@ -141,25 +142,26 @@ export class WordQuery {
     return ends;
   }
 
-  /** For each term with the beginning, the emails of `marks` with it. */
+  /** For each term with the beginning, the emails of a segment of so many that have it behind the whole words of the term. */
   async #withBeginning(
     number: number,
     pages: LookupPages,
-    marks: Uint8Array,
+    emails: number,
     phrases: ReadonlyMap<QueryTerm, PhraseEnds>,
-  ): Promise<readonly Uint8Array[]> {
+  ): Promise<readonly OrdinalSet[]> {
     const users = this.#terms
       .filter(({ beginning }) => beginning === number)
-      .map((term) => ({ phrase: phrases.get(term), hits: new Uint8Array(marks.length) }));
-    const ends = new PhraseEnds();
+      .map((term) => ({ phrase: phrases.get(term), hits: new OrdinalSet(emails) }));
+    let ends: PhraseEnds | undefined;
     for await (const page of pages) {
-      for (const list of listsIn(page, this.#wanted[number]!, marks.length)) {
+      for (const list of listsIn(page, this.#wanted[number]!, emails)) {
         for (const { phrase, hits } of users) {
-          if (phrase === undefined) markPostings(list, this.#isBodyOnly, marks, hits);
+          if (phrase === undefined) markPostings(list, this.#isBodyOnly, hits);
           else {
+            ends ??= new PhraseEnds();
             ends.clear();
             ends.addNext(phrase, list);
-            for (const ordinal of ends.ordinals) hits[ordinal] = marks[ordinal]!;
+            for (const ordinal of ends.ordinals) hits.add(ordinal);
           }
         }
       }
@@ -174,18 +176,4 @@ export class WordQuery {
     this.#octets = 0;
     await nextTurn();
   }
-}
-
-function common(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length);
-  for (let i = 0; i < a.length; i++) both[i] = a[i]! & b[i]!;
-  return both;
-}
-
-function ordinalsOf(marks: Uint8Array): Uint32Array {
-  let count = 0;
-  for (let ordinal = 0; ordinal < marks.length; ordinal++) count += marks[ordinal]!;
-  const ordinals = new Uint32Array(count);
-  for (let ordinal = 0, at = 0; at < count; ordinal++) if (marks[ordinal] === 1) ordinals[at++] = ordinal;
-  return ordinals;
 }

@@ -1,0 +1,60 @@
+// A set of the emails of a segment, one bit each: sets of all of them are made several times a search, so that their memory counts.
+
+const BITS = 32;
+
+export class OrdinalSet {
+  readonly #words: Uint32Array;
+
+  /** Of ordinals below `size`; none is in it. */
+  constructor(size: number) {
+    this.#words = new Uint32Array(Math.ceil(size / BITS));
+  }
+
+  static all(size: number): OrdinalSet {
+    const set = new OrdinalSet(size);
+    set.#words.fill(0xffff_ffff);
+    if (size % BITS !== 0) set.#words[set.#words.length - 1] = 2 ** (size % BITS) - 1;
+    return set;
+  }
+
+  get isEmpty(): boolean {
+    return this.#words.every((word) => word === 0);
+  }
+
+  has(ordinal: number): boolean {
+    return (this.#words[ordinal >>> 5]! & (1 << ordinal)) !== 0;
+  }
+
+  add(ordinal: number): void {
+    this.#words[ordinal >>> 5]! |= 1 << ordinal;
+  }
+
+  /** Keeps those that are in the other set of the same size, too. */
+  intersect(other: OrdinalSet): void {
+    const words = this.#words;
+    const others = other.#words;
+    for (let i = 0; i < words.length; i++) words[i]! &= others[i]!;
+  }
+
+  /** Ascending. */
+  ordinals(): Uint32Array {
+    const words = this.#words;
+    let count = 0;
+    for (let i = 0; i < words.length; i++) if (words[i] !== 0) count += bitsOf(words[i]!);
+    const ordinals = new Uint32Array(count);
+    let at = 0;
+    for (let i = 0; at < count; i++) {
+      for (let word = words[i]!; word !== 0; word &= word - 1) {
+        ordinals[at++] = i * BITS + 31 - Math.clz32(word & -word);
+      }
+    }
+    return ordinals;
+  }
+}
+
+/** How many of the 32 are set. */
+function bitsOf(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x5555_5555);
+  const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
+}
