@@ -32,11 +32,15 @@ async function found(segments: readonly (readonly [string[], boolean[], number])
 
 test('ids of segments are found once each, whatever order they have', async (t) => {
   await fc.assert(
-    fc.asyncProperty(fc.array(part(segment), { maxLength: 5 }), fc.option(id, { nil: undefined }), async (parts, after) => {
-      const expected = parts.flatMap(([ids, areFound]) => ids.filter((_, i) => areFound[i]));
-      const later = expected.filter((each) => after === undefined || each > after);
-      t.deepEqual((await found(parts, after)).toSorted(), [...new Set(later)].toSorted());
-    }),
+    fc.asyncProperty(
+      fc.array(part(segment), { maxLength: 5 }),
+      fc.option(id, { nil: undefined }),
+      async (parts, after) => {
+        const expected = parts.flatMap(([ids, areFound]) => ids.filter((_, i) => areFound[i]));
+        const later = expected.filter((each) => after === undefined || each > after);
+        t.deepEqual((await found(parts, after)).toSorted(), [...new Set(later)].toSorted());
+      },
+    ),
     { numRuns: 300 },
   );
 });
