@@ -33,7 +33,7 @@ export class Load {
     unreachable: 0,
     slowestMs: 0,
   };
-  readonly calls: Calls = { made: 0, repeated: 0, statuses: new Map(), failed: [], read: new Set(), slowestMs: 0 };
+  readonly calls: Calls = { made: 0, repeated: [], statuses: new Map(), failed: [], read: new Set(), slowestMs: 0 };
   readonly #work: Promise<void>[];
   #stopping = false;
 
@@ -76,7 +76,7 @@ export class Load {
     return [
       `mail: ${mail.accepted.size} accepted, refused for now ${told(codes)}, for good ${mail.refused.length}`,
       `${mail.goodbyes} goodbyes, ${mail.interrupted} interrupted, ${mail.unreachable} unreachable, slowest ${Math.round(mail.slowestMs)} ms`,
-      `REST: ${calls.made} calls, statuses ${told(calls.statuses)}, ${calls.repeated} repeated, ${calls.failed.length} failed`,
+      `REST: ${calls.made} calls, statuses ${told(calls.statuses)}, ${calls.repeated.length} repeated, ${calls.failed.length} failed`,
       `slowest ${Math.round(calls.slowestMs)} ms`,
     ].join('; ');
   }

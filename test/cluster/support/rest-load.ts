@@ -6,8 +6,8 @@ import type { Work } from './smtp-load.js';
 /** What readers were told. */
 export interface Calls {
   made: number;
-  /** Sent again, after a 503 or a broken connection. */
-  repeated: number;
+  /** Why requests were sent again: a 503, a broken connection, no answer in time. */
+  readonly repeated: string[];
   /** Every status, how often. */
   readonly statuses: Map<number, number>;
   /** Unexpected statuses, and requests without an answer in time. */
@@ -32,7 +32,7 @@ export async function reader(number: number, work: Work, calls: Calls): Promise<
     for (let attempt = 1; performance.now() - began < PATIENCE_MS; attempt++) {
       if (attempt > 1) {
         if (work.stopping()) return undefined;
-        calls.repeated++;
+        calls.repeated.push(`${method} ${path}: ${last}`);
         await pause(RETRY_MS);
       }
       const targets = work.targets();
