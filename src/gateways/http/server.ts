@@ -196,6 +196,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       })
       .then(async (answered) => {
         if (answered === undefined) return;
+        // Of a reply without a body the library does not tell whether the client takes it: the next request does not come in its turn.
+        if (isRead && (answered.body === null || head.method === 'HEAD')) await nextTurn();
         const reply = cors(head, answered);
         const mustClose = !writer.aborted && body.abandon();
         const written = await writer.write(reply, {

@@ -90,6 +90,26 @@ for (const [kind, trusted] of [
     t.deepEqual(calls, []);
   });
 
+  test(`reads in one segment that are answered at once are answered in their order, ${kind}`, async (t) => {
+    const { calls, gateway } = await start(t, trusted);
+    const read = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n`;
+    const got = await exchangeBytes(gateway.port, read('/three') + read('/nowhere') + read('/three'), (text) =>
+      /answer.*answer/s.test(text),
+    );
+    t.deepEqual(
+      [...got.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => Number(code)),
+      [200, 404, 200],
+    );
+    t.deepEqual(calls, ['GET /three', 'GET /three']);
+  });
+
+  test(`a read whose reply has no body does not share its segment with the next one, ${kind}`, async (t) => {
+    const { gateway } = await start(t, trusted);
+    const read = `HEAD /three HTTP/1.1\r\n${HOST}\r\n`;
+    t.is(await exchangeBytes(gateway.port, read + read, closed), '');
+    t.regex(await exchangeBytes(gateway.port, read, (text) => text.endsWith('\r\n\r\n')), /^HTTP\/1\.1 200 /);
+  });
+
   for (const method of ['POST', 'GET'] as const) {
     test(`what follows a ${method} is answered after it, ${kind}`, async (t) => {
       const { calls, begun, gate, gateway } = await start(t, trusted, method);
