@@ -5,13 +5,17 @@
 // Most of the time goes into filling the store. `BENCH_STORES=DIRECTORY` keeps filled stores there, for later runs to copy, also of other
 // versions: the node brings the schema up to date. `BENCH_STORES=DIRECTORY npm run bench rest fill` makes such a store, and measures nothing.
 
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { connect } from '../src/store/postgres/client.js';
-import { cpuSeconds, difference } from './support/cpu-time.js';
+import type { BareListening } from './support/bare-http.js';
+import { cpuSeconds, difference, ownCpuSeconds } from './support/cpu-time.js';
 import { figure, latency, percentile, withGoal } from './support/figures.js';
 import { HttpConnection, type LoadReply, requestOctets } from './support/http-load.js';
 import { fillStore, rareWordOf, wordOf } from './support/large-store.js';
@@ -145,6 +149,7 @@ async function measureReads(bench: Bench, ids: readonly string[]): Promise<void>
   await timed(bench, 'list, first of the node', { clients: CLIENTS, samples: MANY_SAMPLES }, operations[0]![1]);
   for (const [, request] of operations) await load(bench, { clients: CLIENTS, samples: WARM_SAMPLES }, request);
   for (const [name, request] of operations) await both(bench, name, request);
+  await bareList(bench, operations[0]![1](0));
   const { node, accounts } = bench;
   const mail = await startMail(
     node.port('mx'),
@@ -163,6 +168,24 @@ async function measureReads(bench: Bench, ids: readonly string[]): Promise<void>
     await timed(bench, `${name}, with mail, ${PACE}/s each`, paced, request);
   }
   figure('messages that arrived', await mail.stop(), 'messages/s');
+}
+
+/** The same octets from a server that does nothing else: what of a list the library and the kernel take. */
+async function bareList(bench: Bench, request: Buffer): Promise<void> {
+  const label = `list, the same octets of a bare uWebSockets server, ${CLIENTS} client(s)`;
+  if (!bench.isWanted(label)) return;
+  const { body } = await asked(bench, request);
+  const server = fork(fileURLToPath(new URL('support/bare-http.js', import.meta.url)), [String(body.length)]);
+  const [{ port }] = (await once(server, 'message')) as [BareListening];
+  const connections = Array.from({ length: CLIENTS }, () => new HttpConnection(port));
+  await load({ connections }, { clients: CLIENTS, samples: WARM_SAMPLES }, () => request);
+  const before = await ownCpuSeconds(server.pid!);
+  const takenMs = await load({ connections }, { clients: CLIENTS, samples: MANY_SAMPLES }, () => request);
+  const used = (await ownCpuSeconds(server.pid!)) - before;
+  for (const connection of connections) connection.close();
+  server.kill();
+  latency(label, takenMs);
+  figure('', (used / takenMs.length) * 1e6, 'µs', `CPU a request of ${body.length} octets`);
 }
 
 async function measureSearch(bench: Bench): Promise<void> {
@@ -234,7 +257,7 @@ async function timed(bench: Bench, name: string, timing: Timing, request: Reques
 
 /** What each request has taken, in ms. */
 async function load(
-  { connections }: Bench,
+  { connections }: Pick<Bench, 'connections'>,
   { clients, samples = Number.POSITIVE_INFINITY, seconds = Number.POSITIVE_INFINITY, pace }: Load,
   request: Request,
 ): Promise<number[]> {
