@@ -31,7 +31,7 @@ export class CheckedMailbox {
   isNotified = false;
   #isSelected = false;
   /** What SELECT with QRESYNC says before it is done. */
-  readonly #resuming: { exists: number; fetched: [seq: number, data: Value | undefined][] } | undefined;
+  #resuming: { exists: number; fetched: [seq: number, data: Value | undefined][] } | undefined;
 
   /** `known`: what another session knew of the mailbox, all UIDs included, which QRESYNC brings up to date. */
   constructor(known?: readonly KnownMessage[]) {
@@ -53,9 +53,16 @@ export class CheckedMailbox {
   /** The mailbox is selected; from now on its size never falls but by EXPUNGE. @throws ServerFault */
   selected(): void {
     this.#isSelected = true;
+    this.#resumed();
+  }
+
+  /** What SELECT has told of before this moment: all messages that went before have been named. */
+  #resumed(): void {
     if (this.#resuming === undefined) return;
-    this.#exists(this.#resuming.exists);
-    for (const [seq, data] of this.#resuming.fetched) this.#fetched(seq, data);
+    const { exists, fetched } = this.#resuming;
+    this.#resuming = undefined;
+    this.#exists(exists);
+    for (const [seq, data] of fetched) this.#fetched(seq, data);
   }
 
   /**
@@ -106,7 +113,7 @@ export class CheckedMailbox {
   }
 
   #exists(count: number): void {
-    if (this.#resuming !== undefined && !this.#isSelected) {
+    if (this.#resuming !== undefined) {
       this.#resuming.exists = count;
       return;
     }
@@ -118,6 +125,7 @@ export class CheckedMailbox {
 
   #expunge(seq: number, underWay: UnderWay | undefined): void {
     this.#mayExpunge('EXPUNGE', underWay);
+    this.#resumed();
     if (seq < 1 || seq > this.messages.length) {
       throw new ServerFault(`EXPUNGE ${seq} of ${this.messages.length} messages`);
     }
@@ -127,7 +135,11 @@ export class CheckedMailbox {
 
   #vanished({ values, raw }: Response, underWay: UnderWay | undefined): void {
     const isEarlier = isList(values[0]) && textOf(values[0][0]).toUpperCase() === 'EARLIER';
-    if (!isEarlier) this.#mayExpunge('VANISHED', underWay);
+    if (!isEarlier) {
+      this.#mayExpunge('VANISHED', underWay);
+      // The size that SELECT began with counts these messages.
+      this.#resumed();
+    }
     for (const uid of uidsOf(textOf(values[isEarlier ? 1 : 0]))) {
       const at = this.#placeOf(uid);
       if (at >= 0) this.messages.splice(at, 1);
@@ -153,7 +165,7 @@ export class CheckedMailbox {
   }
 
   #fetched(seq: number, data: Value | undefined): void {
-    if (this.#resuming !== undefined && !this.#isSelected) {
+    if (this.#resuming !== undefined) {
       this.#resuming.fetched.push([seq, data]);
       return;
     }

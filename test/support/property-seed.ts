@@ -2,4 +2,4 @@
 // `npm run test:soak` draws others.
 import fc from 'fast-check';
 
-fc.configureGlobal({ seed: Number(process.env['PROPERTY_SEED'] ?? 1) });
+fc.configureGlobal({ seed: Number(process.env['PROPERTY_SEED'] ?? 1), includeErrorInReport: true });

@@ -211,12 +211,15 @@ test('each client knows the mailbox as it is once all is quiet', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       for (const client of clients) await client.run('learn', 0, 0);
+      const deliveries: Promise<unknown>[] = [];
       for (const { type, session, a, b, isOverlapping } of steps) {
         if (type === 'takeOver') gateway.mailboxes.reload();
+        if (type === 'deliver') deliveries.push(deliver());
         const running =
-          type === 'deliver' ? deliver() : type === 'takeOver' ? undefined : clients[session]!.run(type, a, b);
+          type === 'deliver' ? deliveries.at(-1) : type === 'takeOver' ? undefined : clients[session]!.run(type, a, b);
         if (!isOverlapping) await running;
       }
+      await Promise.all(deliveries);
       for (const client of clients) await client.done();
       for (const client of clients) await client.run('noop', 0, 0);
       const owned = await truth(gateway);
