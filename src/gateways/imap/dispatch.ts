@@ -87,7 +87,8 @@ async function carryOut(session: ImapSession, row: Command, received: Runnable):
     if (!isUid && namesBySequence(row) && session.enabled.has('UIDONLY')) return NEEDS_UID;
     if (needsMailbox(row) && selected.view.mirror.isStale) await selected.view.mirror.sync();
   }
-  const end = await row.run(session, args, isUid);
+  const running = row.run(session, args, isUid);
+  const end = running instanceof Promise ? await running : running;
   if ('finish' in end) return end;
   const toldBefore = selected?.view.toldModseq;
   const mayExpunge = row.holdsExpunge?.(args, isUid) !== true;

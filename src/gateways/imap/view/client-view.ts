@@ -7,7 +7,7 @@ import type { FlagChange } from './folder-mirror.js';
 import type { FolderView, ViewUpdates } from './folder-view.js';
 import { indexOfUid } from './mirror-columns.js';
 import type { MirroredFolder } from './mirrored-folder.js';
-import { positionsOf } from './position-sets.js';
+import { positionsOf } from './named-positions.js';
 
 type Expunged = ViewUpdates['expunged'];
 

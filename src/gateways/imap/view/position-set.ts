@@ -1,9 +1,14 @@
-// A set of positions in a view, a bit each: searches join and divide such sets, 32 messages at a time.
+// A set of positions in a view, a bit each: searches join and divide such sets, 32 messages at a time. What an operation returns may
+// be one of the sets it was made from: only whoever has made a set adds to it.
+
+/** A count that is not known. */
+const UNKNOWN = -1;
 
 export class PositionSet {
   /** Positions are below it. */
   readonly size: number;
   readonly #words: Uint32Array;
+  #count = UNKNOWN;
 
   constructor(size: number, words = new Uint32Array((size + 31) >>> 5)) {
     this.size = size;
@@ -13,6 +18,14 @@ export class PositionSet {
   static of(size: number, positions: Iterable<number>): PositionSet {
     const set = new PositionSet(size);
     for (const position of positions) set.add(position);
+    return set;
+  }
+
+  static whole(size: number): PositionSet {
+    const set = new PositionSet(size);
+    set.#words.fill(0xffff_ffff);
+    set.#cut();
+    set.#count = size;
     return set;
   }
 
@@ -30,8 +43,13 @@ export class PositionSet {
     return new PositionSet(numbers.length, words);
   }
 
+  get octets(): number {
+    return this.#words.byteLength;
+  }
+
   add(position: number): void {
     this.#words[position >>> 5]! |= 1 << (position & 31);
+    this.#count = UNKNOWN;
   }
 
   /** Positions [start, end). */
@@ -43,42 +61,58 @@ export class PositionSet {
         at += 32;
       } else this.add(at++);
     }
+    this.#count = UNKNOWN;
+  }
+
+  /** The positions below `size`, which is at most that of this set. */
+  below(size: number): PositionSet {
+    if (size === this.size) return this;
+    const set = new PositionSet(size, this.#words.slice(0, (size + 31) >>> 5));
+    set.#cut();
+    return set;
   }
 
   and(other: PositionSet): PositionSet {
-    return new PositionSet(
-      this.size,
-      this.#words.map((word, i) => word & other.#words[i]!),
-    );
+    if (this.#count === this.size) return other;
+    if (other.#count === other.size) return this;
+    const [a, b] = [this.#words, other.#words];
+    const words = new Uint32Array(a.length);
+    for (let i = 0; i < words.length; i++) words[i] = a[i]! & b[i]!;
+    return new PositionSet(this.size, words);
   }
 
   or(other: PositionSet): PositionSet {
-    return new PositionSet(
-      this.size,
-      this.#words.map((word, i) => word | other.#words[i]!),
-    );
+    const [a, b] = [this.#words, other.#words];
+    const words = new Uint32Array(a.length);
+    for (let i = 0; i < words.length; i++) words[i] = a[i]! | b[i]!;
+    return new PositionSet(this.size, words);
   }
 
   minus(other: PositionSet): PositionSet {
-    return new PositionSet(
-      this.size,
-      this.#words.map((word, i) => word & ~other.#words[i]!),
-    );
+    if (other.#count === 0) return this;
+    const [a, b] = [this.#words, other.#words];
+    const words = new Uint32Array(a.length);
+    for (let i = 0; i < words.length; i++) words[i] = a[i]! & ~b[i]!;
+    return new PositionSet(this.size, words);
   }
 
   get isEmpty(): boolean {
-    return this.#words.every((word) => word === 0);
+    return this.count === 0;
   }
 
   get count(): number {
-    let count = 0;
-    for (const word of this.#words) count += bitsIn(word);
-    return count;
+    if (this.#count === UNKNOWN) {
+      let count = 0;
+      for (const word of this.#words) count += bitsIn(word);
+      this.#count = count;
+    }
+    return this.#count;
   }
 
   /** Ascending. */
   positions(): Uint32Array {
     const positions = new Uint32Array(this.count);
+    if (positions.length === 0) return positions;
     let at = 0;
     for (let i = 0; i < this.#words.length; i++) {
       for (let word = this.#words[i]!; word !== 0; word &= word - 1) {
@@ -86,6 +120,12 @@ export class PositionSet {
       }
     }
     return positions;
+  }
+
+  /** Nothing is behind the last position. */
+  #cut(): void {
+    const rest = this.size & 31;
+    if (rest !== 0) this.#words[this.#words.length - 1]! &= (1 << rest) - 1;
   }
 }
 
