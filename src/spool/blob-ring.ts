@@ -18,8 +18,9 @@ const WAITING_OCTETS = 16 * 1024 * 1024;
 /** Octets of one reading that does not pass the thread pool: what the system has in its memory takes less time than the way there. */
 const SHORT_OCTETS = 64 * 1024;
 /**
- * ms of a reading from the disk. Readings pass the thread pool for a while then: one in that time may hold up the event loop. And ms
- * after which the rest of a call passes it: many short readings take long too.
+ * ms of a reading from the disk. Readings pass the thread pool for a while then: one in that time may hold up the event loop. One
+ * that took as long because others had the processor says nothing of the disk. And ms after which the rest of a call passes the
+ * pool: many short readings take long too.
  */
 const SLOW_MS = 5;
 const PATIENT_MS = 10_000;
@@ -36,6 +37,8 @@ export class BlobRing {
   #isBroken = false;
   /** Until when all readings pass the thread pool, by the clock of `performance`. */
   #patientUntil = 0;
+  /** By this process from disks, when a reading was slow the last time. */
+  #blocksRead = blocksRead();
 
   private constructor(handle: FileHandle, capacity: number) {
     this.#handle = handle;
@@ -55,11 +58,12 @@ export class BlobRing {
   /** Copies of those that are there; each is a part of a larger buffer. */
   async read(hashes: readonly string[]): Promise<Map<string, Uint8Array>> {
     const found = new Map<string, Uint8Array>();
-    const wanted = [...new Set(hashes)].flatMap((hash) => {
+    const wanted: { readonly hash: string; readonly copy: Copy }[] = [];
+    for (const hash of hashes.length > 1 ? new Set(hashes) : hashes) {
       const copy = this.#copies.get(hash);
-      return copy === undefined ? [] : [{ hash, copy }];
-    });
-    wanted.sort((a, b) => a.copy.offset - b.copy.offset);
+      if (copy !== undefined) wanted.push({ hash, copy });
+    }
+    if (wanted.length > 1) wanted.sort((a, b) => a.copy.offset - b.copy.offset);
     const shortUntil = performance.now() + SLOW_MS;
     for (let from = 0, to = 0; from < wanted.length; from = to) {
       const start = wanted[from]!.copy.offset;
@@ -69,7 +73,8 @@ export class BlobRing {
         end = offset + length;
         to++;
       } while (to < wanted.length && isNear(wanted[to]!.copy, start, end));
-      const octets = await this.#run(start, end, shortUntil);
+      const reading = this.#run(start, end, shortUntil);
+      const octets = reading instanceof Promise ? await reading : reading;
       if (octets === undefined) return found;
       for (const { hash, copy } of wanted.slice(from, to)) {
         // What was written over meanwhile is not the blob.
@@ -136,15 +141,26 @@ export class BlobRing {
     }
   }
 
-  async #run(start: number, end: number, shortUntil: number): Promise<Buffer | undefined> {
+  #run(start: number, end: number, shortUntil: number): Buffer | undefined | Promise<Buffer | undefined> {
     const octets = Buffer.allocUnsafeSlow(end - start);
     const began = performance.now();
     if (octets.length <= SHORT_OCTETS && began < shortUntil && began >= this.#patientUntil) {
       const length = this.#readNow(octets, start);
       const now = performance.now();
-      if (now - began > SLOW_MS) this.#patientUntil = now + PATIENT_MS;
+      if (now - began > SLOW_MS && this.#hasReadDisk()) this.#patientUntil = now + PATIENT_MS;
       return length === octets.length ? octets : undefined;
     }
+    return this.#readSoon(octets, start);
+  }
+
+  /** Since it was asked before. */
+  #hasReadDisk(): boolean {
+    const before = this.#blocksRead;
+    this.#blocksRead = blocksRead();
+    return this.#blocksRead !== before;
+  }
+
+  async #readSoon(octets: Buffer, start: number): Promise<Buffer | undefined> {
     const { bytesRead } = await this.#handle.read(octets, 0, octets.length, start).catch(() => ({ bytesRead: 0 }));
     return bytesRead === octets.length ? octets : undefined;
   }
@@ -157,6 +173,10 @@ export class BlobRing {
       return 0;
     }
   }
+}
+
+function blocksRead(): number {
+  return process.resourceUsage().fsRead;
 }
 
 /** To be read along with [start, end). */
