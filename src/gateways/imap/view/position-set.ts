@@ -1,8 +1,11 @@
-// A set of positions in a view, a bit each: searches join and divide such sets, 32 messages at a time. What an operation returns may
-// be one of the sets it was made from: only whoever has made a set adds to it.
+// A set of positions in a view, a bit each: searches join and divide such sets, 32 messages at a time. What a method returns may be
+// known to others: only whoever has made a set with `new` adds to it.
 
 /** A count that is not known. */
 const UNKNOWN = -1;
+
+/** The last one that was asked for: searches of one folder follow each other. */
+let lastWhole: PositionSet | undefined;
 
 export class PositionSet {
   /** Positions are below it. */
@@ -22,10 +25,12 @@ export class PositionSet {
   }
 
   static whole(size: number): PositionSet {
+    if (lastWhole?.size === size) return lastWhole;
     const set = new PositionSet(size);
     set.#words.fill(0xffff_ffff);
     set.#cut();
     set.#count = size;
+    lastWhole = set;
     return set;
   }
 
@@ -93,7 +98,10 @@ export class PositionSet {
     const [a, b] = [this.#words, other.#words];
     const words = new Uint32Array(a.length);
     for (let i = 0; i < words.length; i++) words[i] = a[i]! & ~b[i]!;
-    return new PositionSet(this.size, words);
+    const set = new PositionSet(this.size, words);
+    // Sets that are divided more than once know their count.
+    if (this.#count === this.size) set.#count = this.size - other.count;
+    return set;
   }
 
   get isEmpty(): boolean {
