@@ -15,6 +15,9 @@ const RUN_OCTETS = 4 * 1024 * 1024;
 const GAP_OCTETS = 32 * 1024;
 /** Octets that wait to be written; what comes beyond is not kept. */
 const WAITING_OCTETS = 16 * 1024 * 1024;
+/** Octets that are written at once without waiting for more, and ms that fewer wait: a call of the system each would cost more. */
+const GROUP_OCTETS = 512 * 1024;
+const GROUP_MS = 50;
 /** Octets of one reading that does not pass the thread pool: what the system has in its memory takes less time than the way there. */
 const SHORT_OCTETS = 64 * 1024;
 /**
@@ -32,7 +35,12 @@ export class BlobRing {
   /** By hash, oldest first: these lie right behind the position. */
   readonly #copies = new Map<string, Copy>();
   #position = 0;
+  /** Octets that are not written yet, those of `#group` among them. */
   #waiting = 0;
+  /** What is written together with what comes soon. */
+  #group = new Map<string, Uint8Array>();
+  #groupOctets = 0;
+  #groupEnds: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #isBroken = false;
   /** Until when all readings pass the thread pool, by the clock of `performance`. */
@@ -87,13 +95,29 @@ export class BlobRing {
 
   /** Keeps copies of them soon, unless too many wait. */
   keep(blobs: ReadonlyMap<string, Uint8Array>): void {
-    const fresh = [...blobs].filter(([hash, { length }]) => !this.#copies.has(hash) && length > 0);
+    const fresh = [...blobs].filter(
+      ([hash, { length }]) => length > 0 && !this.#copies.has(hash) && !this.#group.has(hash),
+    );
     const octets = fresh.reduce((sum, [, { length }]) => sum + length, 0);
     if (octets === 0 || octets > this.#capacity / 2 || this.#isBroken) return;
     if (this.#waiting + octets > WAITING_OCTETS) return;
+    if (this.#groupOctets + octets > this.#capacity / 2) this.#endGroup();
     this.#waiting += octets;
+    this.#groupOctets += octets;
+    for (const [hash, bytes] of fresh) this.#group.set(hash, bytes);
+    if (this.#groupOctets >= GROUP_OCTETS) this.#endGroup();
+    else this.#groupEnds ??= setTimeout(() => this.#endGroup(), GROUP_MS);
+  }
+
+  #endGroup(): void {
+    clearTimeout(this.#groupEnds);
+    this.#groupEnds = undefined;
+    const [blobs, octets] = [[...this.#group], this.#groupOctets];
+    if (octets === 0) return;
+    this.#group = new Map();
+    this.#groupOctets = 0;
     this.#writing = this.#writing.then(async () => {
-      await this.#write(fresh, octets).catch(() => {
+      await this.#write(blobs, octets).catch(() => {
         // The disk is full, or broken: the store gives what is missing.
         this.#isBroken = true;
         this.#copies.clear();
@@ -105,12 +129,13 @@ export class BlobRing {
   async close(): Promise<void> {
     this.#isBroken = true;
     this.#copies.clear();
-    await this.#writing;
+    await this.settled();
     await this.#handle.close();
   }
 
   /** All that was given to `keep` is there. */
   settled(): Promise<void> {
+    this.#endGroup();
     return this.#writing;
   }
 
