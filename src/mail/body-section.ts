@@ -1,6 +1,7 @@
 // Sections of a message as octet ranges (RFC 9051 §6.4.5.1), found in its MIME index. A multipart without parts is the text
 // that the index reads it as; an embedded message that the index does not descend into has no sections of its own.
-import type { IndexedPart, OctetRange } from './message-index.js';
+import type { OctetRange } from './message-index.js';
+import type { PartBounds } from './part-bounds.js';
 
 export interface SectionName {
   /** Part numbers; none is the message itself. */
@@ -15,9 +16,12 @@ const LF = 0x0a;
 const SPACE = 0x20;
 const TAB = 0x09;
 
+/** An `IndexedPart`, or the bounds alone. */
+type Part<P> = PartBounds & { readonly parts: readonly P[] };
+
 /** The part of these numbers; undefined when the message has no such part. The root for no number. */
-export function partNumbered(root: IndexedPart, numbers: readonly number[]): IndexedPart | undefined {
-  let part: IndexedPart | undefined = root;
+export function partNumbered<P extends Part<P>>(root: P, numbers: readonly number[]): P | undefined {
+  let part: P | undefined = root;
   let isMessage = true;
   for (const number of numbers) {
     part = isMessage ? partOfMessage(part, number) : childOf(part, number);
@@ -28,7 +32,7 @@ export function partNumbered(root: IndexedPart, numbers: readonly number[]): Ind
 }
 
 /** The root of the message that a part embeds; undefined when the part embeds none. */
-export function embeddedMessage(part: IndexedPart): IndexedPart | undefined {
+export function embeddedMessage<P extends Part<P>>(part: P): P | undefined {
   return part.type === 'message' ? part.parts[0] : undefined;
 }
 
@@ -36,7 +40,7 @@ export function embeddedMessage(part: IndexedPart): IndexedPart | undefined {
  * The octets of a section, of HEADER.FIELDS and HEADER.FIELDS.NOT those of the whole header; undefined when the message has
  * no such section.
  */
-export function sectionRange(root: IndexedPart, { part: numbers, text }: SectionName): OctetRange | undefined {
+export function sectionRange(root: PartBounds, { part: numbers, text }: SectionName): OctetRange | undefined {
   const part = partNumbered(root, numbers);
   if (part === undefined) return undefined;
   const isRoot = numbers.length === 0;
@@ -93,17 +97,17 @@ export function headerFields(header: Buffer, names: FieldNames, areNamed: boolea
   return kept;
 }
 
-function headerOf(part: IndexedPart): OctetRange {
+function headerOf(part: PartBounds): OctetRange {
   return { start: part.headerStart, end: part.bodyStart };
 }
 
 /** A message that is no multipart has part 1, which is its body. */
-function partOfMessage(root: IndexedPart, number: number): IndexedPart | undefined {
+function partOfMessage<P extends Part<P>>(root: P, number: number): P | undefined {
   if (root.type === 'multipart') return root.parts[number - 1];
   return number === 1 ? root : undefined;
 }
 
-function childOf(part: IndexedPart, number: number): IndexedPart | undefined {
+function childOf<P extends Part<P>>(part: P, number: number): P | undefined {
   if (part.type === 'multipart') return part.parts[number - 1];
   const message = embeddedMessage(part);
   return message === undefined ? undefined : partOfMessage(message, number);

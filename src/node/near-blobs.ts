@@ -34,6 +34,7 @@ export function nearBlobs(blobs: BlobStore, ring: BlobRing): BlobStore {
     ...blobs,
     async readAll(hashes) {
       const near = await ring.read(hashes);
+      if (near.size === hashes.length) return near;
       const missing = hashes.filter((hash) => !near.has(hash));
       if (missing.length === 0) return near;
       const read = await blobs.readAll(missing);

@@ -15,11 +15,15 @@ const RUN_OCTETS = 4 * 1024 * 1024;
 const GAP_OCTETS = 32 * 1024;
 /** Octets that wait to be written; what comes beyond is not kept. */
 const WAITING_OCTETS = 16 * 1024 * 1024;
+/** Octets that are written at once without waiting for more, and ms that fewer wait: a call of the system each would cost more. */
+const GROUP_OCTETS = 512 * 1024;
+const GROUP_MS = 50;
 /** Octets of one reading that does not pass the thread pool: what the system has in its memory takes less time than the way there. */
 const SHORT_OCTETS = 64 * 1024;
 /**
- * ms of a reading from the disk. Readings pass the thread pool for a while then: one in that time may hold up the event loop. And ms
- * after which the rest of a call passes it: many short readings take long too.
+ * ms of a reading from the disk. Readings pass the thread pool for a while then: one in that time may hold up the event loop. One
+ * that took as long because others had the processor says nothing of the disk. And ms after which the rest of a call passes the
+ * pool: many short readings take long too.
  */
 const SLOW_MS = 5;
 const PATIENT_MS = 10_000;
@@ -31,11 +35,18 @@ export class BlobRing {
   /** By hash, oldest first: these lie right behind the position. */
   readonly #copies = new Map<string, Copy>();
   #position = 0;
+  /** Octets that are not written yet, those of `#group` among them. */
   #waiting = 0;
+  /** What is written together with what comes soon. */
+  #group = new Map<string, Uint8Array>();
+  #groupOctets = 0;
+  #groupEnds: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #isBroken = false;
   /** Until when all readings pass the thread pool, by the clock of `performance`. */
   #patientUntil = 0;
+  /** By this process from disks, when a reading was slow the last time. */
+  #blocksRead = blocksRead();
 
   private constructor(handle: FileHandle, capacity: number) {
     this.#handle = handle;
@@ -55,11 +66,12 @@ export class BlobRing {
   /** Copies of those that are there; each is a part of a larger buffer. */
   async read(hashes: readonly string[]): Promise<Map<string, Uint8Array>> {
     const found = new Map<string, Uint8Array>();
-    const wanted = [...new Set(hashes)].flatMap((hash) => {
+    const wanted: { readonly hash: string; readonly copy: Copy }[] = [];
+    for (const hash of hashes.length > 1 ? new Set(hashes) : hashes) {
       const copy = this.#copies.get(hash);
-      return copy === undefined ? [] : [{ hash, copy }];
-    });
-    wanted.sort((a, b) => a.copy.offset - b.copy.offset);
+      if (copy !== undefined) wanted.push({ hash, copy });
+    }
+    if (wanted.length > 1) wanted.sort((a, b) => a.copy.offset - b.copy.offset);
     const shortUntil = performance.now() + SLOW_MS;
     for (let from = 0, to = 0; from < wanted.length; from = to) {
       const start = wanted[from]!.copy.offset;
@@ -69,7 +81,8 @@ export class BlobRing {
         end = offset + length;
         to++;
       } while (to < wanted.length && isNear(wanted[to]!.copy, start, end));
-      const octets = await this.#run(start, end, shortUntil);
+      const reading = this.#run(start, end, shortUntil);
+      const octets = reading instanceof Promise ? await reading : reading;
       if (octets === undefined) return found;
       for (const { hash, copy } of wanted.slice(from, to)) {
         // What was written over meanwhile is not the blob.
@@ -82,13 +95,29 @@ export class BlobRing {
 
   /** Keeps copies of them soon, unless too many wait. */
   keep(blobs: ReadonlyMap<string, Uint8Array>): void {
-    const fresh = [...blobs].filter(([hash, { length }]) => !this.#copies.has(hash) && length > 0);
+    const fresh = [...blobs].filter(
+      ([hash, { length }]) => length > 0 && !this.#copies.has(hash) && !this.#group.has(hash),
+    );
     const octets = fresh.reduce((sum, [, { length }]) => sum + length, 0);
     if (octets === 0 || octets > this.#capacity / 2 || this.#isBroken) return;
     if (this.#waiting + octets > WAITING_OCTETS) return;
+    if (this.#groupOctets + octets > this.#capacity / 2) this.#endGroup();
     this.#waiting += octets;
+    this.#groupOctets += octets;
+    for (const [hash, bytes] of fresh) this.#group.set(hash, bytes);
+    if (this.#groupOctets >= GROUP_OCTETS) this.#endGroup();
+    else this.#groupEnds ??= setTimeout(() => this.#endGroup(), GROUP_MS);
+  }
+
+  #endGroup(): void {
+    clearTimeout(this.#groupEnds);
+    this.#groupEnds = undefined;
+    const [blobs, octets] = [[...this.#group], this.#groupOctets];
+    if (octets === 0) return;
+    this.#group = new Map();
+    this.#groupOctets = 0;
     this.#writing = this.#writing.then(async () => {
-      await this.#write(fresh, octets).catch(() => {
+      await this.#write(blobs, octets).catch(() => {
         // The disk is full, or broken: the store gives what is missing.
         this.#isBroken = true;
         this.#copies.clear();
@@ -100,12 +129,13 @@ export class BlobRing {
   async close(): Promise<void> {
     this.#isBroken = true;
     this.#copies.clear();
-    await this.#writing;
+    await this.settled();
     await this.#handle.close();
   }
 
   /** All that was given to `keep` is there. */
   settled(): Promise<void> {
+    this.#endGroup();
     return this.#writing;
   }
 
@@ -136,15 +166,26 @@ export class BlobRing {
     }
   }
 
-  async #run(start: number, end: number, shortUntil: number): Promise<Buffer | undefined> {
+  #run(start: number, end: number, shortUntil: number): Buffer | undefined | Promise<Buffer | undefined> {
     const octets = Buffer.allocUnsafeSlow(end - start);
     const began = performance.now();
     if (octets.length <= SHORT_OCTETS && began < shortUntil && began >= this.#patientUntil) {
       const length = this.#readNow(octets, start);
       const now = performance.now();
-      if (now - began > SLOW_MS) this.#patientUntil = now + PATIENT_MS;
+      if (now - began > SLOW_MS && this.#hasReadDisk()) this.#patientUntil = now + PATIENT_MS;
       return length === octets.length ? octets : undefined;
     }
+    return this.#readSoon(octets, start);
+  }
+
+  /** Since it was asked before. */
+  #hasReadDisk(): boolean {
+    const before = this.#blocksRead;
+    this.#blocksRead = blocksRead();
+    return this.#blocksRead !== before;
+  }
+
+  async #readSoon(octets: Buffer, start: number): Promise<Buffer | undefined> {
     const { bytesRead } = await this.#handle.read(octets, 0, octets.length, start).catch(() => ({ bytesRead: 0 }));
     return bytesRead === octets.length ? octets : undefined;
   }
@@ -157,6 +198,10 @@ export class BlobRing {
       return 0;
     }
   }
+}
+
+function blocksRead(): number {
+  return process.resourceUsage().fsRead;
 }
 
 /** To be read along with [start, end). */

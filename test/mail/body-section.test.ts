@@ -1,5 +1,5 @@
 // Sections of messages: exact octets of every part, header and text, and of none that is not there.
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import {
   embeddedMessage,
@@ -11,6 +11,7 @@ import {
 } from '../../src/mail/body-section.js';
 import type { IndexedPart } from '../../src/mail/message-index.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+import { readPartBounds, writePartBounds } from '../../src/mail/part-bounds.js';
 import { mimeTree, type Tree, writtenTree } from './mime-tree.js';
 
 const crlf = (text: string) => text.replaceAll('\n', '\r\n');
@@ -24,11 +25,13 @@ function named(name: string): SectionName {
   };
 }
 
-function reader(message: string): (name: string) => string | undefined {
+function reader(t: ExecutionContext, message: string): (name: string) => string | undefined {
   const octets = Buffer.from(message, 'latin1');
   const { root } = indexMessage(octets);
   return (name) => {
     const range = sectionRange(root, named(name));
+    // Of the index no more is needed than what is kept of it.
+    t.deepEqual(sectionRange(readPartBounds(writePartBounds(root)), named(name)), range);
     return range && octets.toString('latin1', range.start, range.end);
   };
 }
@@ -36,7 +39,7 @@ function reader(message: string): (name: string) => string | undefined {
 const SINGLE = crlf('From: a@b.test\nSubject: one\n\nfirst\nsecond\n');
 
 test('a message without parts: part 1 is its text', (t) => {
-  const section = reader(SINGLE);
+  const section = reader(t, SINGLE);
   t.is(section(''), SINGLE);
   t.is(section('HEADER'), crlf('From: a@b.test\nSubject: one\n\n'));
   t.is(section('TEXT'), crlf('first\nsecond\n'));
@@ -86,7 +89,7 @@ epilogue
 `);
 
 test('parts of nested multiparts and of messages within messages', (t) => {
-  const section = reader(NESTED);
+  const section = reader(t, NESTED);
   t.is(section(''), NESTED);
   t.is(`${section('HEADER')}${section('TEXT')}`, NESTED);
   t.is(section('1.MIME'), crlf('Content-Type: multipart/alternative; boundary=in\n\n'));
@@ -110,7 +113,7 @@ test('parts of nested multiparts and of messages within messages', (t) => {
 });
 
 test('a message that is itself an embedded message', (t) => {
-  const section = reader(crlf('Content-Type: message/rfc822\n\nSubject: inner\n\ntext\n'));
+  const section = reader(t, crlf('Content-Type: message/rfc822\n\nSubject: inner\n\ntext\n'));
   t.is(section('1'), crlf('Subject: inner\n\ntext\n'));
   t.is(section('1.HEADER'), crlf('Subject: inner\n\n'));
   t.is(section('1.1'), crlf('text\n'));
@@ -119,11 +122,11 @@ test('a message that is itself an embedded message', (t) => {
 });
 
 test('a part that is not closed, a multipart without parts, lines that end in LF, and no header at all', (t) => {
-  t.is(reader('Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b\n\ntwo\n')('2'), 'two\n');
-  t.is(reader(crlf('Content-Type: multipart/mixed; boundary=b\n\nno parts\n'))('1'), crlf('no parts\n'));
-  t.is(reader('\r\nonly text')('HEADER'), '\r\n');
-  t.is(reader('Subject: only a header\r\n')('TEXT'), '');
-  t.is(reader('')(''), '');
+  t.is(reader(t, 'Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b\n\ntwo\n')('2'), 'two\n');
+  t.is(reader(t, crlf('Content-Type: multipart/mixed; boundary=b\n\nno parts\n'))('1'), crlf('no parts\n'));
+  t.is(reader(t, '\r\nonly text')('HEADER'), '\r\n');
+  t.is(reader(t, 'Subject: only a header\r\n')('TEXT'), '');
+  t.is(reader(t, '')(''), '');
 });
 
 test('partials: as far as the section goes, and nothing beyond its end', (t) => {
@@ -186,7 +189,7 @@ test('the sections of a generated message put together are the message', (t) => 
       const written = writtenTree(tree);
       const message = hasCrlf ? crlf(written) : written;
       const { root } = indexMessage(Buffer.from(message, 'latin1'));
-      const section = reader(message);
+      const section = reader(t, message);
       t.is(
         assembled(root, (name) => section(name) ?? t.fail(name) ?? '', message),
         message,

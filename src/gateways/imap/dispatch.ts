@@ -9,7 +9,7 @@ import { completionOf, isBug } from './faults.js';
 import type { ImapSession, SuspendedCommand } from './imap-session.js';
 import { highestModseq } from './responses/updates.js';
 import { hasUpdatingSearches, writeSearchUpdates } from './search/updating-searches.js';
-import type { SessionState } from './session.js';
+import type { Selected, SessionState } from './session.js';
 import type { ReceivedCommand } from './wire/command-source.js';
 
 const UNKNOWN = bad('Unknown command');
@@ -31,7 +31,10 @@ export async function dispatch(
 ): Promise<void> {
   if (received.kind === 'lost') return session.end(received.text, received.code);
   const began = performance.now();
-  if (received.kind === 'refused') return complete(session, received.tag, undefined, began, received.completion);
+  if (received.kind === 'refused') {
+    await complete(session, received.tag, undefined, began, received.completion);
+    return;
+  }
   session.tag = received.tag;
   const row = table.get(received.name);
   let end: Completion | Suspension;
@@ -40,8 +43,12 @@ export async function dispatch(
   } catch (error) {
     end = ofError(error, session, row);
   }
-  if ('finish' in end) session.suspended = { suspension: end, tag: received.tag, row: row!, began };
-  else await complete(session, received.tag, row, began, end);
+  if ('finish' in end) {
+    session.suspended = { suspension: end, tag: received.tag, row: row!, began };
+    return;
+  }
+  const completing = complete(session, received.tag, row, began, end);
+  if (completing !== undefined) await completing;
 }
 
 /** Reads the line that ends a suspended command, and ends it. @throws ConnectionEnd, FramingError */
@@ -87,11 +94,13 @@ async function carryOut(session: ImapSession, row: Command, received: Runnable):
     if (!isUid && namesBySequence(row) && session.enabled.has('UIDONLY')) return NEEDS_UID;
     if (needsMailbox(row) && selected.view.mirror.isStale) await selected.view.mirror.sync();
   }
-  const end = await row.run(session, args, isUid);
+  const running = row.run(session, args, isUid);
+  const end = running instanceof Promise ? await running : running;
   if ('finish' in end) return end;
   const toldBefore = selected?.view.toldModseq;
   const mayExpunge = row.holdsExpunge?.(args, isUid) !== true;
-  await tellChanges(session, row, () => session.sendUpdates(mayExpunge));
+  const telling = tellChanges(session, row, () => session.sendUpdates(mayExpunge));
+  if (telling !== undefined) await telling;
   const isTold = row.removes === true && session.enabled.has('CONDSTORE') && selected?.view.toldModseq !== toldBefore;
   return isTold && end.status === 'OK' ? { code: highestModseq(selected!.view), ...end } : end;
 }
@@ -103,47 +112,65 @@ function argumentsOf(session: ImapSession, row: Command, { reader, isUid }: Runn
 }
 
 /** Sends the changes of the selected mailbox before the tagged response; `send` writes those that are there to be sent. */
-async function tellChanges(session: ImapSession, row: Command, send: () => unknown): Promise<void> {
+function tellChanges(session: ImapSession, row: Command, send: () => unknown): Promise<void> | undefined {
   const { selected } = session;
-  if (selected === undefined || session.isOver) return;
+  if (selected === undefined || session.isOver) return undefined;
   const { mirror } = selected.view;
   const readsBack = row.readsBack === true || (row.needsWrite === true && row.hasSynced !== true);
-  if (mirror.isStale || (readsBack && !mirror.isCurrent)) {
-    // The command is committed, so it succeeds; the changes are sent with the next command.
-    await mirror.sync().catch((err: unknown) => {
-      session.log.warn({ err, command: row.name, ...about(session) }, 'changes of a mailbox could not be read');
-    });
-  }
-  if (session.selected !== selected) return;
-  if (mirror.isGone) session.end('The selected mailbox was deleted');
-  else {
-    do {
-      send();
-      if (session.output.ready !== undefined) await session.output.ready;
-    } while (session.selected === selected && selected.view.owesFlags);
-    if (hasUpdatingSearches(selected.view)) await writeSearchUpdates(session);
-  }
+  if (!mirror.isStale && !(readsBack && !mirror.isCurrent)) return sendChanges(session, selected, send);
+  // The command is committed, so it succeeds; the changes are sent with the next command.
+  const failed = (err: unknown): void => {
+    session.log.warn({ err, command: row.name, ...about(session) }, 'changes of a mailbox could not be read');
+  };
+  return mirror
+    .sync()
+    .catch(failed)
+    .then(() => sendChanges(session, selected, send));
 }
 
-async function complete(
+/** Returns a promise when the client, or a search that is kept up to date, has to be waited for. */
+function sendChanges(session: ImapSession, selected: Selected, send: () => unknown): Promise<void> | undefined {
+  if (session.selected !== selected) return undefined;
+  if (selected.view.mirror.isGone) {
+    session.end('The selected mailbox was deleted');
+    return undefined;
+  }
+  send();
+  const isDone = session.output.ready === undefined && !selected.view.owesFlags && !hasUpdatingSearches(selected.view);
+  return isDone ? undefined : sendMore(session, selected, send);
+}
+
+async function sendMore(session: ImapSession, selected: Selected, send: () => unknown): Promise<void> {
+  const { output } = session;
+  if (output.ready !== undefined) await output.ready;
+  while (session.selected === selected && selected.view.owesFlags) {
+    send();
+    if (output.ready !== undefined) await output.ready;
+  }
+  if (hasUpdatingSearches(selected.view)) await writeSearchUpdates(session);
+}
+
+function complete(
   session: ImapSession,
   tag: string,
   row: Command | undefined,
   began: number,
   { status, code, text, sendWith }: Completion,
-): Promise<void> {
+): Promise<void> | undefined {
   if (status === 'OK') session.errors = 0;
   else if (status === 'BAD' || !session.isLoggedIn) {
     session.errors++;
     if (session.errors >= session.context.limits.errors) session.end('Too many errors', 'LIMIT');
   }
   const line = `${tag} ${status} ${code === undefined ? '' : `[${code}] `}${text}`;
-  if (sendWith === undefined) session.output.line(line);
-  else {
+  const completed = () => session.context.meter.completed(row?.name ?? 'unknown', status, performance.now() - began);
+  if (sendWith !== undefined) {
     session.output.flush();
-    await sendWith(`${line}\r\n`);
+    return sendWith(`${line}\r\n`).then(completed);
   }
-  session.context.meter.completed(row?.name ?? 'unknown', status, performance.now() - began);
+  session.output.line(line);
+  completed();
+  return undefined;
 }
 
 /** The event of a revocation may be lost. */

@@ -31,7 +31,8 @@ export class SessionLoop implements LineSession {
     while (!session.isOver) {
       if (!connection.hasInput) return 'rest';
       if (session.suspended === undefined) {
-        const received = await this.#source.next();
+        const next = this.#source.next();
+        const received = next instanceof Promise ? await next : next;
         if (received === undefined) return 'over';
         if (session.notifier !== undefined) await session.notifier.hold();
         await dispatch(session, this.#table, received);
@@ -109,7 +110,7 @@ class SessionInput implements CommandPort, CommandSourceOptions {
     this.#held = undefined;
   }
 
-  readLine(): Promise<Buffer | undefined> {
+  readLine(): Buffer | undefined | Promise<Buffer | undefined> {
     return this.#session.connection.readLine();
   }
 

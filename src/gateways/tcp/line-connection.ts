@@ -118,11 +118,15 @@ export class LineConnection {
   }
 
   /**
-   * The next line without its end; undefined when the peer has closed its side. Valid for good.
-   * @throws ConnectionEnd, FramingError
+   * The next line without its end, at once when it is there; undefined when the peer has closed its side. Valid for good.
+   * @throws ConnectionEnd, FramingError, also from the promise
    */
-  async readLine(idleMs = this.#owner.times.idleMs): Promise<Buffer | undefined> {
-    const until = performance.now() + idleMs;
+  readLine(idleMs = this.#owner.times.idleMs): Buffer | undefined | Promise<Buffer | undefined> {
+    this.#check();
+    return this.#framer.readLine() ?? this.#lineSoon(performance.now() + idleMs);
+  }
+
+  async #lineSoon(until: number): Promise<Buffer | undefined> {
     for (;;) {
       this.#check();
       const line = this.#framer.readLine();

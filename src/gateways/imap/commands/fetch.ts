@@ -1,29 +1,24 @@
 // FETCH and UID FETCH (RFC 9051 §6.4.5, RFC 7162, RFC 9394, RFC 9586). Flags and modseqs come from the mirror; messages are
 // read a batch at a time, and the next one while a batch is written. Messages that were expunged meanwhile are left out.
-import { SEEN } from '../../../mail/flags.js';
 import { command } from '../command.js';
 import { bad, type Completion, no, ok, Refused } from '../completion.js';
 import { type FetchArguments, type FetchAttribute, fetchArguments, type ResultPage } from '../grammar/fetch.js';
 import { rangesOf } from '../mailboxes/uid-ranges.js';
 import type { Message } from '../messages/message-source.js';
-import { bodyReads, readAhead } from '../messages/read-ahead.js';
 import { type FetchItems, fetchItems } from '../responses/fetch.js';
 import type { MirrorItem, Piece, Place, Rendered } from '../responses/fetch-item.js';
 import { flagList } from '../responses/flags.js';
-import { SMALL_OCTETS } from '../responses/message-octets.js';
 import { ResponseWriter } from '../responses/response-writer.js';
 import { writeNewKeywords } from '../responses/updates.js';
 import type { Selected, Session } from '../session.js';
 import type { FolderView } from '../view/folder-view.js';
+import { type MessageGroup, MessageGroups } from './message-groups.js';
 import { vanishedSince } from './resync.js';
 
-/** Octets of small messages that are read at once; a session holds as many again while it writes. */
-const GROUP_OCTETS = 512 * 1024;
 /** Characters of one response beside octets of the body: headers may be asked for many times over. */
 const MOST_TEXT = 8 * 1024 * 1024;
 const MODSEQ: FetchAttribute = { type: 'MODSEQ' };
 const UID: FetchAttribute = { type: 'UID' };
-const SEEN_ADDED = { mode: 'add' as const, flags: ['\\Seen'] };
 
 export const fetchCommands = [
   command<FetchArguments>({
@@ -91,20 +86,6 @@ function setsSeen(attribute: FetchAttribute): boolean {
   return attribute.type === 'RFC822' || attribute.type === 'RFC822.TEXT';
 }
 
-/** Messages whose responses are written together. */
-interface Group {
-  readonly messages: readonly Message[];
-  /** By blob. */
-  readonly octets: ReadonlyMap<string, Uint8Array>;
-  /** UIDs of the messages that are `\Seen` because of this command. */
-  readonly seen: ReadonlySet<number>;
-  /** What it has of `readAhead`. */
-  readonly ahead: number;
-}
-
-const NO_OCTETS: ReadonlyMap<string, Uint8Array> = new Map();
-const NOBODY: ReadonlySet<number> = new Set();
-
 class Fetching {
   readonly #session: Session;
   readonly #selected: Selected;
@@ -116,10 +97,17 @@ class Fetching {
   /** The client has asked for modseqs (RFC 7162), and the attributes lack them. */
   readonly #lacksModseq: boolean;
   readonly #isUidOnly: boolean;
-  readonly #place: Place = { uid: 0, index: 0, octets: undefined, held: 0, root: undefined };
+  readonly #place: Place = {
+    uid: 0,
+    index: 0,
+    octets: undefined,
+    held: 0,
+    root: undefined,
+    bounds: undefined,
+  };
   #hasExpunged = false;
-  /** What all groups have of `readAhead`. */
-  #ahead = 0;
+  /** Of the messages that are fetched, the next one to be written. */
+  #next = 0;
 
   constructor(session: Session, attributes: readonly FetchAttribute[]) {
     const has = (type: FetchAttribute['type']) => attributes.some((attribute) => attribute.type === type);
@@ -172,34 +160,48 @@ class Fetching {
   }
 
   async #fromMessages(positions: Uint32Array): Promise<void> {
-    const view = this.#view;
-    const present = positions.filter((position) => view.indexAt(position) >= 0);
+    const present = this.#view.presentAt(positions);
     if (present.length < positions.length) this.#hasExpunged = true;
-    let next = 0;
-    for await (const group of this.#groups(present.map((position) => view.uidAt(position)))) {
-      if (group.seen.size > 0) writeNewKeywords(this.#session);
-      for (const message of group.messages) {
-        while (next < present.length && view.uidAt(present[next]!) < message.uid) {
-          this.#hasExpunged = true;
-          next++;
+    const uids = this.#view.uidsAt(present);
+    const groups = new MessageGroups(this.#session, this.#items, this.#setsSeen);
+    try {
+      const few = await groups.few(uids);
+      if (few !== undefined) await this.#writeGroup(few, present);
+      else {
+        for await (const group of groups.all(uids)) {
+          await this.#writeGroup(group, present);
+          await this.#writer.pause();
         }
-        const position = present[next++]!;
-        if (this.#isPresent(position)) {
-          this.#place.uid = message.uid;
-          this.#place.octets = group.octets.size === 0 ? undefined : group.octets.get(message.blob);
-          this.#place.held = 0;
-          this.#place.root = undefined;
-          const isSeen = group.seen.has(message.uid);
-          // What changes while the response is written is told after it.
-          if (this.#tellsFlags || isSeen) view.flagsTold([message.uid]);
-          const written = this.#response(position, message, isSeen);
-          if (written !== undefined) await written;
-        }
-        if (this.#writer.isFull || this.#session.output.ready !== undefined) await this.#writer.pause();
       }
-      await this.#writer.pause();
+    } finally {
+      groups.end();
     }
-    if (next < present.length) this.#hasExpunged = true;
+    if (this.#next < present.length) this.#hasExpunged = true;
+  }
+
+  async #writeGroup(group: MessageGroup, present: Uint32Array): Promise<void> {
+    const view = this.#view;
+    if (group.seen.size > 0) writeNewKeywords(this.#session);
+    for (const message of group.messages) {
+      while (this.#next < present.length && view.uidAt(present[this.#next]!) < message.uid) {
+        this.#hasExpunged = true;
+        this.#next++;
+      }
+      const position = present[this.#next++]!;
+      if (this.#isPresent(position)) {
+        this.#place.uid = message.uid;
+        this.#place.octets = group.octets.size === 0 ? undefined : group.octets.get(message.blob);
+        this.#place.held = 0;
+        this.#place.root = undefined;
+        this.#place.bounds = undefined;
+        const isSeen = group.seen.has(message.uid);
+        // What changes while the response is written is told after it.
+        if (this.#tellsFlags || isSeen) view.flagsTold([message.uid]);
+        const written = this.#response(position, message, isSeen);
+        if (written !== undefined) await written;
+      }
+      if (this.#writer.isFull || this.#session.output.ready !== undefined) await this.#writer.pause();
+    }
   }
 
   /** Other sessions share the mirror: where a message is there must be asked for again after every wait. */
@@ -268,110 +270,9 @@ class Fetching {
     const modseq = this.#lacksModseq ? ` MODSEQ (${mirror.modseqAt(index)})` : '';
     return `${flags}${modseq})\r\n`;
   }
-
-  /** The next group is read while one is written. */
-  async *#groups(uids: Uint32Array): AsyncGenerator<Group> {
-    const { accountId, context } = this.#session;
-    const { folderId } = this.#selected;
-    let loading: Group | Promise<Group> | undefined;
-    try {
-      for await (const batch of context.messages.batches({ accountId, folderId }, uids, this.#items.needs)) {
-        for (const messages of this.#parted(batch)) {
-          const before = loading;
-          loading = this.#group(messages);
-          // When the caller stops early, nobody awaits the group: its fault is dropped.
-          if (loading instanceof Promise) loading.catch(() => {});
-          if (before === undefined) continue;
-          const group = await before;
-          yield group;
-          this.#giveBack(group.ahead);
-        }
-      }
-      if (loading !== undefined) yield await loading;
-    } finally {
-      this.#giveBack(this.#ahead);
-    }
-  }
-
-  #giveBack(octets: number): void {
-    readAhead.give(this.#session.accountId, octets);
-    this.#ahead -= octets;
-  }
-
-  /** Groups of which the small messages can be read at once. */
-  *#parted(batch: readonly Message[]): Generator<readonly Message[]> {
-    if (!this.#items.needsOctets) {
-      yield batch;
-      return;
-    }
-    let start = 0;
-    let octets = 0;
-    for (const [i, message] of batch.entries()) {
-      const size = isSmall(message) ? message.size : 0;
-      if (octets + size > GROUP_OCTETS) {
-        yield batch.slice(start, i);
-        start = i;
-        octets = 0;
-      }
-      octets += size;
-    }
-    yield batch.slice(start);
-  }
-
-  #group(messages: readonly Message[]): Group | Promise<Group> {
-    let small = this.#items.needsOctets ? messages.filter(isSmall) : [];
-    let ahead = small.reduce((sum, { size }) => sum + size, 0);
-    if (readAhead.tryTake(this.#session.accountId, ahead) !== undefined) {
-      small = [];
-      ahead = 0;
-    }
-    this.#ahead += ahead;
-    const unseen = this.#setsSeen ? this.#unseen(messages) : [];
-    if (small.length === 0 && unseen.length === 0) return { messages, octets: NO_OCTETS, seen: NOBODY, ahead };
-    return this.#load(messages, small, unseen, ahead);
-  }
-
-  async #load(
-    messages: readonly Message[],
-    small: readonly Message[],
-    unseen: readonly number[],
-    ahead: number,
-  ): Promise<Group> {
-    const { accountId, context } = this.#session;
-    const [octets] = await Promise.all([
-      small.length === 0
-        ? NO_OCTETS
-        : bodyReads.run(accountId, () => context.blobs.readAll(small.map(({ blob }) => blob))),
-      unseen.length === 0 ? undefined : this.#markSeen(unseen),
-    ]);
-    return { messages, octets, seen: new Set(unseen), ahead };
-  }
-
-  #unseen(messages: readonly Message[]): number[] {
-    const { mirror } = this.#view;
-    return messages
-      .map(({ uid }) => uid)
-      .filter((uid) => {
-        const index = this.#view.indexAt(this.#view.positionOf(uid));
-        return index >= 0 && (mirror.flagsAt(index) & SEEN) === 0;
-      });
-  }
-
-  /** A refusal (the folder is gone) is ignored: the messages are still read. */
-  async #markSeen(uids: readonly number[]): Promise<void> {
-    const { context, accountId } = this.#session;
-    const { mirror } = this.#view;
-    const selection = { folderId: this.#selected.folderId, uids: rangesOf(uids) };
-    const { reply } = await context.mailboxes.of(accountId).ask('storeFlags', { selection, ...SEEN_ADDED });
-    if (!mirror.takeFlags(uids, SEEN_ADDED, reply?.folderModseqs)) await mirror.sync();
-  }
 }
 
 /** @throws Refused NO [LIMIT]: nothing of the response was written */
 function refuseTooMuch(characters: number): void {
   if (characters > MOST_TEXT) throw new Refused(no('Too much of one message is asked for at a time', 'LIMIT'));
-}
-
-function isSmall({ size }: Message): boolean {
-  return size <= SMALL_OCTETS;
 }

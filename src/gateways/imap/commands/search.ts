@@ -9,15 +9,17 @@ import { cancelUpdates } from '../search/updating-searches.js';
 import { sortCommand } from './sort.js';
 import { threadCommand } from './thread.js';
 
+const COMPLETED = ok('Search completed');
+
 const searchCommand = command<SearchArguments>({
   name: 'SEARCH',
   states: ['selected'],
   hasUidForm: true,
   holdsExpunge: ({ key }, isUid) => !isUid || hasSequenceNumbers(key),
   parse: (reader, session) => searchArguments(reader, session.context.limits),
-  async run(session, { charset, key, returns }, isUid) {
-    await answerSearch(session, { name: 'SEARCH', isUid, charset, key, returns });
-    return ok('Search completed');
+  run(session, { charset, key, returns }, isUid) {
+    const answered = answerSearch(session, { name: 'SEARCH', isUid, charset, key, returns });
+    return answered === undefined ? COMPLETED : answered.then(() => COMPLETED);
   },
 });
 

@@ -30,35 +30,19 @@ async function store(session: Session, args: StoreArguments, isUid: boolean): Pr
   const { view } = session.selected!;
   if (args.unchangedSince !== undefined) session.enable('CONDSTORE');
   const named = view.resolve(args.set, isUid, session.savedSearch);
-  const positions = present(view, named);
-  const uids = uidsAt(view, positions);
+  const positions = view.presentAt(named);
+  const uids = view.uidsAt(positions);
   const settle = args.isSilent ? view.expectFlags(uids, args) : undefined;
   const { modified, isTaken, aloneUntil } = await storeFlags(session, uids, args);
   if (!isTaken) await view.mirror.sync();
   const stored = modified.size === 0 ? positions : positions.filter((position) => !modified.has(view.uidAt(position)));
   // What changes while the answers are written is told after them.
-  if (settle === undefined) view.flagsTold(modified.size === 0 ? uids : uidsAt(view, stored));
+  if (settle === undefined) view.flagsTold(modified.size === 0 ? uids : view.uidsAt(stored));
   else settle(aloneUntil === view.mirror.modseq);
   if (!args.isSilent || session.enabled.has('CONDSTORE')) await answer(session, stored, args, isUid);
   // UIDs that are gone are passed over; sequence numbers of such messages are not (RFC 2180 §4.2).
-  const isComplete = isUid || (positions.length === named.length && present(view, stored).length === stored.length);
+  const isComplete = isUid || (positions.length === named.length && view.presentAt(stored).length === stored.length);
   return completionOf(view, modified, isUid, isComplete);
-}
-
-/** `map` of a typed array takes ten times as long. */
-function uidsAt(view: FolderView, positions: Uint32Array): Uint32Array {
-  const { length } = positions;
-  const first = positions[0] ?? 0;
-  // All in a row: what is there of the view's own array is never changed.
-  if (length > 0 && positions[length - 1]! - first === length - 1) return view.uids.subarray(first, first + length);
-  const uids = new Uint32Array(positions.length);
-  for (let i = 0; i < positions.length; i++) uids[i] = view.uidAt(positions[i]!);
-  return uids;
-}
-
-/** Those of the messages that were not expunged. */
-function present(view: FolderView, positions: Uint32Array): Uint32Array {
-  return view.hasExpunged ? positions.filter((position) => view.indexAt(position) >= 0) : positions;
 }
 
 interface StoredFlags {

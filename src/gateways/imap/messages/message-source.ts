@@ -36,6 +36,8 @@ const STATEMENTS = { total: 4, share: 2 };
 /** Octets of headers and indexes that a batch should not exceed, and messages of the first one, whose size is not known. */
 const BATCH_OCTETS = 4 * 1024 * 1024;
 const FIRST_BATCH = 32;
+/** Messages that come with their index when their header is read: whoever looks at the header of one mostly reads it then. */
+const FEW = 4;
 
 export function createMessageSource({ store, maxOctets }: MessageSourceOptions): MessageSource {
   const cache = new PageCache(maxOctets);
@@ -88,7 +90,8 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
   async function loadGroup(folder: FolderKey, group: readonly Load[], needs: MessageNeeds): Promise<void> {
     const { accountId, folderId } = folder;
     const uids = group.flatMap(({ missing }) => missing);
-    const wanted = { header: isWanted(needs.header), index: isWanted(needs.index) };
+    const header = isWanted(needs.header);
+    const wanted = { header, index: isWanted(needs.index) || (header && uids.length <= FEW) };
     const loading = statements.run(accountId, async () => {
       const rows = await store.rows(accountId, folderId, uids, wanted);
       let at = 0;

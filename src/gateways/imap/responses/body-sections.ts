@@ -7,7 +7,15 @@ import { MOST_HEADER_OCTETS } from '../../../store/folder-messages.js';
 import type { PartialRange, Section } from '../grammar/section.js';
 import type { Message } from '../messages/message-source.js';
 import { astring } from '../wire/format.js';
-import { type MessageItem, type NeedsBuilder, type Piece, type Place, type Rendered, rootOf } from './fetch-item.js';
+import {
+  boundsOf,
+  type MessageItem,
+  type NeedsBuilder,
+  PART_BOUNDS,
+  type Piece,
+  type Place,
+  type Rendered,
+} from './fetch-item.js';
 import { octetsOfRange, wholeRange } from './message-octets.js';
 
 /** Octets of a header in which fields are looked for. */
@@ -40,10 +48,10 @@ export function sectionItem(
       return withLength(label, range, octetsOfRange(blobs, place, message, range));
     };
   }
-  needs.need('index');
+  needs.need('index', PART_BOUNDS);
   const fields = fieldsOf(section);
   return (place, message) => {
-    const range = sectionRange(rootOf(place, message), section);
+    const range = sectionRange(boundsOf(place, message), section);
     if (range === undefined) return `${label} ${NOTHING}`;
     if (fields !== undefined) return fieldsOfRange(blobs, place, message, range, fields, partial, label);
     const wanted = within(range, partial);

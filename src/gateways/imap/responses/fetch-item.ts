@@ -1,5 +1,6 @@
 // What a FETCH response is made of: items, each of which renders one attribute of a message.
 import type { IndexedPart } from '../../../mail/message-index.js';
+import { type PartBounds, readPartBounds, writePartBounds } from '../../../mail/part-bounds.js';
 import type { Message } from '../messages/message-source.js';
 
 /** Text is a binary string. What is too large for memory is pulled while it is written. */
@@ -16,6 +17,7 @@ export interface Place {
   /** Octets that were read for the response and wait to be written. */
   held: number;
   root: IndexedPart | undefined;
+  bounds: PartBounds | undefined;
 }
 
 /** An attribute that the mirror knows. */
@@ -42,4 +44,12 @@ export class NeedsBuilder {
 export function rootOf(place: Place, message: Message): IndexedPart {
   place.root ??= message.index.root;
   return place.root;
+}
+
+export const PART_BOUNDS = 'part bounds';
+
+/** What `NeedsBuilder.need('index', PART_BOUNDS)` asks for; items of one message share it. */
+export function boundsOf(place: Place, message: Message): PartBounds {
+  place.bounds ??= readPartBounds(message.derived(PART_BOUNDS, () => writePartBounds(rootOf(place, message))));
+  return place.bounds;
 }

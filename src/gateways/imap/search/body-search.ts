@@ -7,9 +7,9 @@ import { searchForm } from '../../../mail/unicode-casemap.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { no, Refused } from '../completion.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';
+import { PositionSet } from '../view/position-set.js';
 import { type BodyTextRange, bodyTextOf, bodyTextRanges } from './body-texts.js';
 import { isInHeader } from './message-fields.js';
-import { PositionSet } from './position-set.js';
 import type { SearchPace } from './search-pace.js';
 
 /** Messages, and octets of their texts, that are read although the search index could decide. */

@@ -2,9 +2,9 @@
 import { type ThreadedMessage, type ThreadForest, threadsBySubject } from '../../../mail/thread-forest.js';
 import { threadsByReferences } from '../../../mail/thread-references.js';
 import type { ThreadArguments } from '../grammar/search.js';
+import type { PositionSet } from '../view/position-set.js';
 import type { ResultKind } from './folder-results.js';
 import { THREAD_NEEDS, threadedMessageOf } from './message-fields.js';
-import type { PositionSet } from './position-set.js';
 import type { FoundPositions } from './results.js';
 import type { Search } from './search.js';
 

@@ -1,10 +1,10 @@
 // HEADER and the keys for single fields. Texts of fields that are kept are joined when a whole folder is searched, and searched
 // in this form from then on; the few messages that came later are looked at one by one.
 import { searchForm } from '../../../mail/unicode-casemap.js';
+import { PositionSet } from '../view/position-set.js';
 import type { SearchedMessages } from './body-search.js';
 import type { FolderResult, ResultKind } from './folder-results.js';
 import { searchedField } from './message-fields.js';
-import { PositionSet } from './position-set.js';
 import { TextColumn } from './text-column.js';
 
 /** So many messages at most are looked at one by one. */

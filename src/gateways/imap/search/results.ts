@@ -53,8 +53,8 @@ export function esearch(found: FoundPositions, form: ResultForm): string | undef
 
 /** The response to a command without RETURN. */
 export function plainResult(name: 'SEARCH' | 'SORT', found: FoundPositions, form: Omit<ResultForm, 'returns'>): string {
-  const numbers = found.map(form.numberOf).join(' ');
-  const line = numbers === '' ? `* ${name}` : `* ${name} ${numbers}`;
+  let line = `* ${name}`;
+  for (let i = 0; i < found.length; i++) line += ` ${form.numberOf(found[i]!)}`;
   const modseq = form.modseqOf === undefined ? 0 : highest(found, form.modseqOf);
   return modseq > 0 ? `${line} (MODSEQ ${modseq})` : line;
 }

@@ -26,8 +26,9 @@ export class SearchPace {
   constructor(client: SearchingClient, now: () => number = () => performance.now()) {
     this.#client = client;
     this.#now = now;
-    this.#turnEnds = now() + TURN_MS;
-    this.#reportAt = now() + REPORT_EVERY_MS;
+    const began = now();
+    this.#turnEnds = began + TURN_MS;
+    this.#reportAt = began + REPORT_EVERY_MS;
   }
 
   /** The turn is over: `rest` is due. */

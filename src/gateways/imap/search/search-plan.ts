@@ -1,7 +1,7 @@
 // The order in which the keys of a search are evaluated: what the mirror knows first, the bodies of messages last, on those
 // messages alone that the keys before have left.
 import type { SearchKey } from '../grammar/search.js';
-import { SearchedFolder } from './searched-folder.js';
+import { bitOf, type ColumnDemands } from './searched-folder.js';
 
 /** What a key needs, in the order of its costs. */
 export const COLUMNS = 0;
@@ -61,15 +61,14 @@ function costOf(key: Leaf): number {
 }
 
 /** What the whole program asks of the columns, and how many texts it looks for. */
-export interface SearchDemands {
-  readonly keywords: ReadonlySet<string>;
-  readonly hasModseq: boolean;
+export interface SearchDemands extends ColumnDemands {
   readonly hasSequenceNumbers: boolean;
   /** BODY and TEXT, each text once. */
   readonly texts: number;
 }
 
 export function demandsOf(plan: SearchPlan): SearchDemands {
+  const bits = new Set<number>();
   const keywords = new Set<string>();
   const texts = new Set<string>();
   let hasModseq = false;
@@ -79,12 +78,15 @@ export function demandsOf(plan: SearchPlan): SearchDemands {
     if (next.type === 'and') open.push(...next.plans);
     else if (next.type === 'or') open.push(next.first, next.second);
     else if (next.type === 'not') open.push(next.plan);
-    else if (next.key.type === 'flag' && SearchedFolder.isKeyword(next.key.name)) keywords.add(next.key.name);
-    else if (next.key.type === 'modseq') hasModseq = true;
+    else if (next.key.type === 'flag') {
+      const bit = bitOf(next.key.name);
+      if (bit === 0) keywords.add(next.key.name);
+      else bits.add(bit);
+    } else if (next.key.type === 'modseq') hasModseq = true;
     else if (next.key.type === 'set' && !next.key.isByUid && next.key.set !== '$') hasSequenceNumbers = true;
     else if (next.key.type === 'body' || next.key.type === 'text') texts.add(`${next.key.type} ${next.key.text}`);
   }
-  return { keywords, hasModseq, hasSequenceNumbers, texts: texts.size };
+  return { bits, keywords, hasModseq, hasSequenceNumbers, texts: texts.size };
 }
 
 /** Whether messages are named by sequence number somewhere in the key. */

@@ -5,11 +5,11 @@ import type { SearchKey } from '../grammar/search.js';
 import { LAST, type SequenceRange } from '../grammar/sequence-set.js';
 import type { FolderKey, Message, MessageNeeds, MessageSource } from '../messages/message-source.js';
 import type { FolderView } from '../view/folder-view.js';
+import { PositionSet } from '../view/position-set.js';
 import type { BodySearch } from './body-search.js';
 import type { FolderResult, FolderResults, ResultKind } from './folder-results.js';
 import { matchingField } from './header-search.js';
 import { messageTest } from './message-test.js';
-import { PositionSet } from './position-set.js';
 import type { SearchPace } from './search-pace.js';
 import { COLUMNS, demandsOf, type SearchDemands, type SearchPlan, searchPlan } from './search-plan.js';
 import { SearchedFolder } from './searched-folder.js';
@@ -25,7 +25,8 @@ export interface SearchOptions {
   /** UIDs for `$`. */
   readonly saved: readonly number[];
   readonly messages: MessageSource;
-  readonly bodies: BodySearch;
+  /** Called once at most. */
+  bodies(): BodySearch;
   readonly results: FolderResults;
   readonly pace: SearchPace;
   /** ms since the epoch. */
@@ -38,6 +39,7 @@ export class Search {
   readonly columns: SearchedFolder;
   readonly #plan: SearchPlan;
   readonly #options: SearchOptions;
+  #bodies: BodySearch | undefined;
 
   /** @throws Refused NO [LIMIT] when the bodies of messages are searched for too many texts */
   constructor(key: SearchKey, options: SearchOptions) {
@@ -46,11 +48,11 @@ export class Search {
     this.demands = demandsOf(this.#plan);
     if (this.demands.texts > MOST_TEXTS)
       throw new Refused(no(`A search is for at most ${MOST_TEXTS} texts in bodies`, 'LIMIT'));
-    this.columns = new SearchedFolder(options.view, this.demands.keywords, this.demands.hasModseq);
+    this.columns = new SearchedFolder(options.view, this.demands);
   }
 
-  /** Messages of the view that match; only those of `among` when it is given. */
-  matches(among?: PositionSet): Promise<PositionSet> {
+  /** Messages of the view that match; only those of `among` when it is given. A promise where that takes long. */
+  matches(among?: PositionSet): PositionSet | Promise<PositionSet> {
     const { present } = this.columns;
     return this.#matching(this.#plan, among === undefined ? present : present.and(among));
   }
@@ -103,25 +105,38 @@ export class Search {
   }
 
   /** Those of `among` that match. */
-  async #matching(plan: SearchPlan, among: PositionSet): Promise<PositionSet> {
+  #matching(plan: SearchPlan, among: PositionSet): PositionSet | Promise<PositionSet> {
     if (plan.cost > COLUMNS && among.isEmpty) return among;
     const { pace } = this.#options;
-    if (pace.isDue) await pace.rest(0, among.count);
+    return pace.isDue
+      ? pace.rest(0, among.count).then(() => this.#matchingNow(plan, among))
+      : this.#matchingNow(plan, among);
+  }
+
+  #matchingNow(plan: SearchPlan, among: PositionSet): PositionSet | Promise<PositionSet> {
     if (plan.type === 'leaf') return this.#matchingLeaf(plan.key, among);
-    if (plan.type === 'not') return among.minus(await this.#matching(plan.plan, among));
-    if (plan.type === 'or') {
-      const first = await this.#matching(plan.first, among);
-      return first.or(await this.#matching(plan.second, among.minus(first)));
-    }
+    if (plan.type === 'not') return whenFound(this.#matching(plan.plan, among), (found) => among.minus(found));
+    if (plan.type === 'and') return this.#matchingAll(plan.plans, 0, among);
+    return whenFound(this.#matching(plan.first, among), (first) =>
+      whenFound(this.#matching(plan.second, among.minus(first)), (second) => first.or(second)),
+    );
+  }
+
+  /** The plans from this number on. */
+  #matchingAll(plans: readonly SearchPlan[], from: number, among: PositionSet): PositionSet | Promise<PositionSet> {
     let left = among;
-    for (const each of plan.plans) left = await this.#matching(each, left);
+    for (let i = from; i < plans.length; i++) {
+      const found = this.#matching(plans[i]!, left);
+      if (found instanceof Promise) return found.then((set) => this.#matchingAll(plans, i + 1, set));
+      left = found;
+    }
     return left;
   }
 
-  async #matchingLeaf(
+  #matchingLeaf(
     key: Extract<SearchPlan, { readonly type: 'leaf' }>['key'],
     among: PositionSet,
-  ): Promise<PositionSet> {
+  ): PositionSet | Promise<PositionSet> {
     const { columns } = this;
     switch (key.type) {
       case 'all':
@@ -143,19 +158,27 @@ export class Search {
         );
       case 'body':
       case 'text':
-        return this.#options.bodies.matching(key.type, key.text, among, this);
+        this.#bodies ??= this.#options.bodies();
+        return this.#bodies.matching(key.type, key.text, among, this);
       case 'header':
         return matchingField(this, key.name, key.text, among);
       default: {
         const { needs, test } = messageTest(key, this.#options.now);
         const found = new PositionSet(columns.count);
-        await this.eachMessage(among, needs, (message, position) => {
+        const tested = this.eachMessage(among, needs, (message, position) => {
           if (test(message)) found.add(position);
         });
-        return found;
+        return tested.then(() => found);
       }
     }
   }
+}
+
+function whenFound(
+  found: PositionSet | Promise<PositionSet>,
+  use: (found: PositionSet) => PositionSet | Promise<PositionSet>,
+): PositionSet | Promise<PositionSet> {
+  return found instanceof Promise ? found.then(use) : use(found);
 }
 
 /** Numbers beyond the last message name none: a search may be for what is there of a set, as in Dovecot. */

@@ -1,66 +1,62 @@
-// What a search knows of the selected folder without reading messages: columns by position in the view, copied when the search
+// What a search knows of the selected folder without reading messages: columns by position in the view, taken when the search
 // begins, so that the whole search sees one moment however long it takes.
 import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
 import { flagBit, isDeletedFlag } from '../../../mail/flags.js';
-import type { FolderMirror } from '../view/folder-mirror.js';
 import type { FolderView } from '../view/folder-view.js';
-import { PositionSet } from './position-set.js';
+import { PositionSet } from '../view/position-set.js';
 
 const GONE = -1;
 
+/** What a search asks of the columns. */
+export interface ColumnDemands {
+  /** Flags by their bits; see `bitOf`. */
+  readonly bits: Iterable<number>;
+  readonly keywords: ReadonlySet<string>;
+  readonly hasModseq: boolean;
+}
+
+/** The bit of a flag among those of a mirror; 0 of a flag that messages have as a keyword. */
+export const bitOf = (name: string): number => flagBit(name) || (isDeletedFlag(name) ? DELETED_BIT : 0);
+
 export class SearchedFolder {
   readonly count: number;
-  /** By position. */
+  /** By position, valid up to `count`: nothing is changed there. */
   readonly uids: Uint32Array;
   /** Messages that are not expunged. */
   readonly present: PositionSet;
-  readonly #mirror: FolderMirror;
-  /** With `DELETED_BIT`. */
-  readonly #flags: Uint16Array;
   readonly #modseqs: Float64Array | undefined;
   readonly #keywords = new Map<string, PositionSet>();
-  readonly #withFlag = new Map<number, PositionSet>();
+  readonly #withBit = new Map<number, PositionSet>();
 
-  /** `keywords`: those that the search asks for. */
-  constructor(view: FolderView, keywords: Iterable<string>, withModseqs: boolean) {
+  constructor(view: FolderView, { bits, keywords, hasModseq }: ColumnDemands) {
     const { mirror, count } = view;
-    this.#mirror = mirror;
     this.count = count;
-    // Where nothing is changed any more.
-    this.uids = view.uids.subarray(0, count);
-    this.present = new PositionSet(count);
-    this.#flags = new Uint16Array(count);
-    this.#modseqs = withModseqs ? new Float64Array(count) : undefined;
-    const asked = this.#askedKeywords(keywords);
-    if (!view.hasExpunged) {
-      this.present.addRange(0, count);
-      mirror.copyBits(this.#flags);
-      if (!withModseqs && asked.size === 0) return;
-    }
+    this.uids = view.uids;
+    this.#modseqs = hasModseq ? new Float64Array(count) : undefined;
+    if (keywords.size > 0) this.#askFor(keywords, mirror.keywords);
+    const isWhole = !view.hasExpunged;
+    this.present = isWhole ? PositionSet.whole(count) : new PositionSet(count);
+    for (const bit of bits) this.#withBit.set(bit, isWhole ? mirror.withBit(bit).below(count) : new PositionSet(count));
+    if (isWhole && !hasModseq && this.#keywords.size === 0) return;
     for (let position = 0; position < count; position++) {
       const index = view.indexAt(position);
       if (index === GONE) continue;
-      this.present.add(position);
-      this.#flags[position] = mirror.bitsAt(index);
+      if (!isWhole) {
+        this.present.add(position);
+        const flags = mirror.bitsAt(index);
+        for (const [bit, found] of this.#withBit) if ((flags & bit) !== 0) found.add(position);
+      }
       if (this.#modseqs !== undefined) this.#modseqs[position] = mirror.modseqAt(index);
-      if (asked.size > 0) for (const name of mirror.keywordsAt(index)) asked.get(name.toLowerCase())?.add(position);
+      if (this.#keywords.size === 0) continue;
+      for (const name of mirror.keywordsAt(index)) this.#keywords.get(name.toLowerCase())?.add(position);
     }
   }
 
-  /** Whether the flag is one that a message may have without being asked for as a keyword. */
-  static isKeyword(name: string): boolean {
-    return flagBit(name) === 0 && !isDeletedFlag(name);
-  }
-
+  /** Messages with a flag that was asked for. */
   withFlag(name: string): PositionSet {
-    const bit = isDeletedFlag(name) ? DELETED_BIT : flagBit(name);
-    if (bit === 0) return this.#keywords.get(name.toLowerCase()) ?? new PositionSet(this.count);
-    let found = this.#withFlag.get(bit);
-    if (found === undefined) {
-      found = PositionSet.withBit(this.#flags, bit);
-      this.#withFlag.set(bit, found);
-    }
-    return found;
+    const bit = bitOf(name);
+    const found = bit === 0 ? this.#keywords.get(name.toLowerCase()) : this.#withBit.get(bit);
+    return found ?? new PositionSet(this.count);
   }
 
   /** @throws Error when modseqs were not asked for */
@@ -74,18 +70,17 @@ export class SearchedFolder {
     let position = 0;
     for (const uid of uids) {
       while (position < this.count && this.uids[position]! < uid) position++;
-      if (this.uids[position] === uid) found.add(position);
+      if (position < this.count && this.uids[position] === uid) found.add(position);
     }
     return found;
   }
 
   /** Only those that a message of the folder has. */
-  #askedKeywords(names: Iterable<string>): ReadonlyMap<string, PositionSet> {
-    const known = new Set([...this.#mirror.keywords].map((name) => name.toLowerCase()));
+  #askFor(names: ReadonlySet<string>, known: ReadonlySet<string>): void {
+    const folded = new Set([...known].map((name) => name.toLowerCase()));
     for (const name of names) {
-      const folded = name.toLowerCase();
-      if (known.has(folded)) this.#keywords.set(folded, new PositionSet(this.count));
+      const key = name.toLowerCase();
+      if (folded.has(key)) this.#keywords.set(key, new PositionSet(this.count));
     }
-    return this.#keywords;
   }
 }

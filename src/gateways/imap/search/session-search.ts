@@ -24,18 +24,18 @@ export function beginSearch(session: Session, key: SearchKey, saved = session.sa
   const { accountId, context } = session;
   const { folderId, view } = selectedOf(session);
   const pace = new SearchPace(session);
-  const bodies = new BodySearch({
-    accountId,
-    blobs: context.blobs,
-    pace,
-    byWords: (term, part) => uidsByWords(session, folderId, term, part),
-  });
   const search = new Search(key, {
     folder: { accountId, folderId },
     view,
     saved,
     messages: context.messages,
-    bodies,
+    bodies: () =>
+      new BodySearch({
+        accountId,
+        blobs: context.blobs,
+        pace,
+        byWords: (term, part) => uidsByWords(session, folderId, term, part),
+      }),
     results: context.searchResults,
     pace,
     now: Date.now(),

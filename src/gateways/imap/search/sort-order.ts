@@ -3,9 +3,9 @@
 import { ascending, sortedStepwise } from '../../../mail/stepwise-sort.js';
 import type { SortKey } from '../grammar/search.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';
+import type { PositionSet } from '../view/position-set.js';
 import type { FolderResult, ResultKind } from './folder-results.js';
 import { BASE_SUBJECT, firstDisplayName, firstMailbox, type MessageText, names, SENT_AT } from './message-fields.js';
-import type { PositionSet } from './position-set.js';
 import type { FoundPositions } from './results.js';
 import type { Search } from './search.js';
 

@@ -1,6 +1,8 @@
 // The messages of a selected folder, as this node knows them: columns in UID order, shared by all sessions of the node that have the
 // folder selected, and brought up to date from the owner of the mailbox (query `folderChanges`).
 
+import type { PositionSet } from './position-set.js';
+
 export interface FlagChange {
   readonly mode: 'add' | 'remove' | 'replace';
   /** System flags with their backslash, and keywords. */
@@ -33,8 +35,8 @@ export interface FolderMirror {
   flagsAt(index: number): number;
   /** Bits of mail/flags, and `DELETED_BIT`. */
   bitsAt(index: number): number;
-  /** Of as many messages, from this index on, as there is room for. */
-  copyBits(into: Uint16Array, from?: number): void;
+  /** Indexes of the messages that have the bit, which is one of those of `bitsAt`, as it is now. */
+  withBit(bit: number): PositionSet;
   /** The index of the first of these messages (UIDs, ascending) where all are there and no UID is missing between them; else -1. */
   startOfRun(uids: ArrayLike<number>): number;
   isDeletedAt(index: number): boolean;

@@ -20,6 +20,10 @@ export interface FolderView {
   readonly uids: Uint32Array;
   /** By position: sequence number less 1. */
   uidAt(position: number): number;
+  /** Perhaps a part of `uids`. */
+  uidsAt(positions: Uint32Array): Uint32Array;
+  /** Those of the positions whose messages were not expunged. */
+  presentAt(positions: Uint32Array): Uint32Array;
   /** -1 when the client knows of no such message. */
   positionOf(uid: number): number;
   /** The index in the mirror; -1 when the message was expunged meanwhile. */

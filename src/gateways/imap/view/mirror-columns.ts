@@ -3,6 +3,7 @@ import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
 import type { ChangeOfBits } from './expected-flags.js';
 import { KeywordColumn } from './keyword-column.js';
 import type { ChangesPage } from './owner-changes.js';
+import { PositionSet } from './position-set.js';
 
 /** The position of the first of `count` ascending UIDs that is not below this one; `count` when there is none. */
 export function indexOfUid(uids: Uint32Array, count: number, uid: number): number {
@@ -23,9 +24,13 @@ export class MirrorColumns {
   #flags = new Uint16Array(0);
   #modseqs = new Float64Array(0);
   readonly #keywords = new KeywordColumn();
+  /** Messages by bit, until flags change. */
+  readonly #withBit = new Map<number, PositionSet>();
 
   get octets(): number {
-    return this.uids.byteLength + this.#flags.byteLength + this.#modseqs.byteLength + this.#keywords.octets;
+    let octets = this.uids.byteLength + this.#flags.byteLength + this.#modseqs.byteLength + this.#keywords.octets;
+    for (const set of this.#withBit.values()) octets += set.octets;
+    return octets;
   }
 
   /** The highest UID; 0 when there is none. */
@@ -47,6 +52,16 @@ export class MirrorColumns {
 
   copyBits(into: Uint16Array, from: number): void {
     into.set(this.#flags.subarray(from, from + into.length));
+  }
+
+  /** Messages that have the bit, which is one of those of `bitsAt`. What is returned never changes. */
+  withBit(bit: number): PositionSet {
+    let set = this.#withBit.get(bit);
+    if (set === undefined) {
+      set = PositionSet.withBit(this.#flags.subarray(0, this.count), bit);
+      this.#withBit.set(bit, set);
+    }
+    return set;
   }
 
   isDeletedAt(index: number): boolean {
@@ -105,6 +120,7 @@ export class MirrorColumns {
    * have changed.
    */
   apply(page: ChangesPage): Uint32Array {
+    this.#withBit.clear();
     const last = this.lastUid;
     const known = indexOfUid(page.uids, page.uids.length, last + 1);
     this.#reserve(this.count + page.uids.length - known);
@@ -151,6 +167,7 @@ export class MirrorColumns {
    * array; `uids` ascend.
    */
   changeBits(uids: ArrayLike<number>, change: ChangeOfBits, modseq: number): Uint32Array {
+    this.#withBit.clear();
     const start = this.startOfRun(uids);
     if (start >= 0 && this.#changeRun(start, start + uids.length, change)) {
       this.#modseqs.fill(modseq, start, start + uids.length);

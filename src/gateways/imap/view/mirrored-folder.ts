@@ -7,6 +7,7 @@ import { FlagJournal } from './flag-journal.js';
 import type { FlagChange, FolderMirror, FolderModseqs } from './folder-mirror.js';
 import { MirrorColumns } from './mirror-columns.js';
 import { type OwnerChanges, readChanges } from './owner-changes.js';
+import type { PositionSet } from './position-set.js';
 
 /** ms until a failed `sync` is tried again for those who watch. */
 const RETRY_MS = 1000;
@@ -91,8 +92,12 @@ export class MirroredFolder implements FolderMirror {
     return this.#columns.bitsAt(index);
   }
 
-  copyBits(into: Uint16Array, from = 0): void {
+  copyBits(into: Uint16Array, from: number): void {
     this.#columns.copyBits(into, from);
+  }
+
+  withBit(bit: number): PositionSet {
+    return this.#columns.withBit(bit);
   }
 
   startOfRun(uids: ArrayLike<number>): number {

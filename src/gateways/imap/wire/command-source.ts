@@ -53,6 +53,9 @@ export type ReceivedCommand =
 
 const LOST = { kind: 'lost', code: 'TOOBIG', text: 'A literal is larger than what is passed over' } as const;
 
+/** Undefined: there are no more. */
+type NextCommand = ReceivedCommand | undefined;
+
 export class CommandSource {
   readonly #port: CommandPort;
   readonly #options: CommandSourceOptions;
@@ -65,14 +68,26 @@ export class CommandSource {
   }
 
   /**
-   * The next command; undefined when the client has closed its side. What the command before has left unread is passed over first.
-   * Faults of the port are passed on.
+   * The next command, at once when all of it is there; undefined when the client has closed its side. What the command before has left
+   * unread is passed over first. Faults of the port are passed on.
    */
-  async next(): Promise<ReceivedCommand | undefined> {
+  next(): NextCommand | Promise<NextCommand> {
     const streamed = this.#streamed;
     this.#streamed = undefined;
-    if (streamed !== undefined && !(await streamed.passOver(this.#mostPassedOver))) return LOST;
-    const octets = await this.#port.readLine();
+    return streamed === undefined ? this.#read() : this.#readBehind(streamed);
+  }
+
+  async #readBehind(streamed: CommandOctets): Promise<NextCommand> {
+    return (await streamed.passOver(this.#mostPassedOver)) ? this.#read() : LOST;
+  }
+
+  #read(): NextCommand | Promise<NextCommand> {
+    const octets = this.#port.readLine();
+    return octets instanceof Promise ? octets.then((line) => this.#begin(line)) : this.#begin(octets);
+  }
+
+  /** `octets`: the first line of the command. */
+  #begin(octets: Buffer | undefined): NextCommand | Promise<NextCommand> {
     if (octets === undefined) return undefined;
     const line = octets.toString('latin1');
     const head = commandHead(line);

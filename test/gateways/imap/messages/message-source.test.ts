@@ -39,7 +39,7 @@ test('messages come in the order of their UIDs, and those that are kept come at 
 });
 
 test('a message has its facts, and of its octets what was asked for', async (t) => {
-  const { store, source } = setUp(3);
+  const { store, source } = setUp(9);
   const row = store.folder('inbox').get(2)!;
   const [facts] = await source.read(INBOX, [2], {});
   const { uid, emailId, threadId, blob, size, receivedAt, savedAt, preview } = facts!;
@@ -47,12 +47,21 @@ test('a message has its facts, and of its octets what was asked for', async (t) 
   t.deepEqual({ uid, emailId, threadId, blob, size, receivedAt, savedAt, preview }, expected);
   t.throws(() => facts!.header, { message: /not asked for/ });
   t.throws(() => facts!.index, { message: /not asked for/ });
-  const [withHeader] = await source.read(INBOX, [2], { header: true });
+  const [, withHeader] = await source.read(INBOX, range(1, 9), { header: true });
   t.deepEqual(withHeader!.header, Buffer.from(header));
+  t.throws(() => withHeader!.index, { message: /not asked for/ });
   const [whole] = await source.read(INBOX, [2], { index: true });
   t.deepEqual(whole!.index, JSON.parse(indexJson));
   t.deepEqual(whole!.header, Buffer.from(header));
   t.is(store.statements.length, 3);
+});
+
+test('the header of a message alone comes with its index', async (t) => {
+  const { store, source } = setUp(3);
+  await source.read(INBOX, [2], { header: true });
+  const [message] = await source.read(INBOX, [2], { header: true, index: true });
+  t.deepEqual(message!.index, JSON.parse(store.folder('inbox').get(2)!.indexJson));
+  t.is(store.statements.length, 1);
 });
 
 test('a page that was read before knows of the UIDs that came since', async (t) => {
@@ -97,7 +106,8 @@ test('a fault reaches whoever reads, and the next reading begins anew', async (t
 });
 
 test('what is derived is made once, and stands for what it was made from', async (t) => {
-  const { store, source } = setUp(2);
+  const { store, source } = setUp(5);
+  const all = range(1, 5);
   let made = 0;
   const derive = (message: Message) =>
     message.derived('subject', () => {
@@ -105,10 +115,13 @@ test('what is derived is made once, and stands for what it was made from', async
       return message.header.toString('latin1', 9, 17);
     });
   for (let i = 0; i < 3; i++) {
-    const messages = await source.read(INBOX, [1, 2], { header: ['subject'] });
-    t.deepEqual(messages.map(derive), ['inbox 1\r', 'inbox 2\r']);
+    const messages = await source.read(INBOX, all, { header: ['subject'] });
+    t.deepEqual(
+      messages.map(derive),
+      all.map((n) => `inbox ${n}\r`),
+    );
   }
-  t.is(made, 2);
+  t.is(made, 5);
   t.is(store.statements.length, 1);
   t.deepEqual(uidsOf(await source.read(INBOX, [1], { header: ['subject'], index: ['structure'] })), [1]);
   t.is(store.statements.length, 2, 'the index is not there');

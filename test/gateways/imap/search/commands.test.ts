@@ -205,6 +205,41 @@ test('a message that another client has expunged is not found before the client 
   other.close();
 });
 
+test('a search of flags knows what sessions have changed since it was asked before', async (t) => {
+  const { gateway, client, ask } = await inbox(t, five);
+  const other = await gateway.open();
+  t.teardown(() => other.close());
+  await other.command('SELECT INBOX');
+  const found = async () => [
+    ...(await ask('SEARCH UNSEEN')),
+    ...(await ask('SEARCH FLAGGED')),
+    ...(await ask('SEARCH DELETED')),
+    ...(await ask('SEARCH UNSEEN NOT (OR 3 FLAGGED)')),
+  ];
+  t.deepEqual(await found(), ['SEARCH 1 2 3 4 5', 'SEARCH', 'SEARCH', 'SEARCH 1 2 4 5']);
+  await client.command('STORE 1,3:5 +FLAGS.SILENT (\\Seen)');
+  t.deepEqual(await found(), ['SEARCH 2', 'SEARCH', 'SEARCH', 'SEARCH 2']);
+  await other.command('STORE 2:3 +FLAGS.SILENT (\\Flagged \\Deleted)');
+  await client.command('NOOP');
+  t.deepEqual(await found(), ['SEARCH 2', 'SEARCH 2 3', 'SEARCH 2 3', 'SEARCH']);
+  await gateway.deliver(ALICE, message({ subject: 'Zoë 💌' }), START);
+  await client.command('NOOP');
+  t.deepEqual(await found(), ['SEARCH 2 6', 'SEARCH 2 3', 'SEARCH 2 3', 'SEARCH 6']);
+  await other.command('UID EXPUNGE 2');
+  await client.command('NOOP');
+  t.deepEqual(await found(), ['SEARCH 5', 'SEARCH 2', 'SEARCH 2', 'SEARCH 5']);
+  await other.command('STORE 2 -FLAGS.SILENT (\\Flagged)');
+  await other.command('EXPUNGE');
+  await other.command('STORE 1 -FLAGS (\\Seen)');
+  // The numbers are those that the client knows, of which one has become no message.
+  t.deepEqual(
+    (await ask('SEARCH UNSEEN')).filter((line) => line.startsWith('SEARCH')),
+    ['SEARCH 1 5'],
+  );
+  await client.command('NOOP');
+  t.deepEqual(await found(), ['SEARCH 1 4', 'SEARCH', 'SEARCH', 'SEARCH 1 4']);
+});
+
 test('SORT orders by each criterion, ties by the order of the mailbox, REVERSE one criterion alone', async (t) => {
   const { ask } = await inbox(t, [
     {

@@ -11,7 +11,8 @@ import { Search } from '../../../../src/gateways/imap/search/search.js';
 import { SearchPace } from '../../../../src/gateways/imap/search/search-pace.js';
 import type { FolderMirror } from '../../../../src/gateways/imap/view/folder-mirror.js';
 import type { FolderView } from '../../../../src/gateways/imap/view/folder-view.js';
-import { positionsOf } from '../../../../src/gateways/imap/view/position-sets.js';
+import { positionsOf } from '../../../../src/gateways/imap/view/named-positions.js';
+import { PositionSet } from '../../../../src/gateways/imap/view/position-set.js';
 import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
 import { type SearchTerm, wordsOf } from '../../../../src/mail/search-text.js';
 
@@ -84,7 +85,11 @@ export function searchedMailbox(
   const bitsAt = (index: number) => present[index]!.flags | (present[index]!.isDeleted ? DELETED_BIT : 0);
   const mirror = {
     bitsAt,
-    copyBits: (into: Uint16Array) => into.set(Array.from(into, (_, index) => bitsAt(index))),
+    withBit: (bit: number) =>
+      PositionSet.withBit(
+        Uint16Array.from(present, (_, index) => bitsAt(index)),
+        bit,
+      ),
     keywordsAt: (index: number) => present[index]!.keywords,
     modseqAt: (index: number) => present[index]!.modseq,
     keywords: new Set(present.flatMap(({ keywords }) => keywords)),
@@ -122,7 +127,7 @@ export function searchedMailbox(
       view,
       saved,
       messages: source,
-      bodies: new BodySearch({ accountId: ACCOUNT, blobs, pace, byWords }),
+      bodies: () => new BodySearch({ accountId: ACCOUNT, blobs, pace, byWords }),
       results,
       pace,
       now,

@@ -12,6 +12,11 @@ const page = (uids: Uint32Array) => ({
   expunged: new Uint32Array(0),
 });
 
+const BITS = [0x1, 0x8000];
+
+/** What a search of a flag finds. */
+const indexesWith = (columns: MirrorColumns) => BITS.map((bit) => [...columns.withBit(bit).positions()]);
+
 test('messages that have changed are told without those that are new, and keep nothing of the page', (t) => {
   const columns = new MirrorColumns();
   t.is(columns.apply(page(Uint32Array.of(3, 5))).length, 0);
@@ -37,6 +42,8 @@ test('pages of messages that follow each other, and of some here and there, chan
           modseqs: new Float64Array(uids.length).fill(modseq),
         });
         t.deepEqual([...told], before);
+        // Asked for before the next page comes.
+        indexesWith(columns);
         for (const [uid, flags] of changed) model.set(uid, { flags, modseq });
       };
       // Gaps between the UIDs.
@@ -54,6 +61,8 @@ test('pages of messages that follow each other, and of some here and there, chan
       rows.forEach(([uid, { flags, modseq }], index) => {
         t.deepEqual([columns.uids[index], columns.bitsAt(index), columns.modseqAt(index)], [uid, flags, modseq]);
       });
+      const withBit = (bit: number) => rows.flatMap(([, { flags }], index) => ((flags & bit) === 0 ? [] : [index]));
+      t.deepEqual(indexesWith(columns), BITS.map(withBit));
       const changedAfter = rows.filter(([, { modseq }]) => modseq > 2).map(([uid]) => uid);
       t.deepEqual([...columns.uidsChangedAfter(2, columns.count)], changedAfter);
     }),
@@ -85,12 +94,18 @@ test('bits of messages of any set change, and those that had others are told', (
           model.set(uid, { bits, modseq: i + 1 });
           changed.push(uid);
         }
+        const earlier = columns.withBit(1);
+        const foundEarlier = [...earlier.positions()];
         const told = columns.changeBits(Uint32Array.from(named).sort(), { kept, added }, i + 1);
         t.deepEqual([...told], changed);
         for (const [uid, { bits, modseq }] of model) {
           const index = columns.indexOf(uid);
           t.deepEqual([columns.bitsAt(index), columns.modseqAt(index)], [bits, modseq]);
         }
+        const rows = [...model].sort(([a], [b]) => a - b);
+        const withBit = (bit: number) => rows.flatMap(([, { bits }], index) => ((bits & bit) === 0 ? [] : [index]));
+        t.deepEqual(indexesWith(columns), BITS.map(withBit));
+        t.deepEqual([...earlier.positions()], foundEarlier);
       });
     }),
   );

@@ -106,7 +106,7 @@ test('spaces at the end of a command are dropped, but not those of a literal', a
 
 test('a line that is longer than the framer takes ends the reading', async (t) => {
   const port = new MemoryPort([`a1 X ${'x'.repeat(100)}\r\n`], 50);
-  await t.throwsAsync(sourceOf(port).next(), { instanceOf: FramingError });
+  await t.throwsAsync(async () => sourceOf(port).next(), { instanceOf: FramingError });
 });
 
 test('a client that leaves within a command is no command', async (t) => {

@@ -1,0 +1,167 @@
+// The messages of a FETCH in groups whose responses are written together: read from the cache or the store, with the octets of the
+// small ones where these are needed, and marked as seen where that is asked for.
+import { SEEN } from '../../../mail/flags.js';
+import { rangesOf } from '../mailboxes/uid-ranges.js';
+import type { Message } from '../messages/message-source.js';
+import { bodyReads, readAhead } from '../messages/read-ahead.js';
+import type { FetchItems } from '../responses/fetch.js';
+import { SMALL_OCTETS } from '../responses/message-octets.js';
+import type { Selected, Session } from '../session.js';
+
+/** Octets of small messages that are read at once; a session holds as many again while it writes. */
+const GROUP_OCTETS = 512 * 1024;
+/** Messages that are read at once if they can be one group: mail programs mostly fetch one, or those that they show. */
+const FEW = 32;
+const SEEN_ADDED = { mode: 'add' as const, flags: ['\\Seen'] };
+
+export interface MessageGroup {
+  readonly messages: readonly Message[];
+  /** By blob. */
+  readonly octets: ReadonlyMap<string, Uint8Array>;
+  /** UIDs of the messages that are `\Seen` because of this command. */
+  readonly seen: ReadonlySet<number>;
+  /** What it has of `readAhead`. */
+  readonly ahead: number;
+}
+
+const NO_OCTETS: ReadonlyMap<string, Uint8Array> = new Map();
+const NOBODY: ReadonlySet<number> = new Set();
+
+/** Of one command. */
+export class MessageGroups {
+  readonly #session: Session;
+  readonly #selected: Selected;
+  readonly #items: Pick<FetchItems, 'needs' | 'needsOctets'>;
+  readonly #setsSeen: boolean;
+  /** What all groups have of `readAhead`. */
+  #ahead = 0;
+
+  constructor(session: Session, items: Pick<FetchItems, 'needs' | 'needsOctets'>, setsSeen: boolean) {
+    this.#session = session;
+    this.#selected = session.selected!;
+    this.#items = items;
+    this.#setsSeen = setsSeen;
+  }
+
+  /** All of these in one group, when they are few and small enough. */
+  async few(uids: Uint32Array): Promise<MessageGroup | undefined> {
+    if (uids.length > FEW) return undefined;
+    const { accountId, context } = this.#session;
+    const { folderId } = this.#selected;
+    const reading = context.messages.read({ accountId, folderId }, uids, this.#items.needs);
+    const messages = reading instanceof Promise ? await reading : reading;
+    return this.#isOneGroup(messages) ? this.#group(messages) : undefined;
+  }
+
+  /** The next group is read while one is written. */
+  async *all(uids: Uint32Array): AsyncGenerator<MessageGroup> {
+    const { accountId, context } = this.#session;
+    const { folderId } = this.#selected;
+    let loading: MessageGroup | Promise<MessageGroup> | undefined;
+    for await (const batch of context.messages.batches({ accountId, folderId }, uids, this.#items.needs)) {
+      for (const messages of this.#parted(batch)) {
+        const before = loading;
+        loading = this.#group(messages);
+        // When the caller stops early, nobody awaits the group: its fault is dropped.
+        if (loading instanceof Promise) loading.catch(() => {});
+        if (before === undefined) continue;
+        const group = await before;
+        yield group;
+        this.#giveBack(group.ahead);
+      }
+    }
+    if (loading !== undefined) yield await loading;
+  }
+
+  /** None of the groups is needed any more. */
+  end(): void {
+    this.#giveBack(this.#ahead);
+  }
+
+  #giveBack(octets: number): void {
+    if (octets === 0) return;
+    readAhead.give(this.#session.accountId, octets);
+    this.#ahead -= octets;
+  }
+
+  #isOneGroup(messages: readonly Message[]): boolean {
+    return !this.#items.needsOctets || octetsOf(messages.filter(isSmall)) <= GROUP_OCTETS;
+  }
+
+  /** Groups of which the small messages can be read at once. */
+  *#parted(batch: readonly Message[]): Generator<readonly Message[]> {
+    if (!this.#items.needsOctets) {
+      yield batch;
+      return;
+    }
+    let start = 0;
+    let octets = 0;
+    for (const [i, message] of batch.entries()) {
+      const size = isSmall(message) ? message.size : 0;
+      if (octets + size > GROUP_OCTETS) {
+        yield batch.slice(start, i);
+        start = i;
+        octets = 0;
+      }
+      octets += size;
+    }
+    yield batch.slice(start);
+  }
+
+  #group(messages: readonly Message[]): MessageGroup | Promise<MessageGroup> {
+    let small = this.#items.needsOctets ? messages.filter(isSmall) : [];
+    let ahead = octetsOf(small);
+    if (readAhead.tryTake(this.#session.accountId, ahead) !== undefined) {
+      small = [];
+      ahead = 0;
+    }
+    this.#ahead += ahead;
+    const unseen = this.#setsSeen ? this.#unseen(messages) : [];
+    if (small.length === 0 && unseen.length === 0) return { messages, octets: NO_OCTETS, seen: NOBODY, ahead };
+    return this.#load(messages, small, unseen, ahead);
+  }
+
+  async #load(
+    messages: readonly Message[],
+    small: readonly Message[],
+    unseen: readonly number[],
+    ahead: number,
+  ): Promise<MessageGroup> {
+    const { accountId, context } = this.#session;
+    const blobs = small.map(({ blob }) => blob);
+    const reading = blobs.length === 0 ? undefined : bodyReads.run(accountId, () => context.blobs.readAll(blobs));
+    const marking = unseen.length === 0 ? undefined : this.#markSeen(unseen);
+    if (marking === undefined) return { messages, octets: (await reading) ?? NO_OCTETS, seen: NOBODY, ahead };
+    const [octets] = await Promise.all([reading, marking]);
+    return { messages, octets: octets ?? NO_OCTETS, seen: new Set(unseen), ahead };
+  }
+
+  #unseen(messages: readonly Message[]): number[] {
+    const { view } = this.#selected;
+    return messages
+      .map(({ uid }) => uid)
+      .filter((uid) => {
+        const index = view.indexAt(view.positionOf(uid));
+        return index >= 0 && (view.mirror.flagsAt(index) & SEEN) === 0;
+      });
+  }
+
+  /** A refusal (the folder is gone) is ignored: the messages are still read. */
+  async #markSeen(uids: readonly number[]): Promise<void> {
+    const { context, accountId } = this.#session;
+    const { folderId, view } = this.#selected;
+    const selection = { folderId, uids: rangesOf(uids) };
+    const { reply } = await context.mailboxes.of(accountId).ask('storeFlags', { selection, ...SEEN_ADDED });
+    if (!view.mirror.takeFlags(uids, SEEN_ADDED, reply?.folderModseqs)) await view.mirror.sync();
+  }
+}
+
+function isSmall({ size }: Message): boolean {
+  return size <= SMALL_OCTETS;
+}
+
+function octetsOf(messages: readonly Message[]): number {
+  let octets = 0;
+  for (const { size } of messages) octets += size;
+  return octets;
+}
