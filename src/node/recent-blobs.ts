@@ -101,13 +101,17 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
     },
     keptBy(mailboxes) {
       async function commitContents(change: MailboxChange): ReturnType<MailboxStore['commit']> {
-        const pieces = await Promise.all(change.contents.map((content) => piecesOf(content)));
+        const pieces = await allOf(change.contents, piecesOf);
         const contents = change.contents.map((content, i) => readFrom(content, pieces[i]));
-        const shared = await Promise.all(change.shared.map(({ message }) => piecesOfShared(message)));
+        const shared = await allOf(change.shared, ({ message }) => piecesOfShared(message));
         const result = await mailboxes.commit({ ...change, contents });
         if (result.kind !== 'committed') return result;
-        for (const [i, content] of change.contents.entries()) keep(content, pieces[i]);
-        for (const [i, { message }] of change.shared.entries()) keep(message.content, shared[i]);
+        change.contents.forEach((content, i) => {
+          keep(content, pieces[i]);
+        });
+        change.shared.forEach(({ message }, i) => {
+          keep(message.content, shared[i]);
+        });
         return result;
       }
       const commit = (change: MailboxChange) =>
@@ -146,6 +150,13 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
         : blobs.stream(hash, start, end);
     },
   };
+}
+
+/** Mostly there is one item, or none. */
+async function allOf<T, R>(items: readonly T[], of: (item: T) => R | Promise<R>): Promise<readonly R[]> {
+  const [item, ...others] = items;
+  if (item === undefined) return [];
+  return others.length === 0 ? [await of(item)] : Promise.all(items.map(of));
 }
 
 /** Undefined when they are too many. */

@@ -103,10 +103,11 @@ export class MessageOffer<R = unknown> {
 
   /** Withdraws the offer when the mailbox has answered, whatever the answer is, or after `OFFER_MS`. */
   async withdrawAfter(asked: Promise<unknown>): ReturnType<MessageOffer<R>['withdraw']> {
-    await atMost(
-      asked.catch(() => {}),
-      OFFER_MS,
-    );
+    try {
+      await atMost(asked, OFFER_MS);
+    } catch {
+      // The offer's end says what has become of the message.
+    }
     return this.withdraw();
   }
 

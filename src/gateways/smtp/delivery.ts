@@ -65,24 +65,25 @@ async function takenByAny(
   content: BlobContent,
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[] | undefined> {
-  const shared = offers.share<OfferedDelivery>({ ...envelope, content }, envelope, deliveries.map(rowOf));
+  const { receivedAt, summary, isJunk = false } = envelope;
+  const offered = { receivedAt, summary, isJunk, content };
+  const shared = offers.share<OfferedDelivery>(offered, envelope, deliveries.map(rowOf));
   if (shared === undefined) return undefined;
   const { message } = shared;
+  const isStored = message.ended.catch(() => false);
   let fault: StoreFault | undefined;
-  const offered = deliveries.map(async (delivery) => {
+  let waiting = deliveries.length;
+  const placed = deliveries.map(async (delivery) => {
     const offer = shared.offers.get(delivery.inboundId);
     try {
       if (offer !== undefined) await take(mailboxes, delivery, offer);
     } catch (error) {
       fault = error as StoreFault;
     }
+    if (--waiting === 0) message.close(fault);
+    if (delivery.emailId === undefined && (await isStored)) await place(mailboxes, delivery, content.hash, envelope);
   });
-  void Promise.all(offered).then(() => message.close(fault));
-  if (!(await message.ended)) return undefined;
-  return deliveries.map(async (delivery, i) => {
-    await offered[i];
-    if (delivery.emailId === undefined) await place(mailboxes, delivery, content.hash, envelope);
-  });
+  return (await message.ended) ? placed : undefined;
 }
 
 async function take(
