@@ -29,7 +29,12 @@ const MOST_HELD_OCTETS = 512 * 1024;
 /** Whether the bytes of several may be held back for one commit. */
 export function areSmall(contents: readonly Pick<BlobContent, 'size'>[]): boolean {
   const octets = contents.reduce((sum, { size }) => sum + size, 0);
-  return contents.length <= MOST_HELD && octets <= MOST_HELD_OCTETS && contents.every(isSmall);
+  return fitOneCommit(contents.length, octets) && contents.every(isSmall);
+}
+
+/** Whether so many small ones may be held back for one commit. `octets`: of all of them. */
+export function fitOneCommit(count: number, octets: number): boolean {
+  return count <= MOST_HELD && octets <= MOST_HELD_OCTETS;
 }
 
 /** A message that is in memory as a whole, and stays unchanged. */

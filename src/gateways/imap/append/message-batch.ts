@@ -5,7 +5,7 @@ import type { FixedShares } from '../../../bounds/fixed-shares.js';
 import { HeldShare } from '../../../bounds/held-share.js';
 import { type MessageSummary, summarize } from '../../../mail/summary.js';
 import type { SpooledContent } from '../../../spool/spool.js';
-import { areSmall, type BlobStore, isSmall } from '../../../store/blobs.js';
+import { type BlobStore, fitOneCommit, isSmall } from '../../../store/blobs.js';
 
 /** Messages of one command. */
 const MOST_MESSAGES = 1_000;
@@ -38,6 +38,7 @@ export class MessageBatch {
   #counted = 0;
   /** Of all messages or of none. */
   readonly #held: SpooledContent[] = [];
+  #heldOctets = 0;
   readonly #memory: HeldShare;
   #heldMemory = 0;
   #indexOctets = 0;
@@ -70,6 +71,7 @@ export class MessageBatch {
     this.messages.push({ blob: content.hash, summary: summarize(content.index), receivedAt, flags });
     if (this.#storing.length === 0 && this.#mayHold(content)) {
       this.#held.push(content);
+      this.#heldOctets += content.size;
       return;
     }
     this.#storeHeld();
@@ -93,7 +95,8 @@ export class MessageBatch {
   /** Of the first message no more is kept than of any that is being read. */
   #mayHold(content: SpooledContent): boolean {
     if (this.#held.length === 0) return isSmall(content);
-    if (!content.isInMemory || !areSmall([...this.#held, content])) return false;
+    if (!content.isInMemory || !isSmall(content)) return false;
+    if (!fitOneCommit(this.#held.length + 1, this.#heldOctets + content.size)) return false;
     const octets = JSON.stringify(content.index).length;
     if (this.#indexOctets + octets > MOST_INDEX_OCTETS) return false;
     const memory = this.#heldMemory + MESSAGE_MEMORY + octets * INDEX_OCTET_MEMORY;
