@@ -101,7 +101,7 @@ async function timesOf(line: Line, clients: ReadonlyMap<Contender, ImapClient>):
     }
   };
   let rounds = 0;
-  await repeat(WARM_ROUNDS, () => {});
+  await repeat(line.warmRounds ?? WARM_ROUNDS, () => {});
   await repeat(ROUNDS, (contender, ms) => times.set(contender, [...(times.get(contender) ?? []), ms]));
   return times;
 }
