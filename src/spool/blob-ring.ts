@@ -148,10 +148,12 @@ export class BlobRing {
     let offset = this.#position;
     this.#forget(offset, offset + octets);
     this.#position += octets;
-    await this.#handle.writev(
+    const { bytesWritten } = await this.#handle.writev(
       blobs.map(([, bytes]) => bytes),
       offset,
     );
+    // The disk has become full within the call. A hole behind what was written would read as zeros.
+    if (bytesWritten !== octets) throw new Error('a part of the copies was not written');
     for (const [hash, { length }] of blobs) {
       if (!this.#copies.has(hash)) this.#copies.set(hash, { offset, length });
       offset += length;

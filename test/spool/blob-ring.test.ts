@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { BlobRing } from '../../src/spool/blob-ring.js';
@@ -101,6 +103,25 @@ test('what would fill half of the file, and what comes after the end, is not kep
   await ring.close();
   ring.keep(new Map([small]));
   t.is((await ring.read([small[0]])).size, 0);
+});
+
+test('a disk that becomes full within a write leaves no copies', async (t) => {
+  const directory = temporaryDirectory('mansio-ring-');
+  const module = new URL('../../src/spool/blob-ring.js', import.meta.url).href;
+  const script = `
+    const { BlobRing } = await import(${JSON.stringify(module)});
+    const ring = await BlobRing.open(${JSON.stringify(directory)}, ${CAPACITY});
+    const found = [];
+    for (const octets of [10_000, 12_000]) {
+      ring.keep(new Map([['blob of ' + octets, new Uint8Array(octets)]]));
+      await ring.settled();
+      found.push((await ring.read(['blob of 10000'])).size);
+    }
+    console.log(JSON.stringify(found));`;
+  // Files of that shell's programs have 16 kB at most: as with a disk, the system writes the part for which there is room.
+  const limited = 'ulimit -f 16 && exec "$0" --input-type=module --eval "$1"';
+  const { stdout } = await promisify(execFile)('bash', ['-c', limited, process.execPath, script]);
+  t.deepEqual(JSON.parse(stdout), [1, 0]);
 });
 
 const step = fc.record({
