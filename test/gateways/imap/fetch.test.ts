@@ -297,6 +297,21 @@ test('one response with a long header very many times over is refused, and a few
   t.regex((await client.command('NOOP')).tagged, /^OK /);
 });
 
+test('messages before one that is refused are shown', async (t) => {
+  const gateway = await startImap(t);
+  await gateway.deliver(ALICE, message(1));
+  await gateway.deliver(ALICE, `${'X-Filler: y\r\n'.repeat(16_000)}\r\ntext\r\n`);
+  const client = await gateway.open();
+  await client.command('EXAMINE INBOX');
+  const attributes = Array.from({ length: 100 }, (_, i) => `BODY.PEEK[HEADER.FIELDS.NOT (A${i})]`).join(' ');
+  const { untagged, tagged } = await client.command(`FETCH 1:2 (FLAGS ${attributes})`);
+  t.deepEqual(
+    untagged.map((response) => response.slice(0, 50)),
+    ['1 FETCH (FLAGS () BODY[HEADER.FIELDS.NOT (A0)] {83'],
+  );
+  t.is(tagged, 'NO [LIMIT] Too much of one message is asked for at a time');
+});
+
 test.serial('an account whose sessions have read their share ahead gets one message at a time', async (t) => {
   const gateway = await startImap(t);
   const client = await inbox(gateway, 5);

@@ -135,9 +135,13 @@ class Fetching {
 
   async run(positions: Uint32Array): Promise<void> {
     const { mirrorItems } = this.#items;
-    if (mirrorItems === undefined) await this.#fromMessages(positions);
-    else await this.#fromMirror(positions, mirrorItems);
-    this.#writer.flush();
+    try {
+      if (mirrorItems === undefined) await this.#fromMessages(positions);
+      else await this.#fromMirror(positions, mirrorItems);
+    } finally {
+      // Also when a later message cannot be read: the client counts as told what these responses say.
+      this.#writer.flush();
+    }
   }
 
   async #fromMirror(positions: Uint32Array, items: readonly MirrorItem[]): Promise<void> {
