@@ -99,6 +99,7 @@ test('a short body keeps nothing else of its message in memory', async (t) => {
   });
   for (const { body } of await texts.searchable(stored)) {
     if (typeof body === 'string') t.fail('a string');
-    else t.true(body.buffer.byteLength < 20_000);
+    // A short copy may stand in Node.js's pool, which other copies share.
+    else t.false(Buffer.from(body.buffer).includes('x'.repeat(1_000)));
   }
 });
