@@ -6,40 +6,19 @@ import type { BlobContent, BlobStore } from '../store/blobs.js';
 import type { MailboxChange, MailboxStore } from '../store/mailboxes.js';
 import type { SharedMessage } from '../store/shared-message.js';
 
-type Pieces = readonly Uint8Array[];
-
-/** A blob in the pieces in which it came: they are joined when it is read. */
-class RecentBlob {
+interface RecentBlob {
   readonly index: MessageIndex;
-  #pieces: Pieces;
-
-  constructor(index: MessageIndex, pieces: Pieces) {
-    this.index = index;
-    this.#pieces = pieces;
-  }
-
-  get bytes(): Buffer {
-    const [piece] = this.#pieces;
-    if (this.#pieces.length === 1 && Buffer.isBuffer(piece)) return piece;
-    const bytes = Buffer.concat(this.#pieces);
-    this.#pieces = [bytes];
-    return bytes;
-  }
-
-  /** That are kept in memory for it. */
-  get octets(): number {
-    const [piece, ...others] = this.#pieces;
-    return INDEX_OCTETS + (piece !== undefined && others.length === 0 ? piece.length : heldBy(this.#pieces));
-  }
+  readonly bytes: Buffer;
 }
 
-const SMALL_OCTETS = 64 * 1024;
+/**
+ * Larger ones are read from the store again, which costs less than to keep them: octets that have become old before they are
+ * dropped make V8 collect its whole heap, 100 ms of processors each time that some 30 MB of them have come.
+ */
+const SMALL_OCTETS = 16 * 1024;
 const KEPT_OCTETS = 16 * 1024 * 1024;
 /** Rough memory of an index. */
 const INDEX_OCTETS = 4_000;
-/** Pieces of fewer octets, and those that keep so many times their octets in memory, are joined at once. */
-const JOINED_OCTETS = 16 * 1024;
-const MOST_HELD = 2;
 /** What has not been read by then waits for another reason than load. */
 const KEPT_MS = 60_000;
 
@@ -52,11 +31,11 @@ export interface RecentBlobs extends BlobStore {
 export function recentBlobs(blobs: BlobStore): RecentBlobs {
   const recent = new LRUCache<string, RecentBlob>({
     maxSize: KEPT_OCTETS,
-    sizeCalculation: ({ octets }) => octets,
+    sizeCalculation: ({ bytes }) => INDEX_OCTETS + bytes.length,
     ttl: KEPT_MS,
   });
 
-  const shared = new WeakMap<SharedMessage, Promise<Pieces | undefined>>();
+  const shared = new WeakMap<SharedMessage, Promise<Buffer | undefined>>();
 
   async function* streamOf(octets: Uint8Array): AsyncGenerator<Uint8Array> {
     if (octets.length > 0) yield octets;
@@ -79,35 +58,35 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
   }
 
   /** Of the mailboxes that place it, the first one reads it. */
-  function piecesOfShared(message: SharedMessage): Promise<Pieces | undefined> | undefined {
+  function bytesOfShared(message: SharedMessage): Promise<Buffer | undefined> | undefined {
     const known = shared.get(message);
     if (known !== undefined || !message.isOpen) return known;
-    const read = piecesOf(message.content);
+    const read = bytesOf(message.content);
     shared.set(message, read);
     return read;
   }
 
-  function keep({ hash, index }: BlobContent, pieces: Pieces | undefined): void {
-    if (pieces !== undefined) recent.set(hash, new RecentBlob(index, pieces));
+  function keep({ hash, index }: BlobContent, bytes: Buffer | undefined): void {
+    if (bytes !== undefined) recent.set(hash, { index, bytes });
   }
 
   return {
     ...blobs,
     async put(content) {
       // Before it is stored: afterwards its bytes are given back.
-      const pieces = await piecesOf(content);
-      await blobs.put(readFrom(content, pieces));
-      keep(content, pieces);
+      const bytes = await bytesOf(content);
+      await blobs.put(readFrom(content, bytes));
+      keep(content, bytes);
     },
     keptBy(mailboxes) {
       async function commitContents(change: MailboxChange): ReturnType<MailboxStore['commit']> {
-        const pieces = await allOf(change.contents, piecesOf);
-        const contents = change.contents.map((content, i) => readFrom(content, pieces[i]));
-        const shared = await allOf(change.shared, ({ message }) => piecesOfShared(message));
+        const own = await allOf(change.contents, bytesOf);
+        const contents = change.contents.map((content, i) => readFrom(content, own[i]));
+        const shared = await allOf(change.shared, ({ message }) => bytesOfShared(message));
         const result = await mailboxes.commit({ ...change, contents });
         if (result.kind !== 'committed') return result;
         change.contents.forEach((content, i) => {
-          keep(content, pieces[i]);
+          keep(content, own[i]);
         });
         change.shared.forEach(({ message }, i) => {
           keep(message.content, shared[i]);
@@ -160,21 +139,13 @@ async function allOf<T, R>(items: readonly T[], of: (item: T) => R | Promise<R>)
 }
 
 /** Undefined when they are too many. */
-async function piecesOf(content: BlobContent): Promise<Pieces | undefined> {
+async function bytesOf(content: BlobContent): Promise<Buffer | undefined> {
   if (content.size > SMALL_OCTETS) return undefined;
   const pieces: Uint8Array[] = [];
   for await (const piece of content.chunks()) pieces.push(piece);
-  const isJoined = content.size < JOINED_OCTETS || heldBy(pieces) > MOST_HELD * content.size;
-  return isJoined ? [Buffer.concat(pieces)] : pieces;
+  return Buffer.concat(pieces);
 }
 
-/** Octets of the memory of which they are parts. */
-function heldBy(pieces: Pieces): number {
-  let octets = 0;
-  for (const memory of new Set(pieces.map(({ buffer }) => buffer))) octets += memory.byteLength;
-  return octets;
-}
-
-function readFrom(content: BlobContent, pieces: Pieces | undefined): BlobContent {
-  return pieces === undefined ? content : { ...content, chunks: () => pieces };
+function readFrom(content: BlobContent, bytes: Buffer | undefined): BlobContent {
+  return bytes === undefined ? content : { ...content, chunks: () => [bytes] };
 }

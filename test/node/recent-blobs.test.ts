@@ -78,27 +78,21 @@ test('any part of what was just stored is as the store has it, and the store is 
   t.is(Buffer.from(await store.read(content.hash, 0, content.size)).toString(), MESSAGE.toString());
 });
 
-test('a blob that came in pieces is kept in them, or by itself when they are parts of much larger memory', async (t) => {
+test('a blob that came in pieces is kept by itself, whatever becomes of the memory that they are parts of', async (t) => {
   const { store, asked } = storeOf();
   const blobs = recentBlobs(store);
-  const body = Buffer.from('Zoë 💌\r\n'.repeat(2_000));
-  const ownMemory = [Buffer.allocUnsafeSlow(MESSAGE.length), Buffer.allocUnsafeSlow(body.length)];
-  MESSAGE.copy(ownMemory[0]!);
-  body.copy(ownMemory[1]!);
-  const large = Buffer.alloc(100 * body.length);
-  for (const pieces of [ownMemory, [MESSAGE, large.subarray(7, 7 + body.length)], [new Uint8Array(MESSAGE), body]]) {
-    body.copy(large, 7);
-    const whole = Buffer.concat(pieces);
-    const content = { ...blobOf(whole), chunks: () => pieces };
-    await blobs.put(content);
-    large.fill('x');
-    asked.reads = 0;
-    for (let time = 0; time < 2; time++) {
-      t.true((await blobs.readAll([content.hash])).get(content.hash)!.every((octet, i) => octet === whole[i]));
-      t.is(Buffer.from(await blobs.read(content.hash, 3, whole.length - 1)).compare(whole, 3, whole.length - 1), 0);
-    }
-    t.is(asked.reads, 0);
-  }
+  const body = Buffer.from('Zoë 💌\r\n'.repeat(1_000));
+  const memory = Buffer.alloc(10 * body.length);
+  body.copy(memory, 7);
+  const pieces = [new Uint8Array(MESSAGE), memory.subarray(7, 7 + body.length)];
+  const whole = Buffer.concat(pieces);
+  const content = { ...blobOf(whole), chunks: () => pieces };
+  await blobs.put(content);
+  memory.fill('x');
+  asked.reads = 0;
+  t.true((await blobs.readAll([content.hash])).get(content.hash)!.every((octet, i) => octet === whole[i]));
+  t.is(Buffer.from(await blobs.read(content.hash, 3, whole.length - 1)).compare(whole, 3, whole.length - 1), 0);
+  t.is(asked.reads, 0);
 });
 
 test('what the commit of a mailbox stores is read from memory once it is committed, and not before', async (t) => {

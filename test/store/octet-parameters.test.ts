@@ -74,15 +74,16 @@ test('a statement has its results in the binary form when it asks for it, beside
   await fc.assert(
     fc.asyncProperty(integer, number, octets, texts, fc.boolean(), async (n, x, some, list, isLast) => {
       const given = some === null ? null : Buffer.from(some);
-      const values = sql`${n}::int as n, ${x}::float8 as x, ${given === null ? null : new Octets([given])}::bytea as given,
+      const values =
+        () => sql`${n}::int as n, ${x}::float8 as x, ${given === null ? null : new Octets([given])}::bytea as given,
         array_to_json(${list}::text[]) as list`;
       // The driver writes no -0.
       const asked = isLast
-        ? sql`select ${values} where ${inBinary(sql)}`
-        : sql`select ${values} from (select) x where ${inBinary(sql)} and ${n}::int is not distinct from ${n}`;
+        ? sql`select ${values()} where ${inBinary(sql)}`
+        : sql`select ${values()} from (select) x where ${inBinary(sql)} and ${n}::int is not distinct from ${n}`;
       const [[row], [text]] = await Promise.all([
         asked.raw(),
-        sql<[{ n: number | null; given: Buffer | null }]>`select ${values}`,
+        sql<[{ n: number | null; given: Buffer | null }]>`select ${values()}`,
       ]);
       t.deepEqual([integerOf(row![0]!), doubleOf(row![1]!), row![2], jsonOf(row![3]!)], [n, x, given, list]);
       t.deepEqual([text.n, text.given], [n, given]);
@@ -115,6 +116,16 @@ test('a statement that the driver sends again has the octets it had, or fails fo
   t.is(fault.code, 'store-unavailable');
   t.true(fault.temporary);
   t.is((await byOctets()).length, 1);
+});
+
+test('octets are a parameter of one statement, which lets them go', async (t) => {
+  const sql = await pool(t, 1);
+  const octets = new Octets([randomBytes(90_000)]);
+  await sql`select ${octets}::bytea`;
+  t.deepEqual(octets.take(), []);
+  await t.throwsAsync(async () => sql`select ${octets}::bytea`, { message: /one statement/ });
+  const [row] = await sql<[{ x: Buffer }]>`select ${new Octets([Buffer.from('Zoë 💌')])}::bytea as x`;
+  t.is(row.x.toString(), 'Zoë 💌');
 });
 
 test('a marker whose octets are missing is no bytea', async (t) => {

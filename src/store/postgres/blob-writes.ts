@@ -113,7 +113,7 @@ interface GatheredBlob {
 
 /** The bytes of some small blobs, and where each lies in them. */
 interface Gathered {
-  readonly bytes: Octets;
+  readonly octets: readonly Uint8Array[];
   readonly blobs: readonly GatheredBlob[];
 }
 
@@ -131,7 +131,7 @@ export async function gather(items: readonly (SmallBlob | BlobOfAccounts)[]): Pr
   }
   // In order of hash, so that two writes that share blobs cannot wait for each other in a circle.
   const inOrder = [...blobs.values()].sort((a, b) => (a.hash < b.hash ? -1 : 1));
-  return { bytes: new Octets(octets), blobs: inOrder };
+  return { octets, blobs: inOrder };
 }
 
 /** By hash, the accounts for which a blob is stored. */
@@ -174,7 +174,7 @@ function blobJson({ hash, size, start, accounts, index }: GatheredBlob): string 
  */
 export function storedBlobs(
   sql: Pieces,
-  { bytes, blobs }: Gathered,
+  { octets, blobs }: Gathered,
   condition: StatementPiece = sql``,
 ): StatementPiece {
   // The chunks come after the blobs: those wait for a collection under way, which takes the old chunks along. Who stored the same
@@ -190,7 +190,7 @@ export function storedBlobs(
       select array_agg(hash) as hashes from blob where is_fresh
     ), chunk as (
       insert into blob_chunks (hash, seq, data)
-      select hash, n, substring(${bytes}::bytea
+      select hash, n, substring(${new Octets(octets)}::bytea
         from start + n * ${CHUNK} for least(${CHUNK}, size - n * ${CHUNK}))
       from r, generate_series(0, (size - 1) / ${CHUNK}) as n
       where size > 0 and hash = any ((select hashes from fresh)::bytea[])

@@ -7,18 +7,39 @@ import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { StoreFault } from '../errors.js';
 
-/** Octets in pieces, which must not be changed before the statement is answered. A parameter that the statement casts to a type of the client. */
+/**
+ * Octets in pieces, which must not be changed before the statement is answered. A parameter of one statement, which casts it to a
+ * type of the client.
+ *
+ * They are let go when they are written. The driver's query, which keeps its parameters, may be kept itself by what V8 has moved to
+ * the old generation and does not know yet to be garbage: octets of all later messages would stay until the next collection of
+ * that generation, which their mere size makes due.
+ */
 export class Octets {
-  readonly pieces: readonly Uint8Array[];
   readonly length: number;
+  #pieces: readonly Uint8Array[];
+  #isUsed = false;
 
   constructor(pieces: readonly Uint8Array[]) {
-    this.pieces = pieces;
+    this.#pieces = pieces;
     this.length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  }
+
+  /** They become a parameter. @throws Error the second time */
+  use(): void {
+    if (this.#isUsed) throw new Error('octets are a parameter of one statement');
+    this.#isUsed = true;
+  }
+
+  /** To be written now. */
+  take(): readonly Uint8Array[] {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    return pieces;
   }
 }
 
-/** The parameter of a statement whose results come in their binary form. */
+/** The parameter of statements whose results come in their binary form. */
 export const BINARY_RESULTS = new Octets([]);
 
 const BIND = 0x42;
@@ -78,6 +99,7 @@ export class OctetParameters {
   }
 
   #mark(octets: Octets): string {
+    if (octets !== BINARY_RESULTS) octets.use();
     const marker = `${PREFIX}${String(this.#count++).padStart(DIGITS, '0')}`;
     this.#waiting.set(marker, octets);
     this.#sweepLater();
@@ -133,7 +155,7 @@ export class OctetParameters {
         formats.writeUInt16BE(BINARY, 2 + 2 * i);
         const size = Buffer.alloc(4);
         size.writeInt32BE(octets.length);
-        values.push(bind.subarray(from, at), size, ...octets.pieces);
+        values.push(bind.subarray(from, at), size, ...octets.take());
         growth += octets.length - length;
         from = end;
       }
