@@ -79,7 +79,8 @@ function parameters(field: string, words: WordDecoder): Record<string, string> {
   for (const [name, value] of Object.entries(libmime.parseHeaderValue(text).params)) {
     if (TOKEN.exec(name)?.[0] !== name || name === '__proto__') continue;
     if (count++ === PARAMETERS) break;
-    kept[name] = words.text(value);
+    // A boundary is compared with octets of the body: one that looks like an encoded word is none.
+    kept[name] = name === 'boundary' ? clean(value) : words.text(value);
   }
   return kept;
 }
