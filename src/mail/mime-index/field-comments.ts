@@ -1,9 +1,11 @@
 // Comments in the structured fields of MIME (RFC 2045 §5.1): `text/plain; charset=us-ascii (Plain text)`. They stand between
-// tokens, so there is a delimiter or an end of the field on one side of them. Other parentheses are kept: file names without
-// quotes have them (`filename=report (1).pdf`).
+// tokens, so there is a delimiter or an end of the field on one side of them. Other parentheses are kept, and those that a
+// token touches: values that should have quotes have them (`filename=report (1).pdf`, `boundary=Boundary_(ID_1)`).
 
 /** Before a comment, or behind it; empty: the field begins or ends. */
 const DELIMITERS = new Set(['', ';', '=', '/', ',']);
+/** What may touch a comment. */
+const APART = /^$|[\s";=/,]/;
 const WHITE = new Set([' ', '\t']);
 const QUOTE = '"';
 
@@ -17,7 +19,8 @@ export function withoutComments(field: string): string {
     const start = at;
     const char = field[at]!;
     at = char === QUOTE ? endOfQuoted(field, at) : char === '(' ? endOfComments(field, at) : at + 1;
-    if (char === '(' && (DELIMITERS.has(last) || DELIMITERS.has(field.charAt(at)))) kept += ' ';
+    const isApart = char === '(' && APART.test(field.charAt(start - 1));
+    if (isApart && (DELIMITERS.has(last) || DELIMITERS.has(field.charAt(at)))) kept += ' ';
     else {
       kept += field.slice(start, at);
       if (!WHITE.has(char)) last = char;

@@ -45,6 +45,12 @@ test('parentheses of a file name without quotes are kept', (t) => {
   t.is(nameOf('attachment; filename="(1)"; size=3'), '(1)');
 });
 
+test('parentheses that a token touches are of the value', (t) => {
+  t.is(withoutComments('multipart/mixed; boundary=Boundary_(ID_1)'), 'multipart/mixed; boundary=Boundary_(ID_1)');
+  t.is(withoutComments('attachment; filename=report(1); size=3'), 'attachment; filename=report(1); size=3');
+  t.is(withoutComments('a; b="c"(d);(e)f=(g)h'), 'a; b="c" ; f= h');
+});
+
 test('comments that do not end, and many of them', (t) => {
   t.is(withoutComments('a; b=c (never'), 'a; b=c');
   t.is(withoutComments('a; b="(c'), 'a; b="(c');
