@@ -1,6 +1,7 @@
 // The fields of a header that describe its body (RFC 2045, 2183, 3282, 2557): type, encoding, disposition and the others,
 // decoded and capped. libmime decodes RFC 2231 parameters. A malformed field counts as missing.
 import libmime from 'libmime';
+import { withoutComments } from './field-comments.js';
 import type { HeaderFields } from './header-fields.js';
 import { clean, type WordDecoder } from './header-text.js';
 
@@ -30,9 +31,9 @@ const TOKEN = /^[\w!#$%&'*+.^`{|}~-]{1,64}/;
 const MD5 = /(?<![\w+/])[A-Za-z\d+/]{22}==(?![\w+/=])/;
 
 export function contentFields(fields: HeaderFields, words: WordDecoder, digest: boolean): ContentFields {
-  const contentType = fields.first('content-type');
+  const contentType = structured(fields, 'content-type');
   const media = contentType === undefined ? null : MEDIA_TYPE.exec(contentType);
-  const disposition = fields.first('content-disposition');
+  const disposition = structured(fields, 'content-disposition');
   const dispositionType = disposition === undefined ? undefined : TOKEN.exec(disposition)?.[0].toLowerCase();
   const description = fields.first('content-description');
   const md5 = MD5.exec(fields.first('content-md5') ?? '')?.[0];
@@ -45,13 +46,19 @@ export function contentFields(fields: HeaderFields, words: WordDecoder, digest: 
     params: media === null ? {} : parameters(contentType!, words),
     id: short(fields.first('content-id')),
     description: description === undefined ? null : words.text(description) || null,
-    encoding: TOKEN.exec(fields.first('content-transfer-encoding') ?? '')?.[0].toLowerCase() ?? '7bit',
+    encoding: TOKEN.exec(structured(fields, 'content-transfer-encoding') ?? '')?.[0].toLowerCase() ?? '7bit',
     disposition: dispositionType ?? null,
     dispositionParams: dispositionType === undefined ? {} : parameters(disposition!, words),
-    language: languages(fields.first('content-language')),
+    language: languages(structured(fields, 'content-language')),
     location: short(fields.first('content-location')?.replace(/\s+/g, '')),
     ...(md5 !== undefined && { md5 }),
   };
+}
+
+/** As far as it is read, without its comments. */
+function structured(fields: HeaderFields, name: string): string | undefined {
+  const field = fields.first(name);
+  return field === undefined ? undefined : withoutComments(field.slice(0, STRUCTURED_LIMIT));
 }
 
 /** The boundary of a multipart as octets read as latin1; undefined when it has no usable one. */
@@ -63,7 +70,7 @@ export function boundaryOf(content: ContentFields): string | undefined {
 
 function parameters(field: string, words: WordDecoder): Record<string, string> {
   if (!field.includes(';')) return {};
-  let text = field.slice(0, STRUCTURED_LIMIT);
+  let text = field;
   const marks = text.includes('*') ? text.split('*').length : 0;
   // Without budget, continuations and charsets stay undecoded.
   if (marks > 0 && !words.spend(text, marks)) text = text.replaceAll('*', '_');
@@ -72,14 +79,15 @@ function parameters(field: string, words: WordDecoder): Record<string, string> {
   for (const [name, value] of Object.entries(libmime.parseHeaderValue(text).params)) {
     if (TOKEN.exec(name)?.[0] !== name || name === '__proto__') continue;
     if (count++ === PARAMETERS) break;
-    kept[name] = words.text(value);
+    // A boundary is compared with octets of the body: one that looks like an encoded word is none.
+    kept[name] = name === 'boundary' ? clean(value) : words.text(value);
   }
   return kept;
 }
 
 function languages(field: string | undefined): readonly string[] {
   if (field === undefined) return [];
-  const tags = field.slice(0, STRUCTURED_LIMIT).split(',', LANGUAGES).map(clean);
+  const tags = field.split(',', LANGUAGES).map(clean);
   return tags.filter((tag) => tag !== '');
 }
 

@@ -90,6 +90,8 @@ test('RENAME takes inferiors along', async (t) => {
   t.is(await tagged('RENAME z2 Z2'), 'OK RENAME completed');
   t.regex(await tagged('RENAME Z2 new/level/a'), /^NO \[ALREADYEXISTS\] /);
   t.regex(await tagged('RENAME Z2 INBOX'), /^NO \[ALREADYEXISTS\] /);
+  t.regex(await tagged('RENAME Z2 Z2'), /^NO \[ALREADYEXISTS\] /);
+  t.regex(await tagged('RENAME new/level/a NEW/level/A'), /^NO \[ALREADYEXISTS\] /);
   t.regex(await tagged('RENAME Z2 Z2/x'), /^NO \[CANNOT\] /);
   t.regex(await tagged('RENAME Sent Gone'), /^NO \[CANNOT\] /);
   t.regex(await tagged('RENAME nothing x'), /^NO \[NONEXISTENT\] /);

@@ -244,6 +244,8 @@ test('annotations that change are told by name', async (t) => {
   t.deepEqual(await received(client, 1), ['* METADATA INBOX /private/comment']);
   await other.command('SETMETADATA "" (/private/comment "b")');
   t.deepEqual(await received(client, 1), ['* METADATA "" /private/comment']);
+  await other.command('SETMETADATA "" ("/private/two (words" "c" /private/one "d")');
+  t.deepEqual(await received(client, 1), ['* METADATA "" "/private/two (words" /private/one']);
 });
 
 test('what cannot be told is refused, and NONE ends it', async (t) => {

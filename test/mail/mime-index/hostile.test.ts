@@ -86,6 +86,21 @@ test('a message part without an empty line before its delimiter', (t) => {
   t.is(index('Content-Type: message/rfc822').root.parts.length, 1);
 });
 
+test('a boundary that looks like an encoded word is as it is written', (t) => {
+  const boundary = '=?utf-8?Q?x?=';
+  const lines = [
+    `Content-Type: multipart/mixed; boundary="${boundary}"`,
+    '',
+    `--${boundary}`,
+    '',
+    'one',
+    `--${boundary}--`,
+  ];
+  const { root } = indexMessage(Buffer.from(lines.join('\r\n')));
+  t.is(root.params['boundary'], boundary);
+  t.is(root.parts.length, 1);
+});
+
 test('a boundary used again inside itself', (t) => {
   const made = index(
     'Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b--\n--b\n\ny\n--b--\n',

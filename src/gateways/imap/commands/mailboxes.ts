@@ -71,6 +71,8 @@ async function rename(session: Session, { from, to: named }: RenameArguments): P
   if (folder === undefined) return noSuchMailbox();
   if (isBelow(withoutEnd(named), folder.path)) return no('A mailbox cannot be moved below itself', 'CANNOT');
   const to = tree.shownBelow(withoutEnd(named));
+  // A name may change its case, and must be another one (RFC 9051 §6.3.6).
+  if (to === folder.path) return refusalCompletion('nameTaken');
   const failure = folder.role === 'inbox' ? await emptyInto(session, to) : await renameTo(session, folder.id, to);
   if (failure !== undefined) return failure;
   if (folder.role !== 'inbox') session.notifier?.caused({ type: 'renamed', folderId: folder.id, path: to });

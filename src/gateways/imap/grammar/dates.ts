@@ -12,7 +12,11 @@ const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', '
 const DATE_TIME = /^( \d|\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)$/;
 const DATE = /^(\d{1,2})-([A-Za-z]{3})-(\d{4})$/;
 
-/** `date-time`: ms since the epoch. */
+/** What INTERNALDATE can show, in UTC: years of four digits. */
+const EARLIEST = startOf({ year: 0, month: 1, day: 1 });
+const LATEST = startOf({ year: 10_000, month: 1, day: 1 }) - 1000;
+
+/** `date-time`: ms since the epoch. A time whose zone takes it out of what can be shown is the nearest one that can. */
 export function dateTime(reader: CommandReader): number {
   if (!reader.isNext('"')) throw reader.fault('expected a date and time in quotes');
   const [, dayText, monthText, yearText, hours, minutes, seconds, sign, zoneHours, zoneMinutes] =
@@ -23,7 +27,8 @@ export function dateTime(reader: CommandReader): number {
   const isTime = hour! < 24 && minute! < 60 && second! <= 60 && zoneHour! < 24 && zoneMinute! < 60;
   if (day === undefined || !isTime) throw reader.fault('expected a date and time such as "17-Jul-1996 02:44:25 -0700"');
   const zone = (zoneHour! * 60 + zoneMinute!) * (sign === '-' ? -1 : 1);
-  return startOf(day) + ((hour! * 60 + minute! - zone) * 60 + second!) * 1000;
+  const time = startOf(day) + ((hour! * 60 + minute! - zone) * 60 + second!) * 1000;
+  return Math.min(Math.max(time, EARLIEST), LATEST);
 }
 
 /** `date`, quoted or not. */
@@ -41,7 +46,7 @@ function calendarDayOf(year = '', monthText = '', dayText = ''): CalendarDay | u
   return date.getUTCMonth() + 1 === day.month && date.getUTCDate() === day.day ? day : undefined;
 }
 
-/** Date.UTC takes years below 100 for years of the twentieth century. */
-function startOf({ year, month, day }: CalendarDay): number {
+/** Of the day in UTC, in ms since the epoch. Date.UTC takes years below 100 for years of the twentieth century. */
+export function startOf({ year, month, day }: CalendarDay): number {
   return new Date(0).setUTCFullYear(year, month - 1, day);
 }

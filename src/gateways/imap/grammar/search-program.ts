@@ -42,8 +42,8 @@ function keysOf(program: Program): SearchKey {
 }
 
 function searchKey(program: Program): SearchKey {
-  const { reader, mostKeys } = program;
-  if (++program.keys > mostKeys) throw reader.fault(`expected no more than ${mostKeys} search keys`);
+  const { reader } = program;
+  count(program);
   if (reader.accept('(')) {
     reader.accept(' ');
     const keys = reader.nested(() => keysOf(program));
@@ -56,6 +56,11 @@ function searchKey(program: Program): SearchKey {
   const read = KEYS.get(reader.word());
   if (read === undefined) throw reader.fault('expected a search key');
   return read(program);
+}
+
+function count(program: Program): void {
+  const { reader, mostKeys } = program;
+  if (++program.keys > mostKeys) throw reader.fault(`expected no more than ${mostKeys} search keys`);
 }
 
 const ALL: SearchKey = { type: 'all' };
@@ -123,8 +128,34 @@ const KEYS = new Map<string, KeyReader>([
   ['EMAILID', (program) => ({ type: 'emailId', id: after(program, (reader) => reader.astring()) })],
   ['THREADID', (program) => ({ type: 'threadId', id: after(program, (reader) => reader.astring()) })],
   ['NOT', (program) => program.reader.nested(() => ({ type: 'not', key: nextKey(program) }))],
-  ['OR', (program) => program.reader.nested(() => ({ type: 'or', left: nextKey(program), right: nextKey(program) }))],
+  ['OR', alternatives],
 ]);
+
+/**
+ * Behind the first OR. A key that is one of many others needs an OR for each of them: they are no nesting, and only the number of
+ * keys bounds them.
+ */
+function alternatives(program: Program): SearchKey {
+  const { reader } = program;
+  /** The left key of each OR that is open, as soon as it is read. */
+  const open: (SearchKey | undefined)[] = [undefined];
+  for (;;) {
+    reader.space();
+    if (reader.isNext('OR ')) {
+      reader.expect('OR');
+      count(program);
+      open.push(undefined);
+      continue;
+    }
+    let key = searchKey(program);
+    for (let left = open.at(-1); left !== undefined; left = open.at(-1)) {
+      key = { type: 'or', left, right: key };
+      open.pop();
+    }
+    if (open.length === 0) return key;
+    open[open.length - 1] = key;
+  }
+}
 
 function nextKey(program: Program): SearchKey {
   program.reader.space();

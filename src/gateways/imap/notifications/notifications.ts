@@ -8,12 +8,12 @@ import { Refused } from '../completion.js';
 import type { FetchAttribute } from '../grammar/fetch.js';
 import { rangesOf } from '../mailboxes/uid-ranges.js';
 import { takesUtf8 } from '../responses/list.js';
+import { changedMetadataResponse } from '../responses/metadata.js';
 import type { FolderStatus } from '../responses/status.js';
 import { writeSearchUpdates } from '../search/updating-searches.js';
 import type { Notifier, OwnChange, Session } from '../session.js';
 import type { AccountListener } from '../view/account-events.js';
 import type { FolderView } from '../view/folder-view.js';
-import { mailboxName, octetsOf } from '../wire/format.js';
 import { differences, type Folders, type NotifyStyle, shownName } from './folder-differences.js';
 import { KnownFolders } from './known-folders.js';
 import type { NotifyRules } from './notify-rules.js';
@@ -182,8 +182,7 @@ export class Notifications implements Notifier, AccountListener {
           ? this.#rules.hasServerMetadata
           : folder !== undefined && this.#rules.eventsOf(folder).has('MailboxMetadataChange');
       if (!isWanted) continue;
-      const name = folder === undefined ? '""' : mailboxName(shownName(folder), isUtf8);
-      responses.push(`* METADATA ${name} ${octetsOf([...names].join(' '))}\r\n`);
+      responses.push(changedMetadataResponse(folder === undefined ? '' : shownName(folder), names, isUtf8));
     }
     this.#annotations.clear();
     return responses;

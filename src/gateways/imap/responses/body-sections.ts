@@ -1,5 +1,5 @@
-// BODY[…], RFC822, RFC822.HEADER and RFC822.TEXT (RFC 9051 §6.4.5): octets as they were received. A section that the message
-// does not have is empty, as Dovecot has it.
+// BODY[…], RFC822, RFC822.HEADER and RFC822.TEXT (RFC 9051 §6.4.5): octets as they were received, but for NUL. A section that
+// the message does not have is empty, as Dovecot has it.
 import { FieldNames, headerFields, partOfRange, sectionRange } from '../../../mail/body-section.js';
 import type { OctetRange } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
@@ -17,6 +17,7 @@ import {
   type Rendered,
 } from './fetch-item.js';
 import { octetsOfRange, wholeRange } from './message-octets.js';
+import { shownText } from './shown-octets.js';
 
 /** Octets of a header in which fields are looked for. */
 const FIRST: PartialRange = { offset: 0, length: 1024 * 1024 };
@@ -123,7 +124,8 @@ async function fieldsOfRange(
 }
 
 function literalOf(label: string, octets: string, partial: PartialRange | undefined): string {
-  const text = partial === undefined ? octets : octets.slice(partial.offset, partial.offset + partial.length);
+  const wanted = partial === undefined ? octets : octets.slice(partial.offset, partial.offset + partial.length);
+  const text = shownText(wanted);
   return `${label} {${text.length}}\r\n${text}`;
 }
 

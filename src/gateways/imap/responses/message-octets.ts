@@ -4,6 +4,7 @@ import type { BlobStore } from '../../../store/blobs.js';
 import { begun } from '../../tcp/begun.js';
 import type { Message } from '../messages/message-source.js';
 import type { Piece, Place } from './fetch-item.js';
+import { shownOctets, shownStream } from './shown-octets.js';
 
 /** Octets of a message that is read as a whole, and of a range that is held in memory. */
 export const SMALL_OCTETS = 256 * 1024;
@@ -18,7 +19,7 @@ export function mayHold(place: Place, octets: number): boolean {
 }
 
 /**
- * Octets beyond what a response holds are read while they are written.
+ * As a literal may have them. Octets beyond what a response holds are read while they are written.
  * @throws StoreFault; of a stream only what its first piece throws, and nothing of a stream beyond what a response holds
  */
 export function octetsOfRange(
@@ -28,14 +29,14 @@ export function octetsOfRange(
   { start, end }: OctetRange,
 ): Piece | Promise<Piece> {
   if (start >= end) return '';
-  if (place.octets !== undefined) return place.octets.subarray(start, end);
+  if (place.octets !== undefined) return shownOctets(place.octets.subarray(start, end));
   const isHeld = mayHold(place, Math.min(end - start, SMALL_OCTETS));
-  if (isHeld && end - start <= SMALL_OCTETS) return blobs.read(message.blob, start, end);
-  const stream = blobs.stream(message.blob, start, end);
+  if (isHeld && end - start <= SMALL_OCTETS) return blobs.read(message.blob, start, end).then(shownOctets);
+  const stream = shownStream(blobs.stream(message.blob, start, end));
   return isHeld ? begun(stream) : stream;
 }
 
-/** Any range in one buffer. */
+/** Any range in one buffer, as it is stored. */
 export function wholeRange(
   blobs: BlobStore,
   place: Place,

@@ -10,8 +10,15 @@ export interface MetadataEntry {
 /** `name`: of a mailbox, or empty for the server's. */
 export function metadataResponse(name: string, entries: readonly MetadataEntry[], isUtf8: boolean): string {
   const values = entries.map((entry) => `${astring(entry.name)} ${valueText(entry.value)}`);
-  return `* METADATA ${name === '' ? '""' : mailboxName(name, isUtf8)} (${values.join(' ')})\r\n`;
+  return `* METADATA ${shown(name, isUtf8)} (${values.join(' ')})\r\n`;
 }
+
+/** Of entries that have changed (RFC 5464 §4.4.2). */
+export function changedMetadataResponse(name: string, entries: Iterable<string>, isUtf8: boolean): string {
+  return `* METADATA ${shown(name, isUtf8)} ${[...entries].map((entry) => astring(entry)).join(' ')}\r\n`;
+}
+
+const shown = (name: string, isUtf8: boolean): string => (name === '' ? '""' : mailboxName(name, isUtf8));
 
 function valueText(value: Buffer | null): string {
   if (value === null || !value.includes(0)) return nstring(value);

@@ -58,9 +58,12 @@ export function searchedField(name: string): MessageText {
 /** Whether a text, in the form in which texts are searched, is anywhere in the header. */
 export function isInHeader({ header }: Message, sought: string): boolean {
   const octets = header.toString('latin1');
-  if (octets.toUpperCase().includes(sought)) return true;
-  // What is written otherwise than it reads: in encoded words, in octets of UTF-8, over a folded line.
-  if (!sought.includes(' ') && isAscii(header) && !octets.includes('=?')) return false;
+  // Encoded words are searched as they read: a short text is in the base64 of many.
+  if (!octets.includes('=?')) {
+    if (octets.toUpperCase().includes(sought)) return true;
+    // What is written otherwise than it reads: in octets of UTF-8, over a folded line.
+    if (!sought.includes(' ') && isAscii(header)) return false;
+  }
   return searchForm(headerText(header)).includes(sought);
 }
 

@@ -1,5 +1,6 @@
 // Search keys that are decided message by message: facts of a message and its dates.
 import { DAY_MS } from '../../../mail/sent-date.js';
+import { startOf } from '../grammar/dates.js';
 import type { CalendarDay, SearchKey } from '../grammar/search.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';
 import { SENT_DAY } from './message-fields.js';
@@ -63,4 +64,4 @@ function dayTest({ of, compare, day }: DayKey): MessageTest {
 /** Days from the epoch in UTC. */
 const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
-const daysTo = ({ year, month, day }: CalendarDay): number => dayOf(Date.UTC(year, month - 1, day));
+const daysTo = (day: CalendarDay): number => dayOf(startOf(day));

@@ -254,9 +254,29 @@ test('search keys and their nesting are bounded', (t) => {
   t.throws(() => search('OR OR ALL ALL OR OR ALL ALL ALL'), { message: /6 search keys/ });
   t.notThrows(() => search('NOT (NOT (ALL))'));
   t.throws(() => search('NOT (NOT (NOT ALL))'), { message: /4 levels/ });
-  for (const deep of ['NOT ', '(', 'OR ALL ', 'OR ']) {
+  for (const deep of ['NOT ', '(', 'OR ALL (', 'OR NOT ']) {
     t.throws(() => readWhole(searchArguments, deep.repeat(10_000)), { message: /50 levels/ });
   }
+  for (const long of ['OR ALL ', 'OR ']) {
+    t.throws(() => readWhole(searchArguments, long.repeat(10_000)), { message: /2000 search keys/ });
+  }
+});
+
+test('a key may be one of many, whichever way the client puts them together', (t) => {
+  const ofUids = (program: string) => {
+    const uids: number[] = [];
+    const open = [readWhole(searchArguments, program).key];
+    for (let key = open.pop(); key !== undefined; key = open.pop()) {
+      if (key.type === 'or') open.push(key.right, key.left);
+      else if (key.type === 'set' && key.set !== '$') uids.push(key.set[0]![0]);
+    }
+    return uids;
+  };
+  const uids = Array.from({ length: 1000 }, (_, i) => i + 1);
+  const texts = uids.map((uid) => `UID ${uid}`);
+  t.deepEqual(ofUids(`${texts.slice(0, -1).join(' OR ').replace(/^/, 'OR ')} ${texts.at(-1)}`), uids);
+  t.deepEqual(ofUids(`${'OR '.repeat(999)}${texts.join(' ')}`), uids);
+  t.deepEqual(ofUids('or OR UID 1 Or UID 2 UID 3 OR UID 4 (OR UID 5 UID 6)'), [1, 2, 3, 4, 5, 6]);
 });
 
 const texts = fc.string({ unit: 'grapheme', maxLength: 8 }).filter((text) => !text.includes('\0'));

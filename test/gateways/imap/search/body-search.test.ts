@@ -96,6 +96,18 @@ test('TEXT finds MIME header fields of parts, such as names of attachments, whic
   t.is(counts.bodies - before, 3, 'the header fields of the second message are read besides');
 });
 
+test('TEXT finds encoded words of the header as they read, and not as they are written', async (t) => {
+  const raw = 'Subject: =?utf-8?B?VXNhYmxlIE3DvG5jaGVu?=\r\nX-Trace: VXNh\r\n\r\nx';
+  const { find } = searchedMailbox([
+    plain(1, 'x', { raw: raw.replace('X-Trace: VXNh\r\n', '') }),
+    plain(2, 'x', { raw }),
+  ]);
+  for (const text of ['usable münchen', 'Subject: Usable'])
+    t.deepEqual(await find({ type: 'text', text }), [1, 2], text);
+  t.deepEqual(await find({ type: 'text', text: 'vxnh' }), [2]);
+  t.deepEqual(await find({ type: 'text', text: 'utf-8' }), []);
+});
+
 test('a large message is searched in its text parts, and only these are read', async (t) => {
   const attachment = 'QUJD'.repeat(100_000);
   const raw = [
