@@ -1,6 +1,8 @@
 // IMAP beside Dovecot: the same corpus in both, the same client, by turns. Commands on a folder of 10,000 messages of 6 kB
 // (BENCH_IMAP_MESSAGES, BENCH_IMAP_OCTETS), then what reaches an idle client how fast, what an idle connection takes, and how
-// many commands a second 50 clients get. BENCH_IMAP_SERVERS=dovecot measures Dovecot alone, `mansio` Mansio alone.
+// many commands a second 50 clients get. What changes mail is also measured beside a Dovecot that has it on the disk before it
+// answers, as Mansio has; by its defaults Dovecot has the octets of an APPEND there, and nothing else.
+// BENCH_IMAP_SERVERS=dovecot measures Dovecot alone, `mansio` Mansio alone, `mansio,dovecot` without the other Dovecot.
 import { type Contender, startDovecotContender, startMansio } from './imap/contenders.js';
 import { append, imapLines, type Line } from './imap/lines.js';
 import { commandRate, idleLatencies, idleMemory } from './imap/sessions.js';
@@ -11,7 +13,7 @@ import { corpusMessage, rareWordOf } from './support/mail-corpus.js';
 const MESSAGES = Number(process.env['BENCH_IMAP_MESSAGES'] ?? 10_000);
 const OCTETS = Number(process.env['BENCH_IMAP_OCTETS'] ?? 6_000);
 const ROUNDS = Number(process.env['BENCH_IMAP_ROUNDS'] ?? 11);
-const SERVERS = process.env['BENCH_IMAP_SERVERS']?.split(',') ?? ['mansio', 'dovecot'];
+const SERVERS = process.env['BENCH_IMAP_SERVERS']?.split(',') ?? ['mansio', 'dovecot', 'synced'];
 const WARM_ROUNDS = 8;
 /** ms for which a line is repeated before it is measured, and while: code of a command that takes long is compiled sooner. */
 const LEAST_MS = 300;
@@ -35,8 +37,17 @@ export async function run(args: readonly string[]): Promise<void> {
       if (lines.some(({ name }) => name.startsWith('SEARCH'))) await searchable(contender, client);
       clients.set(contender, client);
     }
-    for (const line of lines) report(line.name, line.goal, await timesOf(line, clients));
-    for (const client of clients.values()) client.close();
+    for (const line of lines.filter(({ writes }) => writes !== true))
+      report(line.name, line.goal, await timesOf(line, clients));
+    const writing = lines.filter(({ writes }) => writes === true);
+    const synced = writing.length > 0 && SERVERS.includes('synced') ? await startDovecotContender(true) : undefined;
+    try {
+      const all = synced === undefined ? clients : new Map([...clients, [synced, await filled(synced)]]);
+      for (const line of writing) report(line.name, line.goal, await timesOf(line, all));
+      for (const client of all.values()) client.close();
+    } finally {
+      await synced?.stop();
+    }
     if (isWanted('latency')) for (const contender of contenders) await idleLatencies(contender, OCTETS);
     if (isWanted('rate')) for (const contender of contenders) await commandRate(contender, MESSAGES);
   } finally {

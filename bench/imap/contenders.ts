@@ -69,12 +69,12 @@ export async function startMansio(users = USERS): Promise<Contender> {
   };
 }
 
-/** Undefined when it is not installed. */
-export async function startDovecotContender(): Promise<Contender | undefined> {
-  const dovecot = await startDovecot({ protocols: ['imap', 'pop3'] });
+/** Undefined when it is not installed. `isSynced`: of `DovecotOptions`. */
+export async function startDovecotContender(isSynced = false): Promise<Contender | undefined> {
+  const dovecot = await startDovecot({ protocols: ['imap', 'pop3'], isSynced });
   if (dovecot === undefined) return undefined;
   return {
-    name: `Dovecot ${dovecot.version}`,
+    name: `Dovecot ${dovecot.version}${isSynced ? ', mail_fsync=always' : ''}`,
     open: (isTls = false, user = 0) =>
       loggedIn(dovecot.port(isTls ? 'imaps' : 'imap'), isTls, user, `user${user}@example.test`, dovecot.password),
     openPop3: (isTls = false, user = 0) =>

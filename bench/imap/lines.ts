@@ -8,6 +8,8 @@ export interface Line {
   readonly name: string;
   /** At most so many times what Dovecot takes. */
   readonly goal: number;
+  /** Changes mail: a server that has it on the disk before it answers is measured beside. */
+  readonly writes?: boolean;
   /** Repetitions before the first that counts, when some hundred ms of them do not compile its code. */
   readonly warmRounds?: number;
   /** Not timed. */
@@ -66,18 +68,21 @@ export function imapLines(count: number, octets: number): readonly Line[] {
     {
       name: `STORE ${count} +FLAGS`,
       goal: 1,
+      writes: true,
       timed: (client) => client.ok(`STORE ${all} +FLAGS (\\Answered)`),
       after: async (client) => void (await client.ok(`STORE ${all} -FLAGS.SILENT (\\Answered)`)),
     },
     {
       name: `STORE ${count} +FLAGS.SILENT`,
       goal: 1,
+      writes: true,
       timed: (client) => client.ok(`STORE ${all} +FLAGS.SILENT (\\Answered)`),
       after: async (client) => void (await client.ok(`STORE ${all} -FLAGS.SILENT (\\Answered)`)),
     },
     {
       name: `COPY ${PLACED}`,
       goal: 1,
+      writes: true,
       before: async (client) => void (await client.ok('CREATE Copies')),
       timed: (client) => client.ok(`COPY 1:${PLACED} Copies`),
       after: async (client) => void (await client.ok('DELETE Copies')),
@@ -85,6 +90,7 @@ export function imapLines(count: number, octets: number): readonly Line[] {
     {
       name: `MOVE ${PLACED}`,
       goal: 1,
+      writes: true,
       async before(client) {
         for (const name of ['Origin', 'Target']) await client.ok(`CREATE ${name}`);
         await client.ok(`COPY 1:${PLACED} Origin`);
@@ -123,6 +129,7 @@ function appendLine(octets: number, name: string, warmRounds?: number): Line {
   return {
     name,
     goal: 1,
+    writes: true,
     ...(warmRounds !== undefined && { warmRounds }),
     before: async (client) => void (await client.ok('CREATE Appended')),
     async timed(client, round) {

@@ -25,6 +25,8 @@ export interface DovecotOptions {
   readonly lmtp?: boolean;
   /** Checks logins for Postfix, on the `saslPort`. */
   readonly sasl?: boolean;
+  /** All that it answers is on the disk, its indexes too (`mail_fsync = always`); else as by its defaults. */
+  readonly isSynced?: boolean;
 }
 
 export interface Dovecot {
@@ -125,6 +127,7 @@ export async function startDovecot({
   protocols = ['imap'],
   lmtp = false,
   sasl = false,
+  isSynced = false,
 }: DovecotOptions = {}): Promise<Dovecot | undefined> {
   if (!existsSync(DOVECOT) || (lmtp && !existsSync(LMTP)) || process.getuid?.() !== 0) return undefined;
   const version = spawnSync(DOVECOT, ['--version'], { encoding: 'utf8' }).stdout.trim().split(/[ -]/)[0]!;
@@ -160,6 +163,7 @@ log_path = ${join(directory, 'log')}
 first_valid_uid = 1
 ssl = yes
 mail_max_userip_connections = 0
+${isSynced ? 'mail_fsync = always' : ''}
 default_process_limit = 3000
 default_client_limit = 10000
 ${settingsOf(version, format, password, { mail, cert, key })}

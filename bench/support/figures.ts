@@ -14,15 +14,17 @@ export function percentile(samples: readonly number[], share: number): number {
 
 /** Medians, and their ratio when there are two. `times`: ms by the name of the server, Mansio's first. */
 export function comparison(name: string, goal: number, times: readonly (readonly [string, readonly number[]])[]): void {
-  const [first, second] = times.map(([server, samplesMs]) => ({ server, ms: percentile(samplesMs, 0.5) }));
+  const [first, ...others] = times.map(([server, samplesMs]) => ({ server, ms: percentile(samplesMs, 0.5) }));
   if (first === undefined) return;
-  if (second === undefined) {
+  if (others.length === 0) {
     figure(`${name}, ${first.server}`, first.ms, 'ms');
     return;
   }
-  const ratio = first.ms / second.ms;
-  const beside = `${second.server} ${second.ms.toFixed(2)} ms, ratio ${ratio.toFixed(2)}, ${withGoal(ratio, goal)}`;
-  figure(name, first.ms, 'ms', beside);
+  const beside = others.map(({ server, ms }) => {
+    const ratio = first.ms / ms;
+    return `${server} ${ms.toFixed(2)} ms, ratio ${ratio.toFixed(2)}, ${withGoal(ratio, goal)}`;
+  });
+  figure(name, first.ms, 'ms', beside.join('; '));
 }
 
 export function latency(name: string, samplesMs: readonly number[], goalMs?: number): void {
