@@ -11,9 +11,8 @@ import { StoreFault } from '../errors.js';
  * Octets in pieces, which must not be changed before the statement is answered. A parameter of one statement, which casts it to a
  * type of the client.
  *
- * They are let go when they are written. The driver's query, which keeps its parameters, may be kept itself by what V8 has moved to
- * the old generation and does not know yet to be garbage: octets of all later messages would stay until the next collection of
- * that generation, which their mere size makes due.
+ * They are let go when they are written. The driver's query keeps its parameters, and was seen to outlive collections of V8's young
+ * generation: octets of all messages stayed until the next collection of the whole heap, which their mere size made due.
  */
 export class Octets {
   readonly length: number;
