@@ -1,7 +1,7 @@
 // Carries out one command: finds its row, checks the state, parses the arguments, brings the view of the selected mailbox up to
 // date, runs the command, and sends what changed and the tagged response.
 import { faultKind } from '../faults.js';
-import { ConnectionEnd } from '../tcp/line-connection.js';
+import { ConnectionEnd } from '../tcp/connection-end.js';
 import { FramingError } from '../tcp/line-framer.js';
 import type { Command } from './command.js';
 import { bad, type Completion, no, type Suspension } from './completion.js';

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { CertificateSource } from './certificate-source.js';
 import { closeAfter } from './closing.js';
+import { ConnectionEnd, type EndReason } from './connection-end.js';
 import type { ConnectionSlot } from './connection-limits.js';
 import { DeflatedSocket } from './deflated-socket.js';
 import { LineFramer, type LineFramerOptions } from './line-framer.js';
@@ -22,32 +23,6 @@ export interface ConnectionTimes {
   /** Octets that earn a second, of those read by number; reading begins with `minRateGraceMs`. */
   readonly minRate: number;
   readonly minRateGraceMs: number;
-}
-
-export type EndReason =
-  /** No line in time. */
-  | 'idle'
-  /** No login in time. */
-  | 'no-login'
-  | 'too-slow'
-  /** The listener stops, and the peer was between two lines. */
-  | 'stopping'
-  /** The credential of the login is no longer good. */
-  | 'login-ended'
-  /** The session has said its last words. */
-  | 'over'
-  /** The peer is gone, or nothing can be said to it. */
-  | 'lost';
-
-/** Why nothing more comes from the connection. A session may let it pass: the listener says farewell and closes. */
-export class ConnectionEnd extends Error {
-  override readonly name = 'ConnectionEnd';
-  readonly reason: EndReason;
-
-  constructor(reason: EndReason, cause?: unknown) {
-    super(`the connection ended: ${reason}`, cause === undefined ? undefined : { cause });
-    this.reason = reason;
-  }
 }
 
 /** The listener, as its connections see it. */

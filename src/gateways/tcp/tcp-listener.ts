@@ -5,6 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { CertificateSource } from './certificate-source.js';
 import { closeAfter } from './closing.js';
+import { ConnectionEnd, type EndReason } from './connection-end.js';
 import {
   type ConnectionLimitOptions,
   ConnectionLimits,
@@ -12,13 +13,7 @@ import {
   type ConnectionSlot,
 } from './connection-limits.js';
 import { canonicalAddress, networkOf } from './ip-address.js';
-import {
-  ConnectionEnd,
-  type ConnectionTimes,
-  type EndReason,
-  LineConnection,
-  type OwningListener,
-} from './line-connection.js';
+import { type ConnectionTimes, LineConnection, type OwningListener } from './line-connection.js';
 import { FramingError, type LineFramerOptions } from './line-framer.js';
 import type { LineSession } from './line-session.js';
 import { listenerAddress } from './listener-address.js';

@@ -1,6 +1,6 @@
 // Writes responses of many messages: text is gathered into larger pieces, the client's pace holds the writer back, and the event
 // loop has its turn every few ms.
-import { ConnectionEnd } from '../../tcp/line-connection.js';
+import { ConnectionEnd } from '../../tcp/connection-end.js';
 import { TURN_MS, turns } from '../../tcp/turns.js';
 import type { Output } from '../output.js';
 import type { Piece } from './fetch-item.js';

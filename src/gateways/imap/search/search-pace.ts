@@ -1,6 +1,6 @@
 // The pace of a long search: the event loop has its turn every few milliseconds, and the client gets reports of progress
 // (RFC 9585).
-import { ConnectionEnd } from '../../tcp/line-connection.js';
+import { ConnectionEnd } from '../../tcp/connection-end.js';
 import { TURN_MS, turns } from '../../tcp/turns.js';
 import type { Output } from '../output.js';
 import { quoted } from '../wire/format.js';

@@ -1,6 +1,6 @@
 // The octets of one command on the wire: lines and literals by turns. Literals are asked for only when they are wanted; what a
 // refused command leaves unread can be passed over, so that the next command is found behind it.
-import { ConnectionEnd } from '../../tcp/line-connection.js';
+import { ConnectionEnd } from '../../tcp/connection-end.js';
 import type { CommandPort } from './command-port.js';
 import { type LiteralMark, literalMark } from './literal-mark.js';
 

@@ -3,7 +3,7 @@
 import test from 'ava';
 import type { Output } from '../../../../src/gateways/imap/output.js';
 import { SearchPace } from '../../../../src/gateways/imap/search/search-pace.js';
-import { ConnectionEnd } from '../../../../src/gateways/tcp/line-connection.js';
+import { ConnectionEnd } from '../../../../src/gateways/tcp/connection-end.js';
 
 test('progress is told every ten seconds, with the tag of the command; a client that is gone ends the search', async (t) => {
   const lines: string[] = [];

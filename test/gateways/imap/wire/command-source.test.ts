@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { type CommandReader, CommandSyntaxError } from '../../../../src/gateways/imap/wire/command-reader.js';
 import type { CommandStream } from '../../../../src/gateways/imap/wire/command-source.js';
-import { ConnectionEnd } from '../../../../src/gateways/tcp/line-connection.js';
+import { ConnectionEnd } from '../../../../src/gateways/tcp/connection-end.js';
 import { FramingError } from '../../../../src/gateways/tcp/line-framer.js';
 import { MemoryPort } from './memory-port.js';
 import { LIMITS, type Login, MAX_MESSAGE, octetsOf, shown, sourceOf, streamOf } from './sources.js';

@@ -1,6 +1,6 @@
 // A connection whose client has sent all it will send, in pieces: the next piece arrives when it is wanted.
 import type { CommandPort } from '../../../../src/gateways/imap/wire/command-source.js';
-import { ConnectionEnd } from '../../../../src/gateways/tcp/line-connection.js';
+import { ConnectionEnd } from '../../../../src/gateways/tcp/connection-end.js';
 import { LineFramer } from '../../../../src/gateways/tcp/line-framer.js';
 
 export class MemoryPort implements CommandPort {
