@@ -37,13 +37,16 @@ export async function run(args: readonly string[]): Promise<void> {
       if (lines.some(({ name }) => name.startsWith('SEARCH'))) await searchable(contender, client);
       clients.set(contender, client);
     }
-    for (const line of lines.filter(({ writes }) => writes !== true))
-      report(line.name, line.goal, await timesOf(line, clients));
-    const writing = lines.filter(({ writes }) => writes === true);
-    const synced = writing.length > 0 && SERVERS.includes('synced') ? await startDovecotContender(true) : undefined;
+    const measure = async (isWriting: boolean, by: ReadonlyMap<Contender, ImapClient>) => {
+      for (const line of lines)
+        if ((line.writes === true) === isWriting) report(line.name, line.goal, await timesOf(line, by));
+    };
+    await measure(false, clients);
+    const isSyncedWanted = SERVERS.includes('synced') && lines.some(({ writes }) => writes === true);
+    const synced = isSyncedWanted ? await startDovecotContender(true) : undefined;
     try {
       const all = synced === undefined ? clients : new Map([...clients, [synced, await filled(synced)]]);
-      for (const line of writing) report(line.name, line.goal, await timesOf(line, all));
+      await measure(true, all);
       for (const client of all.values()) client.close();
     } finally {
       await synced?.stop();

@@ -12,7 +12,7 @@ export function percentile(samples: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Medians, and their ratio when there are two. `times`: ms by the name of the server, Mansio's first. */
+/** Medians, and the ratio of the first to each other one. `times`: ms by the name of the server, Mansio's first. */
 export function comparison(name: string, goal: number, times: readonly (readonly [string, readonly number[]])[]): void {
   const [first, ...others] = times.map(([server, samplesMs]) => ({ server, ms: percentile(samplesMs, 0.5) }));
   if (first === undefined) return;

@@ -12,8 +12,8 @@ interface RecentBlob {
 }
 
 /**
- * Larger ones are read from the store again, which costs less than to keep them: octets that have become old before they are
- * dropped make V8 collect its whole heap, 100 ms of processors each time that some 30 MB of them have come.
+ * Larger ones are read from the store again: octets that have become old before they are dropped make V8 collect its whole heap
+ * by their amount (docs/performance-notes.md, "Mail in").
  */
 const SMALL_OCTETS = 16 * 1024;
 const KEPT_OCTETS = 16 * 1024 * 1024;
