@@ -9,6 +9,10 @@ import { CheckedMailbox } from './checked-mailbox.js';
 import { literalAt, parseResponse, type Response, ServerFault } from './response.js';
 
 const PATIENCE_MS = 60_000;
+/** Lines of the transcript: those of some dozens of commands. */
+const MOST_NOTES = 400;
+/** Characters of a line. */
+const MOST_NOTED = 200;
 
 export interface Server {
   readonly host: string;
@@ -211,8 +215,8 @@ export class TesterClient {
   }
 
   #note(line: string): void {
-    this.transcript.push(line.length > 500 ? `${line.slice(0, 500)}…` : line);
-    if (this.transcript.length > 60) this.transcript.shift();
+    this.transcript.push(line.length > MOST_NOTED ? `${line.slice(0, MOST_NOTED)}…` : line);
+    if (this.transcript.length > MOST_NOTES) this.transcript.shift();
   }
 
   #receive(chunk: Buffer): void {

@@ -39,6 +39,11 @@ export interface Notifier {
   readonly isTelling: boolean;
   /** Changes of flags in the selected mailbox are among what is written. */
   readonly tellsFlags: boolean;
+  /**
+   * The flags of a message of the selected mailbox were told since the last command ended: the client may have sent the next one before
+   * it read them, and reads them while that one runs.
+   */
+  hasToldFlags(uid: number): boolean;
   /** A command begins: nothing is written until `release`. Resolves when what is being written has been written. */
   hold(): Promise<void>;
   /** No command runs, or IDLE does, in which expunges may be sent. */

@@ -183,6 +183,46 @@ test('flags that were not asked for wait for a command', async (t) => {
   t.deepEqual((await client.command('NOOP')).untagged, ['1 FETCH (UID 1 FLAGS (\\Flagged))']);
 });
 
+test('flags that are told while the client sends a silent STORE are told again, as they are after it', async (t) => {
+  const gateway = await startImap(t);
+  for (const subject of ['1', '2', '3']) await gateway.deliver(ALICE, message(subject));
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  await client.command('SELECT INBOX');
+  await other.command('SELECT INBOX');
+  await client.command('NOTIFY SET (selected (MessageNew (UID FLAGS) MessageExpunge FlagChange))');
+  await other.command('STORE 1:2 +FLAGS (\\Answered)');
+  // The STORE may be on its way by now: the client cannot tell which of both came first.
+  t.deepEqual(await received(client, 2), [
+    '* 1 FETCH (UID 1 FLAGS (\\Answered))',
+    '* 2 FETCH (UID 2 FLAGS (\\Answered))',
+  ]);
+  t.deepEqual((await client.command('UID STORE 2:3 FLAGS.SILENT (\\Draft)')).untagged, [
+    '2 FETCH (UID 2 FLAGS (\\Draft))',
+  ]);
+  t.deepEqual((await client.command('UID STORE 1:3 FLAGS.SILENT (\\Seen)')).untagged, [], 'now it is sure of all');
+  await gateway.deliver(ALICE, message('4'));
+  t.is((await received(client, 3))[2], '* 4 FETCH (UID 4 FLAGS ())');
+  t.deepEqual((await client.command('UID STORE 1:* +FLAGS.SILENT (\\Seen)')).untagged, [
+    '4 FETCH (UID 4 FLAGS (\\Seen))',
+  ]);
+});
+
+test('what IDLE tells is known before the next command', async (t) => {
+  const gateway = await startImap(t);
+  await gateway.deliver(ALICE, message('1'));
+  const [client, other] = [await gateway.open(), await gateway.open()];
+  await client.command('SELECT INBOX');
+  await other.command('SELECT INBOX');
+  await client.command('NOTIFY SET (selected (MessageNew MessageExpunge FlagChange))');
+  client.write('i IDLE\r\n');
+  t.is(await client.next(), '+ idling');
+  await other.command('STORE 1 +FLAGS (\\Answered)');
+  t.deepEqual(await received(client, 1), ['* 1 FETCH (UID 1 FLAGS (\\Answered))']);
+  client.write('DONE\r\n');
+  t.regex(await client.next(), /^i OK/);
+  t.deepEqual((await client.command('STORE 1 +FLAGS.SILENT (\\Seen)')).untagged, []);
+});
+
 test('IDLE tells what NOTIFY has asked for and nothing else', async (t) => {
   const gateway = await startImap(t);
   await gateway.deliver(ALICE, message('1'));

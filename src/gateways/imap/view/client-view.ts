@@ -142,8 +142,15 @@ export class ClientView implements FolderView {
     if (this.#changed.size === 0) this.#changed = undefined;
   }
 
-  expectFlags(uids: ArrayLike<number>, change: FlagChange): (isAlone: boolean) => void {
+  expectFlags(
+    uids: ArrayLike<number>,
+    change: FlagChange,
+    isDoubtful?: (uid: number) => boolean,
+  ): (isAlone: boolean) => void {
     this.#collect();
+    if (isDoubtful !== undefined) {
+      for (let i = 0; i < uids.length; i++) if (isDoubtful(uids[i]!)) this.#markChanged(uids[i]!);
+    }
     const settle = this.#expected(uids, change);
     return (isAlone) => {
       if (!isAlone) settle();

@@ -51,8 +51,12 @@ export interface FolderView {
   /**
    * Before a STORE with .SILENT; `uids` ascend. Call the result when the mirror has the outcome: the client knows the flags of those
    * messages that have become as it expects; where another session changed flags too, they are told. `isAlone`: nothing but this
-   * change has changed the folder meanwhile.
+   * change has changed the folder meanwhile. `isDoubtful`: the client may not know what the flags are at present.
    */
-  expectFlags(uids: ArrayLike<number>, change: FlagChange): (isAlone: boolean) => void;
+  expectFlags(
+    uids: ArrayLike<number>,
+    change: FlagChange,
+    isDoubtful?: (uid: number) => boolean,
+  ): (isAlone: boolean) => void;
   close(): void;
 }
