@@ -52,6 +52,8 @@ class Mover {
   answered = 0;
   /** Sessions that ended though their node was alive. */
   readonly broken: string[] = [];
+  /** Commands that were answered NO. */
+  readonly refused: string[] = [];
   readonly #name: string;
   readonly #account: TestAccount;
   readonly #nodes: () => readonly ClusterNode[];
@@ -131,9 +133,11 @@ class Mover {
       message.maybe.add('Archive');
       if (await this.#done(client, `UID MOVE ${message.uid} Archive`)) this.#settle(message, 'Archive');
     } else if (round % 3 === 1) {
-      await this.#done(client, `UID STORE ${message.uid} +FLAGS.SILENT (\\Deleted)`);
+      const isDeleted = await this.#done(client, `UID STORE ${message.uid} +FLAGS.SILENT (\\Deleted)`);
       message.maybe.add('gone');
-      if (await this.#done(client, `UID EXPUNGE ${message.uid}`)) this.#settle(message, 'gone');
+      // Of a STORE that was refused nobody knows whether it was carried out.
+      const isExpunged = await this.#done(client, `UID EXPUNGE ${message.uid}`);
+      if (isDeleted && isExpunged) this.#settle(message, 'gone');
     }
     // Each sequence number is held against the UID that the client knows for it.
     if (client.mailbox!.messages.length > 0) await client.run('FETCH 1:* (UID FLAGS)');
@@ -146,7 +150,10 @@ class Mover {
 
   async #done(client: TesterClient, command: string): Promise<boolean> {
     const { completion } = await client.run(command);
-    if (completion.name !== 'OK') return false;
+    if (completion.name !== 'OK') {
+      this.refused.push(`${command}: ${completion.raw}`);
+      return false;
+    }
     this.answered++;
     return true;
   }
@@ -212,6 +219,7 @@ testWith('nats-server')(
       account,
     );
     t.log(`${movers.reduce((sum, { answered }) => sum + answered, 0)} commands were answered OK`);
+    t.log(movers.flatMap(({ refused }) => refused));
   },
 );
 

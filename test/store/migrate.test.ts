@@ -118,14 +118,19 @@ test('a migration that waits for a long reader keeps no other statement waiting'
   const first = { '0001_a.sql': 'create table a (id integer)' };
   await migrate(sql!, migrations(first));
   let readOn = () => {};
-  const isRead = new Promise<void>((resolve) => {
+  const isOver = new Promise<void>((resolve) => {
     readOn = resolve;
   });
   t.teardown(() => readOn());
+  let reader: Promise<unknown> = isOver;
   // A backup reads all tables in one transaction.
-  const reader = older!.begin(async (tx) => {
-    await tx`select from a`;
-    await isRead;
+  await new Promise<void>((reading, failed) => {
+    reader = older!.begin(async (tx) => {
+      await tx`select from a`;
+      reading();
+      await isOver;
+    });
+    reader.catch(failed);
   });
   const migrated = migrate(sql!, migrations({ ...first, '0002_b.sql': 'alter table a add column more integer' }));
   const isWaiting = () => older!`select from pg_locks where relation = 'a'::regclass and not granted`;
