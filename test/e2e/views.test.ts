@@ -16,7 +16,8 @@ import {
 import { startTestNode } from '../support/node.js';
 
 const LINE = 'The quick brown fox jumps over the lazy dog; again and again.\r\n';
-const MANY = 24;
+/** One is decoded at a time, and 16 wait. The last one has to be shown within the time of a request, also on a slow machine. */
+const MANY = 30;
 
 async function connected(to: number): Promise<net.Socket> {
   const socket = net.connect(to, '127.0.0.1');
@@ -30,7 +31,7 @@ test('many views of one account leave another its turn, and those beyond the sha
   const [busy, other] = [await createAccount(sql, 'busy@example.test'), await createAccount(sql, 'other@example.test')];
   await sql.end();
   const sender = await SmtpSender.open('127.0.0.1', port(node, 'mx'));
-  const message = Buffer.from(`From: a@remote.test\r\nSubject: large\r\n\r\n${LINE.repeat(60_000)}.\r\n`);
+  const message = Buffer.from(`From: a@remote.test\r\nSubject: large\r\n\r\n${LINE.repeat(10_000)}.\r\n`);
   t.true(await sender.send('a@remote.test', [busy.email, other.email], message));
   sender.close();
   const clients = [new MailboxClient(node, busy.key), new MailboxClient(node, other.key)];
@@ -57,12 +58,12 @@ test('many views of one account leave another its turn, and those beyond the sha
   await Promise.race(views);
   const shown = await view(last, other.key, theirs!.id, 'other');
   t.is(shown.status, 200);
-  t.true(shown.octets > 3_000_000);
+  t.true(shown.octets > 600_000);
   const all = await Promise.all(views);
   const refused = all.filter(({ status }) => status === 503);
   const served = all.filter(({ status }) => status === 200);
   t.is(refused.length + served.length, MANY);
-  t.true(refused.length > 0 && served.length > 4);
+  t.true(refused.length > 0 && served.length > 12);
   t.true(refused.every(({ wait }) => Number(wait) > 0));
   t.true(ended.indexOf('other') < ended.lastIndexOf('busy'), 'another account is not last');
   t.true(ended.lastIndexOf('503') < ended.lastIndexOf('busy'), 'nobody is refused after a wait');

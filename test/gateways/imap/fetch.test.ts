@@ -312,6 +312,23 @@ test('messages before one that is refused are shown', async (t) => {
   t.is(tagged, 'NO [LIMIT] Too much of one message is asked for at a time');
 });
 
+for (const more of ['', ' BODY.PEEK[TEXT]']) {
+  test(`flags that a refused response would have told are told afterwards${more && ', octets included'}`, async (t) => {
+    const gateway = await startImap(t);
+    await gateway.deliver(ALICE, `${'X-Filler: y\r\n'.repeat(16_000)}\r\ntext\r\n`);
+    const [client, other] = [await gateway.open(), await gateway.open()];
+    await client.command('SELECT INBOX');
+    await other.command('SELECT INBOX');
+    await other.command('STORE 1 FLAGS (\\Flagged)');
+    const attributes = Array.from({ length: 100 }, (_, i) => `BODY.PEEK[HEADER.FIELDS.NOT (A${i})]`).join(' ');
+    const { untagged, tagged } = await client.command(`FETCH 1 (FLAGS ${attributes}${more})`);
+    t.regex(tagged, /^NO \[LIMIT\]/);
+    t.deepEqual(untagged, []);
+    t.deepEqual((await client.command('NOOP')).untagged, ['1 FETCH (UID 1 FLAGS (\\Flagged))']);
+    t.deepEqual((await client.command('NOOP')).untagged, []);
+  });
+}
+
 test.serial('an account whose sessions have read their share ahead gets one message at a time', async (t) => {
   const gateway = await startImap(t);
   const client = await inbox(gateway, 5);

@@ -200,9 +200,15 @@ class Fetching {
         this.#place.bounds = undefined;
         const isSeen = group.seen.has(message.uid);
         // What changes while the response is written is told after it.
-        if (this.#tellsFlags || isSeen) view.flagsTold([message.uid]);
-        const written = this.#response(position, message, isSeen);
-        if (written !== undefined) await written;
+        const isTold = this.#tellsFlags || isSeen;
+        if (isTold) view.flagsTold([message.uid]);
+        try {
+          const written = this.#response(position, message, isSeen);
+          if (written !== undefined) await written;
+        } catch (error) {
+          if (isTold) view.flagsDoubted([message.uid]);
+          throw error;
+        }
       }
       if (this.#writer.isFull || this.#session.output.ready !== undefined) await this.#writer.pause();
     }

@@ -33,8 +33,8 @@ async function store(session: Session, args: StoreArguments, isUid: boolean): Pr
   const positions = view.presentAt(named);
   const uids = view.uidsAt(positions);
   const { notifier } = session;
-  const isDoubtful = notifier && ((uid: number) => notifier.hasToldFlags(uid));
-  const settle = args.isSilent ? view.expectFlags(uids, args, isDoubtful) : undefined;
+  if (notifier !== undefined) view.flagsDoubted(uids.filter((uid) => notifier.hasToldFlags(uid)));
+  const settle = args.isSilent ? view.expectFlags(uids, args) : undefined;
   const { modified, isTaken, aloneUntil } = await storeFlags(session, uids, args);
   if (!isTaken) await view.mirror.sync();
   const stored = modified.size === 0 ? positions : positions.filter((position) => !modified.has(view.uidAt(position)));

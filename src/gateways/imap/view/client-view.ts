@@ -142,15 +142,12 @@ export class ClientView implements FolderView {
     if (this.#changed.size === 0) this.#changed = undefined;
   }
 
-  expectFlags(
-    uids: ArrayLike<number>,
-    change: FlagChange,
-    isDoubtful?: (uid: number) => boolean,
-  ): (isAlone: boolean) => void {
+  flagsDoubted(uids: ArrayLike<number>): void {
+    for (let i = 0; i < uids.length; i++) this.#markChanged(uids[i]!);
+  }
+
+  expectFlags(uids: ArrayLike<number>, change: FlagChange): (isAlone: boolean) => void {
     this.#collect();
-    if (isDoubtful !== undefined) {
-      for (let i = 0; i < uids.length; i++) if (isDoubtful(uids[i]!)) this.#markChanged(uids[i]!);
-    }
     const settle = this.#expected(uids, change);
     return (isAlone) => {
       if (!isAlone) settle();

@@ -48,15 +48,13 @@ export interface FolderView {
   takeNewKeywords(): boolean;
   /** The client knows the flags of these messages as they are in the mirror now: FETCH of FLAGS. */
   flagsTold(uids: ArrayLike<number>): void;
+  /** The client may not know the flags of these messages, though they count as told. */
+  flagsDoubted(uids: ArrayLike<number>): void;
   /**
    * Before a STORE with .SILENT; `uids` ascend. Call the result when the mirror has the outcome: the client knows the flags of those
    * messages that have become as it expects; where another session changed flags too, they are told. `isAlone`: nothing but this
-   * change has changed the folder meanwhile. `isDoubtful`: the client may not know what the flags are at present.
+   * change has changed the folder meanwhile.
    */
-  expectFlags(
-    uids: ArrayLike<number>,
-    change: FlagChange,
-    isDoubtful?: (uid: number) => boolean,
-  ): (isAlone: boolean) => void;
+  expectFlags(uids: ArrayLike<number>, change: FlagChange): (isAlone: boolean) => void;
   close(): void;
 }
