@@ -7,7 +7,7 @@ import type { Command } from './command.js';
 import { bad, type Completion, no, type Suspension } from './completion.js';
 import { completionOf, isBug } from './faults.js';
 import type { ImapSession, SuspendedCommand } from './imap-session.js';
-import { highestModseq } from './responses/updates.js';
+import { highestModseq, writeNewMessages } from './responses/updates.js';
 import { hasUpdatingSearches, writeSearchUpdates } from './search/updating-searches.js';
 import type { Selected, SessionState } from './session.js';
 import type { ReceivedCommand } from './wire/command-source.js';
@@ -93,6 +93,7 @@ async function carryOut(session: ImapSession, row: Command, received: Runnable):
     if (row.needsWrite === true && selected.isReadOnly) return READ_ONLY;
     if (!isUid && namesBySequence(row) && session.enabled.has('UIDONLY')) return NEEDS_UID;
     if (needsMailbox(row) && selected.view.mirror.isStale) await selected.view.mirror.sync();
+    if (isUid) writeNewMessages(session);
   }
   const running = row.run(session, args, isUid);
   const end = running instanceof Promise ? await running : running;

@@ -189,6 +189,23 @@ test('what was committed is OK although what changed cannot be read', async (t) 
   t.is(tagged, 'OK NOOP completed');
 });
 
+test('a UID that the client knows names its message although the new size could not be told', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.open();
+  await client.command('SELECT INBOX');
+  gateway.mailboxes.hook('folderChanges', async (_, proceed) => {
+    gateway.mailboxes.hook('folderChanges', (_again, go) => go());
+    await proceed();
+    throw new ActorFault('unreachable', 'the node of the mailbox has gone');
+  });
+  const { untagged, tagged } = await client.command('APPEND INBOX ', new Literal('Subject: 1\r\n\r\ntext\r\n'));
+  t.deepEqual(untagged, []);
+  const [, uid] = /^OK \[APPENDUID \d+ (\d+)\]/.exec(tagged)!;
+  const stored = await client.command(`UID STORE ${uid} +FLAGS.SILENT (\\Deleted)`);
+  t.deepEqual(stored.untagged.slice(0, 2), ['1 EXISTS', '0 RECENT']);
+  t.deepEqual((await client.command(`UID EXPUNGE ${uid}`)).untagged, ['1 EXPUNGE']);
+});
+
 test('a client that goes away in the middle of anything harms nobody', async (t) => {
   const gateway = await startImap(t);
   for (const piece of [

@@ -30,6 +30,12 @@ export function writeUpdates(session: Session, mayExpunge: boolean): ViewUpdates
   return updates;
 }
 
+/** Before a command that names messages by UID: the client may know the UID of a new one without having been told of its number. */
+export function writeNewMessages({ selected, output, enabled }: Session): void {
+  const { exists } = selected!.view.takeUpdates(false, false);
+  if (exists !== undefined) output.write(sizeResponses(exists, enabled.has('IMAP4REV2')));
+}
+
 /** Sends FLAGS when messages have keywords that the client does not know: before a FETCH response has one of them. */
 export function writeNewKeywords({ selected, output }: Session): void {
   if (selected?.view.takeNewKeywords() === true)
