@@ -178,7 +178,9 @@ test('BINARY: decoded, as a literal8 where there is a NUL; an unknown encoding f
     '1 FETCH (BINARY.SIZE[1] 4 BINARY[1] ~{4}\r\n\0\x01\x02\x03 BINARY[1]<1> {2}\r\n\x01\x02 ' +
       'BINARY[3] {4}\r\na=bc BINARY.SIZE[3] 4 BINARY[3]<9> {0}\r\n)',
   ]);
-  t.regex((await client.command('FETCH 1 (BINARY[2])')).tagged, /^NO \[UNKNOWN-CTE\]/);
+  const unknown = await client.command('FETCH 1 (BINARY[2])');
+  t.regex(unknown.tagged, /^NO \[UNKNOWN-CTE\]/);
+  t.deepEqual(unknown.untagged, ['1 FETCH (BINARY[2] NIL)'], 'not an empty part that a client would keep');
   t.regex((await client.command('FETCH 1 (BINARY.SIZE[2])')).tagged, /^NO \[UNKNOWN-CTE\]/);
 });
 

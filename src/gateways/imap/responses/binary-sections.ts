@@ -15,6 +15,16 @@ import { mayHold, SMALL_OCTETS, wholeRange } from './message-octets.js';
 const IDENTITY = new Set(['7bit', '8bit', 'binary']);
 const ENCODED = new Set(['base64', 'quoted-printable']);
 
+/** What is shown of a part that is not there, and of one whose encoding is unknown. */
+interface Missing {
+  readonly none: string;
+  readonly unknown: string;
+}
+
+/** Empty octets would be kept by a client as those of the part. */
+const NO_OCTETS: Missing = { none: NOTHING, unknown: 'NIL' };
+const NO_SIZE: Missing = { none: '0', unknown: '0' };
+
 export interface BinaryWanted {
   readonly part: readonly number[];
   readonly partial: PartialRange | undefined;
@@ -22,7 +32,7 @@ export interface BinaryWanted {
 
 /** What a message's items have in common: the command that asked for them. */
 export interface UnknownEncodings {
-  /** A part was shown as empty because its encoding is unknown: the command must not succeed. */
+  /** A part was not shown because its encoding is unknown: the command must not succeed. */
   hasUnknownEncoding: boolean;
 }
 
@@ -33,7 +43,7 @@ export function binaryItem(
   needs: NeedsBuilder,
 ): MessageItem {
   const label = `BINARY[${numbers.join('.')}]${origin(partial)}`;
-  return ofPart(numbers, label, NOTHING, found, needs, async (place, message, range, encoding) => {
+  return ofPart(numbers, label, NO_OCTETS, found, needs, async (place, message, range, encoding) => {
     const isHeld = mayHold(place, Math.min(range.end - range.start, SMALL_OCTETS));
     if (isHeld && range.end - range.start <= SMALL_OCTETS) {
       const decoded = decodeTransfer(encoding, await wholeRange(blobs, place, message, range));
@@ -56,7 +66,7 @@ export function binarySizeItem(
   needs: NeedsBuilder,
 ): MessageItem {
   const label = `BINARY.SIZE[${numbers.join('.')}]`;
-  return ofPart(numbers, label, '0', found, needs, async (place, message, range, encoding) => {
+  return ofPart(numbers, label, NO_SIZE, found, needs, async (place, message, range, encoding) => {
     const size =
       place.octets === undefined
         ? await decodedSize(blobs, message, range, encoding)
@@ -65,11 +75,10 @@ export function binarySizeItem(
   });
 }
 
-/** `none`: what a message without the part has. */
 function ofPart(
   numbers: readonly number[],
   label: string,
-  none: string,
+  { none, unknown }: Missing,
   found: UnknownEncodings,
   needs: NeedsBuilder,
   render: (place: Place, message: Message, range: OctetRange, encoding: string) => Promise<Rendered>,
@@ -82,7 +91,7 @@ function ofPart(
     const encoding = encodingOf(part, numbers);
     if (encoding === undefined) {
       found.hasUnknownEncoding = true;
-      return `${label} ${none}`;
+      return `${label} ${unknown}`;
     }
     const start = numbers.length === 0 ? part.headerStart : part.bodyStart;
     return render(place, message, { start, end: part.bodyEnd }, encoding);
