@@ -30,6 +30,8 @@ import { NO_OUTBOUND } from '../../support/no-outbound.js';
 import { fixedOwnership } from '../../support/ownership.js';
 
 const log = pino({ level: 'silent' });
+/** A busy machine takes its time. */
+const PATIENCE_MS = 60_000;
 
 interface Mail {
   readonly subject?: string;
@@ -98,6 +100,11 @@ async function setUp(
   });
   await host.settle(ownership.owned);
   const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams: {} as never });
+  const mailbox = (accountId: string) => {
+    const ref = mailboxes.of(accountId);
+    const ask = ((name, payload) => ref.ask(name, payload, { deadlineMs: PATIENCE_MS })) as typeof ref.ask;
+    return { ask };
+  };
   t.teardown(async () => {
     await host.stop();
     await indexing.stop();
@@ -125,13 +132,13 @@ async function setUp(
     };
     const delivery = { accountId, id: inboundId };
     await inbound.spool({ hash, size: raw.length, index, chunks: () => [raw] }, { receivedAt, summary }, [delivery]);
-    const { reply } = await mailboxes.of(accountId).ask('deliver', { inboundId, blob: hash, receivedAt, summary });
+    const { reply } = await mailbox(accountId).ask('deliver', { inboundId, blob: hash, receivedAt, summary });
     return reply!.emailId!;
   }
 
   async function find(accountId: string, q: string, more: object = {}) {
     const terms = searchTerms(q).map(({ words, prefix }) => ({ words: [...words], prefix }));
-    const { reply } = await mailboxes.of(accountId).ask('search', { terms, page: 1, pageSize: 100, ...more });
+    const { reply } = await mailbox(accountId).ask('search', { terms, page: 1, pageSize: 100, ...more });
     return reply!;
   }
 
@@ -141,7 +148,7 @@ async function setUp(
     gate,
     deliver,
     find,
-    mailbox: (accountId: string) => mailboxes.of(accountId),
+    mailbox,
     account: async () => (await directory.createAccount(`${randomUUID()}@example.test`, 'Search')).id,
     deleteAccount: (id: string) => directory.deleteAccount(id),
     /** Another owner: the state in memory is loaded afresh. */
