@@ -40,10 +40,10 @@ export interface Notifier {
   /** Changes of flags in the selected mailbox are among what is written. */
   readonly tellsFlags: boolean;
   /**
-   * The flags of a message of the selected mailbox were told since the last command ended: the client may have sent the next one before
-   * it read them, and reads them while that one runs.
+   * The modseq up to which the client had been told of the selected mailbox when the last command ended, IDLE included. It may have
+   * sent the next one before it read what was told since, and reads that while this one runs.
    */
-  hasToldFlags(uid: number): boolean;
+  readonly toldModseq: number;
   /** A command begins: nothing is written until `release`. Resolves when what is being written has been written. */
   hold(): Promise<void>;
   /** No command runs, or IDLE does, in which expunges may be sent. */

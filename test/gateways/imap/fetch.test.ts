@@ -283,16 +283,18 @@ test('one response with the same octets many times over is read as it is written
   t.true(Buffer.concat(pieces).equals(expected), `${received} octets of ${expected.length}`);
 });
 
+/** Attributes that show the header so many times. */
+const headers = (count: number) =>
+  Array.from({ length: count }, (_, i) => `BODY.PEEK[HEADER.FIELDS.NOT (A${i})]`).join(' ');
+
 test('one response with a long header very many times over is refused, and a few times is not', async (t) => {
   const gateway = await startImap(t);
   await gateway.deliver(ALICE, `${'X-Filler: y\r\n'.repeat(16_000)}\r\ntext\r\n`);
   const client = await gateway.open();
   await client.command('EXAMINE INBOX');
-  const attributes = (count: number) =>
-    Array.from({ length: count }, (_, i) => `BODY.PEEK[HEADER.FIELDS.NOT (A${i})]`).join(' ');
-  t.is((await client.command(`FETCH 1 (${attributes(12)})`)).untagged[0]!.match(/\{208002\}/g)?.length, 12);
+  t.is((await client.command(`FETCH 1 (${headers(12)})`)).untagged[0]!.match(/\{208002\}/g)?.length, 12);
   for (const more of ['', ' BODY.PEEK[TEXT]']) {
-    const { untagged, tagged } = await client.command(`FETCH 1 (${attributes(100)}${more})`);
+    const { untagged, tagged } = await client.command(`FETCH 1 (${headers(100)}${more})`);
     t.deepEqual(untagged, []);
     t.is(tagged, 'NO [LIMIT] Too much of one message is asked for at a time');
   }
@@ -305,8 +307,7 @@ test('messages before one that is refused are shown', async (t) => {
   await gateway.deliver(ALICE, `${'X-Filler: y\r\n'.repeat(16_000)}\r\ntext\r\n`);
   const client = await gateway.open();
   await client.command('EXAMINE INBOX');
-  const attributes = Array.from({ length: 100 }, (_, i) => `BODY.PEEK[HEADER.FIELDS.NOT (A${i})]`).join(' ');
-  const { untagged, tagged } = await client.command(`FETCH 1:2 (FLAGS ${attributes})`);
+  const { untagged, tagged } = await client.command(`FETCH 1:2 (FLAGS ${headers(100)})`);
   t.deepEqual(
     untagged.map((response) => response.slice(0, 50)),
     ['1 FETCH (FLAGS () BODY[HEADER.FIELDS.NOT (A0)] {83'],
@@ -322,8 +323,7 @@ for (const more of ['', ' BODY.PEEK[TEXT]']) {
     await client.command('SELECT INBOX');
     await other.command('SELECT INBOX');
     await other.command('STORE 1 FLAGS (\\Flagged)');
-    const attributes = Array.from({ length: 100 }, (_, i) => `BODY.PEEK[HEADER.FIELDS.NOT (A${i})]`).join(' ');
-    const { untagged, tagged } = await client.command(`FETCH 1 (FLAGS ${attributes}${more})`);
+    const { untagged, tagged } = await client.command(`FETCH 1 (FLAGS ${headers(100)}${more})`);
     t.regex(tagged, /^NO \[LIMIT\]/);
     t.deepEqual(untagged, []);
     t.deepEqual((await client.command('NOOP')).untagged, ['1 FETCH (UID 1 FLAGS (\\Flagged))']);

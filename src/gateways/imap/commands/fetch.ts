@@ -40,10 +40,11 @@ export async function fetchMessages(session: Session, args: FetchArguments, isUi
     session.enable('CONDSTORE');
   }
   if (args.withVanished) await writeVanished(session, args);
-  const positions = pageOf(changedSince(view, view.resolve(args.set, isUid, session.savedSearch), args), args.page);
+  const named = view.resolve(args.set, isUid, session.savedSearch);
+  const positions = args.changedSince === undefined ? named : view.changedAfter(args.changedSince, named);
   if (args.attributes.some(({ type }) => type === 'FLAGS')) writeNewKeywords(session);
   const fetching = new Fetching(session, attributesOf(session, args, isUid));
-  await fetching.run(positions);
+  await fetching.run(pageOf(positions, args.page));
   return fetching.completion;
 }
 
@@ -64,14 +65,6 @@ async function writeVanished(session: Session, { set, changedSince: modseq }: Fe
   const copy = { uidValidity: view.mirror.uidValidity, modseq: modseq!, knownUids, seqMatch: undefined };
   const vanished = await vanishedSince(context.mailboxes.of(accountId), view, copy);
   if (vanished !== undefined && vanished !== '') output.write(`* VANISHED (EARLIER) ${vanished}\r\n`);
-}
-
-function changedSince(view: FolderView, positions: Uint32Array, { changedSince: since }: FetchArguments): Uint32Array {
-  if (since === undefined) return positions;
-  return positions.filter((position) => {
-    const index = view.indexAt(position);
-    return index >= 0 && view.mirror.modseqAt(index) > since;
-  });
 }
 
 function pageOf(positions: Uint32Array, page: ResultPage | undefined): Uint32Array {

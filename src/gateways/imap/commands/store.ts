@@ -32,8 +32,9 @@ async function store(session: Session, args: StoreArguments, isUid: boolean): Pr
   const named = view.resolve(args.set, isUid, session.savedSearch);
   const positions = view.presentAt(named);
   const uids = view.uidsAt(positions);
-  const { notifier } = session;
-  if (notifier !== undefined) view.flagsDoubted(uids.filter((uid) => notifier.hasToldFlags(uid)));
+  if (args.isSilent && session.notifier !== undefined) {
+    view.flagsDoubted(view.uidsAt(view.changedAfter(session.notifier.toldModseq, positions)));
+  }
   const settle = args.isSilent ? view.expectFlags(uids, args) : undefined;
   const { modified, isTaken, aloneUntil } = await storeFlags(session, uids, args);
   if (!isTaken) await view.mirror.sync();

@@ -22,8 +22,6 @@ import type { NotifyRules } from './notify-rules.js';
 const RETRY_MS = 1000;
 /** Names of annotations that wait to be sent; more are dropped, and the client has to read them (GETMETADATA). */
 const MOST_ANNOTATIONS = 1000;
-/** UIDs whose flags were told between two commands; when there are more, all messages count as told. */
-const MOST_TOLD = 1000;
 
 /** The folders of the session's account. @throws ActorFault */
 export async function readFolders({ context, accountId }: Session): Promise<ReadonlyMap<string, FolderStatus>> {
@@ -45,9 +43,7 @@ export class Notifications implements Notifier, AccountListener {
   #isBehind = true;
   #isHeld = true;
   #mayExpunge = false;
-  #isIdle = false;
-  /** Of `hasToldFlags`. */
-  readonly #flagsTold = new Set<number>();
+  #toldModseq = 0;
   #isOver = false;
   #telling: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -73,8 +69,8 @@ export class Notifications implements Notifier, AccountListener {
     return this.#telling !== undefined;
   }
 
-  hasToldFlags(uid: number): boolean {
-    return this.#flagsTold.has(uid) || this.#flagsTold.size === MOST_TOLD;
+  get toldModseq(): number {
+    return this.#toldModseq;
   }
 
   followed(): void {
@@ -97,10 +93,9 @@ export class Notifications implements Notifier, AccountListener {
 
   release(during: 'idle' | 'no command'): void {
     this.#isHeld = false;
-    this.#isIdle = during === 'idle';
-    this.#flagsTold.clear();
-    this.#mayExpunge = this.#isIdle || this.#rules.selected?.filter.type === 'selected';
+    this.#mayExpunge = during === 'idle' || this.#rules.selected?.filter.type === 'selected';
     const { selected } = this.#session;
+    this.#toldModseq = selected?.view.toldModseq ?? 0;
     if (selected?.view !== this.#view) {
       this.#view = selected?.view;
       this.#fetched = lastUid(this.#view);
@@ -212,18 +207,11 @@ export class Notifications implements Notifier, AccountListener {
       return;
     }
     do {
-      const { flagged } = session.sendUpdates(this.#mayExpunge);
-      this.#noteFlags(flagged.map((position) => view.uidAt(position)));
+      session.sendUpdates(this.#mayExpunge);
       if (session.output.ready !== undefined) await session.output.ready;
     } while (view.owesFlags && !this.#isOver);
     await writeSearchUpdates(session);
     if (this.#fetchesNew) await this.#fetch(view, this.#rules.selected!.attributes);
-  }
-
-  /** What IDLE tells comes before its completion, so the client knows that it is from before the next command. */
-  #noteFlags(uids: readonly number[]): void {
-    if (this.#isIdle) return;
-    for (const uid of uids) if (this.#flagsTold.size < MOST_TOLD) this.#flagsTold.add(uid);
   }
 
   /** FETCH of the messages that are new to the client, but for those that it has put there itself (RFC 5465 §5.2). */
@@ -244,7 +232,6 @@ export class Notifications implements Notifier, AccountListener {
     };
     try {
       if (uids.length > 0) await fetchMessages(this.#session, asked, true);
-      if (attributes.some(({ type }) => type === 'FLAGS')) this.#noteFlags(uids);
     } catch (error) {
       // What is too much to be told now is so the next time.
       if (!(error instanceof Refused)) throw error;

@@ -77,6 +77,13 @@ export class ClientView implements FolderView {
     return this.hasExpunged ? positions.filter((position) => this.indexAt(position) !== GONE) : positions;
   }
 
+  changedAfter(modseq: number, positions: Uint32Array): Uint32Array {
+    return positions.filter((position) => {
+      const index = this.indexAt(position);
+      return index !== GONE && this.mirror.modseqAt(index) > modseq;
+    });
+  }
+
   positionOf(uid: number): number {
     const position = indexOfUid(this.#uids, this.#count, uid);
     return position < this.#count && this.#uids[position] === uid ? position : -1;

@@ -24,6 +24,8 @@ export interface FolderView {
   uidsAt(positions: Uint32Array): Uint32Array;
   /** Those of the positions whose messages were not expunged. */
   presentAt(positions: Uint32Array): Uint32Array;
+  /** Those of the positions whose messages have changed after the modseq and were not expunged. */
+  changedAfter(modseq: number, positions: Uint32Array): Uint32Array;
   /** -1 when the client knows of no such message. */
   positionOf(uid: number): number;
   /** The index in the mirror; -1 when the message was expunged meanwhile. */

@@ -132,6 +132,19 @@ test('a change that the client did not know of before its silent STORE is told',
   t.deepEqual(view.takeUpdates(true).flagged, [0]);
 });
 
+test('flags that the client may not know are told, also when its silent STORE was alone', async (t) => {
+  const { owner, view } = await opened(4);
+  view.flagsDoubted([1, 4]);
+  expunge(owner, 4);
+  await view.mirror.sync();
+  const settle = view.expectFlags([1, 2], SEEN);
+  owner.store(new Set([1, 2]), SEEN);
+  await view.mirror.sync();
+  settle(true);
+  t.deepEqual(view.takeUpdates(true).flagged, [0]);
+  t.deepEqual(view.takeUpdates(true).flagged, []);
+});
+
 test('keywords are new once', async (t) => {
   const { owner, view } = await opened(2);
   t.false(view.takeNewKeywords());
