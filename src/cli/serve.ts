@@ -8,6 +8,7 @@ import { type LogOutput, openLog } from '../node/log.js';
 import { type RunningProcesses, startProcesses } from '../node/processes/parent.js';
 import { linkToParent } from '../node/processes/parent-link.js';
 import { explain } from '../node/start-failure.js';
+import { letHeapGrow } from './heap-growth.js';
 import { aborted, dieOfBugs } from './process-end.js';
 import { serveAsProcess } from './serve-process.js';
 
@@ -24,6 +25,7 @@ export function registerServe(program: Command): void {
 }
 
 async function serve(): Promise<void> {
+  letHeapGrow();
   const link = linkToParent();
   if (link !== undefined) return serveAsProcess(link);
   const stop = new AbortController();
