@@ -25,6 +25,8 @@ const NUMBERS = 2 ** NUMBER_BITS - 1;
 const [HIGH, LOW] = endianness() === 'LE' ? [1, 0] : [0, 1];
 /** Words that are sorted one by one. */
 const FEW = 8;
+/** Words that are sorted by five octets in one turn of the event loop, where they are not more by themselves: about 1 ms of work. */
+const MOST_SORTED = 16 * 1024;
 
 export class Occurrences {
   readonly vocabulary = new Vocabulary();
@@ -36,8 +38,11 @@ export class Occurrences {
   /** The same in the order of the words. */
   #sortedOrdinals = new Int32Array(FIRST_CAPACITY);
   #sortedPositions = new Int32Array(FIRST_CAPACITY);
-  /** What the words are sorted by. */
+  /** What the words are sorted by, and the words before. */
   #keys = new BigUint64Array(FIRST_CAPACITY);
+  #unsorted = new Int32Array(FIRST_CAPACITY);
+  /** Words sorted by five octets since the event loop had a turn. */
+  #sorted = 0;
   /** Of each word: how often it came, then where its occurrences end; and in which half of which email it came last, and how often there. */
   #counts = new Int32Array(FIRST_CAPACITY);
   #lastHalves = new Int32Array(FIRST_CAPACITY);
@@ -112,9 +117,12 @@ export class Occurrences {
     this.length = at;
   }
 
-  /** The words in the order of their octets. Afterwards `place` says where the occurrences of each are. */
-  sort(): Int32Array {
-    const words = this.#sortedWords();
+  /** The words in the order of their octets. Afterwards `place` says where the occurrences of each are. Yields between stretches of work. */
+  *sort(): Generator<void, Int32Array, void> {
+    const words = new Int32Array(this.vocabulary.size);
+    for (let word = 0; word < words.length; word++) words[word] = word;
+    this.#sorted = 0;
+    yield* this.#sortWords(words, 0, words.length, 0);
     const ends = this.#counts;
     let place = 0;
     for (const word of words) {
@@ -141,44 +149,53 @@ export class Occurrences {
     }
   }
 
-  #sortedWords(): Int32Array {
-    const words = new Int32Array(this.vocabulary.size);
-    for (let word = 0; word < words.length; word++) words[word] = word;
-    this.#sortWords(words, 0);
-    return words;
-  }
-
-  /** Of these words the octets before `offset` are the same. */
-  #sortWords(words: Int32Array, offset: number): void {
-    const { vocabulary } = this;
-    const count = words.length;
+  /** Those in [start, end), whose octets before `offset` are the same. */
+  *#sortWords(words: Int32Array, start: number, end: number, offset: number): Generator<void, void, void> {
+    const count = end - start;
     if (count <= FEW) {
-      sortFew(words, vocabulary, offset);
+      sortFew(words, start, end, this.vocabulary, offset);
       return;
     }
-    const unsorted = words.slice();
-    const keys = offset === 0 ? this.#firstKeys(count) : new BigUint64Array(count);
+    this.#sorted += count;
+    if (this.#sorted > MOST_SORTED) {
+      yield;
+      this.#sorted = count;
+    }
+    const alike = this.#sortByKeys(words, start, end, offset);
+    for (let i = 0; i < alike.length; i += 2)
+      yield* this.#sortWords(words, alike[i]!, alike[i + 1]!, offset + KEY_OCTETS);
+  }
+
+  /** By the octets of a key. Returns where words with the same key begin and end that have further octets. */
+  #sortByKeys(words: Int32Array, start: number, end: number, offset: number): readonly number[] {
+    const { vocabulary } = this;
+    const count = end - start;
+    if (this.#keys.length < count) {
+      this.#keys = new BigUint64Array(this.#counts.length);
+      this.#unsorted = new Int32Array(this.#counts.length);
+    }
+    const keys = this.#keys.subarray(0, count);
     const halves = new Uint32Array(keys.buffer, 0, 2 * count);
+    const unsorted = this.#unsorted;
     for (let i = 0; i < count; i++) {
-      const word = unsorted[i]!;
+      const word = words[start + i]!;
+      unsorted[i] = word;
       halves[2 * i + HIGH] = vocabulary.fourOctets(word, offset);
       halves[2 * i + LOW] = vocabulary.octetAt(word, offset + 4) * (NUMBERS + 1) + i;
     }
     keys.sort();
-    for (let i = 0; i < count; i++) words[i] = unsorted[halves[2 * i + LOW]! & NUMBERS]!;
+    for (let i = 0; i < count; i++) words[start + i] = unsorted[halves[2 * i + LOW]! & NUMBERS]!;
+    const alike: number[] = [];
     for (let from = 0; from < count; ) {
       const [high, low] = [halves[2 * from + HIGH], halves[2 * from + LOW]! >>> NUMBER_BITS];
       let to = from + 1;
       while (to < count && halves[2 * to + HIGH] === high && halves[2 * to + LOW]! >>> NUMBER_BITS === low) to++;
       // A word that is at its end is alone.
-      if (to - from > 1 && low !== 0) this.#sortWords(words.subarray(from, to), offset + KEY_OCTETS);
+      if (to - from > FEW && low !== 0) alike.push(start + from, start + to);
+      else if (to - from > 1 && low !== 0) sortFew(words, start + from, start + to, vocabulary, offset + KEY_OCTETS);
       from = to;
     }
-  }
-
-  #firstKeys(count: number): BigUint64Array<ArrayBuffer> {
-    if (this.#keys.length < count) this.#keys = new BigUint64Array(this.#counts.length);
-    return this.#keys.subarray(0, count);
+    return alike;
   }
 
   /** For so many words more. */
@@ -199,11 +216,12 @@ export class Occurrences {
   }
 }
 
-function sortFew(words: Int32Array, vocabulary: Vocabulary, offset: number): void {
-  for (let i = 1; i < words.length; i++) {
+/** Those in [start, end), whose octets before `offset` are the same. */
+function sortFew(words: Int32Array, start: number, end: number, vocabulary: Vocabulary, offset: number): void {
+  for (let i = start + 1; i < end; i++) {
     const word = words[i]!;
     let at = i;
-    for (; at > 0 && vocabulary.compare(word, words[at - 1]!, offset) < 0; at--) words[at] = words[at - 1]!;
+    for (; at > start && vocabulary.compare(word, words[at - 1]!, offset) < 0; at--) words[at] = words[at - 1]!;
     words[at] = word;
   }
 }

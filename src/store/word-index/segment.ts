@@ -53,7 +53,10 @@ export async function pagesOf(texts: readonly IndexedTexts[]): Promise<readonly 
   const tools = spare.pop() ?? newTools();
   const { occurrences, writer } = tools;
   await collect(texts, tools);
-  const words = occurrences.sort();
+  const sorting = occurrences.sort();
+  let sorted = sorting.next();
+  for (; sorted.done !== true; sorted = sorting.next()) await nextTurn();
+  const words = sorted.value;
   for (let from = 0; from < occurrences.length; from += MOST_PLACED) {
     if (words.length > MOST_AT_ONCE || from > 0) await nextTurn();
     occurrences.place(from, Math.min(from + MOST_PLACED, occurrences.length));
