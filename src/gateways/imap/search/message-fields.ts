@@ -77,8 +77,11 @@ function dateOf({ header }: Message): SentDate | undefined {
 /** Days from the epoch to the day of the Date field; '' when it has none. */
 export const SENT_DAY = kept('sent day', (message) => `${dateOf(message)?.day ?? ''}`);
 
+/** ms since the epoch, of whole seconds: as INTERNALDATE tells it. */
+export const arrivedAt = ({ receivedAt }: Message): number => Math.floor(receivedAt / 1000) * 1000;
+
 /** RFC 5256 §2.2: the date of the Date field in UTC, else the time of arrival. ms since the epoch. */
-export const SENT_AT = kept('sent at', (message) => `${dateOf(message)?.at ?? message.receivedAt}`);
+export const SENT_AT = kept('sent at', (message) => `${dateOf(message)?.at ?? arrivedAt(message)}`);
 
 const findSubject = fieldFinder('subject');
 

@@ -5,7 +5,15 @@ import type { SortKey } from '../grammar/search.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';
 import type { PositionSet } from '../view/position-set.js';
 import type { FolderResult, ResultKind } from './folder-results.js';
-import { BASE_SUBJECT, firstDisplayName, firstMailbox, type MessageText, names, SENT_AT } from './message-fields.js';
+import {
+  arrivedAt,
+  BASE_SUBJECT,
+  firstDisplayName,
+  firstMailbox,
+  type MessageText,
+  names,
+  SENT_AT,
+} from './message-fields.js';
 import type { FoundPositions } from './results.js';
 import type { Search } from './search.js';
 
@@ -17,7 +25,7 @@ const numeric = (number: (message: Message) => number, needs: MessageNeeds = {})
 const textual = ({ needs, read }: MessageText): Criterion => ({ needs, text: read });
 
 const CRITERIA: Readonly<Record<SortKey['by'], Criterion>> = {
-  ARRIVAL: numeric(({ receivedAt }) => receivedAt),
+  ARRIVAL: numeric(arrivedAt),
   CC: textual(firstMailbox('cc')),
   DATE: numeric((message) => Number(SENT_AT.read(message)), SENT_AT.needs),
   DISPLAYFROM: textual(firstDisplayName('from')),

@@ -282,6 +282,17 @@ test('SORT orders by each criterion, ties by the order of the mailbox, REVERSE o
   t.deepEqual(await ask('SEARCH $'), ['SEARCH 3']);
 });
 
+test('SORT compares times of arrival by the second, which INTERNALDATE tells', async (t) => {
+  const { ask, gateway, client } = await inbox(t, []);
+  const texts = ['one', 'two', 'three', 'four'].map((subject) => message({ subject }));
+  for (const [i, ms] of [1_900, 1_100, 1_500, 900].entries()) await gateway.deliver(ALICE, texts[i]!, START + ms);
+  await client.command('NOOP');
+  const sorted = async (order: string) =>
+    (await ask(`SORT (${order}) UTF-8 ALL`)).filter((line) => line.startsWith('SORT'));
+  for (const order of ['ARRIVAL', 'DATE']) t.deepEqual(await sorted(order), ['SORT 4 1 2 3'], order);
+  t.deepEqual(await sorted('REVERSE ARRIVAL'), ['SORT 1 2 3 4']);
+});
+
 test('SORT compares addresses without the quotes that are written around a local part', async (t) => {
   const quoted = '"pos\\"t 💌"@example.org';
   const { ask } = await inbox(
