@@ -23,7 +23,7 @@ const NUMBER_BITS = 24;
 const NUMBERS = 2 ** NUMBER_BITS - 1;
 /** The 32-bit halves of a key. */
 const [HIGH, LOW] = endianness() === 'LE' ? [1, 0] : [0, 1];
-/** Words that are sorted one by one. */
+/** Words with the same key that are sorted one by one. */
 const FEW = 8;
 /** Words that are sorted by five octets in one turn of the event loop, where they are not more by themselves: about 1 ms of work. */
 const MOST_SORTED = 16 * 1024;
@@ -151,22 +151,17 @@ export class Occurrences {
 
   /** Those in [start, end), whose octets before `offset` are the same. */
   *#sortWords(words: Int32Array, start: number, end: number, offset: number): Generator<void, void, void> {
-    const count = end - start;
-    if (count <= FEW) {
-      sortFew(words, start, end, this.vocabulary, offset);
-      return;
-    }
-    this.#sorted += count;
+    this.#sorted += end - start;
     if (this.#sorted > MOST_SORTED) {
       yield;
-      this.#sorted = count;
+      this.#sorted = end - start;
     }
     const alike = this.#sortByKeys(words, start, end, offset);
     for (let i = 0; i < alike.length; i += 2)
       yield* this.#sortWords(words, alike[i]!, alike[i + 1]!, offset + KEY_OCTETS);
   }
 
-  /** By the octets of a key. Returns where words with the same key begin and end that have further octets. */
+  /** By the octets of a key, few words with the same key as a whole. Returns where the others of the same key begin and end. */
   #sortByKeys(words: Int32Array, start: number, end: number, offset: number): readonly number[] {
     const { vocabulary } = this;
     const count = end - start;

@@ -27,19 +27,9 @@ const letter = (n: number): string => String.fromCodePoint(0x10330 + (n % 26));
 
 test('words are brought in the order of their octets, many long ones that begin alike with turns in between', (t) => {
   const ends = Array.from({ length: 900 }, (_, i) => letter(i * 7) + letter(Math.floor(i / 26)) + letter(i));
-  const different = [...new Set(ends)];
-  t.is(turnsOf(t, different), 0);
-  t.is(
-    turnsOf(
-      t,
-      ['zoë', 'zoe', 'a', 'ab', 'abcdef', 'abcdefg', 'abcde'].map((word) => word.replace('ë', 'ee')),
-    ),
-    0,
-  );
-  t.true(
-    turnsOf(
-      t,
-      different.map((end) => letter(0).repeat(60) + end),
-    ) >= 2,
-  );
+  const short = [...new Set(ends)];
+  const long = short.map((end) => letter(0).repeat(60) + end);
+  t.is(turnsOf(t, ['zoe', 'a', 'ab', 'abcdefg', 'abcdef', 'abcde']), 0);
+  t.is(turnsOf(t, short), 0);
+  t.true(turnsOf(t, long) >= 2);
 });
