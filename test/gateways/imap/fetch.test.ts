@@ -109,8 +109,13 @@ test('CHANGEDSINCE: what changed after, with modseqs, and VANISHED what is gone'
   t.regex(changed.untagged[0]!, /^2 FETCH \(MODSEQ \(\d+\) FLAGS \(\\Flagged\)\)$/);
   await client.command('STORE 3 +FLAGS.SILENT (\\Deleted)');
   t.is((await client.command(`UID FETCH 1:* (FLAGS) (CHANGEDSINCE ${modseq} VANISHED)`)).tagged.slice(0, 3), 'BAD');
+  const all = await client.command('FETCH 1:* (FLAGS) (CHANGEDSINCE 0)');
+  t.is(all.untagged.length, 4);
   await client.command('ENABLE QRESYNC');
   await client.command('EXPUNGE');
+  const { untagged: copied } = await client.command('UID FETCH 1:* (UID) (CHANGEDSINCE 0 VANISHED)');
+  t.is(copied[0], 'VANISHED (EARLIER) 3');
+  t.is(copied.length, 4);
   const { untagged } = await client.command(`UID FETCH 1:* (FLAGS) (CHANGEDSINCE ${modseq} VANISHED)`);
   t.is(untagged[0], 'VANISHED (EARLIER) 3');
   t.regex(untagged[1]!, /^2 FETCH \(UID 2 MODSEQ/);

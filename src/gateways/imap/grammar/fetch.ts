@@ -126,7 +126,8 @@ function modifiers(reader: CommandReader): Pick<FetchArguments, 'changedSince' |
         return;
       }
       reader.space();
-      if (word === 'CHANGEDSINCE') changedSince = reader.nzNumber64();
+      // RFC 7162 §7 has it from 1 on; clients without a copy of the mailbox send 0, as STORE and QRESYNC take it.
+      if (word === 'CHANGEDSINCE') changedSince = reader.number64();
       else if (word === 'PARTIAL') page = resultPage(reader);
       else throw reader.fault('expected CHANGEDSINCE, VANISHED or PARTIAL');
     }, 1);
