@@ -18,8 +18,10 @@ type Key = keyof Values;
 
 export interface Config
   extends Readonly<
-    Omit<Values, 'tlsCert' | 'tlsKey' | 'vapidPublicKey' | 'vapidPrivateKey' | 'dkimSelector' | 'dkimKey'>
+    Omit<Values, 'httpBind' | 'tlsCert' | 'tlsKey' | 'vapidPublicKey' | 'vapidPrivateKey' | 'dkimSelector' | 'dkimKey'>
   > {
+  /** Address of plain HTTP and of metrics. */
+  readonly httpBind: string;
   /** PEM paths. */
   /** That of the default first. */
   readonly tls: readonly { readonly cert: string; readonly key: string }[] | undefined;
@@ -102,12 +104,11 @@ export function readConfig(env: Environment = process.env): Config {
     'allowPlaintextAuth',
     'true only while MANSIO_BIND is a loopback address',
   );
-  const unseen = () => values.anonymousAccount === undefined || isLoopback(values.bind);
   agree(
-    ['anonymousAccount', 'bind'],
-    unseen,
+    ['anonymousAccount', 'bind', 'httpBind'],
+    () => values.anonymousAccount === undefined || isLocal(values),
     'anonymousAccount',
-    'an account only while MANSIO_BIND is a loopback address',
+    'an account only while MANSIO_BIND and MANSIO_HTTP_BIND are loopback addresses',
   );
   agree(
     ['anonymousAccount', 'oidcAuthority'],
@@ -139,6 +140,7 @@ export function readConfig(env: Environment = process.env): Config {
   const demo = isDemo(values);
   return {
     ...rest,
+    httpBind: httpBindOf(values),
     hostedDomains: demo ? ['example.test'] : rest.hostedDomains,
     allowPlaintextAuth:
       rest.allowPlaintextAuth || (demo && textOf(env, VARIABLES.allowPlaintextAuth.name) === undefined),
@@ -210,7 +212,7 @@ function keptNodeId(dataDir: string): string | undefined {
 }
 
 /** What clients are told when MANSIO_PUBLIC_URL is not set; '' when the port is picked at the start. */
-function listenerUrl({ bind, httpPort, roles, hostname: host }: Config): string {
+function listenerUrl({ httpBind: bind, httpPort, roles, hostname: host }: Config): string {
   if (httpPort === 0 || !roles.has('api')) return '';
   const name = bind === '0.0.0.0' || bind === '::' ? host : bind.includes(':') ? `[${bind}]` : bind;
   return `http://${name}:${httpPort}`;
@@ -224,8 +226,18 @@ function isVapidOrNone(publicKey: string | undefined, privateKey: string | undef
 }
 
 /** The demo: an own database, no domain named, reachable from this machine alone. */
-function isDemo({ databaseUrl: url, hostedDomains, bind }: Values): boolean {
-  return url === undefined && hostedDomains.length === 0 && isLoopback(bind);
+function isDemo(values: Values): boolean {
+  return values.databaseUrl === undefined && values.hostedDomains.length === 0 && isLocal(values);
+}
+
+/** Plain HTTP follows MANSIO_BIND on this machine only: it reaches others by a decision of its own. */
+function httpBindOf({ bind, httpBind }: Pick<Values, 'bind' | 'httpBind'>): string {
+  return httpBind ?? (isLoopback(bind) ? bind : '127.0.0.1');
+}
+
+/** No listener is open to other machines. */
+function isLocal(values: Pick<Values, 'bind' | 'httpBind'>): boolean {
+  return isLoopback(values.bind) && isLoopback(httpBindOf(values));
 }
 
 function unknownIn(env: Environment): string[] {

@@ -12,6 +12,7 @@ import { drainNode } from './node/drain.js';
 import { startDurableConsumers } from './node/durable-consumers.js';
 import { openEmailTexts } from './node/email-texts.js';
 import { type EngineAdapters, startEngine } from './node/engine.js';
+import { adviseOfHttp } from './node/http-exposure.js';
 import { Lifecycle } from './node/lifecycle.js';
 import { type Listeners, openListeners, type Vitals } from './node/listeners.js';
 import { openObservability } from './node/observability.js';
@@ -90,6 +91,7 @@ async function assemble(
   const demo =
     config.demo && isFirst ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
   const { listeners, vitals, beginDrain } = await openListeners(config, resources, engine, observability, dns);
+  if (isFirst && listeners.http !== undefined) adviseOfHttp(config, listeners.http, log);
   await engine.ownership.announce(registration(config, listeners));
   if (listeners.mx !== undefined) mxPort = Number(listeners.mx.replace(/^.*:/, ''));
   signal.throwIfAborted();

@@ -23,7 +23,7 @@ test('nothing configured is the demo', (t) => {
   t.true(config.demo);
   t.deepEqual(config.hostedDomains, ['example.test']);
   t.deepEqual([...config.roles].sort(), ['api', 'imap', 'mailbox', 'mx', 'outbound', 'pop3', 'submission']);
-  t.is(config.bind, '127.0.0.1');
+  t.deepEqual([config.bind, config.httpBind], ['127.0.0.1', '127.0.0.1']);
   t.deepEqual(config.unknown, []);
 });
 
@@ -32,7 +32,23 @@ test('a database, a domain or an open address ends the demo', (t) => {
   t.false(readConfig({ MANSIO_HOSTED_DOMAINS: 'example.org' }).demo);
   t.false(readConfig({ MANSIO_BIND: '0.0.0.0' }).demo);
   t.deepEqual(readConfig({ MANSIO_BIND: '0.0.0.0' }).hostedDomains, []);
+  t.false(readConfig({ MANSIO_HTTP_BIND: '0.0.0.0' }).demo);
   t.true(readConfig({ MANSIO_BIND: '::1', MANSIO_HTTP_PORT: '0' }).demo);
+  t.true(readConfig({ MANSIO_BIND: '127.0.0.1', MANSIO_HTTP_BIND: '::1' }).demo);
+});
+
+test('HTTP follows the address of the mail ports on loopback only', (t) => {
+  const httpBind = (bind: string, http = '') => readConfig({ MANSIO_BIND: bind, MANSIO_HTTP_BIND: http }).httpBind;
+  t.is(httpBind(''), '127.0.0.1');
+  t.is(httpBind('127.0.0.9'), '127.0.0.9');
+  t.is(httpBind('::1'), '::1');
+  for (const open of ['0.0.0.0', '::', '192.0.2.1']) {
+    t.is(httpBind(open), '127.0.0.1', open);
+    t.is(httpBind(open, open), open);
+    t.is(httpBind('', open), open);
+  }
+  const row = describeConfig({ MANSIO_BIND: '0.0.0.0' }).find(({ name }) => name === 'MANSIO_HTTP_BIND');
+  t.deepEqual(row, { name: 'MANSIO_HTTP_BIND', value: '127.0.0.1', source: 'default' });
 });
 
 test('an empty variable counts as not set', (t) => {
@@ -74,6 +90,7 @@ test('values are held to what is accepted', (t) => {
     MANSIO_PROCESSES: ['0', '-1', '1.5', '129', 'all', '2x', '1e1'],
     MANSIO_ROLES: ['lmtp', 'imap', 'api,,mailbox', 'api,mx'],
     MANSIO_BIND: ['localhost', '127.0.0.1:80', '256.0.0.1', 'fe80::1%eth0', '[::1]'],
+    MANSIO_HTTP_BIND: ['localhost', '127.0.0.1:80', '*'],
     MANSIO_PUBLIC_URL: ['mail.example.org', 'ftp://h', 'https://u:p@h', 'https://h/?q', 'https://h/#f', '/mail'],
     MANSIO_HOSTNAME: ['a_b', '-a.example', 'a..b', '1.2.3.4', 'x'.repeat(64), `${'a.'.repeat(127)}ab`],
     MANSIO_HOSTED_DOMAINS: ['example.org,', 'exa mple.org', 'a@b.c', ','],
@@ -238,6 +255,7 @@ test('settings have to fit each other', (t) => {
   t.deepEqual(problemsOf({ MANSIO_TLS_CERT: `${pem},${pem}`, MANSIO_TLS_KEY: `${pem}, ${pem}` }), []);
   t.deepEqual(problemsOf({ MANSIO_TLS_CERT: `${pem},${pem}`, MANSIO_TLS_KEY: pem }), ['MANSIO_TLS_KEY']);
   t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_BIND: '0.0.0.0' }), ['MANSIO_ANONYMOUS_ACCOUNT']);
+  t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_HTTP_BIND: '::' }), ['MANSIO_ANONYMOUS_ACCOUNT']);
   t.deepEqual(problemsOf({ MANSIO_ANONYMOUS_ACCOUNT: 'a@b.c', MANSIO_BIND: '127.9.9.9' }), []);
   t.deepEqual(problemsOf({ MANSIO_HTTP_PORT: '2525' }), ['MANSIO_MX_PORT']);
   t.deepEqual(problemsOf({ MANSIO_METRICS_PORT: '8080' }), ['MANSIO_METRICS_PORT']);
@@ -349,7 +367,8 @@ test('config shows the node id and the public URL in effect', (t) => {
   t.like(row('MANSIO_NODE_ID', { MANSIO_NODE_ID: 'mine' }), { value: 'mine', source: 'environment' });
   t.like(row('MANSIO_PUBLIC_URL'), { value: 'http://127.0.0.1:8080', source: 'listener' });
   t.like(row('MANSIO_PUBLIC_URL', { MANSIO_BIND: '::1' }), { value: 'http://[::1]:8080', source: 'listener' });
-  t.like(row('MANSIO_PUBLIC_URL', { MANSIO_BIND: '::', MANSIO_HOSTNAME: 'mx.example.org' }), {
+  t.is(row('MANSIO_PUBLIC_URL', { MANSIO_BIND: '::' })?.value, 'http://127.0.0.1:8080');
+  t.like(row('MANSIO_PUBLIC_URL', { MANSIO_HTTP_BIND: '::', MANSIO_HOSTNAME: 'mx.example.org' }), {
     value: 'http://mx.example.org:8080',
   });
   t.like(row('MANSIO_PUBLIC_URL', { MANSIO_HTTP_PORT: '0' }), { value: '' });

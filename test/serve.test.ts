@@ -6,6 +6,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
+import { freePort } from '../dev/ports.js';
 import { whenGone } from '../dev/watchdog.js';
 import { findPostmaster } from '../src/store/embedded/postmaster.js';
 import { findEmbedded } from '../src/store/embedded.js';
@@ -155,6 +156,22 @@ test('a wrong configuration and a database that is away end the start', async (t
   t.is(away?.logs.length, 1);
   t.regex(away!.logs[0]!, /database unavailable/);
   t.false(away?.message.includes('hunter2'));
+});
+
+test('HTTP and metrics stay on loopback when the mail ports are opened, and a line says so', async (t) => {
+  const metrics = String(await freePort());
+  const node = await startTestNode({ MANSIO_BIND: '0.0.0.0', MANSIO_METRICS_PORT: metrics });
+  const { http, metrics: scraped, ...mail } = node.ready.listeners;
+  t.regex(http!, /^127\.0\.0\.1:/);
+  t.is(scraped, `127.0.0.1:${metrics}`);
+  t.is(Object.keys(mail).length, 7);
+  for (const [name, address] of Object.entries(mail)) t.regex(address, /^0\.0\.0\.0:/, name);
+  const lines = node.logs.filter((line) => line.includes('MANSIO_HTTP_BIND')).map((line) => JSON.parse(line));
+  t.deepEqual(
+    lines.map(({ level, http: said }) => [level, said]),
+    [['info', http]],
+  );
+  await node.stop();
 });
 
 test('variables of nobody are named in one warning', async (t) => {

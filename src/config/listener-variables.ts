@@ -14,7 +14,14 @@ export const listeners = {
     'MANSIO_BIND',
     '127.0.0.1',
     ipAddress,
-    'Address of every listener. The default opens nothing to other machines.',
+    'Address of the mail listeners (SMTP, IMAP, POP3). The default opens nothing to other machines.',
+  ),
+  httpBind: variable(
+    'MANSIO_HTTP_BIND',
+    undefined,
+    ipAddress,
+    'Address of plain HTTP (REST, hub, health) and of metrics. API keys travel there in the clear: beyond loopback, let a balancer with TLS alone reach it ([plain HTTP](#plain-http)).',
+    { byDefault: '`MANSIO_BIND` when that is loopback, else `127.0.0.1`' },
   ),
   hostname: variable(
     'MANSIO_HOSTNAME',

@@ -204,7 +204,7 @@ const access = {
     'MANSIO_ANONYMOUS_ACCOUNT',
     undefined,
     emailAddress,
-    'Account that requests without a credential act as. Accepted without `MANSIO_OIDC_AUTHORITY` and on loopback only; it holds for requests that name `localhost`, a loopback address, `MANSIO_HOSTNAME` or the host of `MANSIO_PUBLIC_URL`.',
+    'Account that requests without a credential act as. Accepted without `MANSIO_OIDC_AUTHORITY` and while `MANSIO_BIND` and `MANSIO_HTTP_BIND` are loopback addresses; it holds for requests that name `localhost`, a loopback address, `MANSIO_HOSTNAME` or the host of `MANSIO_PUBLIC_URL`.',
     NONE,
   ),
   oidcAuthority: variable(

@@ -154,7 +154,7 @@ function addresses(listeners: Readonly<Record<string, Listener>>): Readonly<Reco
 
 /** Nodes without HTTP for clients tell here how they are, too. */
 async function openMetrics(config: Config, resources: Resources, metrics: Metrics, vitals: Vitals): Promise<string> {
-  const { bind, metricsPort: port, roles } = config;
+  const { httpBind: bind, metricsPort: port, roles } = config;
   const { log, lifecycle } = resources;
   const handler = exposition(metrics, roles.has('api') ? undefined : vitals.health);
   try {
@@ -162,7 +162,14 @@ async function openMetrics(config: Config, resources: Resources, metrics: Metric
     lifecycle.add('metrics', () => http.stop(METRICS_GRACE_MS));
     return http.address;
   } catch (error) {
-    throw listenFailure(error, 'metrics', 'MANSIO_METRICS_PORT', bind, port, 'to turn them off');
+    throw listenFailure(error, {
+      name: 'metrics',
+      variable: 'MANSIO_METRICS_PORT',
+      bindVariable: 'MANSIO_HTTP_BIND',
+      bind,
+      port,
+      zero: 'to turn them off',
+    });
   }
 }
 
@@ -185,7 +192,7 @@ async function openHttp(
   stops: StopListener[],
 ): Promise<Listener> {
   const { log, place } = resources;
-  const { bind, httpPort: port, hostname, maxMessageSize } = config;
+  const { httpBind: bind, httpPort: port, hostname, maxMessageSize } = config;
   const { mailboxes, blobs, directory, accountApi, exports } = engine;
   const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
   const cors = createCors(config.corsOrigins);
@@ -262,6 +269,12 @@ async function openHttp(
     });
     return http;
   } catch (error) {
-    throw listenFailure(error, 'HTTP', 'MANSIO_HTTP_PORT', bind, port);
+    throw listenFailure(error, {
+      name: 'HTTP',
+      variable: 'MANSIO_HTTP_PORT',
+      bindVariable: 'MANSIO_HTTP_BIND',
+      bind,
+      port,
+    });
   }
 }

@@ -1,5 +1,5 @@
 // Opens a listener of a mail protocol, to be stopped with the others of the node.
-import { listenFailure } from './start-failure.js';
+import { type ListenAttempt, listenFailure } from './start-failure.js';
 
 /** What every gateway with a port of its own gives. */
 export interface Listener {
@@ -11,18 +11,9 @@ export interface Listener {
 /** What ends a listener: what is under way gets `graceMs`. */
 export type StopListener = (graceMs: number) => Promise<void>;
 
-interface ListenerSetting {
-  /** For the operator. */
-  readonly name: string;
-  /** The setting of the port. */
-  readonly variable: string;
-  readonly bind: string;
-  readonly port: number;
-}
-
 /** @throws StartFault when the port cannot be had */
 export async function openListener<L extends { stop: StopListener }>(
-  { name, variable, bind, port }: ListenerSetting,
+  attempt: ListenAttempt,
   stops: StopListener[],
   start: () => Promise<L>,
 ): Promise<L> {
@@ -31,6 +22,6 @@ export async function openListener<L extends { stop: StopListener }>(
     stops.push((graceMs) => listener.stop(graceMs));
     return listener;
   } catch (error) {
-    throw listenFailure(error, name, variable, bind, port);
+    throw listenFailure(error, attempt);
   }
 }

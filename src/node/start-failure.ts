@@ -31,15 +31,23 @@ function firstLine({ message }: Error): string {
   return message.split('\n', 1)[0]!;
 }
 
-/** What `error` of listening means. `variable` names the setting of the port, `zero` what it means as 0. */
-export function listenFailure(
-  error: unknown,
-  what: string,
-  variable: string,
-  bind: string,
-  port: number,
-  zero = 'for any',
-): unknown {
+/** A listener as the operator has set it. */
+export interface ListenAttempt {
+  /** Name for the operator. */
+  readonly name: string;
+  /** The setting of the port. */
+  readonly variable: string;
+  /** The setting of the address; `MANSIO_BIND` when absent. */
+  readonly bindVariable?: 'MANSIO_HTTP_BIND';
+  readonly bind: string;
+  readonly port: number;
+  /** What port 0 does; "for any" when absent. */
+  readonly zero?: string;
+}
+
+/** What `error` of listening means: a StartFault for what an operator can mend, else `error` itself. */
+export function listenFailure(error: unknown, attempt: ListenAttempt): unknown {
+  const { name: what, variable, bindVariable = 'MANSIO_BIND', bind, port, zero = 'for any' } = attempt;
   const at = `${what} cannot listen on port ${port} of ${bind}`;
   switch ((error as NodeJS.ErrnoException | undefined)?.code) {
     case 'EADDRINUSE':
@@ -49,7 +57,7 @@ export function listenFailure(
         cause: error,
       });
     case 'EADDRNOTAVAIL':
-      return new ListenFault(`${at}: this machine has no such address; see MANSIO_BIND`, { cause: error });
+      return new ListenFault(`${at}: this machine has no such address; see ${bindVariable}`, { cause: error });
     default:
       return error;
   }

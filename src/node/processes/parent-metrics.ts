@@ -20,7 +20,7 @@ const GRACE_MS = 500;
 
 /** The address; undefined when metrics are off. @throws StartFault when the port cannot be had */
 export async function openParentMetrics(
-  { bind, metricsPort: port }: Config,
+  { httpBind: bind, metricsPort: port }: Config,
   log: Logger,
   lifecycle: Lifecycle,
   processes: readonly MeasuredProcess[],
@@ -50,6 +50,13 @@ export async function openParentMetrics(
     lifecycle.add('metrics', () => http.stop(GRACE_MS));
     return http.address;
   } catch (error) {
-    throw listenFailure(error, 'metrics', 'MANSIO_METRICS_PORT', bind, port, 'to turn them off');
+    throw listenFailure(error, {
+      name: 'metrics',
+      variable: 'MANSIO_METRICS_PORT',
+      bindVariable: 'MANSIO_HTTP_BIND',
+      bind,
+      port,
+      zero: 'to turn them off',
+    });
   }
 }

@@ -1,0 +1,23 @@
+// What the log says at the start of who reaches plain HTTP, over which API keys travel in the clear: an operator who opens the mail
+// ports learns where HTTP stayed, and one who opens HTTP without a balancer before it is warned.
+import type { Logger } from 'pino';
+import { isLoopback } from '../config/values.js';
+import type { Config } from '../config.js';
+
+/** `http`: address and port that HTTP listens on. */
+export function adviseOfHttp(
+  { bind, httpBind, proxyNetworks }: Pick<Config, 'bind' | 'httpBind' | 'proxyNetworks'>,
+  http: string,
+  log: Pick<Logger, 'info' | 'warn'>,
+): void {
+  if (isLoopback(httpBind)) {
+    if (!isLoopback(bind))
+      log.info({ http }, 'HTTP is open to this machine only; MANSIO_HTTP_BIND opens it to others, without TLS');
+    return;
+  }
+  if (proxyNetworks.length > 0) return;
+  log.warn(
+    { http },
+    'HTTP is open to other machines without TLS, so keys travel in the clear: put a balancer with TLS before it and name it in MANSIO_PROXY_NETWORKS, or unset MANSIO_HTTP_BIND',
+  );
+}
