@@ -1,5 +1,6 @@
-// The choice of the parts that are the body and of those that are attachments (RFC 8621 §4.1.4): in an alternative the kinds
-// that Mansio shows, in a related its root, elsewhere text without a file name. An embedded message is one attachment.
+// The choice of the parts that are the body and of those that are attachments (RFC 8621 §4.1.4), made once, when a message is
+// indexed: in an alternative the kinds that Mansio shows, in a related its root, elsewhere text without a file name. An embedded
+// message is one attachment. Details, previews, search, filters, forwards and counts read the choice from the index.
 import type { IndexedAttachment, IndexedPart } from '../message-index.js';
 import { attachmentOf } from './attachment.js';
 import type { ContentFields } from './content-fields.js';
@@ -12,12 +13,29 @@ export interface ChosenBodies {
 }
 
 type Content = Pick<ContentFields, 'type' | 'subtype' | 'params' | 'disposition' | 'dispositionParams'>;
+type Multipart = Pick<ContentFields, 'subtype' | 'params'>;
 
-/** The part is text of the body, never an attachment. */
-export function isBodyText(part: Content, multipartSubtype: string | undefined, isFirst: boolean): boolean {
+/** Where a part may stand. */
+export type BodyPlace =
+  /** It is text of the body if it is text. */
+  | 'body'
+  /** Its siblings, which may come later, decide whether it is the root of a related. */
+  | 'undecided'
+  /** It stands behind the root of a related. */
+  | 'beside-root';
+
+/** The place of a part while its message is read. `parent`: its multipart, if it has one. */
+export function bodyPlace(parent: Multipart | undefined, isFirst: boolean): BodyPlace {
+  if (parent?.subtype !== 'related') return 'body';
+  if (parent.params['start'] !== undefined) return 'undecided';
+  return isFirst ? 'body' : 'beside-root';
+}
+
+/** The part is text of the body at this place, never an attachment. */
+export function isBodyText(part: Content, isFirst: boolean, place: BodyPlace): boolean {
   if (part.type !== 'text' || (part.subtype !== 'plain' && part.subtype !== 'html')) return false;
-  if (part.disposition === 'attachment') return false;
-  return isFirst || (multipartSubtype !== 'related' && !hasName(part));
+  if (part.disposition === 'attachment' || place === 'beside-root') return false;
+  return isFirst || place === 'undecided' || !hasName(part);
 }
 
 function hasName(part: Content): boolean {
@@ -26,16 +44,32 @@ function hasName(part: Content): boolean {
 
 export function chooseBodies(root: IndexedPart, builders: Builders): ChosenBodies {
   const choice = new Choice(builders);
-  choice.part(root, undefined, true, true, true);
+  const { text, html } = choice.bodies;
+  choice.part(root, { isFirst: true, place: 'body', isForm: false }, choice.bodies);
   // A kind counts as the body only where it occurs; texts of the other kind between its parts then belong to it.
-  const text = choice.text.some((part) => part.subtype === 'plain') ? choice.text : [];
-  const html = choice.html.some((part) => part.subtype === 'html') ? choice.html : [];
-  return { text, html, attachments: choice.attachments };
+  return {
+    text: text.some((part) => part.subtype === 'plain') ? text : [],
+    html: html.some((part) => part.subtype === 'html') ? html : [],
+    attachments: choice.attachments,
+  };
+}
+
+/** The bodies that texts are added to; undefined: the texts are another form of what that body has already. */
+interface Bodies {
+  readonly text: IndexedPart[] | undefined;
+  readonly html: IndexedPart[] | undefined;
+}
+
+interface Position {
+  /** The part leads its multipart: it may have a file name and be the body. */
+  readonly isFirst: boolean;
+  readonly place: BodyPlace;
+  /** The part is a form of an alternative, as a whole. */
+  readonly isForm: boolean;
 }
 
 class Choice {
-  readonly text: IndexedPart[] = [];
-  readonly html: IndexedPart[] = [];
+  readonly bodies = { text: [] as IndexedPart[], html: [] as IndexedPart[] };
   readonly attachments: IndexedAttachment[] = [];
   readonly #builders: Builders;
 
@@ -43,51 +77,85 @@ class Choice {
     this.#builders = builders;
   }
 
-  /** `inText`, `inHtml`: whether text in the part belongs to the text body, to the HTML body. */
-  part(part: IndexedPart, within: string | undefined, isFirst: boolean, inText: boolean, inHtml: boolean): void {
-    if (part.type === 'multipart' && part.parts.length > 0) this.#multipart(part, inText, inHtml);
-    else if (isBodyText(part, within, isFirst)) {
-      const isHtml = part.subtype === 'html';
-      if (within === 'alternative') {
-        if (isHtml ? inHtml : inText) (isHtml ? this.html : this.text).push(part);
-      } else {
-        if (inText) this.text.push(part);
-        if (inHtml) this.html.push(part);
-      }
-    } else if (within !== 'alternative' || !isOtherForm(part)) {
-      this.attachments.push(attachmentOf(part, this.#builders.get(part)!));
+  /** The limits of the index bound the depth of the recursion. */
+  part(part: IndexedPart, position: Position, bodies: Bodies): void {
+    if (isMultipart(part)) {
+      if (part.subtype === 'alternative') this.#alternative(part, bodies);
+      else this.#multipart(part, position.isForm ? formOf(part, bodies) : bodies);
+    } else if (!isBodyText(part, position.isFirst, position.place)) this.#attach(part);
+    else {
+      if (!position.isForm || part.subtype === 'plain') bodies.text?.push(part);
+      if (!position.isForm || part.subtype === 'html') bodies.html?.push(part);
     }
   }
 
-  #multipart(multipart: IndexedPart, inText: boolean, inHtml: boolean): void {
-    if (multipart.subtype === 'alternative') {
-      this.#alternative(multipart, inText, inHtml);
-      return;
-    }
-    for (const [i, part] of multipart.parts.entries()) this.part(part, multipart.subtype, i === 0, inText, inHtml);
+  #multipart(multipart: IndexedPart, bodies: Bodies): void {
+    const positionOf = positionsIn(multipart);
+    for (const part of multipart.parts) this.part(part, positionOf(part), bodies);
   }
 
-  /** Each branch is a form of the same content: a branch with HTML is only the HTML form if a plain form exists. */
-  #alternative(multipart: IndexedPart, inText: boolean, inHtml: boolean): void {
-    const texts = this.text.length;
-    const htmls = this.html.length;
-    for (const [i, part] of multipart.parts.entries()) {
-      const nested = part.type === 'multipart' && part.parts.length > 0;
-      const hasHtml = nested && holds(part, 'html');
-      this.part(part, 'alternative', i === 0, inText && !hasHtml, inHtml && (!nested || hasHtml));
+  /** Each part is a form of the same content; a form that is not shown is left out where another one is. */
+  #alternative(alternative: IndexedPart, { text, html }: Bodies): void {
+    const found = { text: [] as IndexedPart[], html: [] as IndexedPart[] };
+    const others: IndexedPart[] = [];
+    const positionOf = positionsIn(alternative);
+    for (const part of alternative.parts) {
+      if (isOtherForm(part)) others.push(part);
+      else this.part(part, positionOf(part), found);
     }
     // A single form belongs to both bodies.
-    if (this.text.length === texts && inText) this.text.push(...this.html.slice(htmls));
-    else if (this.html.length === htmls && inHtml) this.html.push(...this.text.slice(texts));
+    text?.push(...(found.text.length > 0 ? found.text : found.html));
+    html?.push(...(found.html.length > 0 ? found.html : found.text));
+    if (found.text.length + found.html.length === 0) for (const part of others) this.#attach(part);
+  }
+
+  #attach(part: IndexedPart): void {
+    this.attachments.push(attachmentOf(part, this.#builders.get(part)!));
   }
 }
 
-function holds(part: IndexedPart, subtype: string): boolean {
-  if (part.type === 'multipart') return part.parts.some((child) => holds(child, subtype));
-  return part.type === 'text' && part.subtype === subtype && part.disposition !== 'attachment';
+const isMultipart = (part: IndexedPart): boolean => part.type === 'multipart' && part.parts.length > 0;
+
+function positionsIn(multipart: IndexedPart): (part: IndexedPart) => Position {
+  const isForm = multipart.subtype === 'alternative';
+  if (multipart.subtype !== 'related') {
+    return (part) => ({ isFirst: part === multipart.parts[0], place: 'body', isForm });
+  }
+  const root = relatedRoot(multipart);
+  return (part) => ({ isFirst: part === root, place: part === root ? 'body' : 'beside-root', isForm });
+}
+
+/** RFC 2387 §3.2: the part that `start` names, else the first. */
+function relatedRoot({ params, parts }: IndexedPart): IndexedPart | undefined {
+  const start = withoutBrackets(params['start'] ?? '');
+  const named = start === '' ? undefined : parts.find(({ id }) => id !== null && withoutBrackets(id) === start);
+  return named ?? parts[0];
+}
+
+const withoutBrackets = (id: string): string => id.trim().replace(/^<|>$/g, '');
+
+/**
+ * Which form a mixed or related is: with all of its texts the HTML form where it has HTML, else the plain form. One that holds
+ * an alternative has both.
+ */
+function formOf(branch: IndexedPart, bodies: Bodies): Bodies {
+  const kinds = new Set<string>();
+  const walk = (multipart: IndexedPart): void => {
+    const positionOf = positionsIn(multipart);
+    for (const part of multipart.parts) {
+      const { isFirst, place } = positionOf(part);
+      if (isMultipart(part) && part.subtype === 'alternative') kinds.add('alternative');
+      else if (isMultipart(part)) walk(part);
+      else if (isBodyText(part, isFirst, place)) kinds.add(part.subtype);
+    }
+  };
+  walk(branch);
+  if (kinds.has('html')) return { text: undefined, html: bodies.html };
+  return kinds.has('plain') && !kinds.has('alternative') ? { text: bodies.text, html: undefined } : bodies;
 }
 
 /** A form of the body that is not shown (text/x-amp-html, text/enriched …); a calendar is shown as a file. */
 function isOtherForm(part: IndexedPart): boolean {
-  return part.type === 'text' && part.subtype !== 'calendar' && part.disposition !== 'attachment' && !hasName(part);
+  if (part.type !== 'text' || part.subtype === 'plain' || part.subtype === 'html') return false;
+  return part.subtype !== 'calendar' && part.disposition !== 'attachment' && !hasName(part);
 }

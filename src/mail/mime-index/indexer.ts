@@ -2,7 +2,7 @@
 // holds header blocks up to their limit, and the start of the first bodies for the preview. The scanner finds headers, bodies
 // and delimiters; the indexer builds the part tree. Never throws.
 import type { IndexedEnvelope, MessageIndex } from '../message-index.js';
-import { chooseBodies, isBodyText } from './body-choice.js';
+import { bodyPlace, chooseBodies, isBodyText } from './body-choice.js';
 import type { Delimiter } from './boundaries.js';
 import { boundaryOf, contentFields } from './content-fields.js';
 import { EnvelopeReader } from './envelope.js';
@@ -113,8 +113,11 @@ export class MimeIndexer implements PartEvents {
       this.#samples.openPreamble(part);
       return false;
     } else if (descends) return this.#openPart(part.bodyStart);
-    if (isBodyText(part.content!, part.parent?.content?.subtype, part.isFirst)) this.#samples.openText(part);
-    else if (!part.isEmbedded) part.size = BodySize.of(content.encoding);
+    if (part.isEmbedded) return false;
+    const place = bodyPlace(part.parent?.content, part.isFirst);
+    const isText = isBodyText(part.content!, part.isFirst, place);
+    if (isText) this.#samples.openText(part);
+    if (!isText || place === 'undecided') part.size = BodySize.of(content.encoding);
     return false;
   }
 

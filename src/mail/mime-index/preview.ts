@@ -1,7 +1,7 @@
-// The preview of a message: the start of its first text body, else of its HTML body, decoded from a sample of a few kB,
-// without tags and with white space folded. The sample bounds the work.
+// The preview of a message: the start of the first part of its text body that has words, else of its HTML body, decoded from a
+// sample of a few kB, without tags and with white space folded. The samples bound the work.
 import { htmlText } from '../decode/html-text.js';
-import { isVerbatim, textOf } from '../decode/part-text.js';
+import { isVerbatim, type TextPart, textOf } from '../decode/part-text.js';
 import type { ChosenBodies } from './body-choice.js';
 import { BodySample } from './body-sample.js';
 import type { Builders, PartBuilder } from './part-builder.js';
@@ -20,19 +20,30 @@ const FOLDED = /[\x00-\x20\x7f]{2,}|[\x00-\x1f\x7f]/g;
 const SCANNED = 4000;
 const FILLER = /^(?:\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])$/;
 
-export class PreviewSamples {
-  #text = false;
-  #html = false;
+/** Texts of a kind whose start is kept: not all of them need be in a body. */
+const KEPT_TEXTS = 4;
+/** Octets of all samples of a message, also of those that turn out to be blank. */
+const ALL_SAMPLES = 256 * 1024;
 
+export class PreviewSamples {
+  readonly #plain: PartBuilder[] = [];
+  readonly #html: PartBuilder[] = [];
+  #left = ALL_SAMPLES;
+
+  /** Parts are opened in their order, each when the one before has ended. */
   openText(part: PartBuilder): void {
-    if (part.isEmbedded) return;
-    if (part.content!.subtype === 'html') {
-      if (!this.#html) part.sample = new BodySample(HTML_SAMPLE);
-      this.#html = true;
-    } else {
-      if (!this.#text) part.sample = new BodySample(TEXT_SAMPLE);
-      this.#text = true;
+    const isHtml = part.content!.subtype === 'html';
+    const kept = isHtml ? this.#html : this.#plain;
+    const last = kept.at(-1);
+    if (last !== undefined && lineOf(last) === '') {
+      last.sample = undefined;
+      kept.pop();
     }
+    const limit = isHtml ? HTML_SAMPLE : TEXT_SAMPLE;
+    if (kept.length === KEPT_TEXTS || this.#left < limit) return;
+    this.#left -= limit;
+    part.sample = new BodySample(limit);
+    kept.push(part);
   }
 
   /** The octets before the first part of a multipart are its text if the multipart has no part. */
@@ -40,19 +51,25 @@ export class PreviewSamples {
     if (part.parent === undefined) part.sample = new BodySample(TEXT_SAMPLE);
   }
 
+  /** The first text of the bodies that has words. */
   preview(bodies: ChosenBodies, builders: Builders): string {
-    for (const part of [bodies.text[0], bodies.html[0]]) {
-      const sample = part && builders.get(part)?.sample;
-      if (part === undefined || sample === undefined) continue;
-      const start = isVerbatim(part) && part.subtype !== 'html' ? lineOfStart(sample.octets) : undefined;
-      if (start !== undefined) return start;
-      const decoded = textOf(part, sample.octets);
-      const text = part.subtype === 'html' ? htmlText(decoded) : decoded;
-      const line = firstLine(sample.full ? text.replace(/\ufffd{1,3}$/, '') : text);
+    for (const part of [...bodies.text, ...bodies.html]) {
+      const line = lineOf(builders.get(part)!, part);
       if (line !== '') return line;
     }
     return '';
   }
+}
+
+/** `text`: how the octets are read, which of a multipart without parts is not what its header says. */
+function lineOf({ sample, content }: PartBuilder, text: TextPart = content!): string {
+  if (sample === undefined) return '';
+  const isHtml = text.subtype === 'html';
+  const start = isVerbatim(text) && !isHtml ? lineOfStart(sample.octets) : undefined;
+  if (start !== undefined) return start;
+  const decoded = textOf(text, sample.octets);
+  const words = isHtml ? htmlText(decoded) : decoded;
+  return firstLine(sample.full ? words.replace(/\ufffd{1,3}$/, '') : words);
 }
 
 /** As `firstLine`, when the first octets are ASCII and enough; most are, and reading the whole sample costs much more. */

@@ -12,6 +12,10 @@ const plain: Node = { type: 'text/plain' };
 const html: Node = { type: 'text/html' };
 const pdf: Node = { type: 'application/pdf', header: 'Content-Disposition: attachment; filename=x.pdf\n' };
 const image: Node = { type: 'image/png', header: 'Content-Disposition: inline\nContent-ID: <i@x>\n' };
+const namedHtml: Node = { type: 'text/html; name=page.html' };
+const photo: Node = { type: 'image/jpeg', header: 'Content-Disposition: inline\n' };
+const excel: Node = { type: 'application/x-excel' };
+const image2: Node = { type: 'image/png' };
 const of = (subtype: string, ...parts: Node[]): Node => ({ type: `multipart/${subtype}`, parts });
 
 function write(node: Node, level = 0): string {
@@ -26,6 +30,11 @@ function choice(node: Node): string {
   const attachments = index.attachments.map((found) => found.section + (found.inline ? ' inline' : ''));
   return [index.textSections, index.htmlSections, attachments].map((list) => list.join(',')).join(' | ');
 }
+
+const related = (start: string, ...parts: Node[]): Node => ({
+  type: `multipart/related; start="${start}"`,
+  parts: parts.map((part, i) => ({ ...part, header: `${part.header ?? ''}Content-ID: <${i + 1}@x>\n` })),
+});
 
 for (const [name, node, expected] of [
   ['plain text', plain, '1 |  | '],
@@ -46,11 +55,73 @@ for (const [name, node, expected] of [
   ['html between texts', of('mixed', plain, html, plain), '1,2,3 | 1,2,3 | '],
   ['a named text after the body', of('mixed', plain, { type: 'text/plain; name=log.txt' }), '1 |  | 2'],
   ['html in a related after its root', of('related', html, html), ' | 1 | 2'],
+  ['related with a start', related('<2@x>', html, html), ' | 2 | 1 inline'],
+  ['related with a start without brackets', related('3@x', image2, html, plain), '3 |  | 1 inline,2 inline'],
+  [
+    'related whose start is a named file',
+    related('<2@x>', image2, { type: 'text/html; name=a.html' }),
+    ' | 2 | 1 inline',
+  ],
+  ['related whose start is nobody', related('<9@x>', html, html), ' | 1 | 2 inline'],
+  [
+    'related whose start is an alternative',
+    related('<2@x>', html, of('alternative', plain, html)),
+    '2.1 | 2.2 | 1 inline',
+  ],
   ['invitation', of('alternative', plain, html, { type: 'text/calendar; method=REQUEST' }), '1 | 2 | 3'],
   ['amp', of('alternative', plain, { type: 'text/x-amp-html' }, html), '1 | 3 | '],
   ['signed', of('signed', of('alternative', plain, html), { type: 'application/pgp-signature' }), '1.1 | 1.2 | 2'],
   ['bounce', of('report', plain, { type: 'message/delivery-status' }, { type: 'message/rfc822' }), '1 |  | 2,3'],
   ['forwarded', { type: 'message/rfc822' }, ' |  | 1'],
+  [
+    'an alternative in an alternative',
+    of('alternative', of('alternative', plain, html), image),
+    '1.1 | 1.2 | 2 inline',
+  ],
+  [
+    'an alternative three deep',
+    of('alternative', of('alternative', of('alternative', html, plain))),
+    '1.1.2 | 1.1.1 | ',
+  ],
+  [
+    'an alternative with its files as a form',
+    of('alternative', of('mixed', of('alternative', plain, html), pdf)),
+    '1.1.1 | 1.1.2 | 1.2',
+  ],
+  [
+    'a related that holds an alternative as a form',
+    of('alternative', of('related', of('alternative', plain, html), image), image),
+    '1.1.1 | 1.1.2 | 1.2 inline,2 inline',
+  ],
+  [
+    'text of the html form',
+    of('alternative', plain, of('mixed', html, of('mixed', pdf, plain))),
+    '1 | 2.1,2.2.2 | 2.2.1',
+  ],
+  [
+    'an alternative within the html form',
+    of('alternative', plain, of('mixed', html, of('alternative', plain))),
+    '1 | 2.1,2.2.1 | ',
+  ],
+  ['a named html beside the plain form', of('alternative', of('mixed', plain, namedHtml), html), '1.1 | 2 | 1.2'],
+  [
+    'alternative without a form that is shown',
+    of('alternative', { type: 'text/x-amp-html' }, { type: 'text/enriched' }),
+    ' |  | 1,2',
+  ],
+  [
+    // RFC 8621 §4.1.4 has this example.
+    'many of each',
+    of(
+      'mixed',
+      plain,
+      of('mixed', of('alternative', of('mixed', plain, photo, plain), of('related', html, photo)), photo, excel, {
+        type: 'message/rfc822',
+      }),
+      plain,
+    ),
+    '1,2.1.1.1,2.1.1.3,3 | 1,2.1.2.1,3 | 2.1.1.2 inline,2.1.2.2 inline,2.2 inline,2.3,2.4',
+  ],
   [
     'two alternatives',
     of('mixed', of('alternative', plain, html), of('alternative', html, plain)),
