@@ -28,6 +28,7 @@ export function exchange(options: ExchangeOptions): Promise<HttpOutcome | 'stale
   const { url, limits, deadline, signal } = options;
   return new Promise((resolve) => {
     let isConnected = false;
+    let isAnswered = false;
     const asked = begin(options);
     const settle = (outcome: HttpOutcome | 'stale') => {
       for (const timer of timers) clearTimeout(timer);
@@ -55,11 +56,13 @@ export function exchange(options: ExchangeOptions): Promise<HttpOutcome | 'stale
     });
     // Also after the outcome is known: an error nobody listens for would end the process.
     asked.on('error', (error: NodeJS.ErrnoException) => {
-      fail(asked.reusedSocket && isReset(error) ? 'stale' : failureOf(error, url, isConnected));
+      // What comes behind an answer, or breaks its body, takes nothing from it.
+      if (!isAnswered) fail(asked.reusedSocket && isReset(error) ? 'stale' : failureOf(error, url, isConnected));
     });
     // Without a listener Node closes the connection and says nothing of the answer.
     asked.on('upgrade', () => fail(failed('answer', `${url.host} answered with another protocol`)));
     asked.on('response', (response) => {
+      isAnswered = true;
       clearTimeout(answering);
       void read(response, limits).then((outcome) => {
         settle(outcome);

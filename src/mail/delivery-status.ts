@@ -81,6 +81,8 @@ const BY_STAGE: Readonly<Record<string, string>> = {
 };
 
 const REPLY = /^([2-5]\d\d)(?:[ -](?:([245])\.(\d{1,3})\.(\d{1,3})(?= |$))?|$)/;
+/** The code decides, not what separates it from the text (RFC 5321 §4.2): a message that was taken is not sent again. */
+const VERDICT = /^([2-5]\d\d)(?:[ -]([245])\.(\d{1,3})\.(\d{1,3})(?= |$)|(?!\d))/;
 const LONGEST_TEXT = 500;
 /** Controls, line separators, and invisible characters that turn the direction of writing or hide text. */
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]+/gu;
@@ -88,7 +90,7 @@ const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u200b-\u200f\u202a-\u202e\
 /** `reply`: as received, its lines separated by line feeds. */
 export function replyStatus(reply: string, stage: Stage): DeliveryStatus {
   const text = replyText(reply);
-  const match = hasOneCode(reply) ? REPLY.exec(text) : null;
+  const match = hasOneClass(reply) ? (stage === 'message' ? VERDICT : REPLY).exec(text) : null;
   const code = codeOf(match, stage);
   const wanted = stage === 'message' && code.startsWith('2') ? 'delivered' : undefined;
   const kind = wanted ?? (code.startsWith('4') ? 'temporary' : code.startsWith('5') ? 'permanent' : undefined);
@@ -121,11 +123,10 @@ export function isRecipientLimit(reply: string): boolean {
   return code === '452' && subject === undefined;
 }
 
-/** Whether all lines of a reply have the code of the first (RFC 5321 §4.2.1). */
-export function hasOneCode(reply: string): boolean {
+/** Whether all lines of a reply have a code, of the class of the first: servers do not always repeat the code (RFC 5321 §4.2.1). */
+export function hasOneClass(reply: string): boolean {
   const [first = '', ...more] = reply.split(/\r?\n/);
-  const code = first.slice(0, 3);
-  return more.every((line) => line.startsWith(code) && /^(?:[ -]|$)/.test(line.slice(3)));
+  return more.every((line) => line[0] === first[0] && /^\d{3}(?:[ -]|$)/.test(line));
 }
 
 /** The host closes the connection; it gets no new one for a while (RFC 5321 §3.8). */

@@ -1,10 +1,11 @@
 // nodemailer's SMTPConnection with additions: a limit on the octets of replies (the library keeps every empty line of an endless
 // flood), SMTPUTF8 for headers and not for addresses alone (RFC 6531 §3.4), a view of what EHLO announced, one write for a
 // message that is in memory and needs no dot put before its lines, and RFC 5321 where the library is lenient: 354 alone
-// starts the message, a reply comes after its command, and all lines of a reply have one code. The methods and fields of
-// `Inside` are the library's own and not in its types: the tests beside this hold it to them.
+// starts the message, a reply comes after its command, and all lines of a reply have one class. The reply to the message is the
+// exception: the first one is the verdict, whatever follows it (decision 0059). The methods and fields of `Inside` are the
+// library's own and not in its types: the tests beside this hold it to them.
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { hasOneCode, isClosing } from '../mail/delivery-status.js';
+import { hasOneClass, isClosing } from '../mail/delivery-status.js';
 
 type Replied = (error: SMTPConnection.SMTPError | null, reply?: string) => void;
 
@@ -37,6 +38,8 @@ export class ClientConnection extends SMTPConnection {
   #isInternational = false;
   #isPlain = false;
   #isOutOfStep = false;
+  /** The reply that comes next is the one to the message. */
+  #awaitsVerdict = false;
 
   /** `replyOctets`: what the server may say between two calls of `begin`. */
   constructor(options: SMTPConnection.Options, replyOctets: number) {
@@ -50,6 +53,7 @@ export class ClientConnection extends SMTPConnection {
    */
   begin(isInternational: boolean, isPlain: boolean): void {
     this.#received = 0;
+    this.#awaitsVerdict = false;
     this.#isInternational = isInternational;
     this.#isPlain = isPlain;
   }
@@ -64,16 +68,20 @@ export class ClientConnection extends SMTPConnection {
     return (this as unknown as Inside)._maxAllowedSize;
   }
 
-  /** The server did not take DATA as DATA: which command a later reply belongs to is unknown. */
+  /** The server did not take DATA as DATA, or said more than its reply: which command a later reply belongs to is unknown. */
   get isOutOfStep(): boolean {
     return this.#isOutOfStep;
   }
 
   /** @internal */
   _onData(chunk: Buffer): void {
+    const room = Math.max(0, this.#replyOctets - this.#received);
     this.#received += chunk.length;
-    if (this.#received > this.#replyOctets) inside._onResponseTooLarge.call(this);
-    else inside._onData.call(this, chunk);
+    // What came within the limit counts: the reply to the message may be in it.
+    inside._onData.call(this, chunk.subarray(0, room));
+    // The library looks at complete replies only once the last one is complete too.
+    if ((this as unknown as Inside)._responsePartial) this._processResponse();
+    if (chunk.length > room) inside._onResponseTooLarge.call(this);
   }
 
   /**
@@ -84,20 +92,44 @@ export class ClientConnection extends SMTPConnection {
     const inner = this as unknown as Inside;
     // The library passes over one empty line a turn.
     inner._responseQueue = inner._responseQueue.filter((reply) => reply.trim() !== '');
-    const wrong = violation(inner);
-    if (wrong !== undefined) {
-      inner._responseQueue = [];
-      inner._remainder = '';
-      inside._onError.call(this, new Error(wrong), 'EPROTOCOL', false, 'CONN');
+    if (this.#awaitsVerdict) this.#keepVerdict(inner);
+    const early = replyBeforeCommand(inner);
+    if (early !== undefined) {
+      this.#violated(`a reply came before its command: ${early}`);
       return;
     }
     let before: number;
     let left: number;
     do {
       before = inner._responseQueue.length;
+      const [first] = inner._responseQueue;
+      const isComplete = first !== undefined && (before > 1 || !inner._responsePartial);
+      if (isComplete && !hasOneClass(first)) {
+        this.#violated(`the lines of a reply have different codes: ${first}`);
+        return;
+      }
       inside._processResponse.call(this);
       left = inner._responseQueue.length;
     } while (left > 0 && left < before && left <= inner._responseActions.length);
+  }
+
+  /** RFC 5321 §4.2.5, §6.1: the first complete reply says whether the message was taken. More makes the connection unfit. */
+  #keepVerdict(inner: Inside): void {
+    const { _responseQueue, _responsePartial, _remainder } = inner;
+    if (_responseQueue.length === 0 || (_responseQueue.length === 1 && _responsePartial)) return;
+    this.#awaitsVerdict = false;
+    if (_responseQueue.length === 1 && _remainder.trim() === '') return;
+    this.#isOutOfStep = true;
+    inner._responseQueue = _responseQueue.slice(0, 1);
+    inner._responsePartial = false;
+    inner._remainder = '';
+  }
+
+  #violated(rule: string): void {
+    const inner = this as unknown as Inside;
+    inner._responseQueue = [];
+    inner._remainder = '';
+    inside._onError.call(this, new Error(rule), 'EPROTOCOL', false, 'CONN');
   }
 
   /** RFC 5321 §4.1.1.4, §4.3.2: nothing but 354 asks for the message. @internal */
@@ -113,6 +145,7 @@ export class ClientConnection extends SMTPConnection {
 
   /** @internal */
   _createSendStream(callback: Replied): object {
+    this.#awaitsVerdict = true;
     if (!this.#isPlain) return inside._createSendStream.call(this, callback);
     const { _responseActions, _actionSMTPStream } = this as unknown as Inside;
     _responseActions.push((reply) => _actionSMTPStream.call(this, reply, callback));
@@ -129,15 +162,10 @@ export class ClientConnection extends SMTPConnection {
   }
 }
 
-/** What is wrong with the replies that have come. Looks at all of them. */
-function violation({ _responseQueue, _responsePartial, _remainder, _responseActions }: Inside): string | undefined {
-  const complete = _responsePartial ? _responseQueue.slice(0, -1) : _responseQueue;
-  const mixed = complete.find((reply) => !hasOneCode(reply));
-  if (mixed !== undefined) return `the lines of a reply have different codes: ${mixed}`;
-  // A server may say 421 at any time (RFC 5321 §3.8).
+function replyBeforeCommand({ _responseQueue, _remainder, _responseActions }: Inside): string | undefined {
   const [early] = [..._responseQueue, _remainder].slice(_responseActions.length).filter((reply) => reply.trim() !== '');
-  if (early === undefined || isClosing(early) || '421'.startsWith(early)) return undefined;
-  return `a reply came before its command: ${early}`;
+  // A server may say 421 at any time (RFC 5321 §3.8).
+  return early === undefined || isClosing(early) || '421'.startsWith(early) ? undefined : early;
 }
 
 const FINAL_DOT = Buffer.from('.\r\n');

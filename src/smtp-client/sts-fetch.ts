@@ -39,6 +39,7 @@ export async function fetchStsPolicy(domain: string, options: StsFetchOptions): 
 
 function get(name: string, address: string, { port, ca }: StsFetchOptions, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
+    let isAnswered = false;
     const asked = request(
       {
         host: address,
@@ -52,6 +53,7 @@ function get(name: string, address: string, { port, ca }: StsFetchOptions, signa
         signal,
       },
       (response) => {
+        isAnswered = true;
         const { statusCode, headers } = response;
         const type = headers['content-type'] ?? '';
         const refuse = (why: string) => {
@@ -72,7 +74,10 @@ function get(name: string, address: string, { port, ca }: StsFetchOptions, signa
         response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
       },
     );
-    asked.on('error', reject);
+    // From the answer on, errors of its body are its own; what comes behind its body takes nothing from it.
+    asked.on('error', (error) => {
+      if (!isAnswered) reject(error);
+    });
     asked.end();
   });
 }

@@ -35,7 +35,7 @@ export interface Answer {
 export interface TransactionResult {
   /** By recipient; every one is there. */
   readonly answers: ReadonlyMap<string, Answer>;
-  /** The final dot is out and there is no reply: the message may have been taken (RFC 5321 §4.5.5). */
+  /** The final dot is out and no reply says whether the message was taken (RFC 5321 §4.5.5): it may have been. */
   readonly isDoubtful: boolean;
   /** The connection failed before the server said anything to this message. */
   readonly isUnanswered: boolean;
@@ -115,7 +115,9 @@ export class Transaction {
   }
 
   #accepted(reply: string): void {
-    this.#end({ status: replyStatus(reply, 'message'), reply, stage: 'message' }, { isReusable: true });
+    const status = replyStatus(reply, 'message');
+    const isInStep = status.kind === 'delivered';
+    this.#end({ status, reply, stage: 'message' }, { isReusable: isInStep, isDoubtful: !isInStep });
   }
 
   #refused(error: SMTPConnection.SMTPError): void {
@@ -131,7 +133,7 @@ export class Transaction {
     const isInStep = /^[45]/.test(reply);
     this.#end(
       { status: replyStatus(reply, stage), reply, stage },
-      { isReusable: isReusable && isInStep, needsReset: true },
+      { isReusable: isReusable && isInStep, needsReset: true, isDoubtful: stage === 'message' && !isInStep },
     );
   }
 

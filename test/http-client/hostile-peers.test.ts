@@ -97,6 +97,15 @@ test('a connection that closes: before the answer, in its header, in its body', 
   });
 });
 
+test('an answer counts, whatever comes behind it in the same segment', async (t) => {
+  const answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+  for (const more of ['x', answer, 'HTTP/1.1 500 No\r\n\r\n', '\0\0', 'HTTP/1.1 200 O']) {
+    t.like(await tried(t, (socket) => socket.write(`${answer}${more}`)), { status: 200, excerpt: 'ok' }, more);
+  }
+  const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n';
+  t.like(await tried(t, (socket) => socket.write(`${chunked}no size\r\n`)), { status: 200, excerpt: 'ok' });
+});
+
 test('an answer that is no HTTP', async (t) => {
   t.like(await tried(t, (socket) => socket.end('220 mx.example.test ESMTP\r\n')), { failure: 'answer' });
   t.like(await tried(t, (socket) => socket.end('HTTP/1.1 200 OK\r\nbad header\r\n\r\n')), { failure: 'answer' });

@@ -70,7 +70,49 @@ test('421 may come at any time', async (t) => {
   t.is(only(await deliver('one.test')), 'temporary 4.3.2');
 });
 
-test('a reply whose lines have different codes is a protocol error, in every phase', async (t) => {
+/** Something after the line that ends the first reply. */
+const WITH_MORE = /(?:^|\n)(?:\d{3} .*|\d{3}[a-z]+)\r\n/;
+
+const VERDICTS: readonly (readonly [reply: string, outcome: string])[] = [
+  ['250 ok\r\n250 ok', 'delivered 2.0.0'],
+  ['250 ok\r\n550 x', 'delivered 2.0.0'],
+  ['250 ok\r\n550-x', 'delivered 2.0.0'],
+  ['250 ok\r\n550-x\r\n421 y', 'delivered 2.0.0'],
+  ['250 ok\r\n421 bye', 'delivered 2.0.0'],
+  ['250 ok\r\nno reply at all', 'delivered 2.0.0'],
+  ['250-ok\r\n250 ok\r\n250 ok', 'delivered 2.0.0'],
+  ['250-ok\r\n251 ok', 'delivered 2.0.0'],
+  ['250ok', 'delivered 2.0.0'],
+  [`250 ok\r\n${'x'.repeat(300_000)}`, 'delivered 2.0.0'],
+  [`250 ok\r\n${'250-x\r\n'.repeat(50_000)}`, 'delivered 2.0.0'],
+  ['550 no\r\n550 no', 'permanent 5.6.0'],
+  ['550 no\r\n250 ok', 'permanent 5.6.0'],
+  ['550-5.7.1 no\r\n554 5.7.1 no', 'permanent 5.7.1'],
+  ['451 later\r\n250 ok', 'temporary 4.3.0'],
+];
+
+for (const [reply, outcome] of VERDICTS) {
+  test(`the first complete reply to the message is the verdict: ${JSON.stringify(reply.slice(0, 40))}`, async (t) => {
+    const { bare, deliver } = await world(t, { zones: ZONES });
+    // More of the next reply in the same segment, without its end.
+    for (const end of ['', '\r\n25']) {
+      const server = await bare('127.0.0.2', scripted({ DATA: '354 go', message: `${reply}${end}` }));
+      t.is(only(await deliver('one.test')), outcome);
+      const isMore = end !== '' || WITH_MORE.test(reply);
+      await deliver('one.test');
+      t.is(server.connections, isMore ? 2 : 1, 'a connection that said more than its reply is not used again');
+      await server.close();
+    }
+  });
+}
+
+test('refusals that come before a reply of two classes stand', async (t) => {
+  const { bare, deliver } = await world(t, { zones: ZONES });
+  await bare('127.0.0.2', scripted({ EHLO: EHLO[1], RCPT: '550 5.1.1 no', DATA: '354-go\r\n550 stop' }));
+  t.is(only(await deliver('one.test')), 'permanent 5.1.1');
+});
+
+test('a reply whose lines have codes of different classes is a protocol error, in every phase', async (t) => {
   const mixed: readonly Readonly<Record<string, string>>[] = [
     { greeting: '220-hello\r\n554 go away' },
     { EHLO: '250-scripted\r\n550 PIPELINING' },
