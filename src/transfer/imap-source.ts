@@ -13,6 +13,8 @@ const CHUNK_MESSAGES = 200;
 const MOST_ATTEMPTS = 5;
 const RETRY_MS = 500;
 const SOCKET_TIMEOUT_MS = 60_000;
+/** Octets of a line. The answers to what an import asks are far shorter; a line without an end would fill the memory. */
+const MOST_LINE_OCTETS = 1024 * 1024;
 
 const SPECIAL: Readonly<Record<string, SpecialFolder>> = {
   '\\Inbox': 'INBOX',
@@ -74,7 +76,7 @@ export async function imapSource(
   }
 
   async function* itemsOf({ path, folder, isCopy }: Mailbox): AsyncGenerator<SourceItem, void> {
-    const source = `${server.name}/${path}`;
+    const source = `${storable(server.name)}/${storable(path)}`;
     const before = await position(source);
     const { uidValidity, exists, messages } = await onMailbox(path, async (uidValidity, exists) => {
       const first = before?.uidValidity === uidValidity ? before.uid + 1 : 1;
@@ -113,6 +115,9 @@ export async function imapSource(
   return { items, progress };
 }
 
+/** A name as the store can keep it: text with NUL or half a surrogate pair is escaped. */
+const storable = (name: string): string => (/[\0\p{Cs}]/u.test(name) ? JSON.stringify(name) : name);
+
 async function connected({ host, port, isSecure, isLax, user, password }: ImapServer): Promise<ImapFlow> {
   const client = new ImapFlow({
     host,
@@ -126,6 +131,8 @@ async function connected({ host, port, isSecure, isLax, user, password }: ImapSe
     disableAutoIdle: true,
     socketTimeout: SOCKET_TIMEOUT_MS,
     maxLiteralSize: MOST_OCTETS + 1,
+    maxLineLength: MOST_LINE_OCTETS,
+    maxResponseSize: MOST_OCTETS + 2 * MOST_LINE_OCTETS,
     clientInfo: { name: 'Mansio' },
   });
   // An error of the connection is met by the command that it breaks.

@@ -3,6 +3,7 @@
 // written; with a node at work, reading waits when too many rows wait.
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { flagBit, isDeletedFlag, isKeyword } from '../mail/flags.js';
 import { summarize } from '../mail/summary.js';
 import { type BlobContent, blobOf } from '../store/blobs.js';
 import { StoreFault } from '../store/errors.js';
@@ -218,12 +219,16 @@ function* partsOf(read: readonly Read[]): Generator<readonly Read[], void> {
 }
 
 function importedMessage(message: SourceMessage, content: BlobContent, label: string | undefined): ImportedMessage {
-  const { folder, flags } = message;
+  const { folder } = message;
+  const flags = message.flags.filter(isFlag);
   const dates = [message.receivedAt, content.index.envelope.sentAt];
   const receivedAt = dates.find(isDate) ?? Date.now();
   const summary = summarize(content.index);
   return { content, envelope: { receivedAt, summary, folder, flags, ...(label !== undefined && { label }) } };
 }
+
+/** Whether an email can have the flag. A source may name anything, such as words with NUL, which the store cannot keep. */
+const isFlag = (name: string): boolean => flagBit(name) !== 0 || isDeletedFlag(name) || isKeyword(name);
 
 /** Whether a time is one that mail may have: clients read years of four digits. */
 function isDate(time: number | null | undefined): time is number {

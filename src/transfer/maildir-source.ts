@@ -1,26 +1,22 @@
 // Messages of a Maildir and its folders: directories with a dot before their names (Maildir++), or directories within each other
 // that each hold a Maildir. The date of a message is that of its file. Only files proper are read: a link may lead anywhere.
-import { constants, type Dirent } from 'node:fs';
-import { lstat, open, readdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import type { Dirent } from 'node:fs';
+import { join } from 'node:path';
 import { placesOf } from './folder-places.js';
+import { readKeywords } from './keyword-file.js';
 import { withMailLineEnds } from './line-ends.js';
-import { flagsOfName, keywordsOf, levelsOfDirectory, readExportedName, uniqueName } from './maildir-names.js';
+import { flagsOfName, levelsOfDirectory, readExportedName, uniqueName } from './maildir-names.js';
 import { type MailSource, MOST_OCTETS, type SourceFailure, type SourceItem } from './source.js';
+import { VerifiedDirectory } from './verified-directory.js';
 
 /** Levels of directories. */
 const DEEPEST = 20;
-const KEYWORD_FILE_OCTETS = 64 * 1024;
-/** Links are not followed, and a pipe without a writer is not waited for. */
-const FILE_PROPER = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-interface MaildirFolder {
-  readonly directory: string;
+/** A folder, or why its directory cannot be read. */
+type MaildirFolder = {
   /** Names from the top down. */
   readonly levels: readonly string[];
-  /** Why the directory cannot be read. */
-  readonly failure?: SourceFailure;
-}
+} & ({ readonly directory: VerifiedDirectory } | { readonly failure: SourceFailure });
 
 export class NotMaildir extends Error {
   override readonly name = 'NotMaildir';
@@ -28,7 +24,7 @@ export class NotMaildir extends Error {
 
 /** @throws NotMaildir */
 export async function maildirSource(root: string): Promise<MailSource> {
-  const folders = await foldersBelow(root, []);
+  const folders = await foldersBelow(await VerifiedDirectory.root(root), []);
   if (folders.length === 0)
     throw new NotMaildir(`${root} is no Maildir: neither it nor a directory in it has "cur" or "new"`);
   const paths = placesOf(folders);
@@ -37,13 +33,12 @@ export async function maildirSource(root: string): Promise<MailSource> {
 
   async function* items(): AsyncGenerator<SourceItem, void> {
     for (const [i, folder] of folders.entries()) {
-      const { directory } = folder;
       const { files, failures } = await filesOf(folder);
       yield* failures;
-      const keywords = keywordsOf(await keywordFile(directory));
-      for (const { subdirectory, file } of inOrder(files)) {
+      const keywords = 'directory' in folder ? await readKeywords(folder.directory) : [];
+      for (const message of inOrder(files)) {
         progress.done++;
-        yield itemOf(join(directory, subdirectory, file), paths[i]!, flagsOfName(file, keywords));
+        yield itemOf(message, paths[i]!, flagsOfName(message.file, keywords));
       }
     }
   }
@@ -51,9 +46,10 @@ export async function maildirSource(root: string): Promise<MailSource> {
   return { items, progress };
 }
 
-async function itemOf(path: string, folder: string, flags: readonly string[]): Promise<SourceItem> {
+async function itemOf(message: MessageFile, folder: string, flags: readonly string[]): Promise<SourceItem> {
+  const path = join(message.directory.path, message.file);
   try {
-    const file = await open(path, FILE_PROPER);
+    const file = await message.directory.open(message.file);
     try {
       const status = await file.stat();
       const { size, mtimeMs } = status;
@@ -61,7 +57,7 @@ async function itemOf(path: string, folder: string, flags: readonly string[]): P
       if (size === 0) return { kind: 'failure', where: path, problem: 'empty' };
       if (size > MOST_OCTETS) return { kind: 'failure', where: path, problem: `larger than ${MOST_OCTETS} octets` };
       const stored = await file.readFile();
-      const bytes = readExportedName(basename(path)) === undefined ? withMailLineEnds(stored) : stored;
+      const bytes = readExportedName(message.file) === undefined ? withMailLineEnds(stored) : stored;
       return { kind: 'message', where: path, folder, bytes, receivedAt: Math.round(mtimeMs), flags };
     } finally {
       await file.close();
@@ -75,24 +71,9 @@ function unread(path: string, error: unknown): SourceFailure {
   return { kind: 'failure', where: path, problem: (error as Error).message };
 }
 
-/** '' when there is none; what is no file, or too large to be one of keywords, counts as none. */
-async function keywordFile(directory: string): Promise<string> {
-  try {
-    const file = await open(join(directory, 'dovecot-keywords'), FILE_PROPER);
-    try {
-      const status = await file.stat();
-      return status.isFile() && status.size <= KEYWORD_FILE_OCTETS ? await file.readFile('utf8') : '';
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return '';
-  }
-}
-
 /** A directory below that cannot be read, such as one whose name is no UTF-8, is a folder with a failure. */
-async function foldersBelow(directory: string, levels: readonly string[]): Promise<MaildirFolder[]> {
-  const entries = await readdir(directory, { withFileTypes: true });
+async function foldersBelow(directory: VerifiedDirectory, levels: readonly string[]): Promise<MaildirFolder[]> {
+  const entries = await directory.entries();
   const below = entries.filter((entry) => entry.isDirectory() && !['cur', 'new', 'tmp'].includes(entry.name));
   const isMaildir = entries.some((entry) => entry.isDirectory() && (entry.name === 'cur' || entry.name === 'new'));
   const own = isMaildir ? [{ directory, levels: levels.length === 0 ? ['INBOX'] : levels }] : [];
@@ -100,12 +81,13 @@ async function foldersBelow(directory: string, levels: readonly string[]): Promi
   const found = await Promise.all(
     below
       .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map((entry) => {
-        const path = join(directory, entry.name);
+      .map(async (entry) => {
         const named = [...levels, ...levelsOf(entry)];
-        return foldersBelow(path, named).catch((error) => [
-          { directory: path, levels: named, failure: unread(path, error) },
-        ]);
+        try {
+          return await foldersBelow(await directory.child(entry.name), named);
+        } catch (error) {
+          return [{ levels: named, failure: unread(join(directory.path, entry.name), error) }];
+        }
       }),
   );
   return [...own, ...found.flat()];
@@ -116,21 +98,23 @@ function levelsOf({ name }: Dirent): readonly string[] {
 }
 
 interface MessageFile {
-  readonly subdirectory: 'cur' | 'new';
+  /** `cur` or `new`. */
+  readonly directory: VerifiedDirectory;
   readonly file: string;
 }
 
-async function filesOf({ directory, failure }: MaildirFolder) {
+async function filesOf(folder: MaildirFolder) {
   const files: MessageFile[] = [];
-  if (failure !== undefined) return { files, failures: [failure] };
+  if ('failure' in folder) return { files, failures: [folder.failure] };
   const failures: SourceFailure[] = [];
-  for (const subdirectory of ['cur', 'new'] as const) {
-    const path = join(directory, subdirectory);
+  for (const name of ['cur', 'new']) {
     try {
-      const names = (await lstat(path)).isDirectory() ? await readdir(path) : [];
-      for (const file of names) if (!file.startsWith('.')) files.push({ subdirectory, file });
+      const directory = await folder.directory.child(name);
+      for (const entry of await directory.entries())
+        if (!entry.name.startsWith('.')) files.push({ directory, file: entry.name });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') failures.push(unread(path, error));
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
+        failures.push(unread(join(folder.directory.path, name), error));
     }
   }
   return { files, failures };

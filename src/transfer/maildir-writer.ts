@@ -1,21 +1,19 @@
 // Writes messages into a Maildir and its folders (Maildir++). A message is written under tmp and then renamed into cur, so that a
-// reader sees whole messages only and an export that is ended can be run again: what is there is not written anew.
-import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+// reader sees whole messages only and an export that is ended can be run again: what is there is not written again. The directory
+// may belong to another user: links in it are neither followed nor written through.
+import { type FileHandle, lstat, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { KEYWORD_FILE, readKeywords } from './keyword-file.js';
 import {
   directoryOf,
   exportedName,
   infoOf,
   isKeywordOfDirectory,
   keywordLines,
-  keywordsOf,
   MOST_KEYWORD_LETTERS,
   readExportedName,
 } from './maildir-names.js';
-
-const KEYWORDS = 'dovecot-keywords';
+import { VerifiedDirectory } from './verified-directory.js';
 
 export interface WrittenMessage {
   readonly emailId: string;
@@ -41,17 +39,17 @@ export class MaildirFolderWriter {
   static async open(root: string, path: string): Promise<MaildirFolderWriter> {
     const name = directoryOf(path);
     const directory = join(root, name);
-    for (const part of ['cur', 'new', 'tmp']) await mkdir(join(directory, part), { recursive: true, mode: 0o700 });
-    if (name !== '') await writeFile(join(directory, 'maildirfolder'), '');
+    await makeDirectories(root, name);
+    if (name !== '') await mark(join(directory, 'maildirfolder'));
+    const folder = await VerifiedDirectory.root(directory);
     const held = new Set<string>();
     for (const part of ['cur', 'new']) {
-      for (const file of await readdir(join(directory, part))) {
+      for (const { name: file } of await (await folder.child(part)).entries()) {
         const read = readExportedName(file);
         if (read !== undefined) held.add(read.emailId);
       }
     }
-    const keywords = keywordsOf(await readFile(join(directory, KEYWORDS), 'utf8').catch(() => ''));
-    return new MaildirFolderWriter(directory, held, keywords);
+    return new MaildirFolderWriter(directory, held, await readKeywords(folder));
   }
 
   holds(emailId: string): boolean {
@@ -76,8 +74,8 @@ export class MaildirFolderWriter {
       }
     }
     if (isChanged) {
-      const file = join(this.#directory, KEYWORDS);
-      await writeFile(`${file}.new`, keywordLines(this.#keywords));
+      const file = join(this.#directory, KEYWORD_FILE);
+      await writeFresh(`${file}.new`, (handle) => handle.writeFile(keywordLines(this.#keywords)));
       await rename(`${file}.new`, file);
     }
     return left;
@@ -88,15 +86,51 @@ export class MaildirFolderWriter {
     const name = exportedName({ emailId, uid }, receivedAt, size);
     const file = join(this.#directory, 'tmp', name);
     try {
-      if (octets instanceof Uint8Array) await writeFile(file, octets, { mode: 0o600 });
-      else await pipeline(octets, createWriteStream(file, { mode: 0o600 }));
-      const seconds = receivedAt / 1000;
-      await utimes(file, seconds, seconds);
+      await writeFresh(file, async (handle) => {
+        await writeFile(handle, octets);
+        await handle.utimes(receivedAt / 1000, receivedAt / 1000);
+      });
       await rename(file, join(this.#directory, 'cur', `${name}${infoOf(flags, this.#keywords)}`));
     } catch (error) {
       await rm(file, { force: true });
       throw error;
     }
     this.#held.add(emailId);
+  }
+}
+
+/** Makes the directories of a folder. @throws Error when one of them is a link or no directory */
+async function makeDirectories(root: string, name: string): Promise<void> {
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  const directory = join(root, name);
+  for (const path of [
+    ...(name === '' ? [] : [directory]),
+    ...['cur', 'new', 'tmp'].map((part) => join(directory, part)),
+  ]) {
+    await mkdir(path, { mode: 0o700 }).catch(unlessThere);
+    if (!(await lstat(path)).isDirectory())
+      throw new Error(`${path} is a link or no directory: an export writes through none`);
+  }
+}
+
+/** Makes an empty file where there is nothing. */
+async function mark(path: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600).catch(unlessThere);
+  await file?.close();
+}
+
+function unlessThere(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'EEXIST') throw error;
+  return undefined;
+}
+
+/** Writes a new file in place of what an ended export left there; a link there is removed, not followed. */
+async function writeFresh(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+  await rm(path, { force: true });
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await write(file);
+  } finally {
+    await file.close();
   }
 }

@@ -19,7 +19,13 @@ const message = (text: string, folder = 'A', isCopy = false): SourceItem => ({
 const checkpoint = (uid: number, source = 's'): SourceItem => ({ kind: 'checkpoint', source, uidValidity: 1, uid });
 
 function played() {
-  const rows: { folder: string; hash: string; receivedAt: number; label: string | undefined }[] = [];
+  const rows: {
+    folder: string;
+    hash: string;
+    receivedAt: number;
+    label: string | undefined;
+    flags: readonly string[];
+  }[] = [];
   const positions: number[] = [];
   const refused = new Set<string>();
   const store = {
@@ -41,9 +47,9 @@ function played() {
         throw new StoreFault('store-failed', 'refused', { temporary: false });
       let added = 0;
       for (const { content, envelope } of messages) {
-        const { folder, receivedAt, label } = envelope;
+        const { folder, receivedAt, label, flags } = envelope;
         if (rows.some((row) => row.folder === folder && row.hash === content.hash)) continue;
-        rows.push({ folder, hash: content.hash, receivedAt, label });
+        rows.push({ folder, hash: content.hash, receivedAt, label, flags });
         added++;
       }
       return added;
@@ -164,4 +170,12 @@ test('a date that no mail may have gives way to that of the header', async (t) =
     store.rows.map(({ receivedAt }) => receivedAt),
     [header, header, header, 0],
   );
+});
+
+test('names that no flag may have are left out, and the message is taken', async (t) => {
+  const { store, run, failed } = played();
+  const flags = ['\\Seen', '\\deleted', 'work', 'a\0b', 'Zoë', '\ud800', 'two words', '\\Recent', 'x'.repeat(101), ''];
+  const [each] = [message('flags')];
+  t.is((await run([{ ...each, flags } as SourceItem])).imported, 1);
+  t.deepEqual([store.rows[0]?.flags, failed], [['\\Seen', '\\deleted', 'work'], []]);
 });

@@ -5,17 +5,19 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import * as fc from 'fast-check';
 import { placesOf } from '../../src/transfer/folder-places.js';
 import {
   directoryOf,
+  exportedName,
   flagsOfName,
   infoOf,
   keywordsOf,
@@ -245,10 +247,68 @@ test('links to directories and files of keywords are not followed, and a pipe ho
   execFileSync('mkfifo', [join(root, 'dovecot-keywords')]);
   const items = await read(root);
   t.deepEqual(
-    items.map((item) => item.kind === 'message' && [Buffer.from(item.bytes).toString(), item.flags]),
+    items.map((item) =>
+      item.kind === 'message' ? [Buffer.from(item.bytes).toString(), item.flags] : 'problem' in item && item.problem,
+    ),
     [
+      `${root}/new is no directory, or another one than before`,
       ['Subject: a\r\n\r\n', ['\\Seen']],
       ['Subject: b\r\n\r\n', []],
     ],
   );
+});
+
+/** Reads a Maildir, and replaces a directory by a link to that of another user after the first message. */
+async function readWithSwap(t: ExecutionContext, swapped: string) {
+  const other = maildir(temporaryDirectory('mansio-maildir-'), {
+    '1.a:2,': 'Subject: secret\n\n',
+    '2.b:2,': 'Subject: secret\n\n',
+    'cur/3.c:2,': 'Subject: secret\n\n',
+  });
+  const root = maildir(temporaryDirectory('mansio-maildir-'), {
+    'cur/1.a:2,': 'Subject: a\n\n',
+    'cur/2.b:2,': 'Subject: b\n\n',
+    '.Sub/cur/3.c:2,': 'Subject: c\n\n',
+  });
+  const source = await maildirSource(root);
+  const items: SourceItem[] = [];
+  for await (const item of source.items()) {
+    if (items.length === 0) {
+      renameSync(join(root, swapped), join(root, 'tmp'));
+      symlinkSync(other, join(root, swapped));
+    }
+    items.push(item);
+  }
+  t.false(JSON.stringify(shown(items)).includes('secret'));
+  return items.map((item) => (item.kind === 'failure' ? item.where.slice(root.length + 1) : item.kind));
+}
+
+test('a directory that is replaced by a link midway is not followed', async (t) => {
+  t.deepEqual(await readWithSwap(t, 'cur'), ['message', 'cur/2.b:2,', 'message']);
+  t.deepEqual(await readWithSwap(t, '.Sub'), ['message', 'message', '.Sub/cur']);
+});
+
+test('an export writes through no link', async (t) => {
+  const other = maildir(temporaryDirectory('mansio-maildir-'), { precious: 'kept\n' });
+  const precious = join(other, 'precious');
+  const root = maildir(temporaryDirectory('mansio-maildir-'), { '.Sub/tmp/x': '', '.Sub/cur/x': '' });
+  const message = {
+    size: 4,
+    receivedAt: DATE,
+    flags: ['work'],
+    emailId: '00000000-0000-7000-8000-000000000001',
+    uid: 1,
+  };
+  const name = exportedName(message, message.receivedAt, message.size);
+  for (const link of ['maildirfolder', 'dovecot-keywords', 'dovecot-keywords.new', `tmp/${name}`])
+    symlinkSync(precious, join(root, '.Sub', link));
+  const writer = await MaildirFolderWriter.open(root, 'Sub');
+  await writer.declare(new Set(message.flags));
+  await writer.write(message, Buffer.from('A: 1'));
+  t.is(readFileSync(precious, 'utf8'), 'kept\n');
+  t.is(readFileSync(join(root, '.Sub/cur', `${name}:2,a`), 'utf8'), 'A: 1');
+  t.is(readFileSync(join(root, '.Sub/dovecot-keywords'), 'utf8'), '0 work\n');
+  symlinkSync(other, join(root, '.Linked'));
+  await t.throwsAsync(MaildirFolderWriter.open(root, 'Linked'), { message: /\.Linked is a link or no directory/ });
+  t.deepEqual(readdirSync(other), ['precious']);
 });
