@@ -1,7 +1,7 @@
 // Compiles src, dev, test and bench to dist/ and puts the SQL migrations and the files of Swagger UI beside the code that reads
 // them, so that its package, which reports installations to a third party, is no dependency of what runs. The new dist takes
 // the place of the old at once, so a node or a test run that loads something late still finds it. When nothing has changed since
-// the last build, it stays.
+// the last build, it stays; otherwise the compiler compiles what has changed (`compiled` is its record of the rest).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,12 @@ if (existsSync('dist/made-from') && readFileSync('dist/made-from', 'utf8') === m
 
 const migrations = 'src/store/postgres/migrations';
 const fresh = 'dist.new';
+const record = `${fresh}/compiled`;
 rmSync(fresh, { recursive: true, force: true });
+if (existsSync('dist/compiled')) {
+  cpSync('dist', fresh, { recursive: true, preserveTimestamps: true });
+  removeOutdated();
+}
 cpSync(migrations, `${fresh}/${migrations}`, { recursive: true });
 for (const file of [
   'swagger-ui.css',
@@ -32,7 +37,11 @@ for (const file of [
 ]) {
   cpSync(`node_modules/swagger-ui-dist/${file}`, `${fresh}/src/gateways/http/routes/swagger-ui/${file}`);
 }
-const compiler = spawnSync('node_modules/.bin/tsc', ['-p', '.', '--outDir', fresh], { stdio: 'inherit' });
+const compiler = spawnSync(
+  'node_modules/.bin/tsc',
+  ['-p', '.', '--outDir', fresh, '--incremental', '--tsBuildInfoFile', record],
+  { stdio: 'inherit' },
+);
 if (compiler.status !== 0) {
   rmSync(fresh, { recursive: true, force: true });
   process.exit(compiler.status ?? 1);
@@ -57,4 +66,15 @@ function fingerprint() {
     hash.update(`${file} ${content.length}\n`).update(content);
   }
   return hash.digest('hex');
+}
+
+/** Removes what was compiled from files that are gone, and migrations, which are copied again. */
+function removeOutdated() {
+  rmSync(`${fresh}/${migrations}`, { recursive: true, force: true });
+  for (const entry of readdirSync(fresh, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const source = /^(.*)\.(?:js|d\.ts|js\.map)$/.exec(path.slice(fresh.length + 1))?.[1];
+    if (entry.isFile() && source !== undefined && !path.includes('/swagger-ui/') && !existsSync(`${source}.ts`))
+      rmSync(path);
+  }
 }
