@@ -52,7 +52,8 @@ export const DEFAULT_LIMITS: ImapLimits = {
   loginMs: 60_000,
   handshakeMs: 30_000,
   commandOctets: 1_048_576,
-  unauthenticatedCommandOctets: 16_384,
+  // ID with 30 pairs of the longest names and values, each octet of them escaped (RFC 2971 §3.3).
+  unauthenticatedCommandOctets: 65_536,
   lineOctets: 65_536,
   literalOctets: 262_144,
   heldOctets: 134_217_728,

@@ -267,13 +267,17 @@ test('UTF8 is for those who have enabled it', async (t) => {
   const client = await gateway.open();
   const message = new Literal('Subject: Zoë 💌\r\n\r\nx\r\n', true);
   t.regex((await client.command('APPEND Drafts UTF8 (', message, ')')).tagged, /^BAD /);
+  t.regex((await client.command('APPEND Drafts CATENATE (UTF8 (', message, '))')).tagged, /^BAD /);
   await client.command('ENABLE UTF8=ACCEPT');
   t.regex((await client.command('APPEND Drafts (\\Draft) UTF8 (', message, ')')).tagged, /^OK \[APPENDUID /);
   t.regex((await client.command('APPEND Drafts UTF8 (', message, '')).tagged, /^BAD /);
-  t.deepEqual(
-    (await emailsIn(gateway, 'drafts')).map(({ subject }) => subject),
-    ['Zoë 💌'],
-  );
+  const header = new Literal('Subject: Zoë 2\r\n', true);
+  const body = new Literal('\r\n💌\r\n');
+  const parts = ['CATENATE (UTF8 (', header, ') TEXT ', body, ')'];
+  t.regex((await client.command('APPEND Drafts ', ...parts)).tagged, /^OK \[APPENDUID /);
+  t.regex((await client.command('APPEND Drafts CATENATE (UTF8 (', body, '))')).tagged, /^BAD /);
+  t.regex((await client.command('APPEND Drafts CATENATE (UTF8 (', header, ')')).tagged, /^BAD /);
+  t.deepEqual((await emailsIn(gateway, 'drafts')).map(({ subject }) => subject).sort(), ['Zoë 2', 'Zoë 💌']);
 });
 
 test('an account has so many keywords at most', async (t) => {

@@ -55,6 +55,28 @@ test('a new name has the spelling of the levels above it, and IMAP4rev2 programs
   t.deepEqual(await made(), ['Work/a', 'Work/b', 'Work/c']);
 });
 
+test('a name that the client does not send composed is told as OLDNAME', async (t) => {
+  const { client, tagged, made } = await start(t);
+  await tagged('ENABLE IMAP4rev2');
+  const [composed, written] = ['caf\u00e9', 'cafe\u0301'];
+  const renamed = [`LIST () "/" "${composed}" ("OLDNAME" ("${written}"))`];
+  const told = async (line: string) =>
+    (await client.command(line)).untagged.filter((text) => text.includes('OLDNAME')).map(unquoted);
+  const unquoted = (text: string) =>
+    Buffer.from(text, 'latin1')
+      .toString()
+      .replace(/\(\\[^)]*\)/, '()');
+  t.deepEqual(await told(`CREATE "${written}"`), renamed);
+  t.deepEqual(await made(), [composed]);
+  t.deepEqual(await told(`SELECT "${written}"`), renamed);
+  t.deepEqual(await told(`EXAMINE "${written}"`), renamed);
+  t.deepEqual(await told(`LIST "" "${written}"`), renamed);
+  t.deepEqual(await told(`LIST "" (INBOX "${written}") RETURN (CHILDREN)`), renamed);
+  t.deepEqual(await told(`LIST "" "${composed}"`), []);
+  await tagged(`RENAME "${written}" x`);
+  t.deepEqual(await told(`RENAME x "${written}"`), renamed);
+});
+
 test('DELETE leaves what is below the mailbox, and no mail is lost', async (t) => {
   const { client, gateway, tagged, made } = await start(t);
   await tagged('CREATE a');

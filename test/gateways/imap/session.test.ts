@@ -126,6 +126,33 @@ test('ENABLE tells what is new; what is not offered is passed over', async (t) =
   t.deepEqual((await client.command('ENABLE CONDSTORE')).untagged, ['ENABLED']);
 });
 
+test('ID has 30 pairs of the longest names and values before the login, quoted or as literals', async (t) => {
+  const gateway = await startImap(t);
+  const client = await gateway.connect();
+  const pairs = (pair: (number: string) => string) =>
+    Array.from({ length: 30 }, (_, i) => pair(String(i + 10))).join(' ');
+  const escaped = (octets: number) => '\\"'.repeat(octets);
+  const quoted = pairs((number) => `"${number}${escaped(28)}" "${escaped(1024)}"`);
+  t.regex((await client.command(`ID (${quoted})`)).tagged, /^OK /);
+  const literal = (text: string) => `{${text.length}+}\r\n${text}`;
+  const literals = pairs((number) => `${literal(number.padEnd(30, 'x'))} ${literal('v'.repeat(1024))}`);
+  t.regex((await client.command(`ID (${literals})`)).tagged, /^OK /);
+});
+
+test('SEARCH has no charset but UTF-8 once UTF8=ACCEPT is enabled', async (t) => {
+  const client = await (await startImap(t)).open();
+  await client.command('SELECT INBOX');
+  t.regex((await client.command('SEARCH CHARSET US-ASCII TEXT x')).tagged, /^OK /);
+  await client.command('ENABLE UTF8=ACCEPT');
+  for (const command of ['SEARCH', 'UID SEARCH', 'SEARCH RETURN (COUNT)']) {
+    t.regex((await client.command(`${command} CHARSET US-ASCII TEXT x`)).tagged, /^BAD /);
+    t.regex((await client.command(`${command} CHARSET ISO-8859-1 TEXT x`)).tagged, /^BAD /);
+    t.regex((await client.command(`${command} CHARSET utf-8 TEXT x`)).tagged, /^OK /);
+    t.regex((await client.command(`${command} TEXT x`)).tagged, /^OK /);
+  }
+  t.regex((await client.command('SORT (DATE) US-ASCII ALL')).tagged, /^OK /);
+});
+
 test('ID names the server, its version after the login only', async (t) => {
   const gateway = await startImap(t);
   const client = await gateway.connect();

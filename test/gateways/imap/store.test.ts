@@ -97,6 +97,11 @@ test('numbers of messages that are gone are NO, UIDs are passed over, and the ot
   const byNumber = await client.command('STORE 1:3 +FLAGS (\\Seen)');
   t.regex(byNumber.tagged, /^NO \[EXPUNGEISSUED\]/);
   t.deepEqual(ofMessages(byNumber), ['1 FETCH (FLAGS (\\Seen))', '3 FETCH (FLAGS (\\Seen))']);
+  const silent = await client.command('STORE 1:3 +FLAGS.SILENT (\\Flagged)');
+  t.deepEqual(silent.untagged, []);
+  t.regex(silent.tagged, /^OK /);
+  t.regex((await client.command('STORE 2 -FLAGS.SILENT (\\Flagged)')).tagged, /^OK /);
+  await client.command('STORE 1:3 -FLAGS.SILENT (\\Flagged)');
   const byUid = await client.command('UID STORE 1:3 +FLAGS (\\Answered)');
   t.regex(byUid.tagged, /^OK /);
   t.deepEqual(byUid.untagged, [

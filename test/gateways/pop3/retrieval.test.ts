@@ -39,6 +39,7 @@ test('the top of a message, small and large', async (t) => {
     t.is(await client.listing(`TOP ${number} 0`), TOP + header);
     t.is(await client.listing(`TOP ${number} 1`), `${TOP + header}.one\r\n`);
   }
+  t.is(await client.listing(`TOP 1 ${'9'.repeat(30)}`), `${TOP + header}.one\r\ntwo\r\n`);
   t.is(await client.listing('TOP 1 100'), `${TOP + header}.one\r\ntwo\r\n`);
   t.deepEqual(
     [gateway.blobs.left, gateway.blobs.finished],

@@ -152,8 +152,10 @@ async function readParts(session: Session, stream: CommandStream, first: Command
   for (let isFirst = true; ; isFirst = false) {
     const part = catenatePart(reader, isFirst);
     if (part === undefined) return reader;
-    if (part.type === 'text') {
+    if (part.type !== 'url') {
+      if (part.type === 'utf8') refuseUnlessUtf8(session, stream);
       reader = await readLiteral(stream, incoming, { mayBeEmpty: true });
+      if (part.type === 'utf8') reader.expect(')');
       continue;
     }
     const { size, chunks } = await linkedOctets(session, part.url);

@@ -63,20 +63,22 @@ interface Listed {
 
 async function list(session: Session, args: ListArguments): Promise<Completion> {
   const { output } = session;
-  if (!args.isExtended && args.patterns[0] === '') {
+  if (!args.isExtended && args.patterns[0]?.name === '') {
     output.write(ROOT);
     return ok('LIST completed');
   }
-  const patterns = patternsOf(args.patterns.map((pattern) => args.reference + pattern));
+  const patterns = patternsOf(args.patterns.map(({ name }) => args.reference.name + name));
   const tree = await mailboxTree(session);
   const listed = await chosen(tree, patterns, args);
   const statuses = args.status === undefined ? undefined : await statusesOf(session, listed, args.status);
   const isUtf8 = takesUtf8(session);
   const childInfo = args.selection.filter((option) => option === 'SUBSCRIBED' || option === 'SPECIAL-USE');
   const withSubscribed = args.withSubscribed || args.selection.includes('SUBSCRIBED');
+  const oldNames = oldNamesOf(session, args);
   for (const { mailbox, hasSelectedBelow } of listed) {
     const { name, folder } = mailbox;
-    const extension = hasSelectedBelow ? { childInfo } : {};
+    const oldName = oldNames.get(name);
+    const extension = { ...(hasSelectedBelow && { childInfo }), ...(oldName !== undefined && { oldName }) };
     output.write(listResponse(name, attributesOf(mailbox, withSubscribed), isUtf8, extension));
     if (folder === undefined) continue;
     const status = statuses?.get(folder.id);
@@ -88,6 +90,13 @@ async function list(session: Session, args: ListArguments): Promise<Completion> 
     if (output.ready) await output.ready;
   }
   return ok('LIST completed');
+}
+
+/** Names as the client composed them, by the names of mailboxes that they stand for (RFC 9051 §6.3.9.7). */
+function oldNamesOf({ enabled }: Session, { reference, patterns }: ListArguments): ReadonlyMap<string, string> {
+  if (!enabled.has('IMAP4REV2')) return new Map();
+  const composed = patterns.map(({ name, written }) => [reference.name + name, reference.written + written] as const);
+  return new Map(composed.filter(([name, written]) => name !== written));
 }
 
 /** RFC 3501 §6.3.9: with `%` at its end also levels above subscribed mailboxes. */

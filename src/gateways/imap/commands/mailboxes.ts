@@ -35,14 +35,14 @@ export const mailboxCommands: readonly Command[] = [
 
 async function create(session: Session, { mailbox: named, uses }: CreateArguments): Promise<Completion> {
   if (uses.length > 0) return no('Every special use has its mailbox already, and no other can be given', 'USEATTR');
-  const refusal = unfit(withoutEnd(named));
+  const refusal = unfit(withoutEnd(named.name));
   if (refusal !== undefined) return refusal;
-  const name = (await mailboxTree(session)).shownBelow(withoutEnd(named));
+  const name = (await mailboxTree(session)).shownBelow(withoutEnd(named.name));
   const { context, accountId } = session;
   const outcome = await context.mailboxes.of(accountId).ask('createFolder', { name, role: 'label' });
   if (outcome.reply === undefined) return refusalCompletion(outcome.refusal);
   session.notifier?.caused({ type: 'created', folderId: outcome.reply.id, path: outcome.reply.path });
-  reportSpelling(session, withoutEnd(named), name);
+  reportSpelling(session, withoutEnd(named.written), name);
   return ok('CREATE completed', `MAILBOXID (${outcome.reply.id})`);
 }
 
@@ -64,19 +64,19 @@ async function remove(session: Session, name: string): Promise<Completion> {
 }
 
 async function rename(session: Session, { from, to: named }: RenameArguments): Promise<Completion> {
-  const refusal = unfit(withoutEnd(named));
+  const refusal = unfit(withoutEnd(named.name));
   if (refusal !== undefined) return refusal;
   const tree = await mailboxTree(session);
   const folder = tree.find(from)?.folder;
   if (folder === undefined) return noSuchMailbox();
-  if (isBelow(withoutEnd(named), folder.path)) return no('A mailbox cannot be moved below itself', 'CANNOT');
-  const to = tree.shownBelow(withoutEnd(named));
+  if (isBelow(withoutEnd(named.name), folder.path)) return no('A mailbox cannot be moved below itself', 'CANNOT');
+  const to = tree.shownBelow(withoutEnd(named.name));
   // A name may change its case, and must be another one (RFC 9051 §6.3.6).
   if (to === folder.path) return refusalCompletion('nameTaken');
   const failure = folder.role === 'inbox' ? await emptyInto(session, to) : await renameTo(session, folder.id, to);
   if (failure !== undefined) return failure;
   if (folder.role !== 'inbox') session.notifier?.caused({ type: 'renamed', folderId: folder.id, path: to });
-  reportSpelling(session, withoutEnd(named), to);
+  reportSpelling(session, withoutEnd(named.written), to);
   return ok('RENAME completed');
 }
 
@@ -124,8 +124,11 @@ function unfit(name: string): Completion | undefined {
   return isSystemName(name) && name.toLowerCase() === 'outbox' ? no('The name is reserved', 'CANNOT') : undefined;
 }
 
-/** RFC 9051 §6.3.4 and §6.3.6: the levels above the mailbox are spelled in other letters than the client has used. */
-function reportSpelling(session: Session, named: string, name: string): void {
-  if (name === named || !session.enabled.has('IMAP4REV2')) return;
-  session.output.write(listResponse(name, [], takesUtf8(session), { oldName: named }));
+/**
+ * RFC 9051 §6.3.4 and §6.3.6: the client has composed the name otherwise, or spelled the levels above the mailbox in other
+ * letters.
+ */
+function reportSpelling(session: Session, written: string, name: string): void {
+  if (name === written || !session.enabled.has('IMAP4REV2')) return;
+  session.output.write(listResponse(name, [], takesUtf8(session), { oldName: written }));
 }

@@ -4,8 +4,9 @@ import { bad, type Completion, ok } from '../completion.js';
 import type { FetchAttribute } from '../grammar/fetch.js';
 import { type NotifyArguments, type NotifyEvent, type NotifyGroup, notifyArguments } from '../grammar/notify.js';
 import { statusOf } from '../notifications/folder-differences.js';
-import { Notifications, notifyStyle, readFolders } from '../notifications/notifications.js';
+import { Notifications, readFolders } from '../notifications/notifications.js';
 import { isOfSelected, NotifyRules } from '../notifications/notify-rules.js';
+import { takesUtf8 } from '../responses/list.js';
 import type { Session } from '../session.js';
 
 const OF_MESSAGES: ReadonlySet<NotifyEvent> = new Set(['MessageNew', 'MessageExpunge', 'FlagChange']);
@@ -34,7 +35,7 @@ async function notify(session: Session, { groups, withStatus }: NotifyArguments)
     const { output, selected } = session;
     for (const folder of folders.values()) {
       if (folder.id === selected?.folderId || !rules.eventsOf(folder).has('MessageNew')) continue;
-      output.write(statusOf(folder, notifyStyle(session)));
+      output.write(statusOf(folder, takesUtf8(session)));
       if (output.ready) await output.ready;
     }
   }

@@ -16,7 +16,7 @@ const searchCommand = command<SearchArguments>({
   states: ['selected'],
   hasUidForm: true,
   holdsExpunge: ({ key }, isUid) => !isUid || hasSequenceNumbers(key),
-  parse: (reader, session) => searchArguments(reader, session.context.limits),
+  parse: (reader, session) => searchArguments(reader, session.context.limits, !session.enabled.has('UTF8=ACCEPT')),
   run(session, { charset, key, returns }, isUid) {
     const answered = answerSearch(session, { name: 'SEARCH', isUid, charset, key, returns });
     return answered === undefined ? COMPLETED : answered.then(() => COMPLETED);

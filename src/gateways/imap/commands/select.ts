@@ -54,12 +54,12 @@ async function select(session: Session, args: SelectArguments, isReadOnly: boole
     output.line('* OK [CLOSED] The mailbox before is closed');
   }
   if (condstore || qresync !== undefined) session.enable('CONDSTORE');
-  const found = (await mailboxTree(session)).find(mailbox);
+  const found = (await mailboxTree(session)).find(mailbox.name);
   const mirror = found?.folder === undefined ? undefined : await context.mirrors.open(accountId, found.folder.id);
   if (found === undefined || mirror === undefined) return noSuchMailbox();
   const view = new ClientView(mirror);
   // Of the moment at which the view was made: what comes while the owner is asked is told after it.
-  const state = stateResponses(session, { found, name: mailbox, view, isReadOnly });
+  const state = stateResponses(session, { found, written: mailbox.written, view, isReadOnly });
   let vanished: string | undefined;
   try {
     vanished = await vanishedSince(context.mailboxes.of(accountId), view, qresync);
@@ -67,7 +67,7 @@ async function select(session: Session, args: SelectArguments, isReadOnly: boole
     view.close();
     throw err;
   }
-  session.select({ folderId: mirror.folderId, name: mailbox, isReadOnly, view });
+  session.select({ folderId: mirror.folderId, name: mailbox.name, isReadOnly, view });
   output.write(state);
   if (qresync !== undefined && vanished !== undefined) await writeResync(session, view, qresync, vanished);
   return isReadOnly ? ok('EXAMINE completed', 'READ-ONLY') : ok('SELECT completed', 'READ-WRITE');
@@ -76,12 +76,12 @@ async function select(session: Session, args: SelectArguments, isReadOnly: boole
 interface Opened {
   readonly found: TreeMailbox;
   /** As the client wrote it. */
-  readonly name: string;
+  readonly written: string;
   readonly view: FolderView;
   readonly isReadOnly: boolean;
 }
 
-function stateResponses(session: Session, { found, name, view, isReadOnly }: Opened): string {
+function stateResponses(session: Session, { found, written, view, isReadOnly }: Opened): string {
   const { mirror, count } = view;
   const isRev2 = session.enabled.has('IMAP4REV2');
   let text = flagsResponses(mirror, isReadOnly) + sizeResponses(count, isRev2);
@@ -93,7 +93,7 @@ function stateResponses(session: Session, { found, name, view, isReadOnly }: Ope
   text += `* OK [${highestModseq(view)}] Highest modseq\r\n`;
   text += `* OK [MAILBOXID (${mirror.folderId})] Id of the mailbox\r\n`;
   if (!isRev2) return text;
-  const extension = found.name === name ? {} : { oldName: name };
+  const extension = found.name === written ? {} : { oldName: written };
   return text + listResponse(found.name, attributesOf(found, true), takesUtf8(session), extension);
 }
 

@@ -43,8 +43,9 @@ async function store(session: Session, args: StoreArguments, isUid: boolean): Pr
   if (settle === undefined) view.flagsTold(modified.size === 0 ? uids : view.uidsAt(stored));
   else settle(aloneUntil === view.mirror.modseq);
   if (!args.isSilent || session.enabled.has('CONDSTORE')) await answer(session, stored, args, isUid);
-  // UIDs that are gone are passed over; sequence numbers of such messages are not (RFC 2180 §4.2).
-  const isComplete = isUid || (positions.length === named.length && view.presentAt(stored).length === stored.length);
+  // UIDs that are gone are passed over; sequence numbers of such messages are not, unless no answer is expected (RFC 2180 §4.2).
+  const isComplete =
+    isUid || args.isSilent || (positions.length === named.length && view.presentAt(stored).length === stored.length);
   return completionOf(view, modified, isUid, isComplete);
 }
 

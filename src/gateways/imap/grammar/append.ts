@@ -18,8 +18,10 @@ export interface MessageOptions {
 
 export type CatenatePart =
   | { readonly type: 'url'; readonly url: string }
-  /** The literal comes next. */
-  | { readonly type: 'text' };
+  /** The literal comes next; of `utf8` it is `UTF8 (~{…})` (RFC 6855 §4), with `)` behind it. */
+  | { readonly type: 'text' | 'utf8' };
+
+const UTF8_BEGINS = 'UTF8 (';
 
 /** Behind the mailbox, or behind the message before: the space, and all up to the message. */
 export function messageOptions(reader: CommandReader): MessageOptions {
@@ -44,14 +46,15 @@ export function catenatePart(reader: CommandReader, isFirst: boolean): CatenateP
     reader.space();
   }
   if (reader.accept('URL ')) return { type: 'url', url: reader.astring() };
-  reader.expect('TEXT ');
+  const isUtf8 = reader.accept(UTF8_BEGINS);
+  if (!isUtf8) reader.expect('TEXT ');
   endOfText(reader);
-  return { type: 'text' };
+  return { type: isUtf8 ? 'utf8' : 'text' };
 }
 
 function messageData(reader: CommandReader): MessageOptions['data'] {
   if (reader.accept('CATENATE (')) return 'catenate';
-  const data = reader.accept('UTF8 (') ? 'utf8' : 'literal';
+  const data = reader.accept(UTF8_BEGINS) ? 'utf8' : 'literal';
   endOfText(reader);
   return data;
 }

@@ -1,6 +1,6 @@
 // The arguments of LIST, LSUB and STATUS (RFC 9051 §6.3.9 and §6.3.11, RFC 5258, RFC 5819). Names are decoded: composed Unicode,
 // whatever the encoding on the wire.
-import type { CommandReader } from '../wire/command-reader.js';
+import type { CommandReader, NamedMailbox } from '../wire/command-reader.js';
 import { entryNames } from './metadata.js';
 
 const STATUS_ITEMS = [
@@ -23,8 +23,8 @@ type Selection = (typeof SELECTIONS)[number];
 
 export interface ListArguments {
   readonly selection: readonly Selection[];
-  readonly reference: string;
-  readonly patterns: readonly string[];
+  readonly reference: NamedMailbox;
+  readonly patterns: readonly NamedMailbox[];
   /** Return options. */
   readonly withSubscribed: boolean;
   readonly withChildren: boolean;
@@ -54,7 +54,7 @@ const MOST_PATTERNS = 100;
 export function listArguments(reader: CommandReader): ListArguments {
   const hasSelection = reader.isListNext;
   const selection = hasSelection ? selectionOptions(reader) : [];
-  const reference = reader.mailbox();
+  const reference = reader.namedMailbox();
   reader.space();
   const hasPatterns = reader.isListNext;
   const patterns = hasPatterns ? patternList(reader) : [reader.mailboxPattern()];
@@ -66,7 +66,7 @@ export function listArguments(reader: CommandReader): ListArguments {
 export function lsubArguments(reader: CommandReader): LsubArguments {
   const reference = reader.mailbox();
   reader.space();
-  return { reference, pattern: reader.mailboxPattern() };
+  return { reference, pattern: reader.mailboxPattern().name };
 }
 
 export function statusArguments(reader: CommandReader): StatusArguments {
@@ -101,7 +101,7 @@ function selectionOptions(reader: CommandReader): Selection[] {
   return [...chosen];
 }
 
-function patternList(reader: CommandReader): string[] {
+function patternList(reader: CommandReader): NamedMailbox[] {
   let count = 0;
   return reader.list(() => {
     if (++count > MOST_PATTERNS) throw reader.fault(`expected no more than ${MOST_PATTERNS} patterns`);

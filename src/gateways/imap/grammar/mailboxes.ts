@@ -1,19 +1,19 @@
 // The arguments of CREATE and RENAME (RFC 9051 §6.3.4 and §6.3.6, RFC 6154 §3).
-import type { CommandReader } from '../wire/command-reader.js';
+import type { CommandReader, NamedMailbox } from '../wire/command-reader.js';
 
 export interface CreateArguments {
-  readonly mailbox: string;
+  readonly mailbox: NamedMailbox;
   /** Special uses with their backslash, as written. */
   readonly uses: readonly string[];
 }
 
 export interface RenameArguments {
   readonly from: string;
-  readonly to: string;
+  readonly to: NamedMailbox;
 }
 
 export function createArguments(reader: CommandReader): CreateArguments {
-  const mailbox = reader.mailbox();
+  const mailbox = reader.namedMailbox();
   const uses: string[] = [];
   if (!reader.isAtEnd) {
     reader.space();
@@ -28,7 +28,7 @@ export function createArguments(reader: CommandReader): CreateArguments {
 export function renameArguments(reader: CommandReader): RenameArguments {
   const from = reader.mailbox();
   reader.space();
-  return { from, to: reader.mailbox() };
+  return { from, to: reader.namedMailbox() };
 }
 
 function useAttribute(reader: CommandReader): string {

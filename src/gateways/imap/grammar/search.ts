@@ -39,12 +39,18 @@ export interface ThreadArguments {
 
 type SearchLimits = Pick<CommandReader['limits'], 'searchKeys'>;
 
-export function searchArguments(reader: CommandReader, limits: SearchLimits = reader.limits): SearchArguments {
+/** `takesCharset`: false once UTF8=ACCEPT is enabled, when all texts are UTF-8 and another label contradicts them (RFC 6855 §3). */
+export function searchArguments(
+  reader: CommandReader,
+  limits: SearchLimits = reader.limits,
+  takesCharset = true,
+): SearchArguments {
   const returns = returnOptions(reader);
   if (returns !== undefined) reader.space();
   let charset = UTF_8;
   if (reader.accept('CHARSET ')) {
     charset = charsetNamed(reader);
+    if (!takesCharset && charset !== UTF_8) throw reader.fault('expected no charset beside UTF8=ACCEPT');
     reader.space();
   }
   return { returns, charset, key: searchProgram(reader, charset, limits.searchKeys) };

@@ -1,5 +1,5 @@
 // The arguments of SELECT and EXAMINE (RFC 9051 §6.3.2, RFC 7162 §3.1.8 and §3.2.5).
-import type { CommandReader } from '../wire/command-reader.js';
+import type { CommandReader, NamedMailbox } from '../wire/command-reader.js';
 import { knownSet, type SequenceRange } from './sequence-set.js';
 
 export interface ResyncArguments {
@@ -14,13 +14,13 @@ export interface ResyncArguments {
 }
 
 export interface SelectArguments {
-  readonly mailbox: string;
+  readonly mailbox: NamedMailbox;
   readonly condstore: boolean;
   readonly qresync: ResyncArguments | undefined;
 }
 
 export function selectArguments(reader: CommandReader): SelectArguments {
-  const mailbox = reader.mailbox();
+  const mailbox = reader.namedMailbox();
   let condstore = false;
   let qresync: ResyncArguments | undefined;
   if (!reader.isAtEnd) {

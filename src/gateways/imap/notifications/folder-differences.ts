@@ -7,11 +7,7 @@ import { listResponse } from '../responses/list.js';
 import { type FolderStatus, statusResponse } from '../responses/status.js';
 import type { NotifyRules } from './notify-rules.js';
 
-export interface NotifyStyle {
-  readonly isUtf8: boolean;
-  /** The client knows modseqs. */
-  readonly hasCondstore: boolean;
-}
+const STATUS_ITEMS: readonly StatusItem[] = ['MESSAGES', 'UIDNEXT', 'UIDVALIDITY', 'UNSEEN', 'HIGHESTMODSEQ'];
 
 export type Folders = ReadonlyMap<string, FolderStatus>;
 
@@ -21,35 +17,33 @@ export function differences(
   before: Folders,
   after: Folders,
   selectedId: string | undefined,
-  style: NotifyStyle,
+  isUtf8: boolean,
 ): string[] {
   const responses: string[] = [];
   for (const folder of before.values()) {
     if (!after.has(folder.id) && rules.eventsOf(folder).has('MailboxName'))
-      responses.push(listed(folder, style, ['\\NonExistent']));
+      responses.push(listed(folder, isUtf8, ['\\NonExistent']));
   }
   for (const folder of after.values()) {
     const old = before.get(folder.id);
     const events = rules.eventsOf(folder);
     if (old === undefined || old.path !== folder.path) {
       const isWanted = events.has('MailboxName') || (old !== undefined && rules.eventsOf(old).has('MailboxName'));
-      if (isWanted) responses.push(listed(folder, style, attributesOf(folder), old));
+      if (isWanted) responses.push(listed(folder, isUtf8, attributesOf(folder), old));
     }
     if (old !== undefined && old.isSubscribed !== folder.isSubscribed) {
       if (events.has('SubscriptionChange') || rules.eventsOf(old).has('SubscriptionChange')) {
-        responses.push(listed(folder, style, attributesOf(folder)));
+        responses.push(listed(folder, isUtf8, attributesOf(folder)));
       }
     }
-    if (folder.id !== selectedId && hasNewMessages(old, folder, events)) responses.push(statusOf(folder, style));
+    if (folder.id !== selectedId && hasNewMessages(old, folder, events)) responses.push(statusOf(folder, isUtf8));
   }
   return responses;
 }
 
-/** The state of a mailbox whose messages changed. */
-export function statusOf(folder: FolderStatus, { isUtf8, hasCondstore }: NotifyStyle): string {
-  const items: StatusItem[] = ['MESSAGES', 'UIDNEXT', 'UIDVALIDITY', 'UNSEEN'];
-  if (hasCondstore) items.push('HIGHESTMODSEQ');
-  return statusResponse(shownName(folder), items, folder, { isUtf8, appendLimit: 0 });
+/** The state of a mailbox whose messages changed, with the modseq whether or not the client has asked for modseqs (RFC 5465 §3.1). */
+export function statusOf(folder: FolderStatus, isUtf8: boolean): string {
+  return statusResponse(shownName(folder), STATUS_ITEMS, folder, { isUtf8, appendLimit: 0 });
 }
 
 /** As LIST shows it. */
@@ -68,12 +62,7 @@ function hasNewMessages(
   return events.has(haveComeOrGone ? 'MessageNew' : 'FlagChange');
 }
 
-function listed(
-  folder: FolderStatus,
-  { isUtf8 }: NotifyStyle,
-  attributes: readonly string[],
-  old?: FolderStatus,
-): string {
+function listed(folder: FolderStatus, isUtf8: boolean, attributes: readonly string[], old?: FolderStatus): string {
   return listResponse(shownName(folder), attributes, isUtf8, old === undefined ? {} : { oldName: shownName(old) });
 }
 

@@ -14,7 +14,7 @@ import { writeSearchUpdates } from '../search/updating-searches.js';
 import type { Notifier, OwnChange, Session } from '../session.js';
 import type { AccountListener } from '../view/account-events.js';
 import type { FolderView } from '../view/folder-view.js';
-import { differences, type Folders, type NotifyStyle, shownName } from './folder-differences.js';
+import { differences, type Folders, shownName } from './folder-differences.js';
 import { KnownFolders } from './known-folders.js';
 import type { NotifyRules } from './notify-rules.js';
 
@@ -28,11 +28,6 @@ export async function readFolders({ context, accountId }: Session): Promise<Read
   const { reply } = await context.mailboxes.of(accountId).ask('folderStatus', {});
   return new Map(reply!.folders.map((folder) => [folder.id, folder]));
 }
-
-export const notifyStyle = (session: Session): NotifyStyle => ({
-  isUtf8: takesUtf8(session),
-  hasCondstore: session.enabled.has('CONDSTORE'),
-});
 
 export class Notifications implements Notifier, AccountListener {
   readonly #session: Session;
@@ -169,7 +164,7 @@ export class Notifications implements Notifier, AccountListener {
     const after = await readFolders(session);
     if (this.#isOver) return;
     const before = this.#folders.before(after);
-    const responses = differences(this.#rules, before, after, session.selected?.folderId, notifyStyle(session));
+    const responses = differences(this.#rules, before, after, session.selected?.folderId, takesUtf8(session));
     this.#folders.sent(after);
     responses.push(...this.#takeAnnotations());
     for (const response of responses) {

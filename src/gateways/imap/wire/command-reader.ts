@@ -14,6 +14,14 @@ export class CommandSyntaxError extends Error {
 /** What the grammar bounds while it reads. */
 export type ReaderLimits = Pick<ImapLimits, 'nesting' | 'searchKeys' | 'sequenceRanges'>;
 
+/** INBOX is in upper case in both. */
+export interface NamedMailbox {
+  /** Composed (NFC), as names of mailboxes are compared and kept. */
+  readonly name: string;
+  /** The same name as the client sent it, decoded: OLDNAME where it differs (RFC 9051 §5.1, §6.3.2). */
+  readonly written: string;
+}
+
 export interface ReaderOptions {
   readonly limits?: ReaderLimits;
   /** Names of mailboxes are UTF-8: IMAP4rev2 or UTF8=ACCEPT is enabled. Else modified UTF-7. */
@@ -172,16 +180,20 @@ export class CommandReader {
    * @throws Refused NO when the name is not modified UTF-7
    */
   mailbox(): string {
-    const text = this.#astring();
-    const name = this.#mailboxText(text);
-    if (name === undefined) throw new Refused(no('The name of the mailbox is not modified UTF-7', 'CANNOT'));
-    return name;
+    return this.namedMailbox().name;
+  }
+
+  /** `mailbox`, and the name as the client composed it. @throws Refused NO when the name is not modified UTF-7 */
+  namedMailbox(): NamedMailbox {
+    const named = this.#mailboxText(this.#astring());
+    if (named === undefined) throw new Refused(no('The name of the mailbox is not modified UTF-7', 'CANNOT'));
+    return named;
   }
 
   /** `list-mailbox`: a name with wildcards, decoded where it is modified UTF-7. */
-  mailboxPattern(): string {
+  mailboxPattern(): NamedMailbox {
     const text = this.#isString() ? this.#string() : this.#run(LIST, 'a name of a mailbox');
-    return this.#mailboxText(text) ?? text;
+    return this.#mailboxText(text) ?? { name: text, written: text };
   }
 
   /** `( item item … )`, at least `least` items. Counts nesting. As at Dovecot, a space may stand inside of either parenthesis. */
@@ -309,11 +321,12 @@ export class CommandReader {
     return octets.toString('utf8');
   }
 
-  #mailboxText(text: string): string | undefined {
+  #mailboxText(text: string): NamedMailbox | undefined {
     const isPlain = this.isUtf8 || EIGHT_BIT.test(text) || !text.includes('&');
-    const name = isPlain ? this.#unicode(text) : decodeModifiedUtf7(text);
-    if (name === undefined) return undefined;
-    return inInboxCase(name.normalize('NFC'));
+    const decoded = isPlain ? this.#unicode(text) : decodeModifiedUtf7(text);
+    if (decoded === undefined) return undefined;
+    const written = inInboxCase(decoded);
+    return { name: written.normalize('NFC'), written };
   }
 }
 

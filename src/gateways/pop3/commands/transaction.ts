@@ -94,7 +94,7 @@ function messageOf(maildrop: Maildrop, argument: string): MaildropMessage {
 
 /** @throws Refused */
 function numberOf(argument: string): number {
-  if (!/^\d{1,10}$/.test(argument)) throw new RefusedCommand(err('A number is expected'));
+  if (!/^\d+$/.test(argument)) throw new RefusedCommand(err('A number is expected'));
   return Number(argument);
 }
 

@@ -196,11 +196,14 @@ refuses('the options of a message', messageOptions, [
 reads<CatenatePart | undefined>('the first part of CATENATE', (reader) => catenatePart(reader, true), [
   ['URL "/INBOX/;UID=1"', { type: 'url', url: '/INBOX/;UID=1' }],
   ['text ', { type: 'text' }],
+  ['utf8 (', { type: 'utf8' }],
 ]);
 refuses('the first part of CATENATE', (reader) => catenatePart(reader, true), [
   '',
   ')',
   ' URL x',
+  'UTF8 ',
+  'UTF8 (x',
   'URL',
   'TEXT',
   'TEXT x',

@@ -16,15 +16,21 @@ import {
   renameArguments,
 } from '../../../../src/gateways/imap/grammar/mailboxes.js';
 import { type SelectArguments, selectArguments } from '../../../../src/gateways/imap/grammar/select.js';
-import { CommandSyntaxError, createReader } from '../../../../src/gateways/imap/wire/command-reader.js';
+import {
+  CommandSyntaxError,
+  createReader,
+  type NamedMailbox,
+} from '../../../../src/gateways/imap/wire/command-reader.js';
 import { mailboxName } from '../../../../src/gateways/imap/wire/format.js';
 import { readWhole } from './reading.js';
 import { reads, refuses } from './tables.js';
 
+const named = (name: string, written = name): NamedMailbox => ({ name, written });
+
 const list: ListArguments = {
   selection: [],
-  reference: '',
-  patterns: ['*'],
+  reference: named(''),
+  patterns: [named('*')],
   withSubscribed: false,
   withChildren: false,
   withSpecialUse: false,
@@ -36,10 +42,10 @@ const extended: ListArguments = { ...list, isExtended: true };
 
 reads<ListArguments>('LIST', listArguments, [
   ['"" *', list],
-  ['"" ""', { ...list, patterns: [''] }],
-  ['"Zo&AOs-/" "a %"', { ...list, reference: 'Zoë/', patterns: ['a %'] }],
-  ['inbox %', { ...list, reference: 'INBOX', patterns: ['%'] }],
-  ['"" ("INBOX" "Drafts" Sent/%)', { ...extended, patterns: ['INBOX', 'Drafts', 'Sent/%'] }],
+  ['"" ""', { ...list, patterns: [named('')] }],
+  ['"Zo&AOs-/" "a %"', { ...list, reference: named('Zoë/'), patterns: [named('a %')] }],
+  ['inbox %', { ...list, reference: named('INBOX'), patterns: [named('%')] }],
+  ['"" ("INBOX" "Drafts" Sent/%)', { ...extended, patterns: [named('INBOX'), named('Drafts'), named('Sent/%')] }],
   ['() "" *', extended],
   ['(SUBSCRIBED) "" *', { ...extended, selection: ['SUBSCRIBED'] }],
   [
@@ -114,18 +120,18 @@ refuses('STATUS', statusArguments, [
   '* (MESSAGES)',
 ]);
 
-const selected: SelectArguments = { mailbox: 'INBOX', condstore: false, qresync: undefined };
+const selected: SelectArguments = { mailbox: named('INBOX'), condstore: false, qresync: undefined };
 const resync = { uidValidity: 67_890_007, modseq: 20_050_715, knownUids: undefined, seqMatch: undefined };
 reads<SelectArguments>('SELECT', selectArguments, [
   ['inbox', selected],
-  ['"Zo&AOs-"', { ...selected, mailbox: 'Zoë' }],
+  ['"Zo&AOs-"', { ...selected, mailbox: named('Zoë') }],
   ['INBOX (condstore)', { ...selected, condstore: true }],
   ['INBOX (QRESYNC (67890007 20050715))', { ...selected, qresync: resync }],
   ['INBOX (QRESYNC (67890007 0))', { ...selected, qresync: { ...resync, modseq: 0 } }],
   [
     'INBOX (CONDSTORE QRESYNC (67890007 20050715 41,43:211))',
     {
-      mailbox: 'INBOX',
+      mailbox: named('INBOX'),
       condstore: true,
       qresync: {
         ...resync,
@@ -179,13 +185,14 @@ refuses('SELECT', selectArguments, [
 ]);
 
 reads<CreateArguments>('CREATE', createArguments, [
-  ['a', { mailbox: 'a', uses: [] }],
-  ['a/b/', { mailbox: 'a/b/', uses: [] }],
-  ['a (use (\\Sent \\drafts))', { mailbox: 'a', uses: ['\\Sent', '\\drafts'] }],
-  ['a (USE ())', { mailbox: 'a', uses: [] }],
+  ['a', { mailbox: named('a'), uses: [] }],
+  ['"cafe\u0301"', { mailbox: named('caf\u00e9', 'cafe\u0301'), uses: [] }],
+  ['a/b/', { mailbox: named('a/b/'), uses: [] }],
+  ['a (use (\\Sent \\drafts))', { mailbox: named('a'), uses: ['\\Sent', '\\drafts'] }],
+  ['a (USE ())', { mailbox: named('a'), uses: [] }],
 ]);
 refuses('CREATE', createArguments, ['', 'a ()', 'a (X)', 'a (USE \\Sent)', 'a (USE (Sent))', 'a b', 'a*']);
-reads<RenameArguments>('RENAME', renameArguments, [['inbox "a b"', { from: 'INBOX', to: 'a b' }]]);
+reads<RenameArguments>('RENAME', renameArguments, [['inbox "a b"', { from: 'INBOX', to: named('a b') }]]);
 refuses('RENAME', renameArguments, ['a', 'a ', 'a b c', 'a %']);
 
 test('every SELECT with QRESYNC is read as it was printed', (t) => {
@@ -207,7 +214,7 @@ test('every SELECT with QRESYNC is read as it was printed', (t) => {
         ...(seqMatch === undefined ? [] : [`(${shown(seqMatch.sequenceNumbers)} ${shown(seqMatch.uids)})`]),
       ];
       t.deepEqual(readWhole(selectArguments, `x (QRESYNC (${parts.join(' ')}))`), {
-        mailbox: 'x',
+        mailbox: named('x'),
         condstore: false,
         qresync,
       });
@@ -240,7 +247,11 @@ test('every LIST is read as it was printed', (t) => {
       const reference = mailboxName(command.reference, isUtf8);
       const text = `(${command.selection.join(' ')}) ${reference} (${patterns}) RETURN (${options.join(' ')})`;
       const reader = createReader(text, { isUtf8 });
-      t.deepEqual(listArguments(reader), { ...command, isExtended: true });
+      const { reference: prefix, patterns: read, ...rest } = listArguments(reader);
+      t.deepEqual(
+        { ...rest, reference: prefix.name, patterns: read.map(({ name }) => name) },
+        { ...command, isExtended: true },
+      );
       t.true(reader.isAtEnd);
     }),
     { numRuns: 300 },

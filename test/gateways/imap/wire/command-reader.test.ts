@@ -155,7 +155,7 @@ holds(
 );
 holds(
   'a pattern of mailboxes',
-  (reader) => reader.mailboxPattern(),
+  (reader) => reader.mailboxPattern().name,
   {
     '%': '%',
     '*': '*',
