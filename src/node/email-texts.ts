@@ -1,4 +1,4 @@
-// The words of messages for the actors: the text body of a blob as the decoder of the gateways gives it, and the names in its
+// The words of messages for the actors: both bodies of a blob as the decoder of the gateways gives them, and the names in its
 // header. It has a decoder of its own, so that a burst of deliveries never keeps a reader of mail waiting.
 import type { BodyText, EmailTexts, SearchableTexts, StoredMessage } from '../actors/mailbox/email-texts.js';
 import { verbatimText } from '../decode/body-parts.js';
@@ -85,10 +85,10 @@ export function openEmailTexts(
   };
 }
 
-/** Sections of the text body that hold markup come out as words: so do those of a message of markup alone. */
+/** Both bodies as one text: what is only in the HTML is found too. Markup comes out as words. */
 function ofWords(index: MessageIndex): MessageIndex {
   const { textSections, htmlSections } = index;
-  return { ...index, textSections: textSections.length > 0 ? textSections : htmlSections, htmlSections: [] };
+  return { ...index, textSections: [...new Set([...textSections, ...htmlSections])], htmlSections: [] };
 }
 
 const within =

@@ -3,6 +3,7 @@ import test from 'ava';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { openEmailTexts } from '../../src/node/email-texts.js';
 import { ALICE, FakeBlobs } from '../gateways/http/fakes.js';
+import { caseMessage } from '../mail/cases.js';
 
 const HEAD = 'From: a@b.test\r\nMIME-Version: 1.0\r\n';
 
@@ -23,6 +24,25 @@ test('text, html alone, encoded text, no body, a large body, and no blob', async
   const large = await textOf(`${HEAD}\r\n${'word '.repeat(400_000)}\r\n`);
   t.true(large.startsWith('word word') && large.length <= 256 * 1024);
   t.deepEqual(await texts.text(ALICE, '0'.repeat(64)), { text: '', extent: 'whole' });
+});
+
+test('words of the plain text and of the HTML, each part once', async (t) => {
+  const blobs = new FakeBlobs();
+  const texts = openEmailTexts(blobs);
+  t.teardown(() => texts.close());
+  const raw = caseMessage('html-only-words');
+  const stored = { accountId: ALICE, blob: blobs.add(raw, indexMessage(raw)) };
+  const linesOf = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
+  const both = ['Please use a mail program that shows HTML.', 'Harvest of boysenberries begins on Monday'];
+  const trimmed = (text: string) => linesOf(text).map((line) => line.trim());
+  t.deepEqual(trimmed((await texts.text(ALICE, stored.blob)).text), both);
+  t.deepEqual(trimmed((await texts.longText(ALICE, stored.blob)).text), both);
+  t.deepEqual(trimmed(String((await texts.searchable([stored]))[0]!.body)), both);
+
+  const footer = '--b\r\nContent-Type: text/html\r\n\r\n<p>page\r\n--b\r\n\r\nfooter\r\n--b--\r\n';
+  const list = Buffer.from(`${HEAD}Content-Type: multipart/mixed; boundary=b\r\n\r\n${footer}`);
+  const { text } = await texts.text(ALICE, blobs.add(list, indexMessage(list)));
+  t.deepEqual(trimmed(text), ['page', 'footer']);
 });
 
 test('a long body is cut and says so, and can be had at length', async (t) => {

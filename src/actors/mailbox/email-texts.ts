@@ -7,7 +7,7 @@ export interface SearchableTexts {
   readonly recipients: string;
   /** File names of attachments. */
   readonly attachments: string;
-  /** Text, or its octets in valid UTF-8, which nobody changes. */
+  /** Words of both bodies, or the octets of a text in valid UTF-8, which nobody changes. */
   readonly body: string | Buffer;
 }
 
@@ -24,7 +24,7 @@ export interface BodyText {
 }
 
 export interface EmailTexts {
-  /** Decoded text of the message body, at most 256 kB; '' when there is none. @throws StoreFault */
+  /** The words of the text body and of the HTML body, at most 256 kB; '' when there is none. @throws StoreFault */
   text(accountId: string, blob: string): Promise<BodyText>;
   /** As much of it as is shown to people: of at most 8 MiB of the message. @throws StoreFault */
   longText(accountId: string, blob: string): Promise<BodyText>;

@@ -1,0 +1,98 @@
+// Messages of the kinds that people receive, through a whole node: what REST shows of them, and what each face finds.
+import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
+import test from 'ava';
+import { SmtpSender } from '../../bench/support/smtp-load.js';
+import { type CaseName, caseMessage } from '../mail/cases.js';
+import { imapFlow } from '../support/imap-programs.js';
+import {
+  accountOn,
+  type EmailList,
+  MailboxClient,
+  port,
+  type ShownEmail,
+  type TestAccount,
+} from '../support/mailbox-client.js';
+import { startTestNode, type TestNode } from '../support/node.js';
+
+let node: TestNode;
+
+test.before(async () => {
+  node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
+});
+
+test.after.always(async (t) => {
+  t.is((await node?.stop())?.code, 0);
+});
+
+async function deliver(to: string, ...messages: readonly Buffer[]): Promise<void> {
+  const sender = await SmtpSender.open('127.0.0.1', port(node, 'mx'));
+  for (const message of messages) {
+    const stuffed = message.toString('latin1').replace(/^\./gm, '..');
+    const data = Buffer.from(`${stuffed}\r\n.\r\n`, 'latin1');
+    if (!(await sender.send('ann@remote.test', [to], data))) throw new Error('refused');
+  }
+  sender.close();
+}
+
+interface Shown extends ShownEmail {
+  readonly htmlBody: string;
+  readonly preview: string;
+}
+
+/** The list item and the detail of a case that a new account got. */
+async function shown(user: TestAccount, name: CaseName): Promise<Shown> {
+  await deliver(user.email, caseMessage(name));
+  const client = new MailboxClient(node, user.key);
+  const [email] = await client.inbox();
+  return { ...email!, ...(await client.get<Shown>(`/api/emails/${email!.id}`)) };
+}
+
+async function foundOverImap(user: TestAccount, query: object): Promise<readonly number[]> {
+  const imap = imapFlow(node, user, false);
+  await imap.connect();
+  await imap.mailboxOpen('INBOX');
+  const found = await imap.search(query);
+  await imap.logout();
+  return found || [];
+}
+
+test('words that only the HTML has are found by REST, hub, IMAP and filters', async (t) => {
+  const user = await accountOn(node, 'words');
+  const client = new MailboxClient(node, user.key);
+  const rule = { name: 'fruit', isEnabled: true, priority: 1, bodyContains: 'boysenberries', markAsRead: true };
+  t.is((await client.request('POST', '/api/filters', rule)).status, 201);
+  await deliver(user.email, caseMessage('html-only-words'));
+  t.deepEqual(
+    (await client.inbox()).map(({ subject, isRead }) => [subject, isRead]),
+    [['newsletter', true]],
+  );
+  for (const word of ['boysenberries', 'program']) {
+    t.is((await client.get<EmailList>(`/api/emails/search?q=${word}`)).totalCount, 1);
+    t.deepEqual(await foundOverImap(user, { body: word }), [1]);
+    t.deepEqual(await foundOverImap(user, { text: word }), [1]);
+  }
+  const hub = new HubConnectionBuilder()
+    .withUrl(`http://127.0.0.1:${port(node, 'http')}/hubs/email`, { accessTokenFactory: () => user.key })
+    .configureLogging(LogLevel.None)
+    .build();
+  await hub.start();
+  const { total } = await hub.invoke<{ total: number }>('Subscribe', { q: 'boysenberries' });
+  t.is(total, 1);
+  await hub.stop();
+});
+
+test('an alternative in an alternative', async (t) => {
+  const user = await accountOn(node, 'nested');
+  const { textBody, htmlBody, preview, attachments } = await shown(user, 'nested-alternative');
+  t.is(textBody.trim(), 'plain quagga');
+  t.regex(htmlBody, /okapi/);
+  t.is(preview, 'plain quagga');
+  t.deepEqual(
+    attachments.map(({ fileName, size }) => [fileName, size]),
+    [['dot.png', 8]],
+  );
+  const client = new MailboxClient(node, user.key);
+  for (const word of ['quagga', 'okapi']) {
+    t.is((await client.get<EmailList>(`/api/emails/search?q=${word}`)).totalCount, 1);
+  }
+});
