@@ -47,6 +47,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
     [
       'smtp-client/',
       'bounds/',
+      'compose/rewritten-message',
       'dns/',
       'ids/',
       'mail/',

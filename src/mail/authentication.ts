@@ -40,6 +40,6 @@ export type Sign = (
   /** The domain that signs; A-labels, lower case. */
   domain: string,
   open: () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  /** SHA-256 of the message: a signature that was made lately is given again. */
-  hash: string,
+  /** Names the octets of the message, such as their SHA-256: a signature that was made lately is given again. */
+  name: string,
 ) => Promise<string>;

@@ -1,11 +1,10 @@
-// Lines of more than 998 octets: servers may refuse them (RFC 5321 §4.5.3.1.6), and some cut them, which breaks signatures.
-// This finds the long lines of a message and the parts that need another transfer encoding to have none. The decoded content
-// of a part stays the same octet for octet. Signed and encrypted parts are not changed (RFC 1847 §2.1).
-import { headerLines } from './header-lines.js';
-import type { IndexedPart, MessageIndex } from './message-index.js';
+// Finds the lines of a message that have more than 998 octets: servers may refuse them (RFC 5321 §4.5.3.1.6), and some cut them,
+// which breaks signatures. What is rewritten so that none is left: lines of headers are folded, bodies of parts get another
+// transfer encoding. Signed parts are not changed (RFC 1847 §2.1).
+import { LONGEST_LINE } from './header-folding.js';
+import type { MessageIndex } from './message-index.js';
+import { encodingFor, type PartEdit, partRegions } from './part-edits.js';
 
-/** RFC 5322 §2.1.1, without CRLF. */
-const LONGEST_LINE = 998;
 const LF = 0x0a;
 
 /** Finds long lines in pieces of any size; lines end in CRLF. */
@@ -36,56 +35,19 @@ export class LongLines {
   }
 }
 
-/** A part whose body is written in another transfer encoding. Offsets as in the index. */
-export interface Reencoding {
-  readonly headerStart: number;
-  readonly bodyStart: number;
-  readonly bodyEnd: number;
-  readonly from: string;
-  readonly to: 'quoted-printable' | 'base64';
-  /** The header of the part is the header of a message: it needs MIME-Version. */
-  readonly isMessage: boolean;
-}
-
-const ENCODINGS = new Set(['7bit', '8bit', 'binary', 'quoted-printable', 'base64']);
-
-/** In the order of the message; undefined when a long line is not in the body of a part that may be encoded. */
-export function reencodings(index: MessageIndex, longLines: readonly number[]): readonly Reencoding[] | undefined {
-  if (index.truncated.length > 0) return undefined;
-  const found: Reencoding[] = [];
-  const leaves = leavesOf(index.root, true);
-  for (const start of longLines) {
-    while (leaves.length > 0 && leaves[0]!.bodyEnd <= start) leaves.shift();
-    const leaf = leaves[0];
-    if (leaf === undefined || leaf.bodyStart > start || leaf.to === undefined) return undefined;
-    if (found.at(-1)?.bodyStart !== leaf.bodyStart) found.push({ ...leaf, to: leaf.to });
+/** In the order of the message; undefined when a long line is in no part that may be changed. */
+export function longLineEdits(index: MessageIndex, starts: readonly number[]): readonly PartEdit[] | undefined {
+  const edits = new Map<object, PartEdit>();
+  const regions = partRegions(index);
+  let region = regions.shift();
+  for (const start of starts) {
+    while (region !== undefined && region.end <= start) region = regions.shift();
+    if (region === undefined || region.start > start || region.isSigned) return undefined;
+    const { part, isMessage, kind } = region;
+    const to = kind === 'body' ? encodingFor(part) : undefined;
+    if (kind === 'body' && to === undefined) return undefined;
+    const known = edits.get(part);
+    edits.set(part, { ...(known ?? { part, isMessage }), ...(kind === 'body' ? { to } : { isFolded: true }) });
   }
-  return found;
-}
-
-type Leaf = Omit<Reencoding, 'to'> & { readonly to: Reencoding['to'] | undefined };
-
-function leavesOf(part: IndexedPart, isMessage: boolean, isSealed = false): Leaf[] {
-  const { type, subtype, parts, encoding } = part;
-  if (parts.length > 0) {
-    const seals = isSealed || (type === 'multipart' && (subtype === 'signed' || subtype === 'encrypted'));
-    return parts.flatMap((child) => leavesOf(child, type === 'message', seals));
-  }
-  const { headerStart, bodyStart, bodyEnd } = part;
-  const isOpen = !isSealed && type !== 'message' && type !== 'multipart' && ENCODINGS.has(encoding);
-  const to = !isOpen ? undefined : encoding === 'base64' || type !== 'text' ? 'base64' : 'quoted-printable';
-  return [{ headerStart, bodyStart, bodyEnd, from: encoding, to, isMessage }];
-}
-
-const EMPTY_LINE = '\r\n';
-
-/** The header of a part with its new encoding; undefined when the header does not end in an empty line. */
-export function reencodedHeader(header: Buffer, { to, isMessage }: Pick<Reencoding, 'to' | 'isMessage'>) {
-  const text = header.toString('latin1');
-  if (text !== EMPTY_LINE && !text.endsWith(`\r\n${EMPTY_LINE}`)) return undefined;
-  const lines = headerLines(header);
-  const kept = lines.filter(({ name }) => name !== 'content-transfer-encoding');
-  const version = isMessage && !lines.some(({ name }) => name === 'mime-version') ? 'MIME-Version: 1.0\r\n' : '';
-  const fields = kept.map(({ start, end }) => text.slice(start, end)).join('');
-  return Buffer.from(`${fields}${version}Content-Transfer-Encoding: ${to}\r\n${EMPTY_LINE}`, 'latin1');
+  return [...edits.values()];
 }

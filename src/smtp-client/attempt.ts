@@ -7,17 +7,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveryTask } from '../actors/delivery/courier.js';
 import type { Dns } from '../dns/resolver.js';
 import { type DeliveryStatus, faultStatus, isClosing, isRecipientLimit, replyStatus } from '../mail/delivery-status.js';
+import type { SevenBitObstacle } from '../mail/seven-bit.js';
 import type { StsPolicy } from '../store/sts-policies.js';
 import type { AttemptLog, Tried } from './attempt-log.js';
 import type { HostHealth } from './host-health.js';
 import type { CourierLimits } from './limits.js';
 import { type Exchanger, hostAddresses, mailExchangers } from './mail-exchangers.js';
 import type { CourierMeter } from './meter.js';
-import type { OutgoingMessage } from './outgoing-message.js';
 import type { HostRules } from './own-hosts.js';
 import type { SessionPool } from './pool.js';
 import type { RecipientResults, TaskRecipient } from './recipient-results.js';
 import { type ClientSession, openSession, SessionFailure, type TlsPolicy } from './session.js';
+import type { SignedForm, SignedForms } from './signed-forms.js';
 import { allowsHost } from './sts-policy.js';
 import type { TransactionResult } from './transaction.js';
 
@@ -37,13 +38,22 @@ export interface Common {
 
 export interface Mail {
   readonly task: DeliveryTask;
-  readonly content: OutgoingMessage;
-  readonly prefix: string;
+  readonly forms: SignedForms;
   readonly policy: StsPolicy | undefined;
   /** Also when the attempt has taken its time. */
   readonly signal: AbortSignal;
   readonly log: AttemptLog;
 }
+
+const UNREAD = faultStatus('unread', 'the stored message could not be read');
+
+/** Why a message is not converted. */
+const OBSTACLES: Readonly<Record<SevenBitObstacle, string>> = {
+  signed: 'a signed part has 8-bit octets and must not be changed',
+  fixed: 'a part with 8-bit octets must not be encoded',
+  header: 'an address or a boundary in it has 8-bit octets',
+  unread: 'it has too many parts to be converted',
+};
 
 /** A host that may be connected to again within it is waited for. */
 const SHORT_WAIT_MS = 2_000;
@@ -168,21 +178,26 @@ export class Attempt {
     isTrusted: boolean,
   ): Promise<boolean | undefined> {
     const { pool, limits, health, meter } = this.#common;
-    const { content, prefix, task, log } = this.#mail;
+    const { task, log } = this.#mail;
     const host = session.host;
-    const unfit = this.#unfit(session);
-    if (unfit !== undefined) {
+    const form = await this.#formFor(session).catch((error: unknown) => {
+      pool.release(session, true);
+      this.#results.noteAll(UNREAD, host);
+      throw error;
+    });
+    if ('kind' in form) {
       pool.release(session, true);
       const pending = this.#results.pending;
-      this.#results.settleAll(unfit, host);
+      this.#results.settleAll(form, host);
       log.add(
         tried,
         started,
-        unfit,
-        pending.map((addressee) => [addressee, unfit]),
+        form,
+        pending.map((addressee) => [addressee, form]),
       );
       return false;
     }
+    const { content, prefix } = form;
     let rest = this.#results.pending;
     const statuses = new Map<TaskRecipient, DeliveryStatus>();
     let decided: DeliveryStatus | undefined;
@@ -195,7 +210,7 @@ export class Attempt {
           {
             sender: task.sender,
             recipients: batch.map(({ address }) => address),
-            isInternational: this.#isInternational(batch),
+            isInternational: content.hasUtf8Header || this.#isInternational(batch),
             prefix,
             content,
           },
@@ -217,7 +232,7 @@ export class Attempt {
       }
     } catch (error) {
       isReusable = false;
-      this.#results.noteAll(faultStatus('unread', 'the stored message could not be read'), host);
+      this.#results.noteAll(UNREAD, host);
       throw error;
     } finally {
       pool.release(session, isReusable);
@@ -253,27 +268,29 @@ export class Attempt {
     return limited;
   }
 
-  /** The status when the server lacks an extension that the message needs. */
-  #unfit(session: ClientSession): DeliveryStatus | undefined {
-    const { content, prefix } = this.#mail;
-    const size = prefix.length + content.size;
+  /** The message as the server can take it, or the status when it cannot. @throws what reading the message throws */
+  async #formFor(session: ClientSession): Promise<SignedForm | DeliveryStatus> {
+    const { forms } = this.#mail;
     const { largestMessage, host } = session;
-    if (largestMessage > 0 && size > largestMessage) {
-      return faultStatus('too-large', `the message has ${size} octets, ${host} takes ${largestMessage}`);
+    const hasUtf8 = session.supports('SMTPUTF8');
+    const needsUtf8 = `the message needs SMTPUTF8, which ${host} does not know`;
+    if (!hasUtf8 && this.#isInternational(this.#results.pending)) return faultStatus('no-smtputf8', needsUtf8);
+    const { isEightBit, hasUtf8Header } = forms.original.content;
+    const isUtf8Missing = hasUtf8Header && !hasUtf8;
+    const fits = !isUtf8Missing && (!isEightBit || session.supports('8BITMIME'));
+    const form = fits ? forms.original : await forms.sevenBit();
+    if (typeof form === 'string') {
+      if (isUtf8Missing) return faultStatus('no-smtputf8', needsUtf8);
+      return faultStatus('no-8bitmime', `the message needs 8BITMIME, which ${host} does not know: ${OBSTACLES[form]}`);
     }
-    if (this.#isInternational(this.#results.pending) && !session.supports('SMTPUTF8')) {
-      return faultStatus('no-smtputf8', `the message needs SMTPUTF8, which ${host} does not know`);
-    }
-    if (content.isEightBit && !session.supports('8BITMIME')) {
-      return faultStatus('no-8bitmime', `the message needs 8BITMIME, which ${host} does not know`);
-    }
-    return undefined;
+    const size = form.prefix.length + form.content.size;
+    if (largestMessage === 0 || size <= largestMessage) return form;
+    return faultStatus('too-large', `the message has ${size} octets, ${host} takes ${largestMessage}`);
   }
 
   #isInternational(addressees: readonly TaskRecipient[]): boolean {
-    const { content, task } = this.#mail;
-    if (content.hasUtf8Header || !isAsciiText(task.sender)) return true;
-    return addressees.some(({ address }) => !isAsciiText(address));
+    const { sender } = this.#mail.task;
+    return !isAsciiText(sender) || addressees.some(({ address }) => !isAsciiText(address));
   }
 
   #target(host: string, address: string) {

@@ -20,6 +20,7 @@ import { type OutgoingMessage, OutgoingMessages } from './outgoing-message.js';
 import { hostRules, type OwnHost } from './own-hosts.js';
 import { SessionPool } from './pool.js';
 import { RecipientResults, type TaskRecipient } from './recipient-results.js';
+import { SignedForms } from './signed-forms.js';
 import { createStsPolicies } from './sts.js';
 
 export interface SmtpCourierOptions {
@@ -86,12 +87,12 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
   const underWay = new Set<Promise<unknown>>();
   let isClosing = false;
 
-  async function signature(task: DeliveryTask, content: OutgoingMessage): Promise<string> {
+  async function signature(task: DeliveryTask, content: OutgoingMessage, name: string): Promise<string> {
     if (sign === undefined) return '';
     const domains = signingDomains(task, content);
     try {
       for (const domain of domains) {
-        const lines = await sign(domain, () => content.chunks(), task.blob);
+        const lines = await sign(domain, () => content.chunks(), name);
         if (!HEADER_LINES.test(lines)) throw new Error('the signature is no header field');
         if (lines !== '') return lines;
       }
@@ -103,6 +104,16 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
       log.error({ accountId, outboundId, domains, err: error }, 'message not signed');
       return '';
     }
+  }
+
+  async function formsOf(task: DeliveryTask): Promise<SignedForms> {
+    const content = await messages.of(task.blob, task.size);
+    const original = { content, prefix: await signature(task, content, task.blob) };
+    return new SignedForms(original, async () => {
+      const converted = await messages.inSevenBits(task.blob, content);
+      if (typeof converted === 'string') return converted;
+      return { content: converted, prefix: await signature(task, converted, `${task.blob} 7bit`) };
+    });
   }
 
   async function attempt(task: DeliveryTask): Promise<DeliveryReport> {
@@ -119,12 +130,8 @@ export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
     const end = endOf(task);
     try {
       const isLiteral = task.domain.startsWith('[');
-      const [content, policy] = await Promise.all([
-        messages.of(task.blob, task.size),
-        isLiteral ? undefined : sts.policyOf(task.domain),
-      ]);
-      const prefix = await signature(task, content);
-      const mail = { task: { ...task, sender }, content, prefix, policy, signal: end.signal, log: attempts };
+      const [forms, policy] = await Promise.all([formsOf(task), isLiteral ? undefined : sts.policyOf(task.domain)]);
+      const mail = { task: { ...task, sender }, forms, policy, signal: end.signal, log: attempts };
       try {
         await new Attempt(common, mail, results).run();
       } catch (error) {

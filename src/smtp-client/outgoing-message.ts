@@ -1,9 +1,13 @@
 // The message as it is sent: its octets, read from the blob store as the connection takes them, and the extensions it needs,
-// found by reading it once. Small messages are kept in memory for a while: one message often goes to many domains.
+// found by reading it once. Small messages are kept in memory for a while: one message often goes to many domains. For servers
+// without 8BITMIME a message has another form (mail/seven-bit), which is written as it is sent; what is stored stays.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
+import { rewrittenMessage, UnwritableHeader } from '../compose/rewritten-message.js';
 import { authorsOf } from '../mail/author-domains.js';
 import { headerLines } from '../mail/header-lines.js';
+import { MimeIndexer } from '../mail/mime-index/indexer.js';
+import { EightBitRegions, type SevenBitObstacle, sevenBitEdits } from '../mail/seven-bit.js';
 import type { BlobStore } from '../store/blobs.js';
 
 export interface OutgoingMessage {
@@ -62,11 +66,36 @@ export class OutgoingMessages {
     return read;
   }
 
+  /** The same message without octets above 127, or why there is none. @throws StoreFault */
+  async inSevenBits(blob: string, message: OutgoingMessage): Promise<OutgoingMessage | SevenBitObstacle> {
+    const key = `${blob} 7bit`;
+    const kept = this.#small.get(key);
+    if (kept !== undefined) return kept;
+    const chunks = await sevenBitChunks(message);
+    if (typeof chunks === 'string') return chunks;
+    const needs = { isEightBit: false, hasUtf8Header: false, authorDomains: message.authorDomains };
+    try {
+      let size = 0;
+      const pieces: Uint8Array[] = [];
+      for await (const piece of chunks()) {
+        size += piece.length;
+        if (message.whole !== undefined) pieces.push(piece);
+      }
+      if (message.whole === undefined) return { ...needs, size, whole: undefined, isPlain: false, chunks };
+      const content = inMemory(Buffer.concat(pieces), needs);
+      this.#small.set(key, content);
+      return content;
+    } catch (error) {
+      if (error instanceof UnwritableHeader) return 'header';
+      throw error;
+    }
+  }
+
   async #readSmall(blob: string, size: number): Promise<OutgoingMessage> {
     const whole = size === 0 ? new Uint8Array(0) : await this.#blobs.read(blob, 0, size);
     const scan = new NeedsScan();
     scan.add(whole);
-    const content = { size, ...scan.needs(), whole, isPlain: isPlain(whole), chunks: () => once(whole) };
+    const content = inMemory(whole, scan.needs());
     this.#small.set(blob, content);
     return content;
   }
@@ -83,6 +112,33 @@ export class OutgoingMessages {
     return { size, ...needs, whole: undefined, isPlain: false, chunks };
   }
 }
+
+const inMemory = (whole: Uint8Array, needs: Needs): OutgoingMessage => ({
+  ...needs,
+  size: whole.length,
+  whole,
+  isPlain: isPlain(whole),
+  chunks: () => once(whole),
+});
+
+/** Reads the message twice before it gives any. */
+async function sevenBitChunks(message: OutgoingMessage): Promise<OutgoingMessage['chunks'] | SevenBitObstacle> {
+  const indexer = new MimeIndexer();
+  for await (const piece of message.chunks()) indexer.push(piece);
+  const index = indexer.finish();
+  const regions = new EightBitRegions(index);
+  for await (const piece of message.chunks()) regions.push(piece);
+  const edits = sevenBitEdits(index, regions);
+  if (typeof edits === 'string') return edits;
+  return async function* () {
+    // What is between parts is for nobody to read (RFC 2046 §5.1.1).
+    for await (const piece of rewrittenMessage(message, edits)) yield isAscii(piece) ? piece : withoutEightBit(piece);
+  };
+}
+
+const QUESTION_MARK = 63;
+const withoutEightBit = (octets: Uint8Array): Uint8Array =>
+  octets.map((octet) => (octet > 127 ? QUESTION_MARK : octet));
 
 function isPlain({ buffer, byteOffset, length }: Uint8Array): boolean {
   const octets = Buffer.from(buffer, byteOffset, length);

@@ -65,7 +65,7 @@ const REFUSALS: Readonly<Record<SmtpRefusal, SmtpReply>> = {
   noSender: { code: 550, text: '5.6.0 Several authors in From need a Sender' },
   malformedFrom: { code: 550, text: '5.6.0 From or Sender stands twice or is no list of mailboxes' },
   malformedHeader: { code: 550, text: '5.6.0 The header has a line that is no part of a field' },
-  longLine: { code: 550, text: '5.6.0 A line has more than 998 octets and cannot be encoded' },
+  longLine: { code: 550, text: '5.6.0 A line has more than 998 octets and can be neither folded nor encoded' },
   unknownRecipient: { code: 550, text: '5.1.1 No such mailbox' },
   unqualifiedDomain: { code: 550, text: '5.1.2 The domain is not fully qualified' },
 };

@@ -1,5 +1,5 @@
-// Submitted lines that are too long: parts encoded anew, before anybody signs them, or the message refused. The content is
-// read back by Python's parser.
+// Submitted lines that are too long: headers folded and parts encoded, before anybody signs them, or the message refused. The
+// content is read back by Python's parser.
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
 import { LongLines } from '../../../src/mail/long-lines.js';
@@ -90,16 +90,31 @@ test('long lines that cannot be helped are refused', async (t) => {
   const mixed = (type: string, part: string) =>
     `${HEADER}MIME-Version: 1.0\r\nContent-Type: ${type}; boundary=b\r\n\r\n--b\r\n${part}\r\n--b--\r\n`;
   const refused = [
-    `${HEADER}X: ${'x'.repeat(996)}\r\n\r\nbody`,
+    `${HEADER}X: ${'x'.repeat(998)}\r\n\r\nbody`,
+    mixed('multipart/signed', `X: ${'word '.repeat(300)}end\r\n\r\nx`),
     mixed('multipart/signed', `\r\n${LONG}`),
     mixed('multipart/mixed', `Content-Type: message/partial\r\n\r\n${LONG}`),
     mixed('multipart/mixed', `Content-Transfer-Encoding: x-uuencode\r\n\r\n${LONG}`),
-    mixed('multipart/mixed', `X: ${LONG}\r\n\r\nx`),
+    mixed('multipart/mixed', `X: ${'x'.repeat(998)}\r\n\r\nx`),
     `${mixed('multipart/mixed', '\r\nx')}${LONG}`,
   ];
   for (const message of refused) t.is(await send(client, message), '550 5.6.0', message.slice(0, 300));
   t.is(queued.length, 0);
   t.is(spool.reserved, 0);
+});
+
+test('long header lines are folded, of the message and of its parts, also where bodies are encoded', async (t) => {
+  const { address, queued } = await listenForSubmission(t);
+  const client = await signedIn(address);
+  const to = Array.from({ length: 60 }, (_, i) => `"Person ${i}" <person.${i}@peer.test>`).join(', ');
+  const message =
+    `${HEADER}To: ${to}\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n` +
+    `X-Part: ${'word '.repeat(300)}end\r\n\r\n${LONG}\r\n--b--`;
+  t.is(await send(client, message), '250 2.0.0');
+  const stored = queued[0]!.body;
+  t.true(longest(stored) <= 78);
+  const unfolded = stored.replace(/\r\n(?=[ \t])/g, '');
+  t.true(unfolded.includes(`\r\nTo: ${to}\r\n`) && unfolded.includes(`\r\nX-Part: ${'word '.repeat(300)}end\r\n`));
 });
 
 test('lines of 998 octets stay as they are', async (t) => {

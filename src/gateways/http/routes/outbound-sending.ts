@@ -323,7 +323,9 @@ async function shortened(content: SpooledContent, newWriter: () => SpoolWriter):
   } catch (error) {
     content.release();
     if (!(error instanceof UnencodableLine)) throw error;
-    throw new Problem(400, { detail: 'A line of the header, or of a signed part, has more than 998 octets.' });
+    throw new Problem(400, {
+      detail: 'A line of the header that cannot be folded, or of a signed part, has more than 998 octets.',
+    });
   }
 }
 

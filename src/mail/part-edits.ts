@@ -1,0 +1,75 @@
+// The parts of a message as regions of octets, and how a part is rewritten: its header folded or without 8-bit octets, its body in
+// another transfer encoding. The decoded content of a part stays the same octet for octet.
+import { asciiHeader } from './ascii-header.js';
+import { foldedHeader } from './header-folding.js';
+import { headerLines } from './header-lines.js';
+import type { IndexedPart, MessageIndex } from './message-index.js';
+
+/** The header of a part, or the body of one that has no parts. Offsets as in the index. */
+export interface PartRegion {
+  readonly kind: 'header' | 'body';
+  readonly start: number;
+  readonly end: number;
+  readonly part: IndexedPart;
+  /** Its header is the header of a message: an encoding in it needs MIME-Version. */
+  readonly isMessage: boolean;
+  /** Within a multipart/signed: no octet of it may change. */
+  readonly isSigned: boolean;
+}
+
+/** In the order of the message; the header alone when the index does not have all parts. */
+export function partRegions(index: MessageIndex): PartRegion[] {
+  if (index.truncated.includes('header')) return [];
+  const regions = regionsOf(index.root, true, false);
+  return index.truncated.some((limit) => limit !== 'addresses') ? regions.slice(0, 1) : regions;
+}
+
+function regionsOf(part: IndexedPart, isMessage: boolean, isSigned: boolean): PartRegion[] {
+  const { headerStart, bodyStart, bodyEnd, parts } = part;
+  const about = { part, isMessage, isSigned };
+  const header: PartRegion = { kind: 'header', start: headerStart, end: bodyStart, ...about };
+  if (parts.length === 0) return [header, { kind: 'body', start: bodyStart, end: bodyEnd, ...about }];
+  const signs = isSigned || (part.type === 'multipart' && part.subtype === 'signed');
+  return [header, ...parts.flatMap((child) => regionsOf(child, part.type === 'message', signs))];
+}
+
+export type EncodedAs = 'quoted-printable' | 'base64';
+
+/** How a part is rewritten; what is absent stays. */
+export interface PartEdit {
+  readonly part: IndexedPart;
+  readonly isMessage: boolean;
+  readonly isFolded?: boolean;
+  /** The header has no octet above 127 afterwards. */
+  readonly isAscii?: boolean;
+  /** `7bit` for a label alone: the body stays. */
+  readonly to?: EncodedAs | '7bit' | undefined;
+}
+
+const ENCODINGS = new Set(['7bit', '8bit', 'binary', 'quoted-printable', 'base64']);
+/** The encoding that a body without parts may get; undefined when it must stay. */
+export function encodingFor({ type, encoding }: IndexedPart): EncodedAs | undefined {
+  // RFC 2045 §6.4: messages are not encoded.
+  if (type === 'multipart' || type === 'message' || !ENCODINGS.has(encoding)) return undefined;
+  return encoding === 'base64' || type !== 'text' ? 'base64' : 'quoted-printable';
+}
+
+const EMPTY_LINE = '\r\n';
+
+/** The header of a part as the edit wants it; undefined when it cannot be written so. */
+export function editedHeader(header: Buffer, { part, isMessage, isFolded, isAscii, to }: PartEdit): Buffer | undefined {
+  let edited: Buffer | undefined = to === undefined ? header : relabelled(header, to, isMessage);
+  if (isAscii && edited !== undefined) edited = asciiHeader(edited, part.params['charset']);
+  return (isFolded || isAscii) && edited !== undefined ? foldedHeader(edited) : edited;
+}
+
+/** Undefined when the header does not end in an empty line. */
+function relabelled(header: Buffer, to: string, isMessage: boolean): Buffer | undefined {
+  const text = header.toString('latin1');
+  if (text !== EMPTY_LINE && !text.endsWith(`\r\n${EMPTY_LINE}`)) return undefined;
+  const lines = headerLines(header);
+  const kept = lines.filter(({ name }) => name !== 'content-transfer-encoding');
+  const version = isMessage && !lines.some(({ name }) => name === 'mime-version') ? 'MIME-Version: 1.0\r\n' : '';
+  const fields = kept.map(({ start, end }) => text.slice(start, end)).join('');
+  return Buffer.from(`${fields}${version}Content-Transfer-Encoding: ${to}\r\n${EMPTY_LINE}`, 'latin1');
+}
