@@ -129,7 +129,7 @@ export function readConfig(env: Environment = process.env): Config {
   ];
   ports.forEach((key, i) => {
     for (const other of ports.slice(0, i)) {
-      const apart = () => values[key] === 0 || values[key] !== values[other];
+      const apart = () => values[key] === 0 || values[key] === 'off' || values[key] !== values[other];
       agree([key, other], apart, key, `a port other than ${VARIABLES[other].name}`);
     }
   });
@@ -213,7 +213,7 @@ function keptNodeId(dataDir: string): string | undefined {
 
 /** What clients are told when MANSIO_PUBLIC_URL is not set; '' when the port is picked at the start. */
 function listenerUrl({ httpBind: bind, httpPort, roles, hostname: host }: Config): string {
-  if (httpPort === 0 || !roles.has('api')) return '';
+  if (httpPort === 0 || httpPort === 'off' || !roles.has('api')) return '';
   const name = bind === '0.0.0.0' || bind === '::' ? host : bind.includes(':') ? `[${bind}]` : bind;
   return `http://${name}:${httpPort}`;
 }

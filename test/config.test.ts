@@ -18,6 +18,11 @@ const problemsOf = (env: Record<string, string>) => {
   }
 };
 
+const PORTS = [
+  ...(['httpPort', 'metricsPort', 'mxPort', 'submissionPort', 'submissionsPort'] as const),
+  ...(['imapPort', 'imapsPort', 'pop3Port', 'pop3sPort'] as const),
+];
+
 test('nothing configured is the demo', (t) => {
   const config = readConfig({});
   t.true(config.demo);
@@ -173,7 +178,7 @@ test('values are held to what is accepted', (t) => {
       'file:///',
       'https://a,',
     ],
-    MANSIO_METRICS_PORT: ['-1', '65536', 'off'],
+    MANSIO_METRICS_PORT: ['-1', '65536', 'none'],
     OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318', 'grpc://h:4317', 'http://u:p@h', 'http://h?x=1'],
   };
   for (const [name, values] of Object.entries(wrong)) {
@@ -212,11 +217,24 @@ test('lists of servers and networks, and ports that are off', (t) => {
   });
   t.deepEqual(config.natsUrl, ['nats://127.0.0.1:4222', 'tls://u:hunter2@nats.example.org']);
   t.deepEqual(config.proxyNetworks, ['10.0.0.0/8', '192.0.2.7/32', '2001:db8::/32', '::1/128', '0.0.0.0/0']);
-  t.is(config.metricsPort, 0);
+  t.is(config.metricsPort, 'off');
   t.is(config.otlpEndpoint, 'http://127.0.0.1:4318');
+  for (const key of PORTS) {
+    const name = `MANSIO_${key.replace('Port', '').toUpperCase()}_PORT`;
+    t.is(readConfig({ [name]: 'OFF' })[key], 'off', name);
+    t.like(
+      describeConfig({ [name]: 'off' }).find((row) => row.name === name),
+      { value: 'off', source: 'environment' },
+    );
+  }
+  t.deepEqual(problemsOf({ MANSIO_IMAP_PORT: 'off', MANSIO_POP3_PORT: 'off' }), []);
+  t.is(describeConfig({ MANSIO_HTTP_PORT: 'off' }).find(({ name }) => name === 'MANSIO_PUBLIC_URL')?.value, '');
   t.is(readConfig({ MANSIO_METRICS_PORT: '9090' }).metricsPort, 9090);
   const none = readConfig({});
-  t.deepEqual([none.natsUrl, none.proxyNetworks, none.metricsPort, none.otlpEndpoint], [undefined, [], 0, undefined]);
+  t.deepEqual(
+    [none.natsUrl, none.proxyNetworks, none.metricsPort, none.otlpEndpoint],
+    [undefined, [], 'off', undefined],
+  );
 });
 
 test('a node without mailboxes needs others that have them', (t) => {

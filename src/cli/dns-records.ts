@@ -71,7 +71,7 @@ function txt(name: string, text: string): DnsRecord {
 
 function mailExchanger(domain: string, address: string | undefined, notes: Set<string>): readonly DnsRecord[] {
   if (address === undefined) {
-    notes.add('MX: no node has the role mx');
+    notes.add('MX: no node takes mail in (role mx, MANSIO_MX_PORT)');
     return [];
   }
   const host = hostOf(address);

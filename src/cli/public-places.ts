@@ -24,6 +24,8 @@ function nodeOf(config: Config): KnownNode {
     ...(roles.has('imap') && { imap: config.imapPort, imaps: config.imapsPort }),
     ...(roles.has('pop3') && { pop3: config.pop3Port, pop3s: config.pop3sPort }),
   };
-  const listeners = Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, `:${port}`]));
+  const listeners = Object.fromEntries(
+    Object.entries(ports).flatMap(([name, port]) => (port === 'off' ? [] : [[name, `:${port}`]])),
+  );
   return { state: 'serving', expired: false, listeners: registration(config, listeners) };
 }

@@ -1,6 +1,16 @@
 // The settings of names, listeners and TLS: a part of the table in variables.ts.
 import { hostname } from 'node:os';
-import { domain, hostPort, httpUrl, ipAddress, networkList, port, readableFiles } from './values.js';
+import {
+  domain,
+  hostPort,
+  httpUrl,
+  ipAddress,
+  type ListenerPort,
+  listenerPort,
+  metricsPort,
+  networkList,
+  readableFiles,
+} from './values.js';
 import { variable } from './variable.js';
 
 type List = readonly string[];
@@ -37,54 +47,58 @@ export const listeners = {
     'Base URL of the API for clients. The OpenAPI document names it; without it the document names the address it was read from.',
     { byDefault: 'the HTTP listener' },
   ),
-  httpPort: variable('MANSIO_HTTP_PORT', 8080, port, 'Port of REST, hub and health. 0 picks a free port.'),
-  metricsPort: variable(
-    'MANSIO_METRICS_PORT',
-    0,
-    port,
-    'Port of [metrics](metrics.md) in the Prometheus text format; it asks for no credential. 0 opens none.',
-    { byDefault: '`0`: off' },
+  httpPort: variable<ListenerPort, ListenerPort>(
+    'MANSIO_HTTP_PORT',
+    8080,
+    listenerPort,
+    'Port of REST, hub and health. 0 picks a free port; `off` opens none, and health is on the metrics port.',
   ),
-  mxPort: variable(
+  metricsPort: variable<ListenerPort, ListenerPort>(
+    'MANSIO_METRICS_PORT',
+    'off',
+    metricsPort,
+    'Port of [metrics](metrics.md) in the Prometheus text format; it asks for no credential. 0 is off.',
+  ),
+  mxPort: variable<ListenerPort, ListenerPort>(
     'MANSIO_MX_PORT',
     2525,
-    port,
+    listenerPort,
     'Port on which other mail servers deliver. 0 picks a free port; 25 needs root or the right to bind low ports.',
   ),
-  submissionPort: variable(
+  submissionPort: variable<ListenerPort, ListenerPort>(
     'MANSIO_SUBMISSION_PORT',
     2587,
-    port,
+    listenerPort,
     'Port of submission with STARTTLS. 0 picks a free port; 587 needs root or the right to bind low ports.',
   ),
-  submissionsPort: variable(
+  submissionsPort: variable<ListenerPort, ListenerPort>(
     'MANSIO_SUBMISSIONS_PORT',
     2465,
-    port,
+    listenerPort,
     'Port of submission with TLS from the start. 0 picks a free port; 465 needs root or the right to bind low ports.',
   ),
-  imapPort: variable(
+  imapPort: variable<ListenerPort, ListenerPort>(
     'MANSIO_IMAP_PORT',
     2143,
-    port,
+    listenerPort,
     'Port of IMAP with STARTTLS. 0 picks a free port; 143 needs root or the right to bind low ports.',
   ),
-  imapsPort: variable(
+  imapsPort: variable<ListenerPort, ListenerPort>(
     'MANSIO_IMAPS_PORT',
     2993,
-    port,
+    listenerPort,
     'Port of IMAP with TLS from the start. 0 picks a free port; 993 needs root or the right to bind low ports.',
   ),
-  pop3Port: variable(
+  pop3Port: variable<ListenerPort, ListenerPort>(
     'MANSIO_POP3_PORT',
     2110,
-    port,
+    listenerPort,
     'Port of POP3 with STLS. 0 picks a free port; 110 needs root or the right to bind low ports.',
   ),
-  pop3sPort: variable(
+  pop3sPort: variable<ListenerPort, ListenerPort>(
     'MANSIO_POP3S_PORT',
     2995,
-    port,
+    listenerPort,
     'Port of POP3 with TLS from the start. 0 picks a free port; 995 needs root or the right to bind low ports.',
   ),
   publicSubmission: publicAddress('MANSIO_PUBLIC_SUBMISSION', 'submission with STARTTLS'),

@@ -29,7 +29,23 @@ export function integer(min: number, max: number): Parser<number> {
   };
 }
 
-export const port = integer(0, 65535);
+/** 0: any that is free. */
+export type ListenerPort = number | 'off';
+
+const portNumber = integer(0, 65535);
+
+/** `zeroIs`: what 0 becomes. */
+const portOr = (zeroIs: ListenerPort): Parser<ListenerPort> => ({
+  accepts: `off, or ${portNumber.accepts}`,
+  parse(text) {
+    if (text.toLowerCase() === 'off') return 'off';
+    const value = portNumber.parse(text);
+    return value === 0 ? zeroIs : value;
+  },
+});
+
+export const listenerPort = portOr(0);
+export const metricsPort = portOr('off');
 
 const MOST_PROCESSES = 128;
 

@@ -19,7 +19,7 @@ const SETTINGS = {
 
 type PublicName = keyof typeof SETTINGS;
 
-export type Published = Pick<Config, 'hostname' | (typeof SETTINGS)[PublicName]>;
+export type Published = Pick<Config, 'hostname' | (typeof SETTINGS)[PublicName] | `${PublicName}Port`>;
 
 export type KnownNode = Pick<NodeRow, 'listeners' | 'state' | 'expired'>;
 
@@ -29,8 +29,8 @@ const PUBLISHED = 'public:';
 /** What a node registers; `listeners`: `ip:port` by name. */
 export function registration(config: Published, listeners: Readonly<Record<string, string>>): PublicListeners {
   const open = Object.entries(listeners).map(([name, address]) => [name, `${config.hostname}:${portOf(address)}`]);
-  const published = Object.entries(SETTINGS).flatMap(([name, setting]) => {
-    const address = config[setting];
+  const published = (Object.keys(SETTINGS) as PublicName[]).flatMap((name) => {
+    const address = ownSetting(config, name);
     return address === undefined ? [] : [[`${PUBLISHED}${name}`, address]];
   });
   return Object.fromEntries([...open, ...published]);
@@ -79,7 +79,12 @@ function addressOf(config: Published, nodes: readonly KnownNode[], name: PublicN
 
 /** The own setting counts where no node has registered one: a node that starts, or a command. */
 function published(config: Published, nodes: readonly KnownNode[], name: PublicName): string | undefined {
-  return registered(nodes, `${PUBLISHED}${name}`) ?? config[SETTINGS[name]];
+  return registered(nodes, `${PUBLISHED}${name}`) ?? ownSetting(config, name);
+}
+
+/** A node whose port is off publishes no address for it. */
+function ownSetting(config: Published, name: PublicName): string | undefined {
+  return config[`${name}Port`] === 'off' ? undefined : config[SETTINGS[name]];
 }
 
 /** The address that most nodes have registered; nodes that are stopping count when there are no others. */

@@ -1,6 +1,7 @@
 // The IMAP listeners of a node: with STARTTLS and with TLS from the start, on one cache of messages and one set of folder mirrors.
 // `listeners` opens and stops them.
 import { totalmem } from 'node:os';
+import type { ListenerPort } from '../config/values.js';
 import type { Config } from '../config.js';
 import type { ImapContext } from '../gateways/imap/context.js';
 import { DEFAULT_LIMITS } from '../gateways/imap/limits.js';
@@ -18,7 +19,7 @@ import type { BlobStore } from '../store/blobs.js';
 import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import type { Observability } from './observability.js';
-import { openListener, type StopListener } from './open-listener.js';
+import { onlyOpen, openListener, type StopListener } from './open-listener.js';
 import { limitsOf, shareOfMemory } from './processes/place.js';
 import type { Resources } from './resources.js';
 import { version } from './version.js';
@@ -67,14 +68,14 @@ export async function openImap(
   };
   const trusted = new TrustedNetworks(config.proxyNetworks);
   const shares = new ConnectionShares(context.limits);
-  const open = (name: string, variable: string, port: number, implicitTls: boolean) =>
-    openListener({ name, variable, bind, port }, stops, () =>
+  const openOn = (name: string, variable: string, wanted: ListenerPort, implicitTls: boolean) =>
+    openListener({ name, variable, bind, port: wanted }, stops, (port) =>
       startImap({ bind, port, implicitTls, tls, trusted, context, shares, log }),
     );
-  const imap = await open('IMAP', 'MANSIO_IMAP_PORT', imapPort, false);
-  const imaps = await open('IMAP with TLS', 'MANSIO_IMAPS_PORT', imapsPort, true);
-  metrics?.watchConnections('imap', () => imap.connections + imaps.connections);
-  return { imap, imaps };
+  const imap = await openOn('IMAP', 'MANSIO_IMAP_PORT', imapPort, false);
+  const imaps = await openOn('IMAP with TLS', 'MANSIO_IMAPS_PORT', imapsPort, true);
+  metrics?.watchConnections('imap', () => (imap?.connections ?? 0) + (imaps?.connections ?? 0));
+  return onlyOpen({ imap, imaps });
 }
 
 /** Of the machine, or of the container where that has less. */

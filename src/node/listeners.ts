@@ -97,7 +97,7 @@ export async function openListeners(
   resources.tls.shareTickets(await settings.getOrCreate(TICKET_SECRET, () => randomBytes(32).toString('base64url')));
   const spool = await openSpool(resources);
   const checks = openCredentialChecks(config, resources, engine, metrics?.logins);
-  const decoder = config.roles.has('api') ? new BodyDecoder() : undefined;
+  const decoder = hasHttp(config) ? new BodyDecoder() : undefined;
   if (decoder !== undefined) resources.lifecycle.add('body decoder', () => decoder.close());
   const isRead = config.roles.has('imap') || config.roles.has('pop3');
   const near = isRead ? await openNearBlobs(engine.blobs, resources) : engine.blobs;
@@ -153,10 +153,16 @@ function addresses(listeners: Readonly<Record<string, Listener>>): Readonly<Reco
 }
 
 /** Nodes without HTTP for clients tell here how they are, too. */
-async function openMetrics(config: Config, resources: Resources, metrics: Metrics, vitals: Vitals): Promise<string> {
-  const { httpBind: bind, metricsPort: port, roles } = config;
+async function openMetrics(
+  config: Config,
+  resources: Resources,
+  metrics: Metrics,
+  vitals: Vitals,
+): Promise<string | undefined> {
+  const { httpBind: bind, metricsPort: port } = config;
+  if (port === 'off') return undefined;
   const { log, lifecycle } = resources;
-  const handler = exposition(metrics, roles.has('api') ? undefined : vitals.health);
+  const handler = exposition(metrics, hasHttp(config) ? undefined : vitals.health);
   try {
     const http = await startHttp({ bind, port, handler, webSockets: [], log });
     lifecycle.add('metrics', () => http.stop(METRICS_GRACE_MS));
@@ -168,7 +174,6 @@ async function openMetrics(config: Config, resources: Resources, metrics: Metric
       bindVariable: 'MANSIO_HTTP_BIND',
       bind,
       port,
-      zero: 'to turn them off',
     });
   }
 }
@@ -182,6 +187,11 @@ function checksOf(
   return healthChecks(resources, { commits, hub, ownership, queue: queue?.status, outbound });
 }
 
+/** `off` is as without the role. */
+function hasHttp({ roles, httpPort }: Config): boolean {
+  return roles.has('api') && httpPort !== 'off';
+}
+
 async function openHttp(
   config: Config,
   resources: Resources,
@@ -190,9 +200,10 @@ async function openHttp(
   { rates, credentials }: CredentialChecks,
   { spool, decoder, dns }: { readonly spool: Spool; readonly decoder: BodyDecoder; readonly dns: Dns },
   stops: StopListener[],
-): Promise<Listener> {
+): Promise<Listener | undefined> {
   const { log, place } = resources;
   const { httpBind: bind, httpPort: port, hostname, maxMessageSize } = config;
+  if (port === 'off') return undefined;
   const { mailboxes, blobs, directory, accountApi, exports } = engine;
   const guard = anonymousGuard({ ...config, origins: config.corsOrigins });
   const cors = createCors(config.corsOrigins);

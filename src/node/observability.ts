@@ -16,7 +16,7 @@ const TRACING_STOP_MS = 500;
 export async function openObservability({ config, nodeId, place, log, lifecycle }: Resources): Promise<Observability> {
   const { metricsPort, otlpEndpoint, roles } = config;
   const metrics =
-    metricsPort === 0
+    metricsPort === 'off'
       ? undefined
       : (await import('./metrics/metrics.js')).createMetrics({
           version,

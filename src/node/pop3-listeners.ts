@@ -1,4 +1,5 @@
 // The POP3 listeners of a node: with STLS and with TLS from the start, on one set of shares. `listeners` opens and stops them.
+import type { ListenerPort } from '../config/values.js';
 import type { Config } from '../config.js';
 import type { Pop3Context } from '../gateways/pop3/context.js';
 import { DEFAULT_LIMITS } from '../gateways/pop3/limits.js';
@@ -11,7 +12,7 @@ import type { BlobStore } from '../store/blobs.js';
 import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import type { Observability } from './observability.js';
-import { openListener, type StopListener } from './open-listener.js';
+import { onlyOpen, openListener, type StopListener } from './open-listener.js';
 import { limitsOf } from './processes/place.js';
 import type { Resources } from './resources.js';
 import { version } from './version.js';
@@ -46,12 +47,12 @@ export async function openPop3(
   };
   const trusted = new TrustedNetworks(config.proxyNetworks);
   const shares = new ConnectionShares(context.limits);
-  const open = (name: string, variable: string, port: number, implicitTls: boolean) =>
-    openListener({ name, variable, bind, port }, stops, () =>
+  const openOn = (name: string, variable: string, wanted: ListenerPort, implicitTls: boolean) =>
+    openListener({ name, variable, bind, port: wanted }, stops, (port) =>
       startPop3({ bind, port, implicitTls, tls, trusted, context, shares, log }),
     );
-  const pop3 = await open('POP3', 'MANSIO_POP3_PORT', pop3Port, false);
-  const pop3s = await open('POP3 with TLS', 'MANSIO_POP3S_PORT', pop3sPort, true);
-  metrics?.watchConnections('pop3', () => pop3.connections + pop3s.connections);
-  return { pop3, pop3s };
+  const pop3 = await openOn('POP3', 'MANSIO_POP3_PORT', pop3Port, false);
+  const pop3s = await openOn('POP3 with TLS', 'MANSIO_POP3S_PORT', pop3sPort, true);
+  metrics?.watchConnections('pop3', () => (pop3?.connections ?? 0) + (pop3s?.connections ?? 0));
+  return onlyOpen({ pop3, pop3s });
 }

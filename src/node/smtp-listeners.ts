@@ -1,6 +1,7 @@
 // The SMTP listeners of a node: MX for other servers, submission for the accounts' own programs, on one spool.
 // `listeners` opens and stops them.
 
+import type { ListenerPort } from '../config/values.js';
 import type { Config } from '../config.js';
 import type { Dns } from '../dns/resolver.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from '../gateways/smtp/limits.js';
@@ -12,7 +13,7 @@ import type { Spool } from '../spool/spool.js';
 import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import type { Observability } from './observability.js';
-import { openListener, type StopListener } from './open-listener.js';
+import { onlyOpen, openListener, type StopListener } from './open-listener.js';
 import { limitsOf, type ProcessPlace, shareOfConnections } from './processes/place.js';
 import type { Resources } from './resources.js';
 
@@ -52,8 +53,8 @@ export async function openSmtp(
     const { createAuthenticator } = await import('../mailauth/authenticator.js');
     return createAuthenticator({ dns, hostname, dmarcReject: config.dmarcReject, log });
   };
-  const openMx = (port: number) =>
-    openListener({ name: 'MX', variable: 'MANSIO_MX_PORT', bind, port }, stops, async () =>
+  const openMx = () =>
+    openListener({ name: 'MX', variable: 'MANSIO_MX_PORT', bind, port: config.mxPort }, stops, async (port) =>
       startMx({
         ...shared,
         port,
@@ -63,8 +64,8 @@ export async function openSmtp(
         ...(metrics && { meter: metrics.smtp }),
       }),
     );
-  const openSubmission = (name: string, variable: string, port: number, implicitTls: boolean) =>
-    openListener({ name, variable, bind, port }, stops, () =>
+  const openSubmission = (name: string, variable: string, wanted: ListenerPort, implicitTls: boolean) =>
+    openListener({ name, variable, bind, port: wanted }, stops, (port) =>
       startSubmission({
         ...shared,
         port,
@@ -76,14 +77,14 @@ export async function openSmtp(
       }),
     );
 
-  const mx = roles.has('mx') ? await openMx(config.mxPort) : undefined;
+  const mx = roles.has('mx') ? await openMx() : undefined;
   if (mx !== undefined) metrics?.watchConnections('smtp', () => mx.connections);
-  if (!roles.has('submission')) return { ...(mx && { mx }) };
+  if (!roles.has('submission')) return onlyOpen({ mx });
   const [port, securePort] = [config.submissionPort, config.submissionsPort];
   const submission = await openSubmission('submission', 'MANSIO_SUBMISSION_PORT', port, false);
   const submissions = await openSubmission('submissions', 'MANSIO_SUBMISSIONS_PORT', securePort, true);
-  metrics?.watchConnections('submission', () => submission.connections + submissions.connections);
-  return { ...(mx && { mx }), submission, submissions };
+  metrics?.watchConnections('submission', () => (submission?.connections ?? 0) + (submissions?.connections ?? 0));
+  return onlyOpen({ mx, submission, submissions });
 }
 
 function smtpLimitsOf({ count }: ProcessPlace): Partial<SmtpLimits> {

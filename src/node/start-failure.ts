@@ -41,17 +41,18 @@ export interface ListenAttempt {
   readonly bindVariable?: 'MANSIO_HTTP_BIND';
   readonly bind: string;
   readonly port: number;
-  /** What port 0 does; "for any" when absent. */
-  readonly zero?: string;
 }
 
 /** What `error` of listening means: a StartFault for what an operator can mend, else `error` itself. */
 export function listenFailure(error: unknown, attempt: ListenAttempt): unknown {
-  const { name: what, variable, bindVariable = 'MANSIO_BIND', bind, port, zero = 'for any' } = attempt;
+  const { name: what, variable, bindVariable = 'MANSIO_BIND', bind, port } = attempt;
+  const anyPort = variable === 'MANSIO_METRICS_PORT' ? '' : ', to 0 for any';
   const at = `${what} cannot listen on port ${port} of ${bind}`;
   switch ((error as NodeJS.ErrnoException | undefined)?.code) {
     case 'EADDRINUSE':
-      return new ListenFault(`${at}: the port is in use; set ${variable} to another, or 0 ${zero}`, { cause: error });
+      return new ListenFault(`${at}: the port is in use; set ${variable} to another${anyPort}, or to off`, {
+        cause: error,
+      });
     case 'EACCES':
       return new ListenFault(`${at}: not permitted; ports below 1024 need a privilege, see ${variable}`, {
         cause: error,

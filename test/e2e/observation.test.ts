@@ -141,7 +141,7 @@ test('a metrics port that is taken is named', async (t) => {
   taken.close();
   t.regex(
     error.message,
-    new RegExp(`metrics cannot listen on port ${used} .*MANSIO_METRICS_PORT to another, or 0 to turn them off`),
+    new RegExp(`metrics cannot listen on port ${used} .*MANSIO_METRICS_PORT to another, or to off`),
   );
 });
 

@@ -20,6 +20,16 @@ const NOTHING: Published = {
   publicImaps: undefined,
   publicPop3: undefined,
   publicPop3s: undefined,
+  ...{
+    httpPort: 0,
+    mxPort: 0,
+    submissionPort: 0,
+    submissionsPort: 0,
+    imapPort: 0,
+    imapsPort: 0,
+    pop3Port: 0,
+    pop3sPort: 0,
+  },
 };
 const OFF = { enabled: false, serverName: HERE, port: 0, securePort: 0 };
 
@@ -60,6 +70,24 @@ test('what any living node listens on is told, one address for all', (t) => {
   };
   t.deepEqual(connectionInfoOf(NOTHING, nodes), told);
   t.deepEqual(connectionInfoOf(NOTHING, nodes.toReversed()), told);
+});
+
+test('a node whose port is off publishes no address for it, whatever is set; other nodes do', (t) => {
+  const off: Partial<Published> = {
+    ...{ publicUrl: 'https://app.test', httpPort: 'off', publicSmtp: 'mx.test:25', mxPort: 'off' },
+    ...{ publicImap: 'mail.test:143', imapPort: 'off', publicImaps: 'mail.test:993' },
+  };
+  const told = { 'public:imaps': 'mail.test:993' };
+  t.deepEqual(registration({ ...NOTHING, ...off }, {}), told);
+  const alone = [node('a', told)];
+  t.is(apiUrlOf({ ...NOTHING, ...off }, alone), undefined);
+  t.is(mxAddressOf({ ...NOTHING, ...off }, alone), undefined);
+  t.deepEqual(connectionInfoOf({ ...NOTHING, ...off }, alone).imap, {
+    ...{ enabled: true, serverName: 'mail.test', port: 0, securePort: 993 },
+  });
+  const among = [...alone, node('b', { 'public:imap': 'mail.test:143', mx: 'b.test:25' })];
+  t.is(connectionInfoOf({ ...NOTHING, ...off }, among).imap.port, 143);
+  t.is(mxAddressOf({ ...NOTHING, ...off }, among), 'b.test:25');
 });
 
 test('what is published goes before what is open, and a port at another host is not told', (t) => {

@@ -25,7 +25,7 @@ export async function openParentMetrics(
   lifecycle: Lifecycle,
   processes: readonly MeasuredProcess[],
 ): Promise<string | undefined> {
-  if (port === 0) return undefined;
+  if (port === 'off') return undefined;
   const [{ exposition }, { createProcessMetrics }] = await Promise.all([
     import('../metrics/exposition.js'),
     import('../metrics/process-metrics.js'),
@@ -56,7 +56,6 @@ export async function openParentMetrics(
       bindVariable: 'MANSIO_HTTP_BIND',
       bind,
       port,
-      zero: 'to turn them off',
     });
   }
 }

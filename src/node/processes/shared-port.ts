@@ -7,8 +7,8 @@ import type { Config } from '../../config.js';
 const MIGRATION = '/proc/sys/net/ipv4/tcp_migrate_req';
 
 /** Where clients reach the shared port themselves, a line of the log names the setting that keeps their connections. */
-export function adviseOfMigration({ roles, proxyNetworks }: Config, log: Logger): void {
-  if (!roles.has('api') || proxyNetworks.length > 0) return;
+export function adviseOfMigration({ roles, httpPort, proxyNetworks }: Config, log: Logger): void {
+  if (!roles.has('api') || httpPort === 'off' || proxyNetworks.length > 0) return;
   let migrates: string;
   try {
     migrates = readFileSync(MIGRATION, 'utf8').trim();

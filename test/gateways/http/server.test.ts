@@ -26,7 +26,7 @@ test('the real port is told, and a taken one is an error that says so', async (t
   const explained = listenFailure(error, { name: 'HTTP', variable: 'MANSIO_HTTP_PORT', bind: '127.0.0.1', port });
   t.is(
     explain(explained),
-    `HTTP cannot listen on port ${port} of 127.0.0.1: the port is in use; set MANSIO_HTTP_PORT to another, or 0 for any`,
+    `HTTP cannot listen on port ${port} of 127.0.0.1: the port is in use; set MANSIO_HTTP_PORT to another, to 0 for any, or to off`,
   );
 });
 
