@@ -40,7 +40,7 @@ in_tree() {
       mount --bind "$file" "$tree$file"
     done
     # This shell stays as process 1, which reaps orphans: a killed database counts as running until then.
-    chroot "$tree" /usr/bin/env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" ${CI:+CI="$CI"} DEBIAN_FRONTEND=noninteractive \
+    chroot "$tree" /usr/bin/env -i HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" ${CI:+CI="$CI"} ${TEST_AMOUNTS:+TEST_AMOUNTS="$TEST_AMOUNTS"} DEBIAN_FRONTEND=noninteractive \
       PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin NODE_EXTRA_CA_CERTS="$AUTHORITIES" \
       bash -c '\''cd "$1" && shift && exec "$@"'\'' debian13 "$folder" "$@" && exit 0
     exit $?

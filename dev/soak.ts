@@ -1,5 +1,5 @@
-// `npm run test:soak [-- rounds [seed]]`: the tests that draw random cases, again and again, each round from another seed,
-// which is printed. Stops at the first round that fails and prints the command that runs that round again.
+// `npm run test:soak [-- rounds [seed]]`: the tests that draw random cases or kill, again and again, each round from
+// another seed, which is printed, and with all their amounts (`test/support/amounts.ts`). Stops at the first round that fails and prints the command that runs that round again.
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const TESTS = 'dist/test';
 const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.test.js'))
   .map((file) => join(TESTS, file))
-  .filter((file) => readFileSync(file, 'utf8').includes("from 'fast-check'"));
+  .filter((file) => /from '(fast-check|[./a-z]+\/support\/amounts\.js)'/.test(readFileSync(file, 'utf8')));
 
 const [rounds = ROUNDS, first] = process.argv.slice(2).map(Number);
 if (!Number.isSafeInteger(rounds) || (first !== undefined && !Number.isSafeInteger(first))) {
@@ -23,7 +23,7 @@ for (let round = 1; round <= rounds; round++) {
   process.stdout.write(`round ${round} of ${rounds}: seed ${seed}, ${files.length} files\n`);
   const { status } = spawnSync('node_modules/.bin/ava', files, {
     stdio: 'inherit',
-    env: { ...process.env, PROPERTY_SEED: String(seed) },
+    env: { TEST_AMOUNTS: 'all', ...process.env, PROPERTY_SEED: String(seed) },
   });
   if (status === 0) continue;
   process.stderr.write(`seed ${seed} fails; again: npm run test:soak -- 1 ${seed}\n`);

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import test from 'ava';
 import fc from 'fast-check';
 import { FairSemaphore, type Release, SemaphoreFull } from '../../src/bounds/fair-semaphore.js';
+import { runs } from '../support/amounts.js';
 
 /** Acquires for requests named by their holder and a number, and notes who got something. */
 class Users {
@@ -191,6 +192,6 @@ test('whatever is acquired, released and aborted, the bounds hold and nobody wai
       }
       t.is(requests.size, 0, 'everybody was served');
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });

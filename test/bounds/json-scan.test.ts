@@ -2,6 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { JsonExcess, JsonScan, parseBounded } from '../../src/bounds/json-scan.js';
+import { runs } from '../support/amounts.js';
 
 const BOUNDS = { depth: 4, values: 10, names: 20 };
 
@@ -126,7 +127,7 @@ test('whatever the JSON and wherever it is cut: the rest is the same but for wha
       }
       t.deepEqual(parsed, before);
     }),
-    { seed: 10, numRuns: 300 },
+    { seed: 10, numRuns: runs(300) },
   );
 });
 

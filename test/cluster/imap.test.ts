@@ -6,12 +6,12 @@ import type { ClusterNode } from '../../dev/local-node.js';
 import { isList, textOf } from '../imap-tester/response.js';
 import { stress } from '../imap-tester/stress.js';
 import { TesterClient } from '../imap-tester/tester-client.js';
+import { KILLS } from '../support/amounts.js';
 import type { TestAccount } from '../support/mailbox-client.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 
-const KILLS = 20;
 const SESSIONS = 4;
 /** ms: all answers wait while a mailbox has no owner. */
 const PATIENCE_MS = 60_000;
@@ -160,7 +160,7 @@ class Mover {
 }
 
 testWith('nats-server')(
-  '20 kills of the owner under APPEND, STORE, MOVE and EXPUNGE lose and double nothing',
+  'kills of the owner under APPEND, STORE, MOVE and EXPUNGE lose and double nothing',
   async (t) => {
     t.timeout(400_000);
     const cluster = await startCluster(t, {
@@ -178,7 +178,7 @@ testWith('nats-server')(
     const movers = Array.from({ length: SESSIONS }, (_, i) => new Mover(i, account, living, killsOf));
     const runs = movers.map((mover) => mover.run());
     const failed = Promise.race(runs);
-    for (let kill = 0; kill < KILLS; kill++) {
+    for (let kill = 0; kill < KILLS.clusterImap; kill++) {
       const before = movers.map(({ answered }) => answered);
       await Promise.race([
         failed,

@@ -4,6 +4,7 @@ import net from 'node:net';
 import type { ClusterNode } from '../../dev/local-node.js';
 import { Pop3Client } from '../gateways/pop3/client.js';
 import { TesterClient } from '../imap-tester/tester-client.js';
+import { KILLS } from '../support/amounts.js';
 import type { TestAccount } from '../support/mailbox-client.js';
 import { Closed } from '../support/octet-client.js';
 import { testWith } from '../support/test-with.js';
@@ -13,7 +14,6 @@ import { eventually } from './support/eventually.js';
 const SETTINGS = { MANSIO_ALLOW_PLAINTEXT_AUTH: 'true' };
 const IN_USE = '-ERR [IN-USE] Another session has the maildrop';
 const MARKED = 5;
-const ROUNDS = 6;
 
 async function tryToOpen(node: ClusterNode, { email, key }: TestAccount): Promise<Pop3Client | string> {
   const client = new Pop3Client(net.connect(Number(node.pop3.split(':')[1]), '127.0.0.1'));
@@ -158,7 +158,7 @@ testWith('nats-server')('nodes killed behind QUIT have deleted all that was mark
   await cluster.settled();
   const account = cluster.accounts[0]!;
   const outcomes: string[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < KILLS.clusterQuit; round++) {
     const { owner, other } = await placesOf(cluster, account);
     await fill(owner, account, MARKED);
     const at = round % 3 === 0 ? other : owner;

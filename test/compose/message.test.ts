@@ -3,6 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { type AddressObject, simpleParser } from 'mailparser';
 import { MessageTooLarge } from '../../src/compose/message.js';
+import { runs } from '../support/amounts.js';
 import { attachment, compose, faultsOf, newSpool, PLAIN } from './compose.js';
 
 const lines = (text: string | false | undefined): string => (text || '').replace(/\r\n?/g, '\n').replace(/\n$/, '');
@@ -115,7 +116,7 @@ test('whatever strings come in, they come out again, and nothing else does', asy
       const cc = [read.cc ?? []].flat() as AddressObject[];
       t.is(cc.flatMap(({ value }) => value).length, given.cc.length);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

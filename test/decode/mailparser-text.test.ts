@@ -6,6 +6,7 @@ import iconv from 'iconv-lite';
 import libqp from 'libqp';
 import { mailparserText } from '../../src/decode/mailparser-text.js';
 import { type TextPart, textOf } from '../../src/mail/decode/part-text.js';
+import { runs } from '../support/amounts.js';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 const lines = (...text: string[]) => text.join('\r\n');
@@ -189,7 +190,7 @@ test('any text in any encoding: mailparser reads what our own decoders read, and
         if (!isFlowed && whole.includes(charset)) t.is(ours, written.replaceAll('\r\n', '\n'));
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -240,7 +241,7 @@ test('any octets: mailparser never fails, and reads nothing that the store refus
         t.notRegex(text!, /\0|\p{Cs}/u);
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

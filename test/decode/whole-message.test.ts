@@ -6,6 +6,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { BodyDecoder } from '../../src/decode/decoder.js';
 import type { OctetRange } from '../../src/mail/message-index.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+import { runs } from '../support/amounts.js';
 
 /** Single spaces: the index folds runs of spaces in names, mailparser keeps them. */
 const words = fc
@@ -65,6 +66,6 @@ test('headers, bodies and attachments are those that mailparser finds', async (t
         })),
       );
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });

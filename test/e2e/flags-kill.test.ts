@@ -6,11 +6,11 @@ import test from 'ava';
 import type { ImapClient } from '../../bench/support/imap-client.js';
 import { flagBit } from '../../src/mail/flags.js';
 import { eventually } from '../cluster/support/eventually.js';
+import { KILLS } from '../support/amounts.js';
 import { imapSession, nodeWithInbox } from '../support/filled-inbox.js';
 import { storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 
-const KILLS = 10;
 const MESSAGES = 600;
 const STORES = 4;
 /** Longer than the flags wait to be written. */
@@ -55,14 +55,14 @@ async function flagsOf(client: ImapClient): Promise<string[]> {
   );
 }
 
-test('10 kills around STOREs of many messages lose no flags', async (t) => {
+test('kills around STOREs of many messages lose no flags', async (t) => {
   t.timeout(300_000);
   const { settings, account, ...first } = await nodeWithInbox('anna@example.test', MESSAGES);
   let { node, client } = first;
   t.teardown(() => node.stop());
   await client.ok('SELECT INBOX');
   let model: readonly Flags[] = Array.from({ length: MESSAGES }, () => new Set(['\\Seen']));
-  for (let kill = 1; kill <= KILLS; kill++) {
+  for (let kill = 1; kill <= KILLS.flags; kill++) {
     for (let i = 0; i < STORES; i++) {
       const store = drawn();
       await client.ok(textOf(store));

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import test from 'ava';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import { eventually } from '../cluster/support/eventually.js';
+import { amount, KILLS } from '../support/amounts.js';
 import { mansio } from '../support/command.js';
 import { createAccount, port, storeOf } from '../support/mailbox-client.js';
 import { bareEnvironment, PROGRAM, startTestNode } from '../support/node.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
-const COUNT = Number(process.env['IMPORT_MESSAGES'] ?? 10_000);
-const KILLS = 10;
+const COUNT = amount(2_000, 10_000);
 const ACCOUNT = 'zoe@example.test';
 
 function mbox(count: number): string {
@@ -28,7 +28,7 @@ function mbox(count: number): string {
   return file;
 }
 
-test(`an import of ${COUNT} messages is killed ${KILLS} times, a node once, and each message is there once`, async (t) => {
+test('an import of many messages is killed again and again, a node once, and each message is there once', async (t) => {
   t.timeout(600_000);
   const settings = {
     MANSIO_DATA_DIR: temporaryDirectory('mansio-import-node-'),
@@ -47,21 +47,24 @@ test(`an import of ${COUNT} messages is killed ${KILLS} times, a node once, and 
     return row!['count'] as number;
   };
   let delivered = 0;
-  for (let kill = 1; kill <= KILLS; kill++) {
+  for (let kill = 1; kill <= KILLS.imports; kill++) {
     const before = await taken();
     const env = { ...bareEnvironment(), ...settings };
     const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: 'ignore' });
     const ended = once(child, 'exit');
     const sender = await SmtpSender.open('127.0.0.1', port(node, 'mx'));
     // Somewhere in a batch, each time further on.
-    const until = Math.min(before + 1 + ((kill * 7_919) % Math.ceil(COUNT / KILLS)), COUNT - KILLS + kill);
+    const until = Math.min(
+      before + 1 + ((kill * 7_919) % Math.ceil(COUNT / KILLS.imports)),
+      COUNT - KILLS.imports + kill,
+    );
     while ((await taken()) < until && child.exitCode === null) {
       if (await sender.send('a@remote.test', [ACCOUNT], `Subject: live ${delivered}\r\n\r\nx\r\n.\r\n`)) delivered++;
     }
     sender.close();
     child.kill('SIGKILL');
     await ended;
-    if (kill !== 5) continue;
+    if (kill !== Math.ceil(KILLS.imports / 2)) continue;
     await sql.end();
     await node.kill('SIGKILL');
     node = await startTestNode(settings);

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
+import { KILLS } from '../support/amounts.js';
 import {
   createAccount,
   type ListedEmail,
@@ -15,7 +16,6 @@ import {
 import { startTestNode, type TestNode } from '../support/node.js';
 import { preparedDirectory } from '../support/prepared-cluster.js';
 
-const KILLS = 20;
 const SENDERS = 8;
 
 /** What the clients were told is done. */
@@ -30,7 +30,7 @@ interface Acknowledged {
   readonly removing: Set<string>;
 }
 
-test('20 kills under load lose and double nothing', async (t) => {
+test('kills under load lose and double nothing', async (t) => {
   t.timeout(300_000);
   const settings = {
     MANSIO_DATA_DIR: await preparedDirectory('mansio-kill-'),
@@ -48,7 +48,7 @@ test('20 kills under load lose and double nothing', async (t) => {
     open: new Set(),
     removing: new Set(),
   };
-  for (let kill = 1; kill <= KILLS; kill++) {
+  for (let kill = 1; kill <= KILLS.incoming; kill++) {
     const before = done.accepted.size;
     await loadUntilKilled(node, accounts, done, kill);
     t.true(done.accepted.size > before, `nothing was accepted before kill ${kill}`);

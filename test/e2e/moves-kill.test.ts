@@ -2,10 +2,10 @@
 // answer holds for all of its messages or for none, and no flag is lost.
 import test from 'ava';
 import type { ImapClient } from '../../bench/support/imap-client.js';
+import { KILLS } from '../support/amounts.js';
 import { imapSession, nodeWithInbox } from '../support/filled-inbox.js';
 import { startTestNode } from '../support/node.js';
 
-const KILLS = 6;
 const MESSAGES = 600;
 const FOLDERS = ['INBOX', 'Archive'];
 
@@ -30,14 +30,14 @@ const moved = (model: Model, from: string, to: string, count: number): Model => 
   [to]: [...model[to]!, ...model[from]!.slice(0, count)],
 });
 
-test('6 kills around MOVEs of many messages lose no message and no flag', async (t) => {
+test('kills around MOVEs of many messages lose no message and no flag', async (t) => {
   t.timeout(300_000);
   const { settings, account, ...first } = await nodeWithInbox('zoe@example.test', MESSAGES);
   let { node, client } = first;
   t.teardown(() => node.stop());
   let model = await found(client);
   t.deepEqual(model['INBOX']?.length, MESSAGES);
-  for (let kill = 1; kill <= KILLS; kill++) {
+  for (let kill = 1; kill <= KILLS.moves; kill++) {
     const [from, to] = model['INBOX']!.length >= MESSAGES / 2 ? FOLDERS : [...FOLDERS].reverse();
     await client.ok(`SELECT ${from}`);
     await client.ok(`STORE 1:* ${kill % 2 === 0 ? '-' : '+'}FLAGS (\\Flagged)`);

@@ -5,12 +5,11 @@ import test from 'ava';
 import { SMTPServer } from 'smtp-server';
 import { type DnsServer, startDnsServer } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
+import { KILLS } from '../support/amounts.js';
 import { createAccount, MailboxClient, storeOf, type TestAccount } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { preparedDirectory } from '../support/prepared-cluster.js';
 
-/** More by hand: `KILLS=100 npx ava dist/test/e2e/outbound-kill.test.js`. */
-const KILLS = Number(process.env['KILLS'] ?? 20);
 const IN_FLIGHT = 200;
 const SENDERS = 8;
 /** Connections to other servers that a node has at most: so many transactions can be under way when it is killed. */
@@ -34,7 +33,7 @@ interface Shown {
   readonly recipients: readonly { readonly address: string; readonly status: string }[];
 }
 
-test(`${KILLS} kills with 200 emails in flight lose nothing, and repeat only what was under way`, async (t) => {
+test('kills with 200 emails in flight lose nothing, and repeat only what was under way', async (t) => {
   t.timeout(600_000);
   let round = 0;
   const arrivals: Arrival[] = [];
@@ -81,7 +80,7 @@ test(`${KILLS} kills with 200 emails in flight lose nothing, and repeat only wha
     await Promise.all(Array.from({ length: SENDERS }, send));
   }
 
-  while (round < KILLS) {
+  while (round < KILLS.outbound) {
     // In every other round the kill comes while emails are still handed in.
     const filling = fill(node);
     if (round % 2 === 1) await filling;
@@ -145,9 +144,9 @@ test(`${KILLS} kills with 200 emails in flight lose nothing, and repeat only wha
     await until(async () => (await client.inbox()).length >= failed.length);
     const unknown = (await client.inbox()).length - failed.length;
     // Of those whose acknowledgement a kill cut off.
-    t.true(unknown >= 0 && unknown <= KILLS * SENDERS);
+    t.true(unknown >= 0 && unknown <= KILLS.outbound * SENDERS);
     const { totalCount } = await client.get<{ totalCount: number }>('/api/emails/sent');
-    t.true(totalCount >= own.length && totalCount <= own.length + KILLS * SENDERS);
+    t.true(totalCount >= own.length && totalCount <= own.length + KILLS.outbound * SENDERS);
   }
   await node.stop();
 });

@@ -6,11 +6,11 @@ import { simpleParser } from 'mailparser';
 import { startDnsServer } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
 import { startRemoteSmtp } from '../../dev/remote-smtp.js';
+import { KILLS } from '../support/amounts.js';
 import { createAccount, port as httpPort, MailboxClient, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { preparedDirectory } from '../support/prepared-cluster.js';
 
-const KILLS = 4;
 /** Enough to look at what waits and to cancel it on a busy machine. */
 const UNDO_S = 10;
 const EMAILS = 60;
@@ -215,8 +215,8 @@ test('kills around their release lose no held email, and deliver none that was c
         );
       }
     });
-  for (let i = 0; i < KILLS; i++) {
-    const at = first + ((i + Math.random()) * SPREAD_MS) / KILLS;
+  for (let i = 0; i < KILLS.sendLater; i++) {
+    const at = first + ((i + Math.random()) * SPREAD_MS) / KILLS.sendLater;
     await new Promise((resolve) => setTimeout(resolve, at - Date.now()));
     await kill();
   }

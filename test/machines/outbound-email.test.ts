@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { type RetryPolicy, retryDelay } from '../../src/machines/outbound-email/retry.js';
 import { type Step, step } from '../../src/machines/outbound-email/step.js';
 import type { Effect, OutboundEmailEvent } from '../../src/machines/outbound-email/types.js';
+import { runs } from '../support/amounts.js';
 
 const HOUR = 3_600_000;
 const POLICY: RetryPolicy = { maxRetries: 3, baseMs: 60_000, capMs: 4 * HOUR };
@@ -298,7 +299,7 @@ test('random histories end as the model says, the snapshot stored and read back 
         }
       },
     ),
-    { numRuns: 600, examples: COMMON },
+    { numRuns: runs(600), examples: COMMON },
   );
   for (const place of ['Queued null', 'Queued delayed', 'Sending null', 'Sent null', 'Failed failed', 'Failed null'])
     t.true(reached.has(place), `${place} was reached`);
@@ -318,7 +319,7 @@ test('several events in one step are as if each had a step of its own', (t) => {
       const all = step(begin.snapshot, ...events);
       t.deepEqual(all, { ...one, effects });
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 
@@ -335,7 +336,7 @@ test('an email whose delivery begins at once is stored as one that is queued and
       t.deepEqual(due, { type: 'due' }, 'its delivery has begun: the queue need not know');
       t.deepEqual(effects, others);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 

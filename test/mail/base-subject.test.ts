@@ -2,6 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { type BaseSubject, baseSubject } from '../../src/mail/base-subject.js';
+import { runs } from '../support/amounts.js';
 
 const original = (text: string): BaseSubject => ({ text, isReplyOrForward: false });
 const reply = (text: string): BaseSubject => ({ text, isReplyOrForward: true });
@@ -83,7 +84,7 @@ test('any subject gives what the steps of the RFC give', (t) => {
     fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
       t.deepEqual(baseSubject(pieces.join('')), naive(pieces.join('')), pieces.join(''));
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 

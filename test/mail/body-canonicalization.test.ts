@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import test from 'ava';
 import fc from 'fast-check';
 import { type BodyCanonicalization, CanonicalBody } from '../../src/mail/body-canonicalization.js';
+import { runs } from '../support/amounts.js';
 
 const { dkimBody } = createRequire(import.meta.url)('mailauth/lib/dkim/body/index.js') as {
   dkimBody(kind: string, algorithm: string): { update(octets: Buffer): void; digest(encoding: 'base64'): string };
@@ -59,6 +60,6 @@ test('however it is cut, it is what mailauth makes of it', (t) => {
         t.is(ours, theirs.digest('base64'), JSON.stringify(text));
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

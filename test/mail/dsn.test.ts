@@ -5,6 +5,7 @@ import { simpleParser } from 'mailparser';
 import { type Dsn, writeDsn } from '../../src/mail/dsn.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../src/mail/summary.js';
+import { runs } from '../support/amounts.js';
 
 const AT = Date.UTC(2026, 4, 17, 9, 30);
 const HEADER = Buffer.from(
@@ -256,6 +257,6 @@ test('whatever others wrote, a report has the fields it has, in lines within the
         t.regex(group[2]![1], /^[245]\.\d{1,3}\.\d{1,3}$/);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

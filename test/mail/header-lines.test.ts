@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { HeaderCollector } from '../../src/mail/header-collector.js';
 import { fieldValue, headerLines } from '../../src/mail/header-lines.js';
 import { tagList } from '../../src/mail/tag-list.js';
+import { runs } from '../support/amounts.js';
 
 const lines = (text: string) => headerLines(Buffer.from(text, 'latin1'));
 
@@ -36,7 +37,7 @@ test('a collected header and what follows it are the message', (t) => {
       t.is(collector.length, header.length);
       t.is(body, end < 0 ? undefined : text.slice(header.length));
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import fc from 'fast-check';
 import { fromLine, MboxQuoter } from '../../src/mail/mbox.js';
+import { runs } from '../support/amounts.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 import { testWith } from '../support/test-with.js';
 
@@ -37,7 +38,7 @@ test('what comes out is the definition, in one piece or in many', (t) => {
     fc.property(messages, fc.array(fc.nat(100), { maxLength: 8 }), (message, cuts) => {
       t.is(quoted(Buffer.from(message), cuts).toString(), plainly(message));
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

@@ -2,6 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { decodeModifiedUtf7, encodeModifiedUtf7 } from '../../src/mail/modified-utf7.js';
+import { runs } from '../support/amounts.js';
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,';
 const isPrintable = (unit: number) => unit >= 0x20 && unit <= 0x7e;
@@ -92,7 +93,7 @@ test('every name is encoded as the model does, and comes back', (t) => {
       t.is(encoded, modelEncode(name));
       t.is(decodeModifiedUtf7(encoded), name);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -105,6 +106,6 @@ test('every text is decoded or refused as the model does', (t) => {
       const text = pieces.join('');
       t.is(decodeModifiedUtf7(text), modelDecode(text));
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });

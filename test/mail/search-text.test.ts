@@ -2,6 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { fold, searchTerms, wordsOf } from '../../src/mail/search-text.js';
+import { runs } from '../support/amounts.js';
 
 test('accents, case and forms of letters are one', (t) => {
   for (const [a, b] of [
@@ -56,6 +57,6 @@ test('folding twice is folding once, words are words again, and a word is found 
         searchTerms(words.join(' ')).flatMap((term) => term.words),
       );
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });

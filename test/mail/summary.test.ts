@@ -3,6 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../src/mail/summary.js';
+import { runs } from '../support/amounts.js';
 
 const summary = (header: string) => summarize(indexMessage(Buffer.from(`${header}\r\n\r\n`)));
 
@@ -52,6 +53,6 @@ test('whatever the header, a summary stays within its bounds', (t) => {
       t.true(made.subject.length <= 2000 && made.fromName.length <= 300 && made.fromAddress.length <= 320);
       t.notRegex(made.subject + made.fromName, /\p{Cs}/u);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });

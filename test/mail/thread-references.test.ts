@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { NONE, type ThreadedMessage, type ThreadForest, threadsBySubject } from '../../src/mail/thread-forest.js';
 import { idAt, packedIds, threadIdsOf } from '../../src/mail/thread-ids.js';
 import { threadsByReferences } from '../../src/mail/thread-references.js';
+import { runs } from '../support/amounts.js';
 
 /** With ids as they are written. */
 interface Message extends Omit<ThreadedMessage, 'ids'> {
@@ -153,7 +154,7 @@ test('any messages are threaded as the steps of the RFC say', (t) => {
     fc.property(fc.array(any, { maxLength: 12 }), (messages) => {
       t.deepEqual(treesOf(run(messages)), naive(messages));
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 

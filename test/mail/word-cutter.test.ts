@@ -3,6 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { wordsOf } from '../../src/mail/search-text.js';
 import { WordCutter } from '../../src/mail/word-cutter.js';
+import { runs } from '../support/amounts.js';
 
 const cutter = new WordCutter();
 
@@ -84,7 +85,7 @@ test('the octets are the words that the text has', (t) => {
       const text = parts.join('');
       t.deepEqual(wordsCut(text), wordsOf(text));
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 
@@ -126,7 +127,7 @@ test('pieces of a text have its words', (t) => {
       for (const piece of pieces)
         t.false(/[ \n]/.test(Buffer.from(piece).toString('latin1', length)), 'no longer than it has to be');
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

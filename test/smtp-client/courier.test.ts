@@ -6,6 +6,7 @@ import { scripted } from '../../dev/remote-smtp.js';
 import type { Dns } from '../../src/dns/resolver.js';
 import { mailExchangers } from '../../src/smtp-client/mail-exchangers.js';
 import { StoreFault } from '../../src/store/errors.js';
+import { runs } from '../support/amounts.js';
 import { kinds, MESSAGE, only, tried, world } from './client-world.js';
 
 const MX1 = { A: ['127.0.0.2'] };
@@ -43,7 +44,7 @@ test('whatever its lines are, it arrives whole: as it is when they end in CRLF, 
       const lines = text.replace(/\r\n|\r|\n/g, '\r\n');
       t.is(mx.messages.at(-1)!.text, lines.endsWith('\r\n') ? lines : `${lines}\r\n`);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 

@@ -2,6 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { scripted } from '../../dev/remote-smtp.js';
+import { runs } from '../support/amounts.js';
 import { kinds, only, tried, world } from './client-world.js';
 
 const ZONES = {
@@ -161,7 +162,7 @@ test('whatever a server answers, everyone has an outcome, and delivered is what 
       // RFC 5321 §4.2.1: the first digit says that it was taken.
       if (isTaken && isInStep) t.regex(script.message, /^2\d\d /, JSON.stringify(script));
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

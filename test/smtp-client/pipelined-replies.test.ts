@@ -5,6 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
 import fc from 'fast-check';
 import { ClientConnection } from '../../src/smtp-client/connection.js';
+import { runs } from '../support/amounts.js';
 import { kinds, world } from './client-world.js';
 
 const ZONES = { 'one.test': { MX: [[10, 'mx.one.test']] }, 'mx.one.test': { A: ['127.0.0.2'] } } as const;
@@ -92,6 +93,6 @@ test('each recipient has the outcome of its own reply, whatever pieces the repli
         JSON.stringify(drawn),
       );
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

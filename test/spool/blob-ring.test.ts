@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { BlobRing } from '../../src/spool/blob-ring.js';
+import { runs } from '../support/amounts.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const CAPACITY = 100_000;
@@ -148,6 +149,6 @@ test('whatever is kept and read in whatever order, a copy is what was kept', asy
         for (const [hash, bytes] of found) t.is(hashOf(bytes), hash);
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
+import { runs } from '../support/amounts.js';
 import { contentsOf } from './contracts/contents.js';
 import { EVENTS } from './contracts/events.js';
 import { FOLDER_MESSAGES } from './contracts/folder-messages.js';
@@ -51,6 +52,6 @@ test('whatever is committed to both kinds of store reads back equal', async (t) 
       }
       t.deepEqual(await contentsOf(memory, accountId), await contentsOf(postgres, accountId));
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { ChangeContent } from '../../src/store/changes.js';
 import { startFlagSettling } from '../../src/store/flag-settling.js';
 import { connect } from '../../src/store/postgres/client.js';
+import { runs } from '../support/amounts.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { contentsOf, emailsOf } from './contracts/contents.js';
 import { onPostgres, type Stores } from './contracts/stores.js';
@@ -73,7 +74,7 @@ test('a mailbox has the flags of the last change, however overlays are written',
       t.deepEqual(await contentsOf(stores, accountId), before);
       t.deepEqual(await found(), expected);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

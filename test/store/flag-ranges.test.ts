@@ -7,6 +7,7 @@ import type { ChangeContent } from '../../src/store/changes.js';
 import { deleteAccountRows } from '../../src/store/postgres/account-rows.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresLeases } from '../../src/store/postgres/leases.js';
+import { runs } from '../support/amounts.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { emailsOf } from './contracts/contents.js';
 import { onPostgres, type Stores } from './contracts/stores.js';
@@ -153,7 +154,7 @@ test('ranges hold for the emails that were in them, whatever happens to the emai
       t.deepEqual(await foundIn(stores, model), model.emails());
       t.deepEqual(await logOf(stores, model), model.log);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

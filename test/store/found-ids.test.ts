@@ -3,6 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { uuidOctets, uuidText } from '../../src/mail/ids.js';
 import { FoundIds } from '../../src/store/postgres/found-ids.js';
+import { runs } from '../support/amounts.js';
 
 const id = fc.nat(60).map((n) => `00000000-0000-7000-8000-${String(n * 7).padStart(12, '0')}`);
 const other = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((octets) => uuidText(octets));
@@ -41,7 +42,7 @@ test('ids of segments are found once each, whatever order they have', async (t) 
         t.deepEqual((await found(parts, after)).toSorted(), [...new Set(later)].toSorted());
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 
@@ -52,7 +53,7 @@ test('ids of segments that follow one another come in their order, in whatever o
       const ids = await found((isReversed ? parts.toReversed() : parts) as never);
       t.deepEqual(ids, segments.flat());
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 

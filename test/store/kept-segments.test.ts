@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { uuidOctets, uuidText } from '../../src/mail/ids.js';
 import { IdSet } from '../../src/store/postgres/id-set.js';
 import { KeptSegments } from '../../src/store/postgres/kept-segments.js';
+import { runs } from '../support/amounts.js';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -23,7 +24,7 @@ test('a set of ids has each once, in the order in which they came, however much 
       t.is(set.size, known.size);
       t.deepEqual(Buffer.from(set.octets()), Buffer.concat([...known].map(uuidOctets)));
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 

@@ -9,6 +9,7 @@ import fc from 'fast-check';
 import { doubleOf, inBinary, integerOf, jsonOf, own } from '../../src/store/postgres/binary-results.js';
 import { connect, storeFault } from '../../src/store/postgres/client.js';
 import { OctetParameters, Octets } from '../../src/store/postgres/octet-parameters.js';
+import { runs } from '../support/amounts.js';
 import { type Teardown, testDatabase } from '../support/embedded-database.js';
 
 async function pool(t: Teardown, max: number) {
@@ -48,7 +49,7 @@ test('octets of any length come back as they were, beside other parameters, on s
       });
       t.true((await Promise.all(echoes)).every((isSame) => isSame));
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
 });
 
@@ -88,7 +89,7 @@ test('a statement has its results in the binary form when it asks for it, beside
       t.deepEqual([integerOf(row![0]!), doubleOf(row![1]!), row![2], jsonOf(row![3]!)], [n, x, given, list]);
       t.deepEqual([text.n, text.given], [n, given]);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { connect } from '../../src/store/postgres/client.js';
 import { asJson, asParameters, type Recordset } from '../../src/store/postgres/recordsets.js';
 import { execute, pieces } from '../../src/store/postgres/statement-pieces.js';
+import { runs } from '../support/amounts.js';
 import { testDatabase } from '../support/embedded-database.js';
 
 const TABLE = `x (id uuid, "ids" uuid[], name text, names text[], uids bigint[], modseq bigint, count integer, at double precision,
@@ -50,7 +51,7 @@ test('a single row as parameters is the same as in JSON, whatever it has and lac
       t.is(asOne.length, 1);
       t.deepEqual(asOne, await read(asJson, value));
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });
 

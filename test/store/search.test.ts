@@ -10,6 +10,7 @@ import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresSearch } from '../../src/store/postgres/search.js';
 import { SEARCH_PARTS, type SearchPart, type SearchStore } from '../../src/store/search.js';
+import { runs } from '../support/amounts.js';
 import { putEarlier } from '../support/earlier-search.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { type FieldWords, textsOf, textsWith } from '../support/field-words.js';
@@ -116,7 +117,7 @@ test('random words and terms agree with the definition, in whatever segments and
         await ask();
       },
     ),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
   t.true(phrases > 3, 'phrases that are there');
 });

@@ -5,6 +5,7 @@ import { newId } from '../../src/ids/new-id.js';
 import { PackedIds } from '../../src/mail/packed-ids.js';
 import { uuidArray } from '../../src/store/postgres/binary-array.js';
 import { connect } from '../../src/store/postgres/client.js';
+import { runs } from '../support/amounts.js';
 import { testDatabase } from '../support/embedded-database.js';
 
 const ids = (maxLength: number) => fc.array(fc.uuid(), { minLength: 1, maxLength });
@@ -23,7 +24,7 @@ test('packed ids are an array of uuids, in the order of their lists; texts are o
           (${uuidArray(packed)}::uuid[])[${all.length}::int:${all.length}::int] as last, ${[] as string[]}::uuid[] as beyond`;
       t.deepEqual({ ...row }, { packed: all, texts: all, last: all.slice(-1), beyond: [] });
     }),
-    { numRuns: 30 },
+    { numRuns: runs(30) },
   );
   // JSON writes a form feed as a backslash and an f.
   const begin = newId().slice(0, -1);

@@ -7,6 +7,7 @@ import { type Consumers, createConsumers } from '../../../src/actors/consumers/c
 import type { DeliveryOutcome, DurableConsumers } from '../../../src/actors/consumers/protocol.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { runs } from '../../support/amounts.js';
 import { EventBus } from '../../support/event-bus.js';
 import { MemoryConsumers } from '../../support/memory-consumers.js';
 
@@ -428,6 +429,6 @@ test('whatever fails, dies and moves: nothing is missed, order is kept, and only
       // A repetition begins where the owner before has ended.
       for (const [i, seq] of world.delivered.slice(1).entries()) t.true(seq >= world.delivered[i]!);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

@@ -8,6 +8,7 @@ import { SparseBits, SparseColumn } from '../../../src/actors/mailbox/sparse-col
 import { newId } from '../../../src/ids/new-id.js';
 import { uuidOctets, uuidText, uuidV7, uuidWords } from '../../../src/mail/ids.js';
 import type { FolderRow } from '../../../src/store/mailboxes.js';
+import { runs } from '../../support/amounts.js';
 
 const row: FolderRow = {
   id: '00000000-0000-7000-8000-000000000001',
@@ -312,7 +313,7 @@ test('random histories leave the columns as a naive model says', (t) => {
       for (const next of steps) play(t, model, emails, folders, next);
       check(t, model, emails, folders);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 
@@ -328,7 +329,7 @@ test('what changed after a modseq is what a naive model says, asked again and ag
       const folders = model.folders.map(() => new FolderColumns(row, emails));
       for (const next of drawn) play(t, model, emails, folders, next);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 

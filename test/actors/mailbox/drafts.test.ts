@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { StoreFault } from '../../../src/store/errors.js';
+import { runs } from '../../support/amounts.js';
 import { checkDrafts, checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, draftOf, logged, stored } from './outbound-world.js';
 
@@ -373,7 +374,7 @@ test('drafts and the emails in Drafts agree through random histories of REST and
       const named = [...state.outbound.drafts].map(({ emailId }) => emailId!);
       t.deepEqual(named.sort(), inDrafts.sort(), 'in memory too');
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
   for (const place of ['updateDraft done', 'enqueue done', 'move done', 'expunge done']) t.true(seen.has(place), place);
 });

@@ -6,6 +6,7 @@ import { DELETED_BIT, unpackFlags, unpackUids } from '../../../src/actors/mailbo
 import { LEAST_PACKED } from '../../../src/actors/mailbox/transaction.js';
 import { ANSWERED, FLAGGED, SEEN } from '../../../src/mail/flags.js';
 import { postgresFlagOverlays } from '../../../src/store/postgres/flag-overlays.js';
+import { runs } from '../../support/amounts.js';
 import { start } from './command-world.js';
 import { freshAccount, logOf, replayed, snapshotOf, tablesOf } from './log-replay.js';
 import { checkRows } from './mailbox-world.js';
@@ -85,7 +86,7 @@ test('owners, lists and the log agree on the flags of many emails', async (t) =>
       world.reload();
       t.deepEqual(await found(), model, 'the next owner');
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   );
 
   const state = snapshotOf(world.stateOf(account.id));

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { DELETED_BIT, unpackFlags, unpackModseqs, unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Reply } from '../../../src/actors/runtime/protocol.js';
+import { runs } from '../../support/amounts.js';
 import { message } from './command-world.js';
 import { type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 
@@ -187,7 +188,7 @@ test('whoever follows the changes of a folder from any modseq knows what is in i
         }
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
   t.deepEqual([...seen].sort(), ['changed', 'expunged', 'nothing', 'whole']);
 });

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
+import { runs } from '../../support/amounts.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 
 const WORDS = ['red', 'GREEN', 'blue', 'Grün'];
@@ -407,7 +408,7 @@ test('random histories of labels and filters end as the model says, in memory, a
         model.emails.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(({ id, folders: at }) => [id, [...at].sort()]),
       );
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
   await world.end();
 });

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';
+import { runs } from '../../support/amounts.js';
 import { emptyChange, records } from '../../support/mailbox-change.js';
 import { checkRows, mailboxWorld } from './mailbox-world.js';
 
@@ -76,7 +77,7 @@ test('random histories end as the model says, in memory, after a reload, and in 
       }
       await checkRows(world, t, account.id);
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
   await world.end();
 });

@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { OutboundEmail } from '../../../src/actors/mailbox/outbound/protocol.js';
 import { OUTBOUND_STATUSES } from '../../../src/mail/outbound-status.js';
+import { runs } from '../../support/amounts.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, type Kind, outcome, stored } from './outbound-world.js';
 
@@ -204,7 +205,7 @@ test('random histories leave memory, rows, counts and mail handed over in agreem
         await checkRows(world, t, account.id);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
   for (const place of [
     'enqueue done',

@@ -4,6 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { LEAST_PACKED } from '../../../src/actors/mailbox/transaction.js';
 import { postgresFlagOverlays } from '../../../src/store/postgres/flag-overlays.js';
+import { runs } from '../../support/amounts.js';
 import { message, start } from './command-world.js';
 import { freshAccount, logOf, replayed, snapshotOf, tablesOf } from './log-replay.js';
 import { checkRows } from './mailbox-world.js';
@@ -68,7 +69,7 @@ test('owners, rows and the log agree on where many emails are', async (t) => {
       t.deepEqual(snapshotOf(world.stateOf(account.id)), owner, 'the next owner');
     }),
     {
-      numRuns: 12,
+      numRuns: runs(12),
       examples: [
         // Flags that are stored as a range of UIDs, all of which leave the folder together.
         [

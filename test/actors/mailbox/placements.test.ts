@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { FLAG_NAMES, FLAGGED, SEEN } from '../../../src/mail/flags.js';
+import { runs } from '../../support/amounts.js';
 import { message } from './command-world.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { Model, type Selection, SYSTEM } from './placements-model.js';
@@ -309,7 +310,7 @@ test('random histories of folders, placements and flags end as the model says, i
       await checkModel(t, world, account.id, model, row!['modseq']);
       await checkRows(world, t, account.id);
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
   await world.end();
 });

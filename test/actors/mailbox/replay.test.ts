@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
+import { runs } from '../../support/amounts.js';
 import { cutAfter, freshAccount, logOf, replayed, replayInto, snapshotOf, tablesOf } from './log-replay.js';
 import { checkDrafts, checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, attempt, type Kind, outcome, stored } from './outbound-world.js';
@@ -348,7 +349,7 @@ test('the log of random histories gives the state of the actor and the tables of
       await checkDrafts(world, t, accountId);
       await checkReplay(t, world, accountId);
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
   t.deepEqual([...seen].sort(), [
     'AnnotationsChanged',

@@ -23,6 +23,7 @@ import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { postgresSearch } from '../../../src/store/postgres/search.js';
 import type { IndexedEmail } from '../../../src/store/search.js';
+import { runs } from '../../support/amounts.js';
 import { putEarlier } from '../../support/earlier-search.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
 import { textsWith } from '../../support/field-words.js';
@@ -454,7 +455,7 @@ test('no text and no query breaks the index', async (t) => {
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 60 }), async (q) => {
       await found(id, q);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 
@@ -510,6 +511,6 @@ test('random mail and queries agree with the definition, whatever was removed in
         }
       },
     ),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });

@@ -11,6 +11,7 @@ import { loadMailbox, type MailboxState } from '../../../src/actors/mailbox/stat
 import { Summaries } from '../../../src/actors/mailbox/summaries.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
 import type { EmailSummaryRow } from '../../../src/store/mailbox-rows.js';
+import { runs } from '../../support/amounts.js';
 import { startMemoryMailboxes } from '../../support/memory-mailboxes.js';
 import { memoryStores } from '../../support/memory-stores/stores.js';
 import { MemoryTables } from '../../support/memory-stores/tables.js';
@@ -175,7 +176,7 @@ const agrees = fc.asyncProperty(history, fc.nat(3), async (steps, spread) => {
 });
 
 test.serial('lists, details and threads are those of a mailbox that has just been loaded', async (t) => {
-  await t.notThrowsAsync(fc.assert(agrees, { numRuns: 60 }));
+  await t.notThrowsAsync(fc.assert(agrees, { numRuns: runs(60) }));
 });
 
 for (const name of ['evolve', 'threadsChanged'] as const) {
@@ -183,7 +184,7 @@ for (const name of ['evolve', 'threadsChanged'] as const) {
     const { [name]: whole } = Summaries.prototype;
     Summaries.prototype[name] = () => {};
     try {
-      const { failed } = await fc.check(agrees, { numRuns: 300, endOnFailure: true });
+      const { failed } = await fc.check(agrees, { numRuns: runs(300), endOnFailure: true });
       t.true(failed);
     } finally {
       Summaries.prototype[name] = whole as () => void;

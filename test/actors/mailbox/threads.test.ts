@@ -5,6 +5,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { joinedSets, threadIds } from '../../../src/mail/thread.js';
 import { joinThreads, messageKey } from '../../../src/store/postgres/threads.js';
+import { runs } from '../../support/amounts.js';
 import { mailboxWorld } from './mailbox-world.js';
 
 const email = fc.record({
@@ -64,7 +65,7 @@ test('every conversation is one thread in any order of arrival', async (t) => {
         );
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
   await world.end();
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { EmailColumns } from '../../../src/actors/mailbox/email-columns.js';
 import { TimeOrder } from '../../../src/actors/mailbox/time-order.js';
 import { uuidOctets, uuidV7 } from '../../../src/mail/ids.js';
+import { runs } from '../../support/amounts.js';
 
 const RANDOM = Buffer.from('0123456789abcdef', 'hex');
 const START = Date.UTC(2026, 0, 1);
@@ -45,7 +46,7 @@ test('emails stand by time and slot, and what was given before they came stays a
       }
       for (const { slots, copy } of given) t.deepEqual([...slots], copy);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 
@@ -73,7 +74,7 @@ test('packed ids come out as their slots, in any order, without those that are n
         );
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

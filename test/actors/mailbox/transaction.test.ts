@@ -6,6 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { loadMailbox, type MailboxState } from '../../../src/actors/mailbox/state.js';
 import { MailboxTransaction } from '../../../src/actors/mailbox/transaction.js';
+import { runs } from '../../support/amounts.js';
 import { CONTEXT, cutAfter, freshAccount, logOf, replayed, replayInto, snapshotOf, tablesOf } from './log-replay.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 
@@ -221,6 +222,6 @@ test('the view of a batch is the state after it, and the log of batches gives th
       await checkRows(world, t, accountId);
       await check(t, world, accountId, state, modseqs);
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });

@@ -10,6 +10,7 @@ import type { Transport } from '../../../src/actors/runtime/transport.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { EVENT_LOG_START } from '../../../src/store/events.js';
 import { shardOf } from '../../../src/store/shard.js';
+import { runs } from '../../support/amounts.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';
 const SUBJECT = eventSubject('test', A);
@@ -233,7 +234,7 @@ test('whatever packets are lost or repeated, a follower gets each event once and
         );
       },
     ),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 
@@ -326,7 +327,7 @@ test('a follower without a position gets all events from its look-up or the firs
       );
       t.true(start >= before);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 
@@ -561,7 +562,7 @@ test('whatever happens to packets, a follower gets all events from its position 
       for (const { leave } of followers) leave();
       t.is(subscriptions(), 0);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -3,6 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { Relocation } from '../../../src/actors/runtime/ownership.js';
+import { runs } from '../../support/amounts.js';
 import {
   SimulatedCluster,
   type SimulatedNode,
@@ -100,7 +101,7 @@ test.serial(
         }
       }),
       {
-        numRuns: 100,
+        numRuns: runs(100),
         examples: [
           // The first process enters when it has left already, and the second of its name owns everything.
           [

@@ -4,10 +4,11 @@ import fc from 'fast-check';
 import { decide, type PlacementInput } from '../../../src/actors/runtime/placement.js';
 import { rendezvous } from '../../../src/actors/runtime/rendezvous.js';
 import type { ClusterView, LeaseRow, NodeRow, NodeState } from '../../../src/store/leases.js';
+import { runs } from '../../support/amounts.js';
 
 const SHARDS = 256;
 /** Every name is hashed with every shard. */
-const RUNS = { numRuns: 30 };
+const RUNS = { numRuns: runs(30) };
 const nodeNames = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { minLength: 2, maxLength: 10 });
 const owners = (names: readonly string[]) => Array.from({ length: SHARDS }, (_, shard) => rendezvous(shard, names));
 
@@ -116,7 +117,7 @@ test('of nodes that see the same, no two take the same shard of another', (t) =>
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -134,7 +135,7 @@ test('what is free has exactly one taker as soon as anybody may own it', (t) => 
         t.is(takers.length, able.length === 0 ? 0 : 1);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -153,7 +154,7 @@ test('an owner that lives is not robbed, and the patient take what is free or th
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -175,7 +176,7 @@ test('nothing is given and taken at once, what is given is its giver’s, and wh
         } else if (standpoint.state === 'cut off') t.deepEqual(give, []);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -9,6 +9,7 @@ import {
   UNKNOWN_CHANGES,
   withoutGaps,
 } from '../../../src/actors/runtime/without-gaps.js';
+import { runs } from '../../support/amounts.js';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const events = (after: number, seq: number): EventRecord[] =>
@@ -193,6 +194,6 @@ test('whatever arrives, and whenever, each event is passed on once and in order'
       t.deepEqual(seqs(), upTo(log.length));
       t.true(passed.slice(1).every((each) => each.length > 0));
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });

@@ -14,6 +14,7 @@ import { createPipeline } from '../../../src/gateways/http/pipeline.js';
 import { eventRoute } from '../../../src/gateways/http/routes/events.js';
 import { type HttpLimits, startHttp } from '../../../src/gateways/http/server.js';
 import { EVENT_LOG_AGE_MS } from '../../../src/store/events.js';
+import { runs } from '../../support/amounts.js';
 import { startBalancer } from '../../support/balancer.js';
 import { EventBus } from '../../support/event-bus.js';
 import { type EventStreamClient, openEventStream, type StreamOptions } from '../../support/event-stream-client.js';
@@ -183,7 +184,7 @@ test('through cuts, other nodes and other filters, every event that is asked for
         expected,
       );
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   );
 });
 

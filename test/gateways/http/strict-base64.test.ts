@@ -2,6 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { StrictBase64 } from '../../../src/gateways/http/strict-base64.js';
+import { runs } from '../../support/amounts.js';
 
 function decoded(text: string, cuts: readonly number[] = []): string | undefined {
   const decoder = new StrictBase64();
@@ -38,7 +39,7 @@ test('whatever the octets, however they are written and cut', (t) => {
         t.is(decoded(text, cuts), Buffer.from(octets).toString('hex'));
       },
     ),
-    { seed: 10, numRuns: 500 },
+    { seed: 10, numRuns: runs(500) },
   );
 });
 

@@ -6,6 +6,7 @@ import { choice, flagParameter, pageParameter, pageSizeParameter, text } from '.
 import { Problem } from '../../../src/gateways/http/problem.js';
 import { defineRoute, EMPTY, READ, type Route } from '../../../src/gateways/http/route.js';
 import { readQuery } from '../../../src/gateways/http/validation.js';
+import { runs } from '../../support/amounts.js';
 
 const newRoute = (method: 'GET' | 'DELETE' = 'GET', isEventStream = false): Route =>
   defineRoute({
@@ -52,7 +53,7 @@ test('a query that comes again is read as it was, and a wrong one is refused aga
     fc.property(fc.array(query, { minLength: 1, maxLength: 5 }), (queries) => {
       for (const each of [...queries, ...queries]) t.deepEqual(read(route, each), read(newRoute(), each), each);
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
   t.is(read(route, 'page=2'), read(route, 'page=2'), 'it is remembered');
   t.deepEqual(read(route, 'page=0'), { problem: 400, errors: { page: ['must be an integer of at least 1'] } });

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { HubMessage } from '../../../src/gateways/hub/hub-messages.js';
 import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import { ProtocolError } from '../../../src/gateways/hub/protocol-error.js';
+import { runs } from '../../support/amounts.js';
 import { hubMessage as message } from '../../support/hub-message-arbitrary.js';
 
 const encodeMessage = (sent: HubMessage) => Buffer.from(JSON_PROTOCOL.encode(sent)).toString();
@@ -66,7 +67,7 @@ test('any text and any JSON parses, is passed over, or is a protocol error', (t)
         t.true(err instanceof ProtocolError, String(err));
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import type { HubMessage } from '../../../src/gateways/hub/hub-messages.js';
 import { MESSAGE_PACK_PROTOCOL as PROTOCOL } from '../../../src/gateways/hub/message-pack-protocol.js';
 import { ProtocolError } from '../../../src/gateways/hub/protocol-error.js';
+import { runs } from '../../support/amounts.js';
 import { hubMessage } from '../../support/hub-message-arbitrary.js';
 
 /** What JSON cannot tell apart is the same message. */
@@ -186,7 +187,7 @@ test('any octets, and any octets that were nearly a message, parse, are passed o
         }
       }
     }),
-    { numRuns: 5_000 },
+    { numRuns: runs(5_000) },
   );
 });
 

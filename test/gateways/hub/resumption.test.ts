@@ -6,6 +6,7 @@ import { anonymousGuard } from '../../../src/auth/origin.js';
 import { cursorOf } from '../../../src/gateways/events/cursor.js';
 import type { HubOptions } from '../../../src/gateways/hub/hub.js';
 import type { SocketListener } from '../../../src/gateways/web-socket.js';
+import { runs } from '../../support/amounts.js';
 import { EventBus } from '../../support/event-bus.js';
 import {
   attempted,
@@ -378,6 +379,6 @@ test('through breaks, moves between nodes and slow moments every event comes onc
         Array.from({ length: total }, (_, i) => `e${i}`),
       );
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

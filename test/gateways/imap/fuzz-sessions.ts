@@ -1,11 +1,12 @@
 // Sessions of the fuzzing: commands that do something, damaged at random, of two accounts with a text each that the other must never see.
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
+import { IS_SEARCH, runs } from '../../support/amounts.js';
 import { ALICE, ALICE_EMAIL, BOB, BOB_EMAIL, type ImapGateway } from './gateway.js';
 
-/** `FUZZ_RUNS` makes it longer. */
-export const RUNS = Number(process.env['FUZZ_RUNS'] ?? 60);
-export const END_ON_FAILURE = process.env['FUZZ_RUNS'] === undefined;
+export const RUNS = runs(60);
+/** What fails in every day's run is said at once; a search by hand makes it small first. */
+export const END_ON_FAILURE = !IS_SEARCH;
 export const MAX_MESSAGE = 1_000;
 export const LIMITS = {
   errors: 1_000,

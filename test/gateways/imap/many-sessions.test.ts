@@ -4,6 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { unpackFlags, unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
 import { flagNames } from '../../../src/mail/flags.js';
+import { runs } from '../../support/amounts.js';
 import type { ImapClient } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
 import { changedFlags, type FlagStore } from './view/folder-owner.js';
@@ -225,7 +226,7 @@ test('each client knows the mailbox as it is once all is quiet', async (t) => {
       const owned = await truth(gateway);
       for (const { model } of clients) compare(model, owned);
     }),
-    { numRuns: 60, endOnFailure: true },
+    { numRuns: runs(60), endOnFailure: true },
   );
   t.true(number > 0);
 });

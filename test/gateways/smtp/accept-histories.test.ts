@@ -13,6 +13,7 @@ import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import type { CommitResult, MailboxChange } from '../../../src/store/mailboxes.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
+import { runs } from '../../support/amounts.js';
 
 const ACCOUNTS = 3;
 
@@ -172,7 +173,7 @@ test('what was accepted is there once, what was refused at most once', async (t)
         await checkRows(world, t, accountId);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
   t.log(`${accepted} accepted, ${refused} refused`);
   t.true(accepted > 50 && refused > 0);

@@ -2,6 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { DataDecoder } from '../../../src/gateways/smtp/data-decoder.js';
+import { runs } from '../../support/amounts.js';
 
 interface Decoded {
   readonly ended: boolean;
@@ -77,7 +78,7 @@ test('decodes as the model does, however the octets are cut', (t) => {
         }
       }
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 
@@ -96,7 +97,7 @@ test('lines of any octets are decoded as the model does, wherever in a buffer th
     fc.property(longer, fc.array(fc.nat(300), { maxLength: 3 }), fc.nat(7), (raw, at, start) => {
       t.deepEqual(decode(cut(raw, at), start), model(raw));
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

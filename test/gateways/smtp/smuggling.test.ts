@@ -2,6 +2,7 @@
 // appears, and what is stored is what was sent.
 import test from 'ava';
 import fc from 'fast-check';
+import { runs } from '../../support/amounts.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { listen } from './listener.js';
 
@@ -132,7 +133,7 @@ test('random octets, cut at random: one reply, at most one message, stored exact
         );
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
   t.pass();
 });

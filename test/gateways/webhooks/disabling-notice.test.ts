@@ -3,6 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { acceptNotice, writeDisablingNotice } from '../../../src/gateways/webhooks/disabling-notice.js';
 import type { InboundDelivery, InboundEnvelope } from '../../../src/store/inbound.js';
+import { runs } from '../../support/amounts.js';
 
 const ID = '018f0000-0000-7000-8000-0000000000e9';
 const PLACE = { hostname: 'mx.example.test', id: ID, now: Date.parse('2026-11-22T23:00:00Z') };
@@ -47,7 +48,7 @@ test('no answer of a receiver adds a line to the header or breaks one', (t) => {
           .every((line) => !/[\r\n]/.test(line) && Buffer.byteLength(line) <= 998),
       );
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
   t.true(
     notice('x', `https://hooks.example.org/${'x'.repeat(2000)}`)

@@ -6,6 +6,7 @@ import { cursorOf, type EventPosition } from '../../../src/gateways/events/curso
 import { eventIdOf, positionOfEventId } from '../../../src/gateways/events/event-id.js';
 import { retryDelayMs } from '../../../src/gateways/webhooks/retry-schedule.js';
 import { signedMessage } from '../../../src/gateways/webhooks/signed-message.js';
+import { runs } from '../../support/amounts.js';
 
 const SECRETS = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`, `whsec_${Buffer.alloc(32, 2).toString('base64')}`];
 const ACCOUNT = '018f0000-0000-7000-8000-00000000000a';
@@ -22,7 +23,7 @@ test('each secret verifies a message, another one does not', (t) => {
       t.throws(() => new Webhook('whsec_AAAA').verify(body, { ...headers }));
       t.throws(() => new Webhook(SECRETS[0]!).verify(`${body} `, { ...headers }));
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
 });
 
@@ -49,7 +50,7 @@ test('the id of an event has no full stop, and is the position of the event', (t
       t.deepEqual(positionOfEventId(cursorOf(at, ACCOUNT), ACCOUNT), at);
       t.is(positionOfEventId(id, '018f0000-0000-7000-8000-00000000000b'), null);
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   );
   t.is(positionOfEventId('', ACCOUNT), undefined);
   t.is(positionOfEventId('1_2-3', ACCOUNT), null);

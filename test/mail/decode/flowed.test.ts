@@ -2,6 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { unwrapped } from '../../../src/mail/decode/flowed.js';
+import { runs } from '../../support/amounts.js';
 
 test('soft line breaks, with and without DelSp', (t) => {
   t.is(unwrapped('one \ntwo\nthree', false), 'one two\nthree');
@@ -46,7 +47,7 @@ test('any wrapped paragraphs come back', (t) => {
       const plain = paragraphs.map(({ depth, words }) => wrap(depth, [words.join(' ')], delSp).replace(/^ /, ''));
       t.is(unwrapped(written, delSp), plain.join('\n'));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import libqp from 'libqp';
 import { Base64Counter } from '../../../src/mail/decode/base64.js';
 import { decodeStream, decodeTransfer } from '../../../src/mail/decode/transfer.js';
+import { runs } from '../../support/amounts.js';
 import { inPieces, piecesOf } from '../pieces.js';
 
 async function streamed(encoding: string, pieces: readonly Uint8Array[]): Promise<Buffer> {
@@ -61,7 +62,7 @@ test('broken input decodes the same in any pieces, and the counter knows how muc
         t.is(lines, text.split('\n').length - 1);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

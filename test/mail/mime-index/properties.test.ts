@@ -6,6 +6,7 @@ import MailComposer from 'nodemailer/lib/mail-composer';
 import { decodeTransfer } from '../../../src/mail/decode/transfer.js';
 import type { IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
 import { indexMessage, MimeIndexer } from '../../../src/mail/mime-index/indexer.js';
+import { runs } from '../../support/amounts.js';
 import { mimeTree, writtenTree } from '../mime-tree.js';
 import { piecesOf } from '../pieces.js';
 
@@ -55,7 +56,7 @@ test('every part lies where the index says, in CRLF and LF, in any pieces', (t) 
       t.deepEqual(indexInPieces(raw, at), index);
       checkSizes(raw, index);
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });
 
@@ -106,7 +107,7 @@ test('arbitrary bytes', (t) => {
       t.notRegex(JSON.stringify(index), /\\u0000|\\ud[89a-f]/i);
       checkSizes(raw, index);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 
@@ -151,6 +152,6 @@ test('messages of nodemailer', async (t) => {
       );
       t.deepEqual(indexInPieces(raw, at), index);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });

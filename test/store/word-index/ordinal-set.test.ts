@@ -2,6 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { OrdinalSet } from '../../../src/store/word-index/ordinal-set.js';
+import { runs } from '../../support/amounts.js';
 
 test('a set has the ordinals that were added, ascending, and an intersection those of both', (t) => {
   const sized = fc.integer({ min: 1, max: 200 }).chain((size) => {
@@ -27,6 +28,6 @@ test('a set has the ordinals that were added, ascending, and an intersection tho
       t.deepEqual([...set.ordinals()], sorted(some.filter((ordinal) => others.includes(ordinal))));
       t.is(set.isEmpty, set.ordinals().length === 0);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

@@ -5,6 +5,7 @@ import { SEARCH_PARTS, SearchTooLarge } from '../../../src/store/search.js';
 import { type IndexPage, levelOf, type Segment } from '../../../src/store/word-index/index-page.js';
 import { mergedPages } from '../../../src/store/word-index/merged-pages.js';
 import { WordQuery } from '../../../src/store/word-index/word-query.js';
+import { runs } from '../../support/amounts.js';
 import {
   aTerm,
   type EmailWords,
@@ -49,7 +50,7 @@ test('what a search finds in a segment is what its emails have', async (t) => {
           t.deepEqual(await matchesIn(segment, terms, part), expectedMatches(emails, terms, part));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 
@@ -86,7 +87,7 @@ test('a merge of merges holds what the segments hold, without the emails that ar
         t.deepEqual(whole, await segmentWithWords(emails));
       },
     ),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 
@@ -275,7 +276,7 @@ test('pages that are cut or changed end in an error or in an answer', async (t) 
           });
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
   t.true(errors > 300);
 });

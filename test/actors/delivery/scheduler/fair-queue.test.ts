@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import test from 'ava';
 import fc from 'fast-check';
 import { type Entry, FairQueue, type TurnRequest } from '../../../../src/actors/delivery/scheduler/fair-queue.js';
+import { runs } from '../../../support/amounts.js';
 
 const { signal } = new AbortController();
 // Every request that waits listens; in the product each delivery has a signal of its own.
@@ -116,7 +117,7 @@ test('never above the bounds, no turn idle that a request may have, and every re
       }
       t.deepEqual(of.asked, []);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 
@@ -143,7 +144,7 @@ test('accounts that want as much as they can get have about as many turns as eac
       t.is(byGroup.size, groups);
       t.true(Math.max(...byGroup.values()) <= 2 * Math.min(...byGroup.values()), `${[...byGroup]}`);
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
 });
 

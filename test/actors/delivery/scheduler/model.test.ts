@@ -4,6 +4,7 @@ import { setMaxListeners } from 'node:events';
 import test from 'ava';
 import fc from 'fast-check';
 import { DeliveryScheduler } from '../../../../src/actors/delivery/scheduler/scheduler.js';
+import { runs } from '../../../support/amounts.js';
 
 const LIMITS = { emails: 6, waitingEmails: 4, perDomain: 3, connections: 4, connectionsPerHost: 2 };
 const HOSTS = 2;
@@ -99,6 +100,6 @@ test('bounds hold at every moment, back-off is kept, and every email ends', asyn
       t.is(scheduler.emails.free, LIMITS.emails);
       t.deepEqual(scheduler.emails.accountsAtShare, []);
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });

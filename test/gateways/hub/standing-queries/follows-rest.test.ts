@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import fc from 'fast-check';
+import { runs } from '../../../support/amounts.js';
 import type { FollowedList } from '../../../support/followed-list.js';
 import type { ListClient } from './list-client.js';
 import { type ListsWorld, listsWorld, PAUSE_OCTETS, until } from './lists-world.js';
@@ -222,6 +223,6 @@ test('clients that apply the changes have what REST lists, over random histories
       t.is(world.queries.lists, 0);
       await world.end();
     }),
-    { numRuns: 40 },
+    { numRuns: runs(40) },
   );
 });

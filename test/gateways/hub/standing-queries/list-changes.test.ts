@@ -7,6 +7,7 @@ import {
   type ShownList,
   stepsBetween,
 } from '../../../../src/gateways/hub/standing-queries/list-changes.js';
+import { runs } from '../../../support/amounts.js';
 import { applyChanges, type FollowedList } from '../../../support/followed-list.js';
 
 const list = (
@@ -46,7 +47,7 @@ test('the changes make a list the other, whatever the lists are', (t) => {
       const { changes: _, ...expected } = client(after);
       t.like(shown, expected);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -10,6 +10,7 @@ import type { PartialRange, Section } from '../../../../src/gateways/imap/gramma
 import { LAST, type SequenceSet, sequenceSet } from '../../../../src/gateways/imap/grammar/sequence-set.js';
 import { CommandSyntaxError } from '../../../../src/gateways/imap/wire/command-reader.js';
 import { quoted } from '../../../../src/gateways/imap/wire/format.js';
+import { runs } from '../../../support/amounts.js';
 import { printedSet, sets } from './generators.js';
 import { readWhole } from './reading.js';
 import { reads, refuses } from './tables.js';
@@ -255,6 +256,6 @@ test('every FETCH is read as it was printed', (t) => {
       const text = Buffer.from(`${printedSet(command.set)} (${list}) (${modifiers.join(' ')})`, 'latin1');
       t.deepEqual(readWhole(fetchArguments, text.toString('utf8')), command);
     }),
-    { numRuns: 400 },
+    { numRuns: runs(400) },
   );
 });

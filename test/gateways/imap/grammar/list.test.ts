@@ -22,6 +22,7 @@ import {
   type NamedMailbox,
 } from '../../../../src/gateways/imap/wire/command-reader.js';
 import { mailboxName } from '../../../../src/gateways/imap/wire/format.js';
+import { runs } from '../../../support/amounts.js';
 import { readWhole } from './reading.js';
 import { reads, refuses } from './tables.js';
 
@@ -254,7 +255,7 @@ test('every LIST is read as it was printed', (t) => {
       );
       t.true(reader.isAtEnd);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -14,6 +14,7 @@ import {
 } from '../../../../src/gateways/imap/grammar/search.js';
 import { CommandSyntaxError, createReader } from '../../../../src/gateways/imap/wire/command-reader.js';
 import { quoted } from '../../../../src/gateways/imap/wire/format.js';
+import { runs } from '../../../support/amounts.js';
 import { printedSet, sets } from './generators.js';
 import { readWhole } from './reading.js';
 import { reads, refuses } from './tables.js';
@@ -370,7 +371,7 @@ test('every search program is read as it was printed', (t) => {
       t.deepEqual(searchArguments(reader).key, key);
       t.true(reader.isAtEnd);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -393,6 +394,6 @@ test('no damage to a search program makes it fail in another way', (t) => {
         t.pass();
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   );
 });

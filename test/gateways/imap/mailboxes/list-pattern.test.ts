@@ -2,6 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { ListPattern } from '../../../../src/gateways/imap/mailboxes/list-pattern.js';
 import { decodeModifiedUtf7, encodeModifiedUtf7 } from '../../../../src/mail/modified-utf7.js';
+import { runs } from '../../../support/amounts.js';
 
 const LEVELS = ['Zoë 💌', 'a&b', 'say "hi"', 'back\\slash', '&-', 'a', 'b', 'ab', 'Straße', '日本語', '.*', '(x)'];
 const name = fc.array(fc.constantFrom(...LEVELS), { minLength: 1, maxLength: 4 }).map((levels) => levels.join('/'));
@@ -26,7 +27,7 @@ test('a pattern matches the names that a naive regular expression matches', (t) 
       if (isMatch) matched++;
       return isMatch === naive(text).test(path);
     }),
-    { numRuns: 5_000 },
+    { numRuns: runs(5_000) },
   );
   t.true(matched > 100);
 });
@@ -39,7 +40,7 @@ test('a name with some of its characters replaced by wildcards matches', (t) => 
       );
       return new ListPattern(text.join('')).matches(path);
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   );
   t.pass();
 });

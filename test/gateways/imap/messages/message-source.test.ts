@@ -6,6 +6,7 @@ import {
   type Message,
 } from '../../../../src/gateways/imap/messages/message-source.js';
 import { StoreFault } from '../../../../src/store/errors.js';
+import { runs } from '../../../support/amounts.js';
 import { FakeFolderStore } from './fake-folder-store.js';
 
 const INBOX: FolderKey = { accountId: 'a', folderId: 'inbox' };
@@ -254,7 +255,7 @@ test('whatever is added, expunged and read meanwhile, a reading is as good as on
         await Promise.all(readings);
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });
 

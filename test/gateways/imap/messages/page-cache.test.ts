@@ -2,6 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { MessagePage } from '../../../../src/gateways/imap/messages/message-page.js';
 import { PageCache } from '../../../../src/gateways/imap/messages/page-cache.js';
+import { runs } from '../../../support/amounts.js';
 
 const turn = () => new Promise(setImmediate);
 
@@ -128,6 +129,6 @@ test('the bound holds after every turn, and what is counted is what is kept', as
       }
       t.is(counted, cache.octets);
     }),
-    { numRuns: 100 },
+    { numRuns: runs(100) },
   );
 });

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { CalendarDay, SearchKey } from '../../../../src/gateways/imap/grammar/search.js';
 import { LAST } from '../../../../src/gateways/imap/grammar/sequence-set.js';
 import { flagBit } from '../../../../src/mail/flags.js';
+import { runs } from '../../../support/amounts.js';
 import { emailIdOf, type MadeMessage, searchedMailbox, threadIdOf } from './searched-messages.js';
 
 const DAY_MS = 86_400_000;
@@ -276,6 +277,6 @@ test('any program finds what each message on its own says', async (t) => {
         }
       },
     ),
-    { numRuns: 250 },
+    { numRuns: runs(250) },
   );
 });

@@ -3,6 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { eventually } from '../../../cluster/support/eventually.js';
+import { runs } from '../../../support/amounts.js';
 import type { ImapClient } from '../client.js';
 import { ALICE, type ImapGateway, startImap } from '../gateway.js';
 
@@ -226,6 +227,6 @@ test('whatever changes, the results of SORT that the client keeps are what a new
       t.deepEqual(results, await numbers(`${uid}SORT ${program}`));
       await run(`CANCELUPDATE "${tag}"`);
     }),
-    { numRuns: 40, endOnFailure: true },
+    { numRuns: runs(40), endOnFailure: true },
   );
 });

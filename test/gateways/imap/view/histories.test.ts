@@ -6,9 +6,10 @@ import { ClientView } from '../../../../src/gateways/imap/view/client-view.js';
 import type { FlagChange } from '../../../../src/gateways/imap/view/folder-mirror.js';
 import type { ViewUpdates } from '../../../../src/gateways/imap/view/folder-view.js';
 import type { MirroredFolder } from '../../../../src/gateways/imap/view/mirrored-folder.js';
+import { runs } from '../../../support/amounts.js';
 import { history, runHistory } from './histories.js';
 
-const RUNS = 400;
+const RUNS = runs(400);
 
 test('each client knows the folder as it is whenever it is in sync', async (t) => {
   await fc.assert(

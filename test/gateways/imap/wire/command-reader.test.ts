@@ -9,6 +9,7 @@ import {
   type ReaderOptions,
 } from '../../../../src/gateways/imap/wire/command-reader.js';
 import { astring, mailboxName, quoted } from '../../../../src/gateways/imap/wire/format.js';
+import { runs } from '../../../support/amounts.js';
 
 type Rule = (reader: CommandReader) => unknown;
 
@@ -223,7 +224,7 @@ test('what is formatted as a string is read as the same string', (t) => {
         t.true(reader.isAtEnd);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -238,7 +239,7 @@ test('names of mailboxes are read as they were written, in either encoding', (t)
       t.is(reader.mailbox(), name);
       t.true(reader.isAtEnd);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -269,6 +270,6 @@ test('no octets make a rule read past the end, or fail in another way', (t) => {
       }
       t.true(reader.position <= octetText.length);
     }),
-    { numRuns: 3_000 },
+    { numRuns: runs(3_000) },
   );
 });

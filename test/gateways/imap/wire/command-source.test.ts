@@ -5,6 +5,7 @@ import { type CommandReader, CommandSyntaxError } from '../../../../src/gateways
 import type { CommandStream } from '../../../../src/gateways/imap/wire/command-source.js';
 import { ConnectionEnd } from '../../../../src/gateways/tcp/connection-end.js';
 import { FramingError } from '../../../../src/gateways/tcp/line-framer.js';
+import { runs } from '../../../support/amounts.js';
 import { MemoryPort } from './memory-port.js';
 import { LIMITS, type Login, MAX_MESSAGE, octetsOf, shown, sourceOf, streamOf } from './sources.js';
 
@@ -176,7 +177,7 @@ test('sequences of commands are read or refused as the definition has it, wherev
       const expected = modelled.map((each) => each.expected);
       t.deepEqual(await readAll(new MemoryPort(inPieces(wire, at))), expected);
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 
@@ -204,7 +205,7 @@ test('after any damage the next commands are read, or the connection is given up
       }
       t.true(last === 'probe NOOP' || last === 'BYE TOOBIG', last);
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   );
 });
 
