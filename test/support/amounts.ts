@@ -21,9 +21,9 @@ export function amount(few: number, all: number): number {
   return factor === undefined ? few : Math.ceil(all * factor);
 }
 
-/** Cases of a property that draws `all` where all are asked for. */
-export function runs(all: number): number {
-  return amount(Math.min(all, Math.max(FEWEST_RUNS, Math.ceil(all * FEW))), all);
+/** Cases of a property that draws `all` where all are asked for; `fewest` for one that asserts what its cases have shown together. */
+export function runs(all: number, fewest = FEWEST_RUNS): number {
+  return amount(Math.min(all, Math.max(fewest, Math.ceil(all * FEW))), all);
 }
 
 /** Kills (SIGKILL) of one test. */

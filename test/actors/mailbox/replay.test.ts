@@ -349,7 +349,7 @@ test('the log of random histories gives the state of the actor and the tables of
       await checkDrafts(world, t, accountId);
       await checkReplay(t, world, accountId);
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(40, 40) },
   );
   t.deepEqual([...seen].sort(), [
     'AnnotationsChanged',

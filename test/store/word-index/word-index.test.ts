@@ -276,7 +276,7 @@ test('pages that are cut or changed end in an error or in an answer', async (t) 
           });
       },
     ),
-    { numRuns: runs(500) },
+    { numRuns: runs(500, 500) },
   );
   t.true(errors > 300);
 });
