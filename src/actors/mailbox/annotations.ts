@@ -37,6 +37,11 @@ export class Annotations {
     return this.#folders.get(folderId)?.has(name) === true;
   }
 
+  /** Base64; undefined when there is no such entry. */
+  value(folderId: string | null, name: string): string | undefined {
+    return this.#folders.get(folderId)?.get(name);
+  }
+
   /** By name. */
   of(folderId: string | null): NamedValue[] {
     const values = [...(this.#folders.get(folderId) ?? [])].map(([name, value]) => ({ name, value }));

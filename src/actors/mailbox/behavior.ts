@@ -21,6 +21,7 @@ import { folderQueries } from './folder-queries.js';
 import { createFolder, deleteFolder, renameFolder, subscribeFolder } from './folders.js';
 import { placeImported } from './imported-mail.js';
 import { renameInbox } from './inbox-rename.js';
+import { forgetSubscription } from './kept-subscriptions.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
 import { maildropCommands, maildropQueries } from './maildrop.js';
 import { MaildropLocks } from './maildrop-locks.js';
@@ -65,6 +66,10 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
   renameInbox,
   deleteFolder,
   subscribeFolder,
+  forgetSubscription(tx, { path }) {
+    forgetSubscription(tx, path);
+    return { reply: {} };
+  },
   setMetadata,
   choosePreferences,
   createLabel,

@@ -62,9 +62,12 @@ export const folderOperations = {
     refusals: ['noSuchFolder', 'nameTaken', 'nameTooLong', 'tooMany'],
     onRepeat: 'remembered',
   }),
-  /** Emails that had no other place are in Archive afterwards. Without `withInferiors` what is below it stays. */
+  /**
+   * Emails that had no other place are in Archive afterwards. Without `withInferiors` what is below it stays. With `keepsSubscription`
+   * its name stays subscribed when it is.
+   */
   deleteFolder: command({
-    payload: object({ folderId: string(), withInferiors: boolean() }),
+    payload: object({ folderId: string(), withInferiors: boolean(), keepsSubscription: optional(boolean()) }),
     reply: done,
     refusals: ['noSuchFolder', 'systemFolder'],
     onRepeat: 'remembered',
@@ -75,8 +78,18 @@ export const folderOperations = {
     refusals: ['noSuchFolder'],
     onRepeat: 'remembered',
   }),
-  /** Those of the system first, the others by path. */
-  folders: query({ payload: object({}), reply: object({ folders: array(folder) }) }),
+  /** Of a name that was kept when its folder was deleted. */
+  forgetSubscription: command({
+    payload: object({ path: string() }),
+    reply: done,
+    refusals: [],
+    onRepeat: 'remembered',
+  }),
+  /** Those of the system first, the others by path. `subscriptions`: subscribed names of folders that were deleted. */
+  folders: query({
+    payload: object({}),
+    reply: object({ folders: array(folder), subscriptions: optional(array(string())) }),
+  }),
   /** The folder that has this path, whatever the case; null when there is none. */
   folderAt: query({ payload: object({ path: string() }), reply: object({ folderId: nullable(string()) }) }),
 };

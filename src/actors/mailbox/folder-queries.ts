@@ -4,6 +4,7 @@ import type { MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
 import { changesOf, statusOf } from './folder-contents.js';
 import { shownFolders } from './folders.js';
+import { keptSubscriptions } from './kept-subscriptions.js';
 import { inLabelOrder, labelOf } from './labels.js';
 import { listFolder } from './lists.js';
 import { packUids } from './packed-columns.js';
@@ -39,7 +40,8 @@ export function folderQueries(
     },
 
     async folders(state) {
-      return { reply: { folders: shownFolders(rowsOf(state)) } };
+      const subscriptions = keptSubscriptions(state.annotations);
+      return { reply: { folders: shownFolders(rowsOf(state)), ...(subscriptions.length > 0 && { subscriptions }) } };
     },
 
     async folderAt(state, { path }) {

@@ -13,6 +13,7 @@ import {
 import { type FolderRow, SYSTEM_ROLES } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { Folder } from './folder-operations.js';
+import { forgetSubscription, keepSubscriptions } from './kept-subscriptions.js';
 import type { MailboxProtocol } from './protocol.js';
 import { folderNamed } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
@@ -98,13 +99,19 @@ export function renameTree(
 
 export function deleteFolder(
   tx: MailboxTransaction,
-  { folderId, withInferiors }: Payload<MailboxProtocol, 'deleteFolder'>,
+  { folderId, withInferiors, keepsSubscription = false }: Payload<MailboxProtocol, 'deleteFolder'>,
 ): Outcome<MailboxProtocol, 'deleteFolder'> {
   const folder = folderNamed(tx, folderId);
   if (folder === undefined) return { refusal: 'noSuchFolder' };
   if (isSystemFolder(folder)) return { refusal: 'systemFolder' };
   const below = withInferiors ? tx.folders.rows().filter(({ name }) => isBelow(name, folder.name)) : [];
-  deleteFolders(tx, [folder, ...below]);
+  const folders = [folder, ...below];
+  deleteFolders(tx, folders);
+  if (keepsSubscription)
+    keepSubscriptions(
+      tx,
+      folders.flatMap(({ name, isSubscribed }) => (isSubscribed ? [name] : [])),
+    );
   return { reply: {} };
 }
 
@@ -126,6 +133,7 @@ export function subscribeFolder(
 ): Outcome<MailboxProtocol, 'subscribeFolder'> {
   const folder = folderNamed(tx, folderId);
   if (folder === undefined) return { refusal: 'noSuchFolder' };
+  if (!isSubscribed) forgetSubscription(tx, folder.name);
   if (folder.isSubscribed === isSubscribed) return { reply: {} };
   tx.begin();
   tx.changeFolder(folder.id, { isSubscribed });

@@ -55,6 +55,50 @@ test('a new name has the spelling of the levels above it, and IMAP4rev2 programs
   t.deepEqual(await made(), ['Work/a', 'Work/b', 'Work/c']);
 });
 
+test('DELETE keeps the subscription of the name, until it is given up', async (t) => {
+  const { client, tagged } = await start(t);
+  const untagged = async (line: string) => (await client.command(line)).untagged;
+  for (const name of ['a', 'a/b', 'plain', 'x']) await tagged(`CREATE ${name}`);
+  await tagged('UNSUBSCRIBE plain');
+  for (const name of ['a/b', 'a', 'plain', 'x']) t.regex(await tagged(`DELETE ${name}`), /^OK /);
+  t.deepEqual(await untagged('LIST "" (a* x plain)'), []);
+  t.deepEqual(await untagged('LIST (SUBSCRIBED) "" (a* x plain)'), [
+    'LIST (\\Noselect \\NonExistent \\HasNoChildren \\Subscribed) "/" a',
+    'LIST (\\Noselect \\NonExistent \\HasNoChildren \\Subscribed) "/" a/b',
+    'LIST (\\Noselect \\NonExistent \\HasNoChildren \\Subscribed) "/" x',
+  ]);
+  t.deepEqual(await untagged('LSUB "" a*'), ['LSUB () "/" a', 'LSUB () "/" a/b']);
+  t.regex(await tagged('SELECT x'), /^NO /);
+  t.regex(await tagged('DELETE x'), /^NO \[NONEXISTENT\] /);
+  t.regex(await tagged('SUBSCRIBE X'), /^OK /);
+  t.regex(await tagged('SUBSCRIBE plain'), /^NO \[NONEXISTENT\] /);
+  t.regex(await tagged('UNSUBSCRIBE X'), /^OK /);
+  t.deepEqual(await untagged('LSUB "" x'), []);
+  await tagged('CREATE a');
+  t.deepEqual(await untagged('LSUB "" a'), ['LSUB () "/" a']);
+  await tagged('UNSUBSCRIBE a');
+  await tagged('DELETE a');
+  t.deepEqual(await untagged('LSUB "" a*'), ['LSUB () "/" a/b']);
+});
+
+test('names of deleted mailboxes stay subscribed within bounds, and are read as names whatever a client writes', async (t) => {
+  const { client, tagged } = await start(t);
+  const entry = '/private/vendor/mansio/subscriptions';
+  const long = 'n'.repeat(90);
+  const names = Array.from({ length: 600 }, (_, i) => `${long}${i}`);
+  await tagged(`SETMETADATA "" (${entry} {${names.join('\n').length}+}\r\n${names.join('\n')})`);
+  t.is((await client.command('LSUB "" n*')).untagged.length, 500);
+  await tagged('CREATE new');
+  await tagged('DELETE new');
+  const listed = (await client.command('LSUB "" n*')).untagged;
+  t.is(listed.at(-1), 'LSUB () "/" new');
+  t.true(listed.length < 500 && listed.join('').length < 60_000);
+  await tagged(`SETMETADATA "" (${entry} {12+}\r\nx//y\n\n\tz\nok\n)`);
+  t.deepEqual((await client.command('LIST (SUBSCRIBED) "" (x* *z ok)')).untagged, [
+    'LIST (\\Noselect \\NonExistent \\HasNoChildren \\Subscribed) "/" ok',
+  ]);
+});
+
 test('a name that the client does not send composed is told as OLDNAME', async (t) => {
   const { client, tagged, made } = await start(t);
   await tagged('ENABLE IMAP4rev2');

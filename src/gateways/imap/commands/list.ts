@@ -103,11 +103,10 @@ function oldNamesOf({ enabled }: Session, { reference, patterns }: ListArguments
 async function lsub(session: Session, { reference, pattern }: LsubArguments): Promise<Completion> {
   const [compiled] = patternsOf([reference + pattern]);
   const tree = await mailboxTree(session);
-  const isSubscribed = ({ folder }: TreeMailbox) => folder?.isSubscribed === true;
-  const above = superiorsOf(tree.mailboxes.filter(isSubscribed));
+  const above = superiorsOf(tree.mailboxes.filter(({ isSubscribed }) => isSubscribed));
   const isUtf8 = takesUtf8(session);
   await eachInTurns(tree.mailboxes, (mailbox) => {
-    const isLevel = !isSubscribed(mailbox);
+    const isLevel = !mailbox.isSubscribed;
     if (isLevel && !(pattern.endsWith('%') && above.has(mailbox))) return;
     if (!compiled!.matches(mailbox.name)) return;
     session.output.write(lsubResponse(mailbox.name, isLevel ? ['\\Noselect'] : [], isUtf8));
@@ -136,18 +135,20 @@ async function chosen(
   { selection }: ListArguments,
 ): Promise<Listed[]> {
   const options = new Set(selection);
-  const isSelected = ({ folder }: TreeMailbox): boolean =>
-    folder !== undefined &&
-    (folder.isSubscribed || !options.has('SUBSCRIBED')) &&
-    (SPECIAL_USES.has(folder.role) || !options.has('SPECIAL-USE'));
+  // A name without a mailbox is selected by its subscription alone.
+  const isSelected = ({ folder, isSubscribed }: TreeMailbox): boolean =>
+    (options.has('SUBSCRIBED') ? isSubscribed : folder !== undefined) &&
+    (!options.has('SPECIAL-USE') || (folder !== undefined && SPECIAL_USES.has(folder.role)));
   const isRecursive = options.has('RECURSIVEMATCH');
   const above = isRecursive ? superiorsOf(tree.mailboxes.filter(isSelected)) : new Set<TreeMailbox>();
   const isAnyLevel = !options.has('SUBSCRIBED') && !options.has('SPECIAL-USE');
   const listed: Listed[] = [];
   await eachInTurns(tree.mailboxes, (mailbox) => {
     const hasSelectedBelow = above.has(mailbox);
-    const isLevel = mailbox.folder === undefined;
-    if (isLevel ? !isAnyLevel && !hasSelectedBelow : !isSelected(mailbox) && !hasSelectedBelow) return;
+    const isLevel = mailbox.folder === undefined && !isSelected(mailbox);
+    if (isLevel ? !(isAnyLevel && mailbox.isThere) && !hasSelectedBelow : !isSelected(mailbox) && !hasSelectedBelow) {
+      return;
+    }
     const matching = patterns.filter((pattern) => pattern.matches(mailbox.name));
     if (matching.length === 0) return;
     if (isLevel && !hasSelectedBelow && !matching.some(({ namesLevels }) => namesLevels)) return;

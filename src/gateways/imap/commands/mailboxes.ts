@@ -52,7 +52,7 @@ async function remove(session: Session, name: string): Promise<Completion> {
   const { folder } = found;
   if (folder === undefined) return no('There is no such mailbox, but there are mailboxes below it', 'HASCHILDREN');
   const { context, accountId, selected, output } = session;
-  const payload = { folderId: folder.id, withInferiors: false };
+  const payload = { folderId: folder.id, withInferiors: false, keepsSubscription: true };
   const { refusal } = await context.mailboxes.of(accountId).ask('deleteFolder', payload);
   if (refusal !== undefined) return refusalCompletion(refusal);
   session.notifier?.caused({ type: 'deleted', folderId: folder.id });
@@ -96,11 +96,16 @@ async function emptyInto({ context, accountId }: Session, name: string) {
 }
 
 async function subscribe(session: Session, name: string, isSubscribed: boolean): Promise<Completion> {
-  const found = (await mailboxTree(session)).find(withoutEnd(name));
-  const folderId = found?.folder?.id;
-  // Programs give up the subscription of a mailbox after they have deleted the mailbox.
-  if (folderId === undefined) return isSubscribed ? noSuchMailbox() : ok('There is no such subscription');
   const { context, accountId } = session;
+  const tree = await mailboxTree(session);
+  const path = withoutEnd(name);
+  const folderId = tree.find(path)?.folder?.id;
+  if (folderId === undefined) {
+    if (isSubscribed && !tree.isSubscribed(path)) return noSuchMailbox();
+    // The subscription of a mailbox that is deleted stays until it is given up.
+    if (!isSubscribed) await context.mailboxes.of(accountId).ask('forgetSubscription', { path });
+    return ok(isSubscribed ? 'SUBSCRIBE completed' : 'UNSUBSCRIBE completed');
+  }
   const { refusal } = await context.mailboxes.of(accountId).ask('subscribeFolder', { folderId, isSubscribed });
   if (refusal !== undefined) return refusalCompletion(refusal);
   session.notifier?.caused({ type: 'subscribed', folderId, isSubscribed });

@@ -10,7 +10,7 @@ const SYSTEM_ROLES: ReadonlySet<string> = new Set(['inbox', 'sent', 'drafts', 'a
 /** @throws ActorFault */
 export async function mailboxTree({ context, accountId }: Session): Promise<MailboxTree> {
   const { reply } = await context.mailboxes.of(accountId).ask('folders', {});
-  return new MailboxTree(reply!.folders);
+  return new MailboxTree(reply!.folders, reply!.subscriptions);
 }
 
 /** System folders are not looked up, because their roles name them. Undefined for other names. */

@@ -36,11 +36,11 @@ export const lsubResponse = (name: string, attributes: readonly string[], isUtf8
   `* LSUB (${attributes.join(' ')}) "${SEPARATOR}" ${mailboxName(name, isUtf8)}\r\n`;
 
 /** RFC 3501 clients know \Noselect, which \NonExistent implies. */
-export function attributesOf({ folder, hasChildren }: TreeMailbox, withSubscribed = false): string[] {
+export function attributesOf({ folder, hasChildren, isSubscribed }: TreeMailbox, withSubscribed = false): string[] {
   const attributes = folder === undefined ? ['\\Noselect', '\\NonExistent'] : [];
   attributes.push(hasChildren ? '\\HasChildren' : '\\HasNoChildren');
+  if (withSubscribed && isSubscribed) attributes.push('\\Subscribed');
   if (folder === undefined) return attributes;
-  if (withSubscribed && folder.isSubscribed) attributes.push('\\Subscribed');
   const use = SPECIAL_USES.get(folder.role);
   if (use !== undefined) attributes.push(use);
   return attributes;

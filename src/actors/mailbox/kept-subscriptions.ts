@@ -1,0 +1,48 @@
+// Subscriptions that outlive their mailbox: DELETE does not unsubscribe a name (RFC 9051 §6.3.7). The names are the lines of an
+// annotation of the account, so they are committed, logged and copied as annotations are. Names of folders that are there have
+// their subscription in the row of the folder, whatever the annotation says.
+import { caseFolded } from '../../mail/case-fold.js';
+import { isPathWithinBounds, levelName, levelsOf } from '../../mail/folder-name.js';
+import type { Annotations } from './annotations.js';
+import type { MailboxTransaction } from './transaction.js';
+
+const ENTRY = '/private/vendor/mansio/subscriptions';
+/** Of the newest names; older ones are forgotten. */
+const MOST_NAMES = 500;
+const MOST_OCTETS = 32 * 1024;
+
+/** In the order in which their folders were deleted. Lines that clients have set themselves may be no names. */
+export function keptSubscriptions(annotations: Annotations): string[] {
+  const value = annotations.value(null, ENTRY);
+  if (value === undefined) return [];
+  return Buffer.from(value, 'base64').toString('utf8').split('\n').filter(isName).slice(-MOST_NAMES);
+}
+
+/** The command has begun. */
+export function keepSubscriptions(tx: MailboxTransaction, paths: readonly string[]): void {
+  if (paths.length > 0) write(tx, [...without(keptSubscriptions(tx.annotations), paths), ...paths]);
+}
+
+/** Begins a change when there is one. */
+export function forgetSubscription(tx: MailboxTransaction, path: string): void {
+  const kept = keptSubscriptions(tx.annotations);
+  const left = without(kept, [path]);
+  if (left.length === kept.length) return;
+  tx.begin();
+  write(tx, left);
+}
+
+function write(tx: MailboxTransaction, paths: readonly string[]): void {
+  const lines = paths.filter(isName).slice(-MOST_NAMES);
+  while (Buffer.byteLength(lines.join('\n')) > MOST_OCTETS) lines.shift();
+  const value = lines.length === 0 ? null : Buffer.from(lines.join('\n')).toString('base64');
+  tx.annotate(null, [{ name: ENTRY, value }]);
+}
+
+function without(paths: readonly string[], others: readonly string[]): string[] {
+  const names = new Set(others.map(caseFolded));
+  return paths.filter((path) => !names.has(caseFolded(path)));
+}
+
+const isName = (line: string): boolean =>
+  isPathWithinBounds(line) && levelsOf(line).every((level) => 'name' in levelName(level));
