@@ -1,6 +1,7 @@
 // The text of one part as mailparser reads it, given to mailparser as a message of that one part. Runs in the decoding
 // thread, whose budget bounds it. Parts that mailparser would be slow with are left to our own decoders.
 import { MailParser, type MessageText } from 'mailparser';
+import { endOfBase64 } from '../mail/decode/base64.js';
 import { charsetOfMailparser } from '../mail/decode/charset.js';
 import { isEncoded, type TextPart, textOfCharacters, textOfOctets } from '../mail/decode/part-text.js';
 
@@ -19,7 +20,8 @@ export async function mailparserText(part: TextPart, bytes: Uint8Array): Promise
   const charset = charsetOfMailparser(part.params['charset']);
   try {
     // In the charset `binary` a character is an octet.
-    const text = await parse(headerOf(part, charset ?? 'binary'), bytes);
+    const data = part.encoding === 'base64' ? bytes.subarray(0, endOfBase64(bytes)) : bytes;
+    const text = await parse(headerOf(part, charset ?? 'binary'), data);
     return charset === undefined ? textOfOctets(part, Buffer.from(text, 'latin1')) : textOfCharacters(part, text);
   } catch {
     return undefined;

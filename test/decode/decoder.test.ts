@@ -7,6 +7,7 @@ import { BodyDecoder, DecoderBusy, type DecoderLimits, DecodingAbandoned } from 
 import { composeBodies } from '../../src/mail/decode/bodies.js';
 import type { OctetRange } from '../../src/mail/message-index.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+import { caseMessage } from '../mail/cases.js';
 
 const reader = (raw: Buffer) => async (ranges: readonly OctetRange[]) =>
   ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(raw, start, end));
@@ -67,6 +68,18 @@ test('a short message and a long one are decoded alike', async (t) => {
   for (const bodies of all) t.deepEqual(bodies, { text: 'Grüße '.repeat(50_000), html: '', partial: false });
   const long = decoderFor(t, { ...PATIENT, shortOctets: 0 });
   t.is((await long.bodies(indexMessage(alternative), reader(alternative), ALICE)).text, 'Grüße');
+});
+
+test('a body in base64 ends at its padding, whichever decoder reads it', async (t) => {
+  const raw = caseMessage('footer-after-base64');
+  const index = indexMessage(raw);
+  const decoder = decoderFor(t, PATIENT);
+  const whole = { text: 'Meet at noon.\n', html: '', partial: false };
+  t.deepEqual(await decoder.bodies(index, reader(raw), ALICE), whole);
+  t.deepEqual(await decoder.bodies(index, reader(raw), { ...ALICE, atOnce: true }), whole);
+  const long = decoderFor(t, { ...PATIENT, shortOctets: 0 });
+  t.deepEqual(await long.bodies(index, reader(raw), ALICE), whole);
+  t.is(index.preview, 'Meet at noon.');
 });
 
 test('HTML becomes the text that a reader sees', async (t) => {

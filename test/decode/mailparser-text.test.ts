@@ -122,7 +122,7 @@ const LEAVES: readonly (readonly [name: string, header: string, octets: Buffer |
     'aGVs*bG8g\r\n d29ybGQ',
     'hello world',
   ],
-  ['broken base64: padding in the middle', 'text/plain; charset=utf-8 | base64', 'aGVsbG8=\r\nIHdvcmxk', 'hello world'],
+  ['base64 ends at its padding', 'text/plain; charset=utf-8 | base64', 'aGVsbG8=\r\nIHdvcmxk', 'hello'],
   ['broken quoted-printable', 'text/plain; charset=utf-8 | quoted-printable', '100=% =ZZ =c3=a9 a=', '100=% =ZZ é a'],
   ['mixed line ends', 'text/plain; charset=utf-8 | quoted-printable', 'a\nb\r\nc=\nd=\r\ne  \nf', 'a\nb\ncde\nf'],
   ['an unknown encoding', 'text/plain; charset=utf-8 | x-uuencode', 'as it is', 'as it is'],

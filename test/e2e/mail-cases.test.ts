@@ -36,7 +36,7 @@ async function deliver(to: string, ...messages: readonly Buffer[]): Promise<void
 
 interface Shown extends ShownEmail {
   readonly htmlBody: string;
-  readonly preview: string;
+  readonly previewText: string;
 }
 
 /** The list item and the detail of a case that a new account got. */
@@ -83,10 +83,10 @@ test('words that only the HTML has are found by REST, hub, IMAP and filters', as
 
 test('an alternative in an alternative', async (t) => {
   const user = await accountOn(node, 'nested');
-  const { textBody, htmlBody, preview, attachments } = await shown(user, 'nested-alternative');
+  const { textBody, htmlBody, previewText, attachments } = await shown(user, 'nested-alternative');
   t.is(textBody.trim(), 'plain quagga');
   t.regex(htmlBody, /okapi/);
-  t.is(preview, 'plain quagga');
+  t.is(previewText, 'plain quagga');
   t.deepEqual(
     attachments.map(({ fileName, size }) => [fileName, size]),
     [['dot.png', 8]],
@@ -95,4 +95,9 @@ test('an alternative in an alternative', async (t) => {
   for (const word of ['quagga', 'okapi']) {
     t.is((await client.get<EmailList>(`/api/emails/search?q=${word}`)).totalCount, 1);
   }
+});
+
+test('a body in base64 ends at its padding', async (t) => {
+  const { textBody } = await shown(await accountOn(node, 'footer'), 'footer-after-base64');
+  t.is(textBody, 'Meet at noon.\n');
 });

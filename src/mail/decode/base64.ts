@@ -1,10 +1,11 @@
-// Base64 (RFC 2045 §6.8) in pieces and in constant memory. The decoder ignores octets outside the alphabet, missing padding
-// and padding between runs. The counter says how many octets the decoder would write. Ours because libbase64 holds pieces as
+// Base64 (RFC 2045 §6.8) in pieces and in constant memory. Padding ends the data: what follows, such as the footer of a mailing
+// list, is no data. The decoder ignores octets outside the alphabet and missing padding. The counter says how many octets the decoder would write. Ours because libbase64 holds pieces as
 // strings, and because attachments are counted and streamed without being held.
 
 const PAD = 64;
 const OTHER = 65;
 const LF = 66;
+const PAD_OCTET = 0x3d;
 
 /** The sextet of an octet, or PAD, LF, OTHER. The URL alphabet is read too, as in Node's own decoder. */
 const SEXTET = new Uint8Array(256).fill(OTHER);
@@ -12,14 +13,25 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 for (let i = 0; i < 64; i++) SEXTET[ALPHABET.charCodeAt(i)] = i;
 SEXTET[0x2d] = 62;
 SEXTET[0x5f] = 63;
-SEXTET[0x3d] = PAD;
+SEXTET[PAD_OCTET] = PAD;
 SEXTET[0x0a] = LF;
+
+const NONE = new Uint8Array(0);
+
+/** The length of the data with the padding that ends it; that of all octets when there is no padding. */
+export function endOfBase64(octets: Uint8Array): number {
+  const padding = octets.indexOf(PAD_OCTET);
+  if (padding < 0) return octets.length;
+  return octets[padding + 1] === PAD_OCTET ? padding + 2 : padding + 1;
+}
 
 export class Base64Decoder {
   #bits = 0;
   #pending = 0;
+  #hasEnded = false;
 
   push(piece: Uint8Array): Uint8Array {
+    if (this.#hasEnded) return NONE;
     const out = Buffer.allocUnsafe(((piece.length + this.#pending) >> 2) * 3 + 3);
     let bits = this.#bits;
     let pending = this.#pending;
@@ -36,10 +48,12 @@ export class Base64Decoder {
           pending = 0;
           bits = 0;
         }
-      } else if (sextet === PAD && pending > 0) {
+      } else if (sextet === PAD) {
         at += writeRest(out, at, bits, pending);
         pending = 0;
         bits = 0;
+        this.#hasEnded = true;
+        break;
       }
     }
     this.#bits = bits;
@@ -75,8 +89,8 @@ for (let octet = 0; octet < 256; octet++) {
 const FIELD = 0x3ff;
 
 export class Base64Counter {
-  #whole = 0;
   #sextets = 0;
+  #hasEnded = false;
 
   /** Counts the octets [from, to) of `data`; returns how many line feeds were among them. */
   push(data: Uint8Array, from: number, to: number): number {
@@ -86,6 +100,7 @@ export class Base64Counter {
       let counts = 0;
       for (let i = at; i < end; i++) counts += COUNTS[data[i]!]!;
       lines += (counts >> 10) & FIELD;
+      if (this.#hasEnded) continue;
       if (counts >> 20 === 0) this.#sextets += end - at - (counts & FIELD);
       else this.#padded(data, at, end);
     }
@@ -93,7 +108,7 @@ export class Base64Counter {
   }
 
   get size(): number {
-    return this.#whole + octetsOf(this.#sextets);
+    return Math.floor((this.#sextets * 3) / 4);
   }
 
   #padded(data: Uint8Array, from: number, to: number): void {
@@ -101,13 +116,9 @@ export class Base64Counter {
       const kind = SEXTET[data[i]!]!;
       if (kind < PAD) this.#sextets++;
       else if (kind === PAD) {
-        this.#whole += octetsOf(this.#sextets);
-        this.#sextets = 0;
+        this.#hasEnded = true;
+        return;
       }
     }
   }
-}
-
-function octetsOf(sextets: number): number {
-  return Math.floor((sextets * 3) / 4);
 }

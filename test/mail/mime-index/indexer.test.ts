@@ -119,3 +119,9 @@ test('bare line feeds', (t) => {
   t.is(index.preview, 'Schön, dass du da bist.');
   t.is(index.attachments[0]!.size, 11);
 });
+
+test('an attachment in base64 ends at its padding', (t) => {
+  const footer = '\r\n____\r\nzebra-talk mailing list\r\n';
+  const raw = `Content-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\nPGEAAQ==\r\n${footer}`;
+  t.is(indexMessage(Buffer.from(raw)).attachments[0]!.size, 4);
+});
