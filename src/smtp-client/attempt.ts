@@ -1,7 +1,7 @@
 // One attempt for the recipients of one domain: hosts in their order until every recipient has a final reply, or no host is left
 // (RFC 5321 §5.1). Connection faults lead to the next address, temporary replies and refusals before MAIL to the next host.
 // Refusals of the sender, of recipients and of the message are final. When it is unknown whether a host took the message, the
-// attempt ends: another host would deliver it twice.
+// attempt ends, because another host would deliver it twice; the next attempt begins with the host after it (decision 0061).
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveryTask } from '../actors/delivery/courier.js';
@@ -86,13 +86,17 @@ export class Attempt {
     if ('fault' in route) return this.#missed(nowhere(null), started, faultStatus(route.fault, route.detail));
     // RFC 5321 §5.1: what is preferred no more than this node leads back to it.
     let end = route.find(({ host }) => rules.isOwnName(host))?.priority ?? Number.POSITIVE_INFINITY;
-    const hosts = route.filter(({ priority }) => priority < end);
+    const hosts = afterDoubtful(
+      route.filter(({ priority }) => priority < end),
+      this.#mail.task.recipients,
+    );
     if (hosts.length === 0) {
       const detail = `mail for ${domain} would come back to this host`;
       return this.#missed(nowhere(route[0]!.host), started, faultStatus('own-host', detail));
     }
     for (const host of hosts.slice(0, limits.hosts)) {
-      if (this.#isOver || host.priority >= end) return;
+      if (this.#isOver) return;
+      if (host.priority >= end) continue;
       if (await this.#tryHost(host)) end = host.priority;
     }
   }
@@ -260,7 +264,8 @@ export class Attempt {
     for (const addressee of batch) {
       const { status, reply, stage } = answers.get(addressee.address)!;
       statuses.set(addressee, status);
-      if (status.kind === 'temporary' || stage === undefined) this.#results.note(addressee, status, host);
+      const mayHaveIt = isDoubtful && stage !== 'rcpt';
+      if (status.kind === 'temporary' || stage === undefined) this.#results.note(addressee, status, host, mayHaveIt);
       else this.#results.settle(addressee, status, host);
       // Only while the others get on: a server that has no room for anyone is not asked again.
       if (isSomeoneTaken && stage === 'rcpt' && isRecipientLimit(reply ?? '')) limited.push(addressee);
@@ -341,6 +346,14 @@ export class Attempt {
       pending.map((addressee) => [addressee, status]),
     );
   }
+}
+
+/** From the host after the one that may have taken the message; hosts that may have taken it for somebody come last. */
+function afterDoubtful(hosts: readonly Exchanger[], recipients: DeliveryTask['recipients']): readonly Exchanger[] {
+  const doubtful = new Set(recipients.map(({ doubtfulHost }) => doubtfulHost));
+  const next = hosts.findIndex(({ host }) => doubtful.has(host)) + 1;
+  const rotated = [...hosts.slice(next), ...hosts.slice(0, next)];
+  return [...rotated.filter(({ host }) => !doubtful.has(host)), ...rotated.filter(({ host }) => doubtful.has(host))];
 }
 
 function nowhere(host: string | null): Tried {

@@ -6,6 +6,7 @@ import { type DeliveryStatus, faultStatus } from '../mail/delivery-status.js';
 interface Result {
   readonly status: DeliveryStatus;
   readonly host: string | null;
+  readonly isDoubtful?: boolean;
 }
 
 export interface TaskRecipient {
@@ -41,12 +42,12 @@ export class RecipientResults {
     this.#results.set(addressee, { status, host });
   }
 
-  /** Holds for the addressee unless another host does better. */
-  note(addressee: TaskRecipient, status: DeliveryStatus, host: string | null): void {
+  /** Holds for the addressee unless another host does better. `isDoubtful`: the host may have taken the message. */
+  note(addressee: TaskRecipient, status: DeliveryStatus, host: string | null, isDoubtful = false): void {
     const known = this.#results.get(addressee)?.status;
     // A host that might take it later outweighs one that never will.
     if (known?.kind === 'temporary' && status.kind === 'permanent') return;
-    this.#results.set(addressee, { status, host });
+    this.#results.set(addressee, { status, host, isDoubtful });
   }
 
   noteAll(status: DeliveryStatus, host: string | null): void {
@@ -60,11 +61,16 @@ export class RecipientResults {
   /** Of all but those that were postponed. */
   outcomes(): RecipientOutcome[] {
     const untried = { status: faultStatus('ended', 'the attempt ended before it was its turn'), host: null };
-    const settled = new Map(this.#results);
+    const settled = new Map<TaskRecipient, Result>(this.#results);
     const unknown = this.#isPostponed ? [] : [...this.#pending].filter((addressee) => !settled.has(addressee));
     for (const addressee of unknown) settled.set(addressee, untried);
-    return [...settled].flatMap(([{ ids }, { status, host }]) =>
-      ids.map((recipientId) => ({ recipientId, ...status, host })),
+    return [...settled].flatMap(([{ ids }, { status, host, isDoubtful }]) =>
+      ids.map((recipientId) => ({
+        recipientId,
+        ...status,
+        host,
+        ...(isDoubtful === true && host !== null && { doubtfulHost: host }),
+      })),
     );
   }
 }

@@ -61,6 +61,14 @@ interface LibraryEnvelope {
   mailError?: SMTPConnection.SMTPError;
 }
 
+/** Characters of a status that says so much. */
+const SHORTENED = 440;
+
+function doubtful(status: DeliveryStatus): DeliveryStatus {
+  const text = `${[...status.text].slice(0, SHORTENED).join('')} (the host may have taken the message)`;
+  return { ...status, text };
+}
+
 const DOT_FIRST = /^\./m;
 
 export class Transaction {
@@ -149,7 +157,8 @@ export class Transaction {
       if (response === undefined) continue;
       answers.set(recipient, { status: replyStatus(response, 'rcpt'), reply: response, stage: 'rcpt' });
     }
-    for (const recipient of this.#envelope.recipients) if (!answers.has(recipient)) answers.set(recipient, rest);
+    const others = about.isDoubtful === true ? { ...rest, status: doubtful(rest.status) } : rest;
+    for (const recipient of this.#envelope.recipients) if (!answers.has(recipient)) answers.set(recipient, others);
     const { destroyed, isOutOfStep } = this.#connection;
     const isReusable = about.isReusable === true && !destroyed && !isOutOfStep;
     this.#settle({ isDoubtful: false, isUnanswered: false, needsReset: false, ...about, isReusable, answers });

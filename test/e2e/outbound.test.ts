@@ -294,8 +294,9 @@ test('a dropped connection after DATA, a refused handshake and a silent server a
       return drops-- > 0;
     },
   };
-  const { remotes, messagesAt, send, ended, shown } = await world(t, {
+  const { remotes, messagesAt, send, ended, shown, timeline } = await world(t, {
     'drop.test': [{ behaviour }],
+    'spare.test': [{ behaviour: { dropsAfterData: true } }, {}],
     'tls.test': [scripted({ EHLO: '250-tls.test\r\n250 STARTTLS', STAR: '454 4.7.0 not now', DATA: '354 go on' })],
     'silent.test': [() => {}],
     'well.test': [{}],
@@ -304,6 +305,16 @@ test('a dropped connection after DATA, a refused handshake and a silent server a
   t.is((await ended(dropped)).status, 'Sent');
   t.is(messagesAt('drop.test').length, 1);
   t.is((await shown(dropped)).retryCount, 1);
+
+  const spare = await send(['a@spare.test']);
+  t.is((await ended(spare)).status, 'Sent');
+  t.is(messagesAt('spare.test', 1).length, 1);
+  const attempts = await timeline(spare);
+  t.deepEqual(
+    attempts.map(({ host }) => host),
+    ['mx0.spare.test', 'mx1.spare.test'],
+  );
+  t.regex(attempts[0]!.reply, /may have taken the message/);
 
   const clear = await send(['a@tls.test']);
   t.is((await ended(clear)).status, 'Sent');

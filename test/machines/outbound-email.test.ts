@@ -19,6 +19,7 @@ const move = fc.oneof(
       type: fc.constant('answer' as const),
       who: fc.nat(4),
       kind,
+      isDoubtful: fc.boolean(),
       random: fc.double({ min: 0, max: 0.999, noNaN: true }),
     }),
   },
@@ -58,6 +59,7 @@ interface ModelRecipient {
   retryCount: number;
   /** null while it is tried or held, and when it is Pending no more. */
   nextTryAt: number | null;
+  doubtfulHost: string | null;
 }
 
 /** The rules in one place, without states that hand anything to each other. */
@@ -87,6 +89,7 @@ class Model {
       statusCode: null,
       retryCount: 0,
       nextTryAt: heldUntil === undefined ? now : null,
+      doubtfulHost: null,
     }));
     if (begins) this.#start(now);
   }
@@ -135,6 +138,7 @@ class Model {
       Object.assign(recipient, { status: 'Failed', nextTryAt: null });
       return;
     }
+    recipient.doubtfulHost = event.doubtfulHost ?? recipient.doubtfulHost;
     recipient.nextTryAt = now + delay(policy, recipient.retryCount, random);
     recipient.retryCount++;
     this.retryCount = Math.max(this.retryCount, recipient.retryCount);
@@ -239,6 +243,7 @@ function eventOf(next: Move, now: number): OutboundEmailEvent {
         kind: next.kind,
         text: `${next.kind} at ${now}`,
         statusCode: '4.0.0',
+        ...(next.isDoubtful && { doubtfulHost: `mx${next.who}.test` }),
         random: next.random,
         policy: POLICY,
       };
@@ -258,7 +263,7 @@ function eventOf(next: Move, now: number): OutboundEmailEvent {
 const COMMON: [number, boolean, number | undefined, boolean, [Move, number][]][] = (
   ['delivered', 'permanent', 'temporary'] as const
 ).flatMap((kind) => {
-  const answer: Move = { type: 'answer', who: 0, kind, random: 0.5 };
+  const answer: Move = { type: 'answer', who: 0, kind, random: 0.5, isDoubtful: false };
   const end: Move = { type: 'end', random: 0.5, isInterrupted: false };
   const moves: [Move, number][] = [
     [{ type: 'start' }, 0],

@@ -326,8 +326,8 @@ test('mail never comes back to this host', async (t) => {
   t.is(mx.connections, 1);
 });
 
-test('a connection lost after the message is temporary, and no other host is tried', async (t) => {
-  const { deliver, remote } = await world(t, {
+test('a connection lost after the message is temporary, no other host is tried, and the next attempt begins with the next one', async (t) => {
+  const { courier, deliver, remote, task } = await world(t, {
     zones: {
       'remote.test': {
         MX: [
@@ -341,10 +341,21 @@ test('a connection lost after the message is temporary, and no other host is tri
   });
   const first = await remote('127.0.0.2', { behaviour: { dropsAfterData: true } });
   const second = await remote('127.0.0.3');
-  t.is(only(await deliver('remote.test')), 'temporary 4.4.2');
+  const report = await deliver('remote.test');
+  t.is(only(report), 'temporary 4.4.2');
+  t.like(report.outcomes[0], { doubtfulHost: 'mx1.remote.test' });
+  t.regex(report.attempts[0]!.reply, /may have taken the message/, 'the timeline says so');
   t.is(second.connections, 0);
+  const again = (doubtfulHost: string) => {
+    const asked = task('remote.test');
+    return courier.deliver({ ...asked, recipients: asked.recipients.map((each) => ({ ...each, doubtfulHost })) });
+  };
+  t.deepEqual(tried(await again('mx1.remote.test')), ['mx2.remote.test 127.0.0.3']);
+  // After the last host the first one is next, and the doubtful one comes last.
+  t.deepEqual(tried(await again('mx2.remote.test')), ['mx1.remote.test 127.0.0.2']);
   first.behaviour.dropsAfterData = false;
-  t.is(only(await deliver('remote.test')), 'delivered 2.0.0');
+  await second.close();
+  t.deepEqual(tried(await again('mx1.remote.test')), ['mx2.remote.test 127.0.0.3', 'mx1.remote.test 127.0.0.2']);
 });
 
 test('servers that take few recipients get the rest in further transactions', async (t) => {

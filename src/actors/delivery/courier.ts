@@ -9,7 +9,12 @@ export interface DeliveryTask {
   readonly sender: string;
   /** Of all recipients; lower case, A-labels. */
   readonly domain: string;
-  readonly recipients: readonly { readonly id: string; readonly address: string }[];
+  readonly recipients: readonly {
+    readonly id: string;
+    readonly address: string;
+    /** The host that may have taken the message in an earlier attempt: the hosts after it are tried first. */
+    readonly doubtfulHost?: string | null | undefined;
+  }[];
   readonly blob: string;
   /** Octets of the blob. */
   readonly size: number;
@@ -50,7 +55,11 @@ export type RecipientOutcome =
       /** The mailbox of this store that gets the message with the sender's commit. Absent when a remote host took it. */
       readonly handedTo?: string;
     })
-  | (Answer & { readonly kind: 'temporary' })
+  | (Answer & {
+      readonly kind: 'temporary';
+      /** The host got the whole message and did not say whether it took the message. */
+      readonly doubtfulHost?: string;
+    })
   | (Answer & { readonly kind: 'permanent' });
 
 export interface DeliveryReport {

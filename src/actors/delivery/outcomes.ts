@@ -18,9 +18,10 @@ export function failedBy(recipients: Recipients): DeliveryReport {
   return temporary(recipients, 'The message could not be read or sent because of a fault on our side.', OUR_FAULT);
 }
 
-/** The outcomes that hosts gave in an attempt that was cut short. */
+/** What is known after an attempt that was cut short: the outcomes that hosts gave, and which host may have the message. */
 export function withoutTemporary({ outcomes, attempts }: DeliveryReport): DeliveryReport {
-  return { outcomes: outcomes.filter(({ kind }) => kind !== 'temporary'), attempts };
+  const known = outcomes.filter((outcome) => outcome.kind !== 'temporary' || outcome.doubtfulHost !== undefined);
+  return { outcomes: known, attempts };
 }
 
 function temporary(recipients: Recipients, text: string, statusCode: string): DeliveryReport {

@@ -21,10 +21,10 @@ const CANCELLED = {
 
 type EventOf<T extends OutboundEmailEvent['type']> = Extract<OutboundEmailEvent, { type: T }>;
 
-function recipientEvent({ kind, now, random, policy, text, statusCode }: EventOf<'answer'>) {
+function recipientEvent({ kind, now, random, policy, text, statusCode, doubtfulHost }: EventOf<'answer'>) {
   if (kind === 'delivered') return { type: 'delivered', now } as const;
   if (kind === 'permanent') return { type: 'refused', text, statusCode } as const;
-  return { type: 'deferred', text, statusCode, now, random, policy } as const;
+  return { type: 'deferred', text, statusCode, now, random, policy, doubtfulHost } as const;
 }
 
 type Recipients = MachineContext['recipients'];

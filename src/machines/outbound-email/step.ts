@@ -15,6 +15,8 @@ interface RecipientState {
   readonly retryCount: number;
   /** While Pending: when it is due; null while an attempt is under way or the email is held. */
   readonly nextTryAt: number | null;
+  /** The host that may have taken the message. */
+  readonly doubtfulHost: string | null;
 }
 
 export interface Step extends Omit<OutboundEmailContext, 'pending' | 'failed' | 'hasSender'> {

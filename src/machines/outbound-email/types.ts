@@ -56,6 +56,7 @@ export type OutboundEmailEvent =
       readonly kind: OutcomeKind;
       readonly text: string;
       readonly statusCode: string;
+      readonly doubtfulHost?: string;
     } & Planned)
   /** There was no attempt for them: no connection was free. */
   | ({ readonly type: 'postpone'; readonly recipientIds: readonly string[] } & Planned)

@@ -15,6 +15,8 @@ interface RecipientContext {
   readonly retryCount: number;
   /** While Pending: when it is due, ms since the epoch; null while an attempt is under way or the email is held. */
   readonly nextTryAt: number | null;
+  /** The last host that got the whole message and did not say whether it took the message. */
+  readonly doubtfulHost: string | null;
 }
 
 type Answer = { readonly text: string; readonly statusCode: string };
@@ -29,7 +31,7 @@ export type RecipientEvent =
   /** There was no attempt after all: it waits once more, and that counts for nothing. */
   | ({ readonly type: 'postponed' } & Planned)
   | { readonly type: 'delivered'; readonly now: number }
-  | ({ readonly type: 'deferred' } & Answer & Planned)
+  | ({ readonly type: 'deferred'; readonly doubtfulHost?: string | undefined } & Answer & Planned)
   | ({ readonly type: 'refused' } & Answer)
   /** There are no further attempts; the last reply stays, if there was one. */
   | ({ readonly type: 'abandoned' } & Answer)
@@ -44,7 +46,14 @@ export type RecipientResult =
   | { readonly type: 'recipientFailed'; readonly text: string }
   | { readonly type: 'recipientRevived' };
 
-const NEW: RecipientContext = { deliveredAt: null, lastError: null, statusCode: null, retryCount: 0, nextTryAt: null };
+const NEW: RecipientContext = {
+  deliveredAt: null,
+  lastError: null,
+  statusCode: null,
+  retryCount: 0,
+  nextTryAt: null,
+  doubtfulHost: null,
+};
 
 export const outboundRecipient = setup({
   types: {
@@ -63,6 +72,9 @@ export const outboundRecipient = setup({
     keepReason: assign(({ context }, { text, statusCode }: Answer) =>
       context.lastError === null ? { lastError: text, statusCode, nextTryAt: null } : { nextTryAt: null },
     ),
+    keepDoubt: assign(({ context }, { doubtfulHost }: EventOf<'deferred'>) => ({
+      doubtfulHost: doubtfulHost ?? context.doubtfulHost,
+    })),
     backOff: assign(({ context }, { now, random, policy }: Planned) => ({
       retryCount: context.retryCount + 1,
       nextTryAt: now + retryDelay(policy, context.retryCount, random),
@@ -102,6 +114,7 @@ export const outboundRecipient = setup({
           {
             actions: [
               { type: 'keepAnswer', params: ({ event }) => event },
+              { type: 'keepDoubt', params: ({ event }) => event },
               { type: 'backOff', params: ({ event }) => event },
               { type: 'reportDeferred', params: ({ event }) => event },
             ],
@@ -145,7 +158,7 @@ export function pendingRecipient(nextTryAt: number | null): RecipientMachine {
 
 /** As it was stored. */
 export function revivedRecipient({ value, context }: Pick<RecipientMachine, 'value' | 'context'>): RecipientMachine {
-  return stateOf(value, context);
+  return stateOf(value, { ...NEW, ...context });
 }
 
 export function recipientAfter(

@@ -53,7 +53,10 @@ export function startedOf(tx: MailboxTransaction, row: OutboundRow, next: Step):
 function underWay({ recipients }: OutboundRow, next: Step): StartedDelivery['recipients'] {
   return recipients
     .filter(({ id, status }) => status === 'Pending' && next.recipients.get(id)?.nextTryAt === null)
-    .map(({ id, address, domain }) => ({ id, address, domain }));
+    .map(({ id, address, domain }) => {
+      const doubtfulHost = next.recipients.get(id)?.doubtfulHost ?? null;
+      return { id, address, domain, ...(doubtfulHost !== null && { doubtfulHost }) };
+    });
 }
 
 /** As a duration: the clocks of two nodes differ. */
@@ -122,12 +125,13 @@ function eventsOf(
 ): OutboundEmailEvent[] {
   // One draw for all: the recipients of a domain that were tried together are due together.
   const planned = { now: tx.now, random: tx.random(), policy: tx.retryPolicy };
-  const events: OutboundEmailEvent[] = outcomes.map(({ recipientId, kind, text, statusCode }) => ({
+  const events: OutboundEmailEvent[] = outcomes.map(({ recipientId, kind, text, statusCode, doubtfulHost }) => ({
     type: 'answer',
     recipientId,
     kind,
     text: plain(text),
     statusCode: plain(statusCode),
+    ...(doubtfulHost !== undefined && { doubtfulHost: plain(doubtfulHost) }),
     ...planned,
   }));
   if (postponed.length > 0) events.push({ type: 'postpone', recipientIds: postponed, ...planned });

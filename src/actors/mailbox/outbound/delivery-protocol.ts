@@ -21,7 +21,15 @@ const answer = {
  * null when none waits.
  */
 const underWay = {
-  recipients: array(object({ id: string(), address: string(), domain: string() })),
+  recipients: array(
+    object({
+      id: string(),
+      address: string(),
+      domain: string(),
+      /** The host that may have taken the message in an earlier attempt. */
+      doubtfulHost: optional(nullable(string())),
+    }),
+  ),
   retryInMs: nullable(number()),
 };
 
@@ -63,6 +71,7 @@ export const deliveryProtocol = protocol('mailbox', {
             ...answer,
             kind: enums(OUTCOMES),
             handedTo: optional(string()),
+            doubtfulHost: optional(string()),
           }),
         ),
         attempts: array(deliveryAttempt),
