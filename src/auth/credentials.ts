@@ -89,6 +89,11 @@ export class Credentials {
     directory.missedChanges$.subscribe({ next: () => this.#dropAll(), error });
   }
 
+  /** Whether an identity provider is configured. */
+  get takesTokens(): boolean {
+    return this.#tokens !== undefined;
+  }
+
   /** The identity of a credential that is remembered; undefined: ask `identify`. */
   known(credential: string): KnownIdentity | undefined {
     const period = this.#period();

@@ -7,6 +7,13 @@ import { isUtf8 } from 'node:buffer';
 export const MECHANISMS = ['PLAIN', 'LOGIN', 'OAUTHBEARER', 'XOAUTH2'] as const;
 export type Mechanism = (typeof MECHANISMS)[number];
 
+/**
+ * What a server announces. All mechanisms are always taken, with keys too; those for tokens are announced only where an identity provider
+ * makes tokens, because programs prefer them and then ask their user for a token that does not exist.
+ */
+export const announcedMechanisms = (takesTokens: boolean): readonly Mechanism[] =>
+  MECHANISMS.filter((mechanism) => takesTokens || (mechanism !== 'OAUTHBEARER' && mechanism !== 'XOAUTH2'));
+
 /** What a client showed to be let in. */
 export interface Shown {
   /** Who it says it is; every one of them has to be right, and there may be none beside a bearer token. */

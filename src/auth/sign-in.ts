@@ -8,7 +8,7 @@ import { parseAddress } from '../mail/address.js';
 import type { Scope } from '../store/directory.js';
 import { LoginGuard } from './login-guard.js';
 import { type ProtocolLogin, type ProtocolLoginOptions, ProtocolLogins } from './protocol-login.js';
-import type { Shown } from './sasl.js';
+import { announcedMechanisms, type Mechanism, type Shown } from './sasl.js';
 
 export const LOGIN_PROTOCOLS = ['submission', 'imap', 'pop3'] as const;
 type LoginProtocol = (typeof LOGIN_PROTOCOLS)[number];
@@ -57,11 +57,14 @@ export function isLoginFailure(kind: SignInResultKind): kind is LoginFailure {
 }
 
 export class SignIn {
+  /** The mechanisms that the mail protocols announce. */
+  readonly mechanisms: readonly Mechanism[];
   readonly #logins: ProtocolLogins;
   readonly #guard: LoginGuard;
   readonly #meter: LoginMeter | undefined;
 
   constructor({ guard = new LoginGuard(), meter, ...options }: SignInOptions) {
+    this.mechanisms = announcedMechanisms(options.credentials.takesTokens);
     this.#logins = new ProtocolLogins(options);
     this.#guard = guard;
     this.#meter = meter;

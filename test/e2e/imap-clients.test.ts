@@ -22,7 +22,11 @@ const test = anyTest as TestFn<Context>;
 const NAME = 'Zoë 💌';
 
 test.before(async (t) => {
-  t.context.node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
+  t.context.node = await startTestNode({
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+    // Programs use mechanisms for tokens only where they are announced.
+    MANSIO_OIDC_AUTHORITY: 'https://login.example.test',
+  });
 });
 
 test.after.always((t) => t.context.node.stop());

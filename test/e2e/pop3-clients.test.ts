@@ -22,7 +22,11 @@ const test = anyTest as TestFn<Context>;
 const BODY = 'Zoë 💌\r\n.\r\n..\r\n.hidden\r\n';
 
 test.before(async (t) => {
-  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
+  const node = await startTestNode({
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+    // Programs use mechanisms for tokens only where they are announced.
+    MANSIO_OIDC_AUTHORITY: 'https://login.example.test',
+  });
   t.context.node = node;
   t.context.account = async (name, count) => {
     const sql = await storeOf(node);

@@ -1,6 +1,5 @@
 // What the server says it can do (RFC 9051 §7.2.2), by the state of the session. An extension is named only when the commands that
 // carry it out are in the table.
-import { MECHANISMS } from '../../auth/sasl.js';
 import { mayShowCredentials } from './login.js';
 import type { Session } from './session.js';
 
@@ -60,7 +59,8 @@ export function capabilitiesOf(commands: ReadonlySet<string>): (session: Session
     const names = [...ALWAYS];
     if (session.state === 'not-authenticated') {
       if (!session.isSecure) names.push('STARTTLS');
-      if (mayShowCredentials(session)) names.push(...MECHANISMS.map((mechanism) => `AUTH=${mechanism}`));
+      const { mechanisms } = session.context.signIn;
+      if (mayShowCredentials(session)) names.push(...mechanisms.map((mechanism) => `AUTH=${mechanism}`));
       else names.push('LOGINDISABLED');
       return names.join(' ');
     }

@@ -1,6 +1,5 @@
 // All commands by name, and what CAPA says of them (RFC 2449 §6): a capability that stands on commands is listed when they are
 // in the table.
-import { MECHANISMS } from '../../auth/sasl.js';
 import type { Pop3Command } from './command.js';
 import { anyStateCommands } from './commands/any-state.js';
 import { authorizationCommands } from './commands/authorization.js';
@@ -14,15 +13,15 @@ interface Capability {
   readonly commands: readonly string[];
 }
 
-const before = (line: string) => (session: Pop3Session) =>
-  session.state === 'authorization' && mayShowCredentials(session) ? line : undefined;
+const before = (line: (session: Pop3Session) => string) => (session: Pop3Session) =>
+  session.state === 'authorization' && mayShowCredentials(session) ? line(session) : undefined;
 const always = (line: string) => () => line;
 
 const CAPABILITIES: readonly Capability[] = [
   { line: always('TOP'), commands: ['TOP'] },
   { line: always('UIDL'), commands: ['UIDL'] },
-  { line: before('USER'), commands: ['USER', 'PASS'] },
-  { line: before(`SASL ${MECHANISMS.join(' ')}`), commands: ['AUTH'] },
+  { line: before(() => 'USER'), commands: ['USER', 'PASS'] },
+  { line: before(({ context }) => `SASL ${context.signIn.mechanisms.join(' ')}`), commands: ['AUTH'] },
   {
     line: ({ state, isSecure, isUtf8 }) => (state === 'authorization' && !isSecure && !isUtf8 ? 'STLS' : undefined),
     commands: ['STLS'],

@@ -37,6 +37,8 @@ export type SessionAuthenticator = (shown: Shown, session: SMTPConnection['sessi
 /** Whom the server lets in, where it wants to know. */
 export interface Auth {
   readonly judge: Authenticator;
+  /** Those that are announced; all are taken. */
+  readonly mechanisms: readonly Mechanism[];
   /** Credentials may come without TLS. */
   readonly plaintext: boolean;
 }

@@ -3,7 +3,6 @@
 // their way finish. The handlers in the options decide about the commands.
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
-import { MECHANISMS } from '../../auth/sasl.js';
 import type { CertificateSource } from '../tcp/certificate-source.js';
 import { closeAfter } from '../tcp/closing.js';
 import { ConnectionLimits, type ConnectionSlot } from '../tcp/connection-limits.js';
@@ -80,7 +79,8 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
       // Called for each client that names a host.
       SNICallback: (host, done) => done(null, tls.contextFor(host)),
       socketTimeout: limits.idleMs,
-      authMethods: [...MECHANISMS],
+      // Announced alone: auth-exchange takes them all.
+      ...(auth && { authMethods: [...auth.mechanisms] }),
       authRequiredMessage: '5.7.0 Authentication required',
       maxRecipients: limits.recipients,
       ...options,

@@ -8,7 +8,7 @@ import type { Auth, AuthResult } from './auth-exchange.js';
 const SCOPES = ['smtp'] as const;
 
 interface SubmissionAuthOptions {
-  readonly signIn: Pick<SignIn, 'attempt'>;
+  readonly signIn: Pick<SignIn, 'attempt' | 'mechanisms'>;
   readonly plaintext: boolean;
   readonly log: Logger;
 }
@@ -34,6 +34,7 @@ const FAULT: AuthResult = { reply: { code: 454, text: '4.7.0 Credentials cannot 
 
 export function submissionAuth({ signIn, plaintext, log }: SubmissionAuthOptions): Auth {
   return {
+    mechanisms: signIn.mechanisms,
     plaintext,
     async judge(shown, { remoteAddress, secure: isSecure }, admit) {
       const attempt = { protocol: 'submission', shown, scopes: SCOPES, remoteAddress, isSecure, admit, log } as const;

@@ -5,6 +5,7 @@ import net, { type Socket } from 'node:net';
 import zlib from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
+import { NO_TOKENS } from '../../support/no-tokens.js';
 import { deferred } from '../http/gateway.js';
 import { type ImapClient, Literal } from './client.js';
 import { ALICE, startImap } from './gateway.js';
@@ -85,6 +86,12 @@ test('a client that waits is asked for its literals', async (t) => {
   t.regex(await client.next(), /^a OK /);
 });
 
+test('mechanisms for tokens are announced where an identity provider is configured', async (t) => {
+  const client = await (await startImap(t, { tokens: NO_TOKENS })).connect();
+  const [announced] = (await client.command('CAPABILITY')).untagged;
+  t.regex(announced!, / AUTH=PLAIN AUTH=LOGIN AUTH=OAUTHBEARER AUTH=XOAUTH2$/);
+});
+
 test('capabilities are those of the state', async (t) => {
   const gateway = await startImap(t, { allowPlaintextAuth: false });
   const client = await gateway.connect();
@@ -94,7 +101,7 @@ test('capabilities are those of the state', async (t) => {
   ]);
   await client.startTls();
   const before = await capabilities();
-  t.deepEqual(before.slice(6), ['AUTH=PLAIN', 'AUTH=LOGIN', 'AUTH=OAUTHBEARER', 'AUTH=XOAUTH2']);
+  t.deepEqual(before.slice(6), ['AUTH=PLAIN', 'AUTH=LOGIN']);
   const { tagged } = await client.command('LOGIN alice@example.test alice-key');
   const after = await capabilities();
   t.is(/\[CAPABILITY (.*)\]/.exec(tagged)![1], after.join(' '));

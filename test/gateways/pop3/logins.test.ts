@@ -95,7 +95,7 @@ for (const [what, lines, expected] of [
 
 test('AUTH alone lists the mechanisms', async (t) => {
   const client = await (await startPop3(t)).connect();
-  t.is(await client.listing('AUTH'), '+OK Mechanisms follow\r\nPLAIN\r\nLOGIN\r\nOAUTHBEARER\r\nXOAUTH2\r\n');
+  t.is(await client.listing('AUTH'), '+OK Mechanisms follow\r\nPLAIN\r\nLOGIN\r\n');
 });
 
 test('names and keys have characters of every kind', async (t) => {

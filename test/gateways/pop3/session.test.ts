@@ -1,6 +1,7 @@
 // A session from its greeting to QUIT: states, arguments, listings, marks of deletion, and what each end of a session deletes.
 import test from 'ava';
 import { table } from '../../../src/gateways/pop3/table.js';
+import { NO_TOKENS } from '../../support/no-tokens.js';
 import { ALICE, BOB, startPop3 } from './gateway.js';
 
 const NUMBERS = {
@@ -19,6 +20,12 @@ test('the greeting offers no APOP, and names no version', async (t) => {
   t.false(/[<>]|1\.2\.3/.test(before));
 });
 
+test('mechanisms for tokens are announced where an identity provider is configured', async (t) => {
+  const client = await (await startPop3(t, { tokens: NO_TOKENS })).connect();
+  t.true((await client.listing('CAPA')).includes('\r\nSASL PLAIN LOGIN OAUTHBEARER XOAUTH2\r\n'));
+  t.is(await client.listing('AUTH'), '+OK Mechanisms follow\r\nPLAIN\r\nLOGIN\r\nOAUTHBEARER\r\nXOAUTH2\r\n');
+});
+
 test('capabilities are those of the state', async (t) => {
   const gateway = await startPop3(t, { allowPlaintextAuth: false });
   const client = await gateway.connect();
@@ -27,7 +34,7 @@ test('capabilities are those of the state', async (t) => {
   const last = ['UTF8 USER', 'LANG'];
   t.deepEqual(await capa(), [...always, ...last, 'STLS', 'IMPLEMENTATION Mansio'].sort());
   await client.startTls();
-  const logins = ['USER', 'SASL PLAIN LOGIN OAUTHBEARER XOAUTH2'];
+  const logins = ['USER', 'SASL PLAIN LOGIN'];
   t.deepEqual(await capa(), [...always, ...last, ...logins, 'IMPLEMENTATION Mansio'].sort());
   await client.command('USER alice@example.test');
   t.regex(await client.command('PASS alice-key'), /^\+OK/);

@@ -1,6 +1,7 @@
 // AUTH at submission: every mechanism in every form, what is refused and how, and how a login ends.
 import test from 'ava';
 import { StoreFault } from '../../../src/store/errors.js';
+import { NO_TOKENS } from '../../support/no-tokens.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { base64, brief, listenForSubmission, plain, type SubmissionSettings, signedIn } from './submission-listener.js';
 
@@ -138,8 +139,15 @@ test('AUTH without TLS: not offered, refused, and nothing else goes on', async (
   t.is(directory.lookups, 0);
   await client.command('STARTTLS');
   await client.secure();
-  t.true((await client.command('EHLO client.test')).lines.includes('AUTH PLAIN LOGIN OAUTHBEARER XOAUTH2'));
+  t.true((await client.command('EHLO client.test')).lines.includes('AUTH PLAIN LOGIN'));
   t.deepEqual(await say(client, `AUTH PLAIN ${GOOD}`, `MAIL FROM:<${ALICE}>`), ['235 2.7.0', '250 2.1.0']);
+});
+
+test('mechanisms for tokens are announced where an identity provider is configured', async (t) => {
+  const { address } = await listenForSubmission(t, { tokens: NO_TOKENS });
+  const client = await SmtpClient.connect(address);
+  await client.reply();
+  t.true((await client.command('EHLO client.test')).lines.includes('AUTH PLAIN LOGIN OAUTHBEARER XOAUTH2'));
 });
 
 test('a login from before STARTTLS is forgotten', async (t) => {

@@ -1,6 +1,7 @@
 // Clients the world uses, unchanged, through STARTTLS and TLS from the start: what they send is queued as they sent it.
 import test from 'ava';
 import { createTransport } from 'nodemailer';
+import { NO_TOKENS } from '../../support/no-tokens.js';
 import { runProgram } from '../../support/run-program.js';
 import { testWith } from '../../support/test-with.js';
 import { listenForSubmission } from './submission-listener.js';
@@ -15,10 +16,11 @@ const portOf = (address: string): string => address.slice(address.lastIndexOf(':
 for (const implicitTls of [false, true]) {
   const way = implicitTls ? 'TLS from the start' : 'STARTTLS';
   const settings = { implicitTls, allowPlaintextAuth: false };
+  const withTokens = { ...settings, tokens: NO_TOKENS };
 
   for (const method of ['PLAIN', 'LOGIN', 'XOAUTH2']) {
     test(`nodemailer, ${way}, ${method}`, async (t) => {
-      const { address, queued } = await listenForSubmission(t, settings);
+      const { address, queued } = await listenForSubmission(t, method === 'XOAUTH2' ? withTokens : settings);
       const token = { type: 'OAuth2' as const, user: FROM, accessToken: 'alice-key' };
       const transport = createTransport({
         host: '127.0.0.1',
@@ -78,7 +80,7 @@ with client:
 
   for (const bearer of [false, true]) {
     testWith('curl')(`curl, ${way}, ${bearer ? 'a bearer token' : 'a password'}`, async (t) => {
-      const { address, queued } = await listenForSubmission(t, settings);
+      const { address, queued } = await listenForSubmission(t, bearer ? withTokens : settings);
       const login = bearer ? ['-u', FROM, '--oauth2-bearer', 'alice-key'] : ['-u', `${FROM}:alice-key`];
       const { code, output } = await runProgram(
         'curl',

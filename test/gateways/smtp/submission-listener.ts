@@ -8,6 +8,7 @@ import type { Mailboxes, MailboxProtocol } from '../../../src/actors/mailbox/pro
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
 import { Credentials } from '../../../src/auth/credentials.js';
 import { type GuardLimits, LoginGuard } from '../../../src/auth/login-guard.js';
+import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { SignIn } from '../../../src/auth/sign-in.js';
 import type { Directory, Principal, Recipient } from '../../../src/directory/protocol.js';
 import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
@@ -94,6 +95,8 @@ export interface SubmissionHarness {
 export interface SubmissionSettings extends Partial<SubmissionOptions> {
   readonly guard?: Partial<GuardLimits>;
   readonly memoryLimit?: number;
+  /** An identity provider is configured. */
+  readonly tokens?: TokenVerifier;
   /** Of the logins. */
   readonly now?: () => number;
 }
@@ -101,7 +104,7 @@ export interface SubmissionSettings extends Partial<SubmissionOptions> {
 /** Stopped when the test ends. */
 export async function listenForSubmission(
   t: ExecutionContext,
-  { guard, memoryLimit, now, ...overrides }: SubmissionSettings = {},
+  { guard, memoryLimit, tokens, now, ...overrides }: SubmissionSettings = {},
 ): Promise<SubmissionHarness> {
   const path = join(temporaryDirectory('mansio-submission-'), 'spool');
   await prepareSpool(path);
@@ -133,7 +136,7 @@ export async function listenForSubmission(
   };
   const signIn = new SignIn({
     directory,
-    credentials: new Credentials({ directory, ...(now && { now }) }),
+    credentials: new Credentials({ directory, ...(tokens && { tokens }), ...(now && { now }) }),
     guard: new LoginGuard({ delayMs: 0, ...guard }),
   });
   const listener = await startSubmission({

@@ -1,5 +1,4 @@
 // USER and PASS (RFC 1939 §7), AUTH (RFC 5034), STLS (RFC 2595 §4) and UTF8 (RFC 6856 §2).
-import { MECHANISMS } from '../../../auth/sasl.js';
 import { type EmptyExchange, exchange } from '../../../auth/sasl-exchange.js';
 import type { Pop3Command } from '../command.js';
 import { logIn, loginRefusal } from '../login.js';
@@ -63,7 +62,7 @@ export const authorizationCommands: readonly Pop3Command[] = [
 async function authenticate(session: Pop3Session, [name, initial]: readonly string[]): Promise<Pop3Reply> {
   const refusal = loginRefusal(session);
   if (refusal !== undefined) return refusal;
-  if (name === undefined) return list('Mechanisms follow', MECHANISMS);
+  if (name === undefined) return list('Mechanisms follow', session.context.signIn.mechanisms);
   const ask = async (challenge: string) => {
     session.output.write(`+ ${challenge}\r\n`);
     return (await session.readLine()).toString('latin1');
