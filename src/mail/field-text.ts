@@ -1,8 +1,9 @@
 // The text of fields of a message header, found by name and read from the octets of the header: unfolded, encoded words
 // decoded (RFC 2047). For searches and sorting, which may name any field; the MIME index has the common ones.
-import { eightBit, FIELD_LIMIT, WordDecoder } from './mime-index/header-text.js';
+import { declaredCharset, eightBit, FIELD_LIMIT, WordDecoder } from './mime-index/header-text.js';
 
 const FIELD_NAME = /^[!-9;-~]+$/;
+const EIGHT_BIT = /[\u0080-\u00ff]/;
 const FOLDING = /\r?\n[ \t]+/g;
 
 /** Gives the bodies of the fields of one name in a header, unfolded, as written: one character an octet. */
@@ -17,20 +18,33 @@ export function fieldFinder(name: string): (header: Buffer) => string[] {
   };
 }
 
-/** The text of bodies that a finder gave, decoded. */
-export function decodedBodies(bodies: readonly string[]): string[] {
+/** The text of bodies that a finder gave of the header, decoded. */
+export function decodedBodies(bodies: readonly string[], header: Buffer): string[] {
   const words = new WordDecoder();
-  return bodies.map((body) => decoded(body, words));
+  const charset = bodies.some((body) => EIGHT_BIT.test(body)) ? charsetOf(header) : undefined;
+  return bodies.map((body) => decoded(body, words, charset));
+}
+
+/** A body that a finder gave of the header: octets that are no UTF-8 are in the charset that the header declares. */
+export function characters(body: string, header: Buffer): string {
+  return EIGHT_BIT.test(body) ? eightBit(body, charsetOf(header)) : body;
+}
+
+const findContentType = fieldFinder('content-type');
+
+function charsetOf(header: Buffer): string | undefined {
+  return declaredCharset(findContentType(header)[0]);
 }
 
 /** The text of a whole header, a line a field. */
 export function headerText(header: Buffer): string {
   const text = header.toString('latin1').replace(FOLDING, ' ');
-  if (!/=\?|[\u0080-\u00ff]/.test(text)) return text;
+  if (!text.includes('=?') && !EIGHT_BIT.test(text)) return text;
   const words = new WordDecoder();
+  const charset = charsetOf(header);
   return text
     .split('\n')
-    .map((line) => decoded(line, words))
+    .map((line) => decoded(line, words, charset))
     .join('\n');
 }
 
@@ -39,8 +53,8 @@ function unfolded(body: string): string {
 }
 
 /** In pieces that the decoder reads as a whole. */
-function decoded(body: string, words: WordDecoder): string {
-  const text = eightBit(body);
+function decoded(body: string, words: WordDecoder, charset: string | undefined): string {
+  const text = eightBit(body, charset);
   if (text.length <= FIELD_LIMIT) return words.text(text);
   const pieces: string[] = [];
   for (let start = 0; start < text.length; ) {

@@ -101,3 +101,13 @@ test('a body in base64 ends at its padding', async (t) => {
   const { textBody } = await shown(await accountOn(node, 'footer'), 'footer-after-base64');
   t.is(textBody, 'Meet at noon.\n');
 });
+
+test('headers with raw octets and cut names', async (t) => {
+  const user = await accountOn(node, 'headers');
+  t.is((await shown(user, 'raw-octet-in-encoded-word')).subject, 'Fröhliche Grüße');
+  t.is((await shown(user, 'raw-subject-in-body-charset')).subject, 'Привет из зоопарка');
+  const { attachments } = await shown(user, 'name-cut-in-a-letter');
+  t.true(attachments[0]!.fileName.startsWith('Картинка длинна'));
+  t.deepEqual(await foundOverImap(user, { subject: 'зоопарка' }), [2]);
+  t.deepEqual(await foundOverImap(user, { subject: 'Fröhliche' }), [1]);
+});

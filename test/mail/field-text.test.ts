@@ -2,9 +2,10 @@
 import test from 'ava';
 import { decodedBodies, fieldFinder, headerText } from '../../src/mail/field-text.js';
 import { casemapped, searchForm } from '../../src/mail/unicode-casemap.js';
+import { caseMessage } from './cases.js';
 
 const header = (...lines: string[]) => Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'utf8');
-const texts = (name: string, block: Buffer) => decodedBodies(fieldFinder(name)(block));
+const texts = (name: string, block: Buffer) => decodedBodies(fieldFinder(name)(block), block);
 
 test('fields are found whatever their case, unfolded and decoded', (t) => {
   const block = header(
@@ -50,4 +51,11 @@ test('texts are compared without case by i;unicode-casemap', (t) => {
     t.is(casemapped(a), casemapped(b), a);
   t.not(casemapped('a'), casemapped('ä'));
   t.is(searchForm('a \r\n\t b'), 'A B');
+});
+
+test('raw octets are in the charset that the header declares', (t) => {
+  const header = caseMessage('raw-subject-in-body-charset');
+  const block = header.subarray(0, header.indexOf('\r\n\r\n') + 4);
+  t.deepEqual(texts('subject', block), ['Привет из зоопарка']);
+  t.regex(headerText(block), /Привет из зоопарка/);
 });

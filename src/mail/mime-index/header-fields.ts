@@ -1,6 +1,6 @@
 // The fields of one header block (RFC 5322 §2.2) that the index needs, found in one pass over its lines. Values are unfolded
 // text whose encoded words are still encoded. Lines that are not fields are ignored.
-import { eightBit } from './header-text.js';
+import { declaredCharset, eightBit } from './header-text.js';
 
 const WANTED = new Set([
   'bcc',
@@ -38,8 +38,11 @@ const TAB = 0x09;
 export class HeaderFields {
   readonly #values = new Map<string, string[]>();
   receivedCount = 0;
+  /** How octets are read that are no UTF-8; undefined: as windows-1252. */
+  charset: string | undefined;
 
-  constructor(block: Buffer) {
+  /** `charset`: for a header that declares none. */
+  constructor(block: Buffer, charset?: string) {
     const text = block.toString('latin1');
     let name: string | undefined;
     let valueStart = 0;
@@ -56,16 +59,22 @@ export class HeaderFields {
       at = end;
     }
     if (name !== undefined) this.#keep(name, text.slice(valueStart));
+    this.charset = declaredCharset(this.#values.get('content-type')?.[0]) ?? charset;
   }
 
   /** The first field of this name, unfolded and trimmed. */
   first(name: string): string | undefined {
     const raw = this.#values.get(name)?.[0];
-    return raw === undefined ? undefined : unfold(raw);
+    return raw === undefined ? undefined : this.#unfold(raw);
   }
 
   all(name: string): readonly string[] {
-    return this.#values.get(name)?.map(unfold) ?? [];
+    return this.#values.get(name)?.map((raw) => this.#unfold(raw)) ?? [];
+  }
+
+  #unfold(raw: string): string {
+    const line = raw.trim();
+    return eightBit(line.includes('\n') ? line.replace(/\r?\n/g, '') : line, this.charset);
   }
 
   #keep(name: string, value: string): void {
@@ -95,9 +104,4 @@ function wantedName(text: string, start: number, colon: number): string | undefi
     .replace(/^[^!-~]+/, '')
     .toLowerCase();
   return WANTED.has(name) ? name : undefined;
-}
-
-function unfold(raw: string): string {
-  const line = raw.trim();
-  return eightBit(line.includes('\n') ? line.replace(/\r?\n/g, '') : line);
 }

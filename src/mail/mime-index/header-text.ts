@@ -2,7 +2,7 @@
 // control characters and lone surrogates are removed (they break logs, written header fields and jsonb).
 import { isUtf8 } from 'node:buffer';
 import libmime from 'libmime';
-import { decodeCharset } from '../decode/charset.js';
+import { decodeCharset, isKnownCharset, isUtf8OrUndeclared } from '../decode/charset.js';
 
 /** Characters of one field that are decoded; the rest of a longer one is left out. */
 export const FIELD_LIMIT = 16 * 1024;
@@ -13,11 +13,44 @@ const WORD_COST = 60;
 /** Decoding budget of one message in characters: about 50 ms for the worst case. */
 const BUDGET = 160 * 1024;
 
-/** Of octets read as latin1: UTF-8 where they are valid UTF-8 (RFC 6532), else windows-1252. */
-export function eightBit(text: string): string {
-  if (!/[\u0080-\u00ff]/.test(text)) return text;
-  const octets = Buffer.from(text, 'latin1');
-  return isUtf8(octets) ? octets.toString('utf8') : decodeCharset(octets, 'windows-1252');
+const EIGHT_BIT = /[\u0080-\u00ff]/;
+/** An encoded word as libmime reads it. */
+const WORD = /=\?[\w\-*]+\?([QqBb])\?[^?]*\?=/g;
+const CHARSET = /;\s*charset\s*=\s*"?([\w.:+-]{1,40})/i;
+
+/** The charset that a Content-Type field declares, when it says how octets of its header are read that are no UTF-8. */
+export function declaredCharset(contentType: string | undefined): string | undefined {
+  const charset = CHARSET.exec(contentType?.slice(0, FIELD_LIMIT) ?? '')?.[1];
+  return charset !== undefined && isKnownCharset(charset) && !isUtf8OrUndeclared(charset) ? charset : undefined;
+}
+
+/**
+ * Of octets read as latin1: UTF-8 where they are UTF-8 (RFC 6532), be it cut within a letter; else `charset`, which the body
+ * declares; else windows-1252. Octets within an encoded word are octets of its charset.
+ */
+export function eightBit(text: string, charset = 'windows-1252'): string {
+  if (!EIGHT_BIT.test(text)) return text;
+  const words = text.includes('=?') ? text.replace(WORD, asciiWord) : text;
+  if (!EIGHT_BIT.test(words)) return words;
+  const octets = Buffer.from(words, 'latin1');
+  if (isUtf8(octets)) return octets.toString('utf8');
+  const read = octets.toString('utf8');
+  return isCutUtf8(read) ? read : decodeCharset(octets, charset);
+}
+
+/** An encoded word whose 8-bit octets are encoded too; base64 has none. */
+function asciiWord(word: string, encoding: string): string {
+  const isBase64 = encoding === 'B' || encoding === 'b';
+  return word.replace(/[\u0080-\u00ff]/g, (octet) =>
+    isBase64 ? '' : `=${octet.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** Nearly all letters are whole: octets of another charset are hardly ever a letter of UTF-8. */
+function isCutUtf8(read: string): boolean {
+  const broken = read.match(/\ufffd/g)?.length ?? 0;
+  const whole = (read.match(/[^\0-\x7f]/gu)?.length ?? 0) - broken;
+  return whole > 0 && broken <= Math.max(1, whole / 4);
 }
 
 /** One line without control characters and lone surrogates, trimmed. */

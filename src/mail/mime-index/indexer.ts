@@ -1,6 +1,7 @@
 // The octets of a message to its MIME index, in one pass over pieces of any size. Memory does not grow with the message: it
 // holds header blocks up to their limit, and the start of the first bodies for the preview. The scanner finds headers, bodies
 // and delimiters; the indexer builds the part tree. Never throws.
+import { isUtf8 } from 'node:buffer';
 import type { IndexedEnvelope, MessageIndex } from '../message-index.js';
 import { bodyPlace, chooseBodies, isBodyText } from './body-choice.js';
 import type { Delimiter } from './boundaries.js';
@@ -26,6 +27,10 @@ export class MimeIndexer implements PartEvents {
   readonly #root = new PartBuilder(0, undefined);
   /** From the root to the current part. */
   readonly #open: PartBuilder[] = [this.#root];
+  /** Of the first header that declares how its octets are read: the message's own, else that of a text. */
+  #charset: string | undefined;
+  /** Envelopes that wait for the charset. The limit of all headers bounds them. */
+  readonly #undeclared: (() => void)[] = [];
   #parts = 1;
   #envelope: IndexedEnvelope | undefined;
   #receivedCount = 0;
@@ -47,6 +52,7 @@ export class MimeIndexer implements PartEvents {
     this.#scanner.finish();
     const size = this.#scanner.offset;
     while (this.#open.length > 0) this.#closeInnermost(size, this.#scanner.lines);
+    for (const read of this.#undeclared) read();
     const builders: Builders = new Map();
     const root = buildTree(this.#root, builders);
     const bodies = chooseBodies(root, builders);
@@ -68,19 +74,35 @@ export class MimeIndexer implements PartEvents {
   header(block: Buffer, cut: boolean, bodyStart: number, lines: number): boolean {
     if (cut) this.#truncated.add('header');
     const part = this.#open.at(-1)!;
-    const fields = new HeaderFields(block);
+    const fields = new HeaderFields(block, this.#charset);
     part.content = contentFields(fields, this.#words, part.parent?.isDigest === true);
+    if (part.content.type === 'text' || part === this.#root) this.#charset ??= fields.charset;
     part.bodyStart = bodyStart;
     part.linesBefore = lines;
+    if (part === this.#root || part.parent?.boundary === undefined) this.#readEnvelope(part, fields, block);
     if (part === this.#root) {
-      this.#envelope = this.#envelopes.read(fields);
       this.#receivedCount = fields.receivedCount;
       this.#deliveredTo = fields
         .all('delivered-to')
         .slice(0, DELIVERED_TO)
         .map((address) => clean(address.slice(0, 1000)).toLowerCase());
-    } else if (part.parent?.boundary === undefined) part.parent!.envelope = this.#envelopes.read(fields);
+    }
     return this.#enter(part);
+  }
+
+  /** Octets that are neither UTF-8 nor in a charset of their header are read when the texts have declared theirs. */
+  #readEnvelope(message: PartBuilder, fields: HeaderFields, block: Buffer): void {
+    const read = () => {
+      const envelope = this.#envelopes.read(fields);
+      if (message.parent === undefined) this.#envelope = envelope;
+      else message.parent.envelope = envelope;
+    };
+    if (fields.charset !== undefined || isUtf8(block)) read();
+    else
+      this.#undeclared.push(() => {
+        fields.charset = this.#charset;
+        read();
+      });
   }
 
   body(data: Buffer, from: number, to: number): number {

@@ -1,10 +1,10 @@
 // What searches, SORT and THREAD compare of a message: texts made from its header once and kept with the message.
 import { isAscii } from 'node:buffer';
 import { type BaseSubject, baseSubject } from '../../../mail/base-subject.js';
-import { decodedBodies, fieldFinder, headerText } from '../../../mail/field-text.js';
+import { characters, decodedBodies, fieldFinder, headerText } from '../../../mail/field-text.js';
 import type { IndexedAddress } from '../../../mail/message-index.js';
 import { addressList } from '../../../mail/mime-index/address-list.js';
-import { eightBit, WordDecoder } from '../../../mail/mime-index/header-text.js';
+import { WordDecoder } from '../../../mail/mime-index/header-text.js';
 import { type SentDate, sentDate } from '../../../mail/sent-date.js';
 import type { ThreadedMessage } from '../../../mail/thread-forest.js';
 import { threadIdsOf } from '../../../mail/thread-ids.js';
@@ -41,7 +41,7 @@ const KEPT_FIELDS = [
 function fieldText(name: string): (message: Message) => string {
   const find = fieldFinder(name);
   return ({ header }) =>
-    decodedBodies(find(header))
+    decodedBodies(find(header), header)
       .map((text) => `\n${searchForm(text)}`)
       .join('');
 }
@@ -86,7 +86,7 @@ export const SENT_AT = kept('sent at', (message) => `${dateOf(message)?.at ?? ar
 const findSubject = fieldFinder('subject');
 
 function subjectOf({ header }: Message): BaseSubject {
-  const [subject = ''] = decodedBodies(findSubject(header).slice(0, 1));
+  const [subject = ''] = decodedBodies(findSubject(header).slice(0, 1), header);
   return baseSubject(subject);
 }
 
@@ -120,7 +120,7 @@ const unquoted = (address: string): string =>
 
 function firstAddress(header: Buffer, field: AddressField): IndexedAddress | undefined {
   for (const body of fieldFinder(field)(header)) {
-    const first = addressList(eightBit(body), 1, new WordDecoder()).addresses[0];
+    const first = addressList(characters(body, header), 1, new WordDecoder()).addresses[0];
     if (first !== undefined) return first;
   }
   return undefined;
