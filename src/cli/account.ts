@@ -12,7 +12,7 @@ export function registerAccount(program: Command): void {
 
   const create = group
     .command('create')
-    .description('make an account, or claim the mail held for its address')
+    .description('make an account; it gets the unclaimed mail of its address')
     .requiredOption('--email <address>', 'its primary address')
     .requiredOption('--name <name>', 'its display name')
     .option('--password-less', 'kept for scripts: no account has a password, clients log in with keys (mansio key)');
@@ -31,7 +31,7 @@ export function registerAccount(program: Command): void {
     return { id: account.id, email: account.email, displayName: account.displayName };
   });
 
-  const list = group.command('list').description('list accounts, without mailboxes that are held');
+  const list = group.command('list').description('list accounts');
   printing(list, async () => {
     const accounts = await withStore(({ directory }) => directory.accounts());
     return accounts.map(({ id, email, displayName, createdAt }) => ({ id, email, displayName, createdAt }));

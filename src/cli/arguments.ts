@@ -10,6 +10,10 @@ const MAX_NAME = 200;
 export function newAddress(text: string): string {
   const address = canonicalAddress(text);
   if (address === undefined) throw new CommandError(`not an e-mail address: ${text}`);
+  if (address.startsWith('*@'))
+    throw new CommandError(
+      `${address} is every address of a domain, and an account has single ones: mail for the others waits as unclaimed mail (see mansio unclaimed)`,
+    );
   if (hasTag(text)) {
     throw new CommandError(`an address of an account has no +tag (mail for ${text} goes to ${address})`);
   }

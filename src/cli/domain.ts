@@ -50,7 +50,9 @@ export function registerDomain(program: Command): void {
     .option('--dkim-key <file>', 'a private key (PEM: RSA or Ed25519) to sign with, under --dkim-selector');
   reporting(add, (text: string, options: KeyOptions) => addDomain(domainName(text), options), addedInWords);
 
-  const list = group.command('list').description('list the hosted domains and the DNS records they are to publish');
+  const list = group
+    .command('list')
+    .description('list the hosted domains, one a line; with --json with their DNS records');
   reporting(list, listDomains, listInWords);
 
   const show = group
@@ -181,7 +183,7 @@ function published(key: SigningKey): PublishedKey {
 }
 
 function addedInWords({ name, added, ...plan }: ShownDomain & { readonly added: boolean }): string {
-  return `${textOf({ name, added })}${recordsInWords([plan])}`;
+  return [textOf({ name, added }), '', 'DNS records to publish:', ...zoneLines(plan)].join('\n');
 }
 
 function listInWords(domains: readonly ListedDomain[]): string {
@@ -190,10 +192,5 @@ function listInWords(domains: readonly ListedDomain[]): string {
     createdAt,
     selectors: dkim.map(({ selector }) => selector),
   }));
-  return `${textOf(rows)}${recordsInWords(domains)}`;
-}
-
-function recordsInWords(plans: readonly DnsPlan[]): string {
-  if (plans.length === 0) return '';
-  return ['', '', 'DNS records to publish:', ...plans.flatMap(zoneLines)].join('\n');
+  return textOf(rows);
 }

@@ -15,6 +15,7 @@ import { registerMigrate } from './migrate.js';
 import { registerQueue } from './queue.js';
 import { registerServe } from './serve.js';
 import { onStore } from './store.js';
+import { registerUnclaimed } from './unclaimed.js';
 
 export function assemble(program: Command): Command {
   program
@@ -27,6 +28,7 @@ export function assemble(program: Command): Command {
   registerDomain(program);
   registerAccount(program);
   registerAddress(program);
+  registerUnclaimed(program);
   registerKey(program);
   registerQueue(program);
   registerImport(program);

@@ -122,7 +122,7 @@ const incoming = {
     'MANSIO_UNKNOWN_RECIPIENTS',
     'hold',
     oneOf('hold', 'reject'),
-    'Mail for an address of a hosted domain that no account has: `hold` keeps it for the account to come, `reject` answers `550 5.1.1`. `postmaster` and `abuse` are accepted in either case.',
+    'Mail for an address of a hosted domain that no account has: `hold` keeps it, unclaimed, for the account to come (`mansio unclaimed`), `reject` answers `550 5.1.1`. `postmaster` and `abuse` are accepted in either case.',
   ),
   maxMessageSize: variable(
     'MANSIO_MAX_MESSAGE_SIZE',

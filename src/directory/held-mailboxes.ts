@@ -119,7 +119,7 @@ async function asked<T>(accountId: string, ask: () => Promise<T>): Promise<T | '
   } catch (error) {
     if (!(error instanceof ActorFault)) throw error;
     if (error.code === 'no-such-account') return 'gone';
-    throw new StoreFault('store-unavailable', `held mailbox ${accountId} cannot be asked: ${error.message}`, {
+    throw new StoreFault('store-unavailable', `unclaimed mailbox ${accountId} cannot be asked: ${error.message}`, {
       temporary: true,
       cause: error,
     });

@@ -69,7 +69,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
       everyMs: HOUR_MS / 6,
       pass: () => webhookDeliveries.prune(DELIVERY_AGE_MS, DELIVERIES_OF_WEBHOOK),
     },
-    { name: 'held emails expired', everyMs: HOUR_MS, pass: expireHeld },
+    { name: 'unclaimed emails expired', everyMs: HOUR_MS, pass: expireHeld },
   ];
 
   const underWay = new Set<Promise<void>>();

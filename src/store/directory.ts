@@ -162,6 +162,8 @@ export interface DirectoryStore {
   addAddress(accountId: string, address: string, verified: boolean): Promise<AccountAddress>;
   /** Adds an address not verified yet, whichever accounts have it too; at most `limit` an account. */
   requestAddress(accountId: string, address: string, verificationHash: string, limit: number): Promise<AddressRequest>;
+  /** Accounts that have the address, as their own, verified, or asked for; without held mailboxes. */
+  accountsWith(address: string): Promise<readonly Account[]>;
   /** Never the account's own address. False when the account has no additional address of that id. */
   removeAddress(accountId: string, addressId: string): Promise<boolean>;
   /** Verified addresses only. */

@@ -1,5 +1,7 @@
 // Unknown addresses of a whole node: postmaster and abuse are always accepted, whatever becomes of others.
 import test from 'ava';
+import { eventually } from '../cluster/support/eventually.js';
+import { mansio } from '../support/command.js';
 import { createAccount, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { SmtpClient } from '../support/smtp-client.js';
@@ -40,5 +42,31 @@ for (const mode of ['hold', 'reject'] as const) {
     t.is((await node.stop()).code, 0);
   });
 }
+
+test('unclaimed mail is handed to an account beside the node, and the address is unknown again', async (t) => {
+  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
+  const sql = await storeOf(node);
+  const { key } = await createAccount(sql, 'ann@example.test');
+  await sql.end();
+  const client = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);
+  const send = async () => (await client.send('a@remote.test', ['info@example.test'], MESSAGE)).code;
+  const unclaimed = async (...args: string[]) =>
+    JSON.parse((await mansio(node.dataDir, ['unclaimed', ...args, '--json'])).stdout);
+  t.is(await send(), 250);
+  const [listed] = await unclaimed('list');
+  t.like(listed, { address: 'info@example.test', messages: 1 });
+  t.like((await unclaimed('show', 'info@example.test')).emails[0], { from: 'a@remote.test', subject: 'report' });
+  t.deepEqual(await unclaimed('deliver', 'info@example.test', '--to', 'ann@example.test'), listed);
+  const mailbox = new MailboxClient(node, key);
+  await eventually('the mail in the inbox', async () => (await mailbox.inbox()).length === 1);
+  t.is((await mailbox.inbox())[0]?.subject, 'report');
+  t.is(await send(), 250, 'another mailbox takes mail for the address');
+  t.like((await unclaimed('list'))[0], { address: 'info@example.test', messages: 1 });
+  t.like(await unclaimed('delete', 'info@example.test', '--yes'), { messages: 1 });
+  t.deepEqual(await unclaimed('list'), []);
+  t.is(await send(), 250, 'and after it was deleted');
+  t.is((await mailbox.inbox()).length, 1);
+  t.is((await node.stop()).code, 0);
+});
 
 const FULL = '00000000-0000-4000-8000-000000000001';

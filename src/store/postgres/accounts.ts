@@ -40,6 +40,12 @@ export async function findAccountByEmail(sql: Sql, email: string): Promise<Accou
   return account;
 }
 
+export async function findAccountsWith(sql: Sql, address: string): Promise<readonly Account[]> {
+  return sql<Account[]>`
+    select ${accountColumns(sql)} from accounts
+    where not held and id in (select account_id from addresses where address = ${address}) order by email`;
+}
+
 export async function findAccountById(sql: Sql, id: string): Promise<Account | undefined> {
   const [account] = await sql<Account[]>`select ${accountColumns(sql)} from accounts where id = ${id}`;
   return account;

@@ -7,6 +7,7 @@ import {
   deleteAccount,
   findAccountByEmail,
   findAccountById,
+  findAccountsWith,
   listAccounts,
   setDisplayName,
 } from './accounts.js';
@@ -62,6 +63,7 @@ export function postgresDirectory(
     addAddress: (accountId, address, verified) => addAddress(sql, accountId, address, verified).catch(rethrowTaken),
     requestAddress: (accountId, address, hash, limit) =>
       requestAddress(sql, accountId, address, hash, limit).catch(rethrow),
+    accountsWith: (address) => findAccountsWith(sql, address).catch(rethrow),
     removeAddress: async (accountId, addressId) =>
       isUuid(addressId) && deleteAddress(sql, accountId, addressId).catch(rethrow),
     ownerOf: addressOwners(sql),

@@ -1,0 +1,34 @@
+// Port: mail that hosted domains took for addresses that no account has. It waits in mailboxes without a login (`DirectoryStore`
+// makes, claims and expires them) for an owner of the address, or for the operator's word.
+
+export interface UnclaimedMail {
+  readonly address: string;
+  readonly messages: number;
+  readonly bytes: number;
+  /** When the newest message was received; null without one. */
+  readonly newest: Date | null;
+}
+
+export interface UnclaimedMessage {
+  readonly receivedAt: Date;
+  readonly from: string;
+  readonly subject: string;
+  readonly bytes: number;
+}
+
+/** Addresses are in canonical form. Messages that are accepted and not placed yet count. */
+export interface UnclaimedStore {
+  /** Of one domain, or of all; the address with the newest mail first. */
+  list(domain?: string): Promise<readonly UnclaimedMail[]>;
+  /** Undefined when nothing waits for the address. */
+  find(address: string): Promise<UnclaimedMail | undefined>;
+  /** Newest first. */
+  messages(address: string): Promise<readonly UnclaimedMessage[]>;
+  /**
+   * Accepts the mail once more, for the account: its mailbox places it. The address stays unknown. What was delivered; undefined when
+   * nothing waits for the address, or there is no such account.
+   */
+  deliver(address: string, accountId: string): Promise<UnclaimedMail | undefined>;
+  /** What was deleted, for good; undefined when nothing waits for the address. */
+  delete(address: string): Promise<UnclaimedMail | undefined>;
+}
