@@ -10,6 +10,8 @@ import { rows } from './rows.js';
 const LOOPBACK = ['127.0.0.0/8'];
 /** Long enough for the handshakes of all these tests at once on a busy machine. */
 const SHORT_MS = 6000;
+/** Over for whoever is there when the listener is half full. */
+const STRESS_MS = 300;
 /** Between two octets of a slow client, and between commands of one that has not logged in: few enough to be let pass. */
 const PACE_MS = 50;
 const BUSY_PACE_MS = 200;
@@ -59,6 +61,17 @@ for (const [name, row] of rows) {
       clearInterval(asking);
       t.regex(lines.at(-1)!, noLogin);
       t.true(lines.some((line) => row.done.test(line)));
+    });
+
+    test(`${name}: the time to log in is shorter from half of the listener's connections on`, async (t) => {
+      const limits = { loginMs: 600_000, stressLoginMs: STRESS_MS, connections: 4, connectionsPerAddress: 4 };
+      const { port } = await row.listen(t, { limits });
+      const first = await Conversation.begin(row, port);
+      await delay(2 * STRESS_MS);
+      first.client.write(`${row.noop}\r\n`);
+      while (!row.done.test((await first.client.line())!));
+      await Conversation.connect(row, port);
+      t.regex((await first.client.rest()).at(-1)!, noLogin);
     });
   }
 

@@ -16,6 +16,7 @@ export interface ProtocolSettings {
     readonly idleMs?: number;
     /** Where there are logins. */
     readonly loginMs?: number;
+    readonly stressLoginMs?: number;
     readonly handshakeMs?: number;
     readonly connections?: number;
     readonly connectionsPerAddress?: number;

@@ -11,6 +11,8 @@ export interface ImapLimits {
   readonly heartbeatMs: number;
   /** ms from the start of a connection to the login. */
   readonly loginMs: number;
+  /** The same from half of the listener's connections on. */
+  readonly stressLoginMs: number;
   readonly handshakeMs: number;
   /** Octets of one command without the literals of messages; before the login it has fewer. */
   readonly commandOctets: number;
@@ -49,7 +51,9 @@ export const DEFAULT_LIMITS: ImapLimits = {
   connectionsPerAccount: 100,
   idleMs: 31 * 60_000,
   heartbeatMs: 2 * 60_000,
-  loginMs: 60_000,
+  // Programs connect before they ask their user for a key.
+  loginMs: 180_000,
+  stressLoginMs: 60_000,
   handshakeMs: 30_000,
   commandOctets: 1_048_576,
   // ID with 30 pairs of the longest names and values, each octet of them escaped (RFC 2971 §3.3).

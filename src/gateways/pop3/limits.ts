@@ -10,6 +10,8 @@ export interface Pop3Limits {
   readonly idleMs: number;
   /** ms from the start of a connection to the login. */
   readonly loginMs: number;
+  /** The same from half of the listener's connections on. */
+  readonly stressLoginMs: number;
   readonly handshakeMs: number;
   /** Octets of one line: a token of SASL has up to 12,288 (RFC 5034 §4). */
   readonly lineOctets: number;
@@ -30,7 +32,9 @@ export const DEFAULT_LIMITS: Pop3Limits = {
   connectionsPerAddress: 200,
   connectionsPerAccount: 20,
   idleMs: 10 * 60_000,
-  loginMs: 60_000,
+  // Programs connect before they ask their user for a key.
+  loginMs: 180_000,
+  stressLoginMs: 60_000,
   handshakeMs: 30_000,
   lineOctets: 16_384,
   errors: 20,

@@ -110,8 +110,8 @@ export class SmtpConnection extends SMTPConnection {
     return this._server.auth !== undefined && !this.session.user;
   }
 
-  /** Ends the connection when the peer takes too long. `idleMs`: what it may take now. */
-  sweep(now: number, idleMs: number): void {
+  /** Ends the connection when the peer takes too long. `idleMs`, `loginMs`: what it may take now. */
+  sweep(now: number, idleMs: number, loginMs: number): void {
     const parser = this._parser;
     if (this._upgrading) {
       // Nothing can be said in the middle of a handshake.
@@ -123,7 +123,7 @@ export class SmtpConnection extends SMTPConnection {
       if (left < 0) this.send(421, '4.4.2 Too slow, closing connection');
     } else if (!this.#ours && now - this.#lastSeen > idleMs) {
       this.send(421, '4.4.2 Timeout, closing connection');
-    } else if (!this.#ours && this.#owesLogin && now - this.#began > this._server.limits.loginMs) {
+    } else if (!this.#ours && this.#owesLogin && now - this.#began > loginMs) {
       this.send(421, '4.4.2 No login in time, closing connection');
     }
   }

@@ -22,6 +22,8 @@ export interface SmtpLimits {
   readonly stoppingQuietMs: number;
   /** ms from the start of a connection to the login, where AUTH is needed. */
   readonly loginMs: number;
+  /** The same from half of the listener's connections on. */
+  readonly stressLoginMs: number;
   /** ms for a TLS handshake. */
   readonly handshakeMs: number;
   /** Octets of DATA that earn a second; a message begins with `minRateGraceMs`. */
@@ -62,7 +64,9 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   stressConnections: 4000,
   quietMs: 1000,
   stoppingQuietMs: 250,
-  loginMs: 60_000,
+  // Programs connect before they ask their user for a key.
+  loginMs: 180_000,
+  stressLoginMs: 60_000,
   handshakeMs: 30_000,
   minRate: 500,
   minRateGraceMs: 60_000,

@@ -91,8 +91,8 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     this.auth = auth;
     this.proven = new ProvenNetworks(limits);
     this.#trusted = trusted;
-    const { idleMs, stressIdleMs, loginMs, handshakeMs, minRateGraceMs } = limits;
-    const shortest = Math.min(idleMs, stressIdleMs, loginMs, handshakeMs, minRateGraceMs);
+    const { idleMs, stressIdleMs, loginMs, stressLoginMs, handshakeMs, minRateGraceMs } = limits;
+    const shortest = Math.min(idleMs, stressIdleMs, loginMs, stressLoginMs, handshakeMs, minRateGraceMs);
     const period = Math.min(1000, Math.max(10, shortest / 4));
     this.#sweeper = setInterval(() => this.#sweep(), period);
     this.#sweeper.unref();
@@ -217,10 +217,11 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
 
   #sweep(): void {
     const now = performance.now();
-    const { idleMs, stressIdleMs, stressConnections } = this.limits;
+    const { idleMs, stressIdleMs, stressConnections, loginMs, stressLoginMs } = this.limits;
     // With few free slots, who says nothing has to go sooner (Postfix: stress-adaptive behaviour).
     const isStressed = this.#limits.open >= stressConnections;
     const mostMs = isStressed ? Math.min(idleMs, stressIdleMs) : idleMs;
-    for (const connection of this.#open) connection.sweep(now, mostMs);
+    const mostLoginMs = this.#limits.isHalfFull ? Math.min(loginMs, stressLoginMs) : loginMs;
+    for (const connection of this.#open) connection.sweep(now, mostMs, mostLoginMs);
   }
 }

@@ -35,6 +35,11 @@ export class ConnectionLimits {
     return this.#open;
   }
 
+  /** Peers are to be quick from here on. */
+  get isHalfFull(): boolean {
+    return this.#open >= this.#most / 2;
+  }
+
   /** Undefined when there are too many connections. */
   enter(): ConnectionSlot | undefined {
     if (this.#open >= this.#most) return undefined;

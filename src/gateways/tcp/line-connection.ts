@@ -19,6 +19,8 @@ export interface ConnectionTimes {
   readonly idleMs: number;
   /** ms from the start of the connection to the login. */
   readonly loginMs: number;
+  /** The same from half of the listener's connections on. */
+  readonly stressLoginMs: number;
   readonly handshakeMs: number;
   /** Octets that earn a second, of those read by number; reading begins with `minRateGraceMs`. */
   readonly minRate: number;
@@ -28,6 +30,8 @@ export interface ConnectionTimes {
 /** The listener, as its connections see it. */
 export interface OwningListener {
   readonly times: ConnectionTimes;
+  /** ms from the start of a connection to the login, at present. */
+  readonly loginMs: number;
   readonly lines: LineFramerOptions;
   readonly writerLimits: WriterLimits | undefined;
   readonly tls: CertificateSource;
@@ -52,7 +56,7 @@ export class LineConnection {
   readonly #framer: LineFramer;
   readonly #writer: SocketWriter;
   readonly #plain: Socket;
-  readonly #loginBy: number;
+  readonly #began = performance.now();
   #socket: OwnedSocket;
   #secured: TLSSocket | undefined;
   #session: LineSession | undefined;
@@ -78,7 +82,6 @@ export class LineConnection {
     this.peer = peer;
     this.#framer = new LineFramer(owner.lines);
     this.#writer = new SocketWriter(socket, owner.writerLimits);
-    this.#loginBy = performance.now() + owner.times.loginMs;
     this.#attach(socket);
   }
 
@@ -215,7 +218,9 @@ export class LineConnection {
 
   /** Ends what takes too long. */
   sweep(now: number): void {
-    if (now >= this.#until) this.#resume(this.#late);
+    if (this.#until === Number.POSITIVE_INFINITY) return;
+    if (this.#owesLogin(now)) this.#resume('no-login');
+    else if (now >= this.#until) this.#resume(this.#late);
   }
 
   /** Sends what waits and the last words, and closes. */
@@ -302,6 +307,11 @@ export class LineConnection {
     };
   }
 
+  /** The time to log in is over; it gets shorter when the listener fills. */
+  #owesLogin(now: number): boolean {
+    return !this.#isLoggedIn && now - this.#began > this.#owner.loginMs;
+  }
+
   #pull(): boolean {
     const chunk: Buffer | null = this.#socket.read();
     if (chunk === null) return false;
@@ -311,7 +321,7 @@ export class LineConnection {
 
   #check(): void {
     if (this.#cut !== undefined) throw new ConnectionEnd(this.#cut);
-    if (!this.#isLoggedIn && performance.now() > this.#loginBy) throw new ConnectionEnd('no-login');
+    if (this.#owesLogin(performance.now())) throw new ConnectionEnd('no-login');
   }
 
   /** Until there is more input. @throws ConnectionEnd */
@@ -331,9 +341,8 @@ export class LineConnection {
   }
 
   #waitUntil(until: number, late: EndReason): void {
-    const isLoginLate = !this.#isLoggedIn && this.#loginBy < until;
-    this.#until = isLoginLate ? this.#loginBy : until;
-    this.#late = isLoginLate ? 'no-login' : late;
+    this.#until = until;
+    this.#late = late;
     // The peer waits for what was written before it sends more.
     this.#writer.uncork();
   }

@@ -92,8 +92,9 @@ class LineListener implements TcpListener, OwningListener {
     this.#start = start;
     this.#limits = new ConnectionLimits(options.limits, options.shares);
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
-    const { idleMs, loginMs, minRateGraceMs } = options.times;
-    const period = Math.min(1000, Math.max(10, Math.min(idleMs, loginMs, minRateGraceMs) / 4));
+    const { idleMs, loginMs, stressLoginMs, minRateGraceMs } = options.times;
+    const shortest = Math.min(idleMs, loginMs, stressLoginMs, minRateGraceMs);
+    const period = Math.min(1000, Math.max(10, shortest / 4));
     this.#sweeper = setInterval(() => this.#sweep(), period).unref();
     const left = (socket: Socket) => this.#left(socket);
     this.#onSocketClose = function (this: Socket) {
@@ -107,6 +108,11 @@ class LineListener implements TcpListener, OwningListener {
 
   get times(): ConnectionTimes {
     return this.#options.times;
+  }
+
+  get loginMs(): number {
+    const { loginMs, stressLoginMs } = this.times;
+    return this.#limits.isHalfFull ? Math.min(loginMs, stressLoginMs) : loginMs;
   }
 
   get lines(): LineFramerOptions {

@@ -68,7 +68,14 @@ async function open(
       implicitTls: false,
       trusted: new TrustedNetworks([]),
       limits: { connections: 100, connectionsPerAddress: 100, connectionsPerAccount: 100 },
-      times: { idleMs: 60_000, loginMs: 60_000, handshakeMs: 60_000, minRate: 100, minRateGraceMs: 60_000 },
+      times: {
+        idleMs: 60_000,
+        loginMs: 60_000,
+        stressLoginMs: 60_000,
+        handshakeMs: 60_000,
+        minRate: 100,
+        minRateGraceMs: 60_000,
+      },
       proxyHeaderMs: 60_000,
       lines: { maxLine: 100, bareLf: 'refused' },
       farewells: {
@@ -262,7 +269,14 @@ test('connections of one address, one account and all are limited, and count unt
 });
 
 test('a peer that says nothing, does not log in or sends too slowly is told and sent away', async (t) => {
-  const times = { idleMs: 60_000, loginMs: 60_000, handshakeMs: 60_000, minRate: 100, minRateGraceMs: 60_000 };
+  const times = {
+    idleMs: 60_000,
+    loginMs: 60_000,
+    stressLoginMs: 60_000,
+    handshakeMs: 60_000,
+    minRate: 100,
+    minRateGraceMs: 60_000,
+  };
   const idle = await Client.connect(await open(t, { times: { ...times, idleMs: 20 } }));
   t.deepEqual([await idle.line(), await idle.line()], ['+ hello 127.0.0.1', '- idle']);
   const anonymous = await Client.connect(await open(t, { times: { ...times, loginMs: 20 } }));
@@ -275,7 +289,14 @@ test('a peer that says nothing, does not log in or sends too slowly is told and 
 
 test('a login ends the time for one', async (t) => {
   const opened = await open(t, {
-    times: { idleMs: 5_000, loginMs: 4_000, handshakeMs: 60_000, minRate: 100, minRateGraceMs: 60_000 },
+    times: {
+      idleMs: 5_000,
+      loginMs: 4_000,
+      stressLoginMs: 4_000,
+      handshakeMs: 60_000,
+      minRate: 100,
+      minRateGraceMs: 60_000,
+    },
   });
   const client = await Client.connect(opened);
   await client.line();
@@ -418,7 +439,14 @@ test('a session that rests is called again for input, and is closed once, howeve
 });
 
 test('a session that rests is ended when its peer is silent for too long', async (t) => {
-  const times = { idleMs: 50, loginMs: 60_000, handshakeMs: 60_000, minRate: 100, minRateGraceMs: 60_000 };
+  const times = {
+    idleMs: 50,
+    loginMs: 60_000,
+    stressLoginMs: 60_000,
+    handshakeMs: 60_000,
+    minRate: 100,
+    minRateGraceMs: 60_000,
+  };
   const opened = await open(t, { times }, () => ({ run: async () => 'rest', close() {} }));
   t.is(await (await Client.connect(opened)).line(), '- idle');
 });
