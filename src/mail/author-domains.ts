@@ -3,10 +3,10 @@
 // author that was not checked; a field that two programs may read differently is malformed.
 import { domainToASCII } from 'node:url';
 import { parseAddress } from './address.js';
+import { ADDRESS, addressSkeleton, DOUBTFUL, trimmedItem } from './address-skeleton.js';
 import { fieldValue, type HeaderLine } from './header-lines.js';
 import { addressList } from './mime-index/address-list.js';
 import { eightBit, WordDecoder } from './mime-index/header-text.js';
-import { ADDRESS, QUOTED_OR_COMMENT } from './originators.js';
 
 export type AuthorFault = 'missing' | 'multiple' | 'malformed';
 
@@ -22,8 +22,6 @@ const MOST = 50;
 /** Characters of a field: the bound of the time that the expressions below take. */
 const LONGEST_FIELD = 4096;
 const LONGEST_NAME = 80;
-/** Depth of nested comments. */
-const DEEPEST = 10;
 const ANGLE = /<([^<>]*)>/g;
 const IN_ANGLES = new RegExp(`^\\s*${ADDRESS}\\s*$`);
 /** Stands for an address in angle brackets. */
@@ -78,26 +76,16 @@ function isFrom({ name, raw }: HeaderLine): boolean {
 function isUnambiguous(field: string): boolean {
   if (field.length > LONGEST_FIELD || field.includes(MARK)) return false;
   const angles: string[] = [];
-  const rest = withoutQuotes(field).replace(ANGLE, (_, inner: string) => {
+  const rest = addressSkeleton(field).replace(ANGLE, (_, inner: string) => {
     angles.push(inner);
     return MARK;
   });
   if (/["(<>]/.test(rest) || !angles.every((inner) => IN_ANGLES.test(inner))) return false;
   return rest.split(/[,;:]/).every((item) => {
     const mark = item.indexOf(MARK);
-    return mark < 0 ? item.split('@').length <= 2 : item.slice(mark + 1).trim() === '';
+    if (mark >= 0) return trimmedItem(item.slice(mark + 1)) === '';
+    return item.split('@').length <= 2 && !trimmedItem(item).includes(DOUBTFUL);
   });
-}
-
-/** Quoted strings become one letter, comments a space. */
-function withoutQuotes(field: string): string {
-  let text = field;
-  for (let depth = 0; depth < DEEPEST; depth++) {
-    const next = text.replace(QUOTED_OR_COMMENT, (found) => (found.startsWith('"') ? 'q' : ' '));
-    if (next === text) break;
-    text = next;
-  }
-  return text;
 }
 
 /** Of an address that breaks the grammar, for example one whose local part is too long. */

@@ -1,5 +1,6 @@
 // The originators of a message (RFC 5322 §3.6.2), read strictly: a header that a reader could read in another way is refused,
 // where the index reads it leniently. The directory decides whose the addresses are.
+import { ADDRESS, addressSkeleton, trimmedItem } from './address-skeleton.js';
 import { addressList } from './mime-index/address-list.js';
 import type { HeaderFields } from './mime-index/header-fields.js';
 import { WordDecoder } from './mime-index/header-text.js';
@@ -10,9 +11,6 @@ export type OriginatorFault = 'missing' | 'malformed' | 'senderNeeded';
 /** Characters of a field: the bound of the time that the expressions below take. */
 const LONGEST_FIELD = 4096;
 const MAILBOXES = 50;
-export const QUOTED_OR_COMMENT = /"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)/gs;
-/** One address, with `q` for a quoted string; a part of an expression. */
-export const ADDRESS = '[^<>@\\s,;:"()]+@(?:\\[[^\\][<>@\\s,;"()]*\\]|[^<>@\\s,;:"()[\\]]+)';
 const MAILBOX = new RegExp(`^(?:[^<>@,;:"()]*<${ADDRESS}>|${ADDRESS})$`);
 
 /** Every address of From and Sender. */
@@ -30,9 +28,8 @@ export function originators(header: HeaderFields): readonly string[] | Originato
 
 function mailboxes(field: string): readonly string[] | undefined {
   if (field.length > LONGEST_FIELD) return undefined;
-  const plain = field.replace(QUOTED_OR_COMMENT, (found) => (found.startsWith('"') ? 'q' : ' '));
-  const items = plain.split(',');
-  if (!items.every((item) => MAILBOX.test(item.trim()))) return undefined;
+  const items = addressSkeleton(field).split(',');
+  if (!items.every((item) => MAILBOX.test(trimmedItem(item)))) return undefined;
   const { addresses, truncated } = addressList(field, MAILBOXES, new WordDecoder());
   if (truncated || addresses.length !== items.length) return undefined;
   return addresses.map(({ address }) => address);

@@ -8,8 +8,8 @@ import { rfc5322Date } from './trace.js';
 const LONGEST_HEADER = 256 * 1024;
 /** `Bcc` names hidden recipients; the delivering server writes `Return-Path` (RFC 5321 §4.4). */
 const TAKEN_OUT = new Set(['bcc', 'resent-bcc', 'return-path']);
-/** RFC 5322 §2.2; white space before the colon is obsolete (§4.5.8). */
-const FIELD_NAME = /^[!-9;-~]+(?=:)/;
+/** RFC 5322 §2.2; white space before the colon is obsolete syntax, which has to be read (§4.5). */
+const FIELD_NAME = /^([!-9;-~]+)[ \t]*(?=:)/;
 const MESSAGE_ID = /<[^<>@\s\p{Cc}]+@[^<>@\s\p{Cc}]+>/u;
 const CR = 0x0d;
 const LF = 0x0a;
@@ -147,9 +147,9 @@ function fieldsOf(header: Buffer): readonly Field[] {
       if (last === undefined) throw new UnusableHeader('malformed');
       last.to = end;
     } else {
-      const name = FIELD_NAME.exec(header.toString('latin1', at, end))?.[0];
-      if (name === undefined) throw new UnusableHeader('malformed');
-      fields.push({ name: name.toLowerCase(), from: at, colon: at + name.length, to: end });
+      const [before, name] = FIELD_NAME.exec(header.toString('latin1', at, end)) ?? [];
+      if (before === undefined || name === undefined) throw new UnusableHeader('malformed');
+      fields.push({ name: name.toLowerCase(), from: at, colon: at + before.length, to: end });
     }
     at = end;
   }

@@ -37,6 +37,8 @@ async function deliver(to: string, ...messages: readonly Buffer[]): Promise<void
 interface Shown extends ShownEmail {
   readonly htmlBody: string;
   readonly previewText: string;
+  readonly fromAddress: string;
+  readonly toAddresses: readonly string[];
 }
 
 /** The list item and the detail of a case that a new account got. */
@@ -110,4 +112,15 @@ test('headers with raw octets and cut names', async (t) => {
   t.true(attachments[0]!.fileName.startsWith('Картинка длинна'));
   t.deepEqual(await foundOverImap(user, { subject: 'зоопарка' }), [2]);
   t.deepEqual(await foundOverImap(user, { subject: 'Fröhliche' }), [1]);
+});
+
+test('comments within addresses', async (t) => {
+  const user = await accountOn(node, 'alice');
+  const { fromAddress, toAddresses } = await shown(user, 'comments-in-addresses');
+  t.is(fromAddress, 'pat@silly.test');
+  t.deepEqual(toAddresses, ['alice@example.test', 'jd@test.example', 'c@public.example', 'joe@example.org']);
+  t.deepEqual(await foundOverImap(user, { from: 'pat@silly.test' }), [1]);
+  t.deepEqual(await foundOverImap(user, { to: 'jd@test.example' }), [1]);
+  const { totalCount } = await new MailboxClient(node, user.key).get<EmailList>('/api/emails/search?q=joe@example.org');
+  t.is(totalCount, 1);
 });

@@ -43,6 +43,11 @@ test('a From field that can be read in one way has no fault, whatever its displa
     'Group: a@bank.test, b@bank.test;',
     '=?utf-8?q?a=40evil.test_=22?= <a@bank.test>',
     'A\r\n <a@bank.test>',
+    'Pat(a nice \\) zebra) <pat(her account)@bank.test(her host)>',
+    'a@(the host.)bank.test, b @ bank . test',
+    '<a(x (y) z)@(w)bank(v).(u)test> (t)',
+    'a@bank.test (ceo@other.test)',
+    '(ceo@other.test) A (ceo@other.test) <a@bank.test> (ceo@other.test)',
   ];
   for (const field of fields)
     t.deepEqual(authors(`From: ${field}\r\n`), { domains: ['bank.test'], fault: undefined }, field);
@@ -76,6 +81,10 @@ test('a From field that is not there, stands twice or can be read in several way
     '<a@evil.test>, <ceo@>',
     'a@evil.test\0, ceo@bank.test',
     '=?utf-8?q?ceo=40bank.test?=',
+    '<a(ceo@bank.test)@evil.test>',
+    'a(ceo@bank.test)@evil.test',
+    'a@((<ceo@bank.test>))evil.test',
+    '<a@(<ceo>)evil.test>',
     `${'x'.repeat(5000)} <a@bank.test>`,
     Array.from({ length: 60 }, (_, i) => `a${i}@bank.test`).join(', '),
   ];

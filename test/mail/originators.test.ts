@@ -15,6 +15,9 @@ test('addresses of From and Sender', (t) => {
     ['From: Änn <ä@b.test>\n', ['ä@b.test']],
     ['From: "a b"@b.test\n', ['"a b"@b.test']],
     ['From: a@[192.0.2.1]\n', ['a@[192.0.2.1]']],
+    ['From : a@b.test\n', ['a@b.test']],
+    ['From: Ann(x (y)) <a(z)@b(w).test(v)> (u)\n', ['a@b.test']],
+    ['From: a @ b . test (Ann), (C) c@(d)d.test\nSender: e@f.test\n', ['a@b.test', 'c@d.test', 'e@f.test']],
     ['From: a@b.test, C <c@d.test>\nSender: e@f.test\n', ['a@b.test', 'c@d.test', 'e@f.test']],
   ];
   for (const [header, expected] of cases) t.deepEqual(of(header), expected, header);
@@ -43,6 +46,8 @@ test('what is refused', (t) => {
     'From: "Ann <a@b.test>\n',
     'From: (Ann a@b.test\n',
     'From: a@@b.test\n',
+    'From: <a(c@d.test)@b.test>\n',
+    'From: a@(<c@d.test>)b.test\n',
     `From: ${'x'.repeat(4000)} <${'a'.repeat(200)}@b.test>\n`,
     `From: ${Array.from({ length: 60 }, (_, i) => `a${i}@b.test`).join(', ')}\nSender: a@b.test\n`,
   ]) {
@@ -55,8 +60,7 @@ test('any text is read in bounded time, into addresses or a fault', (t) => {
   fc.assert(
     fc.property(value, (text) => {
       const read = of(`From: ${text}\n`);
-      if (typeof read !== 'string')
-        for (const address of read) t.true(text.replaceAll(' ', '').includes(address.replaceAll(' ', '')));
+      if (typeof read !== 'string') for (const address of read) t.true(holdsInOrder(text, address.replaceAll(' ', '')));
       else t.true(['missing', 'malformed', 'senderNeeded'].includes(read));
     }),
   );
@@ -64,3 +68,13 @@ test('any text is read in bounded time, into addresses or a fault', (t) => {
     t.is(of(`From: ${text}\n`), 'malformed');
   }
 });
+
+/** Comments and white space may stand between the characters of an address. */
+function holdsInOrder(text: string, characters: string): boolean {
+  let at = 0;
+  for (const character of characters) {
+    at = text.indexOf(character, at) + 1;
+    if (at === 0) return false;
+  }
+  return true;
+}

@@ -68,12 +68,18 @@ test('no header at all, no body at all, nothing at all', (t) => {
   t.is(whole(''), `${ADDED_DATE}${ADDED_ID}`);
 });
 
+test('white space before the colon is obsolete syntax, which is read', (t) => {
+  const text = `From : a\r\nSubject\t \t: x\r\n${ADDED_DATE.replace(':', '  :')}Message-ID :\r\n <a@b>\r\n\r\nx`;
+  t.is(whole(text), text);
+  t.is(whole(`Bcc : x\r\nResent-Bcc\t: y\r\nReturn-Path  : <z>\r\n${text}`), text);
+  t.is(whole('Date :\r\nFrom : a\r\n'), `${ADDED_DATE}${ADDED_ID}From : a\r\n`);
+});
+
 test('lines that are no part of a field', (t) => {
   for (const text of [
     'hello\r\n',
     'From: a\r\nhello\r\n\r\nx',
     ' folded: x\r\n\r\n',
-    'From : a\r\n',
     ': a\r\n',
     'Fröm: a\r\n',
     'From a@b Sat Nov 21\r\nFrom: a\r\n',

@@ -53,6 +53,17 @@ test('both keys sign, and both signatures verify', async (t) => {
   t.false(signed.includes('sender'));
 });
 
+test('fields with white space before their colon are signed', async (t) => {
+  const sign = createSigner({ keys: keyStore().store, log: silent });
+  const obsolete = MESSAGE.replace('Subject:', 'Subject :').replace('From:', 'From\t:');
+  const fields = await sign('peer.test', whole(obsolete), 'obsolete');
+  t.deepEqual(await results(fields + obsolete), ['pass peer.test rsa', 'pass peer.test ed']);
+  t.deepEqual(await results(fields + obsolete.replace('Subject : ', 'Subject : other')), [
+    'fail peer.test rsa',
+    'fail peer.test ed',
+  ]);
+});
+
 test('a signature is folded, and whole', async (t) => {
   const sign = createSigner({ keys: keyStore().store, log: silent });
   const fields = await sign('peer.test', whole(MESSAGE), 'folded');

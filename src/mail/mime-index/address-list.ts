@@ -14,6 +14,29 @@ const SPECIAL = /["(<[,;:]/g;
 
 const LONGEST_ADDRESS = 1000;
 
+/** Stands for a comment in the text of an address: header text has no such character. */
+const COMMENT = '\ufffe';
+const QUOTED_OR_SPACE = /"(?:[^"\\]|\\.)*"|[\s\ufffe]+/g;
+
+/**
+ * Without the comments and the white space that obsolete syntax has around the at sign and the dots of an address (RFC 5322
+ * §4.4); elsewhere a space. A dot ends the word before it, also of a name: only white space before it, or a comment, tells
+ * that it belongs to a local part.
+ */
+function withoutComments(raw: string): string {
+  const text = raw.replace(QUOTED_OR_SPACE, (found) =>
+    found.startsWith('"') ? found : found.includes(COMMENT) ? COMMENT : ' ',
+  );
+  const at = text.lastIndexOf('@');
+  if (at < 0) return text.replaceAll(COMMENT, ' ');
+  const before = text.slice(0, at).replace(/[ \ufffe]$/, '');
+  // Within quotes white space is text.
+  const local = before.includes('"') ? before : before.replace(/[ \ufffe]\.[ \ufffe]?|\.\ufffe/g, '.');
+  const behind = text.slice(at + 1).replace(/^[ \ufffe]/, '');
+  const domain = behind.replace(/[ \ufffe]?\.[ \ufffe]?/g, '.');
+  return `${local}@${domain}`.replaceAll(COMMENT, ' ');
+}
+
 export interface AddressList {
   readonly addresses: IndexedAddress[];
   /** More than the limit: the rest is left out. */
@@ -36,11 +59,14 @@ class AddressScanner {
   readonly #words: WordDecoder;
   readonly #found: IndexedAddress[] = [];
   #at = 0;
-  // The current mailbox. `#raw` is the text as written, without comments; `#phrase` has its quotes undone.
+  // The current mailbox. `#raw` is the text as written, with a mark for each comment; `#phrase` has its quotes undone.
   #raw = '';
   #phrase = '';
-  #comment = '';
+  /** Of a comment, for an address that has no other name. */
+  #name = '';
   #angle: string | undefined;
+  /** A comment was not closed: other parentheses in angle brackets are none. */
+  #isOpen = false;
 
   constructor(text: string, limit: number, words: WordDecoder) {
     this.#text = text;
@@ -53,7 +79,7 @@ class AddressScanner {
     while (this.#at < text.length && this.#found.length <= this.#limit) {
       const char = text[this.#at++]!;
       if (char === '"') this.#quoted();
-      else if (char === '(') this.#skipComment();
+      else if (char === '(') this.#besideOrWithin();
       else if (char === '<') this.#angle = this.#untilAngle();
       else if (char === '[') this.#literal();
       else if (char === ',' || char === ';') this.#end();
@@ -85,20 +111,29 @@ class AddressScanner {
     this.#raw += this.#text.slice(start, this.#at);
   }
 
-  /** Comments nest; the text of the outermost one may be the name (`a@b (Name)`). */
-  #skipComment(): void {
+  /** The text of the first comment that stands beside an address may be its name (`a@b (Name)`). */
+  #besideOrWithin(): void {
+    const isBehind = /[@.]\s{0,9}$/.test(this.#raw.slice(-10));
+    const comment = this.#comment();
+    const isBefore = /^\s{0,9}[@.]/.test(this.#text.slice(this.#at, this.#at + 10));
+    if (!isBehind && !isBefore) this.#name ||= comment;
+    this.#raw += COMMENT;
+    this.#phrase += ' ';
+  }
+
+  /** Comments nest. One that is not closed ends with the field. */
+  #comment(): string {
     let depth = 1;
     let comment = '';
     while (this.#at < this.#text.length) {
       const char = this.#text[this.#at++]!;
       if (char === '(') depth++;
-      else if (char === ')' && --depth === 0) break;
+      else if (char === ')' && --depth === 0) return comment;
       if (char === '\\' && this.#at < this.#text.length) comment += this.#text[this.#at++]!;
       else comment += char;
     }
-    this.#comment ||= comment;
-    this.#raw += ' ';
-    this.#phrase += ' ';
+    this.#isOpen = true;
+    return comment;
   }
 
   #literal(): void {
@@ -121,6 +156,13 @@ class AddressScanner {
         while (this.#at < this.#text.length && this.#text[this.#at] !== '"')
           this.#at += this.#text[this.#at] === '\\' ? 2 : 1;
         address += this.#text.slice(start, ++this.#at);
+      } else if (char === '(' && !this.#isOpen) {
+        const start = this.#at;
+        this.#comment();
+        if (this.#isOpen) {
+          this.#at = start;
+          address += char;
+        }
       } else address += char;
     }
     // RFC 5322 §4.4: an obsolete route comes before a colon.
@@ -135,11 +177,12 @@ class AddressScanner {
   }
 
   #end(): void {
-    const raw = clean(this.#raw.slice(0, LONGEST_ADDRESS));
+    const raw = clean(withoutComments(this.#raw.slice(0, LONGEST_ADDRESS)));
     if (this.#angle !== undefined) {
-      const name = this.#words.text(this.#phrase.trim().replace(/\s{2,}/g, ' ') || this.#comment);
-      const written = clean(this.#angle.slice(0, LONGEST_ADDRESS));
-      const address = written.includes('"') ? written : written.replaceAll(' ', '');
+      const name = this.#words.text(this.#phrase.trim().replace(/\s{2,}/g, ' ') || this.#name);
+      const address = clean(this.#angle.slice(0, LONGEST_ADDRESS)).replace(QUOTED_OR_SPACE, (found) =>
+        found.startsWith('"') ? found : '',
+      );
       if (address !== '' || name !== '') this.#found.push({ name, address });
     } else if (raw !== '') this.#found.push(this.#bare(raw));
     this.#reset();
@@ -147,7 +190,7 @@ class AddressScanner {
 
   /** Text without angle brackets: an address, an address after a name, or only a name. */
   #bare(raw: string): IndexedAddress {
-    const name = this.#words.text(this.#comment);
+    const name = this.#words.text(this.#name);
     if (!raw.includes(' ') || raw.startsWith('"')) return { name, address: raw };
     const tokens = raw.split(' ');
     const address = tokens.find((token) => token.indexOf('@') > 0 && !token.endsWith('@'));
@@ -155,14 +198,13 @@ class AddressScanner {
       const others = tokens.filter((token) => token !== address && token !== '');
       return { name: name || this.#words.text(others.join(' ')), address };
     }
-    if (raw.includes('@')) return { name, address: raw.replaceAll(' ', '') };
     return { name: this.#words.text(this.#phrase), address: '' };
   }
 
   #reset(): void {
     this.#raw = '';
     this.#phrase = '';
-    this.#comment = '';
+    this.#name = '';
     this.#angle = undefined;
   }
 }

@@ -7,6 +7,9 @@ import { clean, type WordDecoder } from './header-text.js';
 import type { MimeLimits, Truncation } from './limits.js';
 
 const MESSAGE_ID = /<[^<>\s]{1,990}>/;
+/** RFC 5322 §4.5.4: obsolete syntax has white space and comments around the at sign and the dots. */
+const SPACED_ID = /<[^<>@]{1,900}@[^<>@]{1,900}>/;
+const LONGEST_ID = 2000;
 const MESSAGE_IDS = /<[^<>\s]{1,990}>/g;
 
 export class EnvelopeReader {
@@ -66,6 +69,8 @@ function messageId(field: string | undefined): string | null {
   if (field === undefined) return null;
   const id = MESSAGE_ID.exec(field)?.[0];
   if (id !== undefined) return clean(id);
+  const spaced = SPACED_ID.exec(field.slice(0, LONGEST_ID))?.[0];
+  if (spaced !== undefined) return clean(spaced.replace(/\((?:[^()\\]|\\.)*\)|\s+/g, ''));
   const bare = /^[^\s<>@]{1,400}@[^\s<>@]{1,400}/.exec(field)?.[0];
   return bare === undefined ? null : `<${clean(bare)}>`;
 }
@@ -78,6 +83,7 @@ export function sentAt(field: string): number | null {
   const date = field
     .slice(0, 128)
     .replace(/\([^()]*\)/g, ' ')
+    .replace(/\s*:\s*/g, ':')
     .trim();
   if (!DATE.test(date)) return null;
   const zoned = /[+-]\d\d:?\d\d$|[a-z]$/i.test(date) ? date : `${date} +0000`;

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
+import { caseIndex } from '../cases.js';
 
 const envelope = (header: string) => indexMessage(Buffer.from(`${header}\r\n\r\n`)).envelope;
 const to = (field: string) => envelope(`To: ${field}`).to.map(({ name, address }) => `${name}|${address}`);
@@ -20,6 +21,58 @@ test('address lists', (t) => {
   t.deepEqual(to('a@[192.0.2.1], Ann a@b.c'), ['|a@[192.0.2.1]', 'Ann|a@b.c']);
   t.deepEqual(to('a@b, , <>, c@d,'), ['|a@b', '|c@d']);
   t.deepEqual(to('"Ann <a@b>'), ['|"Ann <a@b>']);
+});
+
+test('comments and white space within addresses (RFC 5322 A.5, A.6)', (t) => {
+  t.deepEqual(to('pat(her account)@silly.test(her host)'), ['her host|pat@silly.test']);
+  t.deepEqual(to('Pat(a nice \\) zebra) <pat(her account)@silly.test(her host)>'), ['Pat|pat@silly.test']);
+  t.deepEqual(to('<(a)pat(b)(c)@(d (e))silly(f).(g)test(h)>'), ['|pat@silly.test']);
+  t.deepEqual(to('c@(the host.)public.example, joe.(x)public @ (y) a . (z) b'), [
+    '|c@public.example',
+    '|joe.public@a.b',
+  ]);
+  t.deepEqual(to('jdoe@test  . example'), ['|jdoe@test.example']);
+  t.deepEqual(to('jdoe@machine(comment).  example (Name)'), ['Name|jdoe@machine.example']);
+  t.deepEqual(to('"a ( b"(x)@(y)c.d, <"a . b" @ c . d>'), ['|"a ( b"@c.d', '|"a . b"@c.d']);
+  t.deepEqual(to('John Q. Public jdoe@b.test'), ['John Q. Public|jdoe@b.test']);
+  t.deepEqual(
+    to(
+      "A Group(Some people)\r\n     :Chris <c@(Chris's host.)public.example>,\r\n joe@example.org,\r\n  John <jdoe@one.test> (my dear friend); (the end of the group)",
+    ),
+    ['A Group|', 'Chris|c@public.example', '|joe@example.org', 'John|jdoe@one.test'],
+  );
+  t.deepEqual(to('(Empty list)(start)Hidden recipients  :(nobody(that I know))  ;'), ['Hidden recipients|']);
+  t.deepEqual(to('Mary Smith <@node.test:mary@example.net>, , jdoe@test  . example'), [
+    'Mary Smith|mary@example.net',
+    '|jdoe@test.example',
+  ]);
+  // A comment that is not closed is none in angle brackets.
+  t.deepEqual(to('<a(b@c.d>, e@f.g'), ['|a(b@c.d', '|e@f.g']);
+  const { from, to: sent, cc } = caseIndex('comments-in-addresses').envelope;
+  t.deepEqual(from, [{ name: 'Pat', address: 'pat@silly.test' }]);
+  t.deepEqual(
+    [...sent, ...cc].map(({ address }) => address).filter((address) => address !== ''),
+    ['alice@example.test', 'jd@test.example', 'c@public.example', 'joe@example.org'],
+  );
+});
+
+test('obsolete syntax everywhere (RFC 5322 A.6.3)', (t) => {
+  const made = envelope(
+    [
+      'From  : John Doe <jdoe@machine(comment).  example>',
+      'To    : Mary Smith',
+      '  ',
+      '          <mary@example.net>',
+      'Subject     : Saying Hello',
+      'Date  : Fri, 21 Nov 1997 09(comment):   55  :  06 -0600',
+      'Message-ID  : <1234   @   local(blah)  .machine .example>',
+    ].join('\r\n'),
+  );
+  t.deepEqual(made.from, [{ name: 'John Doe', address: 'jdoe@machine.example' }]);
+  t.deepEqual(made.to, [{ name: 'Mary Smith', address: 'mary@example.net' }]);
+  t.is(made.subject, 'Saying Hello');
+  t.is(made.sentAt, Date.UTC(1997, 10, 21, 15, 55, 6));
+  t.is(made.messageId, '<1234@local.machine.example>');
 });
 
 test('destination fields add up, others count once', (t) => {

@@ -5,6 +5,7 @@ import { characters, decodedBodies, fieldFinder, headerText } from '../../../mai
 import type { IndexedAddress } from '../../../mail/message-index.js';
 import { addressList } from '../../../mail/mime-index/address-list.js';
 import { WordDecoder } from '../../../mail/mime-index/header-text.js';
+import { DEFAULT_LIMITS } from '../../../mail/mime-index/limits.js';
 import { type SentDate, sentDate } from '../../../mail/sent-date.js';
 import type { ThreadedMessage } from '../../../mail/thread-forest.js';
 import { threadIdsOf } from '../../../mail/thread-ids.js';
@@ -38,12 +39,23 @@ const KEPT_FIELDS = [
   'to',
 ];
 
+const ADDRESS_FIELDS = new Set(['bcc', 'cc', 'from', 'reply-to', 'sender', 'to']);
+
 function fieldText(name: string): (message: Message) => string {
   const find = fieldFinder(name);
-  return ({ header }) =>
-    decodedBodies(find(header), header)
-      .map((text) => `\n${searchForm(text)}`)
-      .join('');
+  return ({ header }) => {
+    const bodies = find(header);
+    const texts = decodedBodies(bodies, header);
+    if (ADDRESS_FIELDS.has(name)) texts.push(...bodies.flatMap((body) => addressesBetweenComments(body, header)));
+    return texts.map((text) => `\n${searchForm(text)}`).join('');
+  };
+}
+
+/** Addresses that the text of a field does not have, because comments or white space stand within them (RFC 5322 §4.4). */
+function addressesBetweenComments(body: string, header: Buffer): readonly string[] {
+  if (!/\(|\s[@.]|[@.]\s/.test(body)) return [];
+  const { addresses } = addressList(characters(body, header), DEFAULT_LIMITS.addresses, new WordDecoder());
+  return addresses.map(({ address }) => address).filter((address) => address.includes('@') && !body.includes(address));
 }
 
 const FIELDS: ReadonlyMap<string, MessageText> = new Map(
