@@ -19,6 +19,8 @@ import { openObservability } from './node/observability.js';
 import type { ProcessPlace } from './node/processes/place.js';
 import { openRemoteCourier } from './node/remote-courier.js';
 import { openResources } from './node/resources.js';
+import { signingKeysOf, warnOfUnsigned } from './node/signing-check.js';
+import { postgresSigningKeys } from './store/postgres/signing-keys.js';
 
 export interface RunningNode {
   readonly nodeId: string;
@@ -91,6 +93,8 @@ async function assemble(
   const demo =
     config.demo && isFirst ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
   const { listeners, vitals, beginDrain } = await openListeners(config, resources, engine, observability, dns);
+  const signing = signingKeysOf(config, postgresSigningKeys(resources.sql));
+  if (isFirst && signing !== undefined) await warnOfUnsigned(signing, log);
   if (isFirst && listeners.http !== undefined) adviseOfHttp(config, listeners.http, log);
   await engine.ownership.announce(registration(config, listeners));
   if (listeners.mx !== undefined) mxPort = Number(listeners.mx.replace(/^.*:/, ''));

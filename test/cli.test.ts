@@ -7,6 +7,7 @@ import { connect, type Sql } from '../src/store/postgres/client.js';
 import { postgresDirectory } from '../src/store/postgres/directory.js';
 import { postgresLeases } from '../src/store/postgres/leases.js';
 import { mansioJson as json, mansio } from './support/command-line.js';
+import { defaultSigningKey } from './support/default-signing-key.js';
 import { testDatabase } from './support/embedded-database.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
@@ -201,6 +202,33 @@ test('domain add makes an RSA and an Ed25519 key, and says what to publish', asy
   t.false(/PRIVATE/.test(all));
   for (const row of stored) t.false(all.includes((row['private_key'] as string).split('\n')[1]!));
 });
+
+test.serial(
+  'domain show names the default key for a domain without its own, else says that mail leaves unsigned',
+  async (t) => {
+    await postgresDirectory(sql, 256).addDomain('keyless.test');
+    const show = () => json('domain', 'show', 'keyless.test');
+    const { dkim, notes } = await show();
+    t.deepEqual(dkim, []);
+    t.regex(notes.join('\n'), /^DKIM: keyless\.test has no key, .*mansio domain add keyless\.test/m);
+    t.regex((await mansio('domain', 'show', 'keyless.test')).out, /^; DKIM: keyless\.test has no key/m);
+    const { key, settings } = defaultSigningKey();
+    Object.assign(process.env, settings);
+    const signed = await show();
+    for (const name of Object.keys(settings)) delete process.env[name];
+    const p = createPublicKey(key).export({ type: 'spki', format: 'der' }).subarray(12).toString('base64');
+    const record = { name: 'default._domainkey.keyless.test', type: 'TXT', value: [`v=DKIM1; k=ed25519; p=${p}`] };
+    t.deepEqual(signed.dkim, [{ selector: 'default', algorithm: 'ed25519', record }]);
+    t.notRegex(signed.notes.join('\n'), /DKIM/);
+    const added = await json('domain', 'add', 'keyless.test');
+    t.is(added.added, false);
+    t.deepEqual(
+      added.dkim.map(({ selector }: { selector: string }) => selector),
+      ['mansio-ed25519', 'mansio'],
+    );
+    t.notRegex(added.notes.join('\n'), /DKIM/);
+  },
+);
 
 test('domain add with a selector makes new keys, with a key takes it', async (t) => {
   const file = join(temporaryDirectory(), 'key.pem');

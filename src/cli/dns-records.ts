@@ -49,6 +49,8 @@ export function dnsPlan(domain: string, keys: readonly DnsRecord[], places: Publ
     return [{ name, type: 'SRV', value: [String(priority), '1', String(port), `${serverName}.`] }];
   };
   // The lower the priority, the sooner a program takes the service (RFC 6186 §3.4).
+  if (keys.length === 0)
+    notes.add(`DKIM: ${domain} has no key, so its mail leaves unsigned: mansio domain add ${domain} makes keys`);
   const records = [
     ...mailExchanger(domain, places.mxAddress, notes),
     txt(domain, 'v=spf1 mx ~all'),

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { readConfig } from '../config.js';
 import { type DkimKey, dkimKey, dkimRecord, dkimRecordName, readDkimKey } from '../mail/dkim-key.js';
+import type { Sql } from '../store/postgres/client.js';
 import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
 import { domainName, selectorName } from './arguments.js';
 import { type DnsPlan, type DnsRecord, dnsPlan, type PublicPlaces, zoneLines } from './dns-records.js';
@@ -28,6 +29,13 @@ interface PublishedKey {
 interface ShownDomain extends DnsPlan {
   readonly name: string;
   readonly dkim: readonly PublishedKey[];
+}
+
+/** What the records of every domain depend on. */
+interface Settings {
+  readonly places: PublicPlaces;
+  /** MANSIO_DKIM_KEY. */
+  readonly fallback: Omit<SigningKey, 'domain'> | undefined;
 }
 
 type ListedDomain = ShownDomain & { readonly createdAt: Date };
@@ -99,11 +107,7 @@ async function addDomain(name: string, options: KeyOptions) {
       if (!(await signingKeys.add(key)))
         throw new CommandError(`${name} has got another key under ${key.selector} meanwhile, or is hosted no more`);
     }
-    return {
-      name,
-      added,
-      ...recordsOf(name, await keysOf(signingKeys, name), await readPublicPlaces(sql, readConfig())),
-    };
+    return { name, added, ...recordsOf(name, await keysOf(signingKeys, name), await readSettings(sql)) };
   });
 }
 
@@ -116,14 +120,15 @@ async function wantedKeys(name: string, { dkimSelector, dkimKey: file }: KeyOpti
   }
   const selector = selectorName(dkimSelector);
   if (file === undefined) return makeKeys(name, selector);
-  return [{ domain: name, selector, ...(await readKey(file)) }];
+  return [{ domain: name, selector, ...(await readKey('--dkim-key', file)) }];
 }
 
-async function readKey(file: string): Promise<DkimKey> {
+/** `from`: the option or setting that names the file. */
+async function readKey(from: string, file: string): Promise<DkimKey> {
   try {
     return readDkimKey(await readFile(file, 'utf8'));
   } catch (error) {
-    throw new CommandError(`--dkim-key ${file}: ${(error as Error).message}`);
+    throw new CommandError(`${from} ${file}: ${(error as Error).message}`);
   }
 }
 
@@ -155,15 +160,28 @@ async function keysOf(signingKeys: SigningKeyStore, domain: string): Promise<rea
 async function listDomains(): Promise<readonly ListedDomain[]> {
   return withStore(async ({ sql, directory, signingKeys }: CommandStore) => {
     const [domains, keys] = [await directory.domains(), await signingKeys.all()];
-    const places = await readPublicPlaces(sql, readConfig());
+    const settings = await readSettings(sql);
     return domains.map(({ name, createdAt }) => {
       const own = keys.filter(({ domain }) => domain === name);
-      return { name, createdAt, ...recordsOf(name, own, places) };
+      return { name, createdAt, ...recordsOf(name, own, settings) };
     });
   });
 }
 
-function recordsOf(name: string, keys: readonly SigningKey[], places: PublicPlaces): Omit<ShownDomain, 'name'> {
+async function readSettings(sql: Sql): Promise<Settings> {
+  const config = readConfig();
+  const { dkim } = config;
+  const fallback = dkim && { selector: dkim.selector, ...(await readKey('MANSIO_DKIM_KEY', dkim.key)) };
+  return { places: await readPublicPlaces(sql, config), fallback };
+}
+
+/** The default key signs for a domain that has none of its own. */
+function recordsOf(
+  name: string,
+  own: readonly SigningKey[],
+  { places, fallback }: Settings,
+): Omit<ShownDomain, 'name'> {
+  const keys = own.length > 0 || fallback === undefined ? own : [{ domain: name, ...fallback }];
   const dkim = keys.map(published);
   const plan = dnsPlan(
     name,

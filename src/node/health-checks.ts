@@ -8,7 +8,9 @@ import type { HealthCheck, HealthResult } from '../gateways/http/health.js';
 import type { CommitWatch } from '../store/commit-watch.js';
 import type { OutboundStore } from '../store/outbound.js';
 import { ping } from '../store/postgres/ping.js';
+import type { SigningKeyStore } from '../store/signing-keys.js';
 import type { Resources } from './resources.js';
+import { signingCheck } from './signing-check.js';
 
 /** Room for an operator to see it and act: renewal of certificates of 90 days is due at 30 and tried again daily. */
 const NEAR_EXPIRY_DAYS = 21;
@@ -47,6 +49,8 @@ export function healthChecks(
     readonly ownership: OwnershipStatus;
     /** Undefined on nodes without the role `outbound`. */
     readonly queue: Queue | undefined;
+    /** Undefined on nodes that do not sign. */
+    readonly signing: Pick<SigningKeyStore, 'domainsWithoutKey'> | undefined;
     /** Of all nodes. */
     readonly outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded'>;
   },
@@ -81,6 +85,7 @@ export function healthChecks(
       },
     },
   ];
+  if (parts.signing !== undefined) checks.push(signingCheck(parts.signing));
   // The self-signed one is ours to renew, and nobody's to watch.
   if (config.tls !== undefined) checks.push(certificateCheck(tls, now));
   return checks;

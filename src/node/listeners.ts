@@ -25,6 +25,7 @@ import { createHttpClient } from '../http-client/http-client.js';
 import { targetUrlFault } from '../http-client/target-url.js';
 import { prepareSpool, Spool } from '../spool/spool.js';
 import { postgresOutbound } from '../store/postgres/outbound.js';
+import { postgresSigningKeys } from '../store/postgres/signing-keys.js';
 import { apiUrlOf, connectionInfoOf } from './connection-info.js';
 import { type CredentialChecks, openCredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
@@ -39,6 +40,7 @@ import type { Listener, StopListener } from './open-listener.js';
 import { openPop3, type Pop3Listeners } from './pop3-listeners.js';
 import { type ProcessPlace, shareOfConnections } from './processes/place.js';
 import type { Resources } from './resources.js';
+import { signingKeysOf } from './signing-check.js';
 import { openSmtp, type SmtpListeners } from './smtp-listeners.js';
 import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
@@ -184,7 +186,8 @@ function checksOf(
   hub: { readonly connections: number } | undefined,
 ) {
   const outbound = resources.stall.port(postgresOutbound(resources.healthSql));
-  return healthChecks(resources, { commits, hub, ownership, queue: queue?.status, outbound });
+  const signing = signingKeysOf(resources.config, resources.stall.port(postgresSigningKeys(resources.healthSql)));
+  return healthChecks(resources, { commits, hub, ownership, queue: queue?.status, signing, outbound });
 }
 
 /** `off` is as without the role. */

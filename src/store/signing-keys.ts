@@ -12,6 +12,8 @@ export interface SigningKeyStore {
   keysOf(domain: string): Promise<readonly SigningKey[]>;
   /** Whether mail is taken in for the domain. */
   isHosted(domain: string): Promise<boolean>;
+  /** Hosted domains that have no key, by name; 1,000 at most. */
+  domainsWithoutKey(): Promise<readonly string[]>;
   /** Of every domain, the newest first. */
   all(): Promise<readonly SigningKey[]>;
   /** False when the domain has a key of that selector already, or is not hosted. */

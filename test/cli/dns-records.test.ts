@@ -46,6 +46,13 @@ test('a service that no node offers says so; POP3 comes after IMAP', (t) => {
   t.true(lines.includes('_pop3._tcp.example.org. IN SRV 0 0 0 .'));
 });
 
+test('a domain without a key is told so', (t) => {
+  const { notes } = dnsPlan('example.org', [], PLACES);
+  t.deepEqual(notes, [
+    'DKIM: example.org has no key, so its mail leaves unsigned: mansio domain add example.org makes keys',
+  ]);
+});
+
 test('mail goes to port 25, and to a name', (t) => {
   t.deepEqual(notesOf({}), []);
   t.regex(

@@ -5,6 +5,7 @@ import { chmodSync, closeSync, openSync, readdirSync, rmSync, writeSync } from '
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../cluster/support/eventually.js';
+import { defaultSigningKey } from '../support/default-signing-key.js';
 import { createAccount, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { NodeNotReady, startTestNode } from '../support/node.js';
 import { SmtpClient } from '../support/smtp-client.js';
@@ -41,7 +42,11 @@ withSmallDisk(
   async (t) => {
     t.timeout(180_000);
     const dataDir = smallDisk(t);
-    const node = await startTestNode({ MANSIO_DATA_DIR: dataDir, MANSIO_HOSTED_DOMAINS: 'example.test' });
+    const node = await startTestNode({
+      MANSIO_DATA_DIR: dataDir,
+      MANSIO_HOSTED_DOMAINS: 'example.test',
+      ...defaultSigningKey().settings,
+    });
     t.teardown(async () => void (node.running && (await node.stop())));
     const sql = await storeOf(node);
     const anna = await createAccount(sql, 'anna@example.test');

@@ -146,6 +146,7 @@ export function keyStore(keys: readonly SigningKey[] = peerKeys('peer.test'), ho
       return Promise.resolve(keys.filter((key) => key.domain === domain));
     },
     isHosted: (domain) => Promise.resolve(hosted.includes(domain)),
+    domainsWithoutKey: () => Promise.resolve([]),
     all: () => Promise.resolve(keys),
     add: () => Promise.resolve(false),
   };

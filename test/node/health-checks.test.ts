@@ -35,6 +35,7 @@ test("the certificate is watched when it is the operator's, degraded near its en
         outbound: QUIET,
         ownership,
         queue: undefined,
+        signing: undefined,
       },
       () => now,
     );
@@ -96,6 +97,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
         outbound: QUIET,
         ownership: { ...ownership, ...changed },
         queue: undefined,
+        signing: undefined,
       },
     );
     return checks.find(({ name }) => name === 'shards')!.run();
@@ -142,6 +144,7 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
       outbound: QUIET,
       ownership,
       queue,
+      signing: undefined,
     }).find(({ name }) => name === 'delivery-queue')!;
     t.deepEqual(check.tags, ['api']);
     return check.run();
@@ -205,6 +208,7 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
         hub: undefined,
         ownership: { ...ownership, view: seen },
         queue: undefined,
+        signing: undefined,
         outbound,
       },
     );

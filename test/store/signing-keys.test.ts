@@ -30,7 +30,9 @@ test('keys of a domain', async (t) => {
   await directory.addDomain('a.test');
   t.true(await keys.isHosted('a.test'));
   t.deepEqual(await keys.keysOf('a.test'), []);
+  t.true((await keys.domainsWithoutKey()).includes('a.test'));
   t.true(await keys.add(key));
+  t.false((await keys.domainsWithoutKey()).includes('a.test'));
   t.false(await keys.add({ ...key, privateKey: 'other' }));
   const ed25519 = { ...key, selector: 'ed', algorithm: 'ed25519' } as const;
   const second = { ...key, selector: 'a-second', privateKey: 'second' };

@@ -2,10 +2,13 @@
 import type { SigningKey, SigningKeyStore } from '../signing-keys.js';
 import { type Sql, storeFault } from './client.js';
 
+const MOST_KEYLESS = 1000;
+
 export function postgresSigningKeys(sql: Sql): SigningKeyStore {
   return {
     keysOf: (domain) => newestKeys(sql, domain).catch(rethrow),
     isHosted: (domain) => hasDomain(sql, domain).catch(rethrow),
+    domainsWithoutKey: () => keylessDomains(sql).catch(rethrow),
     all: () => allKeys(sql).catch(rethrow),
     add: (key) => insertKey(sql, key).catch(rethrow),
   };
@@ -25,6 +28,13 @@ async function newestKeys(sql: Sql, domain: string): Promise<readonly SigningKey
 async function hasDomain(sql: Sql, domain: string): Promise<boolean> {
   const { count } = await sql`select from domains where name = ${domain}`;
   return count > 0;
+}
+
+async function keylessDomains(sql: Sql): Promise<readonly string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select name from domains d where not exists (select from dkim_keys k where k.domain = d.name)
+    order by name limit ${MOST_KEYLESS}`;
+  return rows.map(({ name }) => name);
 }
 
 async function allKeys(sql: Sql): Promise<readonly SigningKey[]> {

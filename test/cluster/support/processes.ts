@@ -4,6 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { startNatsServer } from '../../../dev/nats-server.js';
 import { freePort } from '../../../dev/ports.js';
 import type { Sql } from '../../../src/store/postgres/client.js';
+import { defaultSigningKey } from '../../support/default-signing-key.js';
 import { createAccount, storeOf, type TestAccount } from '../../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { eventually } from './eventually.js';
@@ -46,6 +47,8 @@ export async function startProcesses(
   const node = await startTestNode({
     MANSIO_PROCESSES: '2',
     MANSIO_HOSTED_DOMAINS: 'example.test',
+    // Health is to have nothing to say of signatures.
+    ...defaultSigningKey().settings,
     // 0 would turn metrics off.
     MANSIO_METRICS_PORT: String(await freePort()),
     ...(nats && { NATS_URL: nats.url }),

@@ -1,0 +1,46 @@
+// Whether mail of hosted domains leaves with DKIM signatures: the check `signing` of health, and a warning at the start. The courier signs
+// (src/mailauth/signing.ts); nodes that do not deliver, and the demo, have nothing to say.
+import type { Logger } from 'pino';
+import type { Config } from '../config.js';
+import type { HealthCheck } from '../gateways/http/health.js';
+import type { SigningKeyStore } from '../store/signing-keys.js';
+
+type Keys = Pick<SigningKeyStore, 'domainsWithoutKey'>;
+
+/** Domains that the log names at a start. */
+const NAMED = 20;
+
+/** Undefined on a node that does not sign. */
+export function signingKeysOf(
+  { roles, demo, dkim }: Pick<Config, 'roles' | 'demo' | 'dkim'>,
+  keys: Keys,
+): Keys | undefined {
+  if (!roles.has('outbound') || demo) return undefined;
+  // The default key signs for domains without keys of their own.
+  return dkim === undefined ? keys : { domainsWithoutKey: async () => [] };
+}
+
+/** Everybody may ask for health, so it counts domains; the log names them. */
+export function signingCheck(keys: Keys): HealthCheck {
+  return {
+    name: 'signing',
+    tags: ['infrastructure'],
+    run: async () => {
+      const { length: unsigned } = await keys.domainsWithoutKey();
+      const data = { unsigned };
+      if (unsigned === 0)
+        return { status: 'Healthy', description: 'Mail of every hosted domain leaves with a DKIM signature.', data };
+      const description = `Mail leaves unsigned, for want of a DKIM key, from hosted domains: ${unsigned}. The command "mansio domain add" makes keys.`;
+      return { status: 'Degraded', description, data };
+    },
+  };
+}
+
+export async function warnOfUnsigned(keys: Keys, log: Pick<Logger, 'warn'>): Promise<void> {
+  const domains = await keys.domainsWithoutKey();
+  if (domains.length === 0) return;
+  log.warn(
+    { domains: domains.slice(0, NAMED), count: domains.length },
+    'mail of these domains leaves unsigned: "mansio domain add DOMAIN" makes DKIM keys and prints the records to publish',
+  );
+}

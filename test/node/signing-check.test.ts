@@ -1,0 +1,40 @@
+// What a node says while mail of hosted domains leaves unsigned, and when it has nothing to say.
+import test from 'ava';
+import { readConfig } from '../../src/config.js';
+import { signingCheck, signingKeysOf, warnOfUnsigned } from '../../src/node/signing-check.js';
+import { FakeLog } from '../gateways/http/fakes.js';
+import { defaultSigningKey } from '../support/default-signing-key.js';
+
+const keys = (...domains: string[]) => ({ domainsWithoutKey: async () => domains });
+
+test('health is Degraded while a hosted domain has no key; it counts domains and names none', async (t) => {
+  const check = signingCheck(keys('a.test', 'b.test'));
+  t.deepEqual([check.name, check.tags], ['signing', ['infrastructure']]);
+  const result = await check.run();
+  t.like(result, { status: 'Degraded', data: { unsigned: 2 } });
+  t.false(JSON.stringify(result).includes('.test'));
+  t.like(await signingCheck(keys()).run(), { status: 'Healthy', data: { unsigned: 0 } });
+});
+
+test('the log names domains at the start, a part of many', async (t) => {
+  const log = new FakeLog();
+  await warnOfUnsigned(keys(), log as never);
+  t.deepEqual(log.lines, []);
+  await warnOfUnsigned(keys(...Array.from({ length: 30 }, (_, i) => `d${i}.test`)), log as never);
+  t.is(log.lines.length, 1);
+  const { level, fields, text } = log.lines[0]!;
+  t.is(level, 'warn');
+  t.is((fields['domains'] as readonly string[]).length, 20);
+  t.is(fields['count'], 30);
+  t.regex(text, /mansio domain add/);
+});
+
+test('the demo, a node that does not deliver, and one with a default key have nothing to warn of', async (t) => {
+  const store = keys('a.test');
+  const hosted = { MANSIO_HOSTED_DOMAINS: 'a.test' };
+  t.is(signingKeysOf(readConfig({}), store), undefined);
+  t.is(signingKeysOf(readConfig({ ...hosted, MANSIO_ROLES: 'mx,mailbox' }), store), undefined);
+  t.is(signingKeysOf(readConfig(hosted), store), store);
+  const withDefault = signingKeysOf(readConfig({ ...hosted, ...defaultSigningKey().settings }), store);
+  t.is((await signingCheck(withDefault!).run()).status, 'Healthy');
+});
