@@ -1,11 +1,10 @@
 // BODY and TEXT (decision 0042). Where few messages are left by the other keys their texts are read and searched for the string;
 // where many are left the search index of the mailbox decides by words. Texts are read too for a string without a word, and when
 // the index cannot answer.
-import { FairSemaphore, type Release, SemaphoreFull } from '../../../bounds/fair-semaphore.js';
+import { FairSemaphore } from '../../../bounds/fair-semaphore.js';
 import { type SearchTerm, wordsOf } from '../../../mail/search-text.js';
 import { searchForm } from '../../../mail/unicode-casemap.js';
 import type { BlobStore } from '../../../store/blobs.js';
-import { no, Refused } from '../completion.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';
 import { PositionSet } from '../view/position-set.js';
 import { type BodyTextRange, bodyTextOf, bodyTextRanges } from './body-texts.js';
@@ -21,8 +20,8 @@ const SMALL_OCTETS = 64 * 1024;
 /** Words of a string that the index is asked for. */
 const MOST_WORDS = 100;
 
-/** Searches of this process that read bodies: one an account. */
-const readers = new FairSemaphore({ total: 4, share: 1, waiting: 1000, waitingShare: 20 });
+/** Searches of this process that read bodies: one per account. The others wait; a session has one, and the bounds of connections bound them. */
+const readers = new FairSemaphore({ total: 4, share: 1 });
 
 const INDEX: MessageNeeds = { index: true };
 const WHOLE: MessageNeeds = { header: true, index: true };
@@ -79,7 +78,7 @@ export class BodySearch {
     this.#options = options;
   }
 
-  /** Those of `among` in which the string is found. @throws Refused NO [LIMIT] when too many searches wait */
+  /** Those of `among` in which the string is found. */
   async matching(
     part: 'body' | 'text',
     text: string,
@@ -128,8 +127,11 @@ export class BodySearch {
       batch = [];
       octets = 0;
     };
-    const release = await this.#permit();
+    const { accountId, pace } = this.#options;
+    const release = await pace.while(readers.acquire(accountId), among.count);
     try {
+      // Its client may have left meanwhile.
+      await pace.rest(0, among.count);
       await messages.eachMessage(among, WHOLE, (message, position) => {
         const text = this.#texts.get(message.uid);
         const isFound =
@@ -172,15 +174,6 @@ export class BodySearch {
       texts.push({ body, mimeHeaders: isWhole ? mimeHeaders : undefined });
     }
     return texts;
-  }
-
-  async #permit(): Promise<Release> {
-    try {
-      return await readers.acquire(this.#options.accountId);
-    } catch (error) {
-      if (error instanceof SemaphoreFull) throw new Refused(no('Too many searches of bodies at a time', 'LIMIT'));
-      throw error;
-    }
   }
 }
 

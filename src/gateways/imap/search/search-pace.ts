@@ -41,15 +41,27 @@ export class SearchPace {
    * @throws ConnectionEnd when the client is gone
    */
   async rest(done: number, goal: number): Promise<void> {
-    const { accountId, output, tag, connection } = this.#client;
+    const { accountId, connection } = this.#client;
     if (connection.isLost) throw new ConnectionEnd('lost');
-    const now = this.#now();
-    if (now >= this.#reportAt) {
-      this.#reportAt = now + REPORT_EVERY_MS;
-      output.line(`* OK [INPROGRESS (${quoted(tag)} ${done} ${goal})] Searching`);
-      output.flush();
-    }
+    if (this.#now() >= this.#reportAt) this.#report(done, goal);
     await turns.next(accountId);
     this.#turnEnds = this.#now() + TURN_MS;
+  }
+
+  /** Waits for something else than messages, and reports that none of `goal` is searched yet. Passes on how `wait` ends. */
+  async while<T>(wait: Promise<T>, goal: number): Promise<T> {
+    const reports = setInterval(() => this.#report(0, goal), REPORT_EVERY_MS).unref();
+    try {
+      return await wait;
+    } finally {
+      clearInterval(reports);
+    }
+  }
+
+  #report(done: number, goal: number): void {
+    const { output, tag } = this.#client;
+    this.#reportAt = this.#now() + REPORT_EVERY_MS;
+    output.line(`* OK [INPROGRESS (${quoted(tag)} ${done} ${goal})] Searching`);
+    output.flush();
   }
 }

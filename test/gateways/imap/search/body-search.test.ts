@@ -54,6 +54,15 @@ test('bodies are read when the index cannot answer', async (t) => {
   t.deepEqual(counts, { bodies: 1200, index: 0 });
 });
 
+test('many searches of bodies of one account at once wait for each other, and all find', async (t) => {
+  const messages = Array.from({ length: 20 }, (_, i) => plain(i + 1, `hello wonderful world ${i}`));
+  const { find } = searchedMailbox(messages);
+  const found = await Promise.all(
+    Array.from({ length: 100 }, (_, i) => find({ type: 'body', text: `orld ${i % 20}` })),
+  );
+  for (const [i, uids] of found.entries()) t.true(uids.includes(1 + (i % 20)));
+});
+
 test('what is read for one text is not read again for another of the same search', async (t) => {
   const messages = Array.from({ length: 50 }, (_, i) => plain(i + 1, `one two ${i}`));
   const { find, counts } = searchedMailbox(messages);

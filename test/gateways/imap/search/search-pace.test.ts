@@ -1,5 +1,6 @@
 // The pace of long searches: progress is told every ten seconds of a search and no sooner (RFC 9585), by a clock of the test; a
 // search ends with its client.
+import { mock } from 'node:test';
 import test from 'ava';
 import type { Output } from '../../../../src/gateways/imap/output.js';
 import { SearchPace } from '../../../../src/gateways/imap/search/search-pace.js';
@@ -35,4 +36,24 @@ test('progress is told every ten seconds, with the tag of the command; a client 
   t.is(lines.length, 2);
   connection.isLost = true;
   await t.throwsAsync(pace.rest(100, 100), { instanceOf: ConnectionEnd });
+});
+
+test('a search that waits for others is told every ten seconds to have searched nothing', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const lines: string[] = [];
+  const output: Output = { line: (text) => void lines.push(text), write() {}, ready: undefined, flush() {} };
+  const pace = new SearchPace({ accountId: 'account', output, tag: 'a1', connection: { isLost: false } });
+  let resolve = (_: number) => {};
+  const waiting = pace.while(
+    new Promise<number>((done) => {
+      resolve = done;
+    }),
+    7,
+  );
+  mock.timers.tick(20_000);
+  resolve(1);
+  t.is(await waiting, 1);
+  mock.timers.tick(60_000);
+  t.deepEqual(lines, Array(2).fill('* OK [INPROGRESS ("a1" 0 7)] Searching'));
 });
