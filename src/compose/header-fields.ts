@@ -3,6 +3,8 @@
 // as they went in; they may not hold control characters, which whoever takes them from a client sees to.
 import { encodeWord, foldLines, quoteString } from 'nodemailer/lib/mime-funcs';
 import { parseAddress } from '../mail/address.js';
+import { foldedHeader, PREFERRED_LINE } from '../mail/header-folding.js';
+import type { HeaderPair } from '../mail/header-pairs.js';
 import type { IndexedAddress } from '../mail/message-index.js';
 import type { ThreadFields } from '../mail/reply.js';
 
@@ -18,7 +20,10 @@ export const subjectField = (subject: string): string =>
   isPlain(subject) ? `${foldLines(`Subject: ${subject}`, 76)}\r\n` : `Subject: ${words(subject)}\r\n`;
 
 /** One mailbox a line; '' for an empty list. Addresses are valid. */
-export function addressField(name: 'From' | 'To' | 'Cc' | 'Bcc', mailboxes: readonly IndexedAddress[]): string {
+export function addressField(
+  name: 'From' | 'Reply-To' | 'To' | 'Cc' | 'Bcc',
+  mailboxes: readonly IndexedAddress[],
+): string {
   return mailboxes.length === 0 ? '' : `${name}: ${mailboxes.map(mailbox).join(',\r\n ')}\r\n`;
 }
 
@@ -30,6 +35,15 @@ export function threadFields({ inReplyTo, references }: ThreadFields): string {
     (parent === '' ? '' : `In-Reply-To: ${parent}\r\n`) +
     (ancestors.length === 0 ? '' : `References: ${ancestors.join('\r\n ')}\r\n`)
   );
+}
+
+/** Fields that a sender gave, which `senderFieldsFault` has nothing against. */
+export function senderFields(fields: readonly HeaderPair[]): string {
+  const written = fields.map(([name, given]) => {
+    const value = given.trim();
+    return `${name}: ${/^[ -~]*$/.test(value) && !value.includes('=?') ? value : words(value)}\r\n`;
+  });
+  return foldedHeader(Buffer.from(written.join(''), 'latin1'), PREFERRED_LINE)!.toString('latin1');
 }
 
 const isWritable = (id: string): boolean => /^<[!-;=?-~]{1,900}>$/.test(id);

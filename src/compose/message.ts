@@ -5,10 +5,11 @@
 import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { headerLines } from '../mail/header-lines.js';
+import { type HeaderPair, isSenderField } from '../mail/header-pairs.js';
 import type { IndexedAddress, MessageIndex } from '../mail/message-index.js';
 import type { SpooledContent, SpoolWriter } from '../spool/spool.js';
 import type { BlobStore } from '../store/blobs.js';
-import { addressField, subjectField, threadFields, UNDISCLOSED } from './header-fields.js';
+import { addressField, senderFields, subjectField, threadFields, UNDISCLOSED } from './header-fields.js';
 
 export interface OutgoingAttachment {
   readonly fileName: string;
@@ -33,6 +34,10 @@ export interface MessageToCompose {
   /** Named in the message: empty but for a draft. */
   readonly bcc: readonly IndexedAddress[];
   readonly subject: string;
+  /** An address; null for none. */
+  readonly replyTo: string | null;
+  /** Other fields that the sender gave (mail/header-pairs), without those of the thread. */
+  readonly headers: readonly HeaderPair[];
   readonly inReplyTo: string | null;
   readonly references: readonly string[];
   readonly textBody: string | null;
@@ -58,7 +63,7 @@ export function composeMessage(
   maxSize: number,
 ): Promise<SpooledContent> {
   return written(writer, maxSize, async (write) => {
-    await write(Buffer.from(header(message)));
+    await write(Buffer.from(header(message) + givenFields(message)));
     const streams: Readable[] = [];
     const composed = composer(message, streams).compile().createReadStream();
     try {
@@ -75,16 +80,19 @@ type NewHeader = Pick<
   'messageId' | 'date' | 'from' | 'to' | 'cc' | 'bcc' | 'subject' | 'inReplyTo' | 'references'
 >;
 
-/** Fields of a message's writer that stay when its header is replaced, beside those of its content. */
+/** Fields of a message's writer that stay when its header is replaced, as well as those of its content. */
 const KEPT_FIELDS = new Set(['mime-version', 'reply-to', 'importance', 'disposition-notification-to']);
+/** Fields that are written from the letter. */
+const THREAD_FIELDS = new Set(['references', 'in-reply-to']);
 
 /**
  * A composed message under another header: its content stays as it is, octet for octet. Otherwise as composeMessage.
+ * `isOwn`: this server composed it; fields that its sender gave stay too. A mail program has fields of its own in its drafts.
  * @throws MessageTooLarge, SpoolFault, and what reading the message throws
  */
 export function readdressMessage(
   message: NewHeader,
-  { blobs, blob, index }: ComposedMessage,
+  { blobs, blob, index, isOwn }: ComposedMessage,
   writer: SpoolWriter,
   maxSize: number,
 ): Promise<SpooledContent> {
@@ -94,7 +102,8 @@ export function readdressMessage(
     const ids = `Message-ID: ${message.messageId}\r\n${threadFields(message)}`;
     await write(Buffer.from(`${header(message)}${ids}Date: ${date}\r\n`));
     for (const { name, start, end } of headerLines(before)) {
-      if (KEPT_FIELDS.has(name) || name.startsWith('content-')) await write(before.subarray(start, end));
+      const isGiven = isOwn && isSenderField(name) && !THREAD_FIELDS.has(name);
+      if (isGiven || KEPT_FIELDS.has(name) || name.startsWith('content-')) await write(before.subarray(start, end));
     }
     await write(Buffer.from('\r\n'));
     for await (const piece of blobs.stream(blob, index.root.bodyStart, index.size)) await write(piece);
@@ -105,6 +114,7 @@ export interface ComposedMessage {
   readonly blobs: Pick<BlobStore, 'read' | 'stream'>;
   readonly blob: string;
   readonly index: MessageIndex;
+  readonly isOwn: boolean;
 }
 
 async function written(
@@ -131,6 +141,9 @@ const header = ({ from, to, cc, bcc, subject }: NewHeader): string =>
   (to.length + cc.length === 0 ? UNDISCLOSED : addressField('To', to) + addressField('Cc', cc)) +
   addressField('Bcc', bcc) +
   subjectField(subject);
+
+const givenFields = ({ replyTo, headers }: MessageToCompose): string =>
+  (replyTo === null ? '' : addressField('Reply-To', [{ name: '', address: replyTo }])) + senderFields(headers);
 
 function composer(message: MessageToCompose, streams: Readable[]): MailComposer {
   const { messageId, date, inReplyTo, references, textBody, htmlBody, attachments } = message;

@@ -2,9 +2,11 @@
 // that claims to be Mansio's. Text that a peer chose (domains, selectors, addresses) is a value that cannot end itself: a
 // token or a quoted string, in printable ASCII and of a bounded length. Comments are Mansio's own words.
 
+export const RESULTS = ['none', 'pass', 'fail', 'softfail', 'neutral', 'policy', 'temperror', 'permerror'] as const;
+
 export interface MethodResult {
   readonly method: 'spf' | 'dkim' | 'dmarc' | 'arc';
-  readonly result: 'none' | 'pass' | 'fail' | 'softfail' | 'neutral' | 'policy' | 'temperror' | 'permerror';
+  readonly result: (typeof RESULTS)[number];
   /** Fixed words of Mansio. */
   readonly comment?: string;
   /** `smtp.mailfrom`, `header.d` … with values that the peer chose. */
@@ -32,6 +34,56 @@ function valueText(value: string): string {
   const short = value.slice(0, LONGEST_VALUE);
   if (TOKEN.test(short) || MAILBOX.test(short)) return short;
   return `"${short.replace(/[^ -~]/g, '?').replace(/["\\]/g, '\\$&')}"`;
+}
+
+export interface Verdict {
+  readonly result: MethodResult['result'];
+  /** Lower case; '' when there is none. */
+  readonly domain: string;
+}
+
+export type Verdicts = Readonly<Record<'spf' | 'dkim' | 'dmarc', Verdict>>;
+
+const NO_VERDICT: Verdict = { result: 'none', domain: '' };
+export const NO_VERDICTS: Verdicts = { spf: NO_VERDICT, dkim: NO_VERDICT, dmarc: NO_VERDICT };
+
+/** A comment, or what follows a method, or the method with its result. */
+const PIECE = /\([^()]*\)|;|([A-Za-z.]+)=("(?:[^"\\]|\\.)*"|[^\s;"()]*)/g;
+const DOMAINS: Readonly<Record<string, string>> = {
+  'spf smtp.mailfrom': '@',
+  'spf smtp.helo': '',
+  'dkim header.d': '',
+  'dmarc header.from': '',
+};
+
+/**
+ * What a field says that Mansio wrote (`value` follows the colon). Of several signatures one that passes counts; of several
+ * authors one that does not pass.
+ */
+export function verdictsOf(value: string): Verdicts {
+  const found: { method: string; result: string; domain: string }[] = [];
+  let isFirst = true;
+  for (const [piece, name = '', quoted = ''] of value.replace(/\r?\n/g, '').matchAll(PIECE)) {
+    if (piece === ';') isFirst = true;
+    else if (name !== '' && isFirst) {
+      isFirst = false;
+      found.push({ method: name, result: quoted, domain: '' });
+    } else if (name !== '') {
+      const last = found.at(-1);
+      const mark = DOMAINS[`${last?.method} ${name}`];
+      const text = quoted.startsWith('"') ? quoted.slice(1, -1).replace(/\\(.)/g, '$1') : quoted;
+      if (last !== undefined && mark !== undefined) {
+        last.domain = (mark === '' ? text : text.slice(text.lastIndexOf(mark) + 1)).toLowerCase();
+      }
+    }
+  }
+  const of = (method: string, counts: (result: string) => boolean): Verdict => {
+    const all = found.filter((one) => one.method === method);
+    const { result, domain } = all.find((one) => counts(one.result)) ?? all[0] ?? NO_VERDICT;
+    return { result: result as Verdict['result'], domain };
+  };
+  const passes = (result: string) => result === 'pass';
+  return { spf: of('spf', passes), dkim: of('dkim', passes), dmarc: of('dmarc', (result) => !passes(result)) };
 }
 
 /**

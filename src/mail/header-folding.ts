@@ -5,19 +5,22 @@ import { type HeaderLine, headerLines } from './header-lines.js';
 
 /** Octets of a line without CRLF: those that it must not have more of, and those that it should not. */
 export const LONGEST_LINE = 998;
-const PREFERRED_LINE = 78;
+export const PREFERRED_LINE = 78;
 
 const ADDRESS_LIST = /^(?:resent-)?(?:from|sender|reply-to|to|cc|bcc)$/;
 const MESSAGE_IDS = /^(?:references|in-reply-to)$/;
 const PARAMETERS = /^content-(?:type|disposition)$/;
 
-/** One character for each octet; undefined when a line has no place where it may be broken. */
-export function foldedHeader(header: Buffer): Buffer | undefined {
+/**
+ * Folds lines of more than `most` octets, and other lines not. Undefined when one of more than 998 octets has no place where it may be
+ * broken.
+ */
+export function foldedHeader(header: Buffer, most = LONGEST_LINE): Buffer | undefined {
   let from = 0;
   const pieces: Buffer[] = [];
   for (const line of headerLines(header)) {
-    if (line.end - line.start <= LONGEST_LINE || isShort(line.raw)) continue;
-    const folded = line.name === '' ? undefined : foldedField(line);
+    if (line.end - line.start <= most || isShort(line.raw, most)) continue;
+    const folded = line.name === '' ? undefined : foldedField(line, most);
     if (folded === undefined) return undefined;
     pieces.push(header.subarray(from, line.start), Buffer.from(folded, 'latin1'));
     from = line.start + line.raw.length;
@@ -25,7 +28,7 @@ export function foldedHeader(header: Buffer): Buffer | undefined {
   return Buffer.concat([...pieces, header.subarray(from)]);
 }
 
-const isShort = (raw: string): boolean => raw.split('\r\n').every((line) => line.length <= LONGEST_LINE);
+const isShort = (raw: string, most: number): boolean => raw.split('\r\n').every((line) => line.length <= most);
 
 interface Break {
   /** The next line begins here. */
@@ -34,20 +37,20 @@ interface Break {
   readonly isBlank: boolean;
 }
 
-function foldedField({ name, raw }: HeaderLine): string | undefined {
+function foldedField({ name, raw }: HeaderLine, most: number): string | undefined {
   const breaks = breaksOf(name, raw);
   // A first line without a word is legal and unusual: only what cannot be folded elsewhere has one.
   const word = raw.length - raw.slice(raw.indexOf(':') + 1).trimStart().length;
   const usual = breaks.filter(({ at }) => at >= word);
-  return broken(raw, usual) ?? broken(raw, breaks);
+  return broken(raw, usual, most) ?? broken(raw, breaks, most);
 }
 
-function broken(raw: string, breaks: readonly Break[]): string | undefined {
+function broken(raw: string, breaks: readonly Break[], most: number): string | undefined {
   const lines: string[] = [];
   let start = 0;
   for (const line of raw.split('\r\n')) {
     const end = start + line.length;
-    const isLong = line.length > LONGEST_LINE;
+    const isLong = line.length > most;
     const within = isLong ? breaks.filter(({ at }) => at > start && at < end) : [];
     if (!addLine(lines, raw, start, end, within)) return undefined;
     start = end + 2;

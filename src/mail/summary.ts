@@ -13,6 +13,8 @@ export const messageSummary = type({
   fromAddress: string(),
   /** True when the message names no author: `fromAddress` is the sender of its envelope then. */
   fromIsEnvelopeSender: optional(boolean()),
+  /** True when the message begins with trace fields that our MX wrote, the results of its checks among them. */
+  hasAuthenticationResults: optional(boolean()),
   fromName: string(),
   subject: string(),
   preview: string(),
@@ -35,8 +37,9 @@ const FROM_ADDRESS = 320;
 /**
  * The author is the first valid mailbox of From. Sender is never shown as the author: DMARC does not check it.
  * `envelopeSender`: of incoming mail, '' for the null reverse-path; it is shown, and marked, when there is no author.
+ * `isAuthenticated`: the MX has checked the message and written the results into it.
  */
-export function summarize(index: MessageIndex, envelopeSender = ''): MessageSummary {
+export function summarize(index: MessageIndex, envelopeSender = '', isAuthenticated = false): MessageSummary {
   const { envelope } = index;
   const from = envelope.from.find(({ address }) => authorDomain(address) !== undefined);
   const isUnnamed = from === undefined && envelopeSender !== '';
@@ -46,6 +49,7 @@ export function summarize(index: MessageIndex, envelopeSender = ''): MessageSumm
     references: nearest(envelope.references),
     fromAddress: start(from?.address ?? envelopeSender, FROM_ADDRESS),
     ...(isUnnamed && { fromIsEnvelopeSender: true }),
+    ...(isAuthenticated && { hasAuthenticationResults: true }),
     fromName: start(from?.name ?? '', FROM_NAME),
     subject: start(envelope.subject, SUBJECT),
     preview: index.preview,

@@ -1,5 +1,6 @@
 // Port: the rows of one account's mailbox. Only the account's mailbox actor writes them, by one fenced commit a batch
 // of commands (decisions 0001, 0002); loading is columnar because the actor keeps a mailbox as columns.
+import type { IndexedAddress } from '../mail/message-index.js';
 import type { BlobContent } from './blobs.js';
 import type { Change } from './changes.js';
 import type {
@@ -214,6 +215,12 @@ export interface MailboxStore {
   outboundRows(accountId: string, ids: readonly string[]): Promise<readonly OutboundRow[]>;
   /** Outbound emails by their copies in Sent; those that have none are missing. */
   outboundOfCopies(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Of each of these emails the first `most` mailboxes of its To field, without starts of groups; emails that are not there are missing. */
+  recipientsOf(
+    accountId: string,
+    emailIds: readonly string[],
+    most: number,
+  ): Promise<ReadonlyMap<string, readonly IndexedAddress[]>>;
   /** Newest first by creation. `page` is 1-based. */
   outboundPage(
     accountId: string,

@@ -12,6 +12,8 @@ export const PLAIN: MessageToCompose = {
   cc: [],
   bcc: [],
   subject: 'Subject',
+  replyTo: null,
+  headers: [],
   inReplyTo: null,
   references: [],
   textBody: 'Hello\n',

@@ -27,6 +27,12 @@ test('mail is authenticated with the settings of the node', async (t) => {
   const mailbox = new MailboxClient(node, key);
   const { items, totalCount } = await mailbox.get<EmailList>('/api/emails');
   t.is(totalCount, 1);
+  const { authentication } = await mailbox.get<{ authentication: object }>(`/api/emails/${items[0]!.id}`);
+  t.deepEqual(authentication, {
+    spf: { result: 'none', domain: 'elsewhere.test' },
+    dkim: { result: 'pass', domain: 'peer.test' },
+    dmarc: { result: 'pass', domain: 'peer.test' },
+  });
   const response = await mailbox.request('GET', `/api/emails/${items[0]!.id}/export/eml`);
   const eml = await response.text();
   t.regex(eml, /^Return-Path: <a@elsewhere\.test>\r\nAuthentication-Results: mx\.example\.test;\r\n\tspf=none /);

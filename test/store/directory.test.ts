@@ -244,6 +244,7 @@ test('an address that is added takes over the mail that was held for it', async 
     references: ['<0@x.test>'],
     fromAddress: 'x@y.test',
     fromIsEnvelopeSender: false,
+    hasAuthenticationResults: false,
     fromName: 'X',
     subject: 'Hello',
     preview: 'Hi',

@@ -23,6 +23,9 @@ export const emailHead = {
   labels: array(object({ id: string(), name: string(), color: string() })),
 };
 
+export const namedAddress = object({ address: string(), displayName: string() });
+export type NamedAddress = Infer<typeof namedAddress>;
+
 export const emailListItem = object({
   ...emailHead,
   previewText: string(),
@@ -30,6 +33,8 @@ export const emailListItem = object({
   attachmentCount: integer(),
   /** Of what it is the copy in Sent. */
   outboundId: optional(string()),
+  /** Of an email in Sent or Drafts: the first of those that its To field names. */
+  to: optional(array(namedAddress)),
 });
 export type EmailListItem = Infer<typeof emailListItem>;
 
@@ -56,6 +61,8 @@ export const emailDetail = object({
   blob: string(),
   inReplyTo: nullable(string()),
   references: array(string()),
+  /** True when the message begins with trace fields that our MX wrote. */
+  hasAuthenticationResults: optional(boolean()),
 });
 export type EmailDetail = Infer<typeof emailDetail>;
 

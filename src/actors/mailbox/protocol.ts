@@ -278,7 +278,15 @@ export type OfferedEnqueue = Reply<MailboxProtocol, 'enqueue'>;
 
 /** Which emails a record is about. */
 export { flaggedIn, placementsIn, removedIn } from '../../store/changes.js';
-export { type EmailDetail, type EmailListItem, emailHead, emailListItem, encodedOnce } from './email-view.js';
+export {
+  type EmailDetail,
+  type EmailListItem,
+  emailHead,
+  emailListItem,
+  encodedOnce,
+  type NamedAddress,
+  namedAddress,
+} from './email-view.js';
 export type { Folder } from './folder-operations.js';
 export type { ListQuery, ListState } from './list-operations.js';
 

@@ -6,6 +6,9 @@ import { type EmailDetail, type EmailListItem, shared } from './email-view.js';
 import { inLabelOrder } from './labels.js';
 import type { MailboxState } from './state.js';
 
+/** Of the To field of an email in Sent or Drafts. */
+const MOST_SHOWN_RECIPIENTS = 20;
+
 /** The list items of these slots, in their order. Items that nothing has changed since are those of an earlier list. */
 export function listPage(store: MailboxStore, state: MailboxState, slots: readonly number[]): Promise<EmailListItem[]> {
   return listItems(store, state, slots, (item) => item);
@@ -18,23 +21,40 @@ export async function listItems<T>(
   slots: readonly number[],
   made: (item: EmailListItem, slot: number) => T,
 ): Promise<T[]> {
-  const sent = state.folderOf('sent');
-  const copies = slots.filter((slot) => sent.uidOf(slot) !== 0);
   const reading = rowsOf(store, state, slots);
-  const outbound =
-    copies.length === 0
-      ? undefined
-      : await store.outboundOfCopies(
-          state.accountId,
-          copies.map((slot) => state.emails.id(slot)),
-        );
+  const own = await ownMail(store, state, slots);
   const rows = reading instanceof Promise ? await reading : reading;
   return slots.flatMap((slot, i) => {
     const row = rows[i];
     if (row === undefined || !state.emails.isAlive(slot)) return [];
-    const isCopy = outbound !== undefined && copies.includes(slot);
-    return [made(isCopy ? listItem(state, slot, row, outbound.get(row.id)) : sharedItem(state, slot, row), slot)];
+    const more = own?.get(row.id);
+    return [made(more === undefined ? sharedItem(state, slot, row) : listItem(state, slot, row, more), slot)];
   });
+}
+
+type OwnMail = Pick<EmailListItem, 'outboundId' | 'to'>;
+
+/** What items show of the account's own mail, in Sent and Drafts, by email; undefined when there is none among them. */
+async function ownMail(
+  store: MailboxStore,
+  state: MailboxState,
+  slots: readonly number[],
+): Promise<ReadonlyMap<string, OwnMail> | undefined> {
+  const [sent, drafts] = [state.folderOf('sent'), state.folderOf('drafts')];
+  const idsOf = (of: readonly number[]) => of.map((slot) => state.emails.id(slot));
+  const copies = slots.filter((slot) => sent.uidOf(slot) !== 0);
+  const ids = idsOf(slots.filter((slot) => sent.uidOf(slot) !== 0 || drafts.uidOf(slot) !== 0));
+  if (ids.length === 0) return undefined;
+  const [outbound, recipients] = await Promise.all([
+    store.outboundOfCopies(state.accountId, idsOf(copies)),
+    store.recipientsOf(state.accountId, ids, MOST_SHOWN_RECIPIENTS),
+  ]);
+  const shown = ids.map((id): [string, OwnMail] => {
+    const outboundId = outbound.get(id);
+    const to = (recipients.get(id) ?? []).map(({ name, address }) => ({ address, displayName: name }));
+    return [id, { ...(outboundId !== undefined && { outboundId }), to }];
+  });
+  return new Map(shown);
 }
 
 /**
@@ -69,7 +89,7 @@ function sharedItem(state: MailboxState, slot: number, row: EmailSummaryRow): Em
   const modseq = state.emails.modseq(slot);
   const known = summaries.item(slot, row, modseq);
   if (known !== undefined) return known;
-  const item = shared(listItem(state, slot, row, undefined));
+  const item = shared(listItem(state, slot, row));
   summaries.keepItem(slot, row, modseq, item);
   return item;
 }
@@ -105,18 +125,13 @@ function headOf(state: MailboxState, slot: number, row: EmailSummaryRow) {
   };
 }
 
-function listItem(
-  state: MailboxState,
-  slot: number,
-  row: EmailSummaryRow,
-  outboundId: string | undefined,
-): EmailListItem {
-  const item = Object.assign(headOf(state, slot, row), {
+function listItem(state: MailboxState, slot: number, row: EmailSummaryRow, own: OwnMail = {}): EmailListItem {
+  return Object.assign(headOf(state, slot, row), {
     previewText: row.preview,
     hasAttachments: row.hasAttachments,
     attachmentCount: row.attachmentCount,
+    ...own,
   });
-  return outboundId === undefined ? item : { ...item, outboundId };
 }
 
 /** Emails in full, in the order of the slots; those that are gone are left out. */
@@ -138,5 +153,6 @@ export function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow
     blob: row.blob,
     inReplyTo: row.inReplyTo,
     references: [...row.references],
+    ...(row.hasAuthenticationResults && { hasAuthenticationResults: true }),
   });
 }

@@ -156,6 +156,29 @@ export const record = <F extends Record<string, AnyStruct>>(fields: F) => {
   });
 };
 
+/** The same, but anything else that it holds is an error. */
+export const closedRecord = <F extends Record<string, AnyStruct>>(fields: F) => {
+  const base = record(fields);
+  return new Struct<(typeof base)['TYPE'], F>({
+    ...base,
+    type: 'closedRecord',
+    *entries(value, context) {
+      yield* base.entries(value, context);
+      if (typeof value !== 'object' || value === null) return;
+      for (const name of Object.keys(value)) if (!Object.hasOwn(fields, name)) yield unknownMember(name);
+    },
+  });
+};
+
+const UNKNOWN = leaf<unknown>('unknown', () => 'is not known here');
+const LONGEST_UNKNOWN_NAME = 100;
+/** What it holds is not read. */
+const unknownMember = (name: string): [string, unknown, AnyStruct] => [
+  name.slice(0, LONGEST_UNKNOWN_NAME),
+  null,
+  UNKNOWN,
+];
+
 /** Query: some of these values; the parameter may be repeated, and one of it may hold several between commas. */
 export const choicesParameter = <const T extends string>(...values: readonly T[]): Struct<T[], null> =>
   fromText(

@@ -46,6 +46,7 @@ const LEAVES: Readonly<Record<string, JsonSchema>> = {
     description: 'More than 100 means 100; the reply says which it was',
   },
   limit: { type: 'integer', minimum: 1, default: 10, description: 'More than 1,000 means 1,000' },
+  headerPairs: { type: 'array', items: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 } },
   strings: { type: 'array', items: { type: 'string' } },
   choices: { type: 'array' },
   unknown: {},
@@ -66,6 +67,7 @@ function bare(struct: AnyStruct, components: Map<string, JsonSchema>): JsonSchem
   switch (struct.type) {
     case 'object':
     case 'type':
+    case 'closedRecord':
       return objectSchema(struct, components);
     case 'array':
       return {
@@ -95,6 +97,7 @@ function objectSchema(struct: AnyStruct, components: Map<string, JsonSchema>): J
     type: 'object',
     ...(required.length > 0 ? { required } : {}),
     properties: Object.fromEntries(entries.map(([key, field]) => [key, jsonSchema(field, components)])),
+    ...(struct.type === 'closedRecord' && { additionalProperties: false }),
     ...notes,
   };
   if (name === undefined) return schema;

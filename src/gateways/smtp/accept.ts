@@ -53,7 +53,7 @@ export async function acceptMessage(
   let summary: MessageSummary;
   try {
     refuseLoops(content, destinations);
-    summary = summarize(content.index, sender);
+    summary = summarize(content.index, sender, authenticated !== undefined);
     const accounts = new Set<string>();
     for (const { accountId, address } of await locate(ports.directory, destinations, content.size)) {
       if (accounts.has(accountId)) continue;

@@ -8,6 +8,7 @@ import { type Column, certainFlag, columnsOf, flag, hex, integer, text, texts, t
 const OTHER_NAMES: { readonly [P in keyof MessageSummary]?: string } = {
   references: 'refs',
   fromIsEnvelopeSender: 'from_envelope',
+  hasAuthenticationResults: 'has_results',
 };
 
 /** By the type of the field's struct. */

@@ -30,6 +30,7 @@ import {
   outboundPage,
   outboundRows,
   outboundWaiting,
+  recipientsOf,
 } from './outbound-rows.js';
 import { threadRows } from './threads.js';
 
@@ -134,6 +135,7 @@ export function postgresMailboxes(
     outboundRows: async (accountId, ids) => (ids.length === 0 ? [] : guarded(() => outboundRows(sql, accountId, ids))),
     outboundOfCopies: async (accountId, emailIds) =>
       emailIds.length === 0 ? new Map() : guarded(() => outboundOfCopies(sql, accountId, emailIds)),
+    recipientsOf: (...of) => guarded(() => recipientsOf(sql, ...of)),
     outboundPage: (...of) => guarded(() => outboundPage(sql, ...of)),
     outboundCounts: (...of) => guarded(() => outboundCounts(sql, ...of)),
     outboundContent: (accountId, id) => guarded(() => outboundContent(sql, accountId, id)),

@@ -1,4 +1,5 @@
 // Reading one account's outbound emails: rows with their recipients, pages of them, counts, bodies, attempts.
+import type { IndexedAddress } from '../../mail/message-index.js';
 import type { OutboundCounts } from '../mailboxes.js';
 import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus, WaitingOutbound } from '../outbound.js';
 import type { Fragment, Sql } from './client.js';
@@ -41,6 +42,18 @@ export async function outboundOfCopies(
     select id, sent_email_id as "emailId" from outbound
     where account_id = ${accountId} and sent_email_id = any(${emailIds as string[]}::uuid[]) and status <> 'Draft'`;
   return new Map(rows.map(({ id, emailId }) => [emailId, id]));
+}
+
+export async function recipientsOf(
+  sql: Sql,
+  accountId: string,
+  emailIds: readonly string[],
+  most: number,
+): Promise<ReadonlyMap<string, readonly IndexedAddress[]>> {
+  const rows = await sql<{ id: string; to: readonly IndexedAddress[] }[]>`
+    select e.id, b.mime_index->'envelope'->'to' as "to" from emails e join blobs b on b.hash = e.blob
+    where e.account_id = ${accountId} and e.id = any(${emailIds as string[]}::uuid[])`;
+  return new Map(rows.map(({ id, to }) => [id, to.filter(({ address }) => address !== '').slice(0, most)]));
 }
 
 /** Each status is read in the order of its index, so that a page costs what lies before it and no more. */

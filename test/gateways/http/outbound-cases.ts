@@ -55,7 +55,7 @@ const badRecipient = (recipient: unknown, ...fields: readonly string[]): Step =>
 const sends: readonly Step[] = [
   {
     route: `POST ${O}/send`,
-    json: { ...mail, other: 1 },
+    json: mail,
     status: 200,
     check: (t, body) => t.deepEqual(body, { id: outboundIdOf(1), status: 'Queued', createdAt: body.createdAt }),
   },
@@ -93,6 +93,8 @@ const sends: readonly Step[] = [
           },
         ],
         attachments: [],
+        replyTo: null,
+        headers: [],
         sentEmailId: body.sentEmailId,
         queuePosition: 0,
       });
@@ -289,6 +291,8 @@ const drafts: readonly Step[] = [
         htmlBody: null,
         recipients: [],
         attachments: [],
+        replyTo: null,
+        headers: [],
         createdAt: body.createdAt,
         updatedAt: body.createdAt,
       }),

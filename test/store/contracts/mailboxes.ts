@@ -392,16 +392,39 @@ export const MAILBOXES: Contract = {
     });
   },
 
+  async 'whom an email is to is read from the index of its message, up to a number'(t, stores) {
+    const { mailboxes } = stores;
+    const writer = await openWriter(stores);
+    const message = blobOf(Buffer.from('To: friends: Ann <ann@x.test>, bob@x.test;, c@x.test\r\n\r\nx'));
+    await stores.blobs.put(message);
+    const { id } = await writer.add({ blob: message.hash });
+    const names = async (most: number, ...ids: string[]) =>
+      [...(await mailboxes.recipientsOf(writer.accountId, ids, most))].map(([of, to]) => [of === id, to.length, to[0]]);
+    const ann = { name: 'Ann', address: 'ann@x.test' };
+    t.deepEqual(await names(20, id, randomUUID()), [[true, 3, ann]]);
+    t.deepEqual(await names(2, id), [[true, 2, ann]]);
+    t.deepEqual([...(await mailboxes.recipientsOf(await stores.account(), [id], 20))], []);
+  },
+
   async 'rows, senders and copies are found by what identifies them'(t, stores) {
     const { mailboxes } = stores;
     const writer = await openWriter(stores);
     const { accountId } = writer;
     const email = await writer.add({ messageId: '<m@x>', references: ['<r@x>'], fromAddress: 'Zoe@X.test' });
-    const nameless = await writer.add({ fromAddress: '', fromIsEnvelopeSender: true, messageId: null });
+    const nameless = await writer.add({
+      fromAddress: '',
+      fromIsEnvelopeSender: true,
+      hasAuthenticationResults: true,
+      messageId: null,
+    });
     const newer = await writer.add({ messageId: '<m@x>', receivedAt: T0 + 5 });
     const { flags: _f, keywords: _k, ...shown } = email;
     t.deepEqual([...(await mailboxes.summaries(accountId, [email.id, email.id, randomUUID()]))], [shown]);
-    t.like((await mailboxes.summaries(accountId, [nameless.id]))[0], { fromIsEnvelopeSender: true, messageId: null });
+    t.like((await mailboxes.summaries(accountId, [nameless.id]))[0], {
+      fromIsEnvelopeSender: true,
+      hasAuthenticationResults: true,
+      messageId: null,
+    });
     t.deepEqual(
       [...(await mailboxes.exportRows(accountId, [email.id]))],
       [{ id: email.id, blob: email.blob, fromAddress: 'Zoe@X.test', receivedAt: T0, size: 100 }],

@@ -69,6 +69,7 @@ export function newEmail(parts: Partial<NewEmail> = {}): NewEmail {
     references: [],
     fromAddress: 'ann@remote.test',
     fromIsEnvelopeSender: false,
+    hasAuthenticationResults: false,
     fromName: 'Ann',
     subject: 'subject',
     preview: 'preview',

@@ -55,7 +55,8 @@ function writeEmails(account: AccountRows, net: NetChange): ThreadChange | undef
 }
 
 function rowOf(email: Omit<AddedEmail, 'threadIds'>, threadId: string): EmailRow {
-  return { ...email, threadId, fromIsEnvelopeSender: email.fromIsEnvelopeSender === true };
+  const { fromIsEnvelopeSender = false, hasAuthenticationResults = false } = email;
+  return { ...email, threadId, fromIsEnvelopeSender, hasAuthenticationResults };
 }
 
 /** The oldest takes the emails of the others, whose ids lead to it. */

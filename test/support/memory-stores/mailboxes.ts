@@ -1,5 +1,6 @@
 // The rows of mailboxes in memory.
 import { uuidOctets } from '../../../src/mail/ids.js';
+import type { IndexedAddress } from '../../../src/mail/message-index.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
 import type {
@@ -17,10 +18,19 @@ import { type AccountRows, compare, type MemoryTables } from './tables.js';
 
 const REMEMBERED_MS = 60_000;
 
-export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'put'>): MailboxStore {
+export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'put' | 'index'>): MailboxStore {
   const of = (accountId: string) => tables.of(accountId);
   return {
     ...outboundReading(tables),
+    async recipientsOf(accountId, emailIds, most) {
+      const found = new Map<string, readonly IndexedAddress[]>();
+      for (const id of emailIds) {
+        const email = of(accountId).emails.get(id);
+        const index = email && (await blobs.index(email.blob));
+        if (index) found.set(id, index.envelope.to.filter(({ address }) => address !== '').slice(0, most));
+      }
+      return found;
+    },
     async claim(accountId, epoch) {
       const account = tables.accounts.get(accountId);
       if (account === undefined) return { kind: 'noSuchAccount' };

@@ -20,7 +20,7 @@ export interface MailboxStores {
   readonly preferences: PreferenceStore;
 }
 
-export function memoryStores(tables: MemoryTables, blobs: Pick<BlobStore, 'put'>): MailboxStores {
+export function memoryStores(tables: MemoryTables, blobs: Pick<BlobStore, 'put' | 'index'>): MailboxStores {
   return {
     mailboxes: memoryMailboxes(tables, blobs),
     events: memoryEvents(tables),

@@ -3,25 +3,47 @@
 import { createHash } from 'node:crypto';
 import type { Infer } from 'superstruct';
 import type { EmailDetail, emailHead } from '../../../actors/mailbox/protocol.js';
+import type { Verdicts } from '../../../mail/authentication-results.js';
 import type { Bodies } from '../../../mail/decode/bodies.js';
 import type { IndexedAddress, IndexedAttachment, MessageIndex } from '../../../mail/message-index.js';
-import { type attachment, type emailDetail, type recipient, shown } from './email-shapes.js';
+import { type attachment, type emailDetail, isoTime, type recipient, shown } from './email-shapes.js';
 
 export type Detail = Infer<typeof emailDetail>;
 type Head = keyof typeof emailHead;
 
 /** The JSON of a detail. `content`: of `contentOf`. */
 export function detailJson(email: EmailDetail, content: string): string {
-  const { blob: _blob, inReplyTo: _inReplyTo, references: _references, ...head } = email;
+  const {
+    blob: _blob,
+    inReplyTo: _inReplyTo,
+    references: _references,
+    hasAuthenticationResults: _has,
+    ...head
+  } = email;
   const json: Pick<Detail, Head> = shown(head);
   return `${JSON.stringify(json).slice(0, -1)},${content.slice(1)}`;
 }
 
+export interface DetailParts {
+  readonly bodies: Bodies;
+  readonly headers: Detail['headers'];
+  readonly verdicts: Verdicts;
+  /** Something is missing in them. */
+  readonly isPartial: boolean;
+}
+
 /** What never changes of an email that is there. */
-export function contentOf(email: EmailDetail, index: MessageIndex, bodies: Bodies): Omit<Detail, Head> {
-  const { to, cc, bcc } = index.envelope;
+export function contentOf(email: EmailDetail, index: MessageIndex, parts: DetailParts): Omit<Detail, Head> {
+  const { bodies, headers, verdicts, isPartial } = parts;
+  const { to, cc, bcc, replyTo, sentAt } = index.envelope;
   const { inReplyTo, references } = email;
   return {
+    date: sentAt === null ? null : isoTime(sentAt),
+    replyTo: replyTo
+      .filter(({ address }) => address !== '')
+      .map(({ name, address }) => ({ address, displayName: name })),
+    headers,
+    authentication: verdicts,
     toAddresses: plain(to),
     ccAddresses: plain(cc),
     textBody: bodies.text,
@@ -34,7 +56,7 @@ export function contentOf(email: EmailDetail, index: MessageIndex, bodies: Bodie
       ...recipientsOf(email.id, 'Cc', cc),
       ...recipientsOf(email.id, 'Bcc', bcc),
     ],
-    ...(bodies.partial ? { isPartial: true } : {}),
+    ...(isPartial ? { isPartial: true } : {}),
   };
 }
 

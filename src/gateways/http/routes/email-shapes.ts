@@ -1,7 +1,7 @@
 // What REST shows of emails: the structs, and how the mailbox's replies become them. Strings that a message does not
 // have are empty, never null; times are ISO 8601.
 import type { Infer } from 'superstruct';
-import { optional } from 'superstruct';
+import { nullable, optional } from 'superstruct';
 import {
   type EmailListItem,
   emailHead,
@@ -10,6 +10,7 @@ import {
   type MailboxProtocol,
 } from '../../../actors/mailbox/protocol.js';
 import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
+import { RESULTS } from '../../../mail/authentication-results.js';
 import { RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
 import { EncodedJson } from '../encoded-json.js';
 import {
@@ -17,6 +18,7 @@ import {
   dateParameter,
   flag,
   flagParameter,
+  leaf,
   list,
   pageParameter,
   pageSizeParameter,
@@ -26,7 +28,7 @@ import {
   uuid,
   whole,
 } from '../fields.js';
-import { named } from '../json-schema.js';
+import { type JsonSchema, named } from '../json-schema.js';
 import { invalid } from '../problem.js';
 import { derivedFields, withoutNulls } from './derived-fields.js';
 
@@ -49,6 +51,19 @@ const ownHead = {
   labels: list(labelSummary),
 };
 
+export const namedMailbox = named('Mailbox', record({ address: text(), displayName: text() }));
+
+/** Of a header: names and values, unfolded, encoded words as they came. */
+export const headerPairList = (notes: JsonSchema) =>
+  leaf<[name: string, value: string][]>(
+    'headerPairs',
+    (value) => Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2),
+    notes,
+  );
+
+const verdict = () =>
+  record({ result: choice(...RESULTS), domain: text({ description: 'Of which this is the result; empty for none' }) });
+
 const emailItem = named(
   'EmailListItem',
   record(
@@ -56,6 +71,7 @@ const emailItem = named(
       ...ownHead,
       previewText: text({ description: 'The beginning of the text' }),
       outboundId: optional(uuid({ description: 'Of the outbound email that it is the copy in Sent of' })),
+      to: optional(list(namedMailbox)),
     }),
   ),
 );
@@ -86,6 +102,14 @@ export const emailDetail = named(
   'EmailDetail',
   record({
     ...derivedFields(emailHead, ownHead),
+    date: nullable(timestamp({ description: 'Of its Date field; null when that is missing or no date' })),
+    replyTo: list(namedMailbox),
+    headers: headerPairList({
+      description: 'Name and value of each field of its header, in order: unfolded, encoded words as they came',
+    }),
+    authentication: named('Authentication', record({ spf: verdict(), dkim: verdict(), dmarc: verdict() }), {
+      description: 'What the MX has found; `none` of mail that came another way',
+    }),
     toAddresses: list(text()),
     ccAddresses: list(text()),
     textBody: text({ description: 'Empty when there is none' }),
@@ -94,7 +118,9 @@ export const emailDetail = named(
     references: text({ description: 'Message ids, separated by spaces' }),
     attachments: list(attachment),
     recipients: list(recipient),
-    isPartial: optional(flag({ description: 'Present and true when a limit was hit: the bodies are not whole' })),
+    isPartial: optional(
+      flag({ description: 'Present and true when a limit was hit: bodies or headers are not whole' }),
+    ),
   }),
 );
 

@@ -1,9 +1,11 @@
 // What an outbound email or a draft consists of: its bodies and recipients as they were given where the mailbox has them, else
 // as its message has them, and its attachments.
+import type { OutboundEmail } from '../../../actors/mailbox/outbound/protocol.js';
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Reply } from '../../../actors/runtime/protocol.js';
 import type { Viewer } from '../../../decode/decoder.js';
-import type { IndexedAddress } from '../../../mail/message-index.js';
+import { isSenderField } from '../../../mail/header-pairs.js';
+import type { IndexedAddress, MessageIndex } from '../../../mail/message-index.js';
 import type { RecipientType } from '../../../mail/outbound-status.js';
 import { LONGEST_DISPLAY_NAME } from '../../../mail/reply.js';
 import type { BlobStore } from '../../../store/blobs.js';
@@ -11,15 +13,42 @@ import { attachmentOf, derivedId, versionOf } from './email-detail.js';
 import { type OutboundSources, oneLine } from './outbound-sending.js';
 import type { Content } from './outbound-shapes.js';
 import { rangesOf } from './shown-bodies.js';
+import { shownHeader } from './shown-header.js';
 
-type Outbound = Reply<MailboxProtocol, 'outbound'>;
+type Stored = Reply<MailboxProtocol, 'outbound'>;
+/** `isComposedHere`: not written by a mail program. */
+export type Outbound = Stored & { readonly isComposedHere: boolean };
 
 /** A draft without recipients has those that its message names: a mail program wrote them, and addresses may be none. */
-export async function withRecipients(blobs: Pick<BlobStore, 'index'>, outbound: Outbound): Promise<Outbound> {
-  const { id, status, blob, recipients } = outbound.email;
-  if (status !== 'Draft' || blob === null || recipients.length > 0) return outbound;
-  const envelope = (await blobs.index(blob))?.envelope;
-  if (envelope === undefined) return outbound;
+export async function withRecipients(blobs: Pick<BlobStore, 'index'>, outbound: Stored): Promise<Outbound> {
+  const { email } = outbound;
+  if (!lacksRecipients(email)) return { ...outbound, isComposedHere: true };
+  const recipients = recipientsIn(email, await blobs.index(email.blob));
+  // One of REST that has no recipients yet names none.
+  return { ...outbound, isComposedHere: recipients.length === 0, email: { ...email, recipients } };
+}
+
+/** The same of several. */
+export async function allWithRecipients(
+  blobs: Pick<BlobStore, 'indexes'>,
+  emails: readonly OutboundEmail[],
+): Promise<readonly OutboundEmail[]> {
+  const hashes = emails.filter(lacksRecipients).map(({ blob }) => blob);
+  if (hashes.length === 0) return emails;
+  const indexes = await blobs.indexes(hashes);
+  return emails.map((email) =>
+    lacksRecipients(email) ? { ...email, recipients: recipientsIn(email, indexes.get(email.blob)) } : email,
+  );
+}
+
+const lacksRecipients = (email: OutboundEmail): email is OutboundEmail & { readonly blob: string } =>
+  email.status === 'Draft' && email.blob !== null && email.recipients.length === 0;
+
+function recipientsIn(
+  { id, blob }: OutboundEmail & { readonly blob: string },
+  index: MessageIndex | undefined,
+): OutboundEmail['recipients'] {
+  if (index === undefined) return [];
   const named = (type: RecipientType, addresses: readonly IndexedAddress[]) =>
     addresses
       .filter(({ address }) => address !== '')
@@ -33,23 +62,28 @@ export async function withRecipients(blobs: Pick<BlobStore, 'index'>, outbound: 
         lastError: null,
         statusCode: null,
       }));
-  const { to, cc, bcc } = envelope;
-  const all = [...named('To', to), ...named('Cc', cc), ...named('Bcc', bcc)];
-  return { ...outbound, email: { ...outbound.email, recipients: all } };
+  const { to, cc, bcc } = index.envelope;
+  return [...named('To', to), ...named('Cc', cc), ...named('Bcc', bcc)];
 }
 
 /** For a reply made within `withRoom`, unless the mailbox has the bodies, as it has those of drafts. Undefined when the message is gone. @throws StoreFault, DecodingAbandoned */
 export async function contentOf(
   { blobs, decoder }: Pick<OutboundSources, 'blobs' | 'decoder'>,
-  { email, content }: Outbound,
+  { email, content, isComposedHere }: Outbound,
   viewer: Viewer,
 ): Promise<Content | undefined> {
   const { id, blob } = email;
-  if (blob === null) return { textBody: null, htmlBody: null, ...content, attachments: [] };
+  if (blob === null) return { textBody: null, htmlBody: null, ...content, attachments: [], replyTo: null, headers: [] };
   const index = await blobs.index(blob);
   if (index === undefined) return undefined;
-  const attachments = index.attachments.map((part) => attachmentOf(versionOf(id, blob), part));
-  if (content !== null) return { ...content, attachments };
+  const { pairs } = await shownHeader(blobs, blob, index);
+  const rest = {
+    attachments: index.attachments.map((part) => attachmentOf(versionOf(id, blob), part)),
+    replyTo: index.envelope.replyTo[0]?.address || null,
+    // A mail program's fields of its own are not sent.
+    headers: pairs.filter(([name]) => isSenderField(name) && (isComposedHere || !/^(?:x|list)-/i.test(name))),
+  };
+  if (content !== null) return { ...content, ...rest };
   const { text, html, partial } = await decoder.bodies(index, rangesOf(blobs, blob), viewer);
-  return { textBody: text || null, htmlBody: html || null, attachments, ...(partial && { isPartial: true }) };
+  return { textBody: text || null, htmlBody: html || null, ...rest, ...(partial && { isPartial: true }) };
 }

@@ -2,7 +2,7 @@
 // tag is the time of its last change, which rises with every change; the mailbox compares it (If-Match).
 import type { Infer } from 'superstruct';
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
-import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
+import type { Payload } from '../../../actors/runtime/protocol.js';
 import { parseAddress } from '../../../mail/address.js';
 import { LONGEST_SUBJECT } from '../../../mail/reply.js';
 import type { HeaderField } from '../exchange.js';
@@ -12,16 +12,18 @@ import { entityTag, matchingTags } from '../revalidation.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
 import { paging } from './email-shapes.js';
 import { attachmentsOf } from './outbound-attachments.js';
-import { contentOf, withRecipients } from './outbound-content.js';
+import { allWithRecipients, contentOf, type Outbound, withRecipients } from './outbound-content.js';
 import {
   addresseesOf,
   type ComposedLetter,
   enqueue,
+  fieldsOf,
   HELD,
   type Letter,
   LIMIT,
   NO_THREAD,
   NOT_OWN,
+  NOTHING_GIVEN,
   type OutboundSources,
   oneLine,
   ownAddress,
@@ -98,7 +100,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       addressees: addresseesOf(body.recipients ?? []),
       ...sendable(given),
       attachments,
-      ...NO_THREAD,
+      ...fieldsOf(body),
     };
     return saveDraft(sources, sender, letter, given, id, save);
   }
@@ -118,7 +120,8 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
         const outcome = await mailboxes.of(principal.accountId).ask('outboundPage', payload);
         if (outcome.reply === undefined) return refused(outcome.refusal);
         const { items, totalCount } = outcome.reply;
-        return { status: 200, json: { items: items.map(draftSummaryOf), totalCount, page, pageSize } };
+        const emails = await allWithRecipients(sources.blobs, items);
+        return { status: 200, json: { items: emails.map(draftSummaryOf), totalCount, page, pageSize } };
       },
     }),
     defineRoute({
@@ -233,7 +236,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
 
 const tooMany = () => invalid({ drafts: ['there are as many drafts as an account may have'] });
 
-type Draft = Reply<MailboxProtocol, 'outbound'>;
+type Draft = Outbound;
 type WrittenDraft = Payload<MailboxProtocol, 'createDraft'>['draft'];
 
 const TAGGED = { ETag: 'Of this version of the draft, for If-Match' };
@@ -257,7 +260,7 @@ function sendable({ textBody, htmlBody }: Bodies): Bodies {
 async function letterOf(
   { blobs }: OutboundSources,
   sender: Sender,
-  { email, content }: Draft,
+  { email, content, isComposedHere }: Draft,
 ): Promise<Letter | ComposedLetter | Problem> {
   const { sender: address, recipients, blob, inReplyTo, references } = email;
   const subject = oneLine(email.subject, LONGEST_SUBJECT);
@@ -277,9 +280,9 @@ async function letterOf(
   const addressees = addresseesOf(recipients);
   if (blob === null) {
     const texts = sendable(content ?? { textBody: null, htmlBody: null });
-    return { from, subject, addressees, ...texts, attachments: [], ...NO_THREAD };
+    return { from, subject, addressees, ...texts, attachments: [], ...NOTHING_GIVEN, ...NO_THREAD };
   }
   const index = await blobs.index(blob);
   if (index === undefined) return notFound();
-  return { from, subject, addressees, bodies: content, inReplyTo, references, blob, index };
+  return { from, subject, addressees, bodies: content, inReplyTo, references, blob, index, isOwn: isComposedHere };
 }

@@ -18,6 +18,7 @@ import {
   LIMIT,
   NO_BODY,
   NO_THREAD,
+  NOTHING_GIVEN,
   type OutboundSources,
   type Sender,
   senderOf,
@@ -82,6 +83,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
           htmlBody,
           addressees: addresseesOf(named.map(({ name, address, type }) => ({ address, displayName: name, type }))),
           attachments,
+          ...NOTHING_GIVEN,
           ...threadFields(envelope),
         };
         const original = { emailId: params.emailId, flag: '\\Answered' as const };
@@ -118,6 +120,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
             addressees: addresseesOf(body.recipients),
             ...content,
             attachments: [...attachments, ...content.attachments],
+            ...NOTHING_GIVEN,
             ...NO_THREAD,
           };
           const original = { emailId: params.emailId, flag: '$Forwarded' as const };

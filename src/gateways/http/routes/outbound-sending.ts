@@ -17,6 +17,7 @@ import { UnencodableLine, withShortLines } from '../../../compose/short-lines.js
 import type { BodyDecoder } from '../../../decode/decoder.js';
 import { newId } from '../../../ids/new-id.js';
 import { canonicalAddress, parseAddress } from '../../../mail/address.js';
+import type { HeaderPair } from '../../../mail/header-pairs.js';
 import type { IndexedAddress, MessageIndex } from '../../../mail/message-index.js';
 import { addressKey, LONGEST_DISPLAY_NAME, type OwnAddresses, type ThreadFields } from '../../../mail/reply.js';
 import { summarize } from '../../../mail/summary.js';
@@ -101,10 +102,17 @@ interface Letterhead {
 }
 
 /** What is to be sent. Texts are valid. */
-export interface Letter extends Letterhead, ThreadFields {
+export interface Letter extends Letterhead, ThreadFields, GivenFields {
   readonly textBody: string | null;
   readonly htmlBody: string | null;
   readonly attachments: readonly OutgoingAttachment[];
+}
+
+/** What a sender gives of the header beside recipients and subject. */
+export interface GivenFields {
+  /** An address. */
+  readonly replyTo: string | null;
+  readonly headers: readonly HeaderPair[];
 }
 
 /** A draft that is to be sent as it was composed. */
@@ -113,11 +121,31 @@ export interface ComposedLetter extends Letterhead, ThreadFields {
   readonly bodies: Bodies | null;
   readonly blob: string;
   readonly index: MessageIndex;
+  /** This server composed it, not a mail program. */
+  readonly isOwn: boolean;
 }
 
 type Bodies = Pick<Letter, 'textBody' | 'htmlBody'>;
 
 export const NO_THREAD: ThreadFields = { inReplyTo: null, references: [] };
+export const NOTHING_GIVEN: GivenFields = { replyTo: null, headers: [] };
+
+/** What a body of REST says of the header; it was checked. */
+export function fieldsOf({
+  replyTo,
+  headers,
+}: {
+  readonly replyTo?: string | null | undefined;
+  readonly headers?: readonly HeaderPair[] | null | undefined;
+}): GivenFields & ThreadFields {
+  const textOf = (field: string) => headers?.find(([name]) => name.toLowerCase() === field)?.[1].trim();
+  return {
+    replyTo: replyTo || null,
+    headers: (headers ?? []).filter(([name]) => !/^(?:references|in-reply-to)$/i.test(name)),
+    inReplyTo: textOf('in-reply-to') ?? null,
+    references: textOf('references')?.split(/ +/) ?? [],
+  };
+}
 
 /** Characters of both bodies that the mailbox keeps; those of more are read from the message when they are asked for. */
 const KEPT_CHARACTERS = 128 * 1024;
@@ -195,6 +223,7 @@ export async function sendNow(
     references,
     blob,
     index,
+    isOwn: true,
   };
   return stored(sources, sender, letter, { messageId, bcc: [], date: now }, ({ hash, index: dated }) =>
     mailbox.ask('retryOutbound', { outboundId, message: { heldUntil, blob: hash, summary: summaryOf(dated) } }),
@@ -309,7 +338,7 @@ async function compose(
   const newWriter = () => spool.writer(sender.accountId);
   try {
     if (!('index' in letter)) return await composeMessage(messageOf(letter, header), newWriter(), maxMessageSize);
-    const message = { blobs, blob: letter.blob, index: letter.index };
+    const message = { blobs, blob: letter.blob, index: letter.index, isOwn: letter.isOwn };
     return await shortened(await readdressMessage(header, message, newWriter(), maxMessageSize), newWriter);
   } catch (error) {
     throw error instanceof MessageTooLarge ? messageTooLarge(maxMessageSize) : error;
@@ -330,9 +359,9 @@ async function shortened(content: SpooledContent, newWriter: () => SpoolWriter):
 }
 
 const messageOf = (
-  { textBody, htmlBody, attachments }: Letter,
-  header: Omit<MessageToCompose, keyof Bodies | 'attachments'>,
-): MessageToCompose => ({ ...header, textBody, htmlBody, attachments });
+  { textBody, htmlBody, attachments, replyTo, headers }: Letter,
+  header: Omit<MessageToCompose, keyof Bodies | keyof GivenFields | 'attachments'>,
+): MessageToCompose => ({ ...header, textBody, htmlBody, attachments, replyTo, headers });
 
 const namedAs = (type: Addressee['type'], { addressees }: Letterhead): IndexedAddress[] =>
   addressees

@@ -5,10 +5,12 @@ import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { AnyStruct, Reply } from '../../../actors/runtime/protocol.js';
 import { isContentId, MEDIA_TYPE } from '../../../compose/copied-attachments.js';
 import { parseAddress } from '../../../mail/address.js';
+import { senderFieldsFault } from '../../../mail/header-pairs.js';
 import { OUTBOUND_STATUSES, OUTCOMES, RECIPIENT_STATUSES, RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
 import { LONGEST_DISPLAY_NAME, LONGEST_SUBJECT } from '../../../mail/reply.js';
 import {
   choice,
+  closedRecord,
   flag,
   idParameter,
   isTime,
@@ -23,11 +25,13 @@ import {
 } from '../fields.js';
 import { named } from '../json-schema.js';
 import { Upload } from '../uploads.js';
-import { attachment, isoTime } from './email-shapes.js';
+import { attachment, headerPairList, isoTime, namedMailbox } from './email-shapes.js';
 
 /** RFC 5321 §4.5.3.1.8 has every server take so many. */
 export const MOST_RECIPIENTS = 100;
 const MOST_ATTACHMENTS = 100;
+/** Of a draft in a list. */
+const MOST_SHOWN_RECIPIENTS = 20;
 const LONGEST_FILE_NAME = 200;
 
 const status = () => choice(...OUTBOUND_STATUSES);
@@ -68,6 +72,8 @@ const content = {
   textBody: nullable(text()),
   htmlBody: nullable(text()),
   attachments: list(attachment),
+  replyTo: nullable(text()),
+  headers: headerPairList({ description: 'The fields that a sender may give, as the message has them' }),
   isPartial: optional(flag({ description: 'Present and true when a limit was hit: the bodies are not whole' })),
 };
 const contentShape = record(content);
@@ -88,7 +94,7 @@ export const outboundDetail = named(
   }),
 );
 
-const draftSummary = {
+const draftFields = {
   id: uuid(),
   fromAddress: text(),
   subject: text(),
@@ -96,13 +102,16 @@ const draftSummary = {
   updatedAt: timestamp(),
 };
 
-export const draftDetail = named('Draft', record({ ...draftSummary, ...content, recipients: list(recipient) }));
+export const draftDetail = named('Draft', record({ ...draftFields, ...content, recipients: list(recipient) }));
 
 const pageOfItems = <S extends AnyStruct>(name: string, item: S) =>
   named(name, record({ items: list(item), totalCount: whole(), page: whole(), pageSize: whole() }));
 
 export const outboundPage = pageOfItems('OutboundPage', outboundItem);
-export const draftPage = pageOfItems('DraftPage', named('DraftSummary', record(draftSummary)));
+export const draftPage = pageOfItems(
+  'DraftPage',
+  named('DraftSummary', record({ ...draftFields, to: list(namedMailbox) })),
+);
 
 export const queued = named(
   'QueuedEmail',
@@ -193,7 +202,7 @@ const sendAt = maybe(
   ),
 );
 
-export const sendDraftInput = named('SendDraftInput', record({ sendAt }));
+export const sendDraftInput = named('SendDraftInput', closedRecord({ sendAt }));
 
 const address = (description: string) =>
   coerce(
@@ -239,7 +248,7 @@ const contentId = () =>
 
 const recipientInput = named(
   'RecipientInput',
-  record({
+  closedRecord({
     address: address('An email address; one that is named again is passed over'),
     displayName: maybe(line(LONGEST_DISPLAY_NAME)),
     type: choice(...RECIPIENT_TYPES),
@@ -251,7 +260,7 @@ const recipientsInput = () => shortList(recipientInput, 1, MOST_RECIPIENTS);
 
 const attachmentInput = named(
   'AttachmentInput',
-  record({
+  closedRecord({
     fileName: maybe(line(LONGEST_FILE_NAME)),
     contentType: maybe(mediaType()),
     content: maybe(file()),
@@ -269,14 +278,26 @@ export type AttachmentInput = Infer<typeof attachmentInput>;
 const attachments = maybe(shortList(attachmentInput, 0, MOST_ATTACHMENTS));
 
 const OWN = "The account's address or one of its verified additional addresses";
+const givenFields = {
+  replyTo: maybe(address('An email address, where replies are to go')),
+  headers: maybe(
+    leaf<[name: string, value: string][]>('headerPairs', (value) => senderFieldsFault(value) ?? true, {
+      description:
+        'Names and values of other fields: `List-*`, `X-*`, `References`, `In-Reply-To`, `Auto-Submitted`, `Precedence`, `Importance`',
+      examples: [[['List-Unsubscribe', '<https://example.org/leave>']]],
+      maxItems: 50,
+    }),
+  ),
+};
 const given = { textBody: maybe(prose()), htmlBody: maybe(prose()), attachments };
 
 export const sendInput = named(
   'SendInput',
-  record({
+  closedRecord({
     fromAddress: address(OWN),
     subject: line(LONGEST_SUBJECT),
     ...given,
+    ...givenFields,
     recipients: recipientsInput(),
     sendAt,
   }),
@@ -285,22 +306,23 @@ export const sendInput = named(
 
 export const draftInput = named(
   'DraftInput',
-  record({
+  closedRecord({
     fromAddress: maybe(address(`${OWN}; the account's address when absent`)),
     subject: maybe(line(LONGEST_SUBJECT)),
     ...given,
+    ...givenFields,
     recipients: maybe(shortList(recipientInput, 0, MOST_RECIPIENTS)),
   }),
 );
 export type DraftInput = Infer<typeof draftInput>;
 
-export const replyInput = named('ReplyInput', record({ ...given, replyAll: maybe(flag()), sendAt }), {
+export const replyInput = named('ReplyInput', closedRecord({ ...given, replyAll: maybe(flag()), sendAt }), {
   description: 'At least one of `textBody` and `htmlBody` has to be there, and not empty',
 });
 
 export const forwardInput = named(
   'ForwardInput',
-  record({ textBody: given.textBody, recipients: recipientsInput(), attachments, sendAt }),
+  closedRecord({ textBody: given.textBody, recipients: recipientsInput(), attachments, sendAt }),
 );
 
 /** As it is shown in lists; the detail has more. */
@@ -322,12 +344,20 @@ export function itemOf(email: OutboundEmail): Infer<typeof outboundItem> {
   };
 }
 
-export function draftSummaryOf({ id, sender, subject, createdAt, updatedAt }: OutboundEmail) {
+function draftFieldsOf({ id, sender, subject, createdAt, updatedAt }: OutboundEmail) {
   return { id, fromAddress: sender, subject, createdAt: isoTime(createdAt), updatedAt: isoTime(updatedAt) };
 }
 
+export function draftSummaryOf(email: OutboundEmail) {
+  const to = email.recipients.filter(({ type }) => type === 'To').slice(0, MOST_SHOWN_RECIPIENTS);
+  return {
+    ...draftFieldsOf(email),
+    to: to.map(({ address, displayName }) => ({ address, displayName: displayName ?? '' })),
+  };
+}
+
 export function draftOf(email: OutboundEmail, content: Content): Infer<typeof draftDetail> {
-  return { ...draftSummaryOf(email), ...content, recipients: recipientsOf(email) };
+  return { ...draftFieldsOf(email), ...content, recipients: recipientsOf(email) };
 }
 
 export function attemptOf(of: Reply<MailboxProtocol, 'outboundTimeline'>['attempts'][number]): Infer<typeof attempt> {

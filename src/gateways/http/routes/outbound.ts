@@ -13,10 +13,10 @@ import { contentOf, withRecipients } from './outbound-content.js';
 import {
   addresseesOf,
   enqueue,
+  fieldsOf,
   HELD,
   LIMIT,
   NO_BODY,
-  NO_THREAD,
   NOT_OWN,
   type OutboundSources,
   ownAddress,
@@ -107,7 +107,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         const attachments = await attachmentsOf(sources, principal.accountId, body.attachments);
         if (attachments instanceof Problem) return attachments;
         const addressees = addresseesOf(recipients);
-        const letter = { from, subject, textBody, htmlBody, addressees, attachments, ...NO_THREAD };
+        const letter = { from, subject, textBody, htmlBody, addressees, attachments, ...fieldsOf(body) };
         const outcome = await enqueue(sources, sender, letter, { sendAt: body.sendAt });
         return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome);
       },

@@ -6,6 +6,7 @@ import type { BlobStore } from '../../../store/blobs.js';
 import { contentOf, detailJson } from './email-detail.js';
 import type { EncodedContent, EncodedContents } from './encoded-contents.js';
 import { rangesOf } from './shown-bodies.js';
+import { shownHeader, shownVerdicts } from './shown-header.js';
 
 export interface DetailSources {
   readonly blobs: BlobStore;
@@ -16,7 +17,7 @@ export interface DetailSources {
 
 interface ShownDetail {
   readonly json: string;
-  /** Characters of both bodies. */
+  /** Characters of both bodies and of the header. */
   readonly characters: number;
 }
 
@@ -39,17 +40,31 @@ export async function readDetail(
   index: MessageIndex,
   viewer: Viewer,
 ): Promise<ShownDetail> {
-  const bodies = await decoder.bodies(index, rangesOf(blobs, email.blob), viewer);
-  const text = JSON.stringify(contentOf(email, index, bodies));
-  const content = { text, characters: bodies.text.length + bodies.html.length };
+  const { hasAuthenticationResults } = email;
+  const [bodies, header] = await Promise.all([
+    decoder.bodies(index, rangesOf(blobs, email.blob), viewer),
+    shownHeader(blobs, email.blob, index, { ...(hasAuthenticationResults && { hasAuthenticationResults }) }),
+  ]);
+  const { pairs: headers, verdicts } = header;
+  const isPartial = bodies.partial || header.isCut;
+  const text = JSON.stringify(contentOf(email, index, { bodies, headers, verdicts, isPartial }));
+  const content = { text, characters: bodies.text.length + bodies.html.length + index.root.bodyStart };
   // What there was no time for there may be time for later.
   if (!bodies.partial) contents.keep(viewer.accountId, email, content);
   return shownWith(email, content);
 }
 
-/** Without its bodies, and marked as partial. */
-export function detailWithoutBodies(email: EmailDetail, index: MessageIndex): string {
-  return detailJson(email, JSON.stringify(contentOf(email, index, NO_BODIES)));
+/** Without its bodies and headers, and marked as partial. @throws StoreFault */
+export async function detailWithoutBodies(
+  { blobs }: Pick<DetailSources, 'blobs'>,
+  email: EmailDetail,
+  index: MessageIndex,
+): Promise<string> {
+  const verdicts = await shownVerdicts(blobs, email, index);
+  return detailJson(
+    email,
+    JSON.stringify(contentOf(email, index, { bodies: NO_BODIES, headers: [], verdicts, isPartial: true })),
+  );
 }
 
 function shownWith(email: EmailDetail, { text, characters }: EncodedContent): ShownDetail {

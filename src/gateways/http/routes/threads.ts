@@ -102,7 +102,7 @@ async function detailsOf(emails: readonly EmailDetail[], sources: DetailSources,
     isCut ||= left <= 0;
     const detail = known ?? (left > 0 ? await readDetail(sources, email, index!, viewer) : undefined);
     left -= detail?.characters ?? 0;
-    shown.push(detail?.json ?? detailWithoutBodies(email, index!));
+    shown.push(detail?.json ?? (await detailWithoutBodies(sources, email, index!)));
   }
   return { shown: shown.reverse(), isCut };
 }

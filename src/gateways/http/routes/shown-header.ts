@@ -1,0 +1,55 @@
+// The header of a stored message, as details show it: a bounded part of it, read from the store.
+
+import { NO_VERDICTS, type Verdicts, verdictsOf } from '../../../mail/authentication-results.js';
+import { fieldValue, headerLines } from '../../../mail/header-lines.js';
+import { headerPairs } from '../../../mail/header-pairs.js';
+import type { MessageIndex } from '../../../mail/message-index.js';
+import type { BlobStore } from '../../../store/blobs.js';
+
+/** Octets; nearly every header has fewer. */
+const MOST_OCTETS = 64 * 1024;
+/** The results of our checks stand within these first octets. */
+const RESULTS_OCTETS = 16 * 1024;
+
+interface ShownHeader {
+  readonly pairs: [name: string, value: string][];
+  readonly isCut: boolean;
+  /** What our MX has found; `none` of a message that it has not written the results of its checks into. */
+  readonly verdicts: Verdicts;
+}
+
+/** @throws StoreFault */
+export async function shownHeader(
+  blobs: Pick<BlobStore, 'read'>,
+  blob: string,
+  { root }: MessageIndex,
+  { hasAuthenticationResults = false, most = MOST_OCTETS } = {},
+): Promise<ShownHeader> {
+  const end = Math.min(root.bodyStart, most);
+  const header = end === 0 ? Buffer.alloc(0) : Buffer.from(await blobs.read(blob, 0, end));
+  const isCut = end < root.bodyStart;
+  // A field that is cut is not shown.
+  const whole = isCut ? header.subarray(0, header.lastIndexOf('\n') + 1) : header;
+  const verdicts = hasAuthenticationResults ? verdictsIn(whole) : NO_VERDICTS;
+  const pairs = headerPairs(whole);
+  return { pairs: isCut ? pairs.slice(0, -1) : pairs, isCut, verdicts };
+}
+
+/** @throws StoreFault */
+export async function shownVerdicts(
+  blobs: Pick<BlobStore, 'read'>,
+  {
+    blob,
+    hasAuthenticationResults,
+  }: { readonly blob: string; readonly hasAuthenticationResults?: boolean | undefined },
+  index: MessageIndex,
+): Promise<Verdicts> {
+  if (hasAuthenticationResults !== true) return NO_VERDICTS;
+  return (await shownHeader(blobs, blob, index, { hasAuthenticationResults, most: RESULTS_OCTETS })).verdicts;
+}
+
+/** The first field of that name is ours: no field of the sender stands before our trace fields. */
+function verdictsIn(header: Buffer): Verdicts {
+  const field = headerLines(header).find(({ name }) => name === 'authentication-results');
+  return field === undefined ? NO_VERDICTS : verdictsOf(fieldValue(field));
+}
