@@ -36,7 +36,7 @@ function valueText(value: string): string {
   return `"${short.replace(/[^ -~]/g, '?').replace(/["\\]/g, '\\$&')}"`;
 }
 
-export interface Verdict {
+interface Verdict {
   readonly result: MethodResult['result'];
   /** Lower case; '' when there is none. */
   readonly domain: string;

@@ -1,7 +1,7 @@
 // The fields of a header as names and values for people and programs: unfolded, encoded words as they came. And the fields that a
 // sender may give over REST: an allow-list, so that nobody writes trace fields, recipients or the structure of the message.
 import { fieldValue, type HeaderLine, headerLines } from './header-lines.js';
-import { eightBit } from './mime-index/header-text.js';
+import { eightBit, WordDecoder } from './mime-index/header-text.js';
 
 export type HeaderPair = readonly [name: string, value: string];
 
@@ -14,6 +14,13 @@ const pairOf = (line: HeaderLine): [name: string, value: string] => [
   line.raw.slice(0, line.raw.indexOf(':')).trimEnd(),
   eightBit(fieldValue(line)).trim(),
 ];
+
+/** Those of them that a sender may give, as one gave them: encoded words decoded. `withOwn`: of `X-*` and `List-*` too. */
+export function givenPairs(pairs: readonly HeaderPair[], withOwn: boolean): [name: string, value: string][] {
+  const words = new WordDecoder();
+  const isShown = (name: string) => ALLOWED.test(name) && (withOwn || !/^(?:x|list)-/i.test(name));
+  return pairs.filter(([name]) => isShown(name)).map(([name, value]) => [name, words.text(value)]);
+}
 
 const ALLOWED = /^(?:(?:list|x)-[a-z\d-]{1,60}|references|in-reply-to|auto-submitted|precedence|importance)$/i;
 const REPEATABLE = /^x-/i;

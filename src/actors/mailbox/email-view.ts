@@ -23,8 +23,7 @@ export const emailHead = {
   labels: array(object({ id: string(), name: string(), color: string() })),
 };
 
-export const namedAddress = object({ address: string(), displayName: string() });
-export type NamedAddress = Infer<typeof namedAddress>;
+const namedAddress = object({ address: string(), displayName: string() });
 
 export const emailListItem = object({
   ...emailHead,

@@ -284,8 +284,6 @@ export {
   emailHead,
   emailListItem,
   encodedOnce,
-  type NamedAddress,
-  namedAddress,
 } from './email-view.js';
 export type { Folder } from './folder-operations.js';
 export type { ListQuery, ListState } from './list-operations.js';

@@ -328,6 +328,7 @@ const drafts: readonly Step[] = [
             subject: 'Hi',
             createdAt: body.items[0].createdAt,
             updatedAt: body.items[0].createdAt,
+            to: [{ address: bob.address, displayName: bob.displayName }],
           },
         ],
         totalCount: 2,

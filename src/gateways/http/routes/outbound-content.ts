@@ -4,7 +4,7 @@ import type { OutboundEmail } from '../../../actors/mailbox/outbound/protocol.js
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Reply } from '../../../actors/runtime/protocol.js';
 import type { Viewer } from '../../../decode/decoder.js';
-import { isSenderField } from '../../../mail/header-pairs.js';
+import { givenPairs } from '../../../mail/header-pairs.js';
 import type { IndexedAddress, MessageIndex } from '../../../mail/message-index.js';
 import type { RecipientType } from '../../../mail/outbound-status.js';
 import { LONGEST_DISPLAY_NAME } from '../../../mail/reply.js';
@@ -81,7 +81,7 @@ export async function contentOf(
     attachments: index.attachments.map((part) => attachmentOf(versionOf(id, blob), part)),
     replyTo: index.envelope.replyTo[0]?.address || null,
     // A mail program's fields of its own are not sent.
-    headers: pairs.filter(([name]) => isSenderField(name) && (isComposedHere || !/^(?:x|list)-/i.test(name))),
+    headers: givenPairs(pairs, isComposedHere),
   };
   if (content !== null) return { ...content, ...rest };
   const { text, html, partial } = await decoder.bodies(index, rangesOf(blobs, blob), viewer);
