@@ -6,6 +6,8 @@ import { encodeWords, field, foldText, inertLine, phraseDate } from './report-te
 
 interface ReportedRecipient {
   readonly address: string;
+  /** ORCPT of the sender: an address type, `;` and an address (RFC 3461 §4.2). */
+  readonly orcpt: string | null;
   /** RFC 3463; null when the host gave none. */
   readonly statusCode: string | null;
   /** The reply of the host, or the fault that came instead. */
@@ -18,13 +20,18 @@ interface ReportedRecipient {
 
 /** Times are ms since the epoch. */
 export interface Dsn {
-  /** `failed`: no attempt follows for these recipients. `delayed`: further attempts follow. */
+  /**
+   * `failed`: no attempt follows for these recipients. `delayed`: further attempts follow. `delivered`: they have the message.
+   * `relayed`: a host has the message that sends no notifications.
+   */
   readonly kind: ReportKind;
   /** The host name of the reporting MTA. */
   readonly hostname: string;
   /** A random UUID of the report, in its Message-ID and its boundary: a sender cannot guess the boundary. */
   readonly id: string;
   readonly now: number;
+  /** ENVID of the sender. */
+  readonly envid: string | null;
   readonly email: {
     readonly sender: string;
     readonly subject: string;
@@ -33,6 +40,8 @@ export interface Dsn {
     readonly createdAt: number;
     /** The header of the message, or its start. */
     readonly header: Uint8Array;
+    /** The whole message where the sender wants it back. */
+    readonly content: Uint8Array | null;
   };
   /** The recipients that the report names. */
   readonly recipients: readonly ReportedRecipient[];
@@ -51,28 +60,36 @@ const NAMED_DELIVERED = 20;
 /** The message, with CRLF line ends. */
 export function writeDsn(report: Dsn): Uint8Array {
   const boundary = `report-${report.id.replace(/[^0-9a-z-]/gi, '')}`;
-  const header = originalHeader(report.email.header);
-  const headerIsAscii = isAscii(header);
   const parts = [
     part('text/plain; charset=utf-8', true, humanText(report)),
     part('message/delivery-status', false, statusText(report)),
-    // RFC 6533 §4: a header with non-ASCII text has a type of its own.
-    part(headerIsAscii ? 'text/rfc822-headers' : 'message/global-headers', !headerIsAscii, header),
+    returnedPart(report.email),
   ];
-  const body = parts.map((text) => `--${boundary}${CRLF}${text}`).join('');
-  return Buffer.from(`${messageHeader(report, boundary)}${CRLF}${body}--${boundary}--${CRLF}`);
+  const start = Buffer.from(`--${boundary}${CRLF}`);
+  const body = parts.flatMap((octets) => [start, octets]);
+  const header = Buffer.from(`${messageHeader(report, boundary)}${CRLF}`);
+  return Buffer.concat([header, ...body, Buffer.from(`--${boundary}--${CRLF}`)]);
+}
+
+/** RFC 6533 §4: a message or header with non-ASCII text in its header has a type of its own. */
+function returnedPart({ header: octets, content }: Dsn['email']): Uint8Array {
+  const header = originalHeader(octets);
+  const headerIsAscii = isAscii(header);
+  if (content === null)
+    return part(headerIsAscii ? 'text/rfc822-headers' : 'message/global-headers', !headerIsAscii, header);
+  const isEightBit = content.some((octet) => octet > 127);
+  return part(headerIsAscii ? 'message/rfc822' : 'message/global', isEightBit, content);
 }
 
 function messageHeader({ kind, hostname, id, now, email }: Dsn, boundary: string): string {
   const host = word(hostname);
   const original = messageId(email.messageId);
   const references = [...email.references.map(messageId), original].filter((text) => text !== undefined);
-  const subject = kind === 'failed' ? 'Undelivered' : 'Delayed';
   return [
     field('Return-Path', ['<>']),
     field('From', ['Mail', 'Delivery', 'System', `<mailer-daemon@${host}>`]),
     field('To', [`<${mailbox(email.sender)}>`]),
-    field('Subject', encodeWords(`${subject}: ${inertLine(email.subject) || '(no subject)'}`)),
+    field('Subject', encodeWords(`${TEXTS[kind].subject}: ${inertLine(email.subject) || '(no subject)'}`)),
     field('Date', [phraseDate(now)]),
     field('Message-ID', [`<${word(id)}@${host}>`]),
     ...(original === undefined ? [] : [field('In-Reply-To', [original])]),
@@ -83,21 +100,47 @@ function messageHeader({ kind, hostname, id, now, email }: Dsn, boundary: string
   ].join('');
 }
 
-function part(type: string, isEightBit: boolean, text: string): string {
+function part(type: string, isEightBit: boolean, content: string | Uint8Array): Uint8Array {
   const encoding = isEightBit ? '8bit' : '7bit';
-  return `Content-Type: ${type}${CRLF}Content-Transfer-Encoding: ${encoding}${CRLF}${CRLF}${text}${CRLF}`;
+  const header = `Content-Type: ${type}${CRLF}Content-Transfer-Encoding: ${encoding}${CRLF}${CRLF}`;
+  const octets = typeof content === 'string' ? Buffer.from(content) : content;
+  return Buffer.concat([Buffer.from(header), octets, Buffer.from(CRLF)]);
 }
+
+const TEXTS: Readonly<
+  Record<ReportKind, { readonly subject: string; readonly opening: string; readonly status: string }>
+> = {
+  failed: {
+    subject: 'Undelivered',
+    opening: 'Your message could not be delivered to the recipients below. It is not tried again for them.',
+    status: '5.0.0',
+  },
+  delayed: {
+    subject: 'Delayed',
+    opening: 'Your message has not been delivered to the recipients below yet. It is tried again',
+    status: '4.0.0',
+  },
+  delivered: {
+    subject: 'Delivered',
+    opening: 'Your message was delivered to the recipients below.',
+    status: '2.0.0',
+  },
+  relayed: {
+    subject: 'Relayed',
+    opening:
+      'The mail servers of the recipients below have taken your message. They send no notifications: you will not hear whether it was delivered.',
+    status: '2.0.0',
+  },
+};
 
 function humanText(report: Dsn): string {
   const { kind, hostname, email, recipients, delivered, retriedUntil } = report;
-  const opening =
-    kind === 'failed'
-      ? 'Your message could not be delivered to the recipients below. It is not tried again for them.'
-      : `Your message has not been delivered to the recipients below yet. It is tried again${
-          retriedUntil === null ? '' : ` until ${phraseDate(retriedUntil)}`
-        }; you need not do anything.`;
-  const named = delivered.slice(0, NAMED_DELIVERED).map((address) => `    ${inertLine(address)}`);
-  const unnamed = delivered.length - named.length;
+  const until = retriedUntil === null ? '' : ` until ${phraseDate(retriedUntil)}`;
+  const rest = kind === 'delayed' ? `${until}; you need not do anything.` : '';
+  const opening = `${TEXTS[kind].opening}${rest}`;
+  const others = delivered.filter((address) => !recipients.some((named) => named.address === address));
+  const named = others.slice(0, NAMED_DELIVERED).map((address) => `    ${inertLine(address)}`);
+  const unnamed = others.length - named.length;
   if (unnamed > 0) named.push(`    and ${unnamed} more`);
   const paragraphs = [
     foldText(opening),
@@ -121,12 +164,18 @@ function recipientText({ address, statusCode, text, host }: ReportedRecipient): 
   ].join(CRLF);
 }
 
-function statusText({ kind, hostname, email, recipients, retriedUntil }: Dsn): string {
+function statusText({ kind, hostname, email, envid, recipients, retriedUntil }: Dsn): string {
   const groups = [
-    [field('Reporting-MTA', ['dns;', word(hostname)]), field('Arrival-Date', [phraseDate(email.createdAt)])],
-    ...recipients.map(({ address, statusCode, text, host, attemptedAt }) => {
+    [
+      // RFC 3464 §2.2.1: decoded from xtext.
+      ...(envid === null ? [] : [field('Original-Envelope-Id', ascii(inertLine(envid)).split(' '))]),
+      field('Reporting-MTA', ['dns;', word(hostname)]),
+      field('Arrival-Date', [phraseDate(email.createdAt)]),
+    ],
+    ...recipients.map(({ address, orcpt, statusCode, text, host, attemptedAt }) => {
       const said = ascii(inertLine(text ?? ''));
       return [
+        ...originalRecipient(orcpt),
         field('Final-Recipient', finalRecipient(address)),
         field('Action', [kind]),
         field('Status', [status(kind, statusCode)]),
@@ -140,6 +189,13 @@ function statusText({ kind, hostname, email, recipients, retriedUntil }: Dsn): s
   return groups.map((fields) => fields.join('')).join(CRLF);
 }
 
+/** RFC 3464 §2.3.1. */
+function originalRecipient(orcpt: string | null): readonly string[] {
+  const [, type, address] = /^([!-:<-~]+);(.*)$/su.exec(orcpt ?? '') ?? [];
+  if (type === undefined || address === undefined) return [];
+  return [field('Original-Recipient', [`${type};`, ...ascii(inertLine(address)).split(' ')])];
+}
+
 /** RFC 3464 §2.3.2; non-ASCII addresses as in RFC 6533 §3. */
 function finalRecipient(address: string): readonly string[] {
   const line = inertLine(address);
@@ -150,7 +206,7 @@ function finalRecipient(address: string): readonly string[] {
 
 function status(kind: Dsn['kind'], code: string | null): string {
   if (code !== null && /^[245]\.\d{1,3}\.\d{1,3}$/.test(code)) return code;
-  return kind === 'failed' ? '5.0.0' : '4.0.0';
+  return TEXTS[kind].status;
 }
 
 /** Codes of RFC 3463 in words. */

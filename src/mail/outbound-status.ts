@@ -14,6 +14,9 @@ export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number];
 export const OUTCOMES = ['delivered', 'temporary', 'permanent'] as const;
 export type OutcomeKind = (typeof OUTCOMES)[number];
 
-/** What a delivery status notification says (RFC 3464): the email failed, or it is not delivered yet. */
-export const REPORT_KINDS = ['failed', 'delayed'] as const;
+/**
+ * What a delivery status notification says of its recipients (RFC 3464 §2.3.3): they failed, are not delivered yet, have the
+ * message, or were relayed to a host that sends no notifications.
+ */
+export const REPORT_KINDS = ['failed', 'delayed', 'delivered', 'relayed'] as const;
 export type ReportKind = (typeof REPORT_KINDS)[number];

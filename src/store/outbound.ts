@@ -1,5 +1,6 @@
 // Port: outbound mail as it is stored, and what may be asked of it without its mailbox: the queue of all accounts. Rows are
 // written by the account's mailbox actor alone, in its commits (see mailboxes.ts).
+import type { DsnRequest, RecipientDsnRequest } from '../mail/dsn-request.js';
 import type {
   OutboundStatus,
   OutcomeKind,
@@ -25,6 +26,11 @@ export interface OutboundRecipientRow {
   readonly lastError: string | null;
   /** Its enhanced status code (RFC 3463). */
   readonly statusCode: string | null;
+}
+
+/** `recipients`: by id. */
+export interface OutboundDsn extends DsnRequest {
+  readonly recipients: Readonly<Record<string, RecipientDsnRequest>>;
 }
 
 /** Times are ms since the epoch. */
@@ -61,9 +67,14 @@ export interface OutboundRow {
   readonly lastError: string | null;
   /** While Sending: the delivery under way; `by` is the incarnation of the node that makes it. */
   readonly attempt: { readonly id: string; readonly by: string } | null;
+  /** The notification that its sender is owed first. */
   readonly reportDue: ReportKind | null;
+  /** When that notification is to be given. */
+  readonly reportAt: number | null;
   readonly delayReported: boolean;
-  /** Snapshot of its machine; null for drafts, and for what is sent. */
+  /** What its sender has asked to be told (RFC 3461); null when nothing was asked. */
+  readonly dsn: OutboundDsn | null;
+  /** Snapshot of its machine; null for drafts, and for what is sent and owes no notification. */
   readonly machine: unknown;
   /** In the order in which they were given. */
   readonly recipients: readonly OutboundRecipientRow[];
@@ -167,7 +178,7 @@ export interface OutboundStore {
     limit: number,
     except: readonly string[],
   ): Promise<readonly HeldOutbound[]>;
-  /** What still owes its sender a report, on these shards. */
+  /** What owes its sender a report that is to be given now, on these shards. */
   reportsDue(
     shards: readonly number[],
     limit: number,

@@ -142,7 +142,9 @@ test('kills with 200 emails in flight lose nothing, and repeat only what was und
     const client = new MailboxClient(node, sender.key);
     const failed = own.filter(({ recipients }) => recipients.some(({ address }) => address.startsWith('bad')));
     await until(async () => (await client.inbox()).length >= failed.length);
-    const unknown = (await client.inbox()).length - failed.length;
+    const reports = (await client.inbox()).map(({ subject }) => subject);
+    t.is(new Set(reports).size, reports.length, 'a failure is reported once');
+    const unknown = reports.length - failed.length;
     // Of those whose acknowledgement a kill cut off.
     t.true(unknown >= 0 && unknown <= KILLS.outbound * SENDERS);
     const { totalCount } = await client.get<{ totalCount: number }>('/api/emails/sent');

@@ -4,7 +4,10 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { type RetryPolicy, retryDelay } from '../../src/machines/outbound-email/retry.js';
 import { type Step, step } from '../../src/machines/outbound-email/step.js';
+import { sentSnapshot } from '../../src/machines/outbound-email/stored-snapshot.js';
 import type { Effect, OutboundEmailEvent } from '../../src/machines/outbound-email/types.js';
+import { NEVER, NOTIFY_CONDITIONS, type Notify } from '../../src/mail/dsn-request.js';
+import { REPORT_KINDS, type ReportKind } from '../../src/mail/outbound-status.js';
 import { runs } from '../support/amounts.js';
 
 const HOUR = 3_600_000;
@@ -20,6 +23,7 @@ const move = fc.oneof(
       who: fc.nat(4),
       kind,
       isDoubtful: fc.boolean(),
+      onward: fc.constantFrom('passed' as const, 'relayed' as const, undefined),
       random: fc.double({ min: 0, max: 0.999, noNaN: true }),
     }),
   },
@@ -47,7 +51,15 @@ const move = fc.oneof(
       by: fc.constantFrom('operator' as const, 'sender' as const),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('reported' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('reported' as const),
+      kind: fc.constantFrom(...REPORT_KINDS),
+      who: fc.nat(4),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('bounce' as const), who: fc.nat(4) }) },
 );
 type Move = typeof move extends fc.Arbitrary<infer T> ? T : never;
 
@@ -60,7 +72,12 @@ interface ModelRecipient {
   /** null while it is tried or held, and when it is Pending no more. */
   nextTryAt: number | null;
   doubtfulHost: string | null;
+  owes: { kind: ReportKind; at: number } | null;
 }
+
+const CONDITIONS = { failed: 'FAILURE', delayed: 'DELAY', delivered: 'SUCCESS', relayed: 'SUCCESS' } as const;
+/** Failures of a while share a report. */
+const SHARED_MS = 55_000;
 
 /** The rules in one place, without states that hand anything to each other. */
 class Model {
@@ -71,18 +88,17 @@ class Model {
   retryCount = 0;
   lastError: string | null = null;
   sentAt: number | null = null;
-  reportDue: 'failed' | 'delayed' | null = null;
   delayReported = false;
   effects: Effect[] = [{ type: 'announce', status: 'Queued' }];
-  readonly #hasSender: boolean;
+  readonly #notify: readonly Notify[];
 
   /** `begins`: not of a held one. */
-  constructor(count: number, hasSender: boolean, now: number, heldUntil: number | undefined, begins: boolean) {
-    this.#hasSender = hasSender;
+  constructor(notify: readonly Notify[], now: number, heldUntil: number | undefined, begins: boolean) {
+    this.#notify = notify;
     this.queuedAt = heldUntil ?? now;
     this.heldUntil = heldUntil ?? null;
     if (heldUntil === undefined && !begins) this.effects.push({ type: 'due' });
-    this.recipients = Array.from({ length: count }, () => ({
+    this.recipients = notify.map(() => ({
       status: 'Pending',
       deliveredAt: null,
       lastError: null,
@@ -90,6 +106,7 @@ class Model {
       retryCount: 0,
       nextTryAt: heldUntil === undefined ? now : null,
       doubtfulHost: null,
+      owes: null,
     }));
     if (begins) this.#start(now);
   }
@@ -99,19 +116,29 @@ class Model {
     return times.length === 0 ? null : Math.min(...times);
   }
 
+  /** The one that is to be given first. */
+  get owed(): ModelRecipient['owes'] {
+    const owed = this.recipients.flatMap(({ owes }) => owes ?? []);
+    return owed.find(({ at }) => owed.every((other) => at <= other.at)) ?? null;
+  }
+
   get pending(): ModelRecipient[] {
     return this.recipients.filter(({ status }) => status === 'Pending');
   }
 
   apply(event: OutboundEmailEvent, who: number): void {
     this.effects = [];
-    if (event.type === 'reported') this.reportDue = null;
+    if (event.type === 'reported') {
+      const told = this.recipients[who];
+      if (told?.owes?.kind === event.kind) told.owes = null;
+    }
+    if (event.type === 'bounce') this.#bounce(event, this.recipients[who]);
     const mayStart = (this.status === 'Queued' && this.heldUntil === null) || this.status === 'Sending';
     if (event.type === 'start' && mayStart) this.#start(event.now);
     if (event.type === 'postpone' && this.status === 'Sending') this.#wait(event, this.recipients[who]);
     if (event.type === 'answer' && this.status === 'Sending') this.#answer(event, this.recipients[who]);
     if (event.type === 'end' && this.status === 'Sending') this.#end(event);
-    if (event.type === 'cancel' && this.status === 'Queued') this.#cancel(event.by);
+    if (event.type === 'cancel' && this.status === 'Queued') this.#cancel(event);
     if (event.type === 'retry' && (this.status === 'Queued' || this.status === 'Failed')) this.#retry(event.now);
   }
 
@@ -129,13 +156,15 @@ class Model {
     if (recipient?.status !== 'Pending') return;
     const { now, policy, random } = event;
     if (event.kind === 'delivered') {
-      Object.assign(recipient, { status: 'Delivered', deliveredAt: now, nextTryAt: null });
+      Object.assign(recipient, { status: 'Delivered', deliveredAt: now, nextTryAt: null, owes: null });
+      if (event.onward !== 'passed') this.#owe(recipient, event.onward ?? 'delivered', now + SHARED_MS);
       return;
     }
     Object.assign(recipient, { lastError: event.text, statusCode: event.statusCode });
     this.lastError = event.text;
     if (event.kind === 'permanent' || recipient.retryCount >= policy.maxRetries) {
       Object.assign(recipient, { status: 'Failed', nextTryAt: null });
+      this.#owe(recipient, 'failed', now + SHARED_MS);
       return;
     }
     recipient.doubtfulHost = event.doubtfulHost ?? recipient.doubtfulHost;
@@ -152,12 +181,10 @@ class Model {
 
   #end({ now, random, policy, isInterrupted }: Extract<OutboundEmailEvent, { type: 'end' }>): void {
     if (this.pending.length === 0) {
-      if (this.recipients.some(({ status }) => status === 'Failed')) this.#fail(true);
-      else {
-        this.sentAt = now;
-        this.reportDue = null;
-        this.#become('Sent');
-      }
+      const isFailed = this.recipients.some(({ status }) => status === 'Failed');
+      if (!isFailed) this.sentAt = now;
+      this.#reportAll(now);
+      this.#become(isFailed ? 'Failed' : 'Sent');
       return;
     }
     for (const recipient of this.pending) recipient.nextTryAt ??= now + (isInterrupted ? 0 : delay(policy, 0, random));
@@ -167,38 +194,51 @@ class Model {
   }
 
   #delayed(now: number): void {
-    if (!this.#hasSender || this.delayReported || now - this.queuedAt < 4 * HOUR) return;
+    if (this.delayReported || now - this.queuedAt < 4 * HOUR) return;
     this.delayReported = true;
-    this.reportDue = 'delayed';
-    this.effects.push({ type: 'report', kind: 'delayed' });
+    for (const recipient of this.pending) this.#owe(recipient, 'delayed', now);
+    if (this.owed !== null) this.effects.push({ type: 'report' });
   }
 
-  #fail(isReported: boolean): void {
-    this.reportDue = this.#hasSender && isReported ? 'failed' : null;
-    if (this.reportDue !== null) this.effects.push({ type: 'report', kind: 'failed' });
-    this.#become('Failed');
+  #owe(recipient: ModelRecipient, kind: ReportKind, at: number): void {
+    const notify = this.#notify[this.recipients.indexOf(recipient)] ?? ['FAILURE', 'DELAY'];
+    recipient.owes = notify.includes(CONDITIONS[kind]) ? { kind, at } : null;
   }
 
-  #cancel(by: 'operator' | 'sender'): void {
+  #reportAll(now: number): void {
+    if (this.owed === null) return;
+    for (const { owes } of this.recipients) if (owes !== null) owes.at = now;
+    this.effects.push({ type: 'report' });
+  }
+
+  #bounce({ recipients: [named] }: Extract<OutboundEmailEvent, { type: 'bounce' }>, bounced?: ModelRecipient): void {
+    if (this.status === 'Sent' || this.status === 'Failed') this.#become('Failed');
+    if (bounced?.status !== 'Delivered') return;
+    Object.assign(bounced, { status: 'Failed', lastError: named!.text, statusCode: named!.statusCode, owes: null });
+    this.lastError = named!.text;
+  }
+
+  #cancel({ by, now }: Extract<OutboundEmailEvent, { type: 'cancel' }>): void {
     const text = `Cancelled by the ${by}.`;
     for (const recipient of this.pending) {
-      Object.assign(recipient, { status: 'Failed', nextTryAt: null });
+      Object.assign(recipient, { status: 'Failed', nextTryAt: null, owes: null });
+      if (by === 'operator') this.#owe(recipient, 'failed', now + SHARED_MS);
       if (recipient.lastError === null) Object.assign(recipient, { lastError: text, statusCode: '5.0.0' });
     }
     this.lastError = text;
     this.heldUntil = null;
-    this.#fail(by === 'operator');
+    this.#reportAll(now);
+    this.#become('Failed');
   }
 
   #retry(now: number): void {
     if (this.heldUntil !== null) Object.assign(this, { heldUntil: null, queuedAt: now });
     if (this.status === 'Failed') {
       for (const recipient of this.recipients) {
-        if (recipient.status === 'Failed') Object.assign(recipient, { status: 'Pending', retryCount: 0 });
+        if (recipient.status === 'Failed') Object.assign(recipient, { status: 'Pending', retryCount: 0, owes: null });
       }
       this.retryCount = 0;
       this.queuedAt = now;
-      this.reportDue = null;
       this.#become('Queued');
     }
     for (const recipient of this.pending) recipient.nextTryAt = now;
@@ -210,10 +250,13 @@ function delay({ baseMs, capMs }: RetryPolicy, retryCount: number, random: numbe
   return Math.round(Math.min(capMs, baseMs * 2 ** retryCount) * (0.9 + 0.2 * random));
 }
 
+/** Recipients of whom the sender said nothing. */
+const asked = (...ids: string[]) => ids.map((id) => ({ id, notify: null }));
+
 const byType = (effects: readonly Effect[]) => effects.map((effect) => JSON.stringify(effect)).sort();
 
 function agree(t: ExecutionContext, { recipients, snapshot: _, effects, ...rest }: Step, model: Model): void {
-  const { status, queuedAt, heldUntil, nextRetryAt, retryCount, lastError, sentAt, reportDue, delayReported } = model;
+  const { status, queuedAt, heldUntil, nextRetryAt, retryCount, lastError, sentAt, delayReported } = model;
   t.deepEqual(rest, {
     status,
     queuedAt,
@@ -222,7 +265,8 @@ function agree(t: ExecutionContext, { recipients, snapshot: _, effects, ...rest 
     retryCount,
     lastError,
     sentAt,
-    reportDue,
+    reportDue: model.owed?.kind ?? null,
+    reportAt: model.owed?.at ?? null,
     delayReported,
   });
   t.deepEqual(
@@ -243,6 +287,7 @@ function eventOf(next: Move, now: number): OutboundEmailEvent {
         kind: next.kind,
         text: `${next.kind} at ${now}`,
         statusCode: '4.0.0',
+        ...(next.onward !== undefined && { onward: next.onward }),
         ...(next.isDoubtful && { doubtfulHost: `mx${next.who}.test` }),
         random: next.random,
         policy: POLICY,
@@ -251,19 +296,23 @@ function eventOf(next: Move, now: number): OutboundEmailEvent {
       return { type: 'postpone', now, recipientIds: [`r${next.who}`], random: next.random, policy: POLICY };
     case 'end':
       return { type: 'end', now, random: next.random, policy: POLICY, isInterrupted: next.isInterrupted };
+    case 'cancel':
+      return { ...next, now };
+    case 'reported':
+      return { type: 'reported', kind: next.kind, recipientIds: [`r${next.who}`] };
+    case 'bounce':
+      return { type: 'bounce', recipients: [{ id: `r${next.who}`, text: `bounced at ${now}`, statusCode: '5.1.1' }] };
     case 'retry':
     case 'start':
       return { type: next.type, now };
-    default:
-      return next;
   }
 }
 
 /** Histories that random ones rarely are. */
-const COMMON: [number, boolean, number | undefined, boolean, [Move, number][]][] = (
+const COMMON: [Notify[], number | undefined, boolean, [Move, number][]][] = (
   ['delivered', 'permanent', 'temporary'] as const
 ).flatMap((kind) => {
-  const answer: Move = { type: 'answer', who: 0, kind, random: 0.5, isDoubtful: false };
+  const answer: Move = { type: 'answer', who: 0, kind, random: 0.5, isDoubtful: false, onward: undefined };
   const end: Move = { type: 'end', random: 0.5, isInterrupted: false };
   const moves: [Move, number][] = [
     [{ type: 'start' }, 0],
@@ -271,9 +320,12 @@ const COMMON: [number, boolean, number | undefined, boolean, [Move, number][]][]
     [end, 0],
   ];
   return [
-    [1, true, undefined, false, moves],
-    [1, false, undefined, false, moves],
-    [1, true, undefined, true, moves.slice(1)],
+    [[null], undefined, false, moves],
+    [[[]], undefined, false, moves],
+    [[null], undefined, true, moves.slice(1)],
+    [[['SUCCESS']], undefined, true, moves.slice(1)],
+    [[null, null], undefined, false, moves.map(([next]): [Move, number] => [next, 0])],
+    [[['SUCCESS']], undefined, true, [[{ ...answer, onward: 'relayed' }, 0], ...moves.slice(2)]],
   ];
 });
 
@@ -281,18 +333,17 @@ test('random histories end as the model says, the snapshot stored and read back 
   const reached = new Set<string>();
   fc.assert(
     fc.property(
-      fc.integer({ min: 1, max: 4 }),
-      fc.boolean(),
+      fc.array(fc.option(fc.subarray([...NOTIFY_CONDITIONS])), { minLength: 1, maxLength: 4 }),
       fc.option(fc.integer({ min: 1, max: 8 * HOUR }), { nil: undefined }),
       fc.boolean(),
       fc.array(fc.tuple(move, fc.integer({ min: 0, max: 2 * HOUR })), { maxLength: 40 }),
-      (count, hasSender, hold, beginsAtOnce, moves) => {
+      (notify, hold, beginsAtOnce, moves) => {
         let now = 1_700_000_000_000;
         const heldUntil = hold && now + hold;
         const begins = beginsAtOnce && heldUntil === undefined;
-        const model = new Model(count, hasSender, now, heldUntil, begins);
-        const recipientIds = model.recipients.map((_, i) => `r${i}`);
-        let at = step(null, { type: 'enqueue', now, recipientIds, hasSender, heldUntil, begins });
+        const model = new Model(notify, now, heldUntil, begins);
+        const recipients = notify.map((each, i) => ({ id: `r${i}`, notify: each }));
+        let at = step(null, { type: 'enqueue', now, recipients, heldUntil, begins });
         agree(t, at, model);
         for (const [next, pause] of moves) {
           now += pause;
@@ -306,7 +357,17 @@ test('random histories end as the model says, the snapshot stored and read back 
     ),
     { numRuns: runs(600), examples: COMMON },
   );
-  for (const place of ['Queued null', 'Queued delayed', 'Sending null', 'Sent null', 'Failed failed', 'Failed null'])
+  for (const place of [
+    'Queued null',
+    'Queued delayed',
+    'Sending null',
+    'Sent null',
+    'Failed failed',
+    'Failed null',
+    'Sent delivered',
+    'Sent relayed',
+    'Queued failed',
+  ])
     t.true(reached.has(place), `${place} was reached`);
 });
 
@@ -314,7 +375,7 @@ test('several events in one step are as if each had a step of its own', (t) => {
   fc.assert(
     fc.property(fc.array(move, { maxLength: 12 }), (moves) => {
       const events = moves.map((next, i) => eventOf(next, i * HOUR));
-      const begin = step(null, { type: 'enqueue', now: 0, recipientIds: ['r0', 'r1'], hasSender: true });
+      const begin = step(null, { type: 'enqueue', now: 0, recipients: asked('r0', 'r1') });
       let one = begin;
       const effects: Effect[] = [];
       for (const event of events) {
@@ -330,9 +391,13 @@ test('several events in one step are as if each had a step of its own', (t) => {
 
 test('an email whose delivery begins at once is stored as one that is queued and begun: nodes of all versions work on it', (t) => {
   fc.assert(
-    fc.property(fc.boolean(), fc.array(move, { maxLength: 12 }), (hasSender, moves) => {
+    fc.property(fc.boolean(), fc.array(move, { maxLength: 12 }), (isNever, moves) => {
       const events = moves.map((next, i) => eventOf(next, i * HOUR));
-      const enqueue = { type: 'enqueue', now: 0, recipientIds: ['r0', 'r1'], hasSender } as const;
+      const enqueue = {
+        type: 'enqueue',
+        now: 0,
+        recipients: asked('r0', 'r1').map((each) => (isNever ? { ...each, notify: NEVER } : each)),
+      } as const;
       const { effects, ...once } = step(null, { ...enqueue, begins: true }, ...events);
       const { effects: all, ...twice } = step(null, enqueue, { type: 'start', now: 0 }, ...events);
       t.deepEqual(once, twice);
@@ -358,8 +423,15 @@ test('delays grow by two up to the cap, ten per cent around it', (t) => {
   t.is(retryDelay(POLICY, 0, 0), 54_000);
 });
 
-test('a null sender is told nothing, however late and whatever fails', (t) => {
-  let at = step(null, { type: 'enqueue', now: 0, recipientIds: ['a', 'b'], hasSender: false });
+test('a null sender, and one who said NEVER, is told nothing, however late and whatever fails', (t) => {
+  let at = step(null, {
+    type: 'enqueue',
+    now: 0,
+    recipients: [
+      { id: 'a', notify: NEVER },
+      { id: 'b', notify: NEVER },
+    ],
+  });
   const planned = { random: 0, policy: POLICY };
   for (let now = 5 * HOUR; at.status !== 'Failed'; now += 5 * HOUR) {
     const answer = { type: 'answer', kind: 'temporary', text: 'later', statusCode: '4.0.0', now, ...planned } as const;
@@ -387,7 +459,7 @@ test('each recipient has its own retries, while another one is still tried', (t)
   } as const;
   let at = step(
     null,
-    { type: 'enqueue', now: 0, recipientIds: ['quick', 'slow'], hasSender: true },
+    { type: 'enqueue', now: 0, recipients: asked('quick', 'slow') },
     { type: 'start', now: 0 },
     { ...later, now: 1_000, ...planned },
   );
@@ -407,7 +479,7 @@ test('a recipient whose retries run out fails, and the others go on', (t) => {
   const later = { type: 'answer', recipientId: 'a', kind: 'temporary', text: 'later', statusCode: '4.0.0' } as const;
   let at = step(
     null,
-    { type: 'enqueue', now: 0, recipientIds: ['a', 'b'], hasSender: true },
+    { type: 'enqueue', now: 0, recipients: asked('a', 'b') },
     { type: 'start', now: 0 },
     { ...later, ...planned },
     { type: 'postpone', recipientIds: ['b'], ...planned },
@@ -435,7 +507,7 @@ function older(snapshot: unknown, retryCount: number, nextRetryAt: number | null
 
 test('what a node of the version before has stored goes on as it stands there', (t) => {
   const planned = { now: 500, random: 0.5, policy: POLICY };
-  const begun = step(null, { type: 'enqueue', now: 0, recipientIds: ['a', 'b'], hasSender: true });
+  const begun = step(null, { type: 'enqueue', now: 0, recipients: asked('a', 'b') });
   const tried = step(begun.snapshot, { type: 'start', now: 0 });
   const answer = { type: 'answer', recipientId: 'a', kind: 'temporary', text: 'x', statusCode: '4.0.0' } as const;
   for (const keeps of [false, true]) {
@@ -450,7 +522,7 @@ test('what a node of the version before has stored goes on as it stands there', 
 });
 
 test('what a later version has stored in the snapshot stays there', (t) => {
-  const begun = step(null, { type: 'enqueue', now: 0, recipientIds: ['a'], hasSender: true });
+  const begun = step(null, { type: 'enqueue', now: 0, recipients: asked('a') });
   const stored = JSON.parse(JSON.stringify(begun.snapshot));
   stored.context.later = { kept: 1 };
   stored.children.a.snapshot.context.later = 2;
@@ -459,4 +531,67 @@ test('what a later version has stored in the snapshot stays there', (t) => {
   t.deepEqual(context.later, { kept: 1 });
   t.is(children.a.snapshot.context.later, 2);
   t.false('recipients' in context);
+});
+
+test('a failure is reported while others wait: at most a minute later, those of the while together, each once', (t) => {
+  const planned = { random: 0.5, policy: POLICY };
+  const no = { type: 'answer', kind: 'permanent', text: 'no', statusCode: '5.1.1', ...planned } as const;
+  const later = { ...no, kind: 'temporary', recipientId: 'slow' } as const;
+  let at = step(
+    null,
+    { type: 'enqueue', now: 0, recipients: [...asked('a', 'b', 'c', 'slow'), { id: 'never', notify: NEVER }] },
+    { type: 'start', now: 0 },
+    { ...no, now: 1_000, recipientId: 'a' },
+    { ...no, now: 2_000, recipientId: 'never' },
+    { ...no, now: 40_000, recipientId: 'b' },
+    { ...later, now: 40_000 },
+  );
+  t.like(at, { status: 'Sending', reportDue: 'failed', reportAt: 56_000 });
+  t.is(at.recipients.get('never')!.owes, null);
+  const given = { type: 'reported', kind: 'failed', recipientIds: ['a', 'b'] } as const;
+  at = step(at.snapshot, given);
+  t.like(at, { reportDue: null, reportAt: null });
+  at = step(at.snapshot, { ...no, now: 90_000, recipientId: 'c' });
+  t.like(at, { reportDue: 'failed', reportAt: 145_000 });
+  // Nothing else is waited for.
+  at = step(at.snapshot, { type: 'start', now: 100_000 }, { ...later, kind: 'delivered', now: 100_000 });
+  at = step(at.snapshot, { type: 'end', isInterrupted: false, now: 110_000, ...planned });
+  t.like(at, { status: 'Failed', reportDue: 'failed', reportAt: 110_000 });
+  t.true(at.effects.some(({ type }) => type === 'report'));
+  t.deepEqual(
+    [...at.recipients].filter(([, { owes }]) => owes !== null).map(([id]) => id),
+    ['c'],
+  );
+});
+
+test('an email that was sent becomes Failed by a bounce, and no report of it is owed', (t) => {
+  const delivered = { id: 'a', deliveredAt: 5, lastError: null, statusCode: null };
+  const row = { queuedAt: 1, sentAt: 7, retryCount: 2, lastError: null, delayReported: false };
+  const sent = sentSnapshot({ ...row, recipients: [delivered, { ...delivered, id: 'b' }] });
+  t.like(step(sent), { status: 'Sent', sentAt: 7, retryCount: 2, reportDue: null });
+  const bounce = { type: 'bounce', recipients: [{ id: 'a', text: 'gone', statusCode: '5.1.1' }] } as const;
+  const after = step(sent, bounce);
+  t.like(after, { status: 'Failed', sentAt: 7, lastError: 'gone', reportDue: null });
+  t.deepEqual(after.effects, [{ type: 'announce', status: 'Failed' }]);
+  t.like(after.recipients.get('a'), { status: 'Failed', lastError: 'gone', statusCode: '5.1.1', deliveredAt: 5 });
+  t.is(after.recipients.get('b')!.status, 'Delivered');
+});
+
+test('what a version stored that knew one report an email is owed still', (t) => {
+  const planned = { now: 500, random: 0.5, policy: POLICY };
+  const failed = step(
+    null,
+    { type: 'enqueue', now: 0, recipients: asked('a', 'b') },
+    { type: 'start', now: 0 },
+    { type: 'answer', recipientId: 'a', kind: 'permanent', text: 'no', statusCode: '5.0.0', ...planned },
+  );
+  const stored = JSON.parse(JSON.stringify(failed.snapshot));
+  for (const { snapshot } of Object.values<{ snapshot: { context: object } }>(stored.children)) {
+    Reflect.deleteProperty(snapshot.context, 'owes');
+    Reflect.deleteProperty(snapshot.context, 'notify');
+  }
+  const of = (older: object) => step({ ...stored, context: { ...stored.context, ...older } });
+  t.like(of({ hasSender: true, reportDue: 'failed' }), { reportDue: 'failed', reportAt: 0 });
+  t.is(of({ hasSender: true, reportDue: null }).reportDue, null);
+  t.is(of({ hasSender: false, reportDue: null }).reportDue, null);
 });

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
 import { type Dsn, writeDsn } from '../../src/mail/dsn.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+import { REPORT_KINDS } from '../../src/mail/outbound-status.js';
 import { summarize } from '../../src/mail/summary.js';
 import { runs } from '../support/amounts.js';
 
@@ -17,6 +18,7 @@ const REPORT: Dsn = {
   hostname: 'mx.here.test',
   id: '01890a5d-ac96-774b-bcce-b302099a8057',
   now: AT + 3_600_000,
+  envid: null,
   email: {
     sender: 'ann@here.test',
     subject: 'lunch?',
@@ -24,16 +26,25 @@ const REPORT: Dsn = {
     references: ['<0@there.test>'],
     createdAt: AT,
     header: HEADER,
+    content: null,
   },
   recipients: [
     {
       address: 'bob@there.test',
+      orcpt: null,
       statusCode: '5.1.1',
       text: '550 5.1.1 No such user here',
       host: 'mx1.there.test',
       attemptedAt: AT + 1_000,
     },
-    { address: 'cy@gone.test', statusCode: null, text: 'no answer from any host', host: null, attemptedAt: null },
+    {
+      address: 'cy@gone.test',
+      orcpt: null,
+      statusCode: null,
+      text: 'no answer from any host',
+      host: null,
+      attemptedAt: null,
+    },
   ],
   delivered: ['dee@there.test'],
   retriedUntil: null,
@@ -205,7 +216,8 @@ const hostile = fc.oneof(
 test('whatever others wrote, a report has the fields it has, in lines within the limit', (t) => {
   const field = fc.option(hostile);
   const reports = fc.record({
-    kind: fc.constantFrom('failed' as const, 'delayed' as const),
+    kind: fc.constantFrom(...REPORT_KINDS),
+    envid: field,
     hostname: fc.oneof(fc.constant('mx.here.test'), hostile),
     email: fc.record({
       sender: hostile,
@@ -217,9 +229,17 @@ test('whatever others wrote, a report has the fields it has, in lines within the
         hostile.map((text) => Buffer.from(text)),
         fc.uint8Array({ maxLength: 3_000 }),
       ),
+      content: fc.constant(null),
     }),
     recipients: fc.array(
-      fc.record({ address: hostile, statusCode: field, text: field, host: field, attemptedAt: fc.constant(AT) }),
+      fc.record({
+        address: hostile,
+        orcpt: field,
+        statusCode: field,
+        text: field,
+        host: field,
+        attemptedAt: fc.constant(AT),
+      }),
       { minLength: 1, maxLength: 4 },
     ),
     delivered: fc.array(hostile, { maxLength: 30 }),
@@ -227,8 +247,8 @@ test('whatever others wrote, a report has the fields it has, in lines within the
   const names = ['Return-Path', 'From', 'To', 'Subject', 'Date', 'Message-ID', 'In-Reply-To', 'References'];
   const rest = ['Auto-Submitted', 'MIME-Version', 'Content-Type'];
   fc.assert(
-    fc.property(reports, ({ kind, hostname, email, recipients, delivered }) => {
-      const report: Dsn = { ...REPORT, kind, hostname, email, recipients, delivered, retriedUntil: AT };
+    fc.property(reports, ({ kind, envid, hostname, email, recipients, delivered }) => {
+      const report: Dsn = { ...REPORT, kind, envid, hostname, email, recipients, delivered, retriedUntil: AT };
       const text = textOf(report);
       for (const line of text.split('\r\n')) {
         if (/[\r\n\0]/.test(line)) throw new Error(`bare: ${JSON.stringify(line)}`);
@@ -245,7 +265,9 @@ test('whatever others wrote, a report has the fields it has, in lines within the
       t.is(groups.length, recipients.length + 1);
       for (const group of groups.slice(1)) {
         t.deepEqual(
-          group.map(([name]) => name).filter((name) => !['Remote-MTA', 'Diagnostic-Code'].includes(name)),
+          group
+            .map(([name]) => name)
+            .filter((name) => !['Original-Recipient', 'Remote-MTA', 'Diagnostic-Code'].includes(name)),
           [
             'Final-Recipient',
             'Action',
@@ -254,9 +276,46 @@ test('whatever others wrote, a report has the fields it has, in lines within the
             ...(kind === 'delayed' ? ['Will-Retry-Until'] : []),
           ],
         );
-        t.regex(group[2]![1], /^[245]\.\d{1,3}\.\d{1,3}$/);
+        const codes = group.filter(([name]) => name === 'Status').map(([, value]) => value);
+        t.regex(codes.join(' '), /^[245]\.\d{1,3}\.\d{1,3}$/);
       }
     }),
     { numRuns: runs(300) },
   );
+});
+
+test('a report has what the sender gave to know it by, and the whole message where it is wanted', (t) => {
+  const [bob] = REPORT.recipients;
+  const content = Buffer.from(`${HEADER}Grüße,\r\n-- \r\nAnn\r\n`);
+  const asked = { envid: 'QQ 314', recipients: [{ ...bob!, orcpt: 'rfc822;robert@there.test' }] };
+  const report: Dsn = { ...REPORT, ...asked, email: { ...REPORT.email, content } };
+  const [message, recipient] = fieldsOf(partsOf(report).get('message/delivery-status')!);
+  t.deepEqual(message![0], ['Original-Envelope-Id', 'QQ 314']);
+  t.deepEqual(recipient![0], ['Original-Recipient', 'rfc822; robert@there.test']);
+  t.is(partsOf(report).get('message/rfc822'), content.toString());
+  t.true(textOf(report).includes('Content-Transfer-Encoding: 8bit\r\n\r\nFrom: Ann'));
+});
+
+test('a success says that the message is there, or that nobody will say whether it is', async (t) => {
+  for (const [kind, words] of [
+    ['delivered', /was delivered to the recipients below/],
+    ['relayed', /send no notifications/],
+  ] as const) {
+    const [bob] = REPORT.recipients;
+    const report: Dsn = {
+      ...REPORT,
+      kind,
+      recipients: [{ ...bob!, statusCode: null, text: null }],
+      delivered: [bob!.address],
+    };
+    const [, recipient] = fieldsOf(partsOf(report).get('message/delivery-status')!);
+    t.deepEqual(recipient!.slice(1, 3), [
+      ['Action', kind],
+      ['Status', '2.0.0'],
+    ]);
+    const { text = '', subject } = await simpleParser(Buffer.from(writeDsn(report)));
+    t.regex(text.replaceAll('\n', ' '), words);
+    t.notRegex(text, /It was delivered to:/);
+    t.regex(subject!, new RegExp(`^${kind}`, 'i'));
+  }
 });

@@ -138,14 +138,16 @@ test('reports that are due, what operators ask, and what they see', async (t) =>
   const { outbound, account, mailboxes } = await world(t);
   const { id: accountId, put, commit } = await account();
   const failed = email({ status: 'Failed', nextRetryAt: null, reportDue: 'failed', createdAt: T0 + 3 });
-  const late = email({ reportDue: 'delayed', createdAt: T0 + 2 });
+  const late = email({ reportDue: 'delayed', reportAt: T0, createdAt: T0 + 2 });
+  const later = { reportDue: 'failed', reportAt: Date.now() + 3_600_000, createdAt: T0 } as const;
   const draft = email({ status: 'Draft', blob: null, machine: null, createdAt: T0 + 1, nextRetryAt: null });
-  await put(failed, late, draft);
+  const waiting = email(later);
+  await put(failed, late, draft, waiting);
   t.deepEqual(ids(await outbound.reportsDue(all, 10, [])).sort(), [failed.id, late.id].sort());
   t.deepEqual(ids(await outbound.reportsDue(all, 10, [late.id])), [failed.id]);
   t.deepEqual(
     (await outbound.list(undefined, 10)).map(({ id }) => id),
-    [failed.id, late.id],
+    [failed.id, late.id, waiting.id],
   );
   t.deepEqual(
     (await outbound.list('Draft', 10)).map(({ id }) => id),
@@ -173,7 +175,7 @@ test('reports that are due, what operators ask, and what they see', async (t) =>
     [...counts],
     [
       ['Draft', 0],
-      ['Queued', 1],
+      ['Queued', 2],
       ['Failed', 1],
     ],
   );

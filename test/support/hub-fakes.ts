@@ -274,6 +274,8 @@ const OUTBOUND: LoggedOutbound = {
   lastError: null,
   attempt: null,
   reportDue: null,
+  reportAt: null,
+  dsn: null,
   delayReported: false,
 };
 

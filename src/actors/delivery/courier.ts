@@ -1,5 +1,6 @@
 // Port: delivery of a message to the recipients of one domain, and the outcome for each. The scheduler decides when a task runs
 // and when it may connect; a courier makes one attempt, over as many hosts as it takes, within bounded time.
+import type { DsnRequest, RecipientDsnRequest } from '../../mail/dsn-request.js';
 import type { DeliveryAttempt } from '../../store/outbound.js';
 
 export interface DeliveryTask {
@@ -14,7 +15,10 @@ export interface DeliveryTask {
     readonly address: string;
     /** The host that may have taken the message in an earlier attempt: the hosts after it are tried first. */
     readonly doubtfulHost?: string | null | undefined;
+    readonly dsn?: RecipientDsnRequest | undefined;
   }[];
+  /** What the sender asks to be told; absent or null when nothing was asked. */
+  readonly dsn?: DsnRequest | null | undefined;
   readonly blob: string;
   /** Octets of the blob. */
   readonly size: number;
@@ -54,6 +58,8 @@ export type RecipientOutcome =
       readonly kind: 'delivered';
       /** The mailbox of this store that gets the message with the sender's commit. Absent when a remote host took it. */
       readonly handedTo?: string;
+      /** How a remote host took it: with the request for reports, or without, because it does not know DSN (RFC 3461 §5.2). */
+      readonly onward?: 'passed' | 'relayed';
     })
   | (Answer & {
       readonly kind: 'temporary';

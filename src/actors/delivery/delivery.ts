@@ -232,7 +232,7 @@ export class Delivery {
 
   /** Undefined when the courier was not asked. */
   async #askCourier(
-    { blob, size, sender }: StartedDelivery,
+    { blob, size, sender, dsn }: StartedDelivery,
     { domain, recipients, turn }: DomainDelivery,
   ): Promise<DeliveryReport | undefined> {
     const { courier, meter } = this.#ports;
@@ -245,7 +245,7 @@ export class Delivery {
     const began = performance.now();
     const connect: DeliveryTask['connect'] = (host, ended) => turn.connect(host, ended);
     const report = await courier
-      .deliver({ accountId, outboundId, sender, domain, recipients, blob, size, signal, connect })
+      .deliver({ accountId, outboundId, sender, domain, recipients, blob, size, dsn, signal, connect })
       .catch((error: unknown) => this.#failed(error, recipients));
     const kinds = report.outcomes.map(({ kind }) => kind);
     if (kinds.length > 0) meter.attempted(kinds, performance.now() - began);

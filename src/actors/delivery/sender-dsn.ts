@@ -30,6 +30,8 @@ type Material = Reply<DeliveryProtocol, 'reportMaterial'>;
 
 /** Of the header of the message: what a notification repeats. */
 const HEADER_OCTETS = 64 * 1024;
+/** A message that is larger comes back as its header alone, whatever RET says (RFC 3461 §4.3 allows that). */
+const RETURNED_OCTETS = 1024 * 1024;
 
 export class SenderNotifications {
   readonly #options: SenderNotificationsOptions;
@@ -76,40 +78,52 @@ export class SenderNotifications {
     const { mailboxes, blobs, log, meter = NO_DELIVERY_METER } = this.#options;
     const mailbox = mailboxes.of(accountId);
     try {
-      const { reply: material } = await mailbox.ask('reportMaterial', { outboundId });
-      const kind = material?.kind;
-      if (material === undefined || kind === undefined || kind === null) return;
-      const content = material.email.sender === '' ? undefined : blobOf(await this.#compose(kind, material));
-      if (content !== undefined) await blobs.put(content);
-      const report = content && { blob: content.hash, summary: summaryOf(content.index) };
-      const { reply, refusal } = await mailbox.ask('giveReport', { outboundId, kind, report: report ?? null });
-      // Another node has given it.
-      if (refusal !== undefined) return;
-      if (report !== undefined) meter.reported(kind);
-      log.info({ accountId, outboundId, kind, emailId: reply.emailId }, 'the sender is notified');
+      for (let isMoreDue = true; isMoreDue; ) {
+        const { reply: material } = await mailbox.ask('reportMaterial', { outboundId });
+        const kind = material?.kind;
+        if (material === undefined || kind === undefined || kind === null) return;
+        const { recipientIds } = material;
+        const content = blobOf(await this.#compose(kind, material));
+        await blobs.put(content);
+        const report = { blob: content.hash, summary: summaryOf(content.index) };
+        const { reply, refusal } = await mailbox.ask('giveReport', { outboundId, kind, recipientIds, report });
+        // Another node has given it.
+        if (refusal !== undefined) return;
+        isMoreDue = reply.isMoreDue;
+        meter.reported(kind);
+        log.info({ accountId, outboundId, kind, emailId: reply.emailId }, 'the sender is notified');
+      }
     } catch (error) {
       if (error instanceof ActorFault && error.code === 'no-such-account') return;
       throw error;
     }
   }
 
-  async #compose(kind: ReportKind, { email, attempts }: Material): Promise<Uint8Array> {
+  async #compose(kind: ReportKind, { email, recipientIds, dsn, attempts }: Material): Promise<Uint8Array> {
     const { hostname, retry, newId } = this.#options;
-    const { recipients, nextRetryAt, retryCount } = email;
-    const status = kind === 'failed' ? 'Failed' : 'Pending';
+    const { recipients, nextRetryAt, retryCount, blob, size } = email;
+    const isWhole = kind === 'failed' && dsn?.ret === 'FULL' && size <= RETURNED_OCTETS;
     return writeDsn({
       kind,
       hostname,
       id: newId(),
       now: clock.now(),
-      email: { ...email, header: await this.#headerOf(email.blob) },
+      envid: dsn?.envid ?? null,
+      email: {
+        ...email,
+        header: await this.#headerOf(blob),
+        content: isWhole ? await this.#contentOf(blob, size) : null,
+      },
       recipients: recipients
-        .filter((recipient) => recipient.status === status)
+        .filter(({ id }) => recipientIds.includes(id))
         .map(({ id, address, statusCode, lastError }) => {
           const last = attempts.findLast((attempt) => attempt.recipients.some((tried) => tried.id === id));
-          return { address, statusCode, text: lastError, host: last?.host ?? null, attemptedAt: last?.at ?? null };
+          const orcpt = dsn?.recipients[id]?.orcpt ?? null;
+          const isSuccess = kind === 'delivered' || kind === 'relayed';
+          const said = isSuccess ? { statusCode: null, text: null } : { statusCode, text: lastError };
+          return { address, orcpt, ...said, host: last?.host ?? null, attemptedAt: last?.at ?? null };
         }),
-      delivered: recipients.filter((recipient) => recipient.status === 'Delivered').map(({ address }) => address),
+      delivered: recipients.filter(({ status }) => status === 'Delivered').map(({ address }) => address),
       retriedUntil: nextRetryAt === null ? null : lastRetryAt(nextRetryAt, retryCount, retry),
     });
   }
@@ -120,6 +134,13 @@ export class SenderNotifications {
     // A notification without the header is better than none.
     if (blob === null || index === undefined) return new Uint8Array(0);
     return blobs.read(blob, 0, Math.min(index.root.bodyStart, HEADER_OCTETS));
+  }
+
+  /** null when the message is not there. */
+  async #contentOf(blob: string | null, size: number): Promise<Uint8Array | null> {
+    const { blobs } = this.#options;
+    if (blob === null || (await blobs.index(blob)) === undefined) return null;
+    return blobs.read(blob, 0, size);
   }
 }
 

@@ -15,15 +15,15 @@ import type { Effect, MachineContext, MachineEvent, OutboundEmailEvent } from '.
 const DELAY_NOTICE_MS = 4 * 3_600_000;
 
 const CANCELLED = {
-  operator: { type: 'abandoned', text: 'Cancelled by the operator.', statusCode: '5.0.0' },
-  sender: { type: 'abandoned', text: 'Cancelled by the sender.', statusCode: '5.0.0' },
+  operator: { type: 'abandoned', text: 'Cancelled by the operator.', statusCode: '5.0.0', isKnown: false },
+  sender: { type: 'abandoned', text: 'Cancelled by the sender.', statusCode: '5.0.0', isKnown: true },
 } as const;
 
 type EventOf<T extends OutboundEmailEvent['type']> = Extract<OutboundEmailEvent, { type: T }>;
 
-function recipientEvent({ kind, now, random, policy, text, statusCode, doubtfulHost }: EventOf<'answer'>) {
-  if (kind === 'delivered') return { type: 'delivered', now } as const;
-  if (kind === 'permanent') return { type: 'refused', text, statusCode } as const;
+function recipientEvent({ kind, now, random, policy, text, statusCode, doubtfulHost, onward }: EventOf<'answer'>) {
+  if (kind === 'delivered') return { type: 'delivered', now, onward } as const;
+  if (kind === 'permanent') return { type: 'refused', text, statusCode, now } as const;
   return { type: 'deferred', text, statusCode, now, random, policy, doubtfulHost } as const;
 }
 
@@ -34,6 +34,8 @@ const pendingOf = (recipients: Recipients) => [...recipients].filter(([, { value
 /** Recipients whose attempts are under way. */
 const triedOf = (recipients: Recipients) =>
   pendingOf(recipients).filter(([, { context }]) => context.nextTryAt === null);
+
+const isOwing = (recipients: Recipients) => [...recipients.values()].some(({ context }) => context.owes !== null);
 
 /** Has some of the recipients take an event; returns what they report. */
 function tell(
@@ -57,12 +59,11 @@ export const outboundEmail = setup({
     toBeHeld: (_, { heldUntil }: EventOf<'enqueue'>) => heldUntil !== undefined,
     begins: (_, { begins }: EventOf<'enqueue'>) => begins === true,
     released: ({ context }) => context.heldUntil === null,
-    bySender: (_, { by }: EventOf<'cancel'>) => by === 'sender',
   },
   actions: {
-    addRecipients({ context: { recipients } }, { recipientIds, now, heldUntil, begins }: EventOf<'enqueue'>) {
+    addRecipients({ context: { recipients } }, { recipients: added, now, heldUntil, begins }: EventOf<'enqueue'>) {
       const nextTryAt = heldUntil === undefined && begins !== true ? now : null;
-      for (const id of recipientIds) recipients.set(id, pendingRecipient(nextTryAt));
+      for (const { id, notify } of added) recipients.set(id, pendingRecipient(nextTryAt, notify));
     },
     tryDue({ context: { recipients } }, { now }: EventOf<'start'>) {
       const due = pendingOf(recipients).filter(
@@ -89,16 +90,23 @@ export const outboundEmail = setup({
     makeDue({ context: { recipients } }, { now }: { now: number }) {
       tell(recipients, pendingOf(recipients), { type: 'due', now });
     },
-    abandonPending: enqueueActions(({ enqueue, context: { recipients } }, { by }: EventOf<'cancel'>) => {
-      for (const result of tell(recipients, pendingOf(recipients), CANCELLED[by])) enqueue.raise(result);
+    abandonPending: enqueueActions(({ enqueue, context: { recipients } }, { by, now }: EventOf<'cancel'>) => {
+      for (const result of tell(recipients, pendingOf(recipients), { ...CANCELLED[by], now })) enqueue.raise(result);
+    }),
+    failBounced: enqueueActions(({ enqueue, context: { recipients } }, event: EventOf<'bounce'>) => {
+      for (const { id, text, statusCode } of event.recipients) {
+        const recipient = recipients.get(id);
+        if (recipient?.value !== 'Delivered') continue;
+        for (const result of tell(recipients, [[id, recipient]], { type: 'bounced', text, statusCode }))
+          enqueue.raise(result);
+      }
     }),
     reviveFailed: enqueueActions(({ enqueue, context: { recipients } }, { now }: EventOf<'retry'>) => {
       const failed = [...recipients].filter(([, { value }]) => value === 'Failed');
       for (const result of tell(recipients, failed, { type: 'revived', now })) enqueue.raise(result);
     }),
-    noteQueued: assign((_, { now, recipientIds, hasSender, heldUntil }: EventOf<'enqueue'>) => ({
-      pending: recipientIds.length,
-      hasSender,
+    noteQueued: assign((_, { now, recipients, heldUntil }: EventOf<'enqueue'>) => ({
+      pending: recipients.length,
       queuedAt: heldUntil ?? now,
       heldUntil: heldUntil ?? null,
     })),
@@ -106,26 +114,34 @@ export const outboundEmail = setup({
       context.heldUntil === null ? {} : { heldUntil: null, queuedAt: now },
     ),
     forgetHold: assign({ heldUntil: null }),
-    beginAnew: assign((_, { now }: EventOf<'retry'>) => ({ queuedAt: now, retryCount: 0, reportDue: null })),
+    beginAnew: assign((_, { now }: EventOf<'retry'>) => ({ queuedAt: now, retryCount: 0 })),
     notifyDue: emit({ type: 'due' }),
     reportDelay: enqueueActions(({ enqueue, context }, { now }: { now: number }) => {
-      const { hasSender, delayReported, queuedAt } = context;
-      if (!hasSender || delayReported || now - (queuedAt ?? now) < DELAY_NOTICE_MS) return;
-      enqueue.assign({ reportDue: 'delayed', delayReported: true });
-      enqueue.emit({ type: 'report', kind: 'delayed' });
+      const { delayReported, queuedAt, recipients } = context;
+      if (delayReported || now - (queuedAt ?? now) < DELAY_NOTICE_MS) return;
+      tell(recipients, pendingOf(recipients), { type: 'late', now });
+      enqueue.assign({ delayReported: true });
+      if (isOwing(recipients)) enqueue.emit({ type: 'report' });
     }),
-    reportFailure: enqueueActions(({ enqueue, context }) => {
-      enqueue.assign({ reportDue: context.hasSender ? 'failed' : null });
-      if (context.hasSender) enqueue.emit({ type: 'report', kind: 'failed' });
+    reportAll: enqueueActions(({ enqueue, context: { recipients } }, { now }: { now: number }) => {
+      if (!isOwing(recipients)) return;
+      tell(recipients, [...recipients], { type: 'settled', now });
+      enqueue.emit({ type: 'report' });
     }),
-    forgetReport: assign({ reportDue: null }),
-    noteSent: assign((_, { now }: { now: number }) => ({ sentAt: now, reportDue: null })),
+    noteReported({ context: { recipients } }, { kind, recipientIds }: EventOf<'reported'>) {
+      const told = [...recipients].filter(
+        ([id, { context }]) => context.owes?.kind === kind && recipientIds.includes(id),
+      );
+      tell(recipients, told, { type: 'told' });
+    },
+    noteSent: assign((_, { now }: { now: number }) => ({ sentAt: now })),
     announceQueued: emit({ type: 'announce', status: 'Queued' }),
     announceSending: emit({ type: 'announce', status: 'Sending' }),
     announceSent: emit({ type: 'announce', status: 'Sent' }),
     announceFailed: emit({ type: 'announce', status: 'Failed' }),
     countDelivered: assign(({ context }) => ({ pending: context.pending - 1 })),
     countFailed: assign(({ context }) => ({ pending: context.pending - 1, failed: context.failed + 1 })),
+    countBounced: assign(({ context }) => ({ failed: context.failed + 1 })),
     countRevived: assign(({ context }) => ({ pending: context.pending + 1, failed: context.failed - 1 })),
     keepError: assign((_, { text }: { text: string }) => ({ lastError: text })),
     countRetry: assign(({ context }, { retryCount }: { retryCount: number }) => ({
@@ -137,13 +153,11 @@ export const outboundEmail = setup({
   context: {
     pending: 0,
     failed: 0,
-    hasSender: false,
     queuedAt: null,
     heldUntil: null,
     retryCount: 0,
     lastError: null,
     sentAt: null,
-    reportDue: null,
     delayReported: false,
     recipients: new Map(),
   },
@@ -159,8 +173,9 @@ export const outboundEmail = setup({
       ],
     },
     recipientFailed: { actions: ['countFailed', { type: 'keepError', params: ({ event }) => event }] },
+    recipientBounced: { actions: ['countBounced', { type: 'keepError', params: ({ event }) => event }] },
     recipientRevived: { actions: 'countRevived' },
-    reported: { actions: 'forgetReport' },
+    reported: { actions: { type: 'noteReported', params: ({ event }) => event } },
   },
   states: {
     Draft: {
@@ -204,6 +219,7 @@ export const outboundEmail = setup({
           target: 'Sending',
           actions: { type: 'tryDue', params: ({ event }) => event },
         },
+        bounce: { actions: { type: 'failBounced', params: ({ event }) => event } },
         retry: {
           actions: [
             { type: 'makeDue', params: ({ event }) => event },
@@ -211,17 +227,14 @@ export const outboundEmail = setup({
             'notifyDue',
           ],
         },
-        cancel: [
-          {
-            guard: { type: 'bySender', params: ({ event }) => event },
-            target: 'Failed',
-            actions: [{ type: 'abandonPending', params: ({ event }) => event }, 'forgetHold', 'forgetReport'],
-          },
-          {
-            target: 'Failed',
-            actions: [{ type: 'abandonPending', params: ({ event }) => event }, 'forgetHold', 'reportFailure'],
-          },
-        ],
+        cancel: {
+          target: 'Failed',
+          actions: [
+            { type: 'abandonPending', params: ({ event }) => event },
+            'forgetHold',
+            { type: 'reportAll', params: ({ event }) => event },
+          ],
+        },
       },
     },
     // As long as attempts are under way for some recipient; others wait for their next one meanwhile, and get it.
@@ -231,13 +244,21 @@ export const outboundEmail = setup({
         start: { actions: { type: 'tryDue', params: ({ event }) => event } },
         answer: { actions: { type: 'passOn', params: ({ event }) => event } },
         postpone: { actions: { type: 'postpone', params: ({ event }) => event } },
+        bounce: { actions: { type: 'failBounced', params: ({ event }) => event } },
         end: [
           {
             guard: 'allDelivered',
             target: 'Sent',
-            actions: { type: 'noteSent', params: ({ event }) => event },
+            actions: [
+              { type: 'noteSent', params: ({ event }) => event },
+              { type: 'reportAll', params: ({ event }) => event },
+            ],
           },
-          { guard: 'nonePending', target: 'Failed', actions: 'reportFailure' },
+          {
+            guard: 'nonePending',
+            target: 'Failed',
+            actions: { type: 'reportAll', params: ({ event }) => event },
+          },
           {
             guard: { type: 'interrupted', params: ({ event }) => event },
             target: 'Queued',
@@ -257,10 +278,21 @@ export const outboundEmail = setup({
         ],
       },
     },
-    Sent: { entry: 'announceSent' },
+    Sent: {
+      entry: 'announceSent',
+      on: {
+        bounce: { target: 'Failed', actions: { type: 'failBounced', params: ({ event }) => event } },
+      },
+    },
     Failed: {
       entry: 'announceFailed',
       on: {
+        // Clients hear of each recipient that fails.
+        bounce: {
+          target: 'Failed',
+          reenter: true,
+          actions: { type: 'failBounced', params: ({ event }) => event },
+        },
         retry: {
           target: 'Queued',
           actions: [

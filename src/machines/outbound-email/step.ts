@@ -1,6 +1,6 @@
 // One step of an outbound email: its stored snapshot and what happened, to the snapshot to be stored and what that means.
 // Pure: effects are handed out for after the commit.
-import type { OutboundStatus, RecipientStatus } from '../../mail/outbound-status.js';
+import type { OutboundStatus, RecipientStatus, ReportKind } from '../../mail/outbound-status.js';
 import { transitionsOf } from '../transitions.js';
 import { outboundEmail } from './machine.js';
 import { firstDue, revived, type StoredSnapshot, stored } from './stored-snapshot.js';
@@ -17,14 +17,19 @@ interface RecipientState {
   readonly nextTryAt: number | null;
   /** The host that may have taken the message. */
   readonly doubtfulHost: string | null;
+  /** What the sender is still to be told of this recipient, and from when on. */
+  readonly owes: { readonly kind: ReportKind; readonly at: number } | null;
 }
 
-export interface Step extends Omit<OutboundEmailContext, 'pending' | 'failed' | 'hasSender'> {
+export interface Step extends Omit<OutboundEmailContext, 'pending' | 'failed'> {
   /** Plain JSON. */
   readonly snapshot: unknown;
   readonly status: OutboundStatus;
   /** When the first of the recipients that wait is due; null when none waits. */
   readonly nextRetryAt: number | null;
+  /** The notification that the sender is owed first, and when it is to be given. */
+  readonly reportDue: ReportKind | null;
+  readonly reportAt: number | null;
   /** By id. */
   readonly recipients: ReadonlyMap<string, RecipientState>;
   readonly effects: readonly Effect[];
@@ -40,8 +45,10 @@ export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]
   const { context } = email;
   const recipients = new Map<string, RecipientState>();
   for (const [id, recipient] of context.recipients) {
-    recipients.set(id, { status: recipient.value, ...recipient.context });
+    const { notify: _notify, ...state } = recipient.context;
+    recipients.set(id, { status: recipient.value, ...state });
   }
+  const owed = firstOwed(recipients.values());
   const nextRetryAt = firstDue(recipients.values());
   return {
     snapshot: stored(email, nextRetryAt),
@@ -51,10 +58,18 @@ export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]
     retryCount: context.retryCount,
     lastError: context.lastError,
     sentAt: context.sentAt,
-    reportDue: context.reportDue,
+    reportDue: owed?.kind ?? null,
+    reportAt: owed?.at ?? null,
     delayReported: context.delayReported,
     nextRetryAt,
     recipients,
     effects,
   };
+}
+
+function firstOwed(recipients: Iterable<RecipientState>): RecipientState['owes'] {
+  let first: RecipientState['owes'] = null;
+  for (const { owes } of recipients)
+    if (owes !== null && owes.at < (first?.at ?? Number.POSITIVE_INFINITY)) first = owes;
+  return first;
 }

@@ -3,16 +3,18 @@
 // recipients. Nodes of all versions work on the same emails during an upgrade, so the snapshot carries both, and the older one
 // counts when it was written last.
 import type { SnapshotFrom } from 'xstate';
-import { type RecipientMachine, revivedRecipient } from '../outbound-recipient/machine.js';
+import { NEVER } from '../../mail/dsn-request.js';
+import { deliveredRecipient, type RecipientMachine, revivedRecipient } from '../outbound-recipient/machine.js';
 import { statesOf } from '../transitions.js';
 import { outboundEmail } from './machine.js';
+import type { OutboundEmailContext } from './types.js';
 
 type Email = SnapshotFrom<typeof outboundEmail>;
 
 interface StoredRecipient {
   readonly snapshot: {
     readonly value: string;
-    readonly context: { readonly retryCount?: number; readonly nextTryAt?: number | null };
+    readonly context: { readonly retryCount?: number; readonly nextTryAt?: number | null; readonly owes?: unknown };
   };
 }
 
@@ -27,6 +29,9 @@ export interface StoredSnapshot {
     readonly nextRetryAt: number | null;
     /** Versions that hold no email leave it out, and leave it as it is when they make the email due. */
     readonly heldUntil?: number | null;
+    /** Of versions that knew one report an email: recipients do not have what they owe then. */
+    readonly hasSender?: boolean;
+    readonly reportDue?: string | null;
   };
   readonly children: Readonly<Record<string, StoredRecipient>>;
 }
@@ -67,10 +72,33 @@ export function revived(snapshot: StoredSnapshot | null): Email {
   if (snapshot === null) return stateOf('Draft', { ...DRAFT, recipients });
   const { value, context, children } = readable(snapshot);
   for (const [id, { snapshot: recipient }] of Object.entries(children)) {
-    recipients.set(id, revivedRecipient(recipient as Pick<RecipientMachine, 'value' | 'context'>));
+    const known = 'owes' in recipient.context ? {} : olderReport(recipient.value, context);
+    const { value: at, context: own } = recipient as Pick<RecipientMachine, 'value' | 'context'>;
+    recipients.set(id, revivedRecipient({ value: at, context: { ...own, ...known } }));
   }
   const { nextRetryAt: _nextRetryAt, ...own } = context;
   return stateOf(value as Email['value'], { ...DRAFT, ...own, recipients } as Email['context']);
+}
+
+function olderReport(value: string, { hasSender, reportDue }: StoredSnapshot['context']) {
+  if (hasSender === false) return { notify: NEVER, owes: null };
+  const isFailed = value === 'Failed' && reportDue === 'failed';
+  const isLate = value === 'Pending' && reportDue === 'delayed';
+  const kind = isFailed ? ('failed' as const) : isLate ? ('delayed' as const) : undefined;
+  return { notify: null, owes: kind === undefined ? null : { kind, at: 0 } };
+}
+
+/** Of an email that is sent, whose snapshot is not stored. */
+export function sentSnapshot({
+  recipients: rows,
+  ...row
+}: Pick<OutboundEmailContext, 'queuedAt' | 'sentAt' | 'retryCount' | 'lastError' | 'delayReported'> & {
+  readonly recipients: readonly ({ readonly id: string } & Parameters<typeof deliveredRecipient>[0])[];
+}): unknown {
+  const recipients = new Map(rows.map((each) => [each.id, deliveredRecipient(each)]));
+  const { queuedAt, sentAt, retryCount, lastError, delayReported } = row;
+  const own = { queuedAt, sentAt, retryCount, lastError, delayReported };
+  return stored(stateOf('Sent', { ...DRAFT, ...own, recipients }), null);
 }
 
 /** As this version reads it. */

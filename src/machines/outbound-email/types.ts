@@ -1,15 +1,14 @@
 // Events, context and effects of the machine of an outbound email. Times are ms since the epoch; clock and random numbers come
 // from the caller.
+import type { Notify } from '../../mail/dsn-request.js';
 import type { OutboundStatus, OutcomeKind, ReportKind } from '../../mail/outbound-status.js';
-import type { RecipientMachine, RecipientResult } from '../outbound-recipient/machine.js';
+import type { Onward, RecipientMachine, RecipientResult } from '../outbound-recipient/machine.js';
 import type { RetryPolicy } from './retry.js';
 
 export interface OutboundEmailContext {
   /** How many recipients are Pending and how many Failed; the rest are Delivered. */
   readonly pending: number;
   readonly failed: number;
-  /** False for the null sender, which is never notified (RFC 5321 §4.5.5). */
-  readonly hasSender: boolean;
   /** When it became due first; of a failed one that is tried anew, when that began. */
   readonly queuedAt: number | null;
   /** While it is held: until when. */
@@ -18,9 +17,7 @@ export interface OutboundEmailContext {
   readonly retryCount: number;
   readonly lastError: string | null;
   readonly sentAt: number | null;
-  /** The notification that the sender is still owed. */
-  readonly reportDue: ReportKind | null;
-  /** The notification of a delay was given, or is due. */
+  /** Notifications of a delay were given, or are due. */
   readonly delayReported: boolean;
 }
 
@@ -40,8 +37,8 @@ export type OutboundEmailEvent =
   | {
       readonly type: 'enqueue';
       readonly now: number;
-      readonly recipientIds: readonly string[];
-      readonly hasSender: boolean;
+      /** `notify`: what the sender wants to be told of the recipient; never anything for the null sender (RFC 5321 §4.5.5). */
+      readonly recipients: readonly { readonly id: string; readonly notify: Notify }[];
       /** No recipient is due before `retry`, which is expected at this time. */
       readonly heldUntil?: number | undefined;
       /** Attempts begin at once for all recipients. */
@@ -57,6 +54,7 @@ export type OutboundEmailEvent =
       readonly text: string;
       readonly statusCode: string;
       readonly doubtfulHost?: string;
+      readonly onward?: Onward | undefined;
     } & Planned)
   /** There was no attempt for them: no connection was free. */
   | ({ readonly type: 'postpone'; readonly recipientIds: readonly string[] } & Planned)
@@ -68,9 +66,14 @@ export type OutboundEmailEvent =
   /** Who waits or has failed is due now. A held email is released. */
   | { readonly type: 'retry'; readonly now: number }
   /** Senders who cancel get no notification of it. */
-  | { readonly type: 'cancel'; readonly by: 'operator' | 'sender' }
-  /** The notification that was due has been given, or is not to be. */
-  | { readonly type: 'reported' };
+  | { readonly type: 'cancel'; readonly by: 'operator' | 'sender'; readonly now: number }
+  /** Delivered recipients whose hosts report that they could not deliver. */
+  | {
+      readonly type: 'bounce';
+      readonly recipients: readonly { readonly id: string; readonly text: string; readonly statusCode: string }[];
+    }
+  /** A notification that was due has been given for these recipients. */
+  | { readonly type: 'reported'; readonly kind: ReportKind; readonly recipientIds: readonly string[] };
 
 export type MachineEvent = OutboundEmailEvent | RecipientResult;
 
@@ -79,4 +82,5 @@ export type Effect =
   | { readonly type: 'announce'; readonly status: Exclude<OutboundStatus, 'Draft'> }
   /** A delivery is due now. */
   | { readonly type: 'due' }
-  | { readonly type: 'report'; readonly kind: ReportKind };
+  /** A notification of the sender may be due now. */
+  | { readonly type: 'report' };

@@ -1,7 +1,10 @@
 // One recipient of an outbound email: Pending until it is Delivered or Failed. The email's machine passes replies on to it and
 // gets the results that it emits. Every recipient has its own retries, so that a slow domain delays no other domain.
-// Delivered is final: nothing is delivered twice.
+// Nothing is delivered twice: a bounce makes a Delivered recipient Failed, and only the sender has it tried again. The recipient
+// also knows what its sender is still owed: one report of it, which says several things at most one after the other.
 import { assign, emit, type SnapshotFrom, setup } from 'xstate';
+import { type Notify, wantsReport } from '../../mail/dsn-request.js';
+import type { ReportKind } from '../../mail/outbound-status.js';
 import { type RetryPolicy, retryDelay } from '../outbound-email/retry.js';
 import { statesOf, transitionsOf } from '../transitions.js';
 
@@ -15,6 +18,10 @@ interface RecipientContext {
   readonly retryCount: number;
   /** While Pending: when it is due, ms since the epoch; null while an attempt is under way or the email is held. */
   readonly nextTryAt: number | null;
+  /** What the sender wants to be told. */
+  readonly notify: Notify;
+  /** What the sender is still to be told of this recipient, and from when on, ms since the epoch. */
+  readonly owes: { readonly kind: ReportKind; readonly at: number } | null;
   /** The last host that got the whole message and did not say whether it took the message. */
   readonly doubtfulHost: string | null;
 }
@@ -30,12 +37,20 @@ export type RecipientEvent =
   | { readonly type: 'due'; readonly now: number }
   /** There was no attempt after all: it waits once more, and that counts for nothing. */
   | ({ readonly type: 'postponed' } & Planned)
-  | { readonly type: 'delivered'; readonly now: number }
+  | { readonly type: 'delivered'; readonly now: number; readonly onward?: Onward | undefined }
   | ({ readonly type: 'deferred'; readonly doubtfulHost?: string | undefined } & Answer & Planned)
-  | ({ readonly type: 'refused' } & Answer)
-  /** There are no further attempts; the last reply stays, if there was one. */
-  | ({ readonly type: 'abandoned' } & Answer)
-  | { readonly type: 'revived'; readonly now: number };
+  | ({ readonly type: 'refused'; readonly now: number } & Answer)
+  /** There are no further attempts; the last reply stays, if there was one. `isKnown`: to the sender. */
+  | ({ readonly type: 'abandoned'; readonly now: number; readonly isKnown: boolean } & Answer)
+  /** The host that had taken the message reports that it could not deliver the message. */
+  | ({ readonly type: 'bounced' } & Answer)
+  | { readonly type: 'revived'; readonly now: number }
+  /** The email has waited for so long that its sender is to be told. */
+  | { readonly type: 'late'; readonly now: number }
+  /** No other report is waited for. */
+  | { readonly type: 'settled'; readonly now: number }
+  /** The report that was owed is given. */
+  | { readonly type: 'told' };
 
 type EventOf<T extends RecipientEvent['type']> = Extract<RecipientEvent, { type: T }>;
 
@@ -44,7 +59,14 @@ export type RecipientResult =
   | { readonly type: 'recipientDelivered' }
   | { readonly type: 'recipientDeferred'; readonly text: string; readonly retryCount: number; readonly now: number }
   | { readonly type: 'recipientFailed'; readonly text: string }
+  | { readonly type: 'recipientBounced'; readonly text: string }
   | { readonly type: 'recipientRevived' };
+
+/** How a remote host has the message: with the sender's request for reports, or without, because it knows no such request. */
+export type Onward = 'passed' | 'relayed';
+
+/** Reports of recipients that end within it share one; a report is given within a minute (docs/interface/mail.md, "Reports"). */
+export const SHARED_REPORT_MS = 55_000;
 
 const NEW: RecipientContext = {
   deliveredAt: null,
@@ -52,8 +74,14 @@ const NEW: RecipientContext = {
   statusCode: null,
   retryCount: 0,
   nextTryAt: null,
+  notify: null,
+  owes: null,
   doubtfulHost: null,
 };
+
+function owed({ notify }: RecipientContext, kind: ReportKind, at: number): RecipientContext['owes'] {
+  return wantsReport(notify, kind) ? { kind, at } : null;
+}
 
 export const outboundRecipient = setup({
   types: {
@@ -62,12 +90,22 @@ export const outboundRecipient = setup({
     emitted: {} as RecipientResult,
   },
   guards: {
+    isKnown: (_, { isKnown }: EventOf<'abandoned'>) => isKnown,
     retriesExhausted: ({ context }, { policy }: EventOf<'deferred'>) => context.retryCount >= policy.maxRetries,
   },
   actions: {
     makeDue: assign((_, { now }: { now: number }) => ({ nextTryAt: now })),
     forgetDueTime: assign({ nextTryAt: null }),
     keepTime: assign((_, { now }: EventOf<'delivered'>) => ({ deliveredAt: now, nextTryAt: null })),
+    oweSuccess: assign(({ context }, { now, onward }: EventOf<'delivered'>) => ({
+      owes: onward === 'passed' ? null : owed(context, onward ?? 'delivered', now + SHARED_REPORT_MS),
+    })),
+    oweFailure: assign(({ context }, { now }: { now: number }) => ({
+      owes: owed(context, 'failed', now + SHARED_REPORT_MS),
+    })),
+    oweDelay: assign(({ context }, { now }: { now: number }) => ({ owes: owed(context, 'delayed', now) })),
+    hurry: assign(({ context: { owes } }, { now }: { now: number }) => ({ owes: owes && { ...owes, at: now } })),
+    oweNothing: assign({ owes: null }),
     keepAnswer: assign((_, { text, statusCode }: Answer) => ({ lastError: text, statusCode, nextTryAt: null })),
     keepReason: assign(({ context }, { text, statusCode }: Answer) =>
       context.lastError === null ? { lastError: text, statusCode, nextTryAt: null } : { nextTryAt: null },
@@ -86,21 +124,31 @@ export const outboundRecipient = setup({
       return { type: 'recipientDeferred', text, retryCount: context.retryCount, now };
     }),
     reportFailed: emit((_, { text }: Answer) => ({ type: 'recipientFailed', text })),
+    reportBounced: emit((_, { text }: Answer) => ({ type: 'recipientBounced', text })),
     reportRevived: emit({ type: 'recipientRevived' }),
   },
 }).createMachine({
   id: 'outboundRecipient',
   context: NEW,
   initial: 'Pending',
+  on: {
+    settled: { actions: { type: 'hurry', params: ({ event }) => event } },
+    told: { actions: 'oweNothing' },
+  },
   states: {
     Pending: {
       on: {
         tried: { actions: 'forgetDueTime' },
         due: { actions: { type: 'makeDue', params: ({ event }) => event } },
         postponed: { actions: { type: 'wait', params: ({ event }) => event } },
+        late: { actions: { type: 'oweDelay', params: ({ event }) => event } },
         delivered: {
           target: 'Delivered',
-          actions: [{ type: 'keepTime', params: ({ event }) => event }, 'reportDelivered'],
+          actions: [
+            { type: 'keepTime', params: ({ event }) => event },
+            { type: 'oweSuccess', params: ({ event }) => event },
+            'reportDelivered',
+          ],
         },
         deferred: [
           {
@@ -108,6 +156,7 @@ export const outboundRecipient = setup({
             target: 'Failed',
             actions: [
               { type: 'keepAnswer', params: ({ event }) => event },
+              { type: 'oweFailure', params: ({ event }) => event },
               { type: 'reportFailed', params: ({ event }) => event },
             ],
           },
@@ -124,22 +173,50 @@ export const outboundRecipient = setup({
           target: 'Failed',
           actions: [
             { type: 'keepAnswer', params: ({ event }) => event },
+            { type: 'oweFailure', params: ({ event }) => event },
             { type: 'reportFailed', params: ({ event }) => event },
           ],
         },
-        abandoned: {
+        abandoned: [
+          {
+            guard: { type: 'isKnown', params: ({ event }) => event },
+            target: 'Failed',
+            actions: [
+              { type: 'keepReason', params: ({ event }) => event },
+              'oweNothing',
+              { type: 'reportFailed', params: ({ event }) => event },
+            ],
+          },
+          {
+            target: 'Failed',
+            actions: [
+              { type: 'keepReason', params: ({ event }) => event },
+              { type: 'oweFailure', params: ({ event }) => event },
+              { type: 'reportFailed', params: ({ event }) => event },
+            ],
+          },
+        ],
+      },
+    },
+    // The bounce is in the sender's mailbox: no report of it is owed.
+    Delivered: {
+      on: {
+        bounced: {
           target: 'Failed',
           actions: [
-            { type: 'keepReason', params: ({ event }) => event },
-            { type: 'reportFailed', params: ({ event }) => event },
+            { type: 'keepAnswer', params: ({ event }) => event },
+            'oweNothing',
+            { type: 'reportBounced', params: ({ event }) => event },
           ],
         },
       },
     },
-    Delivered: { type: 'final' },
     Failed: {
       on: {
-        revived: { target: 'Pending', actions: [{ type: 'beginAnew', params: ({ event }) => event }, 'reportRevived'] },
+        revived: {
+          target: 'Pending',
+          actions: [{ type: 'beginAnew', params: ({ event }) => event }, 'oweNothing', 'reportRevived'],
+        },
       },
     },
   },
@@ -152,8 +229,16 @@ const transition = transitionsOf(outboundRecipient);
 const stateOf = statesOf(outboundRecipient);
 
 /** Due at the time; null: held, or its attempt begins at once. */
-export function pendingRecipient(nextTryAt: number | null): RecipientMachine {
-  return stateOf('Pending', { ...NEW, nextTryAt });
+export function pendingRecipient(nextTryAt: number | null, notify: Notify): RecipientMachine {
+  return stateOf('Pending', { ...NEW, nextTryAt, notify });
+}
+
+/** Of an email that is sent. */
+export function deliveredRecipient(
+  known: Pick<RecipientContext, 'deliveredAt' | 'lastError' | 'statusCode'>,
+): RecipientMachine {
+  const { deliveredAt, lastError, statusCode } = known;
+  return stateOf('Delivered', { ...NEW, deliveredAt, lastError, statusCode });
 }
 
 /** As it was stored. */

@@ -92,21 +92,23 @@ function hasNone({ outbound, attempts, outboundRemoved, handedOver }: NetChange)
 const stateOfRow = (sql: Pieces) => sql`
   x.status, x.sent_email_id, to_timestamp(x.updated / 1000.0), to_timestamp(x.queued / 1000.0),
   to_timestamp(x.sent / 1000.0), x.retry_count, to_timestamp(x.next_retry / 1000.0), to_timestamp(x.held / 1000.0),
-  x.last_error, x.attempt_id, x.attempt_by, x.report_due, x.delay_reported, ${sql.unsafe(DOCUMENT)}`;
+  x.last_error, x.attempt_id, x.attempt_by, x.report_due, to_timestamp(x.report_at / 1000.0),
+  x.delay_reported, ${sql.unsafe(DOCUMENT)}`;
 
 const stateColumns = (sql: Pieces) => sql`
   status, sent_email_id, updated_at, queued_at, sent_at, retry_count, next_retry_at, held_until, last_error, attempt_id,
-  attempt_by, report_due, delay_reported, machine`;
+  attempt_by, report_due, report_at, delay_reported, machine`;
 
 const stateRecordset = (sql: Pieces) => sql`
   a uuid, id uuid, status text, sent_email_id uuid, updated double precision, queued double precision,
   sent double precision, retry_count int, next_retry double precision, held double precision, last_error text,
-  attempt_id uuid, attempt_by text, report_due text, delay_reported boolean`;
+  attempt_id uuid, attempt_by text, report_due text, report_at double precision,
+  delay_reported boolean`;
 
-const messageColumns = (sql: Pieces) => sql`blob, sender, subject, message_id, in_reply_to, refs, size`;
+const messageColumns = (sql: Pieces) => sql`blob, sender, subject, message_id, in_reply_to, refs, size, dsn`;
 
 const messageRecordset = (sql: Pieces) => sql`
-  blob bytea, sender text, subject text, message_id text, in_reply_to text, refs text[], size bigint`;
+  blob bytea, sender text, subject text, message_id text, in_reply_to text, refs text[], size bigint, dsn json`;
 
 const insertOutbound: Part = (sql, rows) => sql`
       insert into outbound (account_id, id, shard, created_at, ${messageColumns(sql)}, ${stateColumns(sql)})
@@ -123,7 +125,7 @@ const stateOfExcluded = (sql: Pieces) => sql`
   queued_at = excluded.queued_at, sent_at = excluded.sent_at, retry_count = excluded.retry_count,
   next_retry_at = excluded.next_retry_at, held_until = excluded.held_until, last_error = excluded.last_error,
   attempt_id = excluded.attempt_id, attempt_by = excluded.attempt_by, report_due = excluded.report_due,
-  delay_reported = excluded.delay_reported, machine = excluded.machine`;
+  report_at = excluded.report_at, delay_reported = excluded.delay_reported, machine = excluded.machine`;
 
 const addOutbound: Part = (sql, rows) => sql`
     , outbound_added as (${insertOutbound(sql, rows)}
@@ -138,7 +140,7 @@ const rewriteOutbound: Part = (sql, rows) => sql`
     , outbound_rewritten as (${insertOutbound(sql, rows)}
       on conflict (account_id, id) do update set blob = excluded.blob, sender = excluded.sender,
         subject = excluded.subject, message_id = excluded.message_id, in_reply_to = excluded.in_reply_to,
-        refs = excluded.refs, size = excluded.size, ${stateOfExcluded(sql)}
+        refs = excluded.refs, size = excluded.size, dsn = excluded.dsn, ${stateOfExcluded(sql)}
     )`;
 
 /** The mailbox has each of these rows from the store, so that the insertion finds it: the empty sender and subject are stored nowhere. */
@@ -262,6 +264,7 @@ function emailState(a: string, row: LoggedOutbound, machine: unknown) {
     attempt_id: row.attempt?.id,
     attempt_by: row.attempt?.by,
     report_due: present(row.reportDue),
+    report_at: present(row.reportAt),
     delay_reported: row.delayReported,
     machine: present(machine),
   };
@@ -278,6 +281,7 @@ function emailRow(a: string, row: LoggedOutbound, machine: unknown) {
     in_reply_to: present(row.inReplyTo),
     refs: row.references,
     size: row.size,
+    dsn: present(row.dsn),
   };
 }
 

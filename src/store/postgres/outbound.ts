@@ -12,7 +12,7 @@ export function postgresOutbound(sql: Sql): OutboundStore {
     reportsDue: (shards, limit, except) =>
       rowsOf(sql`
         select account_id as "accountId", id as "outboundId" from outbound
-        where report_due is not null and shard = any(${shards as number[]}::int[])
+        where report_due is not null and coalesce(report_at <= now(), true) and shard = any(${shards as number[]}::int[])
           and id <> all(${except as string[]}::uuid[]) limit ${limit}`),
     requests: (shards, limit) =>
       rowsOf(sql`

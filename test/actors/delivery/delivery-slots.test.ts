@@ -13,7 +13,15 @@ function sending(world: OutboundWorld, accountId: string, attemptId: string, to 
 }
 
 function startedOf({ sender, recipients }: FakeEmail): StartedDelivery {
-  const of = { blob: 'b'.repeat(64), size: 10, messageId: null, createdAt: Date.now(), retryCount: 0, retryInMs: null };
+  const of = {
+    blob: 'b'.repeat(64),
+    size: 10,
+    messageId: null,
+    createdAt: Date.now(),
+    retryCount: 0,
+    retryInMs: null,
+    dsn: null,
+  };
   return { ...of, sender, recipients: recipients.map(({ id, address, domain }) => ({ id, address, domain })) };
 }
 

@@ -160,7 +160,7 @@ export class OutboundWorld {
         const recipients = email.recipients.filter(({ status }) => status === 'Pending');
         const { sender, retryCount } = email;
         const shown = { sender, retryCount, messageId: '<1@here.test>', createdAt: Date.now() };
-        return { reply: { ...shown, blob: 'b'.repeat(64), size: MESSAGE.length, recipients } };
+        return { reply: { ...shown, blob: 'b'.repeat(64), size: MESSAGE.length, dsn: null, recipients } };
       }
       case 'reportDelivery': {
         if (email.status !== 'Sending' || email.attempt?.id !== payload.attemptId) return { refusal: 'notUnderWay' };
@@ -183,7 +183,7 @@ export class OutboundWorld {
             email.retryCount++;
             email.dueAt = Date.now() + 3_600_000;
           }
-          if (email.status === 'Failed') email.reportDue = 'failed';
+          if (email.status === 'Failed' && email.sender !== '') email.reportDue = 'failed';
         }
         const { status, reportDue } = email;
         return { reply: { status, handedOver, nextRetryAt: null, reportDue } };
@@ -192,12 +192,14 @@ export class OutboundWorld {
         const { outboundId: id, sender, status, recipients, reportDue } = email;
         const shown = { id, sender, status, subject: 'hello', blob: 'b'.repeat(64), retryCount: 0, nextRetryAt: null };
         const dated = { messageId: '<1@here.test>', references: [], createdAt: Date.now(), recipients };
-        return { reply: { kind: reportDue, email: { ...shown, ...dated }, attempts: [] } };
+        const recipientIds = recipients.map((each) => each.id);
+        const material = { kind: reportDue, recipientIds, dsn: null, attempts: [] };
+        return { reply: { ...material, email: { ...shown, ...dated } } };
       }
       case 'giveReport':
         if (email.reportDue !== payload.kind) return { refusal: 'notDue' };
         email.reportDue = null;
-        return { reply: { emailId: randomUUID() } };
+        return { reply: { emailId: randomUUID(), isMoreDue: false } };
       case 'manageOutbound':
         if (email.status !== 'Queued') return { refusal: 'notPossible' };
         if (payload.action === 'cancel') email.status = 'Failed';

@@ -124,7 +124,12 @@ async function issue(world: MailboxWorld, accountId: string, next: Command, know
     case 'retryOutbound':
       return mailbox.ask(next.name, { outboundId });
     case 'giveReport':
-      return mailbox.ask('giveReport', { outboundId, kind: 'failed', report: await stored(world) });
+      return mailbox.ask('giveReport', {
+        outboundId,
+        kind: 'failed',
+        recipientIds: at?.email.recipients.filter(({ status }) => status === 'Failed').map(({ id }) => id) ?? [],
+        report: await stored(world),
+      });
     case 'manageOutbound':
       return mailbox.ask('manageOutbound', { outboundId, action: next.action });
   }

@@ -69,10 +69,10 @@ export async function started(
   return { attemptId: attempt.id, reply, refusal };
 }
 
-export function outcome(recipientId: string, kind: Kind, handedTo?: string) {
+export function outcome(recipientId: string, kind: Kind, handedTo?: string, onward?: 'passed' | 'relayed') {
   const statusCode = { delivered: '2.0.0', temporary: '4.2.0', permanent: '5.1.1' }[kind];
   const answer = { recipientId, kind, text: `${kind} it is`, statusCode, host: 'mx.remote.test' };
-  return handedTo === undefined ? answer : { ...answer, handedTo };
+  return { ...answer, ...(handedTo !== undefined && { handedTo }), ...(onward !== undefined && { onward }) };
 }
 
 export function attempt(recipients: readonly { readonly id: string; readonly outcome: Kind }[]) {

@@ -219,7 +219,8 @@ test('an email that is sent keeps no snapshot, and nothing more happens to it', 
   for (const action of ['retry', 'cancel'] as const) {
     t.is((await mailbox.ask('manageOutbound', { outboundId: id, action })).refusal, 'notPossible');
   }
-  t.is((await mailbox.ask('giveReport', { outboundId: id, kind: 'failed', report: null })).refusal, 'notDue');
+  const none = { outboundId: id, recipientIds: [reply!.recipients[0]!.id], report: await stored(world) };
+  t.is((await mailbox.ask('giveReport', { ...none, kind: 'failed' })).refusal, 'notDue');
   const { email } = (await mailbox.ask('outbound', { outboundId: id })).reply!;
   t.deepEqual([email.status, email.recipients[0]?.status, email.subject !== ''], ['Sent', 'Delivered', true]);
 });
@@ -285,18 +286,90 @@ test('recipients that were delivered are not delivered again; retries run out; t
     ['Queued', 'Sending', 'Queued', 'Sending', 'Queued', 'Sending', 'Failed'],
   );
 
-  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply?.kind, 'failed');
-  t.is((await mailbox.ask('giveReport', { outboundId: id, kind: 'delayed', report: null })).refusal, 'notDue');
+  const owed = (await mailbox.ask('reportMaterial', { outboundId: id })).reply!;
+  t.deepEqual([owed.kind, owed.recipientIds], ['failed', [b!.id, c!.id]]);
   const report = await stored(world);
-  const give = () => mailbox.ask('giveReport', { outboundId: id, kind: 'failed', report });
+  const named = { outboundId: id, recipientIds: owed.recipientIds, report };
+  t.is((await mailbox.ask('giveReport', { ...named, kind: 'delayed' })).refusal, 'notDue');
+  t.is((await mailbox.ask('giveReport', { ...named, kind: 'failed', recipientIds: [b!.id, a!.id] })).refusal, 'notDue');
+  const give = () => mailbox.ask('giveReport', { ...named, kind: 'failed' });
   const [given, again] = await Promise.all([give(), give()]);
   t.is(again.refusal, 'notDue');
   const inbox = (await mailbox.ask('list', { folder: 'inbox', page: 1, pageSize: 10 })).reply!;
-  t.deepEqual([inbox.items.map((item) => item.id), inbox.unreadCount], [[given.reply!.emailId!], 1]);
+  t.deepEqual([inbox.items.map((item) => item.id), inbox.unreadCount], [[given.reply!.emailId], 1]);
   t.deepEqual(
     (await added(world, accountId)).filter(({ isNew }) => isNew).map((email) => email.id),
     [given.reply!.emailId],
   );
+});
+
+test('a failure is owed a report while others wait, and named once, though others fail meanwhile', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const { id } = await enqueued(world, accountId, ['a@one.test', 'b@two.test', 'c@three.test']);
+  const first = await started(world, accountId, id);
+  const [a, b, c] = first.reply!.recipients;
+  const about = { outboundId: id, attemptId: first.attemptId, attempts: [], isOver: false, isInterrupted: false };
+  const { reply } = await mailbox.ask('reportDelivery', { ...about, outcomes: [outcome(a!.id, 'permanent')] });
+  t.is(reply!.reportDue, null, 'failures of a while share a report');
+  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply!.kind, null);
+  const due = async () => {
+    const [row] = await world.sql`
+      select report_due, extract(epoch from report_at - now()) as seconds from outbound where id = ${id}`;
+    return [row!['report_due'], Math.ceil(Number(row!['seconds']) / 60)];
+  };
+  t.deepEqual(await due(), ['failed', 1], 'within a minute');
+  await mailbox.ask('reportDelivery', { ...about, outcomes: [outcome(b!.id, 'permanent')] });
+  // The report was composed before the second one failed.
+  const report = await stored(world);
+  const give = (recipientIds: string[]) =>
+    mailbox.ask('giveReport', { outboundId: id, kind: 'failed', recipientIds, report });
+  t.like((await give([a!.id])).reply, { isMoreDue: false });
+  world.reload();
+  t.is((await give([a!.id, b!.id])).refusal, 'notDue', 'nobody is named twice');
+  t.deepEqual(await due(), ['failed', 1]);
+  const over = await reported(world, accountId, id, first.attemptId, [outcome(c!.id, 'delivered')]);
+  t.like(over.reply, { status: 'Failed', reportDue: 'failed' }, 'nothing else is waited for');
+  const left = (await mailbox.ask('reportMaterial', { outboundId: id })).reply!;
+  t.deepEqual([left.kind, left.recipientIds], ['failed', [b!.id]]);
+  t.like((await give([b!.id])).reply, { isMoreDue: false });
+  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply!.kind, null);
+});
+
+test('what a sender asked to be told is kept, and decides what is owed', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const orcpt = 'rfc822;a+b@one.test';
+  const recipients = [
+    { ...addressee('never@one.test'), dsn: { notify: [], orcpt: null } },
+    { ...addressee('all@one.test'), dsn: { notify: ['SUCCESS' as const, 'FAILURE' as const], orcpt } },
+    { ...addressee('passed@one.test'), dsn: { notify: ['SUCCESS' as const], orcpt: null } },
+    addressee('usual@one.test'),
+  ];
+  const dsn = { ret: 'FULL' as const, envid: 'e 1' };
+  const letter = { draft: null, sender: 'me@example.test', content: null, recipients, dsn };
+  const { id } = (await mailbox.ask('enqueue', { ...letter, ...(await stored(world)) })).reply!;
+  world.reload();
+  const { reply, attemptId } = await started(world, accountId, id);
+  t.deepEqual(reply!.dsn, dsn);
+  const [never, all, passed, usual] = reply!.recipients;
+  t.deepEqual(all!.dsn, { notify: ['SUCCESS', 'FAILURE'], orcpt });
+  t.is(usual!.dsn, undefined);
+  await reported(world, accountId, id, attemptId, [
+    outcome(never!.id, 'permanent'),
+    outcome(all!.id, 'delivered', undefined, 'relayed'),
+    outcome(passed!.id, 'delivered', undefined, 'passed'),
+    outcome(usual!.id, 'delivered'),
+  ]);
+  world.reload();
+  const owed = (await mailbox.ask('reportMaterial', { outboundId: id })).reply!;
+  t.deepEqual([owed.kind, owed.recipientIds], ['relayed', [all!.id]]);
+  t.like(owed.dsn, dsn);
+  t.is(owed.dsn!.recipients[all!.id]!.orcpt, orcpt);
 });
 
 test('a delivery that was left behind is taken over by whoever knows it, and one that stops is due again at once', async (t) => {

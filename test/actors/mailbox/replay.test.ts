@@ -255,8 +255,12 @@ class Writers {
           isInterrupted: false,
         });
       }
-      case 'giveReport':
-        return mailbox.ask('giveReport', { outboundId, kind: 'failed', report: await stored(this.#world) });
+      case 'giveReport': {
+        const { reply } = await mailbox.ask('reportMaterial', { outboundId });
+        const { kind, recipientIds = [] } = reply ?? {};
+        const report = await stored(this.#world);
+        return mailbox.ask('giveReport', { outboundId, kind: kind ?? 'failed', recipientIds, report });
+      }
       case 'manageOutbound':
         return mailbox.ask('manageOutbound', { outboundId, action: next.action });
     }

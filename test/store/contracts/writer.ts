@@ -149,6 +149,8 @@ export function outboundEmail(parts: Partial<OutboundRow> = {}): OutboundRow {
     lastError: null,
     attempt: null,
     reportDue: null,
+    reportAt: null,
+    dsn: null,
     delayReported: false,
     machine: { value: 'Queued' },
     recipients: ['b@two.test', 'a@one.test'].map(recipient),

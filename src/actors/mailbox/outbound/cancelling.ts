@@ -29,7 +29,7 @@ function cancelOutbound(
   const draftId = row.heldUntil === null ? undefined : returnToDrafts(tx, row);
   // The email that stands for a draft is a copy no more.
   const left = draftId === undefined ? row : { ...row, emailId: null };
-  const { status } = advance(tx, left, step(row.machine, { type: 'cancel', by: 'sender' }));
+  const { status } = advance(tx, left, step(row.machine, { type: 'cancel', by: 'sender', now: tx.now }));
   return { reply: { cancelled: true, status, draftId: draftId ?? null } };
 }
 
@@ -58,7 +58,7 @@ function manageOutbound(
   }
   if (row.status !== 'Queued') return { refusal: 'notPossible' };
   tx.begin();
-  const { status } = advance(tx, row, step(row.machine, { type: 'cancel', by: 'operator' }));
+  const { status } = advance(tx, row, step(row.machine, { type: 'cancel', by: 'operator', now: tx.now }));
   return { reply: { status } };
 }
 

@@ -2,9 +2,10 @@
 // Sent. What is asked of emails in the queue is in cancelling.ts and deliveries.ts; the state of an email is decided by its machine.
 
 import { step } from '../../../machines/outbound-email/step.js';
+import { NEVER } from '../../../mail/dsn-request.js';
 import { DRAFT, flagBit, SEEN } from '../../../mail/flags.js';
 import { isUuid } from '../../../mail/ids.js';
-import type { OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
+import type { OutboundDsn, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxProtocol, OfferedEnqueue } from '../protocol.js';
@@ -135,9 +136,13 @@ function queue(
   tx.begin();
   const id = before?.id ?? tx.otherId();
   const recipients = recipientsOf(tx, addressees);
-  const recipientIds = recipients.map((recipient) => recipient.id);
   const first = heldUntil === undefined ? firstAttempts(tx, payload, recipients) : NO_ATTEMPTS;
-  const about = { now, recipientIds, hasSender: sender !== '', heldUntil, begins: first.begins };
+  const dsn = dsnOf(message, recipients);
+  const asked = recipients.map(({ id: of }) => ({
+    id: of,
+    notify: sender === '' ? NEVER : (dsn?.recipients[of]?.notify ?? null),
+  }));
+  const about = { now, recipients: asked, heldUntil, begins: first.begins };
   const next = step(null, { type: 'enqueue', ...about }, ...first.events);
   const sentEmailId = placeInSent(tx, blob, summary);
   flagOriginal(tx, message.original);
@@ -155,12 +160,26 @@ function queue(
     emailId: sentEmailId,
     createdAt,
     updatedAt: Math.max(now, before?.updatedAt ?? 0),
+    dsn,
     recipients,
   };
   const parts = { before, recipients: 'all' as const, content: content ?? undefined, summary };
   advanceFirst(tx, row, next, first, { summary: () => summary, parts });
   if (before !== undefined) takeOut(tx, before, 'drafts');
   return { reply: { id, createdAt, sentEmailId } };
+}
+
+/** What the sender asks to be told, null when nothing was asked. `recipients` are those of the message, in order. */
+function dsnOf(
+  { dsn, recipients: addressees }: Payload<MailboxProtocol, 'enqueue'>,
+  recipients: readonly OutboundRecipientRow[],
+): OutboundDsn | null {
+  const named = recipients.flatMap(({ id }, i) => {
+    const asked = addressees[i]?.dsn;
+    return asked === undefined ? [] : [[id, asked] as const];
+  });
+  if (dsn === undefined && named.length === 0) return null;
+  return { ret: dsn?.ret ?? null, envid: dsn?.envid ?? null, recipients: Object.fromEntries(named) };
 }
 
 /** It may have been deleted meanwhile. */

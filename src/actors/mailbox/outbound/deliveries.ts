@@ -5,7 +5,7 @@ import { type Step, step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import { isUuid } from '../../../mail/ids.js';
 import type { MessageSummary } from '../../../mail/summary.js';
-import type { DeliveryAttempt, OutboundRow } from '../../../store/outbound.js';
+import type { DeliveryAttempt, OutboundRow, ReportKind } from '../../../store/outbound.js';
 import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import { newEmail } from '../new-email.js';
@@ -45,17 +45,26 @@ function startDelivery(
 /** What the delivery needs to know of its email. */
 export function startedOf(tx: MailboxTransaction, row: OutboundRow, next: Step): StartedDelivery {
   const { blob, size, sender, messageId, createdAt, retryCount } = row;
-  const email = { blob: blob!, size, sender, messageId, createdAt, retryCount };
+  const dsn = row.dsn && { ret: row.dsn.ret, envid: row.dsn.envid };
+  const email = { blob: blob!, size, sender, messageId, createdAt, retryCount, dsn };
   return { ...email, recipients: underWay(row, next), retryInMs: retryInMs(tx, next) };
 }
 
 /** Recipients whose attempts have begun and have not come to an answer. */
-function underWay({ recipients }: OutboundRow, next: Step): StartedDelivery['recipients'] {
+function underWay({ recipients, dsn }: OutboundRow, next: Step): StartedDelivery['recipients'] {
   return recipients
     .filter(({ id, status }) => status === 'Pending' && next.recipients.get(id)?.nextTryAt === null)
     .map(({ id, address, domain }) => {
       const doubtfulHost = next.recipients.get(id)?.doubtfulHost ?? null;
-      return { id, address, domain, ...(doubtfulHost !== null && { doubtfulHost }) };
+      const asked = dsn?.recipients[id];
+      const { notify, orcpt } = asked ?? {};
+      return {
+        id,
+        address,
+        domain,
+        ...(doubtfulHost !== null && { doubtfulHost }),
+        ...(asked !== undefined && { dsn: { notify: notify == null ? null : [...notify], orcpt: orcpt ?? null } }),
+      };
     });
 }
 
@@ -77,7 +86,8 @@ function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<Deliver
   keepAttempts(tx, outboundId, attempts);
   const advanced = advance(tx, row, next);
   const handedOver = summary === undefined ? [] : handOver(tx, row, summary, takers);
-  const { status, nextRetryAt, reportDue } = advanced;
+  const { status, nextRetryAt } = advanced;
+  const reportDue = advanced.reportAt !== null && advanced.reportAt <= tx.now ? advanced.reportDue : null;
   // Those that were due begin with this report; when none was, nothing is under way that the delivery does not know.
   const wasDue = row.nextRetryAt !== null && row.nextRetryAt <= tx.now;
   const recipients = report.begins === true && status === 'Sending' && wasDue ? underWay(advanced, next) : [];
@@ -125,15 +135,18 @@ function eventsOf(
 ): OutboundEmailEvent[] {
   // One draw for all: the recipients of a domain that were tried together are due together.
   const planned = { now: tx.now, random: tx.random(), policy: tx.retryPolicy };
-  const events: OutboundEmailEvent[] = outcomes.map(({ recipientId, kind, text, statusCode, doubtfulHost }) => ({
-    type: 'answer',
-    recipientId,
-    kind,
-    text: plain(text),
-    statusCode: plain(statusCode),
-    ...(doubtfulHost !== undefined && { doubtfulHost: plain(doubtfulHost) }),
-    ...planned,
-  }));
+  const events: OutboundEmailEvent[] = outcomes.map(
+    ({ recipientId, kind, text, statusCode, doubtfulHost, onward }) => ({
+      type: 'answer',
+      recipientId,
+      kind,
+      text: plain(text),
+      statusCode: plain(statusCode),
+      ...(doubtfulHost !== undefined && { doubtfulHost: plain(doubtfulHost) }),
+      onward,
+      ...planned,
+    }),
+  );
   if (postponed.length > 0) events.push({ type: 'postpone', recipientIds: postponed, ...planned });
   if (isOver) events.push({ type: 'end', isInterrupted, ...planned });
   else if (begins) events.push({ type: 'start', now: tx.now });
@@ -142,21 +155,27 @@ function eventsOf(
 
 function giveReport(
   tx: MailboxTransaction,
-  { outboundId, kind, report }: Payload<DeliveryProtocol, 'giveReport'>,
+  { outboundId, kind, recipientIds, report }: Payload<DeliveryProtocol, 'giveReport'>,
 ): Outcome<DeliveryProtocol, 'giveReport'> {
   const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
-  if (row.reportDue !== kind) return { refusal: 'notDue' };
+  const owed = owedBy(row, kind);
+  if (recipientIds.length === 0 || !recipientIds.every((id) => owed.includes(id))) return { refusal: 'notDue' };
   tx.begin();
-  advance(tx, row, step(row.machine, { type: 'reported' }));
-  if (report === null) return { reply: { emailId: null } };
+  const { reportAt } = advance(tx, row, step(row.machine, { type: 'reported', kind, recipientIds }));
   const { blob, summary } = report;
   const emailId = tx.newId();
   // Past the filters: a bounce that a filter deletes is a message lost without a word.
   const email = newEmail(summary, { id: emailId, blob, receivedAt: tx.now, flags: 0, keywords: [] });
   tx.add(email, [tx.folders.rowOf('inbox').id], { isNew: true });
   tx.announceUnread();
-  return { reply: { emailId } };
+  return { reply: { emailId, isMoreDue: reportAt !== null && reportAt <= tx.now } };
+}
+
+/** Ids of the recipients that a notification of the kind is owed for. */
+export function owedBy({ machine, reportDue }: OutboundRow, kind: ReportKind): readonly string[] {
+  if (reportDue === null) return [];
+  return [...step(machine).recipients].flatMap(([id, { owes }]) => (owes?.kind === kind ? [id] : []));
 }
 
 function storable(attempt: DeliveryAttempt): DeliveryAttempt {

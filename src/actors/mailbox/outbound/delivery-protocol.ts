@@ -5,7 +5,7 @@ import { OUTCOMES, REPORT_KINDS } from '../../../mail/outbound-status.js';
 import { messageSummary } from '../../../mail/summary.js';
 import { command, protocol, query } from '../../runtime/protocol.js';
 import type { Ref } from '../../runtime/ref.js';
-import { deliveryAttempt, outboundEmail, outboundStatus } from './protocol.js';
+import { deliveryAttempt, dsnOfMessage, dsnRequest, outboundEmail, outboundStatus, recipientDsn } from './protocol.js';
 
 const reportKind = enums(REPORT_KINDS);
 
@@ -28,6 +28,7 @@ const underWay = {
       domain: string(),
       /** The host that may have taken the message in an earlier attempt. */
       doubtfulHost: optional(nullable(string())),
+      dsn: optional(recipientDsn),
     }),
   ),
   retryInMs: nullable(number()),
@@ -52,6 +53,7 @@ export const deliveryProtocol = protocol('mailbox', {
         messageId: nullable(string()),
         createdAt: number(),
         retryCount: integer(),
+        dsn: nullable(dsnOfMessage),
         ...underWay,
       }),
       /** `notDue`: another node delivers it, or it is no longer due. */
@@ -72,6 +74,7 @@ export const deliveryProtocol = protocol('mailbox', {
             kind: enums(OUTCOMES),
             handedTo: optional(string()),
             doubtfulHost: optional(string()),
+            onward: optional(enums(['passed', 'relayed'])),
           }),
         ),
         attempts: array(deliveryAttempt),
@@ -98,14 +101,17 @@ export const deliveryProtocol = protocol('mailbox', {
       refusals: ['noSuchOutbound', 'notUnderWay'],
       onRepeat: 'remembered',
     }),
-    /** Places a notification that is due in the inbox; null: none is to be given after all. */
+    /** Places a notification in the inbox. `recipientIds`: whom it is of; each is named by one of its kind. */
     giveReport: command({
       payload: object({
         outboundId: string(),
         kind: reportKind,
-        report: nullable(object({ blob: string(), summary: messageSummary })),
+        recipientIds: array(string()),
+        report: object({ blob: string(), summary: messageSummary }),
       }),
-      reply: object({ emailId: nullable(string()) }),
+      /** `isMoreDue`: another notification is due. */
+      reply: object({ emailId: string(), isMoreDue: boolean() }),
+      /** `notDue`: another one names a recipient of it, or the recipient is tried again. */
       refusals: ['noSuchOutbound', 'notDue'],
       onRepeat: 'remembered',
     }),
@@ -130,7 +136,15 @@ export const deliveryProtocol = protocol('mailbox', {
     /** All that a notification is composed of. */
     reportMaterial: query({
       payload: object({ outboundId: string() }),
-      reply: object({ kind: nullable(reportKind), email: outboundEmail, attempts: array(deliveryAttempt) }),
+      reply: object({
+        /** null: none is due now. */
+        kind: nullable(reportKind),
+        recipientIds: array(string()),
+        email: outboundEmail,
+        /** What its sender asked for. */
+        dsn: nullable(dsnRequest),
+        attempts: array(deliveryAttempt),
+      }),
       refusals: ['noSuchOutbound'],
     }),
   },

@@ -117,7 +117,9 @@ export function newDraft(id: string, now: number): OutboundRow {
     lastError: null,
     attempt: null,
     reportDue: null,
+    reportAt: null,
     delayReported: false,
+    dsn: null,
     machine: null,
     recipients: [],
   };

@@ -11,8 +11,10 @@ import {
   object,
   type as open,
   optional,
+  record,
   string,
 } from 'superstruct';
+import { DSN_RETURNS, NOTIFY_CONDITIONS } from '../../../mail/dsn-request.js';
 import { OUTBOUND_STATUSES, OUTCOMES, RECIPIENT_STATUSES, RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
 import { messageSummary } from '../../../mail/summary.js';
 import { command, query } from '../../runtime/protocol.js';
@@ -20,12 +22,20 @@ import { command, query } from '../../runtime/protocol.js';
 export const outboundStatus = enums(OUTBOUND_STATUSES);
 const recipientType = enums(RECIPIENT_TYPES);
 
+/** What a sender asks to be told of a message, and of a recipient (RFC 3461). */
+const ofMessage = { ret: nullable(enums(DSN_RETURNS)), envid: nullable(string()) };
+export const dsnOfMessage = object(ofMessage);
+export const recipientDsn = object({ notify: nullable(array(enums(NOTIFY_CONDITIONS))), orcpt: nullable(string()) });
+/** `recipients`: by id. */
+export const dsnRequest = object({ ...ofMessage, recipients: record(string(), recipientDsn) });
+
 /** Addresses are valid, and `domain` is lower case with A-labels; what is not is refused before it gets here. */
 const addressee = object({
   address: string(),
   displayName: nullable(string()),
   type: recipientType,
   domain: string(),
+  dsn: optional(recipientDsn),
 });
 export type Addressee = Infer<typeof addressee>;
 
@@ -103,6 +113,7 @@ const letter = {
   /** What is shown as its bodies; null when they are to be read from the blob. */
   content: nullable(content),
   recipients: array(addressee),
+  dsn: optional(dsnOfMessage),
   /** The email that it replies to or forwards, which gets the flag. */
   original: optional(object({ emailId: string(), flag: enums(['\\Answered', '$Forwarded']) })),
 };

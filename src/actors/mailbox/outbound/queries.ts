@@ -1,10 +1,12 @@
 // What is read of outbound mail: rows from memory while they are in the queue, else from the store.
 import { isUuid } from '../../../mail/ids.js';
+import { clock } from '../../../store/clock.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
-import type { DeliveryAttempt, OutboundRow, OutboundStatus } from '../../../store/outbound.js';
+import type { DeliveryAttempt, OutboundDsn, OutboundRow, OutboundStatus } from '../../../store/outbound.js';
 import type { QueryHandlers } from '../../runtime/behavior.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxState } from '../state.js';
+import { owedBy } from './deliveries.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
 import type { AccountQueue } from './delivery-slots.js';
 import type { OutboundEmail } from './protocol.js';
@@ -79,7 +81,17 @@ export function deliveryQueries(store: MailboxStore): QueryHandlers<DeliveryProt
       const row = await find(store, state, outboundId);
       if (row === undefined) return { refusal: 'noSuchOutbound' };
       const attempts = await store.outboundAttempts(state.accountId, outboundId);
-      return { reply: { kind: row.reportDue, email: shown(state, row), attempts: attempts.map(attempted) } };
+      const isDue = row.reportAt === null || row.reportAt <= clock.now();
+      const kind = isDue ? row.reportDue : null;
+      return {
+        reply: {
+          kind,
+          recipientIds: kind === null ? [] : [...owedBy(row, kind)],
+          email: shown(state, row),
+          dsn: row.dsn === null ? null : shownDsn(row.dsn),
+          attempts: attempts.map(attempted),
+        },
+      };
     },
   };
 }
@@ -91,6 +103,13 @@ async function find(store: MailboxStore, state: MailboxState, id: string): Promi
 
 function attempted(attempt: DeliveryAttempt) {
   return { ...attempt, recipients: [...attempt.recipients] };
+}
+
+function shownDsn({ ret, envid, recipients }: OutboundDsn) {
+  const named = Object.entries(recipients).map(
+    ([id, { notify, orcpt }]) => [id, { notify: notify && [...notify], orcpt }] as const,
+  );
+  return { ret, envid, recipients: Object.fromEntries(named) };
 }
 
 function shown(state: MailboxState, row: OutboundRow): OutboundEmail {

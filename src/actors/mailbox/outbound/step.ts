@@ -23,7 +23,8 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
     const { status, deliveredAt, lastError, statusCode } = state;
     return { ...recipient, status, deliveredAt, lastError, statusCode };
   });
-  const { status, queuedAt, sentAt, retryCount, nextRetryAt, heldUntil, lastError, reportDue, delayReported } = next;
+  const { status, queuedAt, sentAt, retryCount, nextRetryAt, heldUntil, lastError } = next;
+  const { reportDue, reportAt, delayReported } = next;
   const advanced: OutboundRow = {
     ...row,
     status,
@@ -34,10 +35,11 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
     heldUntil,
     lastError,
     reportDue,
+    reportAt,
     delayReported,
     attempt: status === 'Sending' ? row.attempt : null,
-    // Nothing happens to an email that is sent.
-    machine: status === 'Sent' ? null : next.snapshot,
+    // What is sent and owes no report is told by the row.
+    machine: status === 'Sent' && reportDue === null ? null : next.snapshot,
     recipients,
   };
   const passed = next.effects.flatMap((effect) => (effect.type === 'announce' ? [effect.status] : []));
