@@ -2,7 +2,7 @@
 import type { ReportKind } from './outbound-status.js';
 
 export const NOTIFY_CONDITIONS = ['SUCCESS', 'FAILURE', 'DELAY'] as const;
-export type NotifyCondition = (typeof NOTIFY_CONDITIONS)[number];
+type NotifyCondition = (typeof NOTIFY_CONDITIONS)[number];
 
 /** Conditions of NOTIFY; none for NEVER. null: the sender did not say, and hears of failures and delays (RFC 3461 §4.1). */
 export type Notify = readonly NotifyCondition[] | null;
@@ -10,7 +10,7 @@ export type Notify = readonly NotifyCondition[] | null;
 export const NEVER: Notify = [];
 
 export const DSN_RETURNS = ['FULL', 'HDRS'] as const;
-export type DsnReturn = (typeof DSN_RETURNS)[number];
+type DsnReturn = (typeof DSN_RETURNS)[number];
 
 export interface RecipientDsnRequest {
   readonly notify: Notify;

@@ -66,7 +66,7 @@ export type RecipientResult =
 export type Onward = 'passed' | 'relayed';
 
 /** Reports of recipients that end within it share one; a report is given within a minute (docs/interface/mail.md, "Reports"). */
-export const SHARED_REPORT_MS = 55_000;
+const SHARED_REPORT_MS = 55_000;
 
 const NEW: RecipientContext = {
   deliveredAt: null,
