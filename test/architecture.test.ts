@@ -340,6 +340,11 @@ test('SQL is written in store/postgres alone', (t) => {
   );
 });
 
+test('migrations have numbers of their own', (t) => {
+  const numbers = readdirSync(join(SRC, 'store/postgres/migrations')).map((name) => name.slice(0, 4));
+  t.deepEqual(numbers.sort(), [...new Set(numbers)].sort());
+});
+
 test('process.env is read in the configuration alone, and mail has no clock and no input or output', (t) => {
   const broken: string[] = [];
   for (const file of files(SRC)) {
