@@ -361,7 +361,7 @@ test('process.env is read in the configuration alone, and mail has no clock and 
 
 test('ids are made in one place; the mailbox orders those of its emails itself', (t) => {
   const makers = files(SRC).filter((file) => /\brandomUUID\b|\buuidV7\(/.test(read(file)));
-  t.deepEqual(makers.toSorted(), ['actors/mailbox/transaction.ts', 'ids/new-id.ts', 'mail/ids.ts']);
+  t.deepEqual(makers.toSorted(), ['actors/mailbox/batch-ids.ts', 'ids/new-id.ts', 'mail/ids.ts']);
 });
 
 test('tests have their temporary directories from the one place that removes them', (t) => {

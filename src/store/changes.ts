@@ -62,10 +62,16 @@ interface Payloads {
   EmailAdded: { readonly email: NewEmail; readonly placements: readonly Placement[]; readonly isNew: boolean };
   EmailPlaced: EmailPlacement & { readonly others?: OtherIds };
   /** The email has left a folder and is still in others. */
-  EmailExpunged: EmailPlacement & { readonly others?: readonly OtherPlacement[] | OtherIds };
+  EmailExpunged: EmailPlacement & {
+    readonly others?: readonly OtherPlacement[] | OtherIds;
+    /** The placements had `\Deleted`. */
+    readonly isHidden?: true;
+  };
   /** The email and all its placements are gone. `others` were in the same folders, under `uids` in the order of `placements`. */
   EmailRemoved: {
     readonly emailId: string;
+    /** All placements had `\Deleted`. */
+    readonly isHidden?: true;
     readonly placements: readonly Placement[];
     readonly others?: readonly { readonly emailId: string; readonly uids: readonly number[] }[];
   };
@@ -76,11 +82,18 @@ interface Payloads {
     readonly changed: number;
     readonly keywords?: readonly string[];
     readonly others?: OtherIds;
+    /** All placements of the emails have `\Deleted`. */
+    readonly isHidden?: true;
   };
-  /** `\Deleted`, which belongs to a placement. */
+  /**
+   * `\Deleted`, which belongs to a placement. `isHidden`: the emails have it wherever they are placed now. `draftIds`: of
+   * the drafts for which the emails stand, when the folder is Drafts.
+   */
   DeletedChanged: EmailPlacement & {
     readonly isDeleted: boolean;
     readonly others?: readonly OtherPlacement[] | OtherIds;
+    readonly isHidden?: true;
+    readonly draftIds?: readonly string[];
   };
   /** It is empty. */
   FolderCreated: { readonly folder: FolderDefinition };
@@ -129,8 +142,8 @@ interface Payloads {
     readonly position: number;
     readonly recipient: OutboundRecipientRow;
   };
-  /** A draft was deleted. */
-  OutboundRemoved: { readonly outboundId: string };
+  /** A draft was deleted. `isHidden`: its email had `\Deleted` in Drafts. */
+  OutboundRemoved: { readonly outboundId: string; readonly isHidden?: true };
   DeliveryAttempted: { readonly outboundId: string; readonly attempt: DeliveryAttempt };
   MailHandedOver: HandedOver;
   /** Values that the account chose, by name; the others stay. */

@@ -157,7 +157,7 @@ export interface SmallMailbox {
   readonly placements: readonly PlacementPage[];
 }
 
-/** Emails of a folder whose flags are `flags` where `mask` has bits, and whose sender contains `fromAddress` in any case. */
+/** Emails of a folder without `\Deleted` there, whose flags are `flags` where `mask` has bits, and whose sender contains `fromAddress` in any case. */
 export interface ListCriteria {
   readonly mask: number;
   readonly flags: number;
@@ -221,10 +221,11 @@ export interface MailboxStore {
     emailIds: readonly string[],
     most: number,
   ): Promise<ReadonlyMap<string, readonly IndexedAddress[]>>;
-  /** Newest first by creation. `page` is 1-based. */
+  /** Newest first by creation, without those of the ids in `without`. `page` is 1-based. */
   outboundPage(
     accountId: string,
     statuses: readonly OutboundStatus[],
+    without: readonly string[],
     page: number,
     pageSize: number,
   ): Promise<readonly OutboundRow[]>;
@@ -241,6 +242,6 @@ export interface MailboxStore {
   emailsByMessageId(accountId: string, messageId: string, since: number): Promise<readonly string[]>;
   /** Drops replies older than `maxAgeMs`, of every account; returns how many. */
   forget(maxAgeMs: number): Promise<number>;
-  /** Distinct sender addresses of the folder's emails, ascending. */
+  /** Distinct sender addresses of the folder's emails without `\Deleted` there, ascending. */
   senders(accountId: string, folderId: string): Promise<readonly string[]>;
 }

@@ -3,6 +3,7 @@
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import test, { type ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
+import { imapFlow } from '../support/imap-programs.js';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 
@@ -209,3 +210,30 @@ async function arrived(client: MailboxClient) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
+
+test('a draft that a mail program marks `\\Deleted` is no draft over REST, and the same one when the mark is gone', async (t) => {
+  const { node, zoe, client, folder, inDrafts, drafts, ok } = await world(t);
+  const body = { subject: 'Lunch?', textBody: 'Soon', recipients: [{ address: 'bob@example.test', type: 'To' }] };
+  const { id } = (await (await ok('POST', '/api/outbound/drafts', body)).json()) as Draft;
+  const [email] = await inDrafts();
+  const program = imapFlow(node, zoe);
+  await program.connect();
+  t.teardown(() => program.close());
+  await program.mailboxOpen('Drafts');
+  await program.messageFlagsAdd('1', ['\\Deleted']);
+  t.deepEqual([await drafts(), await inDrafts(), (await folder('drafts')).total], [[], [], 0]);
+  const counted = async () => {
+    const found = await program.status('Drafts', { messages: true });
+    return found === false ? found : found.messages;
+  };
+  t.is(await counted(), 1);
+  const status = async (method: string, path: string) => (await client.request(method, path)).status;
+  t.is(await status('GET', `/api/emails/${email!.id}`), 404);
+  t.is(await status('GET', `/api/outbound/drafts/${id}`), 404);
+  t.is(await status('GET', `/api/outbound/${id}`), 404);
+  t.is(await status('POST', `/api/outbound/drafts/${id}/send`), 404);
+  await program.messageFlagsRemove('1', ['\\Deleted']);
+  t.is((await drafts())[0]!.id, id);
+  await ok('POST', `/api/outbound/drafts/${id}/send`);
+  t.is(await counted(), 0);
+});

@@ -26,7 +26,7 @@ export class ChangedMailbox {
     this.#outbound = outbound;
     this.emails = new EmailChanges(state);
     this.folders = new FolderChanges(state);
-    this.announcedUnread = state.folderOf('inbox').row.unread;
+    this.announcedUnread = state.folderOf('inbox').shownRow.unread;
   }
 
   get annotations(): Annotations {
@@ -76,7 +76,7 @@ export class ChangedMailbox {
       case 'DeletedChanged': {
         const { folderId, isDeleted } = change.payload;
         for (const slot of slots ?? placementsIn(change.payload).map(({ emailId }) => this.emails.find(emailId))) {
-          this.folders.setDeleted(folderId, slot, isDeleted, seq);
+          this.folders.setDeleted(folderId, slot, isDeleted, this.#isUnread(slot), seq);
         }
         return;
       }

@@ -1,7 +1,6 @@
 // Delivery: accepted mail becomes an email in the inbox, after the account's filters have had their say. Announcing does
 // the same for an email that somebody else has stored.
 import { SEEN } from '../../mail/flags.js';
-import { isUuid } from '../../mail/ids.js';
 import type { MessageSummary } from '../../mail/summary.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { type FilterResult, matchFilters, needsBody, resultOf } from './filter-match.js';
@@ -80,7 +79,7 @@ export function announce(
   tx: MailboxTransaction,
   { emailId }: Payload<MailboxProtocol, 'announce'>,
 ): Outcome<MailboxProtocol, 'announce'> {
-  const slot = isUuid(emailId) ? tx.find(emailId) : -1;
+  const slot = tx.findShown(emailId);
   if (slot < 0) return { refusal: 'noSuchEmail' };
   const row = tx.prefetched.rows.get(emailId);
   if (row === undefined) throw tx.prefetched.fault ?? new Error(`email ${emailId} was not read`);

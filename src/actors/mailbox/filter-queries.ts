@@ -40,7 +40,7 @@ export function filterQueries(
       if (filter === undefined) return { refusal: 'noSuchFilter' };
       const ids = state
         .folderOf('inbox')
-        .page(1, limit)
+        .shown(0, limit, true)
         .map((slot) => state.emails.id(slot));
       const rows = new Map((await store.summaries(state.accountId, ids)).map((row) => [row.id, row]));
       const tested = ids.flatMap((id) => rows.get(id) ?? []);

@@ -168,7 +168,7 @@ function store(
     else tx.setFlags(all.slots, all.bits, all.keywords);
   }
   if (folderId !== undefined) tx.setDeleted(marked, folderId, mode === 'replace' ? flags.isDeleted : mode === 'add');
-  if (isSeenChanged) tx.announceUnread({ always: true });
+  if (isSeenChanged || marked.length > 0) tx.announceUnread({ always: true });
   return changed;
 }
 

@@ -4,6 +4,7 @@
 import type { UidRun } from '../../store/changes.js';
 import type { FolderCounters, FolderDefinition, FolderRow, SystemRole } from '../../store/mailbox-rows.js';
 import type { FolderColumns } from './folder-columns.js';
+import { grouped } from './grouped.js';
 import type { MailboxState } from './state.js';
 
 const NONE: ReadonlyMap<number, number> = new Map();
@@ -29,6 +30,10 @@ interface ChangedFolder {
   readonly modseqs: Map<number, number>;
   /** `\Deleted` of placements, where the batch has set it or has placed the email. */
   readonly deleted: Map<number, boolean>;
+  /** Unread emails that have `\Deleted`. */
+  deletedUnread: number;
+  /** Whether emails of the folder may have `\Deleted`. */
+  isMarked: boolean;
 }
 
 export class FolderChanges {
@@ -129,6 +134,32 @@ export class FolderChanges {
     return changed ?? this.#state.folders.get(folderId)?.isDeleted(slot) ?? false;
   }
 
+  /** Unread emails of the folder that lists show. */
+  shownUnread(id: string): number {
+    const changed = this.#changed.get(id);
+    if (changed !== undefined) return changed.row.unread - changed.deletedUnread;
+    return this.#state.folders.get(id)!.shownRow.unread;
+  }
+
+  /** Whether a folder other than this one holds the email without `\Deleted`. */
+  isKeptElsewhere(slot: number, id: string): boolean {
+    return this.holding(slot).some((holder) => holder !== id && !this.isDeleted(holder, slot));
+  }
+
+  /** Whether a folder shows the email: some placement of it has no `\Deleted`. */
+  isShown(slot: number, markedIds = this.#markedIds()): boolean {
+    if (!markedIds.some((id) => this.isDeleted(id, slot))) return true;
+    return this.holding(slot).some((id) => !this.isDeleted(id, slot));
+  }
+
+  /** Slots in their order: those of emails that folders show, and those of the others. */
+  apart(slots: readonly number[]): { readonly shown: readonly number[]; readonly hidden: readonly number[] } {
+    const markedIds = this.#markedIds();
+    if (markedIds.length === 0) return { shown: slots, hidden: [] };
+    const groups = grouped(slots, (slot) => this.isShown(slot, markedIds));
+    return { shown: groups.get(true) ?? [], hidden: groups.get(false) ?? [] };
+  }
+
   /** Ids of the folders that hold the email. */
   holding(slot: number): string[] {
     const ids: string[] = [];
@@ -152,6 +183,7 @@ export class FolderChanges {
     const folder = this.#touch(folderId, modseq);
     folder.row.total--;
     if (isUnread) folder.row.unread--;
+    if (isUnread && folder.isMarked && this.isDeleted(folderId, slot)) folder.deletedUnread--;
     folder.uids.set(slot, 0);
   }
 
@@ -165,12 +197,18 @@ export class FolderChanges {
         // How many they are is asked for the counter alone.
         if (unread === 0) break;
       }
-      if (held > 0) this.#touch(id, modseq).row.unread += unread * held;
+      if (held === 0) continue;
+      const folder = this.#touch(id, modseq);
+      folder.row.unread += unread * held;
+      if (unread === 0 || !folder.isMarked) continue;
+      for (const slot of slots) if (this.isDeleted(id, slot)) folder.deletedUnread += unread;
     }
   }
 
-  setDeleted(folderId: string, slot: number, isDeleted: boolean, modseq: number): void {
+  setDeleted(folderId: string, slot: number, isDeleted: boolean, isUnread: boolean, modseq: number): void {
     const folder = this.#touch(folderId, modseq);
+    if (isUnread && this.isDeleted(folderId, slot) !== isDeleted) folder.deletedUnread += isDeleted ? 1 : -1;
+    folder.isMarked ||= isDeleted;
     folder.deleted.set(slot, isDeleted);
     folder.modseqs.set(slot, modseq);
   }
@@ -178,7 +216,7 @@ export class FolderChanges {
   create(folder: FolderDefinition, modseq: number): void {
     this.#knownHolders = undefined;
     const row = { ...folder, uidNext: 1, total: 0, unread: 0, highestModseq: modseq };
-    this.#changed.set(folder.id, { row, columns: undefined, uids: new Map(), modseqs: new Map(), deleted: new Map() });
+    this.#changed.set(folder.id, unchanged(row, undefined));
   }
 
   change(folder: FolderDefinition, modseq: number): void {
@@ -214,6 +252,16 @@ export class FolderChanges {
     });
   }
 
+  /** Folders in which emails may have `\Deleted`. */
+  #markedIds(): readonly string[] {
+    const ids: string[] = [];
+    for (const [id, { deletedCount }] of this.#state.folders) {
+      if (deletedCount > 0 && !this.#deleted.has(id)) ids.push(id);
+    }
+    for (const [id, { isMarked }] of this.#changed) if (isMarked && !ids.includes(id)) ids.push(id);
+    return ids;
+  }
+
   #holders(): readonly Holder[] {
     if (this.#knownHolders !== undefined) return this.#knownHolders;
     const holders: Holder[] = [];
@@ -243,13 +291,18 @@ export class FolderChanges {
     let folder = this.#changed.get(id);
     if (folder === undefined) {
       const columns = this.#state.folders.get(id)!;
-      folder = { row: { ...columns.row }, columns, uids: new Map(), modseqs: new Map(), deleted: new Map() };
+      folder = unchanged({ ...columns.row }, columns);
       this.#changed.set(id, folder);
       this.#knownHolders = undefined;
     }
     folder.row.highestModseq = modseq;
     return folder;
   }
+}
+
+function unchanged(row: Mutable, columns: FolderColumns | undefined): ChangedFolder {
+  const counted = { deletedUnread: columns?.deletedUnreadCount ?? 0, isMarked: (columns?.deletedCount ?? 0) > 0 };
+  return { row, columns, uids: new Map(), modseqs: new Map(), deleted: new Map(), ...counted };
 }
 
 /** Ascending, without overlaps. */

@@ -1,7 +1,8 @@
 // What one folder holds, in memory: its emails in UID order (sequence numbers), the order in which lists show them (newest
 // `receivedAt` first), `\Deleted`, and the UIDs that were expunged. Both orders are one array while they agree, which is
-// usual in the inbox. Counters are the folder row's, kept by the commits. Columns are made when something is set in them:
-// most folders of most mailboxes are empty.
+// usual in the inbox. Counters are the folder row's, kept by the commits; how much of it lists show without what has
+// `\Deleted` is counted here. Columns are made when something is set in them: most folders of most mailboxes are empty.
+import { SEEN } from '../../mail/flags.js';
 import type { ExpungedPage, FolderRow, PlacementPage } from '../../store/mailboxes.js';
 import type { EmailColumns } from './email-columns.js';
 import { type ExpungedSince, ExpungedUids } from './expunged-uids.js';
@@ -39,6 +40,8 @@ export class FolderColumns {
   readonly #emails: EmailColumns;
   #uids: SparseColumn | undefined;
   #deleted: SparseBits | undefined;
+  /** Unread emails that have `\Deleted` here. */
+  #deletedUnread = 0;
   /** Where a placement changed later than its email. */
   #modseqs: SparseColumn | undefined;
   #highestModseq = 0;
@@ -139,6 +142,32 @@ export class FolderColumns {
     return this.#deleted?.count ?? 0;
   }
 
+  /** How many unread emails here have `\Deleted`. */
+  get deletedUnreadCount(): number {
+    return this.#deletedUnread;
+  }
+
+  /** Whether lists show the email here: they show nothing that has `\Deleted`. */
+  shows(slot: number): boolean {
+    return this.uidOf(slot) !== 0 && !this.isDeleted(slot);
+  }
+
+  /** The row with counters of what lists show. */
+  get shownRow(): FolderRow {
+    const { total, unread } = this.row;
+    if (this.deletedCount === 0) return this.row;
+    return { ...this.row, total: total - this.deletedCount, unread: unread - this.#deletedUnread };
+  }
+
+  /** To be called before these emails get these flags. */
+  reflag(slots: readonly number[], flags: number): void {
+    if (this.deletedCount === 0) return;
+    const isUnread = (flags & SEEN) === 0;
+    for (const slot of slots) {
+      if (this.isDeleted(slot) && this.#isUnread(slot) !== isUnread) this.#deletedUnread += isUnread ? 1 : -1;
+    }
+  }
+
   /** When the email or its placement here changed last. */
   modseqOf(slot: number): number {
     const modseq = this.#emails.modseq(slot);
@@ -189,8 +218,8 @@ export class FolderColumns {
     withdraw(this.#slots, this.#count, atUids);
     this.#count -= gone.length;
     for (const slot of gone) {
+      this.#setDeleted(slot, false);
       this.#uids?.set(slot, 0);
-      this.#deleted?.set(slot, false);
       this.#modseqs?.set(slot, 0);
     }
     if (this.#byTime !== undefined && this.#agree(this.#byTime)) this.#byTime = undefined;
@@ -276,10 +305,19 @@ export class FolderColumns {
     return this.#expunged?.since(modseq) ?? { uids: NO_NUMBERS, isComplete: modseq >= this.#expungedFloor };
   }
 
-  /** Slots of a page (1-based), newest first. */
-  page(page: number, pageSize: number): number[] {
-    const end = this.#count - (page - 1) * pageSize;
-    return end <= 0 ? [] : [...this.slots().subarray(Math.max(0, end - pageSize), end)].reverse();
+  /** At most `limit` slots of what lists show, without the first `skipped` of it, in order of time. */
+  shown(skipped: number, limit: number, isNewestFirst: boolean): number[] {
+    const slots = this.slots();
+    const isAllShown = this.deletedCount === 0;
+    const found: number[] = [];
+    let rest = isAllShown ? 0 : skipped;
+    for (let i = isAllShown ? skipped : 0; i < slots.length && found.length < limit; i++) {
+      const slot = slots[isNewestFirst ? slots.length - 1 - i : i]!;
+      if (!isAllShown && this.isDeleted(slot)) continue;
+      if (rest > 0) rest--;
+      else found.push(slot);
+    }
+    return found;
   }
 
   /** Slots received before a time (ms since the epoch), oldest first, at most `limit`. */
@@ -299,8 +337,14 @@ export class FolderColumns {
   }
 
   #setDeleted(slot: number, isDeleted: boolean): void {
-    if (isDeleted) this.#deleted ??= new SparseBits();
-    this.#deleted?.set(slot, isDeleted);
+    if (this.isDeleted(slot) === isDeleted) return;
+    this.#deleted ??= new SparseBits();
+    this.#deleted.set(slot, isDeleted);
+    if (this.#isUnread(slot)) this.#deletedUnread += isDeleted ? 1 : -1;
+  }
+
+  #isUnread(slot: number): boolean {
+    return (this.#emails.flags(slot) & SEEN) === 0;
   }
 
   #expungedUids(): ExpungedUids {

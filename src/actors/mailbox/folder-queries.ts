@@ -1,5 +1,4 @@
 // Queries about folders and labels: what they are, what they hold, and what changed in them.
-import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
 import { changesOf, statusOf } from './folder-contents.js';
@@ -29,7 +28,7 @@ export function folderQueries(
 ): Pick<QueryHandlers<MailboxProtocol, MailboxState>, Names> {
   return {
     async labels(state) {
-      const rows = rowsOf(state).filter(({ role }) => role === 'label');
+      const rows = shownRowsOf(state).filter(({ role }) => role === 'label');
       return { reply: { labels: inLabelOrder(rows).map(labelOf) } };
     },
 
@@ -41,11 +40,13 @@ export function folderQueries(
 
     async folders(state) {
       const subscriptions = keptSubscriptions(state.annotations);
-      return { reply: { folders: shownFolders(rowsOf(state)), ...(subscriptions.length > 0 && { subscriptions }) } };
+      return {
+        reply: { folders: shownFolders(shownRowsOf(state)), ...(subscriptions.length > 0 && { subscriptions }) },
+      };
     },
 
     async folderAt(state, { path }) {
-      return { reply: { folderId: folderAt(rowsOf(state), path)?.id ?? null } };
+      return { reply: { folderId: folderAt(shownRowsOf(state), path)?.id ?? null } };
     },
 
     async folderChanges(state, { folderId, ...asked }) {
@@ -66,11 +67,11 @@ export function folderQueries(
     },
 
     async folderStatus(state, { folderIds, withSizes = false }) {
-      const ids = folderIds ?? shownFolders(rowsOf(state)).map(({ id }) => id);
+      const ids = folderIds ?? shownFolders(shownRowsOf(state)).map(({ id }) => id);
       const folders = ids.flatMap((id) => folderNamed(state, id) ?? []);
       return { reply: { folders: folders.map((folder) => statusOf(folder, withSizes)) } };
     },
   };
 }
 
-const rowsOf = (state: MailboxState): FolderRow[] => [...state.folders.values()].map(({ row }) => row);
+const shownRowsOf = (state: MailboxState) => [...state.folders.values()].map(({ shownRow }) => shownRow);

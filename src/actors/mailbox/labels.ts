@@ -1,7 +1,6 @@
 // Labels: folders with a colour, made, changed and removed by the user, put on emails and taken off again. An email that
 // would be left without any place goes to Archive: taking labels away loses nothing.
 import { caseFolded } from '../../mail/case-fold.js';
-import { isUuid } from '../../mail/ids.js';
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { addFolder, deleteFolders, renameTree } from './folders.js';
@@ -39,7 +38,7 @@ export function assignLabel(
   tx: MailboxTransaction,
   { emailId, labelId }: Payload<MailboxProtocol, 'assignLabel'>,
 ): Outcome<MailboxProtocol, 'assignLabel'> {
-  const slot = isUuid(emailId) ? tx.find(emailId) : -1;
+  const slot = tx.findShown(emailId);
   if (slot < 0) return { refusal: 'noSuchEmail' };
   if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
   if (tx.folders.uid(labelId, slot) !== 0) return { reply: {} };
@@ -52,7 +51,7 @@ export function unassignLabel(
   tx: MailboxTransaction,
   { emailId, labelId }: Payload<MailboxProtocol, 'unassignLabel'>,
 ): Outcome<MailboxProtocol, 'unassignLabel'> {
-  const slot = isUuid(emailId) ? tx.find(emailId) : -1;
+  const slot = tx.findShown(emailId);
   if (slot < 0) return { refusal: 'noSuchEmail' };
   if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
   if (tx.folders.uid(labelId, slot) === 0) return { reply: {} };

@@ -53,18 +53,17 @@ function pageByTime(
 ): FoundPage {
   const ordered = folder.slots();
   const first = (page - 1) * pageSize;
-  const at = (i: number) => ordered[isDescending ? ordered.length - 1 - i : i]!;
-  const slots: number[] = [];
   if (mask === 0) {
-    for (let i = first; i < ordered.length && slots.length < pageSize; i++) slots.push(at(i));
-    return { totalCount: folder.row.total, unreadCount: folder.row.unread, slots };
+    const { total: totalCount, unread: unreadCount } = folder.shownRow;
+    return { totalCount, unreadCount, slots: folder.shown(first, pageSize, isDescending) };
   }
+  const slots: number[] = [];
   let totalCount = 0;
   let unreadCount = 0;
   for (let i = 0; i < ordered.length; i++) {
-    const slot = at(i);
+    const slot = ordered[isDescending ? ordered.length - 1 - i : i]!;
     const has = emails.flags(slot);
-    if ((has & mask) !== flags) continue;
+    if ((has & mask) !== flags || folder.isDeleted(slot)) continue;
     if (totalCount >= first && slots.length < pageSize) slots.push(slot);
     totalCount++;
     if ((has & SEEN) === 0) unreadCount++;
@@ -79,5 +78,9 @@ async function pageOfStore(
   criteria: ListCriteria,
 ): Promise<FoundPage> {
   const { ids, totalCount, unreadCount } = await store.listed(accountId, folder.row.id, criteria);
-  return { totalCount, unreadCount, slots: ids.map((id) => emails.find(id)).filter((slot) => slot >= 0) };
+  return {
+    totalCount,
+    unreadCount,
+    slots: ids.map((id) => emails.find(id)).filter((slot) => slot >= 0 && folder.shows(slot)),
+  };
 }

@@ -1,5 +1,4 @@
 // What is read of a mailbox: order, counts and flags from memory, texts from the store by primary key.
-import { isUuid } from '../../mail/ids.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
 import { listFolder } from './lists.js';
@@ -54,7 +53,7 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
     },
 
     async detail(state, { emailId }) {
-      const slot = isUuid(emailId) ? state.emails.find(emailId) : -1;
+      const slot = state.findShown(emailId);
       const reply = slot < 0 ? undefined : (await details(store, state, [slot]))[0];
       return reply === undefined ? { refusal: 'noSuchEmail' } : { reply };
     },
@@ -67,7 +66,7 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
     },
 
     async unreadCount(state) {
-      return { reply: { unread: state.folderOf('inbox').row.unread } };
+      return { reply: { unread: state.folderOf('inbox').shownRow.unread } };
     },
 
     async sentAddresses(state) {

@@ -1,5 +1,6 @@
 // Search and export: passes over all emails of a mailbox by time. Which emails match a text comes from the store; time,
-// flags and folders are in memory, so totals are exact. Both leave out what is in nothing but trash and junk.
+// flags and folders are in memory, so totals are exact. Both leave out what is shown in nothing but
+// trash and junk.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FLAGGED, flagBit, SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
@@ -201,13 +202,13 @@ function range(
 }
 
 /**
- * Whether an email is not in the folder that is named; else, whether it is in trash or junk and nowhere else. Undefined when
- * none is left out.
+ * Whether an email is not shown in the folder that is named; else, whether it is shown in trash and junk alone, or nowhere. Undefined
+ * when none is left out.
  */
 function leftOut(state: MailboxState, name: string | undefined): ((slot: number) => boolean) | undefined {
   if (name !== undefined) {
     const folder = folderNamed(state, name);
-    return (slot) => folder === undefined || folder.uidOf(slot) === 0;
+    return (slot) => folder?.shows(slot) !== true;
   }
   const out: FolderColumns[] = [];
   const others: FolderColumns[] = [];
@@ -216,6 +217,9 @@ function leftOut(state: MailboxState, name: string | undefined): ((slot: number)
     if (folder.count === 0) continue;
     (role === 'trash' || role === 'junk' ? out : others).push(folder);
   }
-  if (out.length === 0) return undefined;
-  return (slot) => out.some((folder) => folder.uidOf(slot) !== 0) && !others.some((folder) => folder.uidOf(slot) !== 0);
+  const marked = state.markedFolders();
+  if (out.length + marked.length === 0) return undefined;
+  const isDoubtful = (slot: number) =>
+    out.some((folder) => folder.uidOf(slot) !== 0) || marked.some((folder) => folder.isDeleted(slot));
+  return (slot) => isDoubtful(slot) && !others.some((folder) => folder.shows(slot));
 }

@@ -1,7 +1,6 @@
 // Which emails a command is about: by id, or by the UIDs of a folder, as the batch so far has left them. And which folder,
 // by id or by the role of one that every account has.
 import { caseFolded } from '../../mail/case-fold.js';
-import { isUuid } from '../../mail/ids.js';
 import { type FolderRow, SYSTEM_ROLES } from '../../store/mailbox-rows.js';
 import type { Payload } from '../runtime/protocol.js';
 import type { MailboxProtocol } from './protocol.js';
@@ -47,12 +46,12 @@ export function selected(
   return slots.length > MOST_EMAILS ? { refusal: 'tooManyEmails' } : { slots, missing: [], folderId: folder.id };
 }
 
-/** Slots of the ids that are there, each once, and the ids that are not. */
+/** Slots of the ids whose emails are there and shown by a folder, each once, and the other ids. */
 export function found(tx: MailboxTransaction, emailIds: readonly string[]): Selected {
   const missing: string[] = [];
   const slots = new Set<number>();
   for (const id of emailIds) {
-    const slot = isUuid(id) ? tx.find(id) : -1;
+    const slot = tx.findShown(id);
     if (slot < 0) missing.push(id);
     else slots.add(slot);
   }

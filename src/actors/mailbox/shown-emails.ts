@@ -26,7 +26,7 @@ export async function listItems<T>(
   const rows = reading instanceof Promise ? await reading : reading;
   return slots.flatMap((slot, i) => {
     const row = rows[i];
-    if (row === undefined || !state.emails.isAlive(slot)) return [];
+    if (row === undefined || !state.isShown(slot)) return [];
     const more = own?.get(row.id);
     return [made(more === undefined ? sharedItem(state, slot, row) : listItem(state, slot, row, more), slot)];
   });
@@ -42,8 +42,8 @@ async function ownMail(
 ): Promise<ReadonlyMap<string, OwnMail> | undefined> {
   const [sent, drafts] = [state.folderOf('sent'), state.folderOf('drafts')];
   const idsOf = (of: readonly number[]) => of.map((slot) => state.emails.id(slot));
-  const copies = slots.filter((slot) => sent.uidOf(slot) !== 0);
-  const ids = idsOf(slots.filter((slot) => sent.uidOf(slot) !== 0 || drafts.uidOf(slot) !== 0));
+  const copies = slots.filter((slot) => sent.shows(slot));
+  const ids = idsOf(slots.filter((slot) => sent.shows(slot) || drafts.shows(slot)));
   if (ids.length === 0) return undefined;
   const [outbound, recipients] = await Promise.all([
     store.outboundOfCopies(state.accountId, idsOf(copies)),
@@ -103,7 +103,7 @@ function headOf(state: MailboxState, slot: number, row: EmailSummaryRow) {
   const folderIds: string[] = [];
   const labels: FolderRow[] = [];
   for (const folder of state.folders.values()) {
-    if (folder.uidOf(slot) === 0) continue;
+    if (!folder.shows(slot)) continue;
     folderIds.push(folder.row.id);
     if (folder.row.role === 'label') labels.push(folder.row);
   }
@@ -134,7 +134,7 @@ function listItem(state: MailboxState, slot: number, row: EmailSummaryRow, own: 
   });
 }
 
-/** Emails in full, in the order of the slots; those that are gone are left out. */
+/** Emails in full, in the order of the slots; those that are gone or hidden are left out. */
 export async function details(
   store: MailboxStore,
   state: MailboxState,
@@ -144,7 +144,7 @@ export async function details(
   const rows = reading instanceof Promise ? await reading : reading;
   return slots.flatMap((slot, i) => {
     const row = rows[i];
-    return row === undefined || !state.emails.isAlive(slot) ? [] : [detailOf(state, slot, row)];
+    return row === undefined || !state.isShown(slot) ? [] : [detailOf(state, slot, row)];
   });
 }
 

@@ -1,13 +1,16 @@
-// Threads as details show them: which emails a thread has is read from the store once, until a commit changes that.
+// Threads as details show them: which emails a thread has is read from the store once, until a commit changes that. The store
+// does not know which of them are hidden: where any email of the mailbox may be, a thread is read as a whole.
 import type { MailboxStore, ThreadPart } from '../../store/mailboxes.js';
 import type { EmailDetail } from './email-view.js';
 import { detailOf, details } from './shown-emails.js';
 import type { MailboxState } from './state.js';
 
+const THREAD_PAGE = 500;
+
 interface ShownThread {
   /** Oldest first. */
   readonly emails: EmailDetail[];
-  /** Of the whole thread. */
+  /** Of the whole thread, without those that are hidden. */
   readonly total: number;
 }
 
@@ -18,13 +21,37 @@ export async function knownThread(
   threadId: string,
   part: ThreadPart,
 ): Promise<ShownThread | undefined> {
-  const slots = state.summaries.thread(threadId)?.filter((slot) => state.emails.isAlive(slot));
-  if (slots === undefined) return undefined;
+  const slots = state.summaries.thread(threadId);
+  return slots && partOf(store, state, slots, part);
+}
+
+async function partOf(
+  store: MailboxStore,
+  state: MailboxState,
+  thread: readonly number[],
+  part: ThreadPart,
+): Promise<ShownThread> {
+  const slots = thread.filter((slot) => state.isShown(slot));
   const shown =
     'newest' in part
       ? slots.slice(-part.newest)
       : slots.slice((part.page - 1) * part.pageSize, part.page * part.pageSize);
   return { emails: await details(store, state, shown), total: slots.length };
+}
+
+/** Slots of a thread, oldest first, hidden emails included. */
+export async function wholeThread(store: MailboxStore, state: MailboxState, threadId: string): Promise<number[]> {
+  const { summaries, emails } = state;
+  const { version } = summaries;
+  const ids: string[] = [];
+  for (let page = 1, total = 1; (page - 1) * THREAD_PAGE < total; page++) {
+    const part = await store.thread(state.accountId, threadId, { page, pageSize: THREAD_PAGE });
+    total = part.total;
+    ids.push(...part.rows.map(({ id }) => id));
+  }
+  const slots = ids.map((id) => emails.find(id)).filter((slot) => slot >= 0);
+  if (slots.length > 0 && slots.length === ids.length) summaries.keepThread(threadId, slots, version);
+  return slots;
 }
 
 /** From the store. A thread that comes whole is kept in memory. */
@@ -34,6 +61,7 @@ export async function readThread(
   threadId: string,
   part: ThreadPart,
 ): Promise<ShownThread> {
+  if (state.markedFolders().length > 0) return partOf(store, state, await wholeThread(store, state, threadId), part);
   const { summaries } = state;
   const { version } = summaries;
   const { rows, total } = await store.thread(state.accountId, threadId, part);
@@ -49,5 +77,9 @@ export async function readThread(
     );
   }
   summaries.room.used(summaries);
-  return { emails: found.map(({ row, slot }) => detailOf(state, slot, row)), total };
+  const shown = found.filter(({ slot }) => state.isShown(slot));
+  return {
+    emails: shown.map(({ row, slot }) => detailOf(state, slot, row)),
+    total: total - found.length + shown.length,
+  };
 }

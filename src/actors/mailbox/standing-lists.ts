@@ -3,7 +3,6 @@
 // Texts, threads and orders other than by time come from the store, as they do for `list`, `search` and `thread`.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ANSWERED, FLAGGED, SEEN } from '../../mail/flags.js';
-import { isUuid } from '../../mail/ids.js';
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
@@ -14,11 +13,11 @@ import type { MailboxProtocol } from './protocol.js';
 import { folderNamed, type MailboxSearch, searchMailbox, unlessTooLarge } from './search.js';
 import type { FoundPage } from './search-memory.js';
 import { listItems } from './shown-emails.js';
+import { wholeThread } from './shown-threads.js';
 import type { MailboxState } from './state.js';
 
 /** Emails of folders that are gone through before others get their turn. */
 const STRETCH = 50_000;
-const THREAD_PAGE = 500;
 const SHOWN_FLAGS = SEEN | FLAGGED | ANSWERED;
 
 const NOTHING: FoundPage = { totalCount: 0, unreadCount: 0, slots: [] };
@@ -49,10 +48,10 @@ export function standingListQueries(
           lists.push(now.tag === tag ? {} : { state: now });
         }
       }
-      const slots = emailIds.map((id) => (isUuid(id) ? state.emails.find(id) : -1)).filter((slot) => slot >= 0);
+      const slots = emailIds.map((id) => state.findShown(id)).filter((slot) => slot >= 0);
       const items = await listItems(store, state, slots, (item, slot) => {
         if (versions.modseq !== state.modseq) versions = new ItemVersions(state);
-        return state.emails.isAlive(slot) ? [{ item, version: versions.of(slot) }] : [];
+        return [{ item, version: versions.of(slot) }];
       });
       return { reply: { modseq, lists, items: items.flat() } };
     },
@@ -83,26 +82,22 @@ async function foundBy(
 
 async function threadPage(
   store: MailboxStore,
-  { accountId, emails }: MailboxState,
+  state: MailboxState,
   { threadId, page, pageSize }: NonNullable<ListQuery['thread']>,
 ): Promise<Found> {
-  const ids: string[] = [];
-  for (let at = 1, total = 1; (at - 1) * THREAD_PAGE < total; at++) {
-    const part = await store.thread(accountId, threadId, { page: at, pageSize: THREAD_PAGE });
-    total = part.total;
-    ids.push(...part.rows.map(({ id }) => id));
-  }
-  const slots = ids.map((id) => emails.find(id)).filter((slot) => slot >= 0);
+  const thread = await wholeThread(store, state, threadId);
+  const slots = thread.filter((slot) => state.isShown(slot));
   if (slots.length === 0) return { refusal: 'noSuchThread' };
-  const unreadCount = slots.filter((slot) => (emails.flags(slot) & SEEN) === 0).length;
+  const unreadCount = slots.filter((slot) => (state.emails.flags(slot) & SEEN) === 0).length;
   const shown = slots.slice((page - 1) * pageSize, page * pageSize);
   return { page: { totalCount: slots.length, unreadCount, slots: shown } };
 }
 
-function stateOf({ emails }: MailboxState, found: Exclude<Found, { refusal: string }>, of: ItemVersions): ListState {
+function stateOf(state: MailboxState, found: Exclude<Found, { refusal: string }>, of: ItemVersions): ListState {
+  const { emails } = state;
   const { slots: all, totalCount, unreadCount } = found.page;
-  // Deleted while the list was made.
-  const slots = all.filter((slot) => emails.isAlive(slot));
+  // Others were deleted or hidden while the list was made.
+  const slots = all.filter((slot) => state.isShown(slot));
   const versions = slots.map((slot) => of.of(slot));
   const digest = new Digest().add(totalCount).add(unreadCount);
   for (const word of emails.idWords(Uint32Array.from(slots))) digest.add(word);
@@ -117,14 +112,14 @@ function stateOf({ emails }: MailboxState, found: Exclude<Found, { refusal: stri
 class ItemVersions {
   readonly modseq: number;
   readonly #state: MailboxState;
-  readonly #folders: readonly { readonly uidOf: (slot: number) => number; readonly digest: number }[];
+  readonly #folders: readonly { readonly shows: (slot: number) => boolean; readonly digest: number }[];
   readonly #made = new Map<number, number>();
 
   constructor(state: MailboxState) {
     this.modseq = state.modseq;
     this.#state = state;
     this.#folders = [...state.folders.values()].map((folder) => ({
-      uidOf: (slot) => folder.uidOf(slot),
+      shows: (slot) => folder.shows(slot),
       digest: shownOf(folder.row),
     }));
   }
@@ -141,7 +136,7 @@ class ItemVersions {
   #make(slot: number): number {
     const digest = new Digest().add(this.#state.emails.flags(slot) & SHOWN_FLAGS).add(this.#state.threadsAt);
     for (const folder of this.#folders) {
-      if (folder.uidOf(slot) !== 0) digest.add(folder.digest).add(folder.digest / 2 ** 32);
+      if (folder.shows(slot)) digest.add(folder.digest).add(folder.digest / 2 ** 32);
     }
     return digest.value;
   }

@@ -1,6 +1,7 @@
 // The mailbox in memory: what its actor knows without asking the store. Evolves only by changes that are committed. Mail comes to
 // many mailboxes of which nothing else is asked for long, so what few of them need is made when it is needed.
 
+import { isUuid } from '../../mail/ids.js';
 import { isImportId } from '../../store/imports.js';
 import { LazyMap } from '../../store/lazy-map.js';
 import type { FilterRow, FolderCounters, SystemRole } from '../../store/mailbox-rows.js';
@@ -90,6 +91,27 @@ export class MailboxState {
     return this.#outbound;
   }
 
+  /** Folders in which emails have `\Deleted`. */
+  markedFolders(): readonly FolderColumns[] {
+    return [...this.folders.values()].filter(({ deletedCount }) => deletedCount > 0);
+  }
+
+  /** Whether the email is there and some folder shows it (docs/interface/mail.md, "Hidden mail"). */
+  isShown(slot: number): boolean {
+    if (slot < 0 || !this.emails.isAlive(slot)) return false;
+    let isMarked = false;
+    for (const folder of this.folders.values()) isMarked ||= folder.isDeleted(slot);
+    if (!isMarked) return true;
+    for (const folder of this.folders.values()) if (folder.shows(slot)) return true;
+    return false;
+  }
+
+  /** The slot of an email that is shown, or -1. */
+  findShown(id: string): number {
+    const slot = isUuid(id) ? this.emails.find(id) : -1;
+    return this.isShown(slot) ? slot : -1;
+  }
+
   get octets(): number {
     let octets = this.emails.octets + this.summaries.octets;
     for (const part of [this.#search, this.#outbound, this.#annotations])
@@ -144,14 +166,7 @@ export class MailboxState {
     const net = netOf(change.changes);
     this.summaries.evolve(net, this.emails);
     for (const email of net.emailsAdded) this.emails.append(email);
-    for (const { change: record, ids } of net.flaggedTogether) {
-      const { flags } = record.payload;
-      if (record.inFolder !== undefined) this.emails.setFlagsOfAll(record.inFolder.slots, flags, record.seq);
-      else this.emails.eachSlot(ids.octets, (slot) => this.emails.setFlags(slot, flags, undefined, record.seq));
-    }
-    for (const { id, flags, keywords, modseq } of net.emailsFlagged) {
-      this.emails.setFlags(this.emails.find(id), flags, keywords, modseq);
-    }
+    this.#evolveFlags(net);
     this.#evolveFolders(net, change.counters);
     for (const id of net.emailsRemoved) this.emails.kill(this.emails.find(id));
     if (net.filters.length + net.filtersRemoved.length > 0) {
@@ -165,6 +180,27 @@ export class MailboxState {
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound.filter((id) => !isImportId(id)));
     this.rememberReplies(change.remembered);
+  }
+
+  #evolveFlags({ flaggedTogether, emailsFlagged }: NetChange): void {
+    const marked = this.markedFolders();
+    for (const { change: record, ids } of flaggedTogether) {
+      const { flags } = record.payload;
+      const slots = record.inFolder?.slots ?? this.#slotsOf(ids.octets);
+      for (const folder of marked) folder.reflag(slots, flags);
+      this.emails.setFlagsOfAll(slots, flags, record.seq);
+    }
+    for (const { id, flags, keywords, modseq } of emailsFlagged) {
+      const slot = this.emails.find(id);
+      for (const folder of marked) folder.reflag([slot], flags);
+      this.emails.setFlags(slot, flags, keywords, modseq);
+    }
+  }
+
+  #slotsOf(packed: Uint8Array): number[] {
+    const slots: number[] = [];
+    this.emails.eachSlot(packed, (slot) => slots.push(slot));
+    return slots;
   }
 
   #evolveFolders(net: NetChange, counters: readonly FolderCounters[]): void {
@@ -211,9 +247,7 @@ export class MailboxState {
       runs.at(-1)!.slots.push(this.emails.find(emailId));
     }
     for (const { ids, modseq } of expungedTogether) {
-      const slots: number[] = [];
-      this.emails.eachSlot(ids.octets, (slot) => slots.push(slot));
-      runs.push({ slots, modseq });
+      runs.push({ slots: this.#slotsOf(ids.octets), modseq });
     }
     return runs.sort((a, b) => a.modseq - b.modseq);
   }

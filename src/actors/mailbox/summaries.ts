@@ -120,16 +120,15 @@ export class Summaries implements MemoryHolder {
     if (this.#kept === undefined || this.#kept.size === 0) return;
     for (const id of net.emailsRemoved) this.#drop(emails.find(id));
     let placements = 0;
-    for (const { placed, placedTogether, expunged, expungedTogether } of net.placements.values()) {
-      placements += countOf(placed, placedTogether) + countOf(expunged, expungedTogether);
+    for (const { placed, placedTogether, expunged, expungedTogether, marked } of net.placements.values()) {
+      placements += countOf(placed, placedTogether) + countOf(expunged, expungedTogether) + marked.length;
     }
-    // Items show the folders that hold their email, and of labels more than the id.
+    // Items show the folders that show their email, and of labels more than the id.
     if (placements > MANY || net.foldersChanged.length + net.foldersRemoved.length > 0) this.#dropItems();
     else {
       // Those that are named together are more.
-      for (const { placed, expunged } of net.placements.values()) {
-        for (const { emailId } of placed) this.#dropItem(emails.find(emailId));
-        for (const { emailId } of expunged) this.#dropItem(emails.find(emailId));
+      for (const { placed, expunged, marked } of net.placements.values()) {
+        for (const { emailId } of [...placed, ...expunged, ...marked]) this.#dropItem(emails.find(emailId));
       }
     }
   }

@@ -3,7 +3,7 @@
 // and applied.
 
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
-import { uuidV7 } from '../../mail/ids.js';
+import { isUuid } from '../../mail/ids.js';
 import type { PackedIds } from '../../mail/packed-ids.js';
 import type { BlobContent } from '../../store/blobs.js';
 import type { Change, ChangeContent, ChangeOf, NewEmail, ShownEmail } from '../../store/changes.js';
@@ -12,6 +12,7 @@ import type { MailboxChange, RememberedReply } from '../../store/mailboxes.js';
 import type { SharedDelivery } from '../../store/shared-message.js';
 import type { PlanContext } from '../runtime/behavior.js';
 import type { Annotations } from './annotations.js';
+import { BatchIds } from './batch-ids.js';
 import { ChangedMailbox } from './changed-mailbox.js';
 import { FilterChanges } from './filter-changes.js';
 import type { FolderChanges } from './folder-changes.js';
@@ -24,6 +25,8 @@ import type { MailboxState } from './state.js';
 
 /** Emails of a record from which on their ids are packed. */
 export const LEAST_PACKED = 200;
+
+const HIDDEN = { isHidden: true } as const;
 
 /** What planning for a mailbox needs besides. */
 interface TransactionContext extends PlanContext {
@@ -50,8 +53,7 @@ export class MailboxTransaction {
   readonly #contents: BlobContent[] = [];
   readonly #shared: SharedDelivery[] = [];
   #modseq: number;
-  #idTime: number;
-  #idSequence: number;
+  readonly #ids: BatchIds;
 
   constructor(state: MailboxState, context: TransactionContext, prefetched: Prefetched = NOTHING_PREFETCHED) {
     const record = (change: ChangeContent) => this.#record(change);
@@ -68,13 +70,13 @@ export class MailboxTransaction {
       now: context.now,
       otherId: () => this.otherId(),
       added: (id) => this.#mailbox.emails.added(id),
+      id: (slot) => this.id(slot),
     });
     this.retryPolicy = context.retry;
     this.prefetched = prefetched;
     this.#context = context;
     this.#modseq = state.modseq;
-    this.#idTime = state.emails.newestIdTime;
-    this.#idSequence = state.emails.newestIdSequence;
+    this.#ids = new BatchIds(state.emails, context);
   }
 
   get epoch(): number {
@@ -161,27 +163,24 @@ export class MailboxTransaction {
     return this.#mailbox.annotations;
   }
 
+  /** The slot of an email that some folder shows after the batch so far, or -1. */
+  findShown(id: string): number {
+    const slot = isUuid(id) ? this.find(id) : -1;
+    return slot >= 0 && this.folders.isShown(slot) ? slot : -1;
+  }
+
   isDeleted(slot: number, folderId: string): boolean {
     return this.folders.isDeleted(folderId, slot);
   }
 
   /** A new email's id: above every id of the mailbox, whatever the clock does. */
   newId(): string {
-    if (this.now > this.#idTime) {
-      this.#idTime = this.now;
-      this.#idSequence = 0;
-    } else if (this.#idSequence >= 0xfff) {
-      this.#idTime++;
-      this.#idSequence = 0;
-    } else {
-      this.#idSequence++;
-    }
-    return uuidV7(this.#idTime, this.#idSequence, this.#context.random(8));
+    return this.#ids.ofEmail();
   }
 
   /** The id of anything but an email. */
   otherId(): string {
-    return uuidV7(this.now, 0, this.#context.random(8));
+    return this.#ids.other();
   }
 
   /** Evenly from [0, 1). */
@@ -209,8 +208,10 @@ export class MailboxTransaction {
       if (key === 0) continue;
       if (key % 2 === 0) this.setBits(group, flags, key >> 1);
       else {
-        const payload = { flags, changed: key >> 1, ...this.#ids(group), keywords: ordered! };
-        this.#record({ type: 'FlagsChanged', payload }, group);
+        const values = { flags, changed: key >> 1, keywords: ordered! };
+        for (const [alike, hidden] of this.#apart(group)) {
+          this.#record({ type: 'FlagsChanged', payload: { ...values, ...this.#named(alike), ...hidden } }, alike);
+        }
       }
     }
   }
@@ -220,46 +221,58 @@ export class MailboxTransaction {
    * in their order.
    */
   setBits(slots: readonly number[], flags: number, changed: number, folderId?: string): void {
-    const payload = { flags, changed, ...this.#ids(slots) };
-    const isOfFolder = folderId !== undefined && slots.length >= LEAST_PACKED;
-    const runs = isOfFolder ? this.folders.uidRuns(folderId, slots) : undefined;
-    const inFolder = runs === undefined ? {} : { inFolder: { folderId: folderId!, runs, slots } };
-    this.#record({ type: 'FlagsChanged', payload, ...inFolder }, slots);
+    for (const [alike, hidden] of this.#apart(slots)) {
+      const payload = { flags, changed, ...this.#named(alike), ...hidden };
+      const isOfFolder = folderId !== undefined && alike.length >= LEAST_PACKED;
+      const runs = isOfFolder ? this.folders.uidRuns(folderId, alike) : undefined;
+      const inFolder = runs === undefined ? {} : { inFolder: { folderId: folderId!, runs, slots: alike } };
+      this.#record({ type: 'FlagsChanged', payload, ...inFolder }, alike);
+    }
   }
 
   /** Sets `\Deleted` in a folder that holds the emails. */
   setDeleted(slots: readonly number[], folderId: string, isDeleted: boolean): void {
     const changed = slots.filter((slot) => this.isDeleted(slot, folderId) !== isDeleted);
-    if (changed.length === 0) return;
-    this.#record(
-      { type: 'DeletedChanged', payload: { folderId, ...this.#placements(changed, folderId), isDeleted } },
-      changed,
-    );
+    const groups = grouped(changed, (slot) => isDeleted && !this.folders.isKeptElsewhere(slot, folderId));
+    for (const [isHidden, alike] of groups) {
+      const draftIds = this.#draftRows.draftsAmong(alike, folderId);
+      const payload = { folderId, ...this.#placements(alike, folderId), isDeleted, ...draftIds };
+      this.#record({ type: 'DeletedChanged', payload: { ...payload, ...(isHidden && HIDDEN) } }, alike);
+    }
   }
 
   /** Places emails, each once, in a folder that holds none of them; they have the folder's next UIDs, in their order. */
   place(slots: readonly number[], folderId: string): void {
     if (slots.length === 0) return;
     const uid = this.folders.row(folderId)!.uidNext;
-    this.#record({ type: 'EmailPlaced', payload: { folderId, uid, ...this.#ids(slots) } }, slots);
+    this.#record({ type: 'EmailPlaced', payload: { folderId, uid, ...this.#named(slots) } }, slots);
   }
 
   /** Takes emails, each once, out of a folder that holds them; they stay, so they must have other places when the batch is over. */
   unplace(slots: readonly number[], folderId: string): void {
-    if (slots.length === 0) return;
-    this.#record({ type: 'EmailExpunged', payload: { folderId, ...this.#placements(slots, folderId) } }, slots);
+    for (const [isMarked, alike] of grouped(slots, (slot) => this.isDeleted(slot, folderId))) {
+      const payload = { folderId, ...this.#placements(alike, folderId), ...(isMarked && HIDDEN) };
+      this.#record({ type: 'EmailExpunged', payload }, alike);
+    }
   }
 
   /** Removes every placement of the emails, each given once, and the emails themselves. */
   remove(slots: readonly number[]): void {
     for (const slot of slots) this.filters.endDeferral(this.id(slot));
+    for (const [all, hidden] of this.#apart(slots)) this.#removeAlike(all, hidden);
+  }
+
+  #removeAlike(slots: readonly number[], hidden: { readonly isHidden?: true }): void {
     for (const group of grouped(slots, (slot) => this.folders.holding(slot).join()).values()) {
       const folderIds = this.folders.holding(group[0]!);
       const uidsOf = (slot: number) => folderIds.map((folderId) => this.folders.uid(folderId, slot));
       const [first, ...rest] = group.map((slot) => ({ emailId: this.id(slot), uids: uidsOf(slot) }));
       const placements = folderIds.map((folderId, i) => ({ folderId, uid: first!.uids[i]! }));
       const others = rest.length === 0 ? {} : { others: rest };
-      this.#record({ type: 'EmailRemoved', payload: { emailId: first!.emailId, placements, ...others } }, group);
+      this.#record(
+        { type: 'EmailRemoved', payload: { emailId: first!.emailId, placements, ...others, ...hidden } },
+        group,
+      );
     }
   }
 
@@ -306,7 +319,7 @@ export class MailboxTransaction {
 
   /** Clients are told how many emails of the inbox are unread, if the number is another than they were told last. */
   announceUnread({ always = false }: { readonly always?: boolean } = {}): void {
-    const { unread } = this.folders.rowOf('inbox');
+    const unread = this.folders.shownUnread(this.folders.rowOf('inbox').id);
     if (always || unread !== this.#mailbox.announcedUnread)
       this.#record({ type: 'UnreadCountChanged', payload: { unread } });
   }
@@ -342,8 +355,14 @@ export class MailboxTransaction {
     };
   }
 
+  /** Slots that share a record, with what the record says of them besides. */
+  #apart(slots: readonly number[]): (readonly [alike: readonly number[], hidden: { readonly isHidden?: true }])[] {
+    const { shown, hidden } = this.folders.apart(slots);
+    return [[shown, {}] as const, [hidden, HIDDEN] as const].filter(([alike]) => alike.length > 0);
+  }
+
   /** The emails of a record that is about several: the first, and ids of the others. Many are packed. */
-  #ids(slots: readonly number[]): { readonly emailId: string; readonly others?: readonly string[] | PackedIds } {
+  #named(slots: readonly number[]): { readonly emailId: string; readonly others?: readonly string[] | PackedIds } {
     const emailId = this.id(slots[0]!);
     if (slots.length === 1) return { emailId };
     if (slots.length >= LEAST_PACKED) return { emailId, others: this.#mailbox.emails.packedIds(slots).rest };
@@ -355,7 +374,7 @@ export class MailboxTransaction {
     const [uid] = uids;
     // Many that follow each other need no UIDs of their own.
     if (slots.length >= LEAST_PACKED && uids.every((each, i) => each === uid! + i)) {
-      return { uid: uid!, ...this.#ids(slots) };
+      return { uid: uid!, ...this.#named(slots) };
     }
     const [first, ...others] = slots.map((slot, i) => ({ emailId: this.id(slot), uid: uids[i]! }));
     return others.length === 0 ? first! : { ...first!, others };

@@ -1,6 +1,7 @@
 // The events of clients that a record of the log becomes: names and payloads of docs/hub.md. The hub, the event stream, Web
 // Push and webhooks send these events, each in its own form. Pure. Records that are not for clients, or of a later version,
-// are passed over. On the hub, events beyond the interface's five go only to clients that asked for their topic.
+// are passed over, and so are those about emails that are hidden: they have `\Deleted` wherever they are placed. On the hub,
+// events beyond the interface's five go only to clients that asked for their topic.
 import { flaggedIn, type MailboxEvent, placementsIn, removedIn } from '../../actors/mailbox/protocol.js';
 import { ANSWERED, FLAGGED, flagNames, SEEN } from '../../mail/flags.js';
 
@@ -58,6 +59,7 @@ export function allClientEventsOf(event: MailboxEvent): readonly ClientEvent[] {
     case 'FlagsChanged':
       return flagsChanged(event.payload);
     case 'EmailRemoved':
+      if (event.payload.isHidden) return [];
       return removedIn(event.payload).map(({ emailId }) => everybody('EmailDeleted', emailId));
     case 'UnreadCountChanged':
       return [everybody('UnreadCountChanged', event.payload.unread)];
@@ -66,9 +68,11 @@ export function allClientEventsOf(event: MailboxEvent): readonly ClientEvent[] {
       return placementsIn(event.payload).map(({ emailId }) => placed(emailId, folderId));
     }
     case 'EmailExpunged': {
-      const { folderId } = event.payload;
-      return placementsIn(event.payload).map(({ emailId: id }) => change('EmailUnplaced', { id, folderId }));
+      const { folderId, isHidden } = event.payload;
+      return isHidden ? [] : placementsIn(event.payload).map(({ emailId }) => unplaced(emailId, folderId));
     }
+    case 'DeletedChanged':
+      return deletedChanged(event.payload);
     case 'FolderCreated':
       return folder(event.payload.folder, { label: 'LabelCreated', folder: 'FolderCreated' });
     case 'FolderChanged':
@@ -81,7 +85,7 @@ export function allClientEventsOf(event: MailboxEvent): readonly ClientEvent[] {
     case 'OutboundChanged':
       return outboundChanged(event.payload);
     case 'OutboundRemoved':
-      return [change('DraftDeleted', { id: event.payload.outboundId })];
+      return event.payload.isHidden ? [] : [change('DraftDeleted', { id: event.payload.outboundId })];
     case 'DeliveryAttempted': {
       const { outboundId: id, attempt } = event.payload;
       const shown = { ...attempt, at: new Date(attempt.at).toISOString() };
@@ -113,7 +117,8 @@ function newEmail(email: Omit<Payload<'EmailAnnounced'>, 'isRead'>): ClientEvent
 }
 
 function flagsChanged(payload: Payload<'FlagsChanged'>): ClientEvent[] {
-  const { flags, changed, keywords } = payload;
+  const { flags, changed, keywords, isHidden } = payload;
+  if (isHidden) return [];
   const isRead = (flags & SEEN) !== 0;
   const isSeenChanged = (changed & SEEN) !== 0;
   const areOthersChanged = (changed & ~SEEN) !== 0 || keywords !== undefined;
@@ -124,6 +129,17 @@ function flagsChanged(payload: Payload<'FlagsChanged'>): ClientEvent[] {
     ...(isSeenChanged ? [everybody('EmailUpdated', { id, isRead })] : []),
     ...(areOthersChanged ? [change('EmailFlagsChanged', { id, ...shown })] : []),
   ]);
+}
+
+/** A mail program that marks an email takes it away from other clients, and gives it back when it takes the mark off. */
+function deletedChanged(payload: Payload<'DeletedChanged'>): ClientEvent[] {
+  const { folderId, isDeleted, isHidden, draftIds = [] } = payload;
+  const emails = placementsIn(payload).flatMap(({ emailId }) => [
+    isDeleted ? unplaced(emailId, folderId) : placed(emailId, folderId),
+    ...(isHidden ? [everybody('EmailDeleted', emailId)] : []),
+  ]);
+  const drafts = draftIds.map((id) => change(isDeleted ? 'DraftDeleted' : 'DraftCreated', { id }));
+  return [...emails, ...drafts];
 }
 
 function folder(
@@ -149,6 +165,10 @@ function change(type: ClientEventType, payload: unknown): ClientEvent {
 
 function placed(id: string, folderId: string): ClientEvent {
   return change('EmailPlaced', { id, folderId });
+}
+
+function unplaced(id: string, folderId: string): ClientEvent {
+  return change('EmailUnplaced', { id, folderId });
 }
 
 type Payload<T extends MailboxEvent['type']> = Extract<MailboxEvent, { readonly type: T }>['payload'];

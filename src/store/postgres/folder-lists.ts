@@ -1,5 +1,6 @@
-// Pages of a folder's emails by columns that are not in memory: sender, subject, size. Texts compare without case. A subject is
-// compared without its `Re:` and `Fwd:`, as threads are (RFC 5256 §2.1); senders by the name that lists show.
+// Pages of a folder's emails by columns that are not in memory: sender, subject, size. Emails with `\Deleted` in the folder are left
+// out. Texts compare without case. A subject is compared without its `Re:` and `Fwd:`, as threads are (RFC 5256 §2.1); senders by the
+// name that lists show.
 import type { ListCriteria, ListedEmails } from '../mailboxes.js';
 import type { Sql } from './client.js';
 import { overlaidFlags } from './flag-overlays.js';
@@ -22,7 +23,7 @@ export async function listedEmails(
       select e.id, coalesce(o.flags, e.flags) as flags, e.received_at, ${keys[order]} as key
       from placements p join emails e on e.account_id = p.account_id and e.id = p.email_id
         left join overlaid o on o.id = e.id and o.seq > e.modseq
-      where p.account_id = ${accountId} and p.folder_id = ${folderId} and coalesce(o.flags, e.flags) & ${mask}::int = ${flags}::int
+      where p.account_id = ${accountId} and p.folder_id = ${folderId} and not p.deleted and coalesce(o.flags, e.flags) & ${mask}::int = ${flags}::int
         and (${fromAddress} = '' or position(lower(${fromAddress}) in lower(e.from_address)) > 0)
     )
     select (select count(*)::int from found) as "totalCount",

@@ -119,7 +119,7 @@ export function postgresMailboxes(
       () => sql<{ address: string }[]>`
         select distinct lower(e.from_address) as address
         from placements p join emails e on e.account_id = p.account_id and e.id = p.email_id
-        where p.account_id = ${accountId} and p.folder_id = ${folderId} and e.from_address <> '' order by 1`,
+        where p.account_id = ${accountId} and p.folder_id = ${folderId} and not p.deleted and e.from_address <> '' order by 1`,
     );
     return rows.map((row) => row.address);
   }

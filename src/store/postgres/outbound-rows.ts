@@ -61,6 +61,7 @@ export function outboundPage(
   sql: Sql,
   accountId: string,
   statuses: readonly OutboundStatus[],
+  without: readonly string[],
   page: number,
   pageSize: number,
 ): PromiseLike<OutboundRow[]> {
@@ -69,7 +70,7 @@ export function outboundPage(
       select listed.id, listed.created_at from unnest(${statuses as OutboundStatus[]}::text[]) as s (status)
       cross join lateral (
         select id, created_at from outbound
-        where account_id = ${accountId} and status = s.status
+        where account_id = ${accountId} and status = s.status and id <> all(${without as string[]}::uuid[])
         order by created_at desc, id desc limit ${page * pageSize}
       ) listed
       order by listed.created_at desc, listed.id desc limit ${pageSize} offset ${(page - 1) * pageSize}

@@ -6,6 +6,7 @@ import { FolderColumns } from '../../../src/actors/mailbox/folder-columns.js';
 import { DELETED_BIT } from '../../../src/actors/mailbox/packed-columns.js';
 import { SparseBits, SparseColumn } from '../../../src/actors/mailbox/sparse-column.js';
 import { newId } from '../../../src/ids/new-id.js';
+import { SEEN } from '../../../src/mail/flags.js';
 import { uuidOctets, uuidText, uuidV7, uuidWords } from '../../../src/mail/ids.js';
 import type { FolderRow } from '../../../src/store/mailboxes.js';
 import { runs } from '../../support/amounts.js';
@@ -140,6 +141,7 @@ function play(
       return;
     case 'flags':
       for (const chosen of pick(model.emails, next.which)) {
+        for (const folder of folders) folder.reflag([chosen.slot], next.flags);
         emails.setFlags(chosen.slot, next.flags, next.keywords, modseq);
         Object.assign(chosen, { flags: next.flags, modseq, keywords: next.keywords ?? chosen.keywords });
       }
@@ -262,9 +264,14 @@ function checkFolder(
   const slots = byTime.map(({ slot }) => slot);
   t.deepEqual([...folder.slots()], slots);
   const shown: number[] = [];
-  for (let page = 1; shown.length < folder.count; page++) shown.push(...folder.page(page, 3));
-  t.deepEqual(shown, [...slots].reverse());
-  t.deepEqual(folder.page(1_000, 3), []);
+  const marked = new Set(placements.flatMap(({ email, isDeleted }) => (isDeleted ? [email.slot] : [])));
+  const unmarked = slots.filter((slot) => !marked.has(slot));
+  for (let at = 0; at < slots.length; at += 3) shown.push(...folder.shown(at, 3, true));
+  t.deepEqual(shown, unmarked.toReversed());
+  t.deepEqual(folder.shown(1, 2, false), unmarked.slice(1, 3));
+  const unread = [...marked].filter((slot) => (emails.flags(slot) & SEEN) === 0);
+  t.is(folder.deletedUnreadCount, unread.length);
+  t.deepEqual(folder.shown(3_000, 3, true), []);
   const middle = byTime[byTime.length >> 1]?.receivedAt ?? START;
   t.deepEqual(
     folder.before(middle, 4),

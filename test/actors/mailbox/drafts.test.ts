@@ -121,7 +121,7 @@ test('an email that a mail program puts into Drafts is a draft until it leaves D
   t.deepEqual(await drafts(), []);
 
   const two = await append('drafts', [], ['\\Draft', '\\Deleted']);
-  t.is((await drafts()).length, 1);
+  t.deepEqual(await drafts(), []);
   t.deepEqual((await mailbox.ask('expunge', { folderId: 'drafts' })).reply?.uids, [[two.uid, two.uid]]);
   t.deepEqual(await drafts(), []);
   await checkDrafts(world, t, accountId);

@@ -301,7 +301,7 @@ test('random histories of folders, placements and flags end as the model says, i
       const { reply } = await mailbox.ask('folders', {});
       t.deepEqual(reply?.folders.map(({ path }) => path).sort(), model.folders.map(({ name }) => name).sort());
       for (const { id, total, unread } of reply!.folders) {
-        const held = model.emails.filter(({ placements }) => placements.has(id));
+        const held = model.emails.filter(({ placements }) => placements.get(id)?.isDeleted === false);
         const unseen = held.filter(({ flags: of }) => !of.has('\\seen'));
         t.deepEqual([total, unread], [held.length, unseen.length]);
         const list = await mailbox.ask('list', { folder: id, page: 1, pageSize: 100, isRead: false });
@@ -393,7 +393,7 @@ test('a command on many emails is a record for all of them that end alike', asyn
       ['FlagsChanged', { emailId: ids[2], flags: SEEN, changed: SEEN, others: ids.slice(3) }],
       ['EmailPlaced', { emailId: ids[0], folderId: archive, uid: 1, others: ids.slice(1) }],
       ['DeletedChanged', { ...placed, isDeleted: true }],
-      ['EmailExpunged', placed],
+      ['EmailExpunged', { ...placed, isHidden: true }],
       [
         'EmailRemoved',
         {

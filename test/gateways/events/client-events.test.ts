@@ -242,3 +242,33 @@ test('an event type of a later version is passed over', (t) => {
     [],
   );
 });
+
+test('marking an email `\\Deleted` takes it away, unmarking gives it back; what is hidden is told to nobody', (t) => {
+  const placed = { folderId: 'f1', emailId: 'e1', uid: 1, others: ['e2'] };
+  const gone = of('DeletedChanged', { ...placed, isDeleted: true, isHidden: true, draftIds: ['d1'] });
+  t.deepEqual(toldOf(CHANGES, gone), [
+    ['EmailUnplaced', { id: 'e1', folderId: 'f1' }],
+    ['EmailUnplaced', { id: 'e2', folderId: 'f1' }],
+    ['DraftDeleted', { id: 'd1' }],
+  ]);
+  t.deepEqual(toldOf(0, gone), [
+    ['EmailDeleted', 'e1'],
+    ['EmailDeleted', 'e2'],
+  ]);
+  t.deepEqual(toldOf(0, of('DeletedChanged', { ...placed, isDeleted: true })), []);
+  const back = of('DeletedChanged', { ...placed, isDeleted: false, draftIds: ['d1'] });
+  t.deepEqual(toldOf(CHANGES, back), [
+    ['EmailPlaced', { id: 'e1', folderId: 'f1' }],
+    ['EmailPlaced', { id: 'e2', folderId: 'f1' }],
+    ['DraftCreated', { id: 'd1' }],
+  ]);
+  t.deepEqual(toldOf(0, back), []);
+  const hidden = { isHidden: true } as const;
+  for (const event of [
+    of('EmailExpunged', { folderId: 'f1', emailId: 'e1', uid: 1, ...hidden }),
+    of('EmailRemoved', { emailId: 'e1', placements: [{ folderId: 'f1', uid: 1 }], ...hidden }),
+    of('FlagsChanged', { emailId: 'e1', flags: SEEN, changed: SEEN, ...hidden }),
+    of('OutboundRemoved', { outboundId: 'd1', ...hidden }),
+  ])
+    t.deepEqual(clientEventsOf(event, ALL), []);
+});

@@ -93,6 +93,8 @@ test('a mailbox that is open for reading is left as it is', async (t) => {
     t.regex(await tagged(text), /^NO \[READ-ONLY\] /);
   }
   t.regex(await tagged('COPY 1 Trash'), /^OK /);
+  await client.command('SELECT INBOX');
+  await client.command('STORE 1 -FLAGS.SILENT (\\Deleted)');
   t.deepEqual(await subjectsIn(gateway, 'inbox'), ['1', '2', '3', '4']);
 });
 

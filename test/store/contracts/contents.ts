@@ -84,7 +84,7 @@ export async function contentsOf(stores: Stores, accountId: string) {
   for (const threadId of new Set(summaries.map((row) => row.threadId)))
     threads.push(await mailboxes.thread(accountId, threadId, { newest: 3 }));
   for (const threadId of ids) threads.push(await mailboxes.thread(accountId, threadId, { page: 1, pageSize: 2 }));
-  const outbound = [...(await mailboxes.outboundPage(accountId, STATUSES, 1, 100))];
+  const outbound = [...(await mailboxes.outboundPage(accountId, STATUSES, [], 1, 100))];
   const parts = [];
   for (const { id } of outbound)
     parts.push(await mailboxes.outboundContent(accountId, id), await mailboxes.outboundAttempts(accountId, id));

@@ -247,7 +247,12 @@ export const MAILBOXES: Contract = {
       type: 'DeletedChanged',
       payload: { emailId: email.id, folderId: sent, uid: 2 ** 31, isDeleted },
     });
+    const listed = async (folder: string) =>
+      (await stores.mailboxes.listed(writer.accountId, folder, INBOX_LIST)).totalCount;
+    const senders = async () => (await stores.mailboxes.senders(writer.accountId, sent)).length;
+    t.deepEqual([await listed(inbox), await listed(sent), await senders()], [1, 1, 1]);
     await writer.commit([marked(true)]);
+    t.deepEqual([await listed(inbox), await listed(sent), await senders()], [1, 0, 0]);
     t.deepEqual(await placementsOf(stores, writer.accountId), {
       [inbox]: [[1, email.id, 2, false]],
       [sent]: [[2 ** 31, email.id, 3, true]],

@@ -101,8 +101,13 @@ export const OUTBOUND: Contract = {
     const wanted = rows.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1)).map((row) => row.id);
     const paged = [];
     for (let page = 1; page <= 4; page++)
-      paged.push(...(await mailboxes.outboundPage(accountId, ['Queued', 'Sending'], page, 10)).map(({ id }) => id));
+      paged.push(...(await mailboxes.outboundPage(accountId, ['Queued', 'Sending'], [], page, 10)).map(({ id }) => id));
     t.deepEqual(paged, wanted);
+    const rest = await mailboxes.outboundPage(accountId, ['Queued', 'Sending'], wanted.slice(0, 20), 1, 10);
+    t.deepEqual(
+      rest.map(({ id }) => id),
+      wanted.slice(20),
+    );
     const { modseq, counts } = await mailboxes.outboundCounts(accountId, ['Draft', 'Queued', 'Sent']);
     t.deepEqual(
       [modseq, [...counts]],

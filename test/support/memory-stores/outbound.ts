@@ -28,9 +28,9 @@ export function outboundReading(tables: MemoryTables): OutboundReading {
       );
       return new Map(found);
     },
-    async outboundPage(accountId, statuses, page, pageSize) {
+    async outboundPage(accountId, statuses, without, page, pageSize) {
       return [...of(accountId).values()]
-        .filter(({ row }) => statuses.includes(row.status))
+        .filter(({ row }) => statuses.includes(row.status) && !without.includes(row.id))
         .sort((a, b) => b.row.createdAt - a.row.createdAt || compare(b.row.id, a.row.id))
         .slice((page - 1) * pageSize, page * pageSize)
         .map(wholeRow);

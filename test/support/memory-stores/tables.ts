@@ -70,9 +70,10 @@ export class AccountRows {
   }
 
   /** Emails of a folder with their UIDs. */
+  /** Without those that have `\Deleted` in the folder. */
   emailsOf(folderId: string): readonly EmailRow[] {
-    return [...(this.placements.get(folderId)?.values() ?? [])].flatMap(
-      ({ emailId }) => this.emails.get(emailId) ?? [],
+    return [...(this.placements.get(folderId)?.values() ?? [])].flatMap(({ emailId, isDeleted }) =>
+      isDeleted ? [] : (this.emails.get(emailId) ?? []),
     );
   }
 }

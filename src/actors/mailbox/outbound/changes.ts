@@ -118,9 +118,9 @@ export class OutboundChanges {
     });
   }
 
-  /** A draft. */
-  remove(outboundId: string): void {
-    this.#record({ type: 'OutboundRemoved', payload: { outboundId } });
+  /** A draft. `isHidden`: its email had `\Deleted` in Drafts. */
+  remove(outboundId: string, isHidden?: true): void {
+    this.#record({ type: 'OutboundRemoved', payload: { outboundId, ...(isHidden && { isHidden }) } });
   }
 
   attempt(outboundId: string, attempt: DeliveryAttempt): void {

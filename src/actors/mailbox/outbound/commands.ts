@@ -189,9 +189,12 @@ function flagOriginal(tx: MailboxTransaction, original: Payload<MailboxProtocol,
   if (slot >= 0) tx.setFlags([slot], tx.flags(slot) | flagBit(original.flag));
 }
 
+/** Undefined also for one whose email has `\Deleted` in Drafts: a mail program takes it for deleted. */
 function draftOf(tx: MailboxTransaction, id: string): OutboundRow | undefined {
   const row = isUuid(id) ? tx.outbound.get(id) : undefined;
-  return row?.status === 'Draft' ? row : undefined;
+  if (row?.status !== 'Draft') return undefined;
+  const slot = row.emailId === null ? -1 : tx.find(row.emailId);
+  return slot >= 0 && tx.isDeleted(slot, tx.folders.rowOf('drafts').id) ? undefined : row;
 }
 
 function recipientsOf(tx: MailboxTransaction, addressees: readonly Addressee[]): OutboundRecipientRow[] {

@@ -18,6 +18,7 @@ interface Dependencies {
   otherId(): string;
   /** An email that the batch has added. */
   added(emailId: string): NewEmail | undefined;
+  id(slot: number): string;
 }
 
 export class DraftRows {
@@ -43,11 +44,11 @@ export class DraftRows {
         return;
       case 'EmailExpunged':
         if (!this.#isAmong([change.payload])) return;
-        for (const { emailId } of placementsIn(change.payload)) this.#leave(emailId);
+        for (const { emailId } of placementsIn(change.payload)) this.#leave(emailId, change.payload);
         return;
       case 'EmailRemoved':
         if (!this.#isAmong(change.payload.placements)) return;
-        for (const { emailId } of removedIn(change.payload)) this.#leave(emailId);
+        for (const { emailId } of removedIn(change.payload)) this.#leave(emailId, change.payload);
         return;
       case 'FolderDeleted': {
         const { placed } = change.payload;
@@ -57,15 +58,23 @@ export class DraftRows {
     }
   }
 
+  /** Drafts for which emails of a folder stand, as part of a record about these emails. */
+  draftsAmong(slots: readonly number[], folderId: string): { readonly draftIds?: readonly string[] } {
+    const { outbound, draftsId, id } = this.#dependencies;
+    if (folderId !== draftsId || outbound.drafts.size === 0) return {};
+    const draftIds = slots.flatMap((slot) => outbound.drafts.draftOf(id(slot)) ?? []);
+    return draftIds.length === 0 ? {} : { draftIds };
+  }
+
   #isAmong(placements: readonly { readonly folderId: string }[]): boolean {
     return placements.some(({ folderId }) => folderId === this.#dependencies.draftsId);
   }
 
-  #leave(emailId: string): void {
+  #leave(emailId: string, { isHidden }: { readonly isHidden?: true }): void {
     const { outbound } = this.#dependencies;
     this.unread.delete(emailId);
     const draftId = outbound.drafts.draftOf(emailId);
-    if (draftId !== undefined) outbound.remove(draftId);
+    if (draftId !== undefined) outbound.remove(draftId, isHidden);
   }
 
   /** Beyond the limit the email stays an email. @throws the fault that kept its row from being read */

@@ -1,4 +1,5 @@
-// What is read of outbound mail: rows from memory while they are in the queue, else from the store.
+// What is read of outbound mail: rows from memory while they are in the queue, else from the store. Drafts whose emails have
+// `\Deleted` in Drafts are hidden: a mail program has deleted them, or sent them by submission.
 import { isUuid } from '../../../mail/ids.js';
 import { clock } from '../../../store/clock.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
@@ -21,27 +22,39 @@ async function count(store: MailboxStore, state: MailboxState, statuses: Readonl
   return [...statuses].reduce((sum, status) => sum + of(status), 0);
 }
 
+function hiddenDrafts(state: MailboxState): string[] {
+  const folder = state.folderOf('drafts');
+  if (folder.deletedCount === 0) return [];
+  return [...state.outbound.drafts].flatMap(({ id, emailId }) => (isMarked(state, emailId) ? [id] : []));
+}
+
+function isMarked(state: MailboxState, emailId: string | null): boolean {
+  const slot = emailId === null ? -1 : state.emails.find(emailId);
+  return slot >= 0 && state.folderOf('drafts').isDeleted(slot);
+}
+
 export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<MailboxProtocol, MailboxState>, Names> {
   return {
     async outbound(state, { outboundId }) {
-      const row = await find(store, state, outboundId);
+      const row = await findShown(store, state, outboundId);
       if (row === undefined) return { refusal: 'noSuchOutbound' };
       const content = (await store.outboundContent(state.accountId, outboundId)) ?? null;
       return { reply: { email: shown(state, row), content } };
     },
 
     async outboundPage(state, { statuses, page, pageSize }) {
-      const rows = await store.outboundPage(state.accountId, statuses, page, pageSize);
+      const hidden = statuses.includes('Draft') ? hiddenDrafts(state) : [];
+      const rows = await store.outboundPage(state.accountId, statuses, hidden, page, pageSize);
       return {
         reply: {
           items: rows.map((row) => shown(state, row)),
-          totalCount: await count(store, state, new Set(statuses)),
+          totalCount: (await count(store, state, new Set(statuses))) - hidden.length,
         },
       };
     },
 
     async outboundTimeline(state, { outboundId }) {
-      if ((await find(store, state, outboundId)) === undefined) return { refusal: 'noSuchOutbound' };
+      if ((await findShown(store, state, outboundId)) === undefined) return { refusal: 'noSuchOutbound' };
       return { reply: { attempts: (await store.outboundAttempts(state.accountId, outboundId)).map(attempted) } };
     },
   };
@@ -101,6 +114,11 @@ async function find(store: MailboxStore, state: MailboxState, id: string): Promi
   return state.outbound.get(id)?.row ?? (await store.outboundRows(state.accountId, [id]))[0];
 }
 
+async function findShown(store: MailboxStore, state: MailboxState, id: string): Promise<OutboundRow | undefined> {
+  const row = await find(store, state, id);
+  return row?.status === 'Draft' && isMarked(state, row.emailId) ? undefined : row;
+}
+
 function attempted(attempt: DeliveryAttempt) {
   return { ...attempt, recipients: [...attempt.recipients] };
 }
@@ -132,6 +150,6 @@ function shown(state: MailboxState, row: OutboundRow): OutboundEmail {
     heldUntil: row.heldUntil,
     lastError: row.lastError,
     recipients: row.recipients.map(({ domain: _domain, ...recipient }) => recipient),
-    ...(status !== 'Draft' && emailId !== null && state.emails.find(emailId) >= 0 && { sentEmailId: emailId }),
+    ...(status !== 'Draft' && emailId !== null && state.findShown(emailId) >= 0 && { sentEmailId: emailId }),
   };
 }

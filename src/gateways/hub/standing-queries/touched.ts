@@ -4,7 +4,7 @@ import { type ListQuery, type MailboxEvent, placementsIn, removedIn } from '../.
 
 export interface Touched {
   readonly isEverything: boolean;
-  /** Emails have come to the mailbox, left it, or moved in it. */
+  /** Emails have come to the mailbox, left it, or moved in it; an email with `\Deleted` has left for lists. */
   readonly isMoved: boolean;
   /** Folders that emails came to or left. */
   readonly folderIds: ReadonlySet<string>;
@@ -51,7 +51,8 @@ function touchedByOne(event: MailboxEvent): Touched {
       );
     }
     case 'EmailPlaced':
-    case 'EmailExpunged': {
+    case 'EmailExpunged':
+    case 'DeletedChanged': {
       const emailIds = placementsIn(event.payload).map(({ emailId }) => emailId);
       return moved([event.payload.folderId], emailIds);
     }
@@ -69,7 +70,6 @@ function touchedByOne(event: MailboxEvent): Touched {
     // Items show the labels of emails.
     case 'FolderChanged':
       return event.payload.folder.role === 'label' ? EVERYTHING : NOTHING;
-    case 'DeletedChanged':
     case 'FolderCreated':
     case 'AnnotationsChanged':
     case 'FilterChanged':

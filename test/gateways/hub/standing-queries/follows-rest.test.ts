@@ -36,6 +36,16 @@ const step = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('copy' as const, 'move' as const), which, folder }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('mark' as const),
+      folder,
+      uids: fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 }),
+      mode: fc.constantFrom('add' as const, 'add' as const, 'remove' as const),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('expunge' as const), folder }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove' as const), which }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('createLabel' as const), name: fc.nat(5) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('updateLabel' as const), label: fc.nat(3), name: fc.nat(5) }) },
@@ -117,6 +127,15 @@ class History {
       case 'copy':
       case 'move':
         await mailbox.ask(next.kind, { selection: this.#selection(next.which), toFolderId: this.#folder(next.folder) });
+        return;
+      case 'mark': {
+        const uids = next.uids.map((uid): [number, number] => [uid, uid]);
+        const selection = { folderId: this.#folder(next.folder), uids };
+        await mailbox.ask('storeFlags', { selection, mode: next.mode, flags: ['\\Deleted'] });
+        return;
+      }
+      case 'expunge':
+        await mailbox.ask('expunge', { folderId: this.#folder(next.folder) });
         return;
       case 'remove':
         await mailbox.ask('remove', { emailIds: this.#selection(next.which).emailIds });

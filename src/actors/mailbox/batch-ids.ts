@@ -1,0 +1,41 @@
+// Ids of what a batch of commands makes (RFC 9562 version 7). Time and randomness come in as arguments.
+import { uuidV7 } from '../../mail/ids.js';
+import type { EmailColumns } from './email-columns.js';
+
+interface Sources {
+  /** ms since the epoch. */
+  readonly now: number;
+  random(octets: number): Uint8Array;
+}
+
+export class BatchIds {
+  readonly #sources: Sources;
+  #time: number;
+  #sequence: number;
+
+  constructor({ newestIdTime, newestIdSequence }: EmailColumns, sources: Sources) {
+    this.#sources = sources;
+    this.#time = newestIdTime;
+    this.#sequence = newestIdSequence;
+  }
+
+  /** Of a new email: above every id of the mailbox, whatever the clock does. */
+  ofEmail(): string {
+    const { now } = this.#sources;
+    if (now > this.#time) {
+      this.#time = now;
+      this.#sequence = 0;
+    } else if (this.#sequence >= 0xfff) {
+      this.#time++;
+      this.#sequence = 0;
+    } else {
+      this.#sequence++;
+    }
+    return uuidV7(this.#time, this.#sequence, this.#sources.random(8));
+  }
+
+  /** Of anything but an email. */
+  other(): string {
+    return uuidV7(this.#sources.now, 0, this.#sources.random(8));
+  }
+}
