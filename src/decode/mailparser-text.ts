@@ -3,7 +3,8 @@
 import { MailParser, type MessageText } from 'mailparser';
 import { endOfBase64 } from '../mail/decode/base64.js';
 import { charsetOfMailparser } from '../mail/decode/charset.js';
-import { isEncoded, type TextPart, textOfCharacters, textOfOctets } from '../mail/decode/part-text.js';
+import { type TextPart, textOfCharacters, textOfOctets } from '../mail/decode/part-text.js';
+import { isEncoded } from '../mail/decode/transfer.js';
 
 /** Octets of a part: mailparser takes about 10 ms for so many of text, and 140 ms for so many line feeds. */
 const MOST_OCTETS = 1024 * 1024;

@@ -30,6 +30,16 @@ export function headerLines(header: Buffer): readonly HeaderLine[] {
   return lines;
 }
 
+/** The header that a message begins with, and its empty line; all octets where there is none. */
+export function headerIn(message: Buffer): Buffer {
+  for (let at = 0; at < message.length; ) {
+    const end = lineEnd(message, at);
+    if (end - at <= 2 && /^\r?\n$/.test(message.toString('latin1', at, end))) return message.subarray(0, end);
+    at = end;
+  }
+  return message;
+}
+
 /** The text after the colon, unfolded. */
 export function fieldValue({ raw }: HeaderLine): string {
   return raw.slice(raw.indexOf(':') + 1).replace(/\r?\n(?=[ \t])/g, '');

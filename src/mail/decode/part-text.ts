@@ -2,7 +2,7 @@
 // `\n`, without the characters that JSON or PostgreSQL refuse. The functions read the whole part: the caller bounds its octets.
 import { decodeCharset, isUtf8OrUndeclared } from './charset.js';
 import { unwrapped } from './flowed.js';
-import { decodeTransfer } from './transfer.js';
+import { decodeTransfer, isEncoded } from './transfer.js';
 
 /** The fields of an IndexedPart that say how its text is read. */
 export interface TextPart {
@@ -31,10 +31,6 @@ export function textOfCharacters(part: TextPart, characters: string): string {
 /** The octets of the part are its text, in UTF-8 or in an undeclared charset: no encoding and no format changes it. */
 export function isVerbatim(part: TextPart): boolean {
   return !isEncoded(part.encoding) && !isFlowed(part) && isUtf8OrUndeclared(part.params['charset']);
-}
-
-export function isEncoded(encoding: string): boolean {
-  return encoding === 'base64' || encoding === 'quoted-printable';
 }
 
 function isFlowed({ subtype, params }: TextPart): boolean {

@@ -8,6 +8,11 @@ interface Decoder {
   finish(): Uint8Array;
 }
 
+/** The octets of a part are not those of its content, and it is known how they become these. `encoding` in lower case. */
+export function isEncoded(encoding: string): boolean {
+  return encoding === 'base64' || encoding === 'quoted-printable';
+}
+
 /** Undefined for identity. */
 function decoderOf(encoding: string): Decoder | undefined {
   if (encoding === 'base64') return new Base64Decoder();

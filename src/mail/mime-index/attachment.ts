@@ -2,6 +2,7 @@
 // after decoding.
 import libmime from 'libmime';
 import type { IndexedAttachment, IndexedPart } from '../message-index.js';
+import { isMessage } from './content-fields.js';
 import type { PartBuilder } from './part-builder.js';
 
 const LONGEST_NAME = 200;
@@ -36,6 +37,7 @@ function safeName(name: string): string {
 }
 
 function generatedName(part: IndexedPart): string {
+  if (part.type === 'message' && !isMessage(part)) return `${part.subtype}-${part.section}.txt`;
   if (part.type === 'message') {
     const subject = safeName((part.envelope?.subject ?? '').slice(0, 100));
     return `${subject || `message-${part.section}`}.eml`;

@@ -61,6 +61,11 @@ function structured(fields: HeaderFields, name: string): string | undefined {
   return field === undefined ? undefined : withoutComments(field.slice(0, STRUCTURED_LIMIT));
 }
 
+/** The part is a message (RFC 2046 §5.2.1, RFC 6532 §3.7), not a report about one. */
+export function isMessage({ type, subtype }: Pick<ContentFields, 'type' | 'subtype'>): boolean {
+  return type === 'message' && (subtype === 'rfc822' || subtype === 'global');
+}
+
 /** The boundary of a multipart as octets read as latin1; undefined when it has no usable one. */
 export function boundaryOf(content: ContentFields): string | undefined {
   const boundary = content.params['boundary']?.trimEnd();

@@ -2,10 +2,13 @@
 // holds header blocks up to their limit, and the start of the first bodies for the preview. The scanner finds headers, bodies
 // and delimiters; the indexer builds the part tree. Never throws.
 import { isUtf8 } from 'node:buffer';
+import { decodeTransfer, isEncoded } from '../decode/transfer.js';
+import { headerIn } from '../header-lines.js';
 import type { IndexedEnvelope, MessageIndex } from '../message-index.js';
 import { bodyPlace, chooseBodies, isBodyText } from './body-choice.js';
+import { BodySample } from './body-sample.js';
 import type { Delimiter } from './boundaries.js';
-import { boundaryOf, contentFields } from './content-fields.js';
+import { boundaryOf, contentFields, isMessage } from './content-fields.js';
 import { EnvelopeReader } from './envelope.js';
 import { HeaderFields } from './header-fields.js';
 import { clean, WordDecoder } from './header-text.js';
@@ -16,6 +19,8 @@ import { PreviewSamples } from './preview.js';
 
 const LF = 0x0a;
 const DELIVERED_TO = 100;
+/** Octets of a message in base64 that are read for its envelope. */
+const ENCODED_HEADER = 32 * 1024;
 
 export class MimeIndexer implements PartEvents {
   readonly #limits: MimeLimits;
@@ -123,8 +128,7 @@ export class MimeIndexer implements PartEvents {
     const boundary = part.content!.type === 'multipart' ? boundaryOf(part.content!) : undefined;
     if (part.content!.type === 'multipart' && boundary === undefined) part.content = asText(part.content!);
     const content = part.content!;
-    const isMessage = content.type === 'message' && /^(?:rfc822|global)$/.test(content.subtype);
-    const descends = boundary !== undefined || (isMessage && /^(?:7bit|8bit|binary)$/.test(content.encoding));
+    const descends = boundary !== undefined || (isMessage(content) && /^(?:7bit|8bit|binary)$/.test(content.encoding));
     if (descends && this.#open.length > this.#limits.depth) {
       this.#truncated.add('depth');
       part.content = { ...content, type: 'application', subtype: 'octet-stream', params: {} };
@@ -135,6 +139,7 @@ export class MimeIndexer implements PartEvents {
       this.#samples.openPreamble(part);
       return false;
     } else if (descends) return this.#openPart(part.bodyStart);
+    if (isMessage(content) && isEncoded(content.encoding)) part.sample = new BodySample(ENCODED_HEADER);
     if (part.isEmbedded) return false;
     const place = bodyPlace(part.parent?.content, part.isFirst);
     const isText = isBodyText(part.content!, part.isFirst, place);
@@ -163,6 +168,27 @@ export class MimeIndexer implements PartEvents {
     this.#forgetBoundary(part);
     part.bodyEnd = Math.max(part.bodyStart, bodyEnd);
     part.lines = Math.max(0, lines - part.linesBefore);
+    if (isMessage(part.content!) && part.sample !== undefined) this.#openEncoded(part);
+  }
+
+  /**
+   * A message in base64, which nobody should encode (RFC 2046 §5.2.1): its envelope is known, and its octets are one part of
+   * text in it, for sections of other parts could not be given.
+   */
+  #openEncoded(part: PartBuilder): void {
+    const { encoding } = part.content!;
+    const octets = Buffer.from(decodeTransfer(encoding, part.sample!.octets));
+    part.sample = undefined;
+    if (this.#parts >= this.#limits.parts || this.#open.length >= this.#limits.depth) return;
+    this.#parts++;
+    const fields = new HeaderFields(headerIn(octets), this.#charset);
+    part.envelope = this.#envelopes.read(fields);
+    const text = new PartBuilder(part.bodyStart, part);
+    text.content = { ...contentFields(new HeaderFields(Buffer.alloc(0)), this.#words, false), encoding };
+    text.bodyStart = part.bodyStart;
+    text.bodyEnd = part.bodyEnd;
+    text.lines = part.lines;
+    part.parts.push(text);
   }
 
   #forgetBoundary(part: PartBuilder): void {

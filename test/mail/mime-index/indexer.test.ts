@@ -125,3 +125,14 @@ test('an attachment in base64 ends at its padding', (t) => {
   const raw = `Content-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\nPGEAAQ==\r\n${footer}`;
   t.is(indexMessage(Buffer.from(raw)).attachments[0]!.size, 4);
 });
+
+test('names of parts without one: messages by their subject, reports by their type', (t) => {
+  const nameOf = (type: string) =>
+    indexMessage(Buffer.from(`Content-Type: ${type}\r\n\r\nx: y\r\n\r\nz`)).attachments[0]!.fileName;
+  t.is(nameOf('message/rfc822'), 'message-1.eml');
+  t.is(nameOf('message/global'), 'message-1.eml');
+  t.is(nameOf('message/delivery-status'), 'delivery-status-1.txt');
+  t.is(nameOf('message/disposition-notification'), 'disposition-notification-1.txt');
+  t.is(nameOf('message/feedback-report'), 'feedback-report-1.txt');
+  t.is(nameOf('message/delivery-status; name="why.txt"'), 'why.txt');
+});

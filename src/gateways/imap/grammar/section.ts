@@ -1,4 +1,5 @@
 // Sections of a message that FETCH names (RFC 9051 §6.4.5.1).
+import { DEFAULT_LIMITS } from '../../../mail/mime-index/limits.js';
 import type { CommandReader } from '../wire/command-reader.js';
 
 /** Octets [offset, offset + length) of what the section is. */
@@ -6,6 +7,9 @@ export interface PartialRange {
   readonly offset: number;
   readonly length: number;
 }
+
+/** The deepest part of an index has a number for each level, and one of its own. */
+const PART_NUMBERS = DEFAULT_LIMITS.depth + 1;
 
 const TEXTS = ['HEADER', 'HEADER.FIELDS', 'HEADER.FIELDS.NOT', 'TEXT', 'MIME'] as const;
 type SectionText = (typeof TEXTS)[number];
@@ -53,9 +57,7 @@ export function partialRange(reader: CommandReader): PartialRange | undefined {
 function partNumbers(reader: CommandReader): number[] {
   const part: number[] = [];
   while (reader.isDigitNext(part.length === 0 ? 0 : 1)) {
-    if (part.length === reader.limits.nesting) {
-      throw reader.fault(`expected no more than ${reader.limits.nesting} part numbers`);
-    }
+    if (part.length === PART_NUMBERS) throw reader.fault(`expected no more than ${PART_NUMBERS} part numbers`);
     if (part.length > 0) reader.expect('.');
     part.push(reader.nzNumber());
   }

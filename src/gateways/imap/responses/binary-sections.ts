@@ -2,7 +2,7 @@
 // are written, after a first pass that counts their octets. What has no encoding of its own, such as a multipart, is given as
 // it is.
 import { partNumbered } from '../../../mail/body-section.js';
-import { decodeStream, decodeTransfer } from '../../../mail/decode/transfer.js';
+import { decodeStream, decodeTransfer, isEncoded } from '../../../mail/decode/transfer.js';
 import type { IndexedPart, OctetRange } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { begun } from '../../tcp/begun.js';
@@ -13,7 +13,6 @@ import { type MessageItem, type NeedsBuilder, type Place, type Rendered, rootOf 
 import { mayHold, SMALL_OCTETS, wholeRange } from './message-octets.js';
 
 const IDENTITY = new Set(['7bit', '8bit', 'binary']);
-const ENCODED = new Set(['base64', 'quoted-printable']);
 
 /** What is shown of a part that is not there, and of one whose encoding is unknown. */
 interface Missing {
@@ -100,8 +99,9 @@ function ofPart(
 
 /** Undefined when it is unknown. The message as a whole has none, and the parts of a part have their own. */
 function encodingOf({ type, parts, encoding }: IndexedPart, numbers: readonly number[]): string | undefined {
-  if (numbers.length === 0 || type === 'multipart' || parts.length > 0 || IDENTITY.has(encoding)) return 'binary';
-  return ENCODED.has(encoding) ? encoding : undefined;
+  if (numbers.length === 0 || type === 'multipart' || IDENTITY.has(encoding)) return 'binary';
+  if (isEncoded(encoding)) return encoding;
+  return parts.length > 0 ? 'binary' : undefined;
 }
 
 async function decodedSize(
@@ -110,7 +110,7 @@ async function decodedSize(
   { start, end }: OctetRange,
   encoding: string,
 ): Promise<number> {
-  if (!ENCODED.has(encoding)) return end - start;
+  if (!isEncoded(encoding)) return end - start;
   let size = 0;
   for await (const piece of decodeStream(encoding, blobs.stream(blob, start, end))) size += piece.length;
   return size;

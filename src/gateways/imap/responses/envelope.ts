@@ -1,23 +1,11 @@
 // ENVELOPE (RFC 9051 §7.5.2) from the octets of a header: encoded words and dates stay as written, folds become spaces. Of
-// several fields of a name the first counts. The header is read as far as the MIME index reads it.
+// several fields of a name the first counts, but destinations add up. The header is read as far as the MIME index reads it.
 import { DEFAULT_LIMITS } from '../../../mail/mime-index/limits.js';
 import { addressList } from './addresses.js';
 import { octetString } from './strings.js';
 
-const FIELDS = [
-  'date',
-  'subject',
-  'from',
-  'sender',
-  'reply-to',
-  'to',
-  'cc',
-  'bcc',
-  'in-reply-to',
-  'message-id',
-] as const;
-const POSITIONS = new Map<string, number>(FIELDS.map((name, position) => [name, position]));
-const LONGEST_NAME = Math.max(...FIELDS.map((name) => name.length));
+const FIELDS = new Set('date subject from sender reply-to to cc bcc in-reply-to message-id'.split(' '));
+const LONGEST_NAME = 'in-reply-to'.length;
 const COLON = 0x3a;
 const SPACE = 0x20;
 const TAB = 0x09;
@@ -25,12 +13,13 @@ const CR = 0x0d;
 
 /** A binary string. */
 export function envelopeOf(header: Buffer): string {
-  const [date, subject, from, sender, replyTo, to, cc, bcc, inReplyTo, messageId] = fieldsOf(header);
-  const author = addresses(from);
-  const others = [addresses(sender, author), addresses(replyTo, author), addresses(to), addresses(cc), addresses(bcc)];
+  const { first, all } = fieldsOf(header);
+  const author = addresses(first('from'));
+  const others = [addresses(first('sender'), author), addresses(first('reply-to'), author)];
+  const destinations = [all('to'), all('cc'), all('bcc')].map(allAddresses);
   return (
-    `(${octetString(date ?? null)} ${octetString(subject ?? null)} ${author} ${others.join(' ')} ` +
-    `${octetString(inReplyTo ?? null)} ${octetString(messageId ?? null)})`
+    `(${octetString(first('date') ?? null)} ${octetString(first('subject') ?? null)} ${author} ${others.join(' ')} ` +
+    `${destinations.join(' ')} ${octetString(first('in-reply-to') ?? null)} ${octetString(first('message-id') ?? null)})`
   );
 }
 
@@ -39,21 +28,37 @@ function addresses(field: string | undefined, none = 'NIL'): string {
   return list === 'NIL' ? none : list;
 }
 
-/** The values of FIELDS, unfolded and trimmed. */
-function fieldsOf(header: Buffer): (string | undefined)[] {
+/** Destinations of repeated fields, in one list. */
+function allAddresses(fields: readonly string[]): string {
+  const lists = fields.map(addressList).filter((list) => list !== 'NIL');
+  return lists.length === 0 ? 'NIL' : `(${lists.map((list) => list.slice(1, -1)).join('')})`;
+}
+
+interface Fields {
+  /** Unfolded and trimmed. */
+  first(name: string): string | undefined;
+  all(name: string): readonly string[];
+}
+
+function fieldsOf(header: Buffer): Fields {
   const text = header.toString('latin1', 0, Math.min(header.length, DEFAULT_LIMITS.headerOctets));
-  const values: (string | undefined)[] = new Array(FIELDS.length).fill(undefined);
+  const values = new Map<string, string[]>();
   for (let start = 0; start < text.length; ) {
     let end = lineEnd(text, start);
     while (isFolding(text.charCodeAt(end))) end = lineEnd(text, end);
     const colon = colonOf(text, start);
     if (colon >= 0) {
-      const position = POSITIONS.get(text.slice(start, colon).trimEnd().toLowerCase());
-      if (position !== undefined) values[position] ??= unfolded(text.slice(colon + 1, end));
+      const name = text.slice(start, colon).trimEnd().toLowerCase();
+      if (FIELDS.has(name)) {
+        const value = unfolded(text.slice(colon + 1, end));
+        const before = values.get(name);
+        if (before === undefined) values.set(name, [value]);
+        else before.push(value);
+      }
     }
     start = end;
   }
-  return values;
+  return { first: (name) => values.get(name)?.[0], all: (name) => values.get(name) ?? [] };
 }
 
 function lineEnd(text: string, from: number): number {

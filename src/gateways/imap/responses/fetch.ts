@@ -1,6 +1,8 @@
 // The attributes of FETCH as items of its response (RFC 9051 §7.5.2): each is prepared once for a command and rendered for each
 // message. Immutable data comes from the message, flags and modseqs from the mirror.
-import type { IndexedPart } from '../../../mail/message-index.js';
+import { decodeTransfer, isEncoded } from '../../../mail/decode/transfer.js';
+import { headerIn } from '../../../mail/header-lines.js';
+import type { IndexedPart, OctetRange } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import type { FetchAttribute } from '../grammar/fetch.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';
@@ -145,12 +147,23 @@ async function envelopesOf(
   root: IndexedPart,
 ): Promise<ReadonlyMap<IndexedPart, string>> {
   const messages = embeddedMessages(root);
-  const headers = await blobs.readRanges(
+  const octets = await blobs.readRanges(
     blob,
-    messages.map(({ headerStart, bodyStart }) => ({
-      start: headerStart,
-      end: Math.min(bodyStart, headerStart + EMBEDDED_HEADER_OCTETS),
-    })),
+    messages.map((message) => {
+      const { start, end } = headerRange(message);
+      return { start, end: Math.min(end, start + EMBEDDED_HEADER_OCTETS) };
+    }),
   );
-  return new Map(messages.map((part, i) => [part, envelopeOf(Buffer.from(headers[i]!))]));
+  return new Map(messages.map((message, i) => [message, envelopeOf(headerOf(message, octets[i]!))]));
+}
+
+/** Of a message in base64 the header is within the encoded octets. */
+const headerRange = (message: IndexedPart): OctetRange =>
+  isEncoded(message.encoding) && message.headerStart === message.bodyStart
+    ? { start: message.bodyStart, end: message.bodyEnd }
+    : { start: message.headerStart, end: message.bodyStart };
+
+function headerOf(message: IndexedPart, octets: Uint8Array): Buffer {
+  if (message.headerStart !== message.bodyStart) return Buffer.from(octets);
+  return headerIn(Buffer.from(decodeTransfer(message.encoding, octets)));
 }

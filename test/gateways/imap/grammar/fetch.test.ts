@@ -179,7 +179,7 @@ refuses('FETCH', fetchArguments, [
   '1 FLAGS (PARTIAL 1)',
   '1 FLAGS (X 1)',
   '1 FLAGS  (CHANGEDSINCE 5)',
-  `1 BODY[${'1.'.repeat(60)}1]`,
+  `1 BODY[${'1.'.repeat(101)}1]`,
   `1 (${Array.from({ length: 501 }, (_, i) => `BODY[${i + 1}]`).join(' ')})`,
 ]);
 

@@ -78,7 +78,7 @@ From: a@b.test
 text
 --b
 Content-Type: message/rfc822
-Content-Transfer-Encoding: base64
+Content-Transfer-Encoding: x-zip
 
 U3ViamVjdDogeAoKeA==
 --b--
@@ -95,13 +95,13 @@ test('an MD5 that is none is not shown', (t) => {
   }
 });
 
-test('an embedded message has its envelope, its structure and its lines; an encoded one is octets', (t) => {
+test('an embedded message has its envelope, its structure and its lines; one in an unknown encoding is octets', (t) => {
   const author = '((NIL NIL "a" "b.test"))';
   t.is(
     structure(EMBEDDED, false),
     `(("message" "rfc822" NIL NIL NIL "7bit" 36 (NIL "one" ${author} ${author} ${author} NIL NIL NIL NIL NIL) ` +
       '("text" "plain" ("charset" "us-ascii") NIL NIL "7bit" 4 0) 3)' +
-      '("application" "octet-stream" NIL NIL NIL "base64" 20) "digest")',
+      '("application" "octet-stream" NIL NIL NIL "x-zip" 20) "digest")',
   );
 });
 
