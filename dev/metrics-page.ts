@@ -1,7 +1,7 @@
 // The tables of docs/metrics.md, made from the declarations in src/node/metrics. Nothing is read or counted.
 import { NEVER } from 'rxjs';
 import type { Declared } from '../src/node/metrics/families.js';
-import { createMetrics } from '../src/node/metrics/metrics.js';
+import { createMetrics, type MeteredNode, type Metrics } from '../src/node/metrics/metrics.js';
 import { createProcessMetrics } from '../src/node/metrics/process-metrics.js';
 import { code, table } from './markdown.js';
 
@@ -9,7 +9,12 @@ export const METRICS_PAGE = 'docs/metrics.md';
 
 /** Every family that some node exports, in the order of declaration. */
 export function declaredMetrics(): readonly Declared[] {
-  const metrics = createMetrics({ version: '0.0.0', roles: new Set() });
+  return allFamilies({ version: '0.0.0', roles: new Set() }).declared;
+}
+
+/** The metrics of a node that watches all of its parts; nothing has happened in it. */
+export function allFamilies(node: MeteredNode): Metrics {
+  const metrics = createMetrics(node);
   for (const gateway of ['smtp', 'submission', 'imap', 'pop3', 'hub', 'event_stream'] as const)
     metrics.watchConnections(gateway, () => 0);
   metrics.watchQueue({ inFlight: 0, overdueMs: 0, lookAgeMs: 0, shards: 0 });
@@ -23,7 +28,7 @@ export function declaredMetrics(): readonly Declared[] {
     releases: { released: 0 },
     merging: { waiting: 0 },
   });
-  return metrics.declared;
+  return metrics;
 }
 
 /** What a parent of several processes exports besides. */

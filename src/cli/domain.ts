@@ -1,7 +1,6 @@
 // `mansio domain add | list | show | remove`: the domains that mail is taken in for, the keys their mail is signed with, and
 // the DNS records to publish. Running nodes follow at once, with keys within seconds.
 import { generateKeyPair } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { readConfig } from '../config.js';
@@ -10,6 +9,7 @@ import type { Sql } from '../store/postgres/client.js';
 import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
 import { domainName, selectorName } from './arguments.js';
 import { type DnsPlan, type DnsRecord, dnsPlan, type PublicPlaces, zoneLines } from './dns-records.js';
+import { readNamed } from './named-files.js';
 import { CommandError, commandGroup, confirm, printing, reporting, textOf } from './output.js';
 import { readPublicPlaces } from './public-places.js';
 import { type CommandStore, withStore } from './store.js';
@@ -125,8 +125,9 @@ async function wantedKeys(name: string, { dkimSelector, dkimKey: file }: KeyOpti
 
 /** `from`: the option or setting that names the file. */
 async function readKey(from: string, file: string): Promise<DkimKey> {
+  const pem = await readNamed(from, file);
   try {
-    return readDkimKey(await readFile(file, 'utf8'));
+    return readDkimKey(pem);
   } catch (error) {
     throw new CommandError(`${from} ${file}: ${(error as Error).message}`);
   }

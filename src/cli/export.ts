@@ -6,6 +6,7 @@ import { postgresBlobs } from '../store/postgres/blobs.js';
 import { postgresMailboxes } from '../store/postgres/mailboxes.js';
 import { type ExportCounts, exportMail } from '../transfer/export.js';
 import { existingAccount } from './arguments.js';
+import { fileFault } from './named-files.js';
 import { inert, reporting } from './output.js';
 import { progressTo } from './progress.js';
 import { withStore } from './store.js';
@@ -34,7 +35,9 @@ async function run({ account, maildir, json }: Options): Promise<ExportCounts> {
   try {
     return await withStore(async ({ sql, directory }) => {
       const { id: accountId } = await existingAccount(directory, account);
-      await mkdir(maildir, { recursive: true, mode: 0o700 });
+      await mkdir(maildir, { recursive: true, mode: 0o700 }).catch((error) => {
+        throw fileFault('--maildir', maildir, error);
+      });
       return exportMail({
         mailboxes: postgresMailboxes(sql, sql),
         blobs: postgresBlobs(sql),

@@ -1,6 +1,5 @@
 // `mansio import`: mail of a mailbox file, a Maildir or an IMAP server comes into an account with its folders, flags and dates. The
 // command leaves the messages in the store and a running node places them; without one they wait for the next start.
-import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { isSystemName, labelName } from '../mail/folder-name.js';
 import type { ImportPosition } from '../store/imports.js';
@@ -13,6 +12,7 @@ import { maildirSource } from '../transfer/maildir-source.js';
 import { mboxSource } from '../transfer/mbox-source.js';
 import type { MailSource } from '../transfer/source.js';
 import { existingAccount } from './arguments.js';
+import { demandNamed, readNamed } from './named-files.js';
 import { askSecret, CommandError, inert, reporting } from './output.js';
 import { type Progress, progressTo } from './progress.js';
 import { type CommandStore, withStore } from './store.js';
@@ -90,11 +90,12 @@ async function openingOf(options: Options): Promise<Opening> {
     throw new CommandError('--password-file and --insecure go with --imap');
   if (mbox !== undefined) {
     const path = folder === undefined ? 'INBOX' : folderOf(folder);
-    if (!(await stat(mbox)).isFile()) throw new CommandError(`${mbox} is not a file`);
+    await demandNamed('--mbox', mbox, 'file');
     const source = await mboxSource(mbox, path);
     return async () => source;
   }
   if (maildir !== undefined) {
+    await demandNamed('--maildir', maildir, 'directory');
     const source = await maildirSource(maildir);
     return async () => source;
   }
@@ -108,7 +109,7 @@ async function serverOf(url: string, { insecure = false, passwordFile }: Options
   const server = imapServer(url, insecure);
   if ('problem' in server) throw new CommandError(`--imap ${server.problem}`);
   if (passwordFile !== undefined) {
-    const [password = ''] = (await readFile(passwordFile, 'utf8')).split(/\r?\n/);
+    const [password = ''] = (await readNamed('--password-file', passwordFile)).split(/\r?\n/);
     if (password === '') throw new CommandError(`${passwordFile} has no password in its first line`);
     return { ...server, password };
   }

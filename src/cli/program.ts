@@ -12,6 +12,7 @@ import { registerExport } from './export.js';
 import { registerImport } from './import.js';
 import { registerKey } from './key.js';
 import { registerMigrate } from './migrate.js';
+import { fileFault } from './named-files.js';
 import { registerQueue } from './queue.js';
 import { registerServe } from './serve.js';
 import { onStore } from './store.js';
@@ -57,7 +58,8 @@ function takeEnvFile(command: Command): void {
       try {
         loadEnvFile(envFile);
       } catch (error) {
-        command.error(`error: --env-file ${envFile}: ${(error as Error).message}`);
+        const fault = fileFault('--env-file', envFile, error) as Error;
+        command.error(`error: ${fault === error ? `--env-file ${envFile}: ` : ''}${fault.message}`);
       }
     });
 }

@@ -6,11 +6,13 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import test from 'ava';
+import { findProgram } from '../../dev/executables.js';
 import { startNatsServer } from '../../dev/nats-server.js';
 import { freePort } from '../../dev/ports.js';
 import { MailboxClient } from '../support/mailbox-client.js';
 import { NodeNotReady, startTestNode } from '../support/node.js';
 import { preparedDirectory } from '../support/prepared-cluster.js';
+import { reportOfPromtool } from '../support/promtool.js';
 import { SmtpClient } from '../support/smtp-client.js';
 import { serialTestWith } from '../support/test-with.js';
 import { eventually } from './support/eventually.js';
@@ -86,6 +88,8 @@ serialTestWith('nats-server')('two processes are one node for clients and for th
   t.is(certificates.size, 1, 'all processes show one certificate');
 
   const text = await (await metrics('/metrics')).text();
+  if (findProgram('promtool') === undefined) t.log('promtool is not installed: it checks no metrics');
+  else t.is(await reportOfPromtool(text), '');
   const shown = (name: string, process: number) =>
     Number(new RegExp(`^${name}\\{[^}]*process="${process}"[^}]*\\} (\\S+)$`, 'm').exec(text)?.[1]);
   for (const process of [1, 2]) {

@@ -11,7 +11,7 @@ function filesBelow(folder: string, ending: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-const pages = ['README.md', 'CONTRIBUTING.md', ...filesBelow('docs', '.md')];
+const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...filesBelow('docs', '.md')];
 const sources = ['src', 'test', 'dev', 'bench'].flatMap((folder) => filesBelow(folder, '.ts'));
 
 /** Text without fenced code, where `#` begins comments and brackets are no links. */

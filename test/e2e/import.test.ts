@@ -164,7 +164,19 @@ test('a command line that cannot be is refused', async (t) => {
   t.regex(await refused('--maildir', '/', '--folder', 'a'), /--folder goes with --mbox/);
   t.regex(await refused('--mbox', file, '--label', 'Sent'), /--label Sent is the name of a folder of the system/);
   t.regex(await refused('--mbox', file, '--folder', 'a//b'), /--folder must have/);
-  t.regex(await refused('--mbox', '/nowhere/mbox'), /ENOENT/);
-  t.regex(await refused('--mbox', '/'), /is not a file/);
+  t.regex(
+    await refused('--mbox', '/nowhere/mbox'),
+    /^error: --mbox \/nowhere\/mbox: there is no such file or directory\n$/,
+  );
+  t.regex(await refused('--mbox', '/'), /^error: --mbox \/: it is not a file\n$/);
+  const missing = join(dataDir, 'missing');
+  t.is(await refused('--maildir', missing), `error: --maildir ${missing}: there is no such file or directory\n`);
+  t.is(await refused('--maildir', file), `error: --maildir ${file}: it is not a directory\n`);
+  t.is(await refused('--maildir', `${file}/x`), `error: --maildir ${file}/x: a part of the path is not a directory\n`);
+  t.regex(await refused('--maildir', dataDir), /is no Maildir: neither it nor a directory in it has "cur" or "new"/);
+  t.is(
+    await refused('--imap', 'imaps://a@b.test', '--password-file', missing),
+    `error: --password-file ${missing}: there is no such file or directory\n`,
+  );
   t.regex(await refused('--mbox', file), /there is no store/);
 });

@@ -6,11 +6,13 @@ import { createServer } from 'node:net';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import test from 'ava';
 import { createTransport } from 'nodemailer';
+import { findProgram } from '../../dev/executables.js';
 import { freePort } from '../../dev/ports.js';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { startCollector } from '../support/otlp-collector.js';
 import { type Family, parseMetrics, sumOf } from '../support/prometheus-text.js';
+import { reportOfPromtool } from '../support/promtool.js';
 
 async function account(node: TestNode, name: string) {
   const sql = await storeOf(node);
@@ -75,7 +77,10 @@ test('after some mail and requests the metrics say so', async (t) => {
   const response = await fetch(`${base}/metrics`);
   t.is(response.status, 200);
   t.regex(response.headers.get('content-type')!, /^text\/plain; version=0\.0\.4/);
-  const families: Map<string, Family> = parseMetrics(await response.text());
+  const text = await response.text();
+  if (findProgram('promtool') === undefined) t.log('promtool is not installed: it checks no metrics');
+  else t.is(await reportOfPromtool(text), '');
+  const families: Map<string, Family> = parseMetrics(text);
   const value = (name: string, labels = {}) => sumOf(families, `mansio_${name}`, labels);
 
   t.is(value('smtp_messages_accepted_total'), 2);

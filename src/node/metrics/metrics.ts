@@ -64,7 +64,7 @@ export interface Metrics {
 /** Of the library's: what shows the period of its own timer, and sums that are named like counters. */
 const LEFT_OUT = /eventloop_lag|nodejs_active_\w+_total/;
 
-interface MeteredNode {
+export interface MeteredNode {
   readonly version: string;
   readonly roles: ReadonlySet<string>;
   /** Among those of one parent; the label `process` of every series. */
