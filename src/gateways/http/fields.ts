@@ -92,7 +92,7 @@ export const uuid = (notes?: JsonSchema) =>
  * The struct, of a value that `read` has made of text; what is no text stays as it is. superstruct's `coerce` makes an error, with a
  * stack, for each parameter that is absent.
  */
-const fromText = <T, S>(struct: Struct<T, S>, read: (text: string) => unknown): Struct<T, S> =>
+export const fromText = <T, S>(struct: Struct<T, S>, read: (text: string) => unknown): Struct<T, S> =>
   new Struct({
     ...struct,
     coercer: (value, context) => struct.coercer(typeof value === 'string' ? read(value) : value, context),
@@ -104,6 +104,14 @@ const withDefault = <T, S>(struct: Struct<T, S>, fallback: T): Struct<T, S> =>
     ...struct,
     coercer: (value, context) => struct.coercer(value === undefined ? fallback : value, context),
   });
+
+/** An address as its account, or a client that gives it, has it. `idn-email` would be exact; generators know `email`. */
+export const EMAIL: JsonSchema = { format: 'email' };
+
+/** Of an object: that one of these members has to be there. */
+export const atLeastOne = (...members: readonly string[]): JsonSchema => ({
+  anyOf: members.map((member) => ({ required: [member] })),
+});
 
 /** A path's id, in lower case whatever the client wrote. */
 export const idParameter = (): Struct<string, null> => fromText(uuid(), (value) => value.toLowerCase());
@@ -170,7 +178,9 @@ export const closedRecord = <F extends Record<string, AnyStruct>>(fields: F) => 
   });
 };
 
-const UNKNOWN = leaf<unknown>('unknown', () => 'is not known here');
+/** Of a member or parameter. */
+export const NOT_KNOWN = 'is not known here';
+const UNKNOWN = leaf<unknown>('unknown', () => NOT_KNOWN);
 const LONGEST_UNKNOWN_NAME = 100;
 /** What it holds is not read. */
 const unknownMember = (name: string): [string, unknown, AnyStruct] => [

@@ -46,6 +46,7 @@ const LEAVES: Readonly<Record<string, JsonSchema>> = {
     description: 'More than 100 means 100; the reply says which it was',
   },
   limit: { type: 'integer', minimum: 1, default: 10, description: 'More than 1,000 means 1,000' },
+  folderName: {},
   headerPairs: { type: 'array', items: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 2 } },
   strings: { type: 'array', items: { type: 'string' } },
   choices: { type: 'array' },

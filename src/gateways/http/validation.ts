@@ -5,12 +5,16 @@ import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { FieldErrors } from '../problem-details.js';
 import type { BodyShare } from './body-budget.js';
 import type { HttpRequest } from './exchange.js';
-import { type Fields, isRepeatable, record } from './fields.js';
+import { type Fields, isRepeatable, NOT_KNOWN, record } from './fields.js';
 import { type JsonBody, readJson } from './json-body.js';
 import { invalid, notFound, Problem, unavailable } from './problem.js';
 import type { Route, TextBody } from './route.js';
 
 const MOST_ERRORS = 50;
+/** Characters of an unknown name that the reply repeats. */
+const LONGEST_NAME = 100;
+/** Of event streams, which browsers open without header fields of their own. */
+const CREDENTIAL_PARAMETER = 'access_token';
 
 type Values = Readonly<Record<string, unknown>>;
 const NO_VALUES: Values = Object.freeze({});
@@ -30,10 +34,10 @@ export function readParams(route: Route, params: Readonly<Record<string, string>
   return value as Values;
 }
 
-/** Parameters the route does not know are passed over. @throws Problem 400 */
+/** Parameters that a route of the interface does not know are refused; other routes pass them over. @throws Problem 400 */
 export function readQuery(route: Route, query: string): Values {
   const names = Object.keys(route.query);
-  if (names.length === 0) return NO_VALUES;
+  if (names.length === 0 && (query === '' || !isStrict(route))) return NO_VALUES;
   // That of an event stream may hold a credential, and that of a DELETE a push endpoint, which is one.
   if (query.length > LONGEST_READ || route.isEventStream || route.method !== 'GET')
     return checkedQuery(route, names, query);
@@ -63,8 +67,19 @@ function checkedQuery(route: Route, names: readonly string[], query: string): Va
     if (others.length > 0 && !mayRepeat) repeated[name] = ['must be given once'];
   }
   const [error, value] = validate(values, structOf(route.query), { coerce: true });
-  if (error || Object.keys(repeated).length > 0) throw invalid({ ...(error ? fieldErrors(error) : {}), ...repeated });
+  const errors = { ...(error ? fieldErrors(error) : {}), ...repeated, ...unknownIn(route, sent) };
+  if (Object.keys(errors).length > 0) throw invalid(errors);
   return value as Values;
+}
+
+const isStrict = ({ path }: Route): boolean => path.startsWith('/api/');
+
+function unknownIn(route: Route, sent: URLSearchParams): FieldErrors {
+  if (!isStrict(route)) return {};
+  const isKnown = (name: string) =>
+    Object.hasOwn(route.query, name) || (route.isEventStream && name === CREDENTIAL_PARAMETER);
+  const unknown = [...new Set(sent.keys())].filter((name) => !isKnown(name)).slice(0, MOST_ERRORS);
+  return Object.fromEntries(unknown.map((name) => [name.slice(0, LONGEST_NAME), [NOT_KNOWN]]));
 }
 
 /** @throws Problem 400, 413, 415 or 503; BodyFault; SpoolFault */

@@ -21,7 +21,16 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     { path: '?page=2&pageSize=1', status: 200, check: (t, body) => t.is(body.items[0].id, READ_ID) },
     { path: '?pageSize=5000', status: 200, check: (t, body) => t.is(body.pageSize, 100) },
     { path: '?pageSize=99999999999999999999999', status: 200, check: (t, body) => t.is(body.pageSize, 100) },
-    { path: '?other=1&__proto__=1', status: 200 },
+    {
+      path: '?other=1&__proto__=1&page=x&other=2',
+      status: 400,
+      check: (t, body) => t.deepEqual(Object.keys(body.errors).sort(), ['__proto__', 'other', 'page']),
+    },
+    {
+      path: `?${'x'.repeat(1_000)}=1`,
+      status: 400,
+      check: (t, body) => t.deepEqual(body.errors, { ['x'.repeat(100)]: ['is not known here'] }),
+    },
     {
       path: '?page=99999999999999999999',
       status: 200,
@@ -99,7 +108,11 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
       status: 400,
       check: (t, body) => t.deepEqual(body.errors, { isRead: ['must be true or false'] }),
     },
-    { json: {}, status: 400, check: (t, body) => t.deepEqual(body.errors, { isRead: ['is required'] }) },
+    {
+      json: {},
+      status: 400,
+      check: (t, body) => t.deepEqual(Object.keys(body.errors), ['isRead', 'isFlagged']),
+    },
     { json: { isRead: { toString: 1, valueOf: 1 } }, status: 400 },
     { json: { isFlagged: true }, status: 204 },
     { json: { isRead: true, isFlagged: false }, status: 204 },
@@ -186,6 +199,12 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     },
     { path: '/search?q=', status: 200, check: (t, body) => t.is(body.totalCount, 3) },
     { path: '/search?q=%20%20', status: 200, check: (t, body) => t.is(body.totalCount, 3) },
+    { path: '/search?query=SUBJECT', status: 200, check: (t, body) => t.is(body.totalCount, 2) },
+    {
+      path: '/search?query=SUBJECT&q=x',
+      status: 400,
+      check: (t, body) => t.deepEqual(Object.keys(body.errors), ['query']),
+    },
     { path: '/search?q=SUBJECT', status: 200, check: (t, body) => t.is(body.totalCount, 2) },
     { path: '/search?q=---', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
     { path: "/search?q=a'&page=2&pageSize=1", status: 200, check: (t, body) => t.like(body, { page: 2, pageSize: 1 }) },

@@ -1,6 +1,6 @@
 // Where the mail protocols are: in discovery for everybody, and in the list of API keys for their owner, there also in the flat
 // fields that some clients read.
-import { flag, record, text, whole } from '../fields.js';
+import { EMAIL, flag, record, text, whole } from '../fields.js';
 import { named } from '../json-schema.js';
 
 export interface ProtocolInfo {
@@ -46,7 +46,7 @@ export const ownConnectionInfo = named(
     imapPort: whole(),
     imapSecurePort: whole(),
     imapEnabled: flag(),
-    username: text({ description: 'The address of the account, as mail programs ask for it' }),
+    username: text({ ...EMAIL, description: 'The address of the account, as mail programs ask for it' }),
     activeKeyCount: whole(),
   }),
 );

@@ -47,10 +47,11 @@ const newMobileKey = named(
   'NewMobileKey',
   record({
     name: optional(line(LONGEST_NAME)),
-    platform: text({ description: `One of ${PLATFORMS.join(', ')}, in upper or lower case` }),
+    platform: text({ enum: PLATFORMS, description: 'In upper or lower case' }),
     deviceId: optional(line(LONGEST_DEVICE_ID, { description: 'A further key for the same device revokes this one' })),
     deviceName: optional(line(LONGEST_NAME, { description: 'In place of `name` and `deviceId`' })),
   }),
+  { anyOf: [{ required: ['name', 'deviceId'] }, { required: ['deviceName'] }] },
 );
 
 export function credentialRoutes(sources: CredentialSources): readonly Route[] {

@@ -31,6 +31,7 @@ import {
 import { type JsonSchema, named } from '../json-schema.js';
 import { invalid } from '../problem.js';
 import { derivedFields, withoutNulls } from './derived-fields.js';
+import { folderName } from './folder-parameters.js';
 
 /** Of labels. */
 export const colorText = () => text({ pattern: '^#[0-9A-Fa-f]{6}$', examples: ['#3b82f6'] });
@@ -133,12 +134,10 @@ export const period = {
 };
 
 /** Query: one folder. */
-export const folderParameter = optional(
-  text({ description: 'Id of a label or folder, or a role: inbox, sent, drafts, archive, trash, junk' }),
-);
+export const folderParameter = optional(folderName());
 
 export function folderOf(folder: string | undefined): { readonly folder?: string } {
-  return folder === undefined ? {} : { folder: folder.toLowerCase() };
+  return folder === undefined ? {} : { folder };
 }
 
 export const noSuchFolder = () => invalid({ folder: ['names no folder of this account'] });

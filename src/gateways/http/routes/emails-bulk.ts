@@ -3,10 +3,11 @@
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { isUuid } from '../../../mail/ids.js';
-import { flag, record, text, textList, whole } from '../fields.js';
+import { flag, record, textList, whole } from '../fields.js';
 import { named } from '../json-schema.js';
 import { invalid, refused } from '../problem.js';
 import { defineRoute, type Route, WRITE } from '../route.js';
+import { folderName } from './folder-parameters.js';
 
 const EXAMPLE_ID = '0192f3a1-7c2e-7d4b-8f10-2b6a5c9e0d11';
 const MOST_IDS = 1000;
@@ -16,8 +17,7 @@ const emailIds = textList(MOST_IDS, {
   description: 'Ids of emails; those that name none of the account do not count',
 });
 const bulkMark = named('BulkMark', record({ emailIds, isRead: flag() }));
-const folderId = () => text({ description: 'Id of a folder or label, or a role such as archive' });
-const bulkMove = named('BulkMove', record({ emailIds, folderId: folderId(), fromFolderId: optional(folderId()) }));
+const bulkMove = named('BulkMove', record({ emailIds, folderId: folderName(), fromFolderId: optional(folderName()) }));
 const bulkDelete = named('BulkDelete', record({ emailIds }));
 
 export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
@@ -52,7 +52,7 @@ export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mai
       example: { emailIds: [EXAMPLE_ID], folderId: 'archive' },
       replies: { 200: changeCount },
       handler: async ({ principal, body }) => {
-        const [toFolderId, fromFolderId] = [body.folderId.toLowerCase(), body.fromFolderId?.toLowerCase()];
+        const { folderId: toFolderId, fromFolderId } = body;
         const selection = { emailIds: possible(body.emailIds) };
         const payload = { selection, toFolderId, ...(fromFolderId !== undefined && { fromFolderId }) };
         const outcome = await mailboxes.of(principal.accountId).ask('move', payload);

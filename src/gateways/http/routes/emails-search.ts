@@ -32,6 +32,7 @@ export const searching = {
       examples: ['invoice "second quarter"'],
     }),
   ),
+  query: optional(text({ description: 'Another name of `q`' })),
   ...period,
   hasAttachments: optional(flagParameter()),
   isRead: optional(flagParameter()),
@@ -58,7 +59,9 @@ type Searching = Readonly<Infer<ReturnType<typeof record<typeof searching>>>>;
 export function searchOf(
   query: Searching,
 ): Payload<MailboxProtocol, 'search'> | { readonly errors: FieldErrors } | undefined {
-  const { page, pageSize, q = '', fromDate, toDate, hasAttachments, isRead, isFlagged, keyword, folder } = query;
+  const { page, pageSize, fromDate, toDate, hasAttachments, isRead, isFlagged, keyword, folder } = query;
+  if (query.q !== undefined && query.query !== undefined) return { errors: { query: ['is another name of q'] } };
+  const q = query.q ?? query.query ?? '';
   if (q.length > MOST_CHARACTERS) return { errors: { q: [`must have at most ${MOST_CHARACTERS} characters`] } };
   const terms = searchTerms(q);
   if (wordCount(terms) > MOST_WORDS) return { errors: { q: [`must have at most ${MOST_WORDS} words`] } };

@@ -4,7 +4,7 @@ import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { bodyOctets } from '../../../decode/decoder.js';
 import { EncodedJson } from '../encoded-json.js';
-import { flag, idParameter, record } from '../fields.js';
+import { atLeastOne, flag, idParameter, record } from '../fields.js';
 import { named } from '../json-schema.js';
 import { invalid, notFound, refused } from '../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
@@ -15,7 +15,11 @@ import { type DetailSources, knownDetail, readDetail } from './shown-details.js'
 
 const marks = named('EmailMarks', record({ isRead: optional(flag()), isFlagged: optional(flag()) }), {
   description: 'At least one of them',
+  ...atLeastOne('isRead', 'isFlagged'),
 });
+
+const NEITHER = ['isRead or isFlagged must be there'];
+const NO_MARK = { isRead: NEITHER, isFlagged: NEITHER };
 
 export interface EmailSources extends DetailSources {
   readonly mailboxes: Mailboxes;
@@ -76,7 +80,7 @@ export function emailRoutes(base: string, tags: readonly string[], sources: Emai
       replies: { 204: EMPTY },
       handler: async ({ principal, params, body }) => {
         const { isRead, isFlagged } = body;
-        if (isRead === undefined && isFlagged === undefined) return invalid({ isRead: ['is required'] });
+        if (isRead === undefined && isFlagged === undefined) return invalid(NO_MARK);
         const mailbox = mailboxes.of(principal.accountId);
         const selection = { emailIds: [params.id] };
         for (const [mode, value] of [

@@ -5,6 +5,7 @@ import type { Filter, Label, Mailboxes } from '../../../actors/mailbox/protocol.
 import type { AnyStruct } from '../../../actors/runtime/protocol.js';
 import { isUuid } from '../../../mail/ids.js';
 import {
+  atLeastOne,
   flag,
   idParameter,
   leaf,
@@ -85,7 +86,10 @@ const filterInput = named(
     assignLabelId: maybe(text({ format: 'uuid', description: 'A label of the account' })),
     delete: maybe(flag()),
   }),
-  { description: 'A condition that is absent, null or blank is not set; at least one has to be' },
+  {
+    description: 'A condition that is absent, null or blank is not set; at least one has to be',
+    ...atLeastOne('fromAddressContains', 'subjectContains', 'bodyContains', 'hasAttachments'),
+  },
 );
 
 const EXAMPLE: Infer<typeof filterInput> = {

@@ -10,6 +10,7 @@ import { named } from '../json-schema.js';
 import { invalid, refused } from '../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
 import { colorText, emailPage, listing, listingOf, pageOf } from './email-shapes.js';
+import { folderPathParameter, SYSTEM_FOLDERS } from './folder-parameters.js';
 import { nameField } from './name-field.js';
 
 const folder = named(
@@ -17,7 +18,7 @@ const folder = named(
   record({
     id: uuid(),
     name: text(),
-    role: choice('inbox', 'sent', 'drafts', 'archive', 'trash', 'junk', 'label', 'folder'),
+    role: choice(...SYSTEM_FOLDERS, 'label', 'folder'),
     parentId: nullable(uuid({ description: 'Of the folder that it is below; null at the top' })),
     total: whole({ description: 'Emails in it' }),
     unread: whole({ description: 'Unread emails in it' }),
@@ -134,9 +135,10 @@ export function folderRoutes(base: string, tags: readonly string[], mailboxes: M
       method: 'GET',
       path: `${base}/{id}/emails`,
       summary: 'Emails in a folder, newest first unless `sort` says otherwise',
+      description: 'Folders that every account has are named by their role too, such as `archive`.',
       tags,
       access: READ,
-      params: { id: idParameter() },
+      params: { id: folderPathParameter() },
       query: listing,
       replies: { 200: emailPage },
       handler: async ({ principal, params, query }) => {

@@ -9,8 +9,10 @@ import { senderFieldsFault } from '../../../mail/header-pairs.js';
 import { OUTBOUND_STATUSES, OUTCOMES, RECIPIENT_STATUSES, RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
 import { LONGEST_DISPLAY_NAME, LONGEST_SUBJECT } from '../../../mail/reply.js';
 import {
+  atLeastOne,
   choice,
   closedRecord,
+  EMAIL,
   flag,
   idParameter,
   isTime,
@@ -195,6 +197,7 @@ const sendAt = maybe(
       (typeof value === 'string' && TIME_WITH_OFFSET.test(value) && isTime(value)) ||
       'must be an ISO 8601 time with Z or an offset',
     {
+      format: 'date-time',
       description:
         'When it is sent, at most a year ahead (ISO 8601); at once when that is past. Overrides `undoSendSeconds`',
       examples: ['2027-01-04T09:00:00+01:00'],
@@ -209,7 +212,7 @@ const address = (description: string) =>
     leaf<string>(
       'string',
       (value) => (typeof value === 'string' && parseAddress(value) !== undefined) || 'must be an email address',
-      { description },
+      { ...EMAIL, description },
     ),
     text(),
     (value) => value.trim(),
@@ -271,6 +274,7 @@ const attachmentInput = named(
   {
     description:
       "Either a file, with `fileName` and `content`, or an attachment of one of the account's emails, drafts and outbound emails included, with `emailId` and `attachmentId`. One that has a `contentId` is shown by the html that names it (`cid:`)",
+    anyOf: [{ required: ['fileName', 'content'] }, { required: ['emailId', 'attachmentId'] }],
   },
 );
 export type AttachmentInput = Infer<typeof attachmentInput>;
@@ -291,6 +295,11 @@ const givenFields = {
 };
 const given = { textBody: maybe(prose()), htmlBody: maybe(prose()), attachments };
 
+const A_BODY = {
+  description: 'At least one of `textBody` and `htmlBody` has to be there, and not empty',
+  ...atLeastOne('textBody', 'htmlBody'),
+};
+
 export const sendInput = named(
   'SendInput',
   closedRecord({
@@ -301,7 +310,7 @@ export const sendInput = named(
     recipients: recipientsInput(),
     sendAt,
   }),
-  { description: 'At least one of `textBody` and `htmlBody` has to be there, and not empty' },
+  A_BODY,
 );
 
 export const draftInput = named(
@@ -316,9 +325,7 @@ export const draftInput = named(
 );
 export type DraftInput = Infer<typeof draftInput>;
 
-export const replyInput = named('ReplyInput', closedRecord({ ...given, replyAll: maybe(flag()), sendAt }), {
-  description: 'At least one of `textBody` and `htmlBody` has to be there, and not empty',
-});
+export const replyInput = named('ReplyInput', closedRecord({ ...given, replyAll: maybe(flag()), sendAt }), A_BODY);
 
 export const forwardInput = named(
   'ForwardInput',

@@ -2,7 +2,7 @@
 // two say so whatever is asked of them.
 import type { AddressRefusal, Profiles } from '../../../account/protocol.js';
 import type { AccountAddress } from '../../../store/directory.js';
-import { flag, idParameter, line, list, record, text, timestamp, uuid } from '../fields.js';
+import { EMAIL, flag, idParameter, line, list, record, text, timestamp, uuid } from '../fields.js';
 import { named } from '../json-schema.js';
 import { invalid, notFound, Problem, unauthenticated } from '../problem.js';
 import { defineRoute, EMPTY, OWNER, type Route } from '../route.js';
@@ -13,13 +13,13 @@ const LONGEST_NAME = 200;
 
 const additionalAddress = named(
   'AdditionalAddress',
-  record({ id: uuid(), address: text(), isVerified: flag(), addedAt: timestamp() }),
+  record({ id: uuid(), address: text(EMAIL), isVerified: flag(), addedAt: timestamp() }),
 );
 const profile = named(
   'Profile',
   record({
     id: uuid(),
-    email: text(),
+    email: text(EMAIL),
     displayName: text(),
     createdAt: timestamp(),
     lastLoginAt: timestamp({ description: 'By a login or an API key; before the first, when the account was made' }),
@@ -36,7 +36,7 @@ const REFUSALS: Readonly<Record<Exclude<AddressRefusal, 'noAccount'>, string>> =
 };
 
 const profileChange = named('ProfileChange', record({ displayName: line(LONGEST_NAME) }));
-const newAddress = named('NewAddress', record({ address: text({ description: 'An email address' }) }));
+const newAddress = named('NewAddress', record({ address: text({ ...EMAIL, description: 'An email address' }) }));
 
 export function profileRoutes(profiles: Profiles): readonly Route[] {
   return [

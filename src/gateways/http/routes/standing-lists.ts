@@ -11,7 +11,7 @@ const fields = { ...searching, ...listing, threadId: optional(idParameter()) };
 const query = record(fields);
 
 /** With one of these a list is that of a search; without a search, a thread and a folder it is the inbox. */
-const OF_SEARCH = ['q', 'fromDate', 'toDate', 'hasAttachments', 'keyword'] as const;
+const OF_SEARCH = ['q', 'query', 'fromDate', 'toDate', 'hasAttachments', 'keyword'] as const;
 
 const REFUSALS: Readonly<Record<string, string>> = {
   noSuchFolder: inWords(noSuchFolder().errors!),
@@ -46,8 +46,7 @@ function listOf(read: (typeof query)['TYPE'], given: ReadonlySet<string>): Read 
     if (other !== undefined) return { error: `${other} cannot be used with threadId` };
     return { query: { thread: { threadId, page, pageSize } } };
   }
-  if (!OF_SEARCH.some((name) => given.has(name)))
-    return { query: { list: { folder: folder.toLowerCase(), ...listingOf(read) } } };
+  if (!OF_SEARCH.some((name) => given.has(name))) return { query: { list: { folder, ...listingOf(read) } } };
   if (read.sort !== undefined) return { error: 'sort cannot be used with a search' };
   const search = searchOf(read);
   if (search === undefined) return { query: {} };

@@ -33,7 +33,7 @@ const TAGS = ['Webhooks'];
 
 const shown = {
   url: text({ format: 'uri' }),
-  eventTypes: list(text({ description: 'Names of events; an empty list is all of them' })),
+  eventTypes: list(text({ enum: CLIENT_EVENT_TYPES, description: 'An empty list is all of them' })),
   isEnabled: flag(),
 };
 
