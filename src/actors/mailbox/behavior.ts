@@ -13,6 +13,7 @@ import { append, appendOffered } from './append.js';
 import type { DeferralNotes } from './deferred-filters.js';
 import { expire, remove } from './delete.js';
 import { announce, applyDeferred, deliver, deliverOffered } from './deliver.js';
+import { readEmails } from './email-reads.js';
 import type { EmailTexts } from './email-texts.js';
 import { filterQueries } from './filter-queries.js';
 import { createFilter, deleteFilter, updateFilter } from './filters.js';
@@ -31,7 +32,6 @@ import { queuedCommands } from './outbound/cancelling.js';
 import { outboundCommands } from './outbound/commands.js';
 import { deliveryCommands } from './outbound/deliveries.js';
 import type { AccountQueue, DeliverySlots } from './outbound/delivery-slots.js';
-import { readDrafts } from './outbound/draft-reads.js';
 import { deliveryQueries, queueQueries } from './outbound/queries.js';
 import { copy, expunge, move } from './placing.js';
 import { choosePreferences } from './preferences.js';
@@ -158,9 +158,10 @@ export function mailboxBehavior(
     recall: (state, id) => state.recall(id),
 
     async commit(state, tx, remembered) {
-      if (tx.unread.size > 0) {
-        const draftReads = await readDrafts(store, state.accountId, tx.prefetched.draftReads, tx.unread);
-        return { kind: 'again', prefetched: { ...tx.prefetched, draftReads } };
+      const { unread } = tx;
+      if (unread.size > 0) {
+        const emailReads = await readEmails(store, state.accountId, tx.prefetched.emailReads, unread);
+        return { kind: 'again', prefetched: { ...tx.prefetched, emailReads } };
       }
       const change = tx.change(remembered);
       if (change === undefined) {

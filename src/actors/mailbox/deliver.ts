@@ -3,6 +3,7 @@
 import { SEEN } from '../../mail/flags.js';
 import type { MessageSummary } from '../../mail/summary.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
+import { put } from './arriving.js';
 import { type FilterResult, matchFilters, needsBody, resultOf } from './filter-match.js';
 import { newEmail } from './new-email.js';
 import { factsOf } from './prefetch.js';
@@ -128,9 +129,7 @@ export function applyDeferred(
 }
 
 function assignLabels(tx: MailboxTransaction, slot: number, result: Pick<FilterResult, 'labelIds'>): void {
-  for (const labelId of labelsOf(tx, result)) {
-    if (tx.folders.uid(labelId, slot) === 0) tx.place([slot], labelId);
-  }
+  for (const labelId of labelsOf(tx, result)) put(tx, slot, labelId);
 }
 
 /** Mail is not kept waiting for its body: filters that look at it follow. */

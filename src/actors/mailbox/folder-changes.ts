@@ -231,16 +231,20 @@ export class FolderChanges {
     this.#deleted.add(id);
   }
 
-  /** Slots of the emails that are in this folder and in no other. `size`: above all slots. */
-  onlyIn(id: string, size: number): number[] {
+  /** Whether a folder other than this one holds the email without `\Deleted`. */
+  isKeptElsewhere(slot: number, id: string): boolean {
+    return this.holding(slot).some((holder) => holder !== id && !this.isDeleted(holder, slot));
+  }
+
+  /** Slots of the emails that are in this folder and that no other keeps: holds without `\Deleted`. `size`: above all slots. */
+  keptOnlyIn(id: string, size: number): number[] {
     const slots = this.#slots(id);
     const others = this.#holders().filter((holder) => holder.id !== id);
     // Whichever is less to look at: the other folders for each of the emails, or all that they hold.
-    if (slots.length * others.length <= size) return slots.filter((slot) => this.holding(slot).length === 1);
+    if (slots.length * others.length <= size) return slots.filter((slot) => !this.isKeptElsewhere(slot, id));
     const elsewhere = new Uint8Array(size);
-    for (const { columns, uids } of others) {
-      for (const slot of columns?.slots() ?? []) if (uids?.has(slot) !== true) elsewhere[slot] = 1;
-      for (const [slot, uid] of uids ?? NONE) if (uid !== 0) elsewhere[slot] = 1;
+    for (const other of others) {
+      for (const slot of this.#slots(other.id)) if (!this.isDeleted(other.id, slot)) elsewhere[slot] = 1;
     }
     return slots.filter((slot) => elsewhere[slot] === 0);
   }

@@ -59,7 +59,7 @@ export const folderOperations = {
   renameInbox: command({
     payload: object({ name: string(), folderId: optional(string()) }),
     reply: object({ folderId: string(), isComplete: boolean() }),
-    refusals: ['noSuchFolder', 'nameTaken', 'nameTooLong', 'tooMany'],
+    refusals: ['noSuchFolder', 'nameTaken', 'nameTooLong', 'tooMany', 'tooManyEmails'],
     onRepeat: 'remembered',
   }),
   /**

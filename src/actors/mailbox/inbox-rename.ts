@@ -1,5 +1,6 @@
 // The inbox renamed, as mail programs call it (RFC 9051 §6.3.6): the inbox stays, and its emails are in a new label.
 import type { Outcome, Payload } from '../runtime/protocol.js';
+import { arrivalOf, arrive } from './arriving.js';
 import { addFolder, LABEL_COLOR } from './folders.js';
 import { ALL_UIDS } from './placing.js';
 import type { MailboxProtocol } from './protocol.js';
@@ -19,13 +20,16 @@ export function renameInbox(
   if (target === undefined) return { refusal: 'noSuchFolder' };
   if ('refusal' in target) return target;
   const moving = slots.slice(0, MOST_EMAILS);
+  const arrival = arrivalOf(tx, moving, target.id, 'duplicated');
+  if ('refusal' in arrival) return arrival;
   if (folderId !== undefined && moving.length > 0) tx.begin();
-  const deleted = moving.filter((slot) => tx.isDeleted(slot, inbox.id));
-  tx.place(
-    moving.filter((slot) => tx.folders.uid(target.id, slot) === 0),
+  const isMarked = moving.map((slot) => tx.isDeleted(slot, inbox.id));
+  const arrived = arrive(tx, arrival);
+  tx.setDeleted(
+    arrived.filter((_, i) => isMarked[i]),
     target.id,
+    true,
   );
-  tx.setDeleted(deleted, target.id, true);
   tx.unplace(moving, inbox.id);
   tx.announceUnread();
   return { reply: { folderId: target.id, isComplete: moving.length === slots.length } };

@@ -1,8 +1,9 @@
 // Labels: folders with a colour, made, changed and removed by the user, put on emails and taken off again. An email that
-// would be left without any place goes to Archive: taking labels away loses nothing.
+// would be left without any place, or marked `\Deleted` in all of them, goes to Archive: taking labels away loses nothing.
 import { caseFolded } from '../../mail/case-fold.js';
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
+import { isKept, put } from './arriving.js';
 import { addFolder, deleteFolders, renameTree } from './folders.js';
 import type { Label, MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
@@ -41,9 +42,9 @@ export function assignLabel(
   const slot = tx.findShown(emailId);
   if (slot < 0) return { refusal: 'noSuchEmail' };
   if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
-  if (tx.folders.uid(labelId, slot) !== 0) return { reply: {} };
+  if (isKept(tx, slot, labelId)) return { reply: {} };
   tx.begin();
-  tx.place([slot], labelId);
+  put(tx, slot, labelId);
   return { reply: {} };
 }
 
@@ -57,7 +58,7 @@ export function unassignLabel(
   if (tx.folders.uid(labelId, slot) === 0) return { reply: {} };
   tx.begin();
   tx.unplace([slot], labelId);
-  if (tx.folders.holding(slot).length === 0) tx.place([slot], tx.folders.rowOf('archive').id);
+  if (!tx.folders.isKeptElsewhere(slot, labelId)) put(tx, slot, tx.folders.rowOf('archive').id);
   return { reply: {} };
 }
 

@@ -138,22 +138,27 @@ export const placementOperations = {
     refusals: ['noSuchFolder', 'noSuchFlag', 'tooManyKeywords', 'tooManyEmails'],
     onRepeat: 'remembered',
   }),
-  /** An email that is in the folder already keeps its UID there. */
+  /**
+   * Emails that are selected by UIDs all arrive in the folder under new UIDs, without `\Deleted`: a placement of the email that is
+   * marked `\Deleted` there ends; for one that is unmarked there another email with its message arrives (`tooManyEmails` for more
+   * than 1,000 of these). An email that is selected by id and is in the folder unmarked stays as it is.
+   */
   copy: command({
     payload: object({ selection, toFolderId: string() }),
-    /** `count`: were not there before. */
+    /** `count`: have arrived. */
     reply: object({ count: integer(), ...uidsFromTo }),
     refusals: ['noSuchFolder', 'tooManyEmails'],
     onRepeat: 'remembered',
   }),
   /**
-   * From one folder, which for UIDs is the one they are of unless another is named. Emails that are selected by id alone
+   * From one folder, which for UIDs is the one they are of unless another is named; they arrive as with `copy`, and within their own
+   * folder have new UIDs. Emails that are selected by id alone
    * leave every folder and keep their labels, but for Trash and Junk; into a label they leave
    * the inbox, Trash and Junk.
    */
   move: command({
     payload: object({ selection, toFolderId: string(), fromFolderId: optional(string()) }),
-    /** `count`: were elsewhere before. */
+    /** `count`: have arrived, or have left another folder. */
     reply: object({ count: integer(), ...uidsFromTo }),
     refusals: ['noSuchFolder', 'noSuchSource', 'tooManyEmails'],
     onRepeat: 'remembered',

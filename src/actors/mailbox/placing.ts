@@ -1,8 +1,9 @@
-// Emails in folders: copied, moved, expunged. An email has one placement a folder. Moving into Junk and out of it says what
+// Emails in folders: copied, moved, expunged. An email has one placement a folder (arriving.ts). Moving into Junk and out of it says what
 // the user takes the email for, as `$Junk` and `$NotJunk` (RFC 9051 §2.3.2).
 import { JUNK, NOT_JUNK } from '../../mail/flags.js';
 import type { FolderRole, FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
+import { arrivalOf, arrive } from './arriving.js';
 import { grouped } from './grouped.js';
 import type { MailboxProtocol } from './protocol.js';
 import { folderNamed, MOST_EMAILS, rangesOf, selected, type UidRange } from './selection.js';
@@ -21,14 +22,19 @@ export function copy(
   const chosen = selected(tx, selection);
   if ('refusal' in chosen) return chosen;
   const { slots, folderId } = chosen;
+  const arrival = arrivalOf(tx, slots, target.id, folderId === undefined ? 'stays' : 'duplicated');
+  if ('refusal' in arrival) return arrival;
   const { highestModseq: before } = target;
   const from = folderId === undefined ? [] : slots.map((slot) => tx.folders.uid(folderId, slot));
-  const placed = slots.filter((slot) => tx.folders.uid(target.id, slot) === 0);
-  changing(tx, placed, () => tx.place(placed, target.id));
+  const arriving = slots.filter((slot) => !arrival.staying.has(slot));
+  let arrived: readonly number[] = slots;
+  changing(tx, arriving, () => {
+    arrived = arrive(tx, arrival);
+  });
   return {
     reply: {
-      count: placed.length,
-      ...uidsFromTo(tx, from, slots, target),
+      count: arriving.length,
+      ...uidsFromTo(tx, from, arrived, target),
       folderModseqs: modseqsOf(tx, target.id, before),
     },
   };
@@ -44,39 +50,34 @@ export function move(
   if (fromFolderId !== undefined && source === undefined) return { refusal: 'noSuchSource' };
   const chosen = selected(tx, selection);
   if ('refusal' in chosen) return chosen;
-  const sourceId = source?.id ?? chosen.folderId;
-  const slots = chosen.slots.filter((slot) => sourceId === undefined || tx.folders.uid(sourceId, slot) !== 0);
   const { folderId } = chosen;
+  const sourceId = source?.id ?? folderId;
+  const slots = chosen.slots.filter((slot) => sourceId === undefined || tx.folders.uid(sourceId, slot) !== 0);
+  const isWithin = sourceId === target.id;
+  const met = isWithin ? 'placedAnew' : 'duplicated';
+  const arrival = arrivalOf(tx, slots, target.id, folderId === undefined ? 'stays' : met);
+  if ('refusal' in arrival) return arrival;
   const { highestModseq: before } = target;
   const from = folderId === undefined ? [] : slots.map((slot) => tx.folders.uid(folderId, slot));
-  const isThere = (slot: number) => tx.folders.uid(target.id, slot) !== 0;
   const leftBy = (slot: number) => (sourceId === undefined ? leftFor(tx, slot, target) : [sourceId]);
-  const left = new Map(sourceId === target.id ? [] : slots.map((slot) => [slot, leftBy(slot)]));
-  const moving = [...left.keys()].filter((slot) => !isThere(slot) || left.get(slot)!.length > 0);
+  const left = new Map(isWithin ? [] : slots.map((slot) => [slot, leftBy(slot)]));
+  const isMoving = (slot: number) => !arrival.staying.has(slot) || (left.get(slot)?.length ?? 0) > 0;
+  const moving = slots.filter(isMoving);
+  let arrived: readonly number[] = slots;
   changing(tx, moving, () => {
-    tx.place(
-      moving.filter((slot) => !isThere(slot)),
-      target.id,
-    );
+    arrived = arrive(tx, arrival);
     for (const id of new Set([...left.values()].flat())) {
       tx.unplace(
-        moving.filter((slot) => left.get(slot)!.includes(id)),
+        slots.filter((slot) => left.get(slot)!.includes(id)),
         id,
       );
     }
-    const junk = tx.folders.rowOf('junk').id;
-    if (target.id === junk) setJunk(tx, moving, JUNK);
-    else if (target.role !== 'trash')
-      setJunk(
-        tx,
-        moving.filter((slot) => left.get(slot)!.includes(junk)),
-        NOT_JUNK,
-      );
+    if (!isWithin) judgeJunk(tx, target, slots, arrived, left);
   });
   return {
     reply: {
       count: moving.length,
-      ...uidsFromTo(tx, from, slots, target),
+      ...uidsFromTo(tx, from, arrived, target),
       folderModseqs: modseqsOf(tx, target.id, before),
     },
   };
@@ -115,6 +116,26 @@ function leftFor(tx: MailboxTransaction, slot: number, target: FolderRow): strin
     const role = tx.folders.row(id)!.role;
     return target.role === 'label' ? LEFT_FOR_LABEL.has(role) : takesAll || role !== 'label';
   });
+}
+
+/** `left`: the folders that each of the emails has left; `arrived`: what is in the target in their places. */
+function judgeJunk(
+  tx: MailboxTransaction,
+  target: FolderRow,
+  slots: readonly number[],
+  arrived: readonly number[],
+  left: ReadonlyMap<number, readonly string[]>,
+): void {
+  const junk = tx.folders.rowOf('junk').id;
+  if (target.id === junk) {
+    setJunk(tx, arrived, JUNK);
+  } else if (target.role !== 'trash') {
+    setJunk(
+      tx,
+      arrived.filter((_, i) => left.get(slots[i]!)!.includes(junk)),
+      NOT_JUNK,
+    );
+  }
 }
 
 function setJunk(tx: MailboxTransaction, slots: readonly number[], bit: typeof JUNK | typeof NOT_JUNK): void {

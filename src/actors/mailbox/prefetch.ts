@@ -7,10 +7,10 @@ import { atMost } from '../../bounds/time-bounds.js';
 import { isUuid } from '../../mail/ids.js';
 import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { Payload } from '../runtime/protocol.js';
+import { type EmailReads, NO_EMAIL_READS } from './email-reads.js';
 import type { EmailTexts } from './email-texts.js';
 import { type Asking, type EmailFacts, needsBody, type ReadBody } from './filter-match.js';
 import type { ReservedSlots } from './outbound/delivery-slots.js';
-import { type DraftReads, NO_DRAFT_READS } from './outbound/draft-reads.js';
 import {
   NO_OUTBOUND,
   type OutboundPrefetched,
@@ -31,7 +31,7 @@ export interface Prefetched {
   readonly bodies: ReadonlyMap<string, ReadBody>;
   readonly outbound: OutboundPrefetched;
   /** Added once a plan has asked for them. */
-  readonly draftReads: DraftReads;
+  readonly emailReads: EmailReads;
   /** Reserved for emails that the commands queue; absent when no delivery is to begin on this node now. */
   readonly slots?: ReservedSlots | undefined;
 }
@@ -41,7 +41,7 @@ export const NOTHING_PREFETCHED: Prefetched = {
   copies: new Map(),
   bodies: new Map(),
   outbound: NO_OUTBOUND,
-  draftReads: NO_DRAFT_READS,
+  emailReads: NO_EMAIL_READS,
 };
 
 export interface PrefetchSources extends OutboundPrefetchSources {

@@ -14,6 +14,7 @@ import type { PlanContext } from '../runtime/behavior.js';
 import type { Annotations } from './annotations.js';
 import { BatchIds } from './batch-ids.js';
 import { ChangedMailbox } from './changed-mailbox.js';
+import { EmailRows } from './email-reads.js';
 import { FilterChanges } from './filter-changes.js';
 import type { FolderChanges } from './folder-changes.js';
 import { grouped } from './grouped.js';
@@ -41,6 +42,7 @@ export class MailboxTransaction {
   readonly filters: FilterChanges;
   readonly outbound: OutboundChanges;
   readonly retryPolicy: RetryPolicy;
+  readonly emailRows: EmailRows;
   /** What was read of the store for the commands of this batch. */
   readonly prefetched: Prefetched;
   /** Offers that the commit takes, with what their commands come to. */
@@ -65,13 +67,14 @@ export class MailboxTransaction {
     this.folders = this.#mailbox.folders;
     this.#draftRows = new DraftRows({
       draftsId: state.folderOf('drafts').row.id,
-      reads: prefetched.draftReads,
+      reads: prefetched.emailReads,
       outbound: this.outbound,
       now: context.now,
       otherId: () => this.otherId(),
       added: (id) => this.#mailbox.emails.added(id),
       id: (slot) => this.id(slot),
     });
+    this.emailRows = new EmailRows(prefetched.emailReads, (id) => this.#mailbox.emails.added(id));
     this.retryPolicy = context.retry;
     this.prefetched = prefetched;
     this.#context = context;
@@ -256,6 +259,13 @@ export class MailboxTransaction {
     }
   }
 
+  /** Ends placements of emails, each given once, that `place` gives the same folder again in this command: a draft stays one. */
+  displace(slots: readonly number[], folderId: string): void {
+    if (slots.length === 0) return;
+    const payload = { folderId, ...this.#placements(slots, folderId) };
+    this.#record({ type: 'EmailExpunged', payload }, slots, { areDraftsKept: true });
+  }
+
   /** Removes every placement of the emails, each given once, and the emails themselves. */
   remove(slots: readonly number[]): void {
     for (const slot of slots) this.filters.endDeferral(this.id(slot));
@@ -286,13 +296,16 @@ export class MailboxTransaction {
     this.#record({ type: 'FolderChanged', payload: { folder: { ...folder, ...changed } } });
   }
 
-  /** Deletes a folder with its placements; emails that are in no other folder are in `archiveTo` afterwards. */
+  /** Deletes a folder with its placements; emails that no other folder keeps arrive in `archiveTo`. */
   deleteFolder(id: string, archiveTo: string): void {
     const { role } = this.folders.row(id)!;
     const { uidNext } = this.folders.row(archiveTo)!;
-    const emails = this.folders
-      .onlyIn(id, this.#mailbox.emails.size)
-      .map((slot, i) => ({ emailId: this.id(slot), uid: uidNext + i }));
+    const slots = this.folders.keptOnlyIn(id, this.#mailbox.emails.size);
+    this.displace(
+      slots.filter((slot) => this.folders.uid(archiveTo, slot) !== 0),
+      archiveTo,
+    );
+    const emails = slots.map((slot, i) => ({ emailId: this.id(slot), uid: uidNext + i }));
     const placed = emails.length === 0 ? null : { folderId: archiveTo, emails };
     this.#record({ type: 'FolderDeleted', payload: { folderId: id, role, placed } });
   }
@@ -335,7 +348,7 @@ export class MailboxTransaction {
 
   /** Emails whose rows the plan needs and does not have: it is not to be committed unless there are none. */
   get unread(): ReadonlySet<string> {
-    return this.#draftRows.unread;
+    return new Set([...this.#draftRows.unread, ...this.emailRows.unread]);
   }
 
   /** What to commit; undefined when nothing changes. */
@@ -381,11 +394,11 @@ export class MailboxTransaction {
   }
 
   /** `slots`: of the emails that the record is about, when it is about emails that are there. */
-  #record(content: ChangeContent, slots?: readonly number[]): void {
+  #record(content: ChangeContent, slots?: readonly number[], { areDraftsKept = false } = {}): void {
     const change = { seq: this.#modseq, at: this.now, ...content } as Change;
     this.#changes.push(change);
     this.#mailbox.apply(change, slots);
-    this.#draftRows.follow(change);
+    if (!areDraftsKept) this.#draftRows.follow(change);
   }
 }
 

@@ -54,9 +54,9 @@ const all = Array.from({ length: MANY }, (_, slot) => slot);
 
 test('what is in one folder alone is the same by either way to find it, with what the batch has changed', (t) => {
   const changes = changesOf({ all: all.slice(3), few: [1, 2, 3, 7], other: [2], none: [] });
-  t.deepEqual(changes.onlyIn('few', MANY), [1]);
+  t.deepEqual(changes.keptOnlyIn('few', MANY), [1]);
   t.deepEqual(
-    changes.onlyIn('all', MANY),
+    changes.keptOnlyIn('all', MANY),
     all.slice(4).filter((slot) => slot !== 7),
   );
   changes.unplace('all', 3, true, 2);
@@ -65,14 +65,20 @@ test('what is in one folder alone is the same by either way to find it, with wha
   changes.create(row('new'), 2);
   changes.place('new', 1, 1, true, 2);
   changes.place('none', 9, 1, true, 2);
-  t.deepEqual(changes.onlyIn('few', MANY), [2, 3]);
+  t.deepEqual(changes.keptOnlyIn('few', MANY), [2, 3]);
   t.deepEqual(
-    changes.onlyIn('all', MANY),
+    changes.keptOnlyIn('all', MANY),
     all.slice(4).filter((slot) => slot !== 9),
   );
-  t.deepEqual(changes.onlyIn('new', MANY), []);
+  t.deepEqual(changes.keptOnlyIn('new', MANY), []);
   changes.delete('new');
-  t.deepEqual(changes.onlyIn('few', MANY), [1, 2, 3]);
+  t.deepEqual(changes.keptOnlyIn('few', MANY), [1, 2, 3]);
+  changes.setDeleted('all', 7, true, 2);
+  changes.place('few', 7, 9, true, 2);
+  t.deepEqual(changes.keptOnlyIn('few', MANY), [1, 2, 3, 7], 'where the others have it marked');
+  changes.setDeleted('few', 8, true, 2);
+  changes.setDeleted('few', 3, true, 2);
+  t.true(changes.keptOnlyIn('all', MANY).includes(8));
   t.deepEqual([changes.holding(1), changes.holding(9), changes.holding(0)], [['few'], ['all', 'none'], []]);
 });
 
@@ -81,7 +87,7 @@ test('deleting small folders one after the other does not go through the large o
   const changes = changesOf({ large: all, ...small, empty: [] });
   listings = 0;
   for (const id of [...Object.keys(small), 'empty']) {
-    t.deepEqual(changes.onlyIn(id, MANY), []);
+    t.deepEqual(changes.keptOnlyIn(id, MANY), []);
     changes.delete(id);
   }
   t.is(listings, 51, 'each folder is listed, and the large one never');

@@ -52,7 +52,9 @@ export class Model {
 
   /** Undefined for UIDs of a folder that is not there. */
   select(selection: Selection): ModelEmail[] | undefined {
-    if ('emailIds' in selection) return this.emails.filter(({ id }) => selection.emailIds.includes(id));
+    if ('emailIds' in selection) {
+      return selection.emailIds.flatMap((wanted) => this.emails.find(({ id }) => id === wanted) ?? []);
+    }
     const folder = this.folder(selection.folderId);
     if (folder === undefined) return undefined;
     const uidOf = (email: ModelEmail) => email.placements.get(folder.id)?.uid ?? 0;
@@ -143,37 +145,78 @@ export class Model {
     return changed;
   }
 
-  copy(emails: readonly ModelEmail[], to: ModelFolder): number {
-    const tick = this.#once();
-    const missing = emails.filter(({ placements }) => !placements.has(to.id));
-    for (const email of missing) {
-      tick();
-      this.place(email, to);
-    }
-    return missing.length;
+  /**
+   * The emails are in the folder then, under new UIDs; `isByUid`: those that were there unmarked stay, and new ones come, with ids of
+   * `newId`. Returns what is there, in the order of the emails.
+   */
+  #arrive(emails: readonly ModelEmail[], to: ModelFolder, isByUid: boolean, newId: (uid: number) => string) {
+    for (const email of emails) if (email.placements.get(to.id)?.isDeleted) this.unplace(email, to);
+    return emails.map((email) => {
+      if (!email.placements.has(to.id)) this.place(email, to);
+      else if (isByUid) {
+        const placements = new Map();
+        const copy = { ...email, id: newId(to.uidNext), flags: new Set(email.flags), modseq: this.clock, placements };
+        this.emails.push(copy);
+        this.place(copy, to);
+        return copy;
+      }
+      return email;
+    });
   }
 
-  move(emails: readonly ModelEmail[], to: ModelFolder, from: ModelFolder | undefined): number {
+  #isKept(email: ModelEmail, { id }: ModelFolder): boolean {
+    return email.placements.get(id)?.isDeleted === false;
+  }
+
+  /** Returns how many have arrived, and what is in the folder in the places of all. */
+  copy(
+    emails: readonly ModelEmail[],
+    to: ModelFolder,
+    isByUid: boolean,
+    newId: (uid: number) => string,
+  ): [number, ModelEmail[]] {
     const tick = this.#once();
-    let count = 0;
-    for (const email of emails) {
+    const arriving = emails.filter((email) => isByUid || !this.#isKept(email, to));
+    if (arriving.length === 0) return [0, [...emails]];
+    tick();
+    return [arriving.length, this.#arrive(emails, to, isByUid, newId)];
+  }
+
+  move(
+    emails: readonly ModelEmail[],
+    to: ModelFolder,
+    from: ModelFolder | undefined,
+    isByUid: boolean,
+    newId: (uid: number) => string,
+  ): [number, ModelEmail[]] {
+    const tick = this.#once();
+    if (from === to && isByUid) {
+      if (emails.length > 0) tick();
+      for (const email of emails) this.unplace(email, to);
+      for (const email of emails) this.place(email, to);
+      return [emails.length, [...emails]];
+    }
+    const leftBy = (email: ModelEmail) => {
+      if (from !== undefined) return from === to ? [] : [from];
       const held = this.folders.filter(({ id }) => email.placements.has(id) && id !== to.id);
-      let left = held.filter(({ role }) => role !== 'label' || to.role === 'trash' || to.role === 'junk');
-      if (to.role === 'label') left = held.filter(({ role }) => ['inbox', 'trash', 'junk'].includes(role));
-      if (from !== undefined) left = [from];
-      const isThere = email.placements.has(to.id);
-      if (from === to || (isThere && left.length === 0)) continue;
-      tick();
-      count++;
-      if (!isThere) this.place(email, to);
-      for (const folder of left) this.unplace(email, folder);
-      const isFromJunk = left.some(({ role }) => role === 'junk');
+      if (to.role === 'label') return held.filter(({ role }) => ['inbox', 'trash', 'junk'].includes(role));
+      return held.filter(({ role }) => role !== 'label' || to.role === 'trash' || to.role === 'junk');
+    };
+    const left = emails.map(leftBy);
+    const count = emails.filter((email, i) => isByUid || !this.#isKept(email, to) || left[i]!.length > 0).length;
+    if (count === 0) return [0, [...emails]];
+    tick();
+    const arrived = this.#arrive(emails, to, isByUid, newId);
+    emails.forEach((email, i) => {
+      for (const folder of left[i]!) this.unplace(email, folder);
+      const isFromJunk = left[i]!.some(({ role }) => role === 'junk');
       const flag = to.role === 'junk' ? '$junk' : isFromJunk && to.role !== 'trash' ? '$notjunk' : undefined;
       const other = flag === '$junk' ? '$notjunk' : '$junk';
-      if (flag === undefined || (email.flags.has(flag) && !email.flags.has(other))) continue;
-      this.setFlags(email, new Set([...email.flags].filter((name) => name !== other).concat(flag)));
-    }
-    return count;
+      const { flags } = arrived[i]!;
+      if (flag === undefined || from === to || (flags.has(flag) && !flags.has(other))) return;
+      this.setFlags(arrived[i]!, new Set([...flags].filter((name) => name !== other).concat(flag)));
+    });
+    return [count, arrived];
   }
 
   /** Returns the UIDs. */
@@ -227,9 +270,11 @@ export class Model {
   delete(folders: readonly ModelFolder[]): void {
     this.clock++;
     for (const folder of folders) {
+      const held = this.select({ folderId: folder.id, uids: [[1, 1e9]] })!;
+      for (const { placements } of held) placements.delete(folder.id);
+      const homeless = held.filter(({ placements }) => [...placements.values()].every(({ isDeleted }) => isDeleted));
+      this.#arrive(homeless, this.role('archive'), false, () => '');
       this.folders = this.folders.filter((other) => other !== folder);
-      const held = this.emails.filter(({ placements }) => placements.delete(folder.id));
-      for (const email of held) if (email.placements.size === 0) this.place(email, this.role('archive'));
     }
   }
 }

@@ -25,9 +25,9 @@ test('COPY says which UIDs became which, in the same order', async (t) => {
   const { gateway, client, tagged } = await start(t);
   const archive = await validityOf(client, 'Archive');
   t.is(await tagged('COPY 3 Archive'), `OK [COPYUID ${archive} 3 1] COPY completed`);
-  // The third keeps its UID there.
-  t.is(await tagged('UID COPY 1:4,99 Archive'), `OK [COPYUID ${archive} 1:4 2:3,1,4] COPY completed`);
-  t.deepEqual(await subjectsIn(gateway, 'archive'), ['1', '2', '3', '4']);
+  // Of the third there are two then.
+  t.is(await tagged('UID COPY 1:4,99 Archive'), `OK [COPYUID ${archive} 1:4 2:5] COPY completed`);
+  t.deepEqual(await subjectsIn(gateway, 'archive'), ['1', '2', '3', '3', '4']);
   t.deepEqual(await subjectsIn(gateway, 'inbox'), ['1', '2', '3', '4']);
   t.is(await tagged('UID COPY 99 Archive'), 'OK No messages to copy');
 });
@@ -115,15 +115,81 @@ test('messages that another session has expunged are not copied by number, and p
   t.regex((await client.command('UID COPY 1:3 Archive')).tagged, /^OK \[COPYUID \d+ 1,3 1:2\] /);
 });
 
-test('a message that is copied to its own mailbox stays as it is', async (t) => {
-  const { client } = await start(t, 2);
+test('a message that is copied to its own mailbox is there twice, and one that is moved there has a new UID', async (t) => {
+  const { gateway, client } = await start(t, 2);
   const inbox = await validityOf(client, 'INBOX');
-  for (const name of ['COPY 2 INBOX', 'UID COPY 2 inbox']) {
+  await client.command('STORE 2 +FLAGS.SILENT (\\Flagged work)');
+  for (const [name, uid] of [
+    ['COPY 2 INBOX', 3],
+    ['UID COPY 2 inbox', 4],
+  ] as const) {
     const { untagged, tagged } = await client.command(name);
-    t.deepEqual(untagged, []);
-    t.is(tagged, `OK [COPYUID ${inbox} 2 2] COPY completed`);
+    t.deepEqual(untagged, [`${uid} EXISTS`, '0 RECENT'].slice(0, untagged.length));
+    t.is(tagged, `OK [COPYUID ${inbox} 2 ${uid}] COPY completed`);
   }
-  t.deepEqual((await client.command('MOVE 2 INBOX')).untagged, [`OK [COPYUID ${inbox} 2 2] Moved`]);
+  const { untagged: fetched } = await client.command('UID FETCH 2:4 (FLAGS)');
+  const flags = fetched.filter((line) => line.includes('FETCH'));
+  t.deepEqual(
+    flags.map((line) => line.replace(/^\d+ FETCH \(UID \d+ /, '')),
+    Array.from({ length: 3 }, () => 'FLAGS (\\Flagged work))'),
+  );
+  t.deepEqual((await client.command('UID MOVE 3 INBOX')).untagged.slice(0, 2), [
+    `OK [COPYUID ${inbox} 3 5] Moved`,
+    '3 EXPUNGE',
+  ]);
+  await client.command('UID STORE 5 +FLAGS.SILENT (\\Deleted)');
+  await client.command('UID EXPUNGE 5');
+  t.deepEqual(await subjectsIn(gateway, 'inbox'), ['1', '2', '2'], 'deleting one leaves the others');
+});
+
+test('a message that is brought back is not deleted with its earlier placement', async (t) => {
+  const bringBack: readonly (readonly string[])[] = [
+    ['MOVE 1 INBOX'],
+    ['COPY 1 INBOX', 'STORE 1 +FLAGS.SILENT (\\Deleted)', 'CLOSE'],
+    ['UID MOVE 1 INBOX'],
+  ];
+  for (const commands of bringBack) {
+    const { gateway, client } = await start(t, 1);
+    const inbox = await validityOf(client, 'INBOX');
+    const other = await gateway.open();
+    await other.command('SELECT INBOX');
+    await client.command('COPY 1 Trash');
+    await client.command('STORE 1 +FLAGS.SILENT (\\Deleted)');
+    await client.command('SELECT Trash');
+    const [first, ...rest] = commands;
+    const { untagged, tagged } = await client.command(first!);
+    t.true([...untagged, tagged].join().includes(`[COPYUID ${inbox} 1 2]`), tagged);
+    for (const command of rest) await client.command(command);
+    const seen = (await other.command('NOOP')).untagged;
+    t.deepEqual(
+      seen.filter((line) => /EXPUNGE|EXISTS/.test(line)),
+      ['1 EXPUNGE', '1 EXISTS'],
+      'the other session sees another message',
+    );
+    t.deepEqual((await other.command('FETCH 1 (UID FLAGS)')).untagged, ['1 FETCH (UID 2 FLAGS ())']);
+    await other.command('EXPUNGE');
+    t.deepEqual(await subjectsIn(gateway, 'inbox'), ['1']);
+    t.deepEqual(await subjectsIn(gateway, 'trash'), []);
+  }
+});
+
+test('a copy of a message that the folder has already is a message of its own', async (t) => {
+  const { gateway, client } = await start(t, 2);
+  const archive = await validityOf(client, 'Archive');
+  await client.command('COPY 1 Archive');
+  t.is((await client.command('COPY 1 Archive')).tagged, `OK [COPYUID ${archive} 1 2] COPY completed`);
+  const { untagged } = await client.command('MOVE 1 Archive');
+  t.is(untagged[0], `OK [COPYUID ${archive} 1 3] Moved`);
+  await client.command('SELECT Archive');
+  const ids = (await client.command('FETCH 1:3 (EMAILID THREADID RFC822.SIZE)')).untagged.map((line) => ({
+    email: /EMAILID \(([^)]+)/.exec(line)![1],
+    thread: /THREADID \(([^)]+)/.exec(line)![1],
+  }));
+  t.is(new Set(ids.map(({ email }) => email)).size, 3);
+  t.is(new Set(ids.map(({ thread }) => thread)).size, 1);
+  await client.command('STORE 1,3 +FLAGS.SILENT (\\Deleted)');
+  await client.command('CLOSE');
+  t.deepEqual(await subjectsIn(gateway, 'archive'), ['1']);
 });
 
 test('an email that leaves a mailbox stays in the others', async (t) => {

@@ -6,13 +6,13 @@
 // emails, and the commands are planned again once they are read.
 import { type Change, type NewEmail, placementsIn, removedIn } from '../../../store/changes.js';
 import type { OutboundRow } from '../../../store/outbound.js';
+import type { EmailReads } from '../email-reads.js';
 import type { OutboundChanges } from './changes.js';
 import { MOST_DRAFTS } from './draft-emails.js';
-import type { DraftReads } from './draft-reads.js';
 
 interface Dependencies {
   readonly draftsId: string;
-  readonly reads: DraftReads;
+  readonly reads: EmailReads;
   readonly outbound: OutboundChanges;
   readonly now: number;
   otherId(): string;

@@ -3,6 +3,7 @@
 import { DRAFT, SEEN } from '../../../mail/flags.js';
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundRow } from '../../../store/outbound.js';
+import { put } from '../arriving.js';
 import { newEmail } from '../new-email.js';
 import type { MailboxTransaction } from '../transaction.js';
 import { MOST_DRAFTS } from './draft-emails.js';
@@ -54,7 +55,7 @@ export function returnToDrafts(tx: MailboxTransaction, row: OutboundRow): string
   const draftId = tx.outbound.drafts.draftOf(emailId) ?? newDraftOf(tx, { ...row, emailId });
   if (draftId === undefined) return undefined;
   const [draftsId, sentId] = [tx.folders.rowOf('drafts').id, tx.folders.rowOf('sent').id];
-  if (tx.folders.uid(draftsId, slot) === 0) tx.place([slot], draftsId);
+  put(tx, slot, draftsId);
   if (tx.folders.uid(sentId, slot) !== 0) tx.unplace([slot], sentId);
   tx.setFlags([slot], tx.flags(slot) | DRAFT);
   return draftId;

@@ -1,0 +1,89 @@
+// Emails that arrive in a folder, whether they are copied, moved or labelled: each has a new UID there and no `\Deleted`
+// (RFC 9051 §6.4.7). A folder holds an email once, so a placement that is marked `\Deleted` ends when its email arrives again.
+// Over IMAP an email that the folder keeps unmarked arrives as another email with the same message, and clients count two.
+import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
+import type { MailboxTransaction } from './transaction.js';
+
+/** Emails that one command makes of others. */
+const MOST_DUPLICATES = 1_000;
+/** Characters of their rows, which are in the commit and in the log. */
+const MOST_CHARACTERS = 4 * 1024 * 1024;
+
+/** What becomes of an email that the folder holds unmarked: it stays as it is, is placed anew, or another email arrives. */
+export type Meeting = 'stays' | 'placedAnew' | 'duplicated';
+
+/** How emails arrive in a folder; nothing has happened yet. */
+export interface Arrival {
+  readonly folderId: string;
+  /** Each once. */
+  readonly slots: readonly number[];
+  /** Those whose placements in the folder end. */
+  readonly displaced: readonly number[];
+  readonly staying: ReadonlySet<number>;
+  /** Those that another email arrives for. */
+  readonly duplicated: ReadonlyMap<number, EmailSummaryRow>;
+}
+
+export function arrivalOf(
+  tx: MailboxTransaction,
+  slots: readonly number[],
+  folderId: string,
+  meeting: Meeting,
+): Arrival | { readonly refusal: 'tooManyEmails' } {
+  const there = slots.filter((slot) => tx.folders.uid(folderId, slot) !== 0);
+  const isDisplaced = (slot: number) => meeting === 'placedAnew' || tx.isDeleted(slot, folderId);
+  const displaced = there.filter(isDisplaced);
+  const met = there.filter((slot) => !isDisplaced(slot));
+  if (meeting !== 'duplicated') return { folderId, slots, displaced, staying: new Set(met), duplicated: new Map() };
+  if (met.length > MOST_DUPLICATES) return { refusal: 'tooManyEmails' };
+  const duplicated = new Map<number, EmailSummaryRow>();
+  let characters = 0;
+  for (const slot of met) {
+    const row = tx.emailRows.get(tx.id(slot));
+    // The plan is made again once the row is read.
+    if (row === undefined) continue;
+    duplicated.set(slot, row);
+    characters += JSON.stringify(row).length;
+  }
+  if (characters > MOST_CHARACTERS) return { refusal: 'tooManyEmails' };
+  return { folderId, slots, displaced, staying: new Set(), duplicated };
+}
+
+/** Returns the slots of what is in the folder then, in the order of the emails, as are the UIDs of those that have arrived. */
+export function arrive(tx: MailboxTransaction, arrival: Arrival): readonly number[] {
+  const { folderId, slots, displaced, staying, duplicated } = arrival;
+  tx.displace(displaced, folderId);
+  const arrived: number[] = [];
+  let placed: number[] = [];
+  for (const slot of slots) {
+    const row = duplicated.get(slot);
+    if (row === undefined) {
+      if (!staying.has(slot)) placed.push(slot);
+      arrived.push(slot);
+      continue;
+    }
+    tx.place(placed, folderId);
+    placed = [];
+    arrived.push(duplicate(tx, slot, row, folderId));
+  }
+  tx.place(placed, folderId);
+  return arrived;
+}
+
+/** An email that is to be in the folder, and stays where it is there unmarked. */
+export function put(tx: MailboxTransaction, slot: number, folderId: string): void {
+  const arrival = arrivalOf(tx, [slot], folderId, 'stays');
+  if (!('refusal' in arrival)) arrive(tx, arrival);
+}
+
+/** Whether the folder holds the email without `\Deleted`. */
+export function isKept(tx: MailboxTransaction, slot: number, folderId: string): boolean {
+  return tx.folders.uid(folderId, slot) !== 0 && !tx.isDeleted(slot, folderId);
+}
+
+function duplicate(tx: MailboxTransaction, slot: number, row: EmailSummaryRow, folderId: string): number {
+  const id = tx.newId();
+  const email = { ...row, id, flags: tx.flags(slot), keywords: tx.keywords(slot) };
+  tx.add(email, [folderId], { isNew: false });
+  return tx.find(id);
+}
