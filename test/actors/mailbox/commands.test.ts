@@ -6,93 +6,31 @@ import { JUNK } from '../../../src/mail/flags.js';
 import { blobOf, start, summary } from './command-world.js';
 import { checkRows } from './mailbox-world.js';
 
-test('UIDs of copies and moves stand in the order of the folder they are from, beside those of emails that were there', async (t) => {
+test('UIDs of copies and moves stand in the order of the folder they are from, whatever was there', async (t) => {
   const { world, mailbox, append } = await start();
   const ids: string[] = [];
   for (const subject of ['a', 'b', 'c', 'd', 'e']) ids.push((await append('inbox', subject)).reply!.emails[0]!.emailId);
-  const uidsOf = async (name: 'copy' | 'move', folderId: string, uids: [number, number][], toFolderId: string) => {
+  type Uids = [number, number][];
+  const uidsOf = async (name: 'copy' | 'move', folderId: string, uids: Uids, toFolderId: string) => {
     const { reply } = await mailbox.ask(name, { selection: { folderId, uids }, toFolderId });
     return [reply!.count, reply!.from, reply!.to];
   };
+  const ranges = (...uids: Uids) => uids;
   await mailbox.ask('copy', { selection: { emailIds: [ids[3]!, ids[1]!] }, toFolderId: 'archive' });
-  t.deepEqual(
-    await uidsOf(
-      'copy',
-      'inbox',
-      [
-        [4, 5],
-        [1, 3],
-      ],
-      'archive',
-    ),
-    [
-      3,
-      [[1, 5]],
-      [
-        [3, 3],
-        [2, 2],
-        [4, 4],
-        [1, 1],
-        [5, 5],
-      ],
-    ],
-  );
-  t.deepEqual(
-    await uidsOf('copy', 'inbox', [[2, 4]], 'archive'),
-    [
-      0,
-      [[2, 4]],
-      [
-        [2, 2],
-        [4, 4],
-        [1, 1],
-      ],
-    ],
-    'all were there',
-  );
-  t.deepEqual(await uidsOf('copy', 'archive', [[1, 2]], 'archive'), [0, [[1, 2]], [[1, 2]]], 'into the same folder');
-  t.deepEqual(await uidsOf('move', 'inbox', [[2, 3]], 'inbox'), [0, [[2, 3]], [[2, 3]]], 'within a folder');
-  t.deepEqual(
-    await uidsOf(
-      'move',
-      'inbox',
-      [
-        [1, 2],
-        [9, 12],
-      ],
-      'archive',
-    ),
-    [
-      2,
-      [[1, 2]],
-      [
-        [3, 3],
-        [2, 2],
-      ],
-    ],
-  );
+  t.deepEqual(await uidsOf('copy', 'inbox', ranges([4, 5], [1, 3]), 'archive'), [5, [[1, 5]], [[3, 7]]]);
+  t.deepEqual(await uidsOf('copy', 'archive', [[1, 2]], 'archive'), [2, [[1, 2]], [[8, 9]]], 'into the same folder');
+  t.deepEqual(await uidsOf('move', 'inbox', [[2, 3]], 'inbox'), [2, [[2, 3]], [[6, 7]]], 'within a folder');
+  const moved = await uidsOf('move', 'inbox', ranges([1, 1], [6, 6], [9, 12]), 'archive');
+  t.deepEqual(moved, [2, ranges([1, 1], [6, 6]), [[10, 11]]]);
   const { reply } = await mailbox.ask('folderChanges', { folderId: 'inbox', since: null });
-  t.deepEqual([...unpackUids(reply!.uids)], [3, 4, 5]);
+  t.deepEqual([...unpackUids(reply!.uids)], [4, 5, 7]);
   await mailbox.ask('storeFlags', {
     selection: { folderId: 'archive', uids: [[1, 9]] },
     mode: 'add',
     flags: ['\\Deleted'],
   });
-  const expunged = await mailbox.ask('expunge', {
-    folderId: 'archive',
-    uids: [
-      [5, 7],
-      [1, 2],
-      [2, 2],
-    ],
-  });
-  t.deepEqual(expunged.reply, {
-    uids: [
-      [1, 2],
-      [5, 5],
-    ],
-    isComplete: true,
-  });
+  const expunged = await mailbox.ask('expunge', { folderId: 'archive', uids: ranges([5, 7], [1, 2], [2, 2]) });
+  t.deepEqual(expunged.reply, { uids: ranges([1, 2], [5, 7]), isComplete: true });
   await world.end();
 });
 
@@ -124,11 +62,11 @@ test('the inbox is renamed: its emails are in a new label, and it stays and is e
   t.is((await mailbox.ask('renameInbox', { name: 'old/2026' })).refusal, 'nameTaken');
   t.is((await mailbox.ask('renameInbox', { name: 'x'.repeat(1_001) })).refusal, 'nameTooLong');
   t.is((await mailbox.ask('renameInbox', { name: 'x', folderId: randomUUID() })).refusal, 'noSuchFolder');
-  // A later call moves what the first had no room for, and an email that is there already loses its place in the inbox.
+  // A later call moves what the first had no room for, and an email that is there already is there twice.
   const { reply: third } = await append('inbox', 'c');
   await mailbox.ask('copy', { selection: { emailIds: [third!.emails[0]!.emailId] }, toFolderId: folderId });
   t.deepEqual((await mailbox.ask('renameInbox', { name: 'Old/2026', folderId })).reply, { folderId, isComplete: true });
-  t.deepEqual(await status(folderId), ['Old/2026', 'label', 3, 2, 1, 4]);
+  t.deepEqual(await status(folderId), ['Old/2026', 'label', 4, 3, 1, 5]);
   t.deepEqual(await status('inbox'), ['INBOX', 'inbox', 0, 0, 0, 4]);
   await checkRows(world, t, account.id);
   await world.end();
