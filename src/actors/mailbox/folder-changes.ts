@@ -231,11 +231,6 @@ export class FolderChanges {
     this.#deleted.add(id);
   }
 
-  /** Whether a folder other than this one holds the email without `\Deleted`. */
-  isKeptElsewhere(slot: number, id: string): boolean {
-    return this.holding(slot).some((holder) => holder !== id && !this.isDeleted(holder, slot));
-  }
-
   /** Slots of the emails that are in this folder and that no other keeps: holds without `\Deleted`. `size`: above all slots. */
   keptOnlyIn(id: string, size: number): number[] {
     const slots = this.#slots(id);

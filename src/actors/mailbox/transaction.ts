@@ -18,6 +18,7 @@ import { EmailRows } from './email-reads.js';
 import { FilterChanges } from './filter-changes.js';
 import type { FolderChanges } from './folder-changes.js';
 import { grouped } from './grouped.js';
+import { areSameKeywords, inKeywordOrder } from './keyword-order.js';
 import type { MessageOffer, MessageOffers } from './message-offers.js';
 import { OutboundChanges } from './outbound/changes.js';
 import { DraftRows } from './outbound/draft-rows.js';
@@ -194,7 +195,7 @@ export class MailboxTransaction {
   /** Adds an email with an id of `newId`. `isNew`: clients are to be told of new mail. */
   add(email: NewEmail, folderIds: readonly string[], { isNew }: { readonly isNew: boolean }): readonly Placement[] {
     const placements = folderIds.map((folderId) => ({ folderId, uid: this.folders.row(folderId)!.uidNext }));
-    const added = { ...email, keywords: inOrder(email.keywords) };
+    const added = { ...email, keywords: inKeywordOrder(email.keywords) };
     this.#record({ type: 'EmailAdded', payload: { email: added, placements, isNew } });
     return placements;
   }
@@ -204,8 +205,8 @@ export class MailboxTransaction {
    * over.
    */
   setFlags(slots: readonly number[], flags: number, keywords?: readonly string[]): void {
-    const ordered = keywords === undefined ? undefined : inOrder(keywords);
-    const others = (slot: number) => ordered !== undefined && !isSame(ordered, this.keywords(slot));
+    const ordered = keywords === undefined ? undefined : inKeywordOrder(keywords);
+    const others = (slot: number) => ordered !== undefined && !areSameKeywords(ordered, this.keywords(slot));
     const groups = grouped(slots, (slot) => (flags ^ this.flags(slot)) * 2 + (others(slot) ? 1 : 0));
     for (const [key, group] of groups) {
       if (key === 0) continue;
@@ -253,17 +254,21 @@ export class MailboxTransaction {
 
   /** Takes emails, each once, out of a folder that holds them; they stay, so they must have other places when the batch is over. */
   unplace(slots: readonly number[], folderId: string): void {
-    for (const [isMarked, alike] of grouped(slots, (slot) => this.isDeleted(slot, folderId))) {
-      const payload = { folderId, ...this.#placements(alike, folderId), ...(isMarked && HIDDEN) };
-      this.#record({ type: 'EmailExpunged', payload }, alike);
-    }
+    this.#expunge(slots, folderId, { areDraftsKept: false });
   }
 
   /** Ends placements of emails, each given once, that `place` gives the same folder again in this command: a draft stays one. */
   displace(slots: readonly number[], folderId: string): void {
-    if (slots.length === 0) return;
-    const payload = { folderId, ...this.#placements(slots, folderId) };
-    this.#record({ type: 'EmailExpunged', payload }, slots, { areDraftsKept: true });
+    // Clients are told of the drafts that they see again.
+    if (this.folders.row(folderId)!.role === 'drafts') this.setDeleted(slots, folderId, false);
+    this.#expunge(slots, folderId, { areDraftsKept: true });
+  }
+
+  #expunge(slots: readonly number[], folderId: string, { areDraftsKept }: { readonly areDraftsKept: boolean }): void {
+    for (const [isMarked, alike] of grouped(slots, (slot) => this.isDeleted(slot, folderId))) {
+      const payload = { folderId, ...this.#placements(alike, folderId), ...(isMarked && HIDDEN) };
+      this.#record({ type: 'EmailExpunged', payload }, alike, { areDraftsKept });
+    }
   }
 
   /** Removes every placement of the emails, each given once, and the emails themselves. */
@@ -400,15 +405,4 @@ export class MailboxTransaction {
     this.#mailbox.apply(change, slots);
     if (!areDraftsKept) this.#draftRows.follow(change);
   }
-}
-
-/** A set of keywords, always written the same way. */
-function inOrder(keywords: readonly string[]): readonly string[] {
-  if (keywords.length < 2) return keywords;
-  const folded = (name: string) => name.toLowerCase();
-  return keywords.toSorted((a, b) => (folded(a) < folded(b) ? -1 : 1));
-}
-
-function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((name, i) => name === b[i]);
 }

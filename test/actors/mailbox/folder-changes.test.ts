@@ -73,11 +73,11 @@ test('what is in one folder alone is the same by either way to find it, with wha
   t.deepEqual(changes.keptOnlyIn('new', MANY), []);
   changes.delete('new');
   t.deepEqual(changes.keptOnlyIn('few', MANY), [1, 2, 3]);
-  changes.setDeleted('all', 7, true, 2);
+  changes.setDeleted('all', 7, true, true, 2);
   changes.place('few', 7, 9, true, 2);
   t.deepEqual(changes.keptOnlyIn('few', MANY), [1, 2, 3, 7], 'where the others have it marked');
-  changes.setDeleted('few', 8, true, 2);
-  changes.setDeleted('few', 3, true, 2);
+  changes.setDeleted('few', 8, true, true, 2);
+  changes.setDeleted('few', 3, true, true, 2);
   t.true(changes.keptOnlyIn('all', MANY).includes(8));
   t.deepEqual([changes.holding(1), changes.holding(9), changes.holding(0)], [['few'], ['all', 'none'], []]);
 });
