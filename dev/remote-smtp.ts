@@ -7,6 +7,8 @@ import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 export interface RemoteMessage {
   readonly sender: string;
   readonly recipients: readonly string[];
+  /** Parameters of each RCPT. */
+  readonly asked: readonly Readonly<Record<string, string | true>>[];
   /** Parameters of MAIL, upper case: `BODY`, `SIZE`, `SMTPUTF8`. */
   readonly parameters: Readonly<Record<string, string | true>>;
   readonly text: string;
@@ -31,6 +33,8 @@ export interface RemoteOptions {
   readonly size?: number;
   /** Extensions that are not announced. */
   readonly hidden?: readonly ('PIPELINING' | '8BITMIME' | 'SMTPUTF8')[];
+  /** DSN is offered (RFC 3461). */
+  readonly dsn?: boolean;
   readonly behaviour?: RemoteBehaviour;
 }
 
@@ -64,7 +68,7 @@ export async function startRemoteSmtp(address: string, port: number, options: Re
     hide8BITMIME: hidden.includes('8BITMIME'),
     hideSMTPUTF8: hidden.includes('SMTPUTF8'),
     hideENHANCEDSTATUSCODES: true,
-    hideDSN: true,
+    hideDSN: options.dsn !== true,
     authOptional: true,
     disableReverseLookup: true,
     logger: false,
@@ -119,6 +123,7 @@ function received(session: SMTPServerSession, text: string): RemoteMessage {
   return {
     sender: mailFrom === false ? '' : mailFrom.address,
     recipients: rcptTo.map(({ address }) => address),
+    asked: rcptTo.map(({ args }) => (args || {}) as Record<string, string | true>),
     parameters,
     text,
     isTls: session.secure,

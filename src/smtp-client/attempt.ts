@@ -7,9 +7,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveryTask } from '../actors/delivery/courier.js';
 import type { Dns } from '../dns/resolver.js';
 import { type DeliveryStatus, faultStatus, isClosing, isRecipientLimit, replyStatus } from '../mail/delivery-status.js';
+import { mailParameters, rcptParameters } from '../mail/dsn-parameters.js';
 import type { SevenBitObstacle } from '../mail/seven-bit.js';
 import type { StsPolicy } from '../store/sts-policies.js';
 import type { AttemptLog, Tried } from './attempt-log.js';
+import type { EnvelopeDsn } from './connection.js';
 import type { HostHealth } from './host-health.js';
 import type { CourierLimits } from './limits.js';
 import { type Exchanger, hostAddresses, mailExchangers } from './mail-exchangers.js';
@@ -217,6 +219,7 @@ export class Attempt {
             isInternational: content.hasUtf8Header || this.#isInternational(batch),
             prefix,
             content,
+            dsn: envelopeDsn(task, batch),
           },
           this.#mail.signal,
         );
@@ -225,7 +228,7 @@ export class Attempt {
           return undefined;
         }
         isFirst = false;
-        const limited = this.#take(result, batch, host, statuses);
+        const limited = this.#take(result, batch, session, statuses);
         decided = decisive(statuses.values(), decided);
         if (isDelivered(result)) meter.sent(prefix.length + content.size);
         const closing = [...result.answers.values()].find(({ reply }) => reply !== undefined && isClosing(reply));
@@ -255,9 +258,11 @@ export class Attempt {
   #take(
     { answers, isDoubtful }: TransactionResult,
     batch: readonly TaskRecipient[],
-    host: string,
+    session: ClientSession,
     statuses: Map<TaskRecipient, DeliveryStatus>,
   ): TaskRecipient[] {
+    const { host } = session;
+    const onward = session.supports('DSN') ? 'passed' : 'relayed';
     const isSomeoneTaken = [...answers.values()].some(({ stage }) => stage === 'data' || stage === 'message');
     const limited: TaskRecipient[] = [];
     this.#isDoubtful = isDoubtful;
@@ -266,7 +271,7 @@ export class Attempt {
       statuses.set(addressee, status);
       const mayHaveIt = isDoubtful && stage !== 'rcpt';
       if (status.kind === 'temporary' || stage === undefined) this.#results.note(addressee, status, host, mayHaveIt);
-      else this.#results.settle(addressee, status, host);
+      else this.#results.settle(addressee, status, host, onward);
       // Only while the others get on: a server that has no room for anyone is not asked again.
       if (isSomeoneTaken && stage === 'rcpt' && isRecipientLimit(reply ?? '')) limited.push(addressee);
     }
@@ -354,6 +359,13 @@ function afterDoubtful(hosts: readonly Exchanger[], recipients: DeliveryTask['re
   const next = hosts.findIndex(({ host }) => doubtful.has(host)) + 1;
   const rotated = [...hosts.slice(next), ...hosts.slice(0, next)];
   return [...rotated.filter(({ host }) => !doubtful.has(host)), ...rotated.filter(({ host }) => doubtful.has(host))];
+}
+
+function envelopeDsn({ dsn }: DeliveryTask, recipients: readonly TaskRecipient[]): EnvelopeDsn {
+  const asked = new Map(
+    recipients.map(({ address, dsn: of }) => [address, of === undefined ? '' : rcptParameters(of)]),
+  );
+  return { mail: dsn ? mailParameters(dsn) : '', rcpt: (address) => asked.get(address) ?? '' };
 }
 
 function nowhere(host: string | null): Tried {

@@ -23,6 +23,7 @@ interface Inside {
   _actionDATA(reply: string, callback: Replied): void;
   _actionSMTPStream(reply: string, callback: Replied): void;
   _createSendStream(callback: Replied): object;
+  _recipientQueue: readonly string[];
   _supportedExtensions: readonly string[];
   _maxAllowedSize: number;
   _onData(chunk: Buffer): void;
@@ -32,12 +33,21 @@ interface Inside {
 
 const inside = SMTPConnection.prototype as unknown as Inside;
 
+/** Parameters of MAIL, and of RCPT by address, each with a blank before it (RFC 3461). */
+export interface EnvelopeDsn {
+  readonly mail: string;
+  rcpt(address: string): string;
+}
+
+const NO_DSN: EnvelopeDsn = { mail: '', rcpt: () => '' };
+
 export class ClientConnection extends SMTPConnection {
   readonly #replyOctets: number;
   #received = 0;
   #isInternational = false;
   #isPlain = false;
   #isOutOfStep = false;
+  #dsn = NO_DSN;
   /** The reply that comes next is the one to the message. */
   #awaitsVerdict = false;
 
@@ -49,16 +59,17 @@ export class ClientConnection extends SMTPConnection {
 
   /**
    * A transaction begins. `isInternational`: it needs SMTPUTF8 whatever its addresses are; `isPlain`: its message is given
-   * to `end` whole and goes out as it is, before the final dot.
+   * to `end` whole and goes out as it is, before the final dot. `dsn`: what the sender asks to be told, for a host that knows DSN.
    */
-  begin(isInternational: boolean, isPlain: boolean): void {
+  begin(isInternational: boolean, isPlain: boolean, dsn: EnvelopeDsn = NO_DSN): void {
+    this.#dsn = this.supports('DSN') ? dsn : NO_DSN;
     this.#received = 0;
     this.#awaitsVerdict = false;
     this.#isInternational = isInternational;
     this.#isPlain = isPlain;
   }
 
-  /** Keyword of an extension the library knows: `8BITMIME`, `SMTPUTF8`, `SIZE`, `PIPELINING`. */
+  /** Keyword of an extension the library knows: `8BITMIME`, `SMTPUTF8`, `SIZE`, `PIPELINING`, `DSN`. */
   supports(extension: string): boolean {
     return (this as unknown as Inside)._supportedExtensions.includes(extension);
   }
@@ -158,7 +169,13 @@ export class ClientConnection extends SMTPConnection {
   /** @internal */
   _sendCommand(text: string, shown?: string): void {
     const marked = this.#isInternational && text.startsWith('MAIL FROM:') && !text.endsWith(' SMTPUTF8');
-    inside._sendCommand.call(this, marked && !text.includes('> SMTPUTF8 ') ? `${text} SMTPUTF8` : text, shown);
+    const whole = marked && !text.includes('> SMTPUTF8 ') ? `${text} SMTPUTF8` : text;
+    inside._sendCommand.call(this, text.startsWith('MAIL FROM:') ? `${whole}${this.#dsn.mail}` : whole, shown);
+  }
+
+  /** The library has one request for all recipients. @internal */
+  _getDsnRcptToArgs(): string {
+    return this.#dsn.rcpt((this as unknown as Inside)._recipientQueue.at(-1) ?? '');
   }
 }
 

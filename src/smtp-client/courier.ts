@@ -217,16 +217,15 @@ function envelopeOf({ sender, recipients }: DeliveryTask): {
   /** Undefined when it is none. */
   readonly sender: string | undefined;
 } {
-  const ids = new Map<string, string[]>();
+  const known = new Map<string, TaskRecipient & { readonly ids: string[] }>();
   const unusable: TaskRecipient[] = [];
-  for (const { id, address } of recipients) {
+  for (const { id, address, dsn } of recipients) {
     const path = pathOf(address);
     if (path === undefined) unusable.push({ ids: [id], address });
-    else if (ids.has(path)) ids.get(path)!.push(id);
-    else ids.set(path, [id]);
+    else if (known.has(path)) known.get(path)!.ids.push(id);
+    else known.set(path, { ids: [id], address: path, dsn });
   }
-  const addressees = [...ids].map(([address, each]) => ({ ids: each, address }));
-  return { addressees, unusable, sender: sender === '' ? '' : pathOf(sender) };
+  return { addressees: [...known.values()], unusable, sender: sender === '' ? '' : pathOf(sender) };
 }
 
 /** The library takes no brackets, which may stand in a quoted local part. */

@@ -2,17 +2,20 @@
 // permanent; any other outcome holds until another host gives a better one.
 import type { RecipientOutcome } from '../actors/delivery/courier.js';
 import { type DeliveryStatus, faultStatus } from '../mail/delivery-status.js';
+import type { RecipientDsnRequest } from '../mail/dsn-request.js';
 
 interface Result {
   readonly status: DeliveryStatus;
   readonly host: string | null;
   readonly isDoubtful?: boolean;
+  readonly onward?: 'passed' | 'relayed';
 }
 
 export interface TaskRecipient {
   readonly ids: readonly string[];
   /** As in the envelope. */
   readonly address: string;
+  readonly dsn?: RecipientDsnRequest | undefined;
 }
 
 export class RecipientResults {
@@ -37,9 +40,15 @@ export class RecipientResults {
     this.#isPostponed = true;
   }
 
-  settle(addressee: TaskRecipient, status: DeliveryStatus, host: string | null): void {
+  /** `onward`: how a host that has the message took it. */
+  settle(
+    addressee: TaskRecipient,
+    status: DeliveryStatus,
+    host: string | null,
+    onward: 'passed' | 'relayed' = 'relayed',
+  ): void {
     this.#pending.delete(addressee);
-    this.#results.set(addressee, { status, host });
+    this.#results.set(addressee, { status, host, ...(status.kind === 'delivered' && { onward }) });
   }
 
   /** Holds for the addressee unless another host does better. `isDoubtful`: the host may have taken the message. */
@@ -64,11 +73,12 @@ export class RecipientResults {
     const settled = new Map<TaskRecipient, Result>(this.#results);
     const unknown = this.#isPostponed ? [] : [...this.#pending].filter((addressee) => !settled.has(addressee));
     for (const addressee of unknown) settled.set(addressee, untried);
-    return [...settled].flatMap(([{ ids }, { status, host, isDoubtful }]) =>
+    return [...settled].flatMap(([{ ids }, { status, host, isDoubtful, onward }]) =>
       ids.map((recipientId) => ({
         recipientId,
         ...status,
         host,
+        ...(onward !== undefined && { onward }),
         ...(isDoubtful === true && host !== null && { doubtfulHost: host }),
       })),
     );

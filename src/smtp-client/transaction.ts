@@ -9,7 +9,7 @@ import {
   replyStatus,
   type Stage,
 } from '../mail/delivery-status.js';
-import type { ClientConnection } from './connection.js';
+import type { ClientConnection, EnvelopeDsn } from './connection.js';
 import type { CourierLimits } from './limits.js';
 import type { OutgoingMessage } from './outgoing-message.js';
 
@@ -22,6 +22,8 @@ export interface Envelope {
   readonly isInternational: boolean;
   /** Header fields to put before the content; ASCII, every line ends in CRLF. */
   readonly prefix: string;
+  /** What the sender asks to be told. */
+  readonly dsn?: EnvelopeDsn | undefined;
   readonly content: OutgoingMessage;
 }
 
@@ -102,8 +104,8 @@ export class Transaction {
 
   start(): void {
     const { limits } = this.#options;
-    const { isInternational, prefix, content } = this.#envelope;
-    this.#connection.begin(isInternational, content.isPlain && !DOT_FIRST.test(prefix));
+    const { isInternational, prefix, content, dsn } = this.#envelope;
+    this.#connection.begin(isInternational, content.isPlain && !DOT_FIRST.test(prefix), dsn);
     this.#options.watch(limits.envelopeMs, 'no reply to the envelope');
     // The library asks of a stream no more than `pipe` when it has nothing to listen to.
     const message = { pipe: (target: Writable) => this.#write(target) };

@@ -16,6 +16,7 @@ import {
 } from '../../dev/remote-smtp.js';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
+import { SmtpClient } from '../support/smtp-client.js';
 
 interface Shown {
   readonly id: string;
@@ -329,6 +330,55 @@ test('a dropped connection after DATA, a refused handshake and a silent server a
   t.is((await shown(silent)).status, 'Sending');
   t.true((remotes.get('silent.test')![0] as BareServer).connections >= 1);
   t.is((await ended(await send(['c@well.test']))).status, 'Sent');
+});
+
+test('a submission is told what it asked to be told: of who has it, of who was relayed, of failures unless never', async (t) => {
+  const { node, sender, client, messagesAt } = await world(
+    t,
+    {
+      'knows.test': [{ dsn: true }],
+      'old.test': [{}],
+      'no.test': [{ behaviour: { rcpt: () => '550 5.1.1 nobody' } }],
+    },
+    { MANSIO_ALLOW_PLAINTEXT_AUTH: 'true' },
+  );
+  const smtp = await SmtpClient.greeted(node.ready.listeners['submission']!);
+  const login = Buffer.from(`\0${sender.email}\0${sender.key}`).toString('base64');
+  t.is((await smtp.command(`AUTH PLAIN ${login}`)).code, 235);
+  t.is((await smtp.command(`MAIL FROM:<${sender.email}> RET=FULL ENVID=note-1`)).code, 250);
+  for (const rcpt of [
+    '<bob@example.test> NOTIFY=SUCCESS ORCPT=rfc822;robert@example.test',
+    '<a@knows.test> NOTIFY=SUCCESS,FAILURE',
+    '<b@old.test> NOTIFY=SUCCESS',
+    '<c@no.test> NOTIFY=NEVER',
+    '<d@no.test> NOTIFY=FAILURE',
+  ])
+    t.is((await smtp.command(`RCPT TO:${rcpt}`)).code, 250, rcpt);
+  await smtp.command('DATA');
+  smtp.write(`From: ${sender.email}\r\nTo: all@example.test\r\nSubject: Hello\r\n\r\nthe whole of it\r\n.\r\n`);
+  t.is((await smtp.reply()).code, 250);
+  smtp.end();
+  const subjects = async () => (await client.inbox()).map(({ subject }) => subject).sort();
+  while ((await subjects()).length < 3) await new Promise((resolve) => setTimeout(resolve, 50));
+  t.deepEqual(await subjects(), ['Delivered: Hello', 'Relayed: Hello', 'Undelivered: Hello']);
+  t.deepEqual(messagesAt('knows.test')[0]!.asked, [{ NOTIFY: 'SUCCESS,FAILURE' }]);
+  t.like(messagesAt('knows.test')[0]!.parameters, { RET: 'FULL', ENVID: 'note-1' });
+  const texts = new Map<string, string>();
+  for (const { id, subject } of await client.inbox()) {
+    const { textBody, attachments } = await client.get<{ textBody: string; attachments: { id: string }[] }>(
+      `/api/emails/${id}`,
+    );
+    const parts = attachments.map((each) => client.request('GET', `/api/emails/${id}/attachments/${each.id}`));
+    const contents = await Promise.all(parts.map(async (part) => (await part).text()));
+    texts.set(subject.split(':')[0]!, [textBody, ...contents].join('\n'));
+  }
+  t.regex(texts.get('Delivered')!, /Original-Recipient: rfc822;\s*robert@example\.test/);
+  t.regex(texts.get('Delivered')!, /Original-Envelope-Id: note-1/);
+  t.regex(texts.get('Relayed')!, /b@old\.test/);
+  t.notRegex(texts.get('Relayed')!, /knows/);
+  t.regex(texts.get('Undelivered')!, /d@no\.test/);
+  t.notRegex(texts.get('Undelivered')!, /c@no\.test/);
+  t.regex(texts.get('Undelivered')!, /the whole of it/);
 });
 
 test('drafts become mail; replies and forwards keep the conversation', async (t) => {

@@ -358,6 +358,37 @@ test('a connection lost after the message is temporary, no other host is tried, 
   t.deepEqual(tried(await again('mx1.remote.test')), ['mx2.remote.test 127.0.0.3', 'mx1.remote.test 127.0.0.2']);
 });
 
+test('what the sender asks to be told goes to a host that knows DSN, and no other host is said to have it', async (t) => {
+  const zones = { 'remote.test': MX1, 'old.test': MX2 };
+  for (const hidden of [[], ['PIPELINING']] as const) {
+    const { courier, remote, task } = await world(t, { zones });
+    const mx = await remote('127.0.0.2', { dsn: true, hidden });
+    const old = await remote('127.0.0.3', { hidden });
+    const asked = {
+      b: { notify: ['SUCCESS', 'DELAY'] as const, orcpt: 'rfc822;x+y@z.test' },
+      c: { notify: [], orcpt: null },
+    };
+    const send = async (domain: string) => {
+      const { recipients, ...rest } = task(domain, ['a', 'b', 'c']);
+      const named = recipients.map((each) => ({ ...each, dsn: asked[each.id.slice(3) as 'b' | 'c'] }));
+      const dsn = { ret: 'FULL', envid: 'e=1' } as const;
+      const { outcomes } = await courier.deliver({ ...rest, recipients: named, dsn });
+      return outcomes.map((outcome) => (outcome.kind === 'delivered' ? outcome.onward : outcome.kind));
+    };
+    t.deepEqual(await send('remote.test'), ['passed', 'passed', 'passed']);
+    t.like(mx.messages[0]!.parameters, { RET: 'FULL', ENVID: 'e=1' });
+    t.deepEqual(mx.messages[0]!.asked, [
+      {},
+      { NOTIFY: 'SUCCESS,DELAY', ORCPT: 'rfc822;x+y@z.test' },
+      { NOTIFY: 'NEVER' },
+    ]);
+    t.deepEqual(await send('old.test'), ['relayed', 'relayed', 'relayed']);
+    t.is(old.messages[0]!.parameters['RET'], undefined);
+    t.deepEqual(old.messages[0]!.asked, [{}, {}, {}]);
+    await Promise.all([mx.close(), old.close()]);
+  }
+});
+
 test('servers that take few recipients get the rest in further transactions', async (t) => {
   const { deliver, remote } = await world(t, { zones: { 'remote.test': MX1 }, limits: { recipients: 5 } });
   const mx = await remote('127.0.0.2', {

@@ -7,6 +7,7 @@ import { isAscii } from './path.js';
 import type { SmtpRefusal } from './replies.js';
 
 const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8']);
+const NO_PARAMETERS: ReadonlySet<string> = new Set();
 
 export function judgeSender(
   path: SMTPServerAddress,
@@ -18,8 +19,12 @@ export function judgeSender(
   return parseSender(path.address) === undefined ? 'badSender' : undefined;
 }
 
-export function judgeRecipient(path: SMTPServerAddress, sender: SMTPServerAddress | false): SmtpRefusal | undefined {
-  if (path.args) return 'unknownParameter';
+export function judgeRecipient(
+  path: SMTPServerAddress,
+  sender: SMTPServerAddress | false,
+  parameters: ReadonlySet<string> = NO_PARAMETERS,
+): SmtpRefusal | undefined {
+  if (path.args) for (const name in path.args) if (!parameters.has(name)) return 'unknownParameter';
   if (isPostmaster(path.address)) return undefined;
   if (!isAscii(path.address) && !(sender && asksForUtf8(sender))) return 'needsUtf8';
   return parseAddress(path.address) === undefined ? 'badRecipient' : undefined;

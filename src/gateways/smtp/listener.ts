@@ -75,7 +75,7 @@ export interface DataReply {
 }
 
 export interface SmtpHandlers {
-  readonly settings: Pick<SMTPServerOptions, 'secure' | 'needsUpgrade'>;
+  readonly settings: Pick<SMTPServerOptions, 'secure' | 'needsUpgrade' | 'hideDSN'>;
   readonly meter: ListenerMeter;
   readonly auth?: Auth;
   mailFrom(path: SMTPServerAddress, session: SMTPServerSession): Decision;

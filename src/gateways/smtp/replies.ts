@@ -19,6 +19,7 @@ export type SmtpRefusal =
   | 'badRecipient'
   | 'needsUtf8'
   | 'unknownParameter'
+  | 'badDsn'
   | 'tooLarge'
   | 'headerTooLarge'
   | 'bareLineEnding'
@@ -47,6 +48,7 @@ const REFUSALS: Readonly<Record<SmtpRefusal, SmtpReply>> = {
   // RFC 6531 §3.5.
   needsUtf8: { code: 553, text: '5.6.7 Non-ASCII address without SMTPUTF8' },
   unknownParameter: { code: 555, text: '5.5.4 Parameter not recognized' },
+  badDsn: { code: 501, text: '5.5.4 Bad RET, ENVID, NOTIFY or ORCPT' },
   tooLarge: { code: 552, text: '5.3.4 Message too large' },
   headerTooLarge: { code: 552, text: '5.3.4 Message header too large' },
   bareLineEnding: { code: 550, text: '5.6.0 Lines must end in CR LF; bare CR or LF refused' },

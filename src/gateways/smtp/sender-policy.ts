@@ -5,13 +5,14 @@ import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import type { SignIn } from '../../auth/sign-in.js';
 import type { Directory, Principal } from '../../directory/protocol.js';
 import { parseAddress } from '../../mail/address.js';
+import { dsnOfMail, dsnOfRcpt, MAIL_DSN, RCPT_DSN } from '../../mail/dsn-parameters.js';
 import type { HeaderFields } from '../../mail/mime-index/header-fields.js';
 import { type OriginatorFault, originators } from '../../mail/originators.js';
 import { judgeRecipient, judgeSender } from './envelope-policy.js';
 import type { SmtpRefusal } from './replies.js';
 
 /** RFC 4954 §5: anybody may send `AUTH=`, and nobody here is believed to speak for somebody else. */
-const PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH']);
+const PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH', ...MAIL_DSN]);
 
 const HEADER_REFUSALS: Readonly<Record<OriginatorFault, SmtpRefusal>> = {
   missing: 'noFrom',
@@ -32,14 +33,17 @@ export class SenderPolicy {
   async judgeSender(path: SMTPServerAddress, login: ProtocolLogin): Promise<SmtpRefusal | undefined> {
     if (!(await this.#signIn.holds(login))) return 'loginEnded';
     const refusal = judgeSender(path, PARAMETERS);
-    if (refusal !== undefined || path.address === '') return refusal;
+    if (refusal !== undefined) return refusal;
+    if (dsnOfMail(path.args) === null) return 'badDsn';
+    if (path.address === '') return undefined;
     return (await this.#directory.isAddressOf(login.principal.accountId, path.address)) ? undefined : 'foreignSender';
   }
 
   /** A mailbox that is only full may not be so when the message gets there. @throws StoreFault */
   async judgeRecipient(path: SMTPServerAddress, sender: SMTPServerAddress | false): Promise<SmtpRefusal | undefined> {
-    const refusal = judgeRecipient(path, sender);
+    const refusal = judgeRecipient(path, sender, RCPT_DSN);
     if (refusal !== undefined) return refusal;
+    if (dsnOfRcpt(path.args) === null) return 'badDsn';
     const domain = parseAddress(path.address)?.domain;
     if (domain === undefined) return 'badRecipient';
     const { kind } = await this.#directory.recipient(path.address);

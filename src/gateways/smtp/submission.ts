@@ -5,6 +5,7 @@ import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import type { SignIn } from '../../auth/sign-in.js';
 import { withShortLines } from '../../compose/short-lines.js';
 import type { Directory } from '../../directory/protocol.js';
+import { dsnOfMail, dsnOfRcpt } from '../../mail/dsn-parameters.js';
 import { SubmittedMessage } from '../../mail/submitted-message.js';
 import { receivedLine } from '../../mail/trace.js';
 import type { Spool } from '../../spool/spool.js';
@@ -52,7 +53,8 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     const message = new SubmittedMessage({ date, messageId: `<${transaction}@${hostname}>` });
     // Not from where: that is its author's business.
     const trace = receivedLine({ hostName: hostname, protocol: protocolOf(session), id: transaction, date });
-    const recipients = session.envelope.rcptTo.map(({ address }) => address);
+    const recipients = session.envelope.rcptTo.map(({ address, args }) => ({ address, dsn: dsnOfRcpt(args) }));
+    const dsn = session.envelope.mailFrom === false ? undefined : dsnOfMail(session.envelope.mailFrom.args);
     const newWriter = () => receiver.spool.writer(principal.accountId);
     let content = await receiveSubmission(stream, newWriter(), Buffer.from(trace), maxMessageSize, message);
     const { span } = mailTransaction;
@@ -62,7 +64,7 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
       content = await withShortLines(content, newWriter);
       span.set({ 'mansio.message.octets': content.size });
       const queueing = span.within(() =>
-        submitMessage(receiver, principal.accountId, sender, recipients, { content, receivedAt }),
+        submitMessage(receiver, principal.accountId, { sender, recipients, dsn }, { content, receivedAt }),
       );
       const queued = await queueing;
       return {
@@ -81,7 +83,7 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
   const { listener, server } = await startListener(
     { ...options, limits: { greetDelayMs: 0, ...options.limits } },
     {
-      settings: options.implicitTls ? { secure: true, needsUpgrade: true } : {},
+      settings: { hideDSN: false, ...(options.implicitTls && { secure: true, needsUpgrade: true }) },
       meter,
       auth: submissionAuth({ signIn, plaintext: options.allowPlaintextAuth, log }),
       mailFrom: (path: SMTPServerAddress, session: SMTPServerSession) =>

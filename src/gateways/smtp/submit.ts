@@ -4,6 +4,7 @@
 import { type QueuedLetter, type QueueingPorts, queueMessage } from '../../actors/mailbox/outbound/queueing.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import { type Address, parseAddress } from '../../mail/address.js';
+import type { DsnRequest, RecipientDsnRequest } from '../../mail/dsn-request.js';
 import { hasCircled } from '../../mail/loop.js';
 import type { IndexedAddress } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
@@ -24,27 +25,42 @@ export interface Queued {
   readonly recipients: readonly string[];
 }
 
+export interface SubmittedEnvelope {
+  readonly sender: string;
+  /** Valid addresses, and what the sender asks to be told of each. */
+  readonly recipients: readonly {
+    readonly address: string;
+    readonly dsn: RecipientDsnRequest | undefined | null;
+  }[];
+  readonly dsn: DsnRequest | undefined | null;
+}
+
 type Addressee = QueuedLetter['recipients'][number];
 
-/** `recipients` are valid addresses. @throws SmtpRefused for a loop; StoreFault, ActorFault when it is not queued */
+/** @throws SmtpRefused for a loop; StoreFault, ActorFault when it is not queued */
 export async function submitMessage(
   ports: SubmitPorts,
   accountId: string,
-  sender: string,
-  recipients: readonly string[],
+  { sender, recipients, dsn }: SubmittedEnvelope,
   { content, receivedAt }: { readonly content: SpooledContent; readonly receivedAt: number },
 ): Promise<Queued> {
   if (hasCircled(content.index)) throw new SmtpRefused('loop');
   const message = { content, summary: summarize(content.index), receivedAt };
-  const letter = { draft: null, sender, content: null, recipients: addressees(recipients, content) };
+  const letter = {
+    draft: null,
+    sender,
+    content: null,
+    recipients: addressees(recipients, content),
+    ...(dsn && { dsn }),
+  };
   const { reply, refusal } = await queueMessage(ports, accountId, message, letter, DEADLINE_MS);
   // There are refusals for drafts alone.
   if (reply === undefined) throw new ActorFault('failed', `a submission was refused: ${refusal}`);
-  return { id: reply.id, messageId: message.summary.messageId, recipients };
+  return { id: reply.id, messageId: message.summary.messageId, recipients: recipients.map(({ address }) => address) };
 }
 
 /** In the order of the envelope; whom the header does not name is a blind one. */
-function addressees(recipients: readonly string[], { index: { envelope } }: SpooledContent): Addressee[] {
+function addressees(recipients: SubmittedEnvelope['recipients'], { index: { envelope } }: SpooledContent): Addressee[] {
   const named = new Map<string, { type: 'To' | 'Cc'; name: string }>();
   const note = (type: 'To' | 'Cc') => (mailbox: IndexedAddress) => {
     const address = parseAddress(mailbox.address);
@@ -52,12 +68,13 @@ function addressees(recipients: readonly string[], { index: { envelope } }: Spoo
   };
   envelope.to.forEach(note('To'));
   envelope.cc.forEach(note('Cc'));
-  return recipients.flatMap((address) => {
+  return recipients.flatMap(({ address, dsn }) => {
     const parsed = parseAddress(address);
     if (parsed === undefined) return [];
     const { type, name } = named.get(keyOf(parsed)) ?? { type: 'Bcc' as const, name: '' };
     const displayName = [...name].slice(0, LONGEST_NAME).join('') || null;
-    return [{ address, displayName, type, domain: parsed.domain }];
+    const asked = dsn && { dsn: { notify: dsn.notify && [...dsn.notify], orcpt: dsn.orcpt } };
+    return [{ address, displayName, type, domain: parsed.domain, ...asked }];
   });
 }
 

@@ -26,6 +26,7 @@ test('offers what a mail program needs, AUTH among it', async (t) => {
   t.deepEqual([...lines].sort(), [
     '8BITMIME',
     'AUTH PLAIN LOGIN',
+    'DSN',
     'ENHANCEDSTATUSCODES',
     'PIPELINING',
     'SIZE 1000000',
@@ -59,6 +60,31 @@ test('queues what was sent as it was sent, with a trace that does not tell from 
   const line = logged.find(({ msg }) => msg === 'submission queued');
   t.like(line, { accountId: 'alice', outboundId: 'outbound-1', keyId: 'alice-key', sender: 'alice+tag@other.test' });
   t.false(JSON.stringify(logged).includes('hello'));
+});
+
+test('what the sender asks to be told is queued with the message, and what is malformed is refused', async (t) => {
+  const { address, queued } = await listenForSubmission(t);
+  const client = await signedIn(address);
+  for (const bad of ['RET=ALL', 'RET', 'ENVID', 'ENVID=a+2', 'RET=FULL RET=FULL'])
+    t.is((await client.command(`MAIL FROM:<alice@example.test> ${bad}`)).code, 501, bad);
+  t.is((await client.command('MAIL FROM:<alice@example.test> RET=hdrs ENVID=QQ+20314')).code, 250);
+  for (const bad of ['NOTIFY=NEVER,DELAY', 'NOTIFY=OFTEN', 'ORCPT=bob@example.test', 'ORCPT=rfc822;+00'])
+    t.is((await client.command(`RCPT TO:<bob@example.test> ${bad}`)).code, 501, bad);
+  t.is((await client.command('RCPT TO:<carol@peer.test> SIZE=1')).code, 555);
+  t.is((await client.command('RCPT TO:<bob@example.test> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;b+2Bx@y.test')).code, 250);
+  t.is((await client.command('RCPT TO:<carol@peer.test> NOTIFY=NEVER')).code, 250);
+  t.is((await client.command('RCPT TO:<dave@peer.test>')).code, 250);
+  await client.command('DATA');
+  client.write(`${MESSAGE}\r\n.\r\n`);
+  t.is((await client.reply()).code, 250);
+  t.deepEqual(queued[0]!.dsn, { ret: 'HDRS', envid: 'QQ 314' });
+  t.deepEqual(
+    queued[0]!.recipients.map(({ dsn }) => dsn),
+    [{ notify: ['SUCCESS', 'FAILURE'], orcpt: 'rfc822;b+x@y.test' }, { notify: [], orcpt: null }, undefined],
+  );
+  // The next message asks nothing.
+  await client.send('alice@example.test', ['bob@example.test'], MESSAGE);
+  t.is(queued[1]!.dsn, undefined);
 });
 
 test('Bcc and Return-Path go, Date and Message-Id come', async (t) => {
