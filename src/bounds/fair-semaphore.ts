@@ -1,12 +1,17 @@
 // A weighted semaphore that is fair by holder: holders that wait are served round robin, within one the order is that of
 // arrival, and no holder has more than its share of the permits or of the places in the queue. Whoever waits holds no permit.
 import { Fault } from '../errors/fault.js';
-import { FixedShares } from './fixed-shares.js';
+import { type Exhausted, FixedShares } from './fixed-shares.js';
 
 export interface SemaphoreOptions {
   /** Permits that are held at a time, by all holders together and by one: all of them when absent. */
   readonly total: number;
   readonly share?: number;
+  /**
+   * A holder gets more only while it has less than this times what is free (bounds/dynamic-shares), so that something is left for
+   * whoever comes next. Without it the share alone counts.
+   */
+  readonly factor?: number;
   /** Requests that wait, of all holders together and of one: no limit when absent. */
   readonly waiting?: number;
   readonly waitingShare?: number;
@@ -37,13 +42,19 @@ interface Waiter {
 
 export class FairSemaphore {
   readonly #most: number;
+  readonly #total: number;
+  readonly #factor: number;
   readonly #permits: FixedShares;
   readonly #waiters: FixedShares;
   /** By holder, in the order of their turns. Sets, because taking the first out of a long array moves all the others. */
   readonly #queues = new Map<string, Set<Waiter>>();
   #servedLast: string | undefined;
 
-  constructor({ total, share = total, waiting = Number.POSITIVE_INFINITY, waitingShare = waiting }: SemaphoreOptions) {
+  constructor(options: SemaphoreOptions) {
+    const { total, share = total, factor = Number.POSITIVE_INFINITY } = options;
+    const { waiting = Number.POSITIVE_INFINITY, waitingShare = waiting } = options;
+    this.#total = total;
+    this.#factor = factor;
     this.#most = Math.min(total, share);
     this.#permits = new FixedShares({ total, share });
     this.#waiters = new FixedShares({ total: waiting, share: waitingShare });
@@ -90,7 +101,13 @@ export class FairSemaphore {
   /** Nobody who has a share left waits, nor the holder itself. */
   #isFree(holder: string, weight: number): boolean {
     if (this.#queues.has(holder) || this.#next() !== undefined) return false;
-    return this.#permits.exhausted(holder, weight) === undefined;
+    return this.#exhausted(holder, weight) === undefined;
+  }
+
+  #exhausted(holder: string, weight: number): Exhausted | undefined {
+    const [held, free] = [this.#permits.heldBy(holder), this.#total - this.#permits.held];
+    if (held > 0 && held >= this.#factor * free) return 'share';
+    return this.#permits.exhausted(holder, weight);
   }
 
   #take(holder: string, weight: number): Release {
@@ -134,7 +151,7 @@ export class FairSemaphore {
   #serve(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const { holder, weight } = next;
-      if (this.#permits.exhausted(holder, weight) !== undefined) return;
+      if (this.#exhausted(holder, weight) !== undefined) return;
       this.#remove(next);
       this.#moveBehind(holder);
       next.grant(this.#take(holder, weight));
@@ -145,7 +162,7 @@ export class FairSemaphore {
   #next(): Waiter | undefined {
     for (const [holder, queue] of this.#queues) {
       const [first] = queue;
-      if (this.#permits.exhausted(holder, first!.weight) !== 'share') return first;
+      if (this.#exhausted(holder, first!.weight) !== 'share') return first;
     }
     return undefined;
   }

@@ -3,6 +3,7 @@
 // and time, memory and connections have bounds, also for each host and each account.
 import { FairSemaphore, SemaphoreFull } from '../bounds/fair-semaphore.js';
 import type { Dns } from '../dns/resolver.js';
+import { ConnectionLimiter } from './connection-limiter.js';
 import { createConnectionPool } from './connection-pool.js';
 import { exchange } from './exchange.js';
 import { hostAddresses } from './host-addresses.js';
@@ -40,12 +41,7 @@ export interface HttpClientOptions {
 export function createHttpClient({ dns, allowPrivate, ca, limits: chosen }: HttpClientOptions): HttpClient {
   const limits: HttpClientLimits = { ...DEFAULT_HTTP_LIMITS, ...chosen };
   const accounts = new FairSemaphore({ total: Number.POSITIVE_INFINITY, share: limits.requestsPerAccount });
-  const hosts = new FairSemaphore({
-    total: limits.connections,
-    share: limits.connectionsPerHost,
-    waiting: limits.waiting,
-    waitingShare: limits.waitingPerHost,
-  });
+  const limiter = new ConnectionLimiter(limits);
   const pool = createConnectionPool(limits, ca);
 
   async function connected(url: URL, request: HttpPost): Promise<HttpOutcome> {
@@ -69,7 +65,7 @@ export function createHttpClient({ dns, allowPrivate, ca, limits: chosen }: Http
       try {
         const leave = await accounts.acquire(accountId, { signal });
         try {
-          const disconnect = await hosts.acquire(url.host, { signal });
+          const disconnect = await limiter.acquire(accountId, url.host, signal);
           try {
             if (request.mayBegin?.() === false) return failed('aborted', 'the request is wanted no more');
             return await connected(url, request);

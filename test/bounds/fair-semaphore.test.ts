@@ -195,3 +195,17 @@ test('whatever is acquired, released and aborted, the bounds hold and nobody wai
     { numRuns: runs(200) },
   );
 });
+
+test('with a factor something is left for whoever comes next, and what is given back is shared again', async (t) => {
+  const users = new Users(new FairSemaphore({ total: 12, share: 4, factor: 1 / 2 }));
+  const hogs = ['a', 'b', 'c', 'd', 'e'];
+  for (const name of hogs) for (let i = 0; i < 6; i++) users.ask(`${name}${i}`);
+  await nextTurn();
+  const heldBy = (name: string) => [...users.releases.keys()].filter((each) => each.startsWith(name)).length;
+  t.deepEqual(hogs.map(heldBy), [4, 3, 2, 1, 1]);
+  users.ask('x1');
+  await nextTurn();
+  t.is(users.served.at(-1), 'x1');
+  await users.endAll();
+  t.is(users.served.length, 31);
+});
