@@ -130,8 +130,8 @@ export class Attempt {
     }
     const allowed = found.filter((address) => rules.isAllowed(address));
     if (allowed.length === 0) {
-      const detail = `${host} has no public address (${found[0]})`;
-      this.#missed({ host, address: found[0]!, tls: null }, started, faultStatus('private-host', detail));
+      // Which address it has is not for the sender, who sees the attempt.
+      this.#missed(nowhere(host), started, faultStatus('private-host', `${host} has no public address`));
       return false;
     }
     for (const address of health.order(allowed).slice(0, limits.addressesPerHost)) {

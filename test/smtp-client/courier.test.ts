@@ -278,7 +278,11 @@ test('private addresses are refused unless they are allowed', async (t) => {
   const { deliver, remote } = await world(t, { zones, allowPrivate: false });
   const mx = await remote('127.0.0.2');
   for (const domain of [...Object.keys(zones), '[127.0.0.2]', '[ipv6:::1]']) {
-    t.is(only(await deliver(domain)), 'permanent 5.4.6', domain);
+    const report = await deliver(domain);
+    t.is(only(report), 'permanent 5.4.6', domain);
+    // Senders see both: they are not told what a name leads to.
+    const [{ remoteAddress, reply }] = report.attempts as [(typeof report.attempts)[number]];
+    t.deepEqual([remoteAddress, reply], [null, `${domain} has no public address`]);
   }
   t.is(mx.connections, 0);
 });

@@ -17,10 +17,16 @@ const INNER: readonly (readonly [address: string, bits: number, family: 'ipv4' |
   ['224.0.0.0', 3, 'ipv4'],
   // Unspecified, loopback, and IPv4 written as IPv6 in the way that was given up (RFC 4291 §2.5.5.1).
   ['::', 96, 'ipv6'],
+  // IPv4 as translators within a network write it (RFC 2765 §2.1).
+  ['::ffff:0:0:0', 96, 'ipv6'],
   ['64:ff9b:1::', 48, 'ipv6'],
   ['100::', 64, 'ipv6'],
   // Teredo.
   ['2001::', 32, 'ipv6'],
+  // Benchmarks (RFC 5180), as 198.18.0.0/15.
+  ['2001:2::', 48, 'ipv6'],
+  // Segments of a network's own (RFC 9602).
+  ['5f00::', 16, 'ipv6'],
   ['fc00::', 7, 'ipv6'],
   ['fe80::', 10, 'ipv6'],
   ['fec0::', 10, 'ipv6'],

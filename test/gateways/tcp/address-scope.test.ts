@@ -34,6 +34,11 @@ const INNER = [
   '2002:a00:1::1',
   '2001::1',
   '64:ff9b:1::1',
+  '::ffff:0:127.0.0.1',
+  '::ffff:0:10.0.0.1',
+  '::ffff:0:8.8.8.8',
+  '2001:2::1',
+  '5f00::1',
   '',
   'localhost',
   '127.1',
@@ -54,6 +59,8 @@ const OUTER = [
   '64:ff9b::8.8.8.8',
   '2002:808:808::1',
   'fbff::1',
+  '::ffff:1:0:0:1',
+  '2001:3::1',
 ];
 
 for (const address of INNER) test(`${address || 'nothing'} is not public`, (t) => t.false(isPublicAddress(address)));

@@ -253,7 +253,7 @@ export function webhookRoutes({ webhooks, urlFault, test }: WebhookSources): rea
       path: `${PATH}/{id}/test`,
       summary: 'Send a message of the type Test, and see the answer',
       description:
-        'At once and once, also to a webhook that is disabled. The test is no delivery, and changes nothing.',
+        'At once and once, also to a webhook that is disabled. The test is no delivery, and changes nothing. A receiver that gives no answer within 10 s makes `isDelivered` false.',
       tags: TAGS,
       access: OWNER,
       params,
