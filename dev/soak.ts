@@ -21,7 +21,7 @@ if (!Number.isSafeInteger(rounds) || (first !== undefined && !Number.isSafeInteg
 for (let round = 1; round <= rounds; round++) {
   const seed = round === 1 && first !== undefined ? first : randomInt(2 ** 31);
   process.stdout.write(`round ${round} of ${rounds}: seed ${seed}, ${files.length} files\n`);
-  const { status } = spawnSync('node_modules/.bin/ava', files, {
+  const { status } = spawnSync(process.execPath, ['dist/test/run.js', ...files], {
     stdio: 'inherit',
     env: { TEST_AMOUNTS: 'all', ...process.env, PROPERTY_SEED: String(seed) },
   });

@@ -8,6 +8,7 @@ import test from 'ava';
 import { findPostmaster } from '../src/store/embedded/postmaster.js';
 import { identityOf } from '../src/store/process-identity.js';
 import { bareEnvironment, PROGRAM, startTestNode } from './support/node.js';
+import { preparedDirectory } from './support/prepared-cluster.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
 const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
@@ -96,7 +97,7 @@ test('settings may stand in a file, and the environment wins', async (t) => {
 });
 
 test('commands and the node take the same file', async (t) => {
-  const node = await startTestNode();
+  const node = await startTestNode({ MANSIO_DATA_DIR: await preparedDirectory('mansio-test-cli-store-') });
   const file = join(node.dataDir, 'mansio.env');
   writeFileSync(file, `MANSIO_DATA_DIR=${node.dataDir}\n`);
   const { status, stdout, stderr } = mansio(['domain', 'list', '--env-file', file]);

@@ -12,6 +12,7 @@ import { findPostmaster } from '../src/store/embedded/postmaster.js';
 import { findEmbedded } from '../src/store/embedded.js';
 import { createAccount, storeOf } from './support/mailbox-client.js';
 import { bareEnvironment, NodeNotReady, PROGRAM, startTestNode } from './support/node.js';
+import { preparedDirectory } from './support/prepared-cluster.js';
 import { SmtpClient } from './support/smtp-client.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
@@ -57,7 +58,7 @@ test('SIGTERM reaches the node through the shell that npm start runs it in', asy
 });
 
 test('a node that was killed leaves what the next start puts right', async (t) => {
-  const first = await startTestNode();
+  const first = await startTestNode({ MANSIO_DATA_DIR: await preparedDirectory('mansio-test-killed-') });
   t.deepEqual(await first.kill('SIGKILL'), { code: null, signal: 'SIGKILL' });
   t.truthy(findEmbedded(first.dataDir), 'its database outlives it');
   const second = await startTestNode({ MANSIO_DATA_DIR: first.dataDir });
@@ -116,7 +117,7 @@ test('name servers that do not answer do not make the stop fail', async (t) => {
 });
 
 test('a second signal ends a node that hangs at once', async (t) => {
-  const node = await startTestNode();
+  const node = await startTestNode({ MANSIO_DATA_DIR: await preparedDirectory('mansio-test-hung-') });
   const postmaster = findPostmaster(join(node.dataDir, 'postgres'))!.pid;
   process.kill(postmaster, 'SIGSTOP');
   const exited = node.stop();

@@ -6,6 +6,7 @@ import { eventually } from '../cluster/support/eventually.js';
 import { hangDatabase } from '../support/hung-database.js';
 import { createAccount, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
+import { preparedDirectory } from '../support/prepared-cluster.js';
 import { SmtpClient } from '../support/smtp-client.js';
 
 /** Far below the patience of connections, 10 to 15 s, and what a busy machine needs more than the 5 s of an idle one. */
@@ -16,7 +17,10 @@ const message = (subject: string, octets = 10) =>
 
 test('while the database hangs, REST says 503 and SMTP 451 soon; nothing refused is stored later, and all goes on', async (t) => {
   t.timeout(180_000);
-  const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test' });
+  const node = await startTestNode({
+    MANSIO_DATA_DIR: await preparedDirectory('mansio-hang-'),
+    MANSIO_HOSTED_DOMAINS: 'example.test',
+  });
   t.teardown(() => node.stop());
   const sql = await storeOf(node);
   const anna = await createAccount(sql, 'anna@example.test');

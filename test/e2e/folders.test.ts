@@ -2,8 +2,7 @@
 import test from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, type ListedEmail, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
-import { startTestNode, type TestNode } from '../support/node.js';
-import { preparedDirectory } from '../support/prepared-cluster.js';
+import { nodeDirectory, startTestNode, type TestNode } from '../support/node.js';
 
 interface Folder {
   readonly id: string;
@@ -35,7 +34,7 @@ const send = (node: TestNode, to: string, mail: object) =>
 
 test('mail is moved through nested folders, out of junk, flagged and answered, and is as it was after a kill', async (t) => {
   const settings = {
-    MANSIO_DATA_DIR: await preparedDirectory('mansio-folders-'),
+    MANSIO_DATA_DIR: await nodeDirectory('mansio-folders-'),
     MANSIO_HOSTED_DOMAINS: 'example.test',
   };
   let node = await startTestNode(settings);

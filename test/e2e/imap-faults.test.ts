@@ -8,6 +8,7 @@ import { TesterClient } from '../imap-tester/tester-client.js';
 import { hangDatabase } from '../support/hung-database.js';
 import { createAccount, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import { preparedDirectory } from '../support/prepared-cluster.js';
 
 const SETTINGS = { MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_ALLOW_PLAINTEXT_AUTH: 'true' };
 
@@ -30,7 +31,7 @@ async function session(node: TestNode, { email, key }: TestAccount): Promise<Tes
 
 test('while the database hangs commands are refused for now, and the sessions go on afterwards', async (t) => {
   t.timeout(180_000);
-  const node = await startTestNode(SETTINGS);
+  const node = await startTestNode({ ...SETTINGS, MANSIO_DATA_DIR: await preparedDirectory('mansio-hang-') });
   t.teardown(() => node.stop());
   const account = await accountOn(node);
   const commands: readonly (readonly [name: string, ...pieces: (string | Buffer)[]])[] = [

@@ -9,7 +9,6 @@ import type { ExecutionContext, TestFn } from 'ava';
 import anyTest from 'ava';
 import type { ImapFlow } from 'imapflow';
 import { randomOf } from '../imap-tester/stress.js';
-import { amount } from '../support/amounts.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
 import { certificateOf, imapFlow, messageOf } from '../support/imap-programs.js';
 import { accountOn, port, type TestAccount } from '../support/mailbox-client.js';
@@ -23,7 +22,7 @@ interface Context {
 }
 
 const test = anyTest as TestFn<Context>;
-const ROUNDS = amount(4, 8);
+const ROUNDS = 8;
 /** Letters of a Maildir for flags. */
 const LETTERS: Readonly<Record<string, string>> = { '\\Answered': 'R', '\\Flagged': 'F', '\\Seen': 'S' };
 

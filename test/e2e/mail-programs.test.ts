@@ -2,6 +2,7 @@
 // profile for Apple Mail opens them with the key in it, and a program that reads the documents as these do sends and reads mail.
 import test from 'ava';
 import { eventually } from '../cluster/support/eventually.js';
+import { mansio } from '../support/command.js';
 import { sendRecorded } from '../support/mail-program-requests.js';
 import { createAccount, MailboxClient, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
@@ -114,11 +115,9 @@ test('a domain that is not hosted, and one that is hosted from now on', async (t
   const elsewhere = { 'example.test': 'later.test' };
   t.is((await sendRecorded(http(), 'thunderbird-autoconfig', elsewhere)).status, 404);
   t.regex((await sendRecorded(http(), 'outlook-autodiscover', elsewhere)).body, /<ErrorCode>500</);
-  const { code, output } = await runProgram('bin/mansio', ['domain', 'add', 'later.test', '--json'], '', {
-    MANSIO_DATA_DIR: node.dataDir,
-  });
-  t.is(code, 0, output);
-  const { records } = JSON.parse(output) as { records: readonly { name: string; value: readonly string[] }[] };
+  const { code, stdout, stderr } = await mansio(node.dataDir, ['domain', 'add', 'later.test', '--json']);
+  t.is(code, 0, stderr);
+  const { records } = JSON.parse(stdout) as { records: readonly { name: string; value: readonly string[] }[] };
   const rdata = (name: string) => records.find((record) => record.name === name)?.value;
   // What the node has registered, which the command has no settings of.
   t.deepEqual(rdata('autoconfig.later.test'), ['app.example.test.']);

@@ -7,8 +7,7 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
-import { startTestNode, type TestNode } from '../support/node.js';
-import { preparedDirectory } from '../support/prepared-cluster.js';
+import { nodeDirectory, startTestNode, type TestNode } from '../support/node.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 import { testWith } from '../support/test-with.js';
 
@@ -33,7 +32,7 @@ const message = (subject: string, body: string) =>
 
 test('mail is found as soon as it was accepted, and after a kill', async (t) => {
   const settings = {
-    MANSIO_DATA_DIR: await preparedDirectory('mansio-search-'),
+    MANSIO_DATA_DIR: await nodeDirectory('mansio-search-'),
     MANSIO_HOSTED_DOMAINS: 'example.test',
   };
   let node = await startTestNode(settings);

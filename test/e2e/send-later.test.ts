@@ -8,8 +8,7 @@ import { freePort } from '../../dev/ports.js';
 import { startRemoteSmtp } from '../../dev/remote-smtp.js';
 import { KILLS } from '../support/amounts.js';
 import { createAccount, port as httpPort, MailboxClient, storeOf } from '../support/mailbox-client.js';
-import { startTestNode } from '../support/node.js';
-import { preparedDirectory } from '../support/prepared-cluster.js';
+import { nodeDirectory, startTestNode } from '../support/node.js';
 
 /** Enough to look at what waits and to cancel it on a busy machine. */
 const UNDO_S = 10;
@@ -48,7 +47,7 @@ async function world(t: ExecutionContext, host: number) {
     'mx.there.test': { A: [address] },
   });
   const settings = {
-    MANSIO_DATA_DIR: await preparedDirectory('mansio-send-later-'),
+    MANSIO_DATA_DIR: await nodeDirectory('mansio-send-later-'),
     MANSIO_HOSTED_DOMAINS: 'example.test',
     MANSIO_LOG_LEVEL: 'warn',
     MANSIO_OUTBOUND_DNS: dns.address,

@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { bareEnvironment, PROGRAM } from './node.js';
+import { bareEnvironment, PROGRAM, storeSettings } from './node.js';
 
 export async function mansio(dataDir: string, args: readonly string[]) {
-  const env = { ...bareEnvironment(), MANSIO_DATA_DIR: dataDir };
+  const env = { ...bareEnvironment(), ...storeSettings(dataDir) };
   const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return { code: code as number | null, stdout, stderr };

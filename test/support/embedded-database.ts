@@ -1,8 +1,7 @@
-// Databases for tests: one embedded cluster a test process, started when first asked for and gone with the process; a
-// fresh database a call.
-import { pino } from 'pino';
-import { DATABASE as MIGRATED } from '../../src/store/embedded/server.js';
-import { startEmbedded } from '../../src/store/embedded.js';
+// Databases for tests, fresh ones: made in the server of the run (`test/run.ts`), or, when a file is run by itself, in a server that
+// is started when first asked for and gone with the process.
+import { startPostgresServer } from '../../dev/postgres-server.js';
+import { DATABASE as MIGRATED, USER } from '../../src/store/embedded/server.js';
 import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgres/client.js';
 import { preparedDirectory } from './prepared-cluster.js';
 
@@ -16,8 +15,11 @@ export interface Teardown {
   teardown(work: () => Promise<void>): void;
 }
 
-const SETTINGS = { shared_buffers: '32MB', max_connections: '200', max_wal_size: '256MB' };
-let cluster: Promise<DatabaseAddress> | undefined;
+/** Names the port of the server of a run. */
+export const RUN_SERVER = 'TEST_POSTGRES_PORT';
+const HOST = '127.0.0.1';
+const SETTINGS = { shared_buffers: '128MB', max_connections: '500', max_wal_size: '512MB' };
+let port: Promise<number> | undefined;
 let count = 0;
 
 /** An empty database, dropped by `t`'s teardown or by `drop`. */
@@ -30,10 +32,22 @@ export function migratedDatabase(t?: Teardown): Promise<TestDatabase> {
   return create(MIGRATED, t);
 }
 
+/** With the schema, for nodes: `url` is what DATABASE_URL says. */
+export async function nodeDatabase(): Promise<{ readonly url: string; drop(): Promise<void> }> {
+  const { address, drop } = await migratedDatabase();
+  return { url: `postgres://${USER}@${HOST}:${address.port}/${address.database}`, drop };
+}
+
+/** Stopped and removed with the process. */
+export async function startTestServer() {
+  return startPostgresServer({ dataDir: await preparedDirectory('mansio-test-db-'), settings: SETTINGS });
+}
+
 async function create(from: string, t?: Teardown): Promise<TestDatabase> {
-  cluster ??= startCluster();
-  const server = await cluster;
-  const database = `test_${++count}`;
+  port ??= serverPort();
+  const server = { host: HOST, port: await port, user: USER };
+  const database = `test_${process.pid}_${++count}`;
+  // A copy of the files takes 50 ms, one through the log (`wal_log`) 400.
   await asAdmin(server, (sql) => sql.unsafe(`create database ${database} template ${from} strategy file_copy`));
   const drop = async () => {
     await asAdmin(server, (sql) => sql.unsafe(`drop database if exists ${database} with (force)`));
@@ -42,13 +56,9 @@ async function create(from: string, t?: Teardown): Promise<TestDatabase> {
   return { address: { ...server, database }, drop };
 }
 
-async function startCluster(): Promise<DatabaseAddress> {
-  const { address } = await startEmbedded({
-    dataDir: await preparedDirectory('mansio-test-db-'),
-    log: pino({ level: 'silent' }),
-    settings: SETTINGS,
-  });
-  return address;
+async function serverPort(): Promise<number> {
+  const given = process.env[RUN_SERVER];
+  return given === undefined ? (await startTestServer()).port : Number(given);
 }
 
 async function asAdmin(server: DatabaseAddress, work: (sql: Sql) => Promise<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-// A node's database that hangs: its processes are stopped (SIGSTOP), so connections stand and nothing is answered.
+// A node's embedded database that hangs: its processes are stopped (SIGSTOP), so connections stand and nothing is answered.
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { processesAt } from '../../src/store/process-identity.js';

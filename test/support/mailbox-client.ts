@@ -20,8 +20,9 @@ export function port(node: TestNode, listener: string): number {
 
 /** The node's own database, for setting up and for looking behind it; the caller ends it. */
 export async function storeOf(node: TestNode): Promise<Sql> {
-  const address = await findEmbedded(node.dataDir);
-  if (address === undefined) throw new Error('the node has no embedded database');
+  const url = node.env['DATABASE_URL'];
+  const address = url === undefined ? findEmbedded(node.dataDir) : { url };
+  if (address === undefined) throw new Error('the node has no database');
   return connect(address, { max: 2, applicationName: 'test' });
 }
 

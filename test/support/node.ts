@@ -1,22 +1,40 @@
-// A whole node for tests: `bin/mansio serve` as a process of its own, on free ports and a temporary data directory.
+// A whole node for tests: `bin/mansio serve` as a process of its own, on free ports and a temporary data directory, with a database
+// of its own in the server of the run. A test that is about the embedded database says `MANSIO_DATA_DIR: await preparedDirectory(…)`.
 import { registerCompletionHandler } from 'ava';
 import { type NodeProcess, startNodeProcess, UNLIMITED } from '../../dev/node-process.js';
-import { preparedDirectory } from './prepared-cluster.js';
+import { nodeDatabase } from './embedded-database.js';
+import { temporaryDirectory } from './temporary-directory.js';
 
 export { bareEnvironment, NodeNotReady, PROGRAM } from '../../dev/node-process.js';
 
 export type TestNode = NodeProcess;
 
 const nodes: TestNode[] = [];
+/** Of the data directories that were made here. */
+const databases = new Map<string, Awaited<ReturnType<typeof nodeDatabase>>>();
 
 // One that a failed test has not stopped would keep the test process from ending.
 registerCompletionHandler(() => {
   for (const node of nodes) if (node.running) node.signal('SIGKILL');
+  for (const { drop } of databases.values()) void drop().catch(() => undefined);
 });
+
+/** A data directory whose nodes, one after the other, have one database of the run's server. */
+export async function nodeDirectory(prefix = 'mansio-test-node-'): Promise<string> {
+  const dataDir = temporaryDirectory(prefix);
+  databases.set(dataDir, await nodeDatabase());
+  return dataDir;
+}
+
+/** What a node, or a command beside it, finds the data of the directory by. */
+export function storeSettings(dataDir: string): Record<string, string> {
+  const database = databases.get(dataDir);
+  return { MANSIO_DATA_DIR: dataDir, ...(database === undefined ? {} : { DATABASE_URL: database.url }) };
+}
 
 /** `settings` over free ports and a data directory with a database that has the schema. @throws NodeNotReady */
 export async function startTestNode(settings: Readonly<Record<string, string>> = {}): Promise<TestNode> {
-  const dataDir = settings['MANSIO_DATA_DIR'] ?? (await preparedDirectory('mansio-test-node-'));
+  const dataDir = settings['MANSIO_DATA_DIR'] ?? (await nodeDirectory());
   const node = await startNodeProcess({
     ...UNLIMITED,
     MANSIO_HTTP_PORT: '0',
@@ -27,6 +45,7 @@ export async function startTestNode(settings: Readonly<Record<string, string>> =
     MANSIO_IMAPS_PORT: '0',
     MANSIO_POP3_PORT: '0',
     MANSIO_POP3S_PORT: '0',
+    ...storeSettings(dataDir),
     ...settings,
     MANSIO_DATA_DIR: dataDir,
   });

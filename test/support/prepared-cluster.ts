@@ -2,7 +2,17 @@
 // and copied for each test that does not look at the first start; another schema or another PostgreSQL has another name.
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -77,6 +87,8 @@ async function make(): Promise<string> {
   await database.stop();
   const directory = join(dataDir, 'postgres');
   if (existsSync(join(directory, 'postmaster.pid'))) throw new Error('the prepared database has not stopped');
+  // Its shared memory is in its directory and goes with it, also when it is killed; /dev/shm would keep it.
+  appendFileSync(join(directory, 'postgresql.conf'), 'dynamic_shared_memory_type = mmap\n');
   return directory;
 }
 
@@ -85,6 +97,7 @@ function fingerprint(): string {
   const hash = createHash('sha256').update(`${process.getuid?.()} ${process.platform} ${process.arch}`);
   const migrations = join(STORE, 'postgres/migrations');
   const files = [
+    fileURLToPath(import.meta.url),
     join(findBinaries().root, '../package.json'),
     join(STORE, 'embedded/server.js'),
     join(STORE, 'postgres/migrate.js'),

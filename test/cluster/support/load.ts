@@ -16,11 +16,14 @@ export interface LoadOptions {
   readonly senders?: number;
   /** Default 2. */
   readonly readers?: number;
-  /** Between two messages of a sender; default 10. */
+  /** Between two messages of a sender while somebody waits for `more`; default 10. */
   readonly pauseMs?: number;
   /** After which a node that says nothing counts as gone; default 5,000. */
   readonly answerMs?: number;
 }
+
+/** Between two messages of a sender while nobody counts them: the nodes have something to do, and time for what is tested. */
+const PATIENT_MS = 100;
 
 export class Load {
   readonly mail: Mailing = {
@@ -36,10 +39,17 @@ export class Load {
   readonly calls: Calls = { made: 0, repeated: [], statuses: new Map(), failed: [], read: new Set(), slowestMs: 0 };
   readonly #work: Promise<void>[];
   #stopping = false;
+  #awaited = 0;
 
   constructor(targets: () => readonly Target[], accounts: readonly TestAccount[], options: LoadOptions) {
     const { senders = 6, readers = 2, pauseMs = 10, answerMs = 5_000 } = options;
-    const work = { targets, accounts, pauseMs, answerMs, stopping: () => this.#stopping };
+    const work = {
+      targets,
+      accounts,
+      pauseMs: () => (this.#awaited > 0 ? pauseMs : Math.max(pauseMs, PATIENT_MS)),
+      answerMs,
+      stopping: () => this.#stopping,
+    };
     this.#work = [
       ...Array.from({ length: senders }, (_, i) => sender(i, work, this.mail)),
       ...Array.from({ length: readers }, (_, i) => reader(i, work, this.calls)),
@@ -54,11 +64,16 @@ export class Load {
   /** Resolves when `count` more messages were acknowledged. */
   async more(count: number, withinMs = 60_000): Promise<void> {
     const [goal, deadline] = [this.accepted + count, Date.now() + withinMs];
-    while (this.accepted < goal) {
-      if (Date.now() > deadline) {
-        throw new Error(`${goal - this.accepted} of ${count} messages were not accepted: ${this.summary()}`);
+    this.#awaited++;
+    try {
+      while (this.accepted < goal) {
+        if (Date.now() > deadline) {
+          throw new Error(`${goal - this.accepted} of ${count} messages were not accepted: ${this.summary()}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 10));
       }
-      await new Promise((resolve) => setTimeout(resolve, 10));
+    } finally {
+      this.#awaited--;
     }
   }
 

@@ -68,7 +68,7 @@ export async function reader(number: number, work: Work, calls: Calls): Promise<
       const marked = await request(key, 'PATCH', `/api/emails/${id}`, { isRead: true });
       if (marked !== undefined) calls.read.add(id);
     }
-    await pause(work.pauseMs);
+    await pause(work.pauseMs());
   }
 }
 

@@ -35,7 +35,7 @@ export interface Mailing {
 export interface Work {
   readonly targets: () => readonly Target[];
   readonly accounts: readonly TestAccount[];
-  readonly pauseMs: number;
+  readonly pauseMs: () => number;
   readonly answerMs: number;
   readonly stopping: () => boolean;
 }
@@ -85,7 +85,7 @@ export async function sender(number: number, work: Work, mailing: Mailing): Prom
         await pause(RETRY_MS);
       }
     }
-    await pause(work.pauseMs);
+    await pause(work.pauseMs());
   }
   connection?.close();
 }
