@@ -81,9 +81,9 @@ const SHARED_MS = 55_000;
 
 /** The rules in one place, without states that hand anything to each other. */
 class Model {
-  status = 'Queued' as 'Queued' | 'Sending' | 'Sent' | 'Failed';
+  status = 'Queued' as 'Draft' | 'Queued' | 'Sending' | 'Sent' | 'Failed';
   recipients: ModelRecipient[];
-  queuedAt: number;
+  queuedAt: number | null;
   heldUntil: number | null;
   retryCount = 0;
   lastError: string | null = null;
@@ -194,7 +194,7 @@ class Model {
   }
 
   #delayed(now: number): void {
-    if (this.delayReported || now - this.queuedAt < 4 * HOUR) return;
+    if (this.delayReported || now - (this.queuedAt ?? now) < 4 * HOUR) return;
     this.delayReported = true;
     for (const recipient of this.pending) this.#owe(recipient, 'delayed', now);
     if (this.owed !== null) this.effects.push({ type: 'report' });
@@ -218,7 +218,20 @@ class Model {
     this.lastError = named!.text;
   }
 
+  /** As a draft that was never sent. */
+  #undo(): void {
+    this.recipients = [];
+    this.queuedAt = null;
+    this.heldUntil = null;
+    this.lastError = null;
+    this.#become('Draft');
+  }
+
   #cancel({ by, now }: Extract<OutboundEmailEvent, { type: 'cancel' }>): void {
+    if (by === 'sender' && this.heldUntil !== null) {
+      this.#undo();
+      return;
+    }
     const text = `Cancelled by the ${by}.`;
     for (const recipient of this.pending) {
       Object.assign(recipient, { status: 'Failed', nextTryAt: null, owes: null });
@@ -367,6 +380,7 @@ test('random histories end as the model says, the snapshot stored and read back 
     'Sent delivered',
     'Sent relayed',
     'Queued failed',
+    'Draft null',
   ])
     t.true(reached.has(place), `${place} was reached`);
 });

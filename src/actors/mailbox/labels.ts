@@ -55,7 +55,7 @@ export function unassignLabel(
   const slot = tx.findShown(emailId);
   if (slot < 0) return { refusal: 'noSuchEmail' };
   if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
-  if (tx.folders.uid(labelId, slot) === 0) return { reply: {} };
+  if (!isKept(tx, slot, labelId)) return { reply: {} };
   tx.begin();
   tx.unplace([slot], labelId);
   if (!tx.folders.isKeptElsewhere(slot, labelId)) put(tx, slot, tx.folders.rowOf('archive').id);

@@ -151,8 +151,9 @@ function folder(
 }
 
 function outboundChanged({ outbound: { id, status }, before, passed }: Payload<'OutboundChanged'>): ClientEvent[] {
-  if (status === 'Draft') return [change(before === null ? 'DraftCreated' : 'DraftUpdated', { id })];
-  return passed.map((each) => everybody('DeliveryStatusChanged', { id, status: each }));
+  const statuses = passed.map((each) => everybody('DeliveryStatusChanged', { id, status: each }));
+  if (status !== 'Draft') return statuses;
+  return [...statuses, change(before === 'Draft' ? 'DraftUpdated' : 'DraftCreated', { id })];
 }
 
 function everybody(type: ClientEventType, payload: unknown): ClientEvent {

@@ -1,7 +1,7 @@
 // The states of an outbound email (docs/interface/mail.md, "Outbound email"; decisions 0008 and 0052), with one machine a
 // recipient in its context. The machine has no invoke, no after and no timers, so a snapshot may be restored at any point. Its
 // effects are carried out after the commit. A draft is its first state and is stored without a snapshot: the machine starts when
-// the draft is sent.
+// the draft is sent, and an email that its sender cancels before its time is the draft again.
 import { assign, emit, enqueueActions, setup } from 'xstate';
 import {
   pendingRecipient,
@@ -18,6 +18,17 @@ const CANCELLED = {
   operator: { type: 'abandoned', text: 'Cancelled by the operator.', statusCode: '5.0.0', isKnown: false },
   sender: { type: 'abandoned', text: 'Cancelled by the sender.', statusCode: '5.0.0', isKnown: true },
 } as const;
+
+const DRAFT = {
+  pending: 0,
+  failed: 0,
+  queuedAt: null,
+  heldUntil: null,
+  retryCount: 0,
+  lastError: null,
+  sentAt: null,
+  delayReported: false,
+};
 
 type EventOf<T extends OutboundEmailEvent['type']> = Extract<OutboundEmailEvent, { type: T }>;
 
@@ -59,6 +70,7 @@ export const outboundEmail = setup({
     toBeHeld: (_, { heldUntil }: EventOf<'enqueue'>) => heldUntil !== undefined,
     begins: (_, { begins }: EventOf<'enqueue'>) => begins === true,
     released: ({ context }) => context.heldUntil === null,
+    undone: ({ context }, { by }: EventOf<'cancel'>) => context.heldUntil !== null && by === 'sender',
   },
   actions: {
     addRecipients({ context: { recipients } }, { recipients: added, now, heldUntil, begins }: EventOf<'enqueue'>) {
@@ -114,6 +126,7 @@ export const outboundEmail = setup({
       context.heldUntil === null ? {} : { heldUntil: null, queuedAt: now },
     ),
     forgetHold: assign({ heldUntil: null }),
+    forgetSending: assign(() => ({ ...DRAFT, recipients: new Map() })),
     beginAnew: assign((_, { now }: EventOf<'retry'>) => ({ queuedAt: now, retryCount: 0 })),
     notifyDue: emit({ type: 'due' }),
     reportDelay: enqueueActions(({ enqueue, context }, { now }: { now: number }) => {
@@ -135,6 +148,7 @@ export const outboundEmail = setup({
       tell(recipients, told, { type: 'told' });
     },
     noteSent: assign((_, { now }: { now: number }) => ({ sentAt: now })),
+    announceDraft: emit({ type: 'announce', status: 'Draft' }),
     announceQueued: emit({ type: 'announce', status: 'Queued' }),
     announceSending: emit({ type: 'announce', status: 'Sending' }),
     announceSent: emit({ type: 'announce', status: 'Sent' }),
@@ -150,17 +164,7 @@ export const outboundEmail = setup({
   },
 }).createMachine({
   id: 'outboundEmail',
-  context: {
-    pending: 0,
-    failed: 0,
-    queuedAt: null,
-    heldUntil: null,
-    retryCount: 0,
-    lastError: null,
-    sentAt: null,
-    delayReported: false,
-    recipients: new Map(),
-  },
+  context: { ...DRAFT, recipients: new Map() },
   initial: 'Draft',
   on: {
     // What recipients report is taken after the transition that told them, in whatever state that led to.
@@ -227,14 +231,21 @@ export const outboundEmail = setup({
             'notifyDue',
           ],
         },
-        cancel: {
-          target: 'Failed',
-          actions: [
-            { type: 'abandonPending', params: ({ event }) => event },
-            'forgetHold',
-            { type: 'reportAll', params: ({ event }) => event },
-          ],
-        },
+        cancel: [
+          {
+            guard: { type: 'undone', params: ({ event }) => event },
+            target: 'Draft',
+            actions: ['forgetSending', 'announceDraft'],
+          },
+          {
+            target: 'Failed',
+            actions: [
+              { type: 'abandonPending', params: ({ event }) => event },
+              'forgetHold',
+              { type: 'reportAll', params: ({ event }) => event },
+            ],
+          },
+        ],
       },
     },
     // As long as attempts are under way for some recipient; others wait for their next one meanwhile, and get it.

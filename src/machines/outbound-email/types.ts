@@ -65,7 +65,7 @@ export type OutboundEmailEvent =
     } & Planned)
   /** Who waits or has failed is due now. A held email is released. */
   | { readonly type: 'retry'; readonly now: number }
-  /** Senders who cancel get no notification of it. */
+  /** Senders who cancel get no notification of it; while the email is held it is a draft again. */
   | { readonly type: 'cancel'; readonly by: 'operator' | 'sender'; readonly now: number }
   /** Delivered recipients whose hosts report that they could not deliver. */
   | {
@@ -79,7 +79,7 @@ export type MachineEvent = OutboundEmailEvent | RecipientResult;
 
 /** To be carried out once the transition is committed. */
 export type Effect =
-  | { readonly type: 'announce'; readonly status: Exclude<OutboundStatus, 'Draft'> }
+  | { readonly type: 'announce'; readonly status: OutboundStatus }
   /** A delivery is due now. */
   | { readonly type: 'due' }
   /** A notification of the sender may be due now. */

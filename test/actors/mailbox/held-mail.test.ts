@@ -94,71 +94,109 @@ test('a delay is counted from the release', async (t) => {
   t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply?.kind, null);
 });
 
-test('a cancelled email is a draft again with all recipients, owes no report, and is sent by nobody', async (t) => {
+test('a cancelled email is the draft again, with its id, bodies and recipients, owes no report, and is sent by nobody', async (t) => {
   const world = await mailboxWorld();
   t.teardown(world.end);
   const { accountId, mailbox, shown, idsIn } = await me(world);
   const heldUntil = clock.now() + HOUR;
   const { id, sentEmailId, blob } = await held(world, accountId, ['a@one.test', 'blind@two.test'], heldUntil);
+  const { createdAt } = await shown(id);
   world.reload();
   const { reply } = await mailbox.ask('cancelOutbound', { outboundId: id });
-  t.like(reply, { cancelled: true, status: 'Failed' });
-  const { draftId } = reply!;
-  const draft = await shown(draftId!);
-  t.like(draft, { status: 'Draft', sender: 'me@example.test', blob });
-  t.deepEqual(
-    draft.recipients.map(({ address, type, status }) => [address, type, status]),
-    [
-      ['a@one.test', 'To', 'Pending'],
-      ['blind@two.test', 'Bcc', 'Pending'],
-    ],
-  );
-  t.deepEqual([await idsIn('sent'), await idsIn('drafts')], [[], [sentEmailId]]);
-  const failed = await shown(id);
-  t.like(failed, { status: 'Failed', lastError: 'Cancelled by the sender.', heldUntil: null });
-  t.is(failed.sentEmailId, undefined);
-  t.true(failed.recipients.every(({ lastError }) => lastError === 'Cancelled by the sender.'));
+  t.deepEqual(reply, { cancelled: true, status: 'Draft', draftId: id });
+  for (let round = 0; round < 2; round++) {
+    const { email: draft, content } = (await mailbox.ask('outbound', { outboundId: id })).reply!;
+    t.like(draft, { status: 'Draft', sender: 'me@example.test', blob, createdAt, messageId: null, heldUntil: null });
+    t.like(draft, { lastError: null, sentAt: null, nextRetryAt: null });
+    t.deepEqual(content, { textBody: 'hello', htmlBody: null });
+    t.deepEqual(
+      draft.recipients.map(({ address, type, status, lastError }) => [address, type, status, lastError]),
+      [
+        ['a@one.test', 'To', 'Pending', null],
+        ['blind@two.test', 'Bcc', 'Pending', null],
+      ],
+    );
+    t.deepEqual([await idsIn('sent'), await idsIn('drafts')], [[], [sentEmailId]]);
+    const page = async (statuses: ('Draft' | 'Queued' | 'Failed')[]) =>
+      (await mailbox.ask('outboundPage', { statuses, page: 1, pageSize: 9 })).reply!.totalCount;
+    t.deepEqual([await page(['Draft']), await page(['Queued']), await page(['Failed'])], [1, 0, 0]);
+    world.reload();
+  }
   t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply?.kind, null);
   t.deepEqual(world.noted, []);
   t.is((await mailbox.ask('releaseOutbound', { outboundId: id, heldUntil })).refusal, 'released');
   t.is((await started(world, accountId, id)).refusal, 'notDue');
+  t.deepEqual((await mailbox.ask('retryOutbound', { outboundId: id })).reply, { retried: false, status: 'Draft' });
   const again = await mailbox.ask('cancelOutbound', { outboundId: id });
-  t.deepEqual(again.reply, { cancelled: false, status: 'Failed', draftId: null });
-  await checkDrafts(world, t, accountId);
-  await checkRows(world, t, accountId);
+  t.deepEqual(again.reply, { cancelled: false, status: 'Draft', draftId: null });
   const statuses = (await logged(world, accountId, 'OutboundChanged')).map(([, payload]) => payload);
   t.deepEqual(
     statuses.map((payload) => (payload as { passed: unknown }).passed),
-    [['Queued'], [], ['Failed']],
+    [['Queued'], ['Draft']],
   );
 
-  // The draft is another email by now; the cancelled one is sent after all, with a copy of its own.
-  await mailbox.ask('deleteDraft', { outboundId: draftId! });
-  world.reload();
-  t.deepEqual((await mailbox.ask('retryOutbound', { outboundId: id })).reply, { retried: true, status: 'Queued' });
-  t.deepEqual(world.noted, [id]);
-  const copy = (await shown(id)).sentEmailId!;
-  t.deepEqual([await idsIn('sent'), await idsIn('drafts')], [[copy], []]);
-  t.not(copy, sentEmailId);
+  // Sent once more it is another message, under the same id.
+  const { updatedAt } = await shown(id);
+  const letter = { draft: { id, updatedAt }, sender: 'me@example.test', content: null, ...(await stored(world)) };
+  const sent = (await mailbox.ask('enqueue', { ...letter, recipients: [addressee('a@one.test')] })).reply!;
+  t.is(sent.id, id);
+  t.deepEqual([await idsIn('sent'), await idsIn('drafts')], [[sent.sentEmailId], []]);
   t.is((await started(world, accountId, id)).refusal, undefined);
+  await checkDrafts(world, t, accountId);
   await checkRows(world, t, accountId);
 });
 
-test('the copy of a cancelled email that is deleted, or stands in Drafts already, makes no second draft', async (t) => {
+test('the draft of a cancelled email has one email, where its copy is deleted, marked, or in Drafts already', async (t) => {
   const world = await mailboxWorld();
   t.teardown(world.end);
   const { accountId, mailbox, idsIn } = await me(world);
   const heldUntil = clock.now() + HOUR;
+  const cancel = async (outboundId: string) => {
+    const { reply } = await mailbox.ask('cancelOutbound', { outboundId });
+    t.deepEqual(reply, { cancelled: true, status: 'Draft', draftId: outboundId });
+    t.like((await mailbox.ask('outbound', { outboundId })).reply?.email, { status: 'Draft' });
+    await checkDrafts(world, t, accountId);
+  };
+  const mark = async (folderId: string) => {
+    const selection = { folderId, uids: [[1, 99]] as [number, number][] };
+    await mailbox.ask('storeFlags', { selection, mode: 'add', flags: ['\\Deleted'] });
+  };
   const deleted = await held(world, accountId, ['a@one.test'], heldUntil);
   await mailbox.ask('remove', { emailIds: [deleted.sentEmailId] });
-  t.is((await mailbox.ask('cancelOutbound', { outboundId: deleted.id })).reply?.draftId, null);
+  world.reload();
+  await cancel(deleted.id);
+  t.is((await idsIn('drafts')).length, 1);
   const copied = await held(world, accountId, ['a@one.test'], heldUntil);
   await mailbox.ask('copy', { selection: { emailIds: [copied.sentEmailId] }, toFolderId: 'drafts' });
-  const { reply } = await mailbox.ask('cancelOutbound', { outboundId: copied.id });
-  t.is(reply?.cancelled, true);
-  t.deepEqual([await idsIn('sent'), await idsIn('drafts')], [[], [copied.sentEmailId]]);
-  await checkDrafts(world, t, accountId);
+  await cancel(copied.id);
+  const marked = await held(world, accountId, ['a@one.test'], heldUntil);
+  await mark('sent');
+  await cancel(marked.id);
+  const both = await held(world, accountId, ['a@one.test'], heldUntil);
+  await mailbox.ask('copy', { selection: { emailIds: [both.sentEmailId] }, toFolderId: 'drafts' });
+  await mark('drafts');
+  await cancel(both.id);
+  t.deepEqual([await idsIn('sent'), await idsIn('drafts')], [[], [both.sentEmailId]], 'the others are marked now');
   await checkRows(world, t, accountId);
+});
+
+test('an email is undone whatever number of drafts there is', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { accountId, mailbox, idsIn } = await me(world);
+  const { id, sentEmailId } = await held(world, accountId, ['a@one.test'], clock.now() + HOUR);
+  const { blob, summary } = await stored(world);
+  const message = { blob, summary, receivedAt: 1, flags: [] };
+  await mailbox.ask('append', { folderId: 'drafts', messages: Array.from({ length: 1_000 }, () => message) });
+  const draft = { sender: '', subject: 's', content: { textBody: 't', htmlBody: null }, recipients: [] };
+  t.is((await mailbox.ask('createDraft', { draft })).refusal, 'tooMany');
+  const { reply } = await mailbox.ask('cancelOutbound', { outboundId: id });
+  t.deepEqual(reply, { cancelled: true, status: 'Draft', draftId: id });
+  t.deepEqual(await idsIn('sent'), []);
+  t.true((await idsIn('drafts')).includes(sentEmailId));
+  const { totalCount } = (await mailbox.ask('outboundPage', { statuses: ['Draft'], page: 1, pageSize: 1 })).reply!;
+  t.is(totalCount, 1_001);
+  await checkDrafts(world, t, accountId);
 });
 
 test('what waits is cancelled and keeps its copy in Sent; what is being sent, or over, is not cancelled', async (t) => {
@@ -219,7 +257,7 @@ test('of a cancel and a release that come together one wins, in one commit too',
     const isCancelled = (await cancelling).reply!.cancelled;
     const got = await world.sql`delete from inbound where account_id = ${ann.id} returning id`;
     t.is(got.length, isCancelled ? 0 : 1);
-    t.is((await shown(id)).status, isCancelled ? 'Failed' : 'Sent');
+    t.is((await shown(id)).status, isCancelled ? 'Draft' : 'Sent');
     winners.add(isCancelled ? 'cancel' : 'release');
   }
   t.deepEqual([...winners].sort(), ['cancel', 'release']);

@@ -124,6 +124,10 @@ test('an email with two placements stays, without the marked one', async (t) => 
   t.not(await tagOf(), before);
   t.deepEqual(await list(labelId), NONE);
   t.is((await mailbox.ask('labels', {})).reply!.labels[0]!.emailCount, 0);
+  // REST does not see the label on it: there is nothing to take off.
+  await mailbox.ask('unassignLabel', { emailId: id, labelId });
+  const { folders } = (await mailbox.ask('folderStatus', { folderIds: [labelId] })).reply!;
+  t.like(folders[0], { total: 1, deleted: 1 });
 
   await mark('inbox', [[1, 1]]);
   const inbox = (await mailbox.ask('folders', {})).reply!.folders.find(({ role }) => role === 'inbox')!.id;

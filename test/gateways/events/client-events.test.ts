@@ -243,6 +243,13 @@ test('an event type of a later version is passed over', (t) => {
   );
 });
 
+test('an email that is undone is a draft again: its status is told, and that there is a draft', (t) => {
+  const { payload } = draftChanged('o1', false) as Extract<MailboxEvent, { type: 'OutboundChanged' }>;
+  const undone = of('OutboundChanged', { ...payload, before: 'Queued', passed: ['Draft'] });
+  t.deepEqual(told(undone), { type: 'DeliveryStatusChanged', payload: { id: 'o1', status: 'Draft' } });
+  t.deepEqual(toldOf(CHANGES, undone), [['DraftCreated', { id: 'o1' }]]);
+});
+
 test('marking an email `\\Deleted` takes it away, unmarking gives it back; what is hidden is told to nobody', (t) => {
   const placed = { folderId: 'f1', emailId: 'e1', uid: 1, others: ['e2'] };
   const gone = of('DeletedChanged', { ...placed, isDeleted: true, isHidden: true, draftIds: ['d1'] });

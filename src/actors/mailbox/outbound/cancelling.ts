@@ -25,12 +25,16 @@ function cancelOutbound(
   const row = rowOf(tx, outboundId);
   if (row === undefined) return { refusal: 'noSuchOutbound' };
   if (row.status !== 'Queued') return { reply: { cancelled: false, status: row.status, draftId: null } };
+  const next = step(row.machine, { type: 'cancel', by: 'sender', now: tx.now });
+  if (next.status === 'Draft') {
+    const summary = tx.outbound.summary(row.id);
+    tx.begin();
+    returnToDrafts(tx, row, next, summary);
+    return { reply: { cancelled: true, status: next.status, draftId: row.id } };
+  }
   tx.begin();
-  const draftId = row.heldUntil === null ? undefined : returnToDrafts(tx, row);
-  // The email that stands for a draft is a copy no more.
-  const left = draftId === undefined ? row : { ...row, emailId: null };
-  const { status } = advance(tx, left, step(row.machine, { type: 'cancel', by: 'sender', now: tx.now }));
-  return { reply: { cancelled: true, status, draftId: draftId ?? null } };
+  const { status } = advance(tx, row, next);
+  return { reply: { cancelled: true, status, draftId: null } };
 }
 
 function retryOutbound(
@@ -83,8 +87,8 @@ type Message = Payload<MailboxProtocol, 'retryOutbound'>['message'];
 /** `payload`: of the command, by which outcomes of hosted recipients were read. `message`: what a held email is sent as. */
 function retry(tx: MailboxTransaction, row: OutboundRow, payload: unknown, message?: Message): OutboundStatus {
   const event = { type: 'retry', now: tx.now } as const;
-  const summary = () => tx.outbound.summary(row.id);
   if (row.heldUntil !== null) {
+    const summary = () => tx.outbound.summary(row.id);
     tx.begin();
     const first = firstAttempts(tx, payload, row.recipients);
     const begin = first.begins ? [{ type: 'start', now: tx.now } as const] : [];
@@ -93,10 +97,8 @@ function retry(tx: MailboxTransaction, row: OutboundRow, payload: unknown, messa
     else advanceFirst(tx, dated(tx, row, message), next, first, writtenWith(row, message));
     return next.status;
   }
-  const copied = row.emailId === null ? summary() : undefined;
   tx.begin();
-  const copy = copied === undefined ? {} : { emailId: placeInSent(tx, row.blob!, copied) };
-  return advance(tx, { ...row, ...copy }, step(row.machine, event)).status;
+  return advance(tx, row, step(row.machine, event)).status;
 }
 
 /** With its copy, where that is still in Sent. */

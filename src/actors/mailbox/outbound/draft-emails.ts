@@ -1,5 +1,5 @@
-// The drafts of a mailbox and the emails in Drafts that stand for them, found both ways. In memory as a whole: an account
-// has at most MOST_DRAFTS of them.
+// The drafts of a mailbox and the emails in Drafts that stand for them, found both ways. In memory as a whole: of new ones an account
+// has at most MOST_DRAFTS; emails that were cancelled are drafts again beyond it.
 import type { DraftEmail } from '../../../store/outbound.js';
 
 export const MOST_DRAFTS = 1_000;

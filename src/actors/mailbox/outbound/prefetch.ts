@@ -84,7 +84,8 @@ export function prefetchOutbound(
     const known = state.outbound.get(id);
     if (known === undefined) ids.add(id);
     if (mayRelease(name, payload)) releasing.push([id, payload]);
-    if (known?.summary === undefined && (handsOver(name, payload) || mayRelease(name, payload))) handed.add(id);
+    const isShown = handsOver(name, payload) || mayRelease(name, payload) || name === 'cancelOutbound';
+    if (known?.summary === undefined && isShown) handed.add(id);
   }
   if (ids.size + handed.size + queued.length + releasing.length === 0) return undefined;
   return read(sources, state, { ids: [...ids], handed: [...handed], queued, releasing });

@@ -1,13 +1,13 @@
 // Copies of outbound mail in Sent: one with every email that is queued. The copy of an email that its sender cancels before its
 // release becomes a draft again.
+
+import type { Step } from '../../../machines/outbound-email/step.js';
 import { DRAFT, SEEN } from '../../../mail/flags.js';
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundRow } from '../../../store/outbound.js';
-import { put } from '../arriving.js';
 import { newEmail } from '../new-email.js';
 import type { MailboxTransaction } from '../transaction.js';
-import { MOST_DRAFTS } from './draft-emails.js';
-import { newDraft } from './draft-rows.js';
+import { advance } from './step.js';
 
 /** What an email takes over from the one whose place it takes. */
 interface Kept {
@@ -44,32 +44,28 @@ export function takeOut(tx: MailboxTransaction, { emailId }: OutboundRow, role: 
 }
 
 /**
- * Moves the copy of an email to Drafts, where it stands for a new draft with the recipients of the email. Returns the id of the
- * draft; undefined when the copy was deleted, or the account has as many drafts as it may have.
+ * Makes an email the draft again that it was, or could have been: with its id and its bodies. `next`: the step that does so. Its copy
+ * moves from Sent to Drafts and stands for the draft; where the copy was deleted, another email does. As many drafts as an account
+ * may have do not matter: this is no new one.
  */
-export function returnToDrafts(tx: MailboxTransaction, row: OutboundRow): string | undefined {
-  const { emailId } = row;
-  const slot = emailId === null ? -1 : tx.find(emailId);
-  if (emailId === null || slot < 0) return undefined;
-  // A mail program may have put the copy into Drafts.
-  const draftId = tx.outbound.drafts.draftOf(emailId) ?? newDraftOf(tx, { ...row, emailId });
-  if (draftId === undefined) return undefined;
+export function returnToDrafts(tx: MailboxTransaction, row: OutboundRow, next: Step, summary: MessageSummary): void {
   const [draftsId, sentId] = [tx.folders.rowOf('drafts').id, tx.folders.rowOf('sent').id];
-  put(tx, slot, draftsId);
-  if (tx.folders.uid(sentId, slot) !== 0) tx.unplace([slot], sentId);
-  tx.setFlags([slot], tx.flags(slot) | DRAFT);
-  return draftId;
-}
-
-/** Its bodies are in its message. */
-function newDraftOf(tx: MailboxTransaction, row: OutboundRow): string | undefined {
-  if (tx.outbound.drafts.size >= MOST_DRAFTS) return undefined;
-  const { emailId, blob, sender, subject, inReplyTo, references, size } = row;
-  const state = { status: 'Pending', deliveredAt: null, lastError: null, statusCode: null } as const;
-  const recipients = row.recipients.map((recipient) => ({ ...recipient, ...state, id: tx.otherId() }));
-  const id = tx.otherId();
-  const draft = { ...newDraft(id, tx.now), emailId, blob, sender, subject, inReplyTo, references, size, recipients };
+  const copy = row.emailId === null ? -1 : tx.find(row.emailId);
+  // A mail program has put the copy into Drafts, where it stands for another draft.
+  if (copy >= 0 && tx.folders.uid(draftsId, copy) !== 0) tx.unplace([copy], draftsId);
+  const emailId = copy >= 0 ? row.emailId! : tx.newId();
+  const updatedAt = Math.max(tx.now, row.updatedAt + 1);
+  const parts = { before: row, recipients: 'all' as const, content: undefined, summary };
   // The draft names its email before the email is placed (draft-rows.ts).
-  tx.outbound.put(draft, undefined, { recipients: 'all' });
-  return id;
+  advance(tx, { ...row, emailId, messageId: null, dsn: null, updatedAt }, next, parts);
+  if (copy < 0) {
+    const flags = { flags: SEEN | DRAFT, keywords: [] };
+    tx.add(newEmail(summary, { id: emailId, blob: row.blob!, receivedAt: tx.now, ...flags }), [draftsId], {
+      isNew: false,
+    });
+    return;
+  }
+  tx.place([copy], draftsId);
+  if (tx.folders.uid(sentId, copy) !== 0) tx.unplace([copy], sentId);
+  tx.setFlags([copy], tx.flags(copy) | DRAFT);
 }

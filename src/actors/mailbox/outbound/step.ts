@@ -38,8 +38,8 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
     reportAt,
     delayReported,
     attempt: status === 'Sending' ? row.attempt : null,
-    // What is sent and owes no report is told by the row.
-    machine: status === 'Sent' && reportDue === null ? null : next.snapshot,
+    // What is a draft, or is sent and owes no report, is told by the row.
+    machine: status === 'Draft' || (status === 'Sent' && reportDue === null) ? null : next.snapshot,
     recipients,
   };
   const passed = next.effects.flatMap((effect) => (effect.type === 'announce' ? [effect.status] : []));

@@ -131,9 +131,7 @@ export const cancelled = named(
   record({
     cancelled: flag({ description: 'False: a delivery is under way, or it was over before; `status` says which' }),
     status: status(),
-    draftId: nullable(
-      uuid({ description: 'The draft that its copy has become, when it was cancelled while it was held' }),
-    ),
+    draftId: nullable(uuid({ description: 'Its id, when it was cancelled while it was held: it is a draft again' })),
   }),
 );
 

@@ -151,7 +151,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       path: `${base}/{id}/cancel`,
       summary: 'Cancel an email',
       description:
-        'Recipients who have not got it will not get it. While a delivery is under way, and once it is over, nothing is cancelled. The copy of an email that is cancelled before its `sendAt`, or within the seconds of `undoSendSeconds`, becomes a draft again.',
+        'Recipients who have not got it will not get it. While a delivery is under way, and once it is over, nothing is cancelled. An email that is cancelled before its `sendAt`, or within the seconds of `undoSendSeconds`, is a draft again, with its id and content.',
       tags,
       access: WRITE,
       params: { id: idParameter() },
