@@ -5,6 +5,7 @@ import { endOfBase64 } from '../mail/decode/base64.js';
 import { charsetOfMailparser } from '../mail/decode/charset.js';
 import { type TextPart, textOfCharacters, textOfOctets } from '../mail/decode/part-text.js';
 import { isEncoded } from '../mail/decode/transfer.js';
+import { isUuencode } from '../mail/decode/uuencode.js';
 
 /** Octets of a part: mailparser takes about 10 ms for so many of text, and 140 ms for so many line feeds. */
 const MOST_OCTETS = 1024 * 1024;
@@ -16,7 +17,7 @@ const OPTIONS = { skipHtmlToText: true, skipTextToHtml: true, skipTextLinks: tru
 
 /** Undefined for a part that is left to our own decoders. Never rejects. */
 export async function mailparserText(part: TextPart, bytes: Uint8Array): Promise<string | undefined> {
-  if (bytes.length > MOST_OCTETS) return undefined;
+  if (bytes.length > MOST_OCTETS || isUuencode(part.encoding)) return undefined;
   if (part.encoding === 'quoted-printable' && hasLongSpace(bytes)) return undefined;
   const charset = charsetOfMailparser(part.params['charset']);
   try {

@@ -74,6 +74,10 @@ export interface IndexedAttachment {
   readonly contentType: string;
   /** Octets after decoding; exact for every encoding. */
   readonly size: number;
+  /** Lower case, of text that declares one. */
+  readonly charset?: string;
+  /** Upper case, of text/calendar: `REQUEST`, `REPLY` … */
+  readonly method?: string;
   /** Content-ID without angle brackets, null when none. */
   readonly contentId: string | null;
   readonly inline: boolean;

@@ -125,7 +125,7 @@ const LEAVES: readonly (readonly [name: string, header: string, octets: Buffer |
   ['base64 ends at its padding', 'text/plain; charset=utf-8 | base64', 'aGVsbG8=\r\nIHdvcmxk', 'hello'],
   ['broken quoted-printable', 'text/plain; charset=utf-8 | quoted-printable', '100=% =ZZ =c3=a9 a=', '100=% =ZZ é a'],
   ['mixed line ends', 'text/plain; charset=utf-8 | quoted-printable', 'a\nb\r\nc=\nd=\r\ne  \nf', 'a\nb\ncde\nf'],
-  ['an unknown encoding', 'text/plain; charset=utf-8 | x-uuencode', 'as it is', 'as it is'],
+  ['an unknown encoding', 'text/plain; charset=utf-8 | x-zip', 'as it is', 'as it is'],
   [
     'lines that look like a header and a delimiter',
     'text/plain; charset=utf-8',

@@ -124,3 +124,14 @@ test('comments within addresses', async (t) => {
   const { totalCount } = await new MailboxClient(node, user.key).get<EmailList>('/api/emails/search?q=joe@example.org');
   t.is(totalCount, 1);
 });
+
+test('an invitation, and a file in uuencode', async (t) => {
+  const user = await accountOn(node, 'files');
+  const [invitation] = (await shown(user, 'calendar-invite')).attachments;
+  t.like(invitation, { contentType: 'text/calendar', method: 'REQUEST', charset: 'utf-8' });
+  const { id, attachments } = await shown(user, 'uuencode');
+  t.like(attachments[0], { fileName: 'cat.txt', size: 3 });
+  const client = new MailboxClient(node, user.key);
+  const reply = await client.request('GET', `/api/emails/${id}/attachments/${attachments[0]!.id}`);
+  t.is(await reply.text(), 'Cat');
+});

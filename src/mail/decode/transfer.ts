@@ -1,7 +1,8 @@
-// Content-Transfer-Encoding (RFC 2045 §6) undone, whole or as a stream in bounded memory. An unknown encoding is read as
+// Content-Transfer-Encoding (RFC 2045 §6, and x-uuencode) undone, whole or as a stream in bounded memory. An unknown encoding is read as
 // identity. Broken content is decoded as far as possible and never throws.
 import { Base64Decoder } from './base64.js';
 import { QuotedPrintableDecoder } from './quoted-printable.js';
+import { isUuencode, UuDecoder } from './uuencode.js';
 
 interface Decoder {
   push(piece: Uint8Array): Uint8Array;
@@ -10,13 +11,14 @@ interface Decoder {
 
 /** The octets of a part are not those of its content, and it is known how they become these. `encoding` in lower case. */
 export function isEncoded(encoding: string): boolean {
-  return encoding === 'base64' || encoding === 'quoted-printable';
+  return encoding === 'base64' || encoding === 'quoted-printable' || isUuencode(encoding);
 }
 
 /** Undefined for identity. */
 function decoderOf(encoding: string): Decoder | undefined {
   if (encoding === 'base64') return new Base64Decoder();
   if (encoding === 'quoted-printable') return new QuotedPrintableDecoder();
+  if (isUuencode(encoding)) return new UuDecoder();
   return undefined;
 }
 

@@ -6,21 +6,35 @@ import { isMessage } from './content-fields.js';
 import type { PartBuilder } from './part-builder.js';
 
 const LONGEST_NAME = 200;
+const TOKEN = /^[\w.:+-]{1,64}$/;
 
 export function attachmentOf(part: IndexedPart, builder: PartBuilder): IndexedAttachment {
   return {
     section: part.section,
-    fileName: fileName(part),
+    fileName: fileName(part, builder.size?.fileName ?? ''),
     contentType: `${part.type}/${part.subtype}`,
+    ...textParameters(part),
     size: builder.size?.finish() ?? part.bodyEnd - part.bodyStart,
     contentId: part.id?.replace(/^<|>$/g, '') || null,
     inline: part.disposition === 'inline' || (part.disposition === null && part.id !== null),
   };
 }
 
-function fileName(part: IndexedPart): string {
+/** What tells how text is read, and of an invitation what it asks for (RFC 6047 §2.4). */
+function textParameters({ type, subtype, params }: IndexedPart): Pick<IndexedAttachment, 'charset' | 'method'> {
+  if (type !== 'text') return {};
+  const charset = TOKEN.exec(params['charset'] ?? '')?.[0].toLowerCase();
+  const method = subtype === 'calendar' ? TOKEN.exec(params['method'] ?? '')?.[0].toUpperCase() : undefined;
+  return { ...(charset !== undefined && { charset }), ...(method !== undefined && { method }) };
+}
+
+/** `encoded`: the name within its transfer encoding. */
+function fileName(part: IndexedPart, encoded: string): string {
   return (
-    safeName(part.dispositionParams['filename'] ?? '') || safeName(part.params['name'] ?? '') || generatedName(part)
+    safeName(part.dispositionParams['filename'] ?? '') ||
+    safeName(part.params['name'] ?? '') ||
+    safeName(encoded) ||
+    generatedName(part)
   );
 }
 

@@ -2,6 +2,8 @@
 // body. `buildTree` turns the builders into the stored parts and numbers the sections (RFC 9051 §6.4.5).
 import { Base64Counter } from '../decode/base64.js';
 import { QuotedPrintableDecoder } from '../decode/quoted-printable.js';
+import { isEncoded } from '../decode/transfer.js';
+import { isUuencode, UuDecoder } from '../decode/uuencode.js';
 import type { IndexedEnvelope, IndexedPart } from '../message-index.js';
 import type { BodySample } from './body-sample.js';
 import type { ContentFields } from './content-fields.js';
@@ -45,28 +47,33 @@ export class PartBuilder {
 /** Decoded octets of a body whose encoding changes its length. */
 export class BodySize {
   readonly #base64: Base64Counter | undefined;
-  readonly #quoted: QuotedPrintableDecoder | undefined;
+  readonly #other: QuotedPrintableDecoder | UuDecoder;
   #octets = 0;
 
   static of(encoding: string): BodySize | undefined {
-    return encoding === 'base64' || encoding === 'quoted-printable' ? new BodySize(encoding) : undefined;
+    return isEncoded(encoding) ? new BodySize(encoding) : undefined;
   }
 
-  constructor(encoding: 'base64' | 'quoted-printable') {
-    if (encoding === 'base64') this.#base64 = new Base64Counter();
-    else this.#quoted = new QuotedPrintableDecoder();
+  constructor(encoding: string) {
+    this.#base64 = encoding === 'base64' ? new Base64Counter() : undefined;
+    this.#other = isUuencode(encoding) ? new UuDecoder() : new QuotedPrintableDecoder();
+  }
+
+  /** The name that the encoding gives its content; '' when it gives none. */
+  get fileName(): string {
+    return this.#other instanceof UuDecoder ? this.#other.fileName : '';
   }
 
   /** Returns how many line feeds were in [from, to), which base64 counts on the way; undefined if not counted. */
   push(data: Buffer, from: number, to: number): number | undefined {
     if (this.#base64 !== undefined) return this.#base64.push(data, from, to);
-    this.#octets += this.#quoted!.push(data.subarray(from, to)).length;
+    this.#octets += this.#other.push(data.subarray(from, to)).length;
     return undefined;
   }
 
   finish(): number {
     if (this.#base64 !== undefined) return this.#base64.size;
-    return this.#octets + this.#quoted!.finish().length;
+    return this.#octets + this.#other.finish().length;
   }
 }
 

@@ -171,7 +171,7 @@ test('BINARY: decoded, as a literal8 where there is a NUL; an unknown encoding f
     `--b\r\nContent-Type: application/octet-stream\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\n${body}\r\n`;
   await gateway.deliver(
     ALICE,
-    `Content-Type: multipart/mixed; boundary=b\r\n\r\n${part('base64', 'AAECAw==')}${part('x-uuencode', 'x')}` +
+    `Content-Type: multipart/mixed; boundary=b\r\n\r\n${part('base64', 'AAECAw==')}${part('x-zip', 'x')}` +
       `${part('quoted-printable', 'a=3Db=\r\nc')}--b--\r\n`,
   );
   const client = await gateway.open();

@@ -2,6 +2,7 @@
 import test from 'ava';
 import type { IndexedPart } from '../../../src/mail/message-index.js';
 import { indexMessage, MimeIndexer } from '../../../src/mail/mime-index/indexer.js';
+import { caseIndex } from '../cases.js';
 
 const lines = (...text: string[]) => Buffer.from(text.join('\r\n'));
 const sliceOf = (raw: Buffer, part: IndexedPart) => raw.subarray(part.bodyStart, part.bodyEnd).toString();
@@ -135,4 +136,19 @@ test('names of parts without one: messages by their subject, reports by their ty
   t.is(nameOf('message/disposition-notification'), 'disposition-notification-1.txt');
   t.is(nameOf('message/feedback-report'), 'feedback-report-1.txt');
   t.is(nameOf('message/delivery-status; name="why.txt"'), 'why.txt');
+});
+
+test('an invitation has its method and its charset, other text its charset', (t) => {
+  t.like(caseIndex('calendar-invite').attachments[0], {
+    contentType: 'text/calendar',
+    method: 'REQUEST',
+    charset: 'utf-8',
+  });
+  const of = (type: string) =>
+    indexMessage(Buffer.from(`Content-Type: ${type}\r\nContent-Disposition: attachment\r\n\r\nx`)).attachments[0]!;
+  t.like(of('text/calendar; METHOD="reply"; charset=UTF-8'), { method: 'REPLY', charset: 'utf-8' });
+  t.like(of('text/calendar'), { method: undefined, charset: undefined });
+  t.like(of('text/csv; charset=iso-8859-1; method=x'), { method: undefined, charset: 'iso-8859-1' });
+  t.like(of('text/calendar; method="a\\"b"; charset="?"'), { method: undefined, charset: undefined });
+  t.like(of('application/pdf; charset=utf-8'), { method: undefined, charset: undefined });
 });

@@ -76,6 +76,8 @@ export function attachmentOf(emailId: string, part: IndexedAttachment): Infer<ty
     size: part.size,
     sizeBytes: part.size,
     ...(part.contentId !== null && { contentId: part.contentId }),
+    ...(part.charset !== undefined && { charset: part.charset }),
+    ...(part.method !== undefined && { method: part.method }),
   };
 }
 

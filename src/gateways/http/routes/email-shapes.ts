@@ -91,6 +91,8 @@ export const attachment = named(
     size: whole(),
     sizeBytes: whole(),
     contentId: optional(text({ description: 'What `cid:` links in the html name it by' })),
+    charset: optional(text({ description: 'Of text, where its sender has declared one' })),
+    method: optional(text({ description: 'Of text/calendar: what an invitation asks for, such as REQUEST' })),
   }),
 );
 

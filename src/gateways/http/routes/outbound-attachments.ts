@@ -90,10 +90,19 @@ async function uploaded(
   upload: Upload,
 ): Promise<OutgoingAttachment> {
   const [type = '', ...params] = (contentType ?? 'application/octet-stream').split(';').map((part) => part.trim());
-  const charset = params.map((param) => /^charset="?([^"]*)"?$/i.exec(param)?.[1]).find((value) => value !== undefined);
   const content = () => upload.chunks();
-  const kind = await attachmentKind(type.toLowerCase(), charset === undefined ? {} : { charset }, content);
+  const kind = await attachmentKind(type.toLowerCase(), namedValues(params), content);
   return { fileName, contentId, inline: contentId !== null, content, ...kind };
+}
+
+/** `charset="utf-8"`, `method=REQUEST`. */
+function namedValues(params: readonly string[]): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const param of params) {
+    const [, name, value] = /^(charset|method)="?([^"]*)"?$/i.exec(param) ?? [];
+    if (name !== undefined && value !== undefined) values[name.toLowerCase()] ??= value;
+  }
+  return values;
 }
 
 async function copied(
