@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
   indexing: () => import('./indexing.js'),
   'word-index': () => import('./word-index.js'),
   imap: () => import('./imap.js'),
+  'quiet-client': () => import('./quiet-client.js'),
   pop3: () => import('./pop3.js'),
   outbound: () => import('./outbound.js'),
   'outbound-shares': () => import('./outbound-shares.js'),

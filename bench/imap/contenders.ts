@@ -21,12 +21,25 @@ export interface Contender {
   stop(): Promise<void>;
 }
 
+/** What a client needs to log in. */
+export interface ContenderLogin {
+  readonly port: number;
+  readonly localAddress: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+export interface MansioContender extends Contender {
+  /** Over IMAP without TLS; `user`: as of `open`. */
+  login(user: number): ContenderLogin;
+}
+
 /** Connections of one account, and of one address, are bounded. */
 export const USERS = 20;
 const SETTLE_MS = 1_500;
 const PRELOAD = fileURLToPath(new URL('../support/collect-garbage.js', import.meta.url));
 
-export async function startMansio(users = USERS): Promise<Contender> {
+export async function startMansio(users = USERS): Promise<MansioContender> {
   const node = await startBenchNode({
     MANSIO_LOG_LEVEL: 'warn',
     MANSIO_IMAP_PORT: '0',
@@ -45,6 +58,12 @@ export async function startMansio(users = USERS): Promise<Contender> {
     name: 'Mansio',
     open: (isTls = false, user = 0) =>
       loggedIn(node.port(isTls ? 'imaps' : 'imap'), isTls, user, accounts[user]!.email, keys[user]!),
+    login: (user) => ({
+      port: node.port('imap'),
+      localAddress: addressOf(user),
+      name: accounts[user]!.email,
+      password: keys[user]!,
+    }),
     openPop3: (isTls = false, user = 0) =>
       Pop3Client.open({
         port: node.port(isTls ? 'pop3s' : 'pop3'),
