@@ -16,12 +16,25 @@ export interface StressOptions {
   readonly commands: number;
   readonly isOver?: () => boolean;
   readonly mailboxes?: readonly string[];
+  /** Every client keeps its copy with QRESYNC, and often connects again; else half of them. */
+  readonly qresync?: boolean;
+  /** ms up to which clients pause between two commands; 0 when absent. */
+  readonly pauseMs?: number;
   /** Called for each command that was answered. */
   readonly onAnswer?: () => void;
 }
 
+export interface UserReport {
+  readonly name: string;
+  readonly commands: number;
+  /** The longest wait for an answer, in ms, and the command that had it. */
+  readonly longestMs: number;
+  readonly longest: string;
+}
+
 export interface StressReport {
   readonly commands: number;
+  readonly users: readonly UserReport[];
   readonly byName: ReadonlyMap<string, number>;
   readonly refusals: ReadonlyMap<string, number>;
 }
@@ -80,8 +93,9 @@ class Run {
   /** What UIDs hold, by user, mailbox and UIDVALIDITY: the same for all clients, always. */
   readonly #bodies = new Map<string, string>();
   readonly #given = new Set<string>();
-  #arrived = 0;
-  #release: (() => void)[] = [];
+  /** Of the clients of each user that have done their commands. */
+  readonly #finished = new Map<string, { arrived: number; readonly release: (() => void)[] }>();
+  readonly #users = new Map<string, { -readonly [K in keyof UserReport]: UserReport[K] }>();
 
   constructor(options: StressOptions, mailboxes: readonly string[]) {
     this.#options = options;
@@ -89,7 +103,8 @@ class Run {
   }
 
   get report(): StressReport {
-    return { commands: this.#commands, byName: this.#byName, refusals: this.#refusals };
+    const users = [...this.#users.values()];
+    return { commands: this.#commands, users, byName: this.#byName, refusals: this.#refusals };
   }
 
   async prepare(user: StressOptions['users'][number]): Promise<void> {
@@ -104,7 +119,8 @@ class Run {
   }
 
   async client(user: StressOptions['users'][number], random: Random): Promise<void> {
-    const isResuming = random(2) === 0;
+    const { qresync = false, pauseMs = 0 } = this.#options;
+    const isResuming = qresync || random(2) === 0;
     const isNotified = !isResuming && random(3) === 0 && this.#capabilities.has('NOTIFY');
     const isCompressed = random(4) === 0 && this.#capabilities.has('COMPRESS=DEFLATE');
     const isRev2 = random(4) === 0 && this.#capabilities.has('IMAP4rev2');
@@ -122,19 +138,20 @@ class Run {
       let mailbox = '';
       const { commands, isOver = () => false } = this.#options;
       for (let i = 0; i < commands && !isOver(); i++) {
+        if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, random(pauseMs + 1)));
         const dice = random(100);
         if (client.mailbox === undefined || dice < 2) {
           mailbox = this.#mailboxes[random(this.#mailboxes.length)]!;
           await client.select(mailbox, random(8) === 0 ? 'EXAMINE' : 'SELECT');
           if (isResuming) await this.#send(client, 'UID FETCH 1:* (FLAGS)');
-        } else if (dice < 3) {
+        } else if (dice < (qresync ? 6 : 3)) {
           const known = client.mailbox;
           if (random(2) === 0) await client.logout();
           else client.destroy();
           client = await open();
           // Flags are known as of the highest modseq that the client was told of.
           if (isResuming && known !== undefined && mailbox !== '') await client.select(mailbox, 'SELECT', known);
-        } else await this.#step(client, user.name, mailbox, random);
+        } else await this.#timed(client, user.name, () => this.#step(client, user.name, mailbox, random));
       }
       await this.#compare(client, user, mailbox || 'INBOX');
     } catch (error) {
@@ -150,6 +167,22 @@ class Run {
     const client = await TesterClient.open(servers[this.#logins++ % servers.length]!);
     await client.ok(`LOGIN "${name}" "${password}"`);
     return client;
+  }
+
+  /** Notes how long the user's client waited, whatever the answer was. */
+  async #timed(client: TesterClient, name: string, step: () => Promise<void>): Promise<void> {
+    let user = this.#users.get(name);
+    if (user === undefined) {
+      user = { name, commands: 0, longestMs: 0, longest: '' };
+      this.#users.set(name, user);
+    }
+    const began = performance.now();
+    await step();
+    const ms = performance.now() - began;
+    user.commands++;
+    if (ms <= user.longestMs) return;
+    user.longestMs = ms;
+    user.longest = client.lastCommand;
   }
 
   async #step(client: TesterClient, user: string, mailbox: string, random: Random): Promise<void> {
@@ -310,7 +343,7 @@ class Run {
   /** Waits for the other clients, and compares what this one knows with what there is. */
   async #compare(client: TesterClient, user: StressOptions['users'][number], mailbox: string): Promise<void> {
     if (client.mailbox === undefined) await client.select(mailbox);
-    await this.#all();
+    await this.#all(user.name);
     await client.ok('NOOP');
     const known = client.mailbox!;
     const told = known.messages.map(({ uid, flags }) => ({ uid, flags: flags && [...flags].sort() }));
@@ -331,10 +364,11 @@ class Run {
     await fresh.logout();
   }
 
-  /** Until every client has come here. */
-  async #all(): Promise<void> {
-    const { users, clients } = this.#options;
-    if (++this.#arrived < users.length * clients) return new Promise((resolve) => this.#release.push(resolve));
-    for (const release of this.#release) release();
+  /** Until every client of the user has come here; those of others have mailboxes of their own. */
+  async #all(user: string): Promise<void> {
+    const finished = this.#finished.get(user) ?? { arrived: 0, release: [] };
+    this.#finished.set(user, finished);
+    if (++finished.arrived < this.#options.clients) return new Promise((resolve) => finished.release.push(resolve));
+    for (const release of finished.release) release();
   }
 }

@@ -56,6 +56,8 @@ export class TesterClient {
   #opening: CheckedMailbox | undefined;
   /** What was sent and received lately, for reports. */
   readonly transcript: string[] = [];
+  /** Its first words. */
+  lastCommand = '';
   readonly #socket: Socket;
   /** Takes what is sent: the socket, or what compresses for it. */
   #sink: Writable;
@@ -110,6 +112,7 @@ export class TesterClient {
     const words = String(pieces[0]).trim().toUpperCase().split(' ');
     const isUid = words[0] === 'UID';
     const name = (isUid ? words[1] : words[0]) ?? '';
+    this.lastCommand = String(pieces[0]).slice(0, MOST_NOTED);
     const late = setTimeout(() => this.#fail(new Error(`no completion of ${tag} ${name} in time`)), PATIENCE_MS);
     const completed = new Promise<Completed>((resolve, reject) => {
       this.#running = { tag, name, isUid, untagged: [], resolve, reject };

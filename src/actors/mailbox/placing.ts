@@ -6,11 +6,13 @@ import type { Outcome, Payload } from '../runtime/protocol.js';
 import { arrivalOf, arrive } from './arriving.js';
 import { grouped } from './grouped.js';
 import type { MailboxProtocol } from './protocol.js';
-import { folderNamed, MOST_EMAILS, rangesOf, selected, type UidRange } from './selection.js';
+import { folderNamed, rangesOf, selected, type UidRange } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
 /** What an email leaves for a label. */
 const LEFT_FOR_LABEL: ReadonlySet<FolderRole> = new Set(['inbox', 'trash', 'junk']);
+/** By one command: they are planned one by one, and other accounts wait for that turn of the event loop. */
+const MOST_EXPUNGED = 2_500;
 export const ALL_UIDS: UidRange[] = [[1, 2 ** 32 - 1]];
 
 export function copy(
@@ -89,11 +91,16 @@ export function expunge(
 ): Outcome<MailboxProtocol, 'expunge'> {
   const folder = folderNamed(tx, folderId);
   if (folder === undefined) return { refusal: 'noSuchFolder' };
-  const deleted = tx.folders.slotsOfUids(folder.id, uids).filter((slot) => tx.isDeleted(slot, folder.id));
-  const slots = deleted.slice(0, MOST_EMAILS);
+  const slots: number[] = [];
+  for (const slot of tx.folders.slotsOfUids(folder.id, uids)) {
+    if (slots.length > MOST_EXPUNGED) break;
+    if (tx.isDeleted(slot, folder.id)) slots.push(slot);
+  }
+  const isComplete = slots.length <= MOST_EXPUNGED;
+  if (!isComplete) slots.pop();
   const expunged = slots.map((slot) => tx.folders.uid(folder.id, slot));
   removeFrom(tx, slots, folder.id);
-  return { reply: { uids: rangesOf(expunged), isComplete: slots.length === deleted.length } };
+  return { reply: { uids: rangesOf(expunged), isComplete } };
 }
 
 /** A change of its own that ends placements; none when there are no emails. */

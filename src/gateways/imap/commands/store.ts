@@ -1,10 +1,11 @@
 // STORE and UID STORE (RFC 9051 §6.4.6, RFC 7162 §3.1.3): the owner of the mailbox stores the flags, of at most 10,000 messages
 // at a time, and the answers are the flags that the mirror has afterwards.
+import { flagBit } from '../../../mail/flags.js';
 import { command } from '../command.js';
 import { type Completion, no, ok, Refused } from '../completion.js';
 import { refusalCompletion } from '../faults.js';
 import { type StoreArguments, storeArguments } from '../grammar/store.js';
-import { MOST_MESSAGES, rangesOf } from '../mailboxes/uid-ranges.js';
+import { MOST_MESSAGES, MOST_OF_TURN, rangesOf } from '../mailboxes/uid-ranges.js';
 import { flagList } from '../responses/flags.js';
 import { ResponseWriter } from '../responses/response-writer.js';
 import { writeNewKeywords } from '../responses/updates.js';
@@ -66,8 +67,9 @@ async function storeFlags(session: Session, uids: Uint32Array, args: StoreArgume
   const modified = new Set<number>();
   let isTaken = true;
   let aloneUntil: number | undefined = mirror.modseq;
-  for (let at = 0; at < uids.length; at += MOST_MESSAGES) {
-    const part = uids.subarray(at, at + MOST_MESSAGES);
+  const most = areFlagsOfEmails(args) ? MOST_MESSAGES : MOST_OF_TURN;
+  for (let at = 0; at < uids.length; at += most) {
+    const part = uids.subarray(at, at + most);
     const { reply, refusal } = await mailbox.ask('storeFlags', {
       selection: { folderId, uids: rangesOf(part) },
       mode,
@@ -83,6 +85,10 @@ async function storeFlags(session: Session, uids: Uint32Array, args: StoreArgume
   }
   return { modified, isTaken, aloneUntil: isTaken ? aloneUntil : undefined };
 }
+
+/** Changes of these are planned for many messages at once (decision 0046). */
+const areFlagsOfEmails = ({ mode, flags }: StoreArguments): boolean =>
+  mode !== 'replace' && flags.every((name) => flagBit(name) !== 0);
 
 /** FETCH responses: flags unless the client knows them, and modseqs once it has asked for such (RFC 7162 §3.1.3). */
 async function answer(

@@ -179,11 +179,12 @@ export class ClientView implements FolderView {
     }
     return () => {
       if (mirror.uids !== there) indexes = this.#indexesOf(uids);
+      const present = presentFlags();
       const told = new Uint32Array(uids.length);
       let count = 0;
       for (let i = 0; i < uids.length; i++) {
         const index = indexes[i]!;
-        if (index !== GONE && expected[i] === presentFlags(mirror, index)) told[count++] = uids[i]!;
+        if (index !== GONE && expected[i] === present(mirror, index)) told[count++] = uids[i]!;
       }
       this.flagsTold(told.subarray(0, count));
     };

@@ -15,15 +15,30 @@ function stateOf(bits: number, keywords: Iterable<string>): FlagState {
 
 const folded = (keywords: readonly string[]): string[] => keywords.map((name) => name.toLowerCase());
 
-/** The flags of a message as the mirror has them. */
-export function presentFlags(mirror: FolderMirror, index: number): FlagState {
-  const bits = mirror.bitsAt(index);
-  const keywords = mirror.keywordsAt(index);
-  return keywords.length === 0 ? bits : stateOf(bits, folded(keywords));
+type FlagsAt = (mirror: FolderMirror, index: number) => FlagState;
+
+/** Neighbours mostly have the same flags: what was made of those of the message before is made once. */
+function ofNeighbours(make: (bits: number, keywords: readonly string[]) => FlagState): FlagsAt {
+  let lastBits = -1;
+  let lastKeywords: readonly string[] = [];
+  let last: FlagState = 0;
+  return (mirror, index) => {
+    const bits = mirror.bitsAt(index);
+    const keywords = mirror.keywordsAt(index);
+    if (bits !== lastBits || keywords !== lastKeywords) {
+      last = make(bits, keywords);
+      lastBits = bits;
+      lastKeywords = keywords;
+    }
+    return last;
+  };
 }
 
-/** What the flags of a message, as the mirror has them, become by the change. */
-export function expectedFlags({ mode, flags }: FlagChange): (mirror: FolderMirror, index: number) => FlagState {
+/** The flags of messages as the mirror has them. */
+export const presentFlags = (): FlagsAt => ofNeighbours((bits, keywords) => stateOf(bits, folded(keywords)));
+
+/** What the flags of messages, as the mirror has them, become by the change. */
+export function expectedFlags({ mode, flags }: FlagChange): FlagsAt {
   const keywords = folded(flags.filter((name) => !isDeletedFlag(name) && flagBit(name) === 0));
   const bits = flags.reduce((all, name) => all | (isDeletedFlag(name) ? DELETED_BIT : flagBit(name)), 0);
   switch (mode) {
@@ -32,22 +47,14 @@ export function expectedFlags({ mode, flags }: FlagChange): (mirror: FolderMirro
       return () => replaced;
     }
     case 'add':
-      return (mirror, index) => {
-        const before = mirror.keywordsAt(index);
-        const after = mirror.bitsAt(index) | bits;
-        if (before.length + keywords.length === 0) return after;
-        return stateOf(after, new Set([...folded(before), ...keywords]));
-      };
+      return ofNeighbours((before, named) => stateOf(before | bits, new Set([...folded(named), ...keywords])));
     case 'remove':
-      return (mirror, index) => {
-        const before = mirror.keywordsAt(index);
-        const after = mirror.bitsAt(index) & ~bits;
-        if (before.length === 0) return after;
-        return stateOf(
-          after,
-          folded(before).filter((name) => !keywords.includes(name)),
-        );
-      };
+      return ofNeighbours((before, named) =>
+        stateOf(
+          before & ~bits,
+          folded(named).filter((name) => !keywords.includes(name)),
+        ),
+      );
   }
 }
 

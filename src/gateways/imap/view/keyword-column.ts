@@ -12,6 +12,9 @@ export class KeywordColumn {
   #numbers: Uint32Array | undefined;
   #sets: (readonly string[])[] = [NONE];
   #cleanAt = LEAST_TO_CLEAN;
+  /** What was set last, and its number. */
+  #lastNames: readonly string[] | undefined;
+  #lastNumber = 0;
   readonly #numberOf = new Map<string, number>([['', 0]]);
   /** All names of the sets; another object when there are more or fewer of them. */
   names: ReadonlySet<string> = new Set();
@@ -34,14 +37,20 @@ export class KeywordColumn {
   set(index: number, names: readonly string[], capacity: number): void {
     if (this.#numbers === undefined && names.length === 0) return;
     if (this.#numbers === undefined || this.#numbers.length < capacity) this.#resize(capacity);
-    this.#numbers![index] = this.#number(names);
+    // Neighbours mostly have the same set.
+    if (names !== this.#lastNames) {
+      this.#lastNumber = this.#number(names);
+      this.#lastNames = names;
+    }
+    this.#numbers![index] = this.#lastNumber;
   }
 
   /** Keeps the entries at these positions, ascending, and no others. */
   keep(positions: Uint32Array): void {
     const old = this.#numbers;
     if (old === undefined) return;
-    this.#numbers = Uint32Array.from(positions, (index) => old[index] ?? 0);
+    this.#numbers = new Uint32Array(positions.length);
+    for (let to = 0; to < positions.length; to++) this.#numbers[to] = old[positions[to]!] ?? 0;
   }
 
   #resize(capacity: number): void {
@@ -69,6 +78,7 @@ export class KeywordColumn {
     this.#cleanAt = Number.POSITIVE_INFINITY;
     this.#sets = [NONE];
     this.names = new Set();
+    this.#lastNames = undefined;
     this.#numberOf.clear();
     this.#numberOf.set('', 0);
     const renumbered = new Map([...new Set(numbers)].map((number) => [number, this.#number(sets[number]!)]));

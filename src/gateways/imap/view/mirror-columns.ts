@@ -227,9 +227,15 @@ export class MirrorColumns {
     const { uids } = this;
     const flags = this.#flags;
     const modseqs = this.#modseqs;
-    this.uids = Uint32Array.from(kept, (index) => uids[index]!);
-    this.#flags = Uint16Array.from(kept, (index) => flags[index]!);
-    this.#modseqs = Float64Array.from(kept, (index) => modseqs[index]!);
+    this.uids = new Uint32Array(kept.length);
+    this.#flags = new Uint16Array(kept.length);
+    this.#modseqs = new Float64Array(kept.length);
+    for (let to = 0; to < kept.length; to++) {
+      const from = kept[to]!;
+      this.uids[to] = uids[from]!;
+      this.#flags[to] = flags[from]!;
+      this.#modseqs[to] = modseqs[from]!;
+    }
     this.#keywords.keep(kept);
     this.count = kept.length;
   }

@@ -239,7 +239,12 @@ export class MirroredFolder implements FolderMirror {
     let hasChanged = false;
     for (;;) {
       const since = this.isLoaded ? this.modseq : null;
-      const changes = await readChanges(mailbox, { folderId: this.folderId, since, pageSize });
+      const changes = await readChanges(mailbox, {
+        accountId: this.accountId,
+        folderId: this.folderId,
+        since,
+        pageSize,
+      });
       if (changes === undefined || (this.isLoaded && changes.uidValidity !== this.uidValidity)) return this.#end();
       if (this.isLoaded && changes.modseq === this.modseq && !changes.isWhole) return hasChanged;
       if (!this.#take(changes)) return this.#end();

@@ -2,6 +2,7 @@
 
 import { unpackFlags, unpackModseqs, unpackUids } from '../../../actors/mailbox/packed-columns.js';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
+import { turns } from '../../tcp/turns.js';
 
 const NO_KEYWORDS: readonly string[] = [];
 
@@ -26,6 +27,7 @@ export interface OwnerChanges {
 }
 
 export interface ChangesQuestion {
+  readonly accountId: string;
   readonly folderId: string;
   /** null: everything. */
   readonly since: number | null;
@@ -46,7 +48,7 @@ export async function readChanges(mailbox: Mailbox, question: ChangesQuestion): 
 /** `mixed`: a later page is of another kind than the first, as when another owner knows less of what was expunged. */
 async function readPages(
   mailbox: Mailbox,
-  { folderId, since, pageSize: limit }: ChangesQuestion,
+  { accountId, folderId, since, pageSize: limit }: ChangesQuestion,
 ): Promise<OwnerChanges | 'mixed' | undefined> {
   const pages: ChangesPage[] = [];
   let first: { modseq: number; uidValidity: number; isWhole: boolean } | undefined;
@@ -67,6 +69,7 @@ async function readPages(
       return { modseq, uidValidity, isWhole, uidNext: reply.uidNext, pages };
     }
     fromUid = reply.nextUid;
+    await turns.next(accountId);
   }
 }
 
