@@ -140,6 +140,15 @@ test('several accounts at once stay apart', async (t) => {
   t.true(report.commands > 800);
 });
 
+test('clients that keep copies with QRESYNC, and connect again and again, see the same mailboxes', async (t) => {
+  const { node, user } = t.context;
+  const users = await Promise.all(['one', 'two'].map((name) => user(`resumed-${name}`)));
+  const options = { servers: [serverOf(node)], users, clients: 6, commands: 60, seed: 5, qresync: true, pauseMs: 2 };
+  const report = await stress(options);
+  t.deepEqual(report.users.map(({ name }) => name).sort(), users.map(({ name }) => name).sort());
+  for (const { commands, longest } of report.users) t.true(commands > 200 && longest !== '');
+});
+
 test('the stress fails when an EXPUNGE names the wrong message', async (t) => {
   const { node, user } = t.context;
   const account = await user('control');

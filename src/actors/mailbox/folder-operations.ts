@@ -21,6 +21,8 @@ const folder = object({
 export type Folder = Infer<typeof folder>;
 
 const done = object({});
+/** `isComplete` is false when the folder is still there, with fewer emails: the command is to be given again. */
+export const deleted = object({ isComplete: optional(boolean()) });
 
 export const folderOperations = {
   createFolder: command({
@@ -68,7 +70,7 @@ export const folderOperations = {
    */
   deleteFolder: command({
     payload: object({ folderId: string(), withInferiors: boolean(), keepsSubscription: optional(boolean()) }),
-    reply: done,
+    reply: deleted,
     refusals: ['noSuchFolder', 'systemFolder'],
     onRepeat: 'remembered',
   }),

@@ -21,6 +21,9 @@ import type { MailboxTransaction } from './transaction.js';
 /** Of labels that are made as folders. */
 export const LABEL_COLOR = '#808080';
 
+/** Emails that one command takes out of folders that are deleted: other accounts wait for that turn of the event loop. */
+const MOST_ARCHIVED = 2_500;
+
 const isSystemFolder = ({ role }: FolderRow): boolean => SYSTEM_ROLES.some((system) => system === role);
 
 export function createFolder(
@@ -106,7 +109,7 @@ export function deleteFolder(
   if (isSystemFolder(folder)) return { refusal: 'systemFolder' };
   const below = withInferiors ? tx.folders.rows().filter(({ name }) => isBelow(name, folder.name)) : [];
   const folders = [folder, ...below];
-  deleteFolders(tx, folders);
+  if (!deleteFolders(tx, folders)) return { reply: { isComplete: false } };
   if (keepsSubscription)
     keepSubscriptions(
       tx,
@@ -115,16 +118,21 @@ export function deleteFolder(
   return { reply: {} };
 }
 
-/** Filters no longer assign those that are labels. */
-export function deleteFolders(tx: MailboxTransaction, folders: readonly FolderRow[]): void {
-  tx.begin();
+/**
+ * Filters no longer assign those that are labels. False: many emails are in no other folder, some of them are in Archive now, and
+ * the command is to be given again.
+ */
+export function deleteFolders(tx: MailboxTransaction, folders: readonly FolderRow[]): boolean {
   const archive = tx.folders.rowOf('archive').id;
+  for (const { id } of folders) if (!tx.archiveFew(id, archive, MOST_ARCHIVED)) return false;
+  tx.begin();
   for (const { id } of folders) tx.deleteFolder(id, archive);
   const gone = new Set(folders.map(({ id }) => id));
   for (const filter of tx.filters.all()) {
     if (filter.assignLabelId === null || !gone.has(filter.assignLabelId)) continue;
     tx.filters.put({ ...filter, assignLabelId: null, updatedAt: tx.now });
   }
+  return true;
 }
 
 export function subscribeFolder(

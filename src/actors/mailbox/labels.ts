@@ -31,8 +31,7 @@ export function deleteLabel(
 ): Outcome<MailboxProtocol, 'deleteLabel'> {
   const label = tx.folders.label(labelId);
   if (label === undefined) return { refusal: 'noSuchLabel' };
-  deleteFolders(tx, [label]);
-  return { reply: {} };
+  return { reply: deleteFolders(tx, [label]) ? {} : { isComplete: false } };
 }
 
 export function assignLabel(

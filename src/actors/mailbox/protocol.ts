@@ -19,7 +19,7 @@ import { command, type EventOf, protocol, query, type Reply } from '../runtime/p
 import type { Refs } from '../runtime/ref.js';
 import { emailDetail, emailPage, listing } from './email-view.js';
 import { folderContentOperations } from './folder-content-operations.js';
-import { folderOperations } from './folder-operations.js';
+import { deleted, folderOperations } from './folder-operations.js';
 import { listOperations, period } from './list-operations.js';
 import { maildropOperations } from './maildrop-operations.js';
 import { metadataOperations } from './metadata-operations.js';
@@ -169,7 +169,7 @@ export const mailboxProtocol = protocol('mailbox', {
     /** Emails that had no other place are in Archive afterwards; filters no longer assign it. */
     deleteLabel: command({
       payload: object({ labelId: string() }),
-      reply: done,
+      reply: deleted,
       refusals: ['noSuchLabel'],
       onRepeat: 'remembered',
     }),

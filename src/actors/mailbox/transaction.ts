@@ -301,6 +301,24 @@ export class MailboxTransaction {
     this.#record({ type: 'FolderChanged', payload: { folder: { ...folder, ...changed } } });
   }
 
+  /**
+   * Takes emails that no other folder keeps out of a folder and into `archiveTo`, `most` of them where there are more; false then,
+   * and nothing happens otherwise.
+   */
+  archiveFew(id: string, archiveTo: string, most: number): boolean {
+    const slots = this.folders.keptOnlyIn(id, this.#mailbox.emails.size);
+    if (slots.length <= most) return true;
+    const moving = slots.slice(0, most);
+    this.begin();
+    this.displace(
+      moving.filter((slot) => this.folders.uid(archiveTo, slot) !== 0),
+      archiveTo,
+    );
+    this.place(moving, archiveTo);
+    this.unplace(moving, id);
+    return false;
+  }
+
   /** Deletes a folder with its placements; emails that no other folder keeps arrive in `archiveTo`. */
   deleteFolder(id: string, archiveTo: string): void {
     const { role } = this.folders.row(id)!;

@@ -118,7 +118,7 @@ test('a conditional store leaves alone what was changed later, also within one c
   await world.end();
 });
 
-test('a command takes 10,000 emails, no more, in one commit', async (t) => {
+test('a command takes 10,000 emails, no more, in one commit; fewer where it plans each of them', async (t) => {
   const { world, account, mailbox, append } = await start();
   const { reply: first } = await append('inbox', 'seed');
   t.truthy(first);
@@ -136,6 +136,8 @@ test('a command takes 10,000 emails, no more, in one commit', async (t) => {
   await world.sql`
     update folders set total = 10001, unread = 10001, uidnext = 10002 where account_id = ${account.id} and role = 'inbox'`;
   world.reload();
+  const total = async (folderId: string) =>
+    (await mailbox.ask('folderStatus', { folderIds: [folderId] })).reply!.folders[0]!;
   const move = (uids: [number, number][]) =>
     mailbox.ask('move', { selection: { folderId: 'inbox', uids }, toFolderId: 'junk' }, { deadlineMs: 60_000 });
   t.is((await move([[1, 1e9]])).refusal, 'tooManyEmails');
@@ -146,6 +148,24 @@ test('a command takes 10,000 emails, no more, in one commit', async (t) => {
   let junk = 0;
   for await (const { flags } of world.store.emails(account.id)) junk += flags.filter((each) => each === JUNK).length;
   t.deepEqual({ ...after, junk }, { modseq: before + 1, junk: 10_000 });
+  // Commands that plan each email take few of them at a time, and are given again.
+  const { id: folderId } = (await mailbox.ask('createFolder', { name: 'L', role: 'label' })).reply!;
+  const ofJunk = { folderId: 'junk', uids: [[1, 6_000]] as [number, number][] };
+  await mailbox.ask('move', { selection: ofJunk, toFolderId: folderId }, { deadlineMs: 60_000 });
+  const deletions: unknown[] = [];
+  for (let isComplete: boolean | undefined = false; isComplete === false; ) {
+    const asked = mailbox.ask('deleteFolder', { folderId, withInferiors: false }, { deadlineMs: 60_000 });
+    isComplete = (await asked).reply!.isComplete;
+    deletions.push((await total('archive')).total);
+  }
+  t.deepEqual(deletions, [2_500, 5_000, 6_000]);
+  const rest: [number, number][] = [[6_001, 10_000]];
+  const marked = { selection: { folderId: 'junk', uids: rest }, mode: 'add' as const, flags: ['\\Deleted'] };
+  await mailbox.ask('storeFlags', marked, { deadlineMs: 60_000 });
+  const expunge = async () => (await mailbox.ask('expunge', { folderId: 'junk' }, { deadlineMs: 60_000 })).reply;
+  t.deepEqual(await expunge(), { uids: [[6_001, 8_500]], isComplete: false });
+  t.deepEqual(await expunge(), { uids: [[8_501, 10_000]], isComplete: true });
+  t.is((await total('junk')).total, 0);
   await world.end();
 });
 

@@ -126,7 +126,10 @@ export function folderRoutes(base: string, tags: readonly string[], mailboxes: M
       problems: [400],
       handler: async ({ principal, params }) => {
         const payload = { folderId: params.id, withInferiors: true };
-        const { refusal } = await mailboxes.of(principal.accountId).ask('deleteFolder', payload);
+        const mailbox = mailboxes.of(principal.accountId);
+        let outcome = await mailbox.ask('deleteFolder', payload);
+        while (outcome.reply?.isComplete === false) outcome = await mailbox.ask('deleteFolder', payload);
+        const { refusal } = outcome;
         if (refusal === undefined) return { status: 204 };
         return refusal === 'noSuchFolder' ? refused(refusal) : FAULTS[refusal]();
       },

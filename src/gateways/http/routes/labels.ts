@@ -107,8 +107,10 @@ export function labelRoutes(base: string, tags: readonly string[], mailboxes: Ma
       params: { id: idParameter() },
       replies: { 204: EMPTY },
       handler: async ({ principal, params }) => {
-        const { refusal } = await mailboxes.of(principal.accountId).ask('deleteLabel', { labelId: params.id });
-        return refusal === undefined ? { status: 204 } : refused(refusal);
+        const mailbox = mailboxes.of(principal.accountId);
+        let outcome = await mailbox.ask('deleteLabel', { labelId: params.id });
+        while (outcome.reply?.isComplete === false) outcome = await mailbox.ask('deleteLabel', { labelId: params.id });
+        return outcome.refusal === undefined ? { status: 204 } : refused(outcome.refusal);
       },
     }),
     defineRoute({

@@ -53,8 +53,10 @@ async function remove(session: Session, name: string): Promise<Completion> {
   if (folder === undefined) return no('There is no such mailbox, but there are mailboxes below it', 'HASCHILDREN');
   const { context, accountId, selected, output } = session;
   const payload = { folderId: folder.id, withInferiors: false, keepsSubscription: true };
-  const { refusal } = await context.mailboxes.of(accountId).ask('deleteFolder', payload);
-  if (refusal !== undefined) return refusalCompletion(refusal);
+  const mailbox = context.mailboxes.of(accountId);
+  let outcome = await mailbox.ask('deleteFolder', payload);
+  while (outcome.reply?.isComplete === false) outcome = await mailbox.ask('deleteFolder', payload);
+  if (outcome.refusal !== undefined) return refusalCompletion(outcome.refusal);
   session.notifier?.caused({ type: 'deleted', folderId: folder.id });
   if (selected?.folderId === folder.id) {
     session.select(undefined);

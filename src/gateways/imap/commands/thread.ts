@@ -19,7 +19,7 @@ export const threadCommand = command<ThreadArguments>({
     const search = beginSearch(session, key);
     const { numberOf } = formOf(session, search, isUid, []);
     const { forest, positions } = await threadsOf(search, await search.matches(), algorithm);
-    const threads = threadList(forest, positions.map(numberOf));
+    const threads = await search.stepwise(threadList(forest, positions.map(numberOf)), positions.length);
     session.output.line(threads === '' ? '* THREAD' : `* THREAD ${threads}`);
     return ok('Thread completed');
   },

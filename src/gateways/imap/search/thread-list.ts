@@ -5,12 +5,16 @@ import { NONE, type ThreadForest } from '../../../mail/thread-forest.js';
 /** The end of a list, between nodes that are still to be written. */
 const CLOSE = -2;
 
-/** `numbers`: of the messages, as the client knows them. Empty for no thread. */
-export function threadList(
+/** Nodes written between two yields. */
+const STEPS = 4_000;
+
+/** `numbers`: of the messages, as the client knows them. Empty for no thread. Yields now and then, so that the caller can let others run. */
+export function* threadList(
   { messageCount, firstChild, nextSibling, firstRoot }: ThreadForest,
   numbers: ArrayLike<number>,
-): string {
+): Generator<void, string> {
   let text = '';
+  let steps = 0;
   const open: number[] = [];
   const openSiblings = (first: number): void => {
     const siblings: number[] = [];
@@ -27,6 +31,7 @@ export function threadList(
     text += '(';
     open.push(CLOSE);
     for (let isFirst = true; ; isFirst = false) {
+      if (++steps % STEPS === 0) yield;
       if (node < messageCount) text += isFirst ? numbers[node] : ` ${numbers[node]}`;
       const child = firstChild[node]!;
       if (child === NONE) break;
