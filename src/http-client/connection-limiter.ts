@@ -1,5 +1,5 @@
-// Which request gets a connection next. A request needs room at its host and in the share of its account at once: one that waits for the
-// one must not hold the other. Shares of accounts are dynamic (bounds/dynamic-shares), so slow peers of many accounts leave something
+// Which request gets a connection next. A request needs room at its host and in the share of its account at once: a request that waits
+// for one of them must not hold the other. Shares of accounts are dynamic (bounds/dynamic-shares), so slow peers of many accounts leave something
 // for the next account. Accounts that wait are served round robin, within one the order is that of arrival.
 import { DynamicShares } from '../bounds/dynamic-shares.js';
 import { type Release, SemaphoreFull } from '../bounds/fair-semaphore.js';
@@ -18,7 +18,7 @@ export class ConnectionLimiter {
   readonly #accounts: DynamicShares;
   readonly #hosts: FixedShares;
   readonly #waiters: FixedShares;
-  /** By account, in the order of their turns. */
+  /** The queue of each account; the map has them in the order of their turns. */
   readonly #queues = new Map<string, Set<Waiter>>();
 
   constructor(limits: Pick<HttpClientLimits, 'connections' | 'connectionsPerHost' | 'waiting' | 'waitingPerHost'>) {

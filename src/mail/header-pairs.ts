@@ -15,7 +15,7 @@ const pairOf = (line: HeaderLine): [name: string, value: string] => [
   eightBit(fieldValue(line)).trim(),
 ];
 
-/** Those of them that a sender may give, as one gave them: encoded words decoded. `withOwn`: of `X-*` and `List-*` too. */
+/** Keeps the fields that a sender may give and decodes their encoded words. `withOwn`: keeps `X-*` and `List-*` too. */
 export function givenPairs(pairs: readonly HeaderPair[], withOwn: boolean): [name: string, value: string][] {
   const words = new WordDecoder();
   const isShown = (name: string) => ALLOWED.test(name) && (withOwn || !/^(?:x|list)-/i.test(name));
@@ -26,7 +26,7 @@ const ALLOWED = /^(?:(?:list|x)-[a-z\d-]{1,60}|references|in-reply-to|auto-submi
 const REPEATABLE = /^x-/i;
 const MOST_PAIRS = 50;
 const LONGEST_VALUE = 2_000;
-/** So that a line of it fits 998 octets, whatever the name. */
+/** A line with such a word has less than 998 octets, whatever the name of the field. */
 const LONGEST_WORD = 900;
 const MESSAGE_ID = /^<[!-;=?-~]{1,900}>$/;
 const MOST_REFERENCES = 50;

@@ -6,7 +6,7 @@ import { type EncodedAs, encodingFor, type PartEdit, type PartRegion, partRegion
 /** Counts the octets above 127 of each region of a message, in pieces of any size. */
 export class EightBitRegions {
   readonly regions: readonly PartRegion[];
-  /** By region. */
+  /** One count for each region, in their order. */
   readonly #counts: number[];
   #region = 0;
   #offset = 0;

@@ -121,7 +121,7 @@ const inMemory = (whole: Uint8Array, needs: Needs): OutgoingMessage => ({
   chunks: () => once(whole),
 });
 
-/** Reads the message twice before it gives any. */
+/** Reads the message twice before it returns, and once each time that the chunks are read. */
 async function sevenBitChunks(message: OutgoingMessage): Promise<OutgoingMessage['chunks'] | SevenBitObstacle> {
   const indexer = new MimeIndexer();
   for await (const piece of message.chunks()) indexer.push(piece);

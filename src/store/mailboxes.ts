@@ -215,7 +215,7 @@ export interface MailboxStore {
   outboundRows(accountId: string, ids: readonly string[]): Promise<readonly OutboundRow[]>;
   /** Outbound emails by their copies in Sent; those that have none are missing. */
   outboundOfCopies(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Of each of these emails the first `most` mailboxes of its To field, without starts of groups; emails that are not there are missing. */
+  /** The first `most` mailboxes of the To field of each email, without starts of groups; emails that are not there are missing. */
   recipientsOf(
     accountId: string,
     emailIds: readonly string[],

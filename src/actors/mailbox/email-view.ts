@@ -32,7 +32,7 @@ export const emailListItem = object({
   attachmentCount: integer(),
   /** Of what it is the copy in Sent. */
   outboundId: optional(string()),
-  /** Of an email in Sent or Drafts: the first of those that its To field names. */
+  /** Emails in Sent or Drafts have it: the first mailboxes of their To field. */
   to: optional(array(namedAddress)),
 });
 export type EmailListItem = Infer<typeof emailListItem>;

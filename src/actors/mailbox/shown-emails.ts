@@ -6,7 +6,7 @@ import { type EmailDetail, type EmailListItem, shared } from './email-view.js';
 import { inLabelOrder } from './labels.js';
 import type { MailboxState } from './state.js';
 
-/** Of the To field of an email in Sent or Drafts. */
+/** A list item shows this many mailboxes of a To field. */
 const MOST_SHOWN_RECIPIENTS = 20;
 
 /** The list items of these slots, in their order. Items that nothing has changed since are those of an earlier list. */

@@ -105,10 +105,10 @@ const withDefault = <T, S>(struct: Struct<T, S>, fallback: T): Struct<T, S> =>
     coercer: (value, context) => struct.coercer(value === undefined ? fallback : value, context),
   });
 
-/** An address as its account, or a client that gives it, has it. `idn-email` would be exact; generators know `email`. */
+/** Marks text as an address. `idn-email` would be exact, but generators know `email`. */
 export const EMAIL: JsonSchema = { format: 'email' };
 
-/** Of an object: that one of these members has to be there. */
+/** Says of an object that at least one of these members has to be there. */
 export const atLeastOne = (...members: readonly string[]): JsonSchema => ({
   anyOf: members.map((member) => ({ required: [member] })),
 });
@@ -178,7 +178,7 @@ export const closedRecord = <F extends Record<string, AnyStruct>>(fields: F) => 
   });
 };
 
-/** Of a member or parameter. */
+/** The error of a member or parameter. */
 export const NOT_KNOWN = 'is not known here';
 const UNKNOWN = leaf<unknown>('unknown', () => NOT_KNOWN);
 const LONGEST_UNKNOWN_NAME = 100;

@@ -13,7 +13,7 @@ import type { Route, TextBody } from './route.js';
 const MOST_ERRORS = 50;
 /** Characters of an unknown name that the reply repeats. */
 const LONGEST_NAME = 100;
-/** Of event streams, which browsers open without header fields of their own. */
+/** Event streams take it: browsers open them without header fields of their own. */
 const CREDENTIAL_PARAMETER = 'access_token';
 
 type Values = Readonly<Record<string, unknown>>;

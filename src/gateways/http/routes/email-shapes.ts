@@ -54,7 +54,7 @@ const ownHead = {
 
 export const namedMailbox = named('Mailbox', record({ address: text(), displayName: text() }));
 
-/** Of a header: names and values, unfolded, encoded words as they came. */
+/** Names and values of the fields of a header. */
 export const headerPairList = (notes: JsonSchema) =>
   leaf<[name: string, value: string][]>(
     'headerPairs',

@@ -12,7 +12,7 @@ const FORMS: JsonSchema = {
   ],
 };
 
-/** Of a query or a body: whether there is such a folder is for the mailbox to say. */
+/** A parameter of a query or a member of a body. The mailbox says whether there is such a folder. */
 export const folderName = () =>
   fromText(
     leaf<string>('folderName', (value) => typeof value === 'string' || 'must be a string', {
@@ -22,7 +22,7 @@ export const folderName = () =>
     (value) => value.toLowerCase(),
   );
 
-/** Of a path: anything else names nothing. */
+/** A parameter of a path. Anything that cannot name a folder is a 404. */
 export const folderPathParameter = () =>
   fromText(
     leaf<string>('folderName', (value) => typeof value === 'string' && (isUuid(value) || isSystemFolder(value)), FORMS),

@@ -32,7 +32,7 @@ import { attachment, headerPairList, isoTime, namedMailbox } from './email-shape
 /** RFC 5321 §4.5.3.1.8 has every server take so many. */
 export const MOST_RECIPIENTS = 100;
 const MOST_ATTACHMENTS = 100;
-/** Of a draft in a list. */
+/** A list shows this many recipients of a draft. */
 const MOST_SHOWN_RECIPIENTS = 20;
 const LONGEST_FILE_NAME = 200;
 
