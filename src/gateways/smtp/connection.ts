@@ -1,6 +1,6 @@
 // One SMTP connection: smtp-server's command loop, with the limits and replies that the library lacks: an enhanced code
-// on every reply, counts of errors and junk commands, a deadline for each command, a minimum rate for DATA, and an end at
-// BDAT before its octets are read as commands. mx and submission decide about transactions; the server counts
+// on every reply, counts of errors and junk commands, a deadline for each command, a minimum rate for messages, and CHUNKING
+// (RFC 3030). mx and submission decide about transactions; the server counts
 // connections.
 
 import type { SMTPServer } from 'smtp-server';
@@ -8,6 +8,7 @@ import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp
 import type { ConnectionSlot } from '../tcp/connection-limits.js';
 import { RateCredit } from '../tcp/rate-credit.js';
 import { type Auth, authenticate, type SessionAuthenticator } from './auth-exchange.js';
+import { ChunkedMessages } from './chunked-messages.js';
 import { DataParser, TooLong, WrongProtocol } from './data-parser.js';
 import type { SmtpLimits } from './limits.js';
 import { parsePath } from './path.js';
@@ -48,8 +49,9 @@ export class SmtpConnection extends SMTPConnection {
   #failedLogins = 0;
   /** A login is judged, or the reply to a failed one is held back. */
   #isJudging = false;
-  /** Between DATA and the reply to the message. */
+  /** Between DATA and the reply to the message, and while a chunk comes or the last one is answered. */
   #inData = false;
+  readonly #chunks = new ChunkedMessages(this);
   #released = false;
   #lingering: NodeJS.Timeout | undefined;
   /** EHLO is being answered. */
@@ -89,6 +91,7 @@ export class SmtpConnection extends SMTPConnection {
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     this.#lastSeen = performance.now();
     this.#cork();
+    if (this.#offering && Array.isArray(data)) data.push('CHUNKING');
     if (typeof data === 'string' && ENHANCED.test(data)) super.send(code, data, false);
     // Without a context it is the idle timeout, whose 4.4.2 is right.
     else if (code === 421 && typeof data === 'string' && context) super.send(421, `4.7.0 ${data}`, false);
@@ -103,10 +106,12 @@ export class SmtpConnection extends SMTPConnection {
 
   /** Whether the peer owes us nothing: it is our turn, or the connection is over. */
   get #ours(): boolean {
-    return this._closing || this._handlerPending || (this._dataStream !== false && this._dataStream !== null);
+    if (this._closing || this._handlerPending) return true;
+    return this._dataStream !== false && this._dataStream !== null && !this.#chunks.isBetween;
   }
 
-  get #owesLogin(): boolean {
+  /** Mail is taken from accounts alone, and the peer has not logged in. */
+  get owesLogin(): boolean {
     return this._server.auth !== undefined && !this.session.user;
   }
 
@@ -116,14 +121,14 @@ export class SmtpConnection extends SMTPConnection {
     if (this._upgrading) {
       // Nothing can be said in the middle of a handshake.
       if (now - this.#lastSeen > Math.min(idleMs, this._server.limits.handshakeMs)) this.destroy();
-    } else if (this.#inData && parser !== false && parser._dataMode) {
+    } else if (parser !== false && ((this.#inData && parser._dataMode) || this.#chunks.isBetween)) {
       // While it is our spool that is slow, the peer cannot be faster.
       const isWaiting = this._dataStream ? this._dataStream.writableNeedDrain : false;
       const left = this.#credit?.left(parser.dataBytes, idleMs, now, isWaiting) ?? 0;
       if (left < 0) this.send(421, '4.4.2 Too slow, closing connection');
     } else if (!this.#ours && now - this.#lastSeen > idleMs) {
       this.send(421, '4.4.2 Timeout, closing connection');
-    } else if (!this.#ours && this.#owesLogin && now - this.#began > loginMs) {
+    } else if (!this.#ours && this.owesLogin && now - this.#began > loginMs) {
       this.send(421, '4.4.2 No login in time, closing connection');
     }
   }
@@ -191,10 +196,23 @@ export class SmtpConnection extends SMTPConnection {
       return;
     }
     super.handler_DATA(command, callback);
-    if (!this._dataStream) return;
+    if (this._dataStream) this.#dataBegins();
+  }
+
+  #dataBegins(): void {
     this.#inData = true;
     const { minRate, minRateGraceMs } = this._server.limits;
     this.#credit = new RateCredit(minRate, minRateGraceMs, performance.now());
+  }
+
+  /** Octets of the message come: of a chunk. `isFirst`: of the first one. */
+  chunkBegins(isFirst: boolean): void {
+    if (isFirst) this.#dataBegins();
+    this.#inData = true;
+  }
+
+  chunkEnded(): void {
+    this.#inData = false;
   }
 
   override handler_EHLO(command: Buffer, callback: () => void): void {
@@ -256,9 +274,13 @@ export class SmtpConnection extends SMTPConnection {
       this.#overlong();
       return;
     }
-    // Its octets follow at once and would be read as commands (RFC 3030 §2).
     if (verb === 'BDAT') {
-      this.send(421, '4.7.0 BDAT is not offered here, closing connection');
+      this.#chunks.take(command.toString('latin1'), callback ?? (() => undefined));
+      return;
+    }
+    if (!this.#chunks.allows(verb)) {
+      this.send(503, '5.5.1 The next chunk of the message is expected');
+      setImmediate(callback ?? (() => undefined));
       return;
     }
     // Too late, or from somebody it is not believed of: whose connection it is was settled before the banner.

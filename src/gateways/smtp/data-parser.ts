@@ -1,17 +1,19 @@
-// smtp-server's parser of the peer's octets, with three changes: our decoder reads DATA (see data-decoder); a message
-// that is too large is read only up to a cap; and a connection whose first octets belong to another protocol is not read.
-// The library parses the commands.
+// smtp-server's parser of the peer's octets, with four changes: our decoder reads DATA (see data-decoder); the octets of BDAT
+// are read by their number (RFC 3030); a message that is too large is read only up to a cap; and a connection whose first octets
+// belong to another protocol is not read. The library parses the commands.
 import type { SMTPServerDataStream } from 'smtp-server';
 import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import { DataDecoder } from './data-decoder.js';
+import { LineEnds } from './line-ends.js';
 
 /** The content of one message, dots taken out; `decoder.malformed` is final once the stream has ended. */
 export interface MessageStream extends SMTPServerDataStream {
-  decoder: DataDecoder;
+  decoder: { malformed: boolean };
 }
 
 /** Octets still read of a message that is too large, for the reply after its end, before the connection is ended. */
-const EXCESS = 1_048_576;
+export const EXCESS = 1_048_576;
+const NOTHING = Buffer.alloc(0);
 /** An HTTP request, whichever version (`PRI` begins HTTP/2). */
 const HTTP = /^(?:CONNECT|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PRI|PUT|TRACE) /i;
 /** TLS begins with an octet of 22, others with something else that begins no command (Postfix: smtpd_forbidden_commands). */
@@ -33,8 +35,17 @@ export class WrongProtocol extends Error {}
 
 type Written = (error?: Error | null) => void;
 
+interface Chunk {
+  left: number;
+  readonly isLast: boolean;
+  readonly taken: () => void;
+}
+
 export class DataParser extends SMTPStream {
   #decoder = new DataDecoder();
+  #lineEnds = new LineEnds();
+  /** What is missing of the chunk that is read; `taken` is called when it is there. */
+  #chunk: Chunk | undefined;
   /** The first octets are not yet known to be SMTP. */
   #isOpening = true;
 
@@ -54,7 +65,67 @@ export class DataParser extends SMTPStream {
     return Object.assign(super.startDataMode(maxBytes), { decoder: this.#decoder });
   }
 
+  /** A message begins whose octets come by `takeChunk`. */
+  startChunks(maxBytes?: number | string | null): MessageStream {
+    this.#lineEnds = new LineEnds();
+    const stream = Object.assign(super.startDataMode(maxBytes), { decoder: this.#lineEnds });
+    this._dataMode = false;
+    return stream;
+  }
+
+  /** The message is given up between two chunks. */
+  abandonChunks(): void {
+    const stream = this._dataStream;
+    this._dataStream = null;
+    stream?.destroy();
+  }
+
+  /**
+   * The next octets are a chunk of the message, or are passed over when no message has begun. `callback` continues with what
+   * follows the command; after the last chunk only `continue` does.
+   */
+  takeChunk(octets: number, isLast: boolean, taken: () => void, callback: () => void): void {
+    this.#chunk = { left: octets, isLast, taken };
+    this._dataMode = true;
+    if (octets === 0) this.#endChunk(NOTHING, callback);
+    else callback();
+  }
+
+  #feedChunk(octets: Buffer, chunk: Chunk, done: Written): void {
+    const content = octets.subarray(0, chunk.left);
+    const rest = octets.subarray(content.length);
+    chunk.left -= content.length;
+    const stream = this._dataStream;
+    const next = (): void => (chunk.left > 0 ? done() : this.#endChunk(rest, done));
+    if (stream === null) {
+      next();
+      return;
+    }
+    this.#lineEnds.check(content);
+    this._countDataBytes(content.length);
+    if (this.dataBytes > this._maxBytes + EXCESS) done(new TooLong('message'));
+    else if (!stream.writable || stream.write(content) || stream.destroyed) next();
+    else whenDrained(stream, next);
+  }
+
+  #endChunk(rest: Buffer, done: Written): void {
+    const { isLast, taken } = this.#chunk!;
+    this.#chunk = undefined;
+    if (isLast && this._dataStream !== null) {
+      this._endDataMode(this.#lineEnds.end(), rest, done);
+      taken();
+      return;
+    }
+    this._dataMode = false;
+    taken();
+    this._write(rest, 'binary', done);
+  }
+
   override _feedDataStream(chunk: Buffer, done: Written): void {
+    if (this.#chunk !== undefined) {
+      this.#feedChunk(chunk, this.#chunk, done);
+      return;
+    }
     const stream = this._dataStream;
     if (stream === null) {
       done();
@@ -75,17 +146,21 @@ export class DataParser extends SMTPStream {
       done();
       return;
     }
-    const resume = (): void => {
-      stream.removeListener('drain', resume);
-      stream.removeListener('close', resume);
-      done();
-    };
-    stream.once('drain', resume);
-    stream.once('close', resume);
+    whenDrained(stream, done);
   }
 
   override _commandTooLong(): Error {
     super._commandTooLong();
     return new TooLong('command');
   }
+}
+
+function whenDrained(stream: SMTPServerDataStream, then: () => void): void {
+  const resume = (): void => {
+    stream.removeListener('drain', resume);
+    stream.removeListener('close', resume);
+    then();
+  };
+  stream.once('drain', resume);
+  stream.once('close', resume);
 }

@@ -177,16 +177,6 @@ test('command lines that are too long, whole and without an end', async (t) => {
   t.deepEqual(await rest(endless), ['500 5.5.2']);
 });
 
-test('BDAT ends the connection before its octets are read as commands', async (t) => {
-  const { address, stored } = await limited(t, {});
-  const client = await SmtpClient.greeted(address);
-  await client.command('MAIL FROM:<>');
-  await client.command('RCPT TO:<alice@example.test>');
-  client.write('BDAT 60 LAST\r\nRSET\r\nMAIL FROM:<evil@peer.test>\r\n');
-  t.deepEqual(await rest(client), ['421 4.7.0']);
-  t.is(stored.length, 0);
-});
-
 test('who speaks before the banner', async (t) => {
   const { address } = await limited(t, { greetDelayMs: 5000 });
   const early = await SmtpClient.connect(address);

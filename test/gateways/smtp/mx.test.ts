@@ -17,6 +17,7 @@ test('offers the extensions of docs/interface/mail.md', async (t) => {
   const { lines } = await client.command('EHLO client.test');
   t.deepEqual([...lines].sort(), [
     '8BITMIME',
+    'CHUNKING',
     'ENHANCEDSTATUSCODES',
     'PIPELINING',
     'SIZE 1000000',

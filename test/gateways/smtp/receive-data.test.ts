@@ -28,7 +28,8 @@ class Sink implements DataSink {
 }
 
 function open() {
-  const stream = Object.assign(new PassThrough(), { decoder: new DataDecoder() }) as PassThrough & MessageStream;
+  const stream = Object.assign(new PassThrough(), { decoder: new DataDecoder() }) as unknown as PassThrough &
+    MessageStream;
   return { stream, sink: new Sink() };
 }
 

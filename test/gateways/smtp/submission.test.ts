@@ -26,6 +26,7 @@ test('offers what a mail program needs, AUTH among it', async (t) => {
   t.deepEqual([...lines].sort(), [
     '8BITMIME',
     'AUTH PLAIN LOGIN',
+    'CHUNKING',
     'DSN',
     'ENHANCEDSTATUSCODES',
     'PIPELINING',
