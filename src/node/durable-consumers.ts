@@ -13,8 +13,6 @@ import { clock } from '../store/clock.js';
 import type { Engine } from './engine.js';
 import type { Lifecycle } from './lifecycle.js';
 
-/** To all push services together. */
-const PUSH_CONNECTIONS = 128;
 /** What is not over then comes again. */
 const STOP_MS = 1_500;
 const RESERVE_MS = 100;
@@ -27,8 +25,7 @@ export async function startDurableConsumers(
   dns: Dns,
 ): Promise<void> {
   const { consumers, accountStores, accountApi, settings } = engine;
-  const limits = { connections: PUSH_CONNECTIONS };
-  const pushClient = createHttpClient({ dns, allowPrivate: config.pushAllowPrivate, limits });
+  const pushClient = createHttpClient({ dns, allowPrivate: config.pushAllowPrivate });
   const webhookClient = createHttpClient({ dns, allowPrivate: config.webhookAllowPrivate });
   const keys = await vapidKeys(config.vapid, settings);
   const push = pushConsumers({
