@@ -42,6 +42,27 @@ test('production has no package that reports installations, and install scripts 
   t.deepEqual(Object.fromEntries(all.map(([path, { dev }]) => [nameOf(path), dev !== true])), manifest.allowScripts);
 });
 
+test('production has packages of mail, decoding and logs once', (t) => {
+  const versions = new Map<string, string[]>();
+  for (const [path, { version }] of production)
+    versions.set(nameOf(path), [...(versions.get(nameOf(path)) ?? []), version]);
+  const once = [
+    '@zone-eu/mailsplit',
+    'encoding-japanese',
+    'entities',
+    'html-to-text',
+    'iconv-lite',
+    'jose',
+    'libbase64',
+  ];
+  for (const name of [...once, 'libmime', 'libqp', 'nodemailer', 'pino'])
+    t.is(versions.get(name)?.length, 1, `${name}: ${versions.get(name)?.join(', ')}`);
+  // Others that are there twice are named in docs/dependencies.md with the reason.
+  const page = readFileSync('docs/dependencies.md', 'utf8');
+  const several = [...versions].filter(([name, all]) => all.length > 1 && !name.startsWith('@uwsjs/'));
+  for (const [name] of several) t.true(page.includes(`\`${name}\``), name);
+});
+
 test('packages whose internals are used, and programs, have one exact version', (t) => {
   const exact = ['mailauth', 'nodemailer', 'postgres', 'smtp-server', 'uWebSockets.js', 'uWebSockets.js-20.51'];
   const named: [string, string][] = [
