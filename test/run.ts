@@ -2,7 +2,7 @@
 // how far it is. Options and files are given on to AVA. However it ends, nothing that it started stays.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
 import { RUN_SERVER, startTestServer } from './support/embedded-database.js';
@@ -12,6 +12,7 @@ import { temporaryDirectory } from './support/temporary-directory.js';
 
 const AVA = 'node_modules/ava/entrypoints/cli.mjs';
 const TESTS = 'dist/test';
+const COMPILED = resolve('node_modules/.cache/mansio/compiled');
 const EVERY_MS = 10_000;
 /** What AVA says of one test that has ended. */
 const TEST_LINE = /^ +[✔✘-] /u;
@@ -29,12 +30,8 @@ const server = await startTestServer();
 const ended = join(temporaryDirectory('mansio-test-run-'), 'ended');
 writeFileSync(ended, '');
 const ava = startAva();
-// The terminal's Ctrl-C reaches AVA too; it ends its workers, and what they have started ends with them.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    if (signal !== 'SIGINT' || !process.stdout.isTTY) ava.kill(signal);
-  });
-}
+// Told so, AVA ends its workers, and what they have started ends with them. That the terminal's Ctrl-C reaches it too does no harm.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ava.kill('SIGINT'));
 const timer = setInterval(tell, EVERY_MS);
 const status = await new Promise<number>((resolve) => ava.once('close', (code) => resolve(code ?? 1)));
 clearInterval(timer);
@@ -49,6 +46,8 @@ function startAva(): ChildProcess {
     env: {
       ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),
       ...process.env,
+      // From Node.js 22 on; earlier versions pass it over.
+      NODE_COMPILE_CACHE: COMPILED,
       [RUN_SERVER]: String(server.port),
       [ENDED_FILES]: ended,
     },

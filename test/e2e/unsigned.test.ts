@@ -3,6 +3,7 @@ import test from 'ava';
 import { eventually } from '../cluster/support/eventually.js';
 import { mansio } from '../support/command.js';
 import { startTestNode } from '../support/node.js';
+import { preparedDirectory } from '../support/prepared-cluster.js';
 
 interface Health {
   readonly status: string;
@@ -25,7 +26,7 @@ test('a node warns at the start and in health of domains without keys, until dom
   await eventually('health to be good', async () => (await health()).join() === '200,Healthy,Healthy');
   t.is((await node.stop()).code, 0);
 
-  const demo = await startTestNode();
+  const demo = await startTestNode({ MANSIO_DATA_DIR: await preparedDirectory('mansio-demo-') });
   const { status, checks } = (await (await fetch(`http://${demo.ready.listeners['http']}/healthz`)).json()) as Health;
   t.is(status, 'Healthy');
   t.false(checks.some(({ name }) => name === 'signing'));

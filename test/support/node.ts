@@ -3,6 +3,7 @@
 import { registerCompletionHandler } from 'ava';
 import { type NodeProcess, startNodeProcess, UNLIMITED } from '../../dev/node-process.js';
 import { nodeDatabase } from './embedded-database.js';
+import { giveCertificate } from './prepared-cluster.js';
 import { temporaryDirectory } from './temporary-directory.js';
 
 export { bareEnvironment, NodeNotReady, PROGRAM } from '../../dev/node-process.js';
@@ -22,6 +23,7 @@ registerCompletionHandler(() => {
 /** A data directory whose nodes, one after the other, have one database of the run's server. */
 export async function nodeDirectory(prefix = 'mansio-test-node-'): Promise<string> {
   const dataDir = temporaryDirectory(prefix);
+  await giveCertificate(dataDir);
   databases.set(dataDir, await nodeDatabase());
   return dataDir;
 }

@@ -1,9 +1,11 @@
-// A data directory whose embedded PostgreSQL has the schema already. The cluster is made once, kept beside the installed packages,
-// and copied for each test that does not look at the first start; another schema or another PostgreSQL has another name.
+// Data directories that are ready: with an embedded PostgreSQL that has the schema, and with a self-signed certificate. Both are made
+// once, kept beside the installed packages, and copied for each test that does not look at the first start; another schema or another
+// PostgreSQL has another name.
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import {
   appendFileSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -13,10 +15,12 @@ import {
   statSync,
   utimesSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
+import { selfSigned } from '../../src/node/tls-certificate.js';
 import { findBinaries } from '../../src/store/embedded/binaries.js';
 import { startEmbedded } from '../../src/store/embedded.js';
 import { connect } from '../../src/store/postgres/client.js';
@@ -29,13 +33,37 @@ const STORE = fileURLToPath(new URL('../../src/store/', import.meta.url));
 const OLD_MS = 24 * 3_600_000;
 
 let prepared: Promise<string> | undefined;
+let certificate: Promise<string> | undefined;
 
 /** Removed with the process. */
 export async function preparedDirectory(prefix: string): Promise<string> {
   prepared ??= prepare();
   const directory = temporaryDirectory(prefix);
   await copy(await prepared, join(directory, 'postgres'));
+  await giveCertificate(directory);
   return directory;
+}
+
+/** Puts a certificate where the start of a node, which would take a tenth longer for making it, looks for one. */
+export async function giveCertificate(dataDir: string): Promise<void> {
+  certificate ??= makeCertificate();
+  const from = await certificate;
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  for (const name of ['tls-cert.pem', 'tls-key.pem']) copyFileSync(join(from, name), join(dataDir, name));
+}
+
+async function makeCertificate(): Promise<string> {
+  const log = pino({ level: 'silent' });
+  const kept = join(CACHE, `certificate-${process.getuid?.()}`);
+  try {
+    mkdirSync(kept, { recursive: true, mode: 0o700 });
+    await selfSigned(kept, hostname(), log);
+    return kept;
+  } catch {
+    const own = temporaryDirectory('mansio-certificate-');
+    await selfSigned(own, hostname(), log);
+    return own;
+  }
 }
 
 async function prepare(): Promise<string> {

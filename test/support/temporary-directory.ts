@@ -4,12 +4,14 @@ import { accessSync, chmodSync, constants, mkdtempSync, statfsSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-// A PostgreSQL that still runs in one of them is ended first; its pid is believed only while its command line agrees.
+// A PostgreSQL that still runs in one of them is ended first; its pid is believed only while its command line agrees. One that is a
+// disk of a test is unmounted.
 const SWEEP = `
   while read -r line; do set -- "$@" "$line"; done
   for dir; do
     pid=$(find "$dir" -maxdepth 3 -name postmaster.pid -exec head -n 1 {} \\; 2>/dev/null | head -n 1)
     [ -n "$pid" ] && ps -o args= -p "$pid" | grep -qF "$dir" && kill -QUIT "$pid"
+    umount -l "$dir" 2>/dev/null
   done
   for attempt in 1 2 3 4 5; do rm -rf "$@" && break; sleep 1; done`;
 

@@ -1,5 +1,6 @@
 // A cluster for tests: real nodes, NATS servers and PostgreSQL on free ports, accounts with keys, load on all of it, and the
 // check afterwards that nothing was lost, doubled or refused. Stopped and removed however the test ends.
+import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { freeClusterPorts, type LocalCluster, startLocalCluster } from '../../../dev/local-cluster.js';
 import type { ClusterNode } from '../../../dev/local-node.js';
@@ -8,7 +9,7 @@ import { connect, type Sql } from '../../../src/store/postgres/client.js';
 import { postgresLeases } from '../../../src/store/postgres/leases.js';
 import { shardOf } from '../../../src/store/shard.js';
 import { createAccount, type TestAccount } from '../../support/mailbox-client.js';
-import { preparedDirectory } from '../../support/prepared-cluster.js';
+import { giveCertificate, preparedDirectory } from '../../support/prepared-cluster.js';
 import { eventually } from './eventually.js';
 import { Followers } from './followers.js';
 import { Load, type LoadOptions, type Target } from './load.js';
@@ -63,8 +64,10 @@ const USUAL = /"msg":"(message accepted|new email sent to hub connections)"/;
 export async function startCluster(t: ExecutionContext, options: TestClusterOptions = {}): Promise<TestCluster> {
   const { leaseTtlMs, roles } = options;
   const ports = await freeClusterPorts(options.nodes ?? 3, options.natsServers ?? 1);
+  const dataDir = await preparedDirectory('mansio-cluster-');
+  for (const i of ports.nodes.keys()) await giveCertificate(join(dataDir, `node-${i + 1}`));
   const cluster = await startLocalCluster({
-    dataDir: await preparedDirectory('mansio-cluster-'),
+    dataDir,
     ports,
     balanced: options.balanced ?? false,
     viaProxies: options.viaProxies ?? false,
