@@ -72,6 +72,9 @@ export interface DeferredFilters {
   readonly filterIds: readonly string[];
 }
 
+/** How an email came: appended by a client over IMAP, or as the copy in Sent that submission made. */
+export type EmailOrigin = 'appended' | 'submitted';
+
 export interface EmailRow extends MessageSummary {
   readonly id: string;
   /** SHA-256 of the raw message. */
@@ -84,6 +87,8 @@ export interface EmailRow extends MessageSummary {
   readonly flags: number;
   readonly keywords: readonly string[];
   readonly modseq: number;
+  /** Absent or null for mail that came in any other way. */
+  readonly origin?: EmailOrigin | null;
 }
 
 /** What an export needs of an email's row. */

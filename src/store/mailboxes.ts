@@ -186,6 +186,14 @@ export interface ThreadRows {
   readonly total: number;
 }
 
+/** An email that is the copy of a submitted message. */
+export interface SubmittedCopy {
+  readonly messageId: string;
+  readonly emailId: string;
+  /** Of what it is the copy; null when that is no longer known. */
+  readonly outboundId: string | null;
+}
+
 export interface MailboxStore {
   /** Sets the account's epoch to `epoch`; fenced when a later one has it. */
   claim(
@@ -238,8 +246,10 @@ export interface MailboxStore {
    * The first emails of the account that are queued and not held, by when they are due. `shards`: of those that were due longer.
    */
   outboundWaiting(accountId: string, shards: readonly number[]): Promise<readonly WaitingOutbound[]>;
-  /** Emails with this Message-Id in whatever folder, received at `since` (ms since the epoch) or later, newest first. */
-  emailsByMessageId(accountId: string, messageId: string, since: number): Promise<readonly string[]>;
+  /** Copies that submission made of messages with these Message-Ids, in whatever folder, newest first; at most 100 a Message-Id. */
+  submittedCopies(accountId: string, messageIds: readonly string[]): Promise<readonly SubmittedCopy[]>;
+  /** Message-Ids by email, of those of the emails that a client appended and that have one. */
+  appendedMessageIds(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Drops replies older than `maxAgeMs`, of every account; returns how many. */
   forget(maxAgeMs: number): Promise<number>;
   /** Distinct sender addresses of the folder's emails without `\Deleted` there, ascending. */

@@ -1,17 +1,15 @@
 // Append: messages that a client brings become emails in a folder of its choice, and may replace one that is there. No filter
-// looks at them. A mail program that has sent a message puts a copy into Sent itself; there the copy that the server has
-// placed is the reply (docs/interface/mail.md, "IMAP").
-import { isUuid } from '../../mail/ids.js';
+// looks at them. A mail program that has sent a message puts a copy into Sent itself, which takes the place of the one that
+// submission made (outbound/submitted-copies.ts).
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
 import { newEmail } from './new-email.js';
+import { ReplacedCopies } from './outbound/submitted-copies.js';
 import { endPlacements, modseqsOf } from './placing.js';
 import type { MailboxProtocol, OfferedAppend } from './protocol.js';
 import { folderAt, folderNamed } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
-
-const DAY_MS = 86_400_000;
 
 type Append = Payload<MailboxProtocol, 'append'>;
 type Message = Append['messages'][number];
@@ -36,20 +34,19 @@ export function append(
   );
   if ('refusal' in all) return all;
   const { id: toFolderId, uidValidity, highestModseq: before } = folder;
-  const [first] = messages;
-  const copy = messages.length === 1 && replaced === undefined ? copyOf(tx, folder, first!) : undefined;
+  const copies = new ReplacedCopies(tx);
+  if (folder.role === 'sent') messages.forEach(({ summary }, i) => void copies.choose(i, summary.messageId));
   tx.begin();
-  if (copy !== undefined) {
-    tx.discard(first!.blob);
-    return { reply: { uidValidity, emails: [{ emailId: tx.id(copy), uid: tx.folders.uid(toFolderId, copy) }] } };
-  }
   const emails = messages.map((message) => add(tx, folder, message, all));
-  if (replaced !== undefined) endPlacements(tx, [replaced.slot], replaced.folderId);
+  copies.replace(emails.map(({ emailId }) => tx.find(emailId)));
+  if (replaced !== undefined && tx.folders.uid(replaced.folderId, replaced.slot) !== 0) {
+    endPlacements(tx, [replaced.slot], replaced.folderId);
+  }
   tx.announceUnread();
   return { reply: { uidValidity, emails, folderModseqs: modseqsOf(tx, toFolderId, before) } };
 }
 
-/** Appends messages that their commit stores. Whether Sent has a copy of a single one is looked up in the store first. */
+/** Appends messages that their commit stores. */
 export function appendOffered(
   tx: MailboxTransaction,
   { offerId, folderId: named, path, flags, otherFlags = [], replaces }: Payload<MailboxProtocol, 'appendOffered'>,
@@ -59,7 +56,6 @@ export function appendOffered(
   const { message, others } = offered.offer;
   const folderId = path === undefined ? named : folderAt(tx.folders.rows(), path)?.id;
   if (folderId === undefined) return { refusal: 'noSuchFolder' };
-  if (others.length === 0 && folderNamed(tx, folderId)?.role === 'sent') return { reply: { isTaken: false } };
   const messages = [message, ...others].map(({ content, summary, receivedAt }, i) => {
     return { blob: content.hash, summary, receivedAt, flags: i === 0 ? flags : otherFlags[i - 1]! };
   });
@@ -78,7 +74,7 @@ function add(
 ) {
   const emailId = tx.newId();
   const { bits: flags, keywords, isDeleted } = flagsAmong(all, names);
-  const email = newEmail(summary, { id: emailId, blob, receivedAt, flags, keywords });
+  const email = newEmail(summary, { id: emailId, blob, receivedAt, flags, keywords, origin: 'appended' });
   const [placement] = tx.add(email, [folder.id], { isNew: folder.role === 'inbox' });
   if (isDeleted) tx.setDeleted([tx.find(emailId)], folder.id, true);
   return { emailId, uid: placement!.uid };
@@ -88,19 +84,4 @@ function emailAt(tx: MailboxTransaction, { folderId, uid }: NonNullable<Append['
   const folder = folderNamed(tx, folderId);
   const [slot] = folder === undefined ? [] : tx.folders.slotsOfUids(folder.id, [[uid, uid]]);
   return slot === undefined ? undefined : { folderId: folder!.id, slot };
-}
-
-/** In Sent the newest email of the Message-Id that was received within a day. */
-function copyOf(tx: MailboxTransaction, folder: FolderRow, { summary }: Message): number | undefined {
-  const { messageId } = summary;
-  if (folder.role !== 'sent' || messageId === null) return undefined;
-  const { copies } = tx.prefetched;
-  const stored = copies.get(messageId);
-  if (stored === undefined) throw tx.prefetched.fault ?? new Error(`copies of ${messageId} were not read`);
-  for (const id of [...tx.addedWith(messageId), ...stored]) {
-    const slot = isUuid(id) ? tx.find(id) : -1;
-    if (slot < 0 || tx.folders.uid(folder.id, slot) === 0) continue;
-    if (tx.receivedAt(slot) > tx.now - DAY_MS) return slot;
-  }
-  return undefined;
 }

@@ -13,7 +13,6 @@ import { append, appendOffered } from './append.js';
 import type { DeferralNotes } from './deferred-filters.js';
 import { expire, remove } from './delete.js';
 import { announce, applyDeferred, deliver, deliverOffered } from './deliver.js';
-import { readEmails } from './email-reads.js';
 import type { EmailTexts } from './email-texts.js';
 import { filterQueries } from './filter-queries.js';
 import { createFilter, deleteFilter, updateFilter } from './filters.js';
@@ -42,6 +41,7 @@ import { weightOf } from './selection.js';
 import { standingListQueries } from './standing-lists.js';
 import { loadMailbox, type MailboxState } from './state.js';
 import { MailboxTransaction } from './transaction.js';
+import { isAllRead, readAlso } from './unread.js';
 
 /** Summaries of all mailboxes. */
 const SUMMARY_OCTETS = 64 * 1024 * 1024;
@@ -159,9 +159,8 @@ export function mailboxBehavior(
 
     async commit(state, tx, remembered) {
       const { unread } = tx;
-      if (unread.size > 0) {
-        const emailReads = await readEmails(store, state.accountId, tx.prefetched.emailReads, unread);
-        return { kind: 'again', prefetched: { ...tx.prefetched, emailReads } };
+      if (!isAllRead(unread)) {
+        return { kind: 'again', prefetched: await readAlso(store, state.accountId, tx.prefetched, unread) };
       }
       const change = tx.change(remembered);
       if (change === undefined) {

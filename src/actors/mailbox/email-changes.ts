@@ -103,10 +103,9 @@ export class EmailChanges {
     return this.#addedAt(slot)?.receivedAt ?? this.#state.emails.receivedAt(slot);
   }
 
-  /** Ids of emails with this Message-Id that the batch has added, newest first. */
-  addedWith(messageId: string): string[] {
-    const ids = this.#added.filter((email) => email.messageId === messageId).map(({ id }) => id);
-    return ids.reverse();
+  /** Emails with this Message-Id that the batch has added, newest first. */
+  addedWith(messageId: string): NewEmail[] {
+    return this.#added.filter((email) => email.messageId === messageId).reverse();
   }
 
   /** One more than the last slot, those of the batch included. */

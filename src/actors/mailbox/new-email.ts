@@ -3,9 +3,12 @@
 import type { MessageSummary } from '../../mail/summary.js';
 import type { NewEmail } from '../../store/changes.js';
 
-type OwnFields = Pick<NewEmail, 'id' | 'blob' | 'receivedAt' | 'flags' | 'keywords'>;
+type OwnFields = Pick<NewEmail, 'id' | 'blob' | 'receivedAt' | 'flags' | 'keywords' | 'origin'>;
 
 /** A thread is named after its first email. */
-export function newEmail(summary: MessageSummary, { id, blob, receivedAt, flags, keywords }: OwnFields): NewEmail {
-  return { id, blob, threadId: id, receivedAt, flags, keywords, ...summary };
+export function newEmail(
+  summary: MessageSummary,
+  { id, blob, receivedAt, flags, keywords, origin = null }: OwnFields,
+): NewEmail {
+  return { id, blob, threadId: id, receivedAt, flags, keywords, origin, ...summary };
 }

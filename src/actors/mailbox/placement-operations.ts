@@ -38,8 +38,8 @@ const uidsFromTo = { uidValidity: number(), from: uidRanges, to: uidRanges, fold
 export const placementOperations = {
   /**
    * Adds messages whose blobs are stored, all or none of them; UIDs are in their order. With `replaces` the email that has this
-   * UID leaves its folder in the same commit. A single message that replaces nothing is not added to Sent when Sent has a copy
-   * of the same Message-Id from the last day: the copy is the reply.
+   * UID leaves its folder in the same commit. A message that comes to Sent takes the place of the copy that submission made of
+   * the same Message-Id within the last day, once.
    */
   append: command({
     payload: object({

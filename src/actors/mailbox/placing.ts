@@ -5,6 +5,7 @@ import type { FolderRole, FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { arrivalOf, arrive } from './arriving.js';
 import { grouped } from './grouped.js';
+import { ReplacedCopies } from './outbound/submitted-copies.js';
 import type { MailboxProtocol } from './protocol.js';
 import { folderNamed, rangesOf, selected, type UidRange } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
@@ -29,9 +30,11 @@ export function copy(
   const { highestModseq: before } = target;
   const from = folderId === undefined ? [] : slots.map((slot) => tx.folders.uid(folderId, slot));
   const arriving = slots.filter((slot) => !arrival.staying.has(slot));
+  const copies = replacedCopies(tx, target, chosen);
   let arrived: readonly number[] = slots;
   changing(tx, arriving, () => {
     arrived = arrive(tx, arrival);
+    copies.replace(arrived);
   });
   return {
     reply: {
@@ -65,6 +68,7 @@ export function move(
   const left = new Map(isWithin ? [] : slots.map((slot) => [slot, leftBy(slot)]));
   const isMoving = (slot: number) => !arrival.staying.has(slot) || (left.get(slot)?.length ?? 0) > 0;
   const moving = slots.filter(isMoving);
+  const copies = replacedCopies(tx, target, { slots: isWithin ? [] : slots, folderId });
   let arrived: readonly number[] = slots;
   changing(tx, moving, () => {
     arrived = arrive(tx, arrival);
@@ -75,6 +79,7 @@ export function move(
       );
     }
     if (!isWithin) judgeJunk(tx, target, slots, arrived, left);
+    copies.replace(arrived);
   });
   return {
     reply: {
@@ -113,6 +118,17 @@ export function endPlacements(tx: MailboxTransaction, slots: readonly number[], 
   const placed = grouped(slots, (slot) => (tx.folders.holding(slot).length === 1 ? 'nowhere else' : 'elsewhere'));
   tx.unplace(placed.get('elsewhere') ?? [], folderId);
   tx.remove(placed.get('nowhere else') ?? []);
+}
+
+/** What emails that a client selects by UIDs take the places of in Sent. */
+function replacedCopies(
+  tx: MailboxTransaction,
+  { role }: FolderRow,
+  { slots, folderId }: { readonly slots: readonly number[]; readonly folderId?: string | undefined },
+): ReplacedCopies {
+  const copies = new ReplacedCopies(tx, slots);
+  if (role === 'sent' && folderId !== undefined) copies.chooseFor(slots);
+  return copies;
 }
 
 /** Folders that an email leaves when it moves to another and nobody said from where. */

@@ -17,35 +17,36 @@ import {
   type OutboundPrefetchSources,
   prefetchOutbound,
 } from './outbound/prefetch.js';
+import { type CopyReads, NO_COPY_READS } from './outbound/submitted-copies.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxState } from './state.js';
 
 export interface Prefetched {
   /** Rows of emails by id. */
   readonly rows: ReadonlyMap<string, EmailSummaryRow>;
-  /** Emails by Message-Id, newest first, for messages that are appended to Sent. */
-  readonly copies: ReadonlyMap<string, readonly string[]>;
-  /** Why rows or copies are missing that may be there. */
+  /** Why rows are missing that may be there. */
   readonly fault?: unknown;
   /** Words of bodies by blob. */
   readonly bodies: ReadonlyMap<string, ReadBody>;
   readonly outbound: OutboundPrefetched;
   /** Added once a plan has asked for them. */
   readonly emailReads: EmailReads;
+  /** Likewise. */
+  readonly copyReads: CopyReads;
   /** Reserved for emails that the commands queue; absent when no delivery is to begin on this node now. */
   readonly slots?: ReservedSlots | undefined;
 }
 
 export const NOTHING_PREFETCHED: Prefetched = {
   rows: new Map(),
-  copies: new Map(),
   bodies: new Map(),
   outbound: NO_OUTBOUND,
   emailReads: NO_EMAIL_READS,
+  copyReads: NO_COPY_READS,
 };
 
 export interface PrefetchSources extends OutboundPrefetchSources {
-  readonly store: Pick<MailboxStore, 'summaries' | 'emailsByMessageId'> & OutboundPrefetchSources['store'];
+  readonly store: Pick<MailboxStore, 'summaries'> & OutboundPrefetchSources['store'];
   readonly texts: EmailTexts;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -66,12 +67,6 @@ export function prefetch(
   commands: readonly Asked[],
 ): Promise<Prefetched> | undefined {
   const announced = commands.filter(({ name }) => name === 'announce');
-  const sent = state.folderOf('sent').row;
-  const appended = commands
-    .filter(({ name }) => name === 'append')
-    .map(({ payload }) => payload as Payload<MailboxProtocol, 'append'>)
-    .filter(({ folderId }) => folderId === sent.role || folderId === sent.id)
-    .flatMap(({ messages: [first, ...others] }) => (others.length > 0 ? [] : (first?.summary.messageId ?? [])));
   // Those that the commands themselves bring count: mail after them in the group is judged by them.
   const brought = commands
     .filter(({ name }) => name === 'createFilter' || name === 'updateFilter')
@@ -80,7 +75,7 @@ export function prefetch(
     ({ isEnabled, bodyContains }) => isEnabled && bodyContains !== null,
   );
   const outbound = prefetchOutbound(sources, state, commands);
-  if (announced.length === 0 && appended.length === 0 && asking.length === 0) {
+  if (announced.length === 0 && asking.length === 0) {
     return outbound?.then((read) => ({ ...NOTHING_PREFETCHED, outbound: read }));
   }
   return read(
@@ -88,7 +83,6 @@ export function prefetch(
     state,
     asking,
     announced.map(({ payload }) => (payload as Payload<MailboxProtocol, 'announce'>).emailId),
-    new Set(appended),
     commands
       .filter(({ name }) => name === 'deliver')
       .map(({ payload }) => payload as Payload<MailboxProtocol, 'deliver'>)
@@ -102,16 +96,13 @@ async function read(
   state: MailboxState,
   asking: readonly Asking[],
   announced: readonly string[],
-  appended: ReadonlySet<string>,
   delivered: readonly Payload<MailboxProtocol, 'deliver'>[],
   outbound: Promise<OutboundPrefetched> | undefined,
 ): Promise<Prefetched> {
   const { accountId } = state;
   const rows = new Map<string, EmailSummaryRow>();
-  const copies = new Map<string, readonly string[]>();
   let fault: unknown;
   try {
-    for (const messageId of appended) copies.set(messageId, await store.emailsByMessageId(accountId, messageId, 0));
     for (const row of await store.summaries(accountId, announced.filter(isUuid))) rows.set(row.id, row);
   } catch (error) {
     fault = error;
@@ -126,7 +117,7 @@ async function read(
   const bodies = await bodiesOf(texts, accountId, blobs, READING_MS, (err, blob) =>
     log.warn({ accountId, blob, err }, 'a body could not be read in time for filters: they follow'),
   );
-  return { ...NOTHING_PREFETCHED, rows, copies, bodies, fault, outbound: (await outbound) ?? NO_OUTBOUND };
+  return { ...NOTHING_PREFETCHED, rows, bodies, fault, outbound: (await outbound) ?? NO_OUTBOUND };
 }
 
 /** Words of blobs, as many as can be had in time; a blob that fails is reported and missing. */

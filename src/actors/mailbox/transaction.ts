@@ -22,8 +22,10 @@ import { areSameKeywords, inKeywordOrder } from './keyword-order.js';
 import type { MessageOffer, MessageOffers } from './message-offers.js';
 import { OutboundChanges } from './outbound/changes.js';
 import { DraftRows } from './outbound/draft-rows.js';
+import { SubmittedCopies } from './outbound/submitted-copies.js';
 import { NOTHING_PREFETCHED, type Prefetched } from './prefetch.js';
 import type { MailboxState } from './state.js';
+import type { Unread } from './unread.js';
 
 /** Emails of a record from which on their ids are packed. */
 export const LEAST_PACKED = 200;
@@ -44,6 +46,7 @@ export class MailboxTransaction {
   readonly outbound: OutboundChanges;
   readonly retryPolicy: RetryPolicy;
   readonly emailRows: EmailRows;
+  readonly copies: SubmittedCopies;
   /** What was read of the store for the commands of this batch. */
   readonly prefetched: Prefetched;
   /** Offers that the commit takes, with what their commands come to. */
@@ -76,6 +79,7 @@ export class MailboxTransaction {
       id: (slot) => this.id(slot),
     });
     this.emailRows = new EmailRows(prefetched.emailReads, (id) => this.#mailbox.emails.added(id));
+    this.copies = new SubmittedCopies(this, prefetched.copyReads);
     this.retryPolicy = context.retry;
     this.prefetched = prefetched;
     this.#context = context;
@@ -158,8 +162,13 @@ export class MailboxTransaction {
     return folderId === undefined ? email : Math.max(email, this.folders.modseq(folderId, slot));
   }
 
-  /** Ids of emails with this Message-Id that the batch has added, newest first. */
-  addedWith(messageId: string): string[] {
+  /** An email that the batch has added. */
+  added(id: string): NewEmail | undefined {
+    return this.#mailbox.emails.added(id);
+  }
+
+  /** Emails with this Message-Id that the batch has added, newest first. */
+  addedWith(messageId: string): readonly NewEmail[] {
     return this.#mailbox.emails.addedWith(messageId);
   }
 
@@ -369,9 +378,12 @@ export class MailboxTransaction {
     }
   }
 
-  /** Emails whose rows the plan needs and does not have: it is not to be committed unless there are none. */
-  get unread(): ReadonlySet<string> {
-    return new Set([...this.#draftRows.unread, ...this.emailRows.unread]);
+  /** What the plan needs and has not been read: the plan is not to be committed unless there is nothing. */
+  get unread(): Unread {
+    return {
+      emails: new Set([...this.#draftRows.unread, ...this.emailRows.unread]),
+      copies: this.copies.unread,
+    };
   }
 
   /** What to commit; undefined when nothing changes. */

@@ -50,6 +50,7 @@ export async function submitMessage(
     draft: null,
     sender,
     content: null,
+    isSubmission: true,
     recipients: addressees(recipients, content),
     ...(dsn && { dsn }),
   };

@@ -40,6 +40,7 @@ export const emailColumns = columnsOf<EmailRow>({
   flags: integer(),
   keywords: texts(),
   modseq: integer(),
+  origin: text(),
 });
 
 /** Of `EmailSummaryRow`. */

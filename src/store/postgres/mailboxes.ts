@@ -22,7 +22,7 @@ import { commitChanges, type Overlays } from './mailbox-commit.js';
 import { emailPages, keywordSets, overview, placementPages } from './mailbox-loading.js';
 import { outboundWeight } from './outbound-commit.js';
 import {
-  emailsByMessageId,
+  appendedMessageIds,
   outboundAttempts,
   outboundContent,
   outboundCounts,
@@ -31,6 +31,7 @@ import {
   outboundRows,
   outboundWaiting,
   recipientsOf,
+  submittedCopies,
 } from './outbound-rows.js';
 import { threadRows } from './threads.js';
 
@@ -141,7 +142,8 @@ export function postgresMailboxes(
     outboundContent: (accountId, id) => guarded(() => outboundContent(sql, accountId, id)),
     outboundAttempts: (accountId, id) => guarded(() => outboundAttempts(sql, accountId, id)),
     outboundWaiting: (accountId, shards) => guarded(async () => outboundWaiting(sql, accountId, shards)),
-    emailsByMessageId: (...of) => guarded(() => emailsByMessageId(sql, ...of)),
+    submittedCopies: (...of) => guarded(() => submittedCopies(sql, ...of)),
+    appendedMessageIds: (...of) => guarded(() => appendedMessageIds(sql, ...of)),
     claim,
     overview: (accountId) => overview(sql, accountId),
     emails: (accountId) => emailPages(sql, accountId, () => overlays.note(accountId)),

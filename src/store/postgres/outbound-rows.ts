@@ -1,6 +1,6 @@
 // Reading one account's outbound emails: rows with their recipients, pages of them, counts, bodies, attempts.
 import type { IndexedAddress } from '../../mail/message-index.js';
-import type { OutboundCounts } from '../mailboxes.js';
+import type { OutboundCounts, SubmittedCopy } from '../mailboxes.js';
 import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus, WaitingOutbound } from '../outbound.js';
 import type { Fragment, Sql } from './client.js';
 
@@ -130,17 +130,34 @@ export function outboundWaiting(
 }
 
 /** By the thread, since every email is in that of its own id. */
-export async function emailsByMessageId(
+export async function submittedCopies(
   sql: Sql,
   accountId: string,
-  messageId: string,
-  since: number,
-): Promise<readonly string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select e.id from thread_refs r
-    join emails e on e.thread_id = r.thread_id and e.account_id = r.account_id
-    where r.account_id = ${accountId} and r.message_key = message_key(${messageId}) and e.message_id = ${messageId}
-      and e.received_at >= to_timestamp(${since}::float8 / 1000.0)
-    order by e.received_at desc, e.id desc limit 100`;
-  return rows.map(({ id }) => id);
+  messageIds: readonly string[],
+): Promise<readonly SubmittedCopy[]> {
+  const rows = await sql<SubmittedCopy[]>`
+    select e."messageId", e."emailId", o.id as "outboundId"
+    from unnest(${messageIds as string[]}::text[]) as wanted (id)
+    cross join lateral (
+      select e.message_id as "messageId", e.id as "emailId", e.received_at from thread_refs r
+      join emails e on e.thread_id = r.thread_id and e.account_id = r.account_id
+      where r.account_id = ${accountId} and r.message_key = message_key(wanted.id) and e.message_id = wanted.id
+        and e.origin = 'submitted'
+      order by e.received_at desc, e.id desc limit 100
+    ) e
+    left join outbound o on o.account_id = ${accountId} and o.sent_email_id = e."emailId" and o.status <> 'Draft'
+    order by e.received_at desc, e."emailId" desc`;
+  return [...rows];
+}
+
+export async function appendedMessageIds(
+  sql: Sql,
+  accountId: string,
+  emailIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql<{ id: string; messageId: string }[]>`
+    select id, message_id as "messageId" from emails
+    where account_id = ${accountId} and id = any(${emailIds as string[]}::uuid[]) and origin = 'appended'
+      and message_id is not null`;
+  return new Map(rows.map(({ id, messageId }) => [id, messageId]));
 }

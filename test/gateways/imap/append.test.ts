@@ -354,10 +354,9 @@ test('a message that the mailbox does not take is stored first', async (t) => {
   };
   t.deepEqual(await append('Drafts', new Literal(BYTES)), ['1', 'appendOffered']);
   t.deepEqual(await append('Drafts', new Literal(BYTES), ' ', new Literal(BYTES)), ['2:3', 'appendOffered']);
-  // It may be a copy.
-  t.deepEqual(await append('Sent', new Literal(BYTES)), ['1', 'appendOffered', 'append']);
-  t.deepEqual(await append('Sent', new Literal(BYTES)), ['1', 'appendOffered', 'append']);
-  t.deepEqual(await append('Sent', new Literal(BYTES), ' ', new Literal(BYTES)), ['2:3', 'appendOffered']);
+  t.deepEqual(await append('Sent', new Literal(BYTES)), ['1', 'appendOffered']);
+  t.deepEqual(await append('Sent', new Literal(BYTES)), ['2', 'appendOffered']);
+  t.deepEqual(await append('Sent', new Literal(BYTES), ' ', new Literal(BYTES)), ['3:4', 'appendOffered']);
   t.deepEqual(await append('Drafts', new Literal(Buffer.alloc(300_000, 'x\r\n'))), ['4', 'append']);
   const many = (count: number, octets: number) =>
     Array.from({ length: count }, (_, n) => [' ', new Literal(`Subject: ${n}\r\n\r\n${'x'.repeat(octets)}`)])
@@ -404,7 +403,7 @@ test('a message that nobody asks for goes to the mailbox of that name at the tim
   t.deepEqual(await append(name, 'first'), ['1', 'appendOffered']);
   t.deepEqual(await append(name.replace('Zo', 'zO'), 'second'), ['2', 'appendOffered']);
   t.deepEqual(await append(name, 'third', 'fourth'), ['3:4', 'folderAt', 'appendOffered']);
-  t.deepEqual(await append('sEnt', 'sent'), ['1', 'appendOffered', 'append']);
+  t.deepEqual(await append('sEnt', 'sent'), ['1', 'appendOffered']);
   t.deepEqual(await append(name, 'x'.repeat(300_000)), ['5', 'folderAt', 'append']);
   const { size } = blobs.blobs;
   // It goes where no message is looked for under this name any more.

@@ -102,9 +102,11 @@ export async function contentsOf(stores: Stores, accountId: string) {
     exportRows: byId(await mailboxes.exportRows(accountId, ids)),
     lists,
     threads,
-    copies: await Promise.all(
-      summaries.map(({ messageId }) => mailboxes.emailsByMessageId(accountId, messageId ?? '', 0)),
+    copies: await mailboxes.submittedCopies(
+      accountId,
+      summaries.flatMap(({ messageId }) => messageId ?? []),
     ),
+    appended: await mailboxes.appendedMessageIds(accountId, ids),
     outbound,
     counts: await mailboxes.outboundCounts(accountId, STATUSES),
     sentCopies: await mailboxes.outboundOfCopies(accountId, ids),

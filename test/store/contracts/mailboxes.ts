@@ -1,4 +1,5 @@
 // The contract of the mailbox store: fences, rows and what is read of them. Lists of outbound mail are in outbound.ts.
+
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/ids/new-id.js';
 import { FLAGGED, SEEN } from '../../../src/mail/flags.js';
@@ -6,9 +7,10 @@ import { blobOf } from '../../../src/store/blobs.js';
 import type { ChangeContent, NewEmail } from '../../../src/store/changes.js';
 import type { FilterRow } from '../../../src/store/mailbox-rows.js';
 import type { ListCriteria } from '../../../src/store/mailboxes.js';
+import { outboundRecords } from '../../support/mailbox-change.js';
 import { emailsOf, expungedOf, keywordsOf, placementsOf } from './contents.js';
 import { ALL_SHARDS, type Contract } from './stores.js';
-import { emailAdded, flaggedTogether, newEmail, newFolder, openWriter, T0 } from './writer.js';
+import { emailAdded, flaggedTogether, newEmail, newFolder, openWriter, outboundEmail, T0 } from './writer.js';
 
 const INBOX_LIST: ListCriteria = { order: 'date', isDescending: true, mask: 0, flags: 0, page: 1, pageSize: 10 };
 
@@ -422,7 +424,7 @@ export const MAILBOXES: Contract = {
       hasAuthenticationResults: true,
       messageId: null,
     });
-    const newer = await writer.add({ messageId: '<m@x>', receivedAt: T0 + 5 });
+    await writer.add({ messageId: '<m@x>', receivedAt: T0 + 5 });
     const { flags: _f, keywords: _k, ...shown } = email;
     t.deepEqual([...(await mailboxes.summaries(accountId, [email.id, email.id, randomUUID()]))], [shown]);
     t.like((await mailboxes.summaries(accountId, [nameless.id]))[0], {
@@ -436,9 +438,32 @@ export const MAILBOXES: Contract = {
     );
     t.is((await mailboxes.summaries(await stores.account(), [email.id])).length, 0);
     t.deepEqual(await mailboxes.senders(accountId, writer.folder('inbox')), ['ann@remote.test', 'zoe@x.test']);
-    t.deepEqual(await mailboxes.emailsByMessageId(accountId, '<m@x>', T0), [newer.id, email.id]);
-    t.deepEqual(await mailboxes.emailsByMessageId(accountId, '<m@x>', T0 + 1), [newer.id]);
-    t.deepEqual(await mailboxes.emailsByMessageId(accountId, '<r@x>', 0), [], 'a reference is no message');
+    t.deepEqual(await mailboxes.submittedCopies(accountId, ['<m@x>']), [], 'they came in another way');
+    t.is((await mailboxes.appendedMessageIds(accountId, [email.id])).size, 0);
+  },
+
+  async 'copies of submitted messages and appended emails are told from others'(t, stores) {
+    const { mailboxes } = stores;
+    const writer = await openWriter(stores);
+    const { accountId } = writer;
+    const copy = await writer.add({ messageId: '<m@x>', references: ['<r@x>'], origin: 'submitted' });
+    const newer = await writer.add({ messageId: '<m@x>', receivedAt: T0 + 5, origin: 'submitted' });
+    const own = await writer.add({ messageId: '<m@x>', origin: 'appended' });
+    const nameless = await writer.add({ messageId: null, origin: 'appended' });
+    const reply = await writer.add({ messageId: '<n@x>', inReplyTo: '<m@x>', origin: 'submitted' });
+    const sent = outboundEmail({ emailId: copy.id, status: 'Sent' });
+    await writer.commit(outboundRecords(sent, null));
+    t.deepEqual(await mailboxes.submittedCopies(accountId, ['<m@x>', '<r@x>', '<none@x>']), [
+      { messageId: '<m@x>', emailId: newer.id, outboundId: null },
+      { messageId: '<m@x>', emailId: copy.id, outboundId: sent.id },
+    ]);
+    const all = [copy.id, own.id, nameless.id, reply.id, randomUUID()];
+    t.deepEqual([...(await mailboxes.appendedMessageIds(accountId, all))], [[own.id, '<m@x>']]);
+    t.deepEqual(
+      (await mailboxes.summaries(accountId, [own.id])).map(({ origin }) => origin),
+      ['appended'],
+    );
+    t.is((await mailboxes.submittedCopies(await stores.account(), ['<m@x>'])).length, 0);
   },
 
   async 'replies are remembered until they are old'(t, stores) {

@@ -79,6 +79,7 @@ export function newEmail(parts: Partial<NewEmail> = {}): NewEmail {
     attachmentCount: 0,
     flags: 0,
     keywords: [],
+    origin: null,
     ...parts,
   };
 }

@@ -123,14 +123,22 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       return { rows: partOf(rows, part).map(summaryOf), total: rows.length };
     },
     listed: async (accountId, folderId, criteria) => listed(of(accountId).emailsOf(folderId), criteria),
-    async emailsByMessageId(accountId, messageId, since) {
-      const { emails, threads } = of(accountId);
-      const thread = threads.get(messageId);
+    async submittedCopies(accountId, messageIds) {
+      const { emails, outbound } = of(accountId);
+      const copyOf = (emailId: string) =>
+        [...outbound.values()].find(({ row }) => row.emailId === emailId && row.status !== 'Draft')?.row.id ?? null;
       return [...emails.values()]
-        .filter((email) => email.threadId === thread && email.messageId === messageId && email.receivedAt >= since)
+        .filter((email) => email.origin === 'submitted' && messageIds.includes(email.messageId ?? ''))
         .sort((a, b) => byTime(b, a))
-        .slice(0, 100)
-        .map(({ id }) => id);
+        .map(({ id, messageId }) => ({ messageId: messageId!, emailId: id, outboundId: copyOf(id) }));
+    },
+    async appendedMessageIds(accountId, emailIds) {
+      const { emails } = of(accountId);
+      const appended = emailIds.flatMap((id) => {
+        const { origin, messageId } = emails.get(id) ?? {};
+        return origin === 'appended' && messageId ? [[id, messageId] as const] : [];
+      });
+      return new Map(appended);
     },
     async senders(accountId, folderId) {
       const addresses = of(accountId)

@@ -75,6 +75,18 @@ export class OutboundChanges {
     return known ?? undefined;
   }
 
+  /** As the batch has written it; undefined when it has not. */
+  written(id: string): OutboundRow | undefined {
+    return this.#written.get(id)?.row;
+  }
+
+  /** That this email is the copy of, among those that the batch has written and those in memory. */
+  withEmail(emailId: string): OutboundRow | undefined {
+    for (const { row } of this.#written.values()) if (row.emailId === emailId && row.status !== 'Draft') return row;
+    const { row } = this.#state.outbound.withCopy(emailId) ?? {};
+    return row === undefined || this.#written.has(row.id) || this.#removed.has(row.id) ? undefined : row;
+  }
+
   /** What becomes of recipients in hosted domains, by their numbers in the email. `payload`: of the command. */
   hosted(payload: unknown): readonly DeliveryReport[] {
     return this.#prefetched.hosted.get(payload) ?? [];

@@ -144,7 +144,8 @@ function queue(
   }));
   const about = { now, recipients: asked, heldUntil, begins: first.begins };
   const next = step(null, { type: 'enqueue', ...about }, ...first.events);
-  const sentEmailId = placeInSent(tx, blob, summary);
+  const origin = message.isSubmission === true ? 'submitted' : null;
+  const sentEmailId = placeInSent(tx, blob, summary, undefined, origin);
   flagOriginal(tx, message.original);
   const { subject, messageId, inReplyTo, references, size } = summary;
   const createdAt = before?.createdAt ?? now;

@@ -47,6 +47,12 @@ export class OutboundMemory {
     return this.#rows.get(id);
   }
 
+  /** That this email is the copy of. */
+  withCopy(emailId: string): RememberedOutbound | undefined {
+    for (const known of this.#rows.values()) if (known.row.emailId === emailId) return known;
+    return undefined;
+  }
+
   /** Takes counts in that were read while the mailbox was at `modseq`; those of another moment are of no use later. */
   learn({ modseq, counts }: OutboundCounts, at: number): void {
     if (modseq !== at) return;

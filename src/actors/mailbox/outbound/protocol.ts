@@ -114,6 +114,8 @@ const letter = {
   content: nullable(content),
   recipients: array(addressee),
   dsn: optional(dsnOfMessage),
+  /** It came over SMTP: the copy that the client itself puts into Sent takes the place of the one that is made here. */
+  isSubmission: optional(boolean()),
   /** The email that it replies to or forwards, which gets the flag. */
   original: optional(object({ emailId: string(), flag: enums(['\\Answered', '$Forwarded']) })),
 };

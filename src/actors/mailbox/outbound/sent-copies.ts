@@ -4,6 +4,7 @@
 import type { Step } from '../../../machines/outbound-email/step.js';
 import { DRAFT, SEEN } from '../../../mail/flags.js';
 import type { MessageSummary } from '../../../mail/summary.js';
+import type { EmailOrigin } from '../../../store/mailbox-rows.js';
 import type { OutboundRow } from '../../../store/outbound.js';
 import { newEmail } from '../new-email.js';
 import type { MailboxTransaction } from '../transaction.js';
@@ -19,10 +20,16 @@ interface Kept {
 const READ: Kept = { flags: SEEN, keywords: [], labels: [] };
 
 /** Returns the id of the copy. */
-export function placeInSent(tx: MailboxTransaction, blob: string, summary: MessageSummary, kept = READ): string {
+export function placeInSent(
+  tx: MailboxTransaction,
+  blob: string,
+  summary: MessageSummary,
+  kept = READ,
+  origin: EmailOrigin | null = null,
+): string {
   const id = tx.newId();
   const { flags, keywords, labels } = kept;
-  const copy = newEmail(summary, { id, blob, receivedAt: tx.now, flags, keywords });
+  const copy = newEmail(summary, { id, blob, receivedAt: tx.now, flags, keywords, origin });
   tx.add(copy, [tx.folders.rowOf('sent').id, ...labels], { isNew: false });
   return id;
 }

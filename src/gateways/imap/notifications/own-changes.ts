@@ -6,10 +6,7 @@ import type { Session } from '../session.js';
 
 type Placed = Reply<MailboxProtocol, 'copy'>;
 
-/**
- * Messages were put into a folder under these UIDs. The folder is not named by owners of earlier versions, and when an APPEND found its
- * copy in Sent.
- */
+/** Messages were put into a folder under these UIDs. The folder is not named by owners of earlier versions. */
 export function reportPlaced(
   { notifier, selected }: Session,
   folderModseqs: Placed['folderModseqs'],

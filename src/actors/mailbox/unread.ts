@@ -1,0 +1,27 @@
+// What a plan has found that it needs of the store, read so that the commands can be planned again.
+import type { MailboxStore } from '../../store/mailboxes.js';
+import { readEmails } from './email-reads.js';
+import { readCopies, type UnreadCopies } from './outbound/submitted-copies.js';
+import type { Prefetched } from './prefetch.js';
+
+export interface Unread {
+  /** Ids of emails whose rows are needed. */
+  readonly emails: ReadonlySet<string>;
+  readonly copies: UnreadCopies;
+}
+
+export const isAllRead = ({ emails, copies }: Unread): boolean => emails.size + copies.size === 0;
+
+/** What was read before, and what was not. Never rejects: the plan of the command that needs it fails. */
+export async function readAlso(
+  store: Pick<MailboxStore, 'summaries' | 'submittedCopies' | 'appendedMessageIds' | 'outboundRows'>,
+  accountId: string,
+  before: Prefetched,
+  { emails, copies }: Unread,
+): Promise<Prefetched> {
+  const [emailReads, copyReads] = await Promise.all([
+    emails.size === 0 ? before.emailReads : readEmails(store, accountId, before.emailReads, emails),
+    copies.size === 0 ? before.copyReads : readCopies(store, accountId, before.copyReads, copies),
+  ]);
+  return { ...before, emailReads, copyReads };
+}
