@@ -186,6 +186,8 @@ export interface ThreadRows {
   readonly total: number;
 }
 
+export type BlindRecipient = Pick<OutboundRow['recipients'][number], 'address' | 'displayName'>;
+
 /** An email that is the copy of a submitted message. */
 export interface SubmittedCopy {
   readonly messageId: string;
@@ -229,6 +231,11 @@ export interface MailboxStore {
     emailIds: readonly string[],
     most: number,
   ): Promise<ReadonlyMap<string, readonly IndexedAddress[]>>;
+  /** Recipients of type Bcc by the copy in Sent of what was sent to them, in their order; emails that have none are missing. */
+  blindRecipients(
+    accountId: string,
+    emailIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly BlindRecipient[]>>;
   /** Newest first by creation, without those of the ids in `without`. `page` is 1-based. */
   outboundPage(
     accountId: string,

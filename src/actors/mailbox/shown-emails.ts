@@ -142,9 +142,26 @@ export async function details(
 ): Promise<EmailDetail[]> {
   const reading = rowsOf(store, state, slots);
   const rows = reading instanceof Promise ? await reading : reading;
-  return slots.flatMap((slot, i) => {
+  const shown = slots.flatMap((slot, i) => {
     const row = rows[i];
     return row === undefined || !state.isShown(slot) ? [] : [detailOf(state, slot, row)];
+  });
+  return withBlindRecipients(store, state, shown);
+}
+
+/** Of emails in Sent: the message of what was sent need not name them. */
+export async function withBlindRecipients(
+  store: MailboxStore,
+  state: MailboxState,
+  emails: EmailDetail[],
+): Promise<EmailDetail[]> {
+  const sentId = state.folderOf('sent').row.id;
+  const sent = emails.filter(({ folderIds }) => folderIds.includes(sentId)).map(({ id }) => id);
+  if (sent.length === 0) return emails;
+  const found = await store.blindRecipients(state.accountId, sent);
+  return emails.map((email) => {
+    const blind = found.get(email.id);
+    return blind === undefined ? email : { ...email, blindRecipients: [...blind] };
   });
 }
 

@@ -23,6 +23,7 @@ import { emailPages, keywordSets, overview, placementPages } from './mailbox-loa
 import { outboundWeight } from './outbound-commit.js';
 import {
   appendedMessageIds,
+  blindRecipients,
   outboundAttempts,
   outboundContent,
   outboundCounts,
@@ -142,6 +143,7 @@ export function postgresMailboxes(
     outboundContent: (accountId, id) => guarded(() => outboundContent(sql, accountId, id)),
     outboundAttempts: (accountId, id) => guarded(() => outboundAttempts(sql, accountId, id)),
     outboundWaiting: (accountId, shards) => guarded(async () => outboundWaiting(sql, accountId, shards)),
+    blindRecipients: (...of) => guarded(() => blindRecipients(sql, ...of)),
     submittedCopies: (...of) => guarded(() => submittedCopies(sql, ...of)),
     appendedMessageIds: (...of) => guarded(() => appendedMessageIds(sql, ...of)),
     claim,

@@ -1,6 +1,6 @@
 // Reading one account's outbound emails: rows with their recipients, pages of them, counts, bodies, attempts.
 import type { IndexedAddress } from '../../mail/message-index.js';
-import type { OutboundCounts, SubmittedCopy } from '../mailboxes.js';
+import type { BlindRecipient, OutboundCounts, SubmittedCopy } from '../mailboxes.js';
 import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus, WaitingOutbound } from '../outbound.js';
 import type { Fragment, Sql } from './client.js';
 
@@ -42,6 +42,21 @@ export async function outboundOfCopies(
     select id, sent_email_id as "emailId" from outbound
     where account_id = ${accountId} and sent_email_id = any(${emailIds as string[]}::uuid[]) and status <> 'Draft'`;
   return new Map(rows.map(({ id, emailId }) => [emailId, id]));
+}
+
+export async function blindRecipients(
+  sql: Sql,
+  accountId: string,
+  emailIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly BlindRecipient[]>> {
+  const rows = await sql<{ emailId: string; recipients: BlindRecipient[] }[]>`
+    select o.sent_email_id as "emailId",
+      json_agg(json_build_object('address', r.address, 'displayName', r.display_name) order by r.position) as recipients
+    from outbound o join outbound_recipients r on r.account_id = o.account_id and r.outbound_id = o.id
+    where o.account_id = ${accountId} and o.sent_email_id = any(${emailIds as string[]}::uuid[]) and o.status <> 'Draft'
+      and r.type = 'Bcc'
+    group by o.sent_email_id`;
+  return new Map(rows.map(({ emailId, recipients }) => [emailId, recipients]));
 }
 
 export async function recipientsOf(

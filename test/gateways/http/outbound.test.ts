@@ -114,6 +114,27 @@ test('what is held is dated when it is to be sent, and dated now when it is sent
   t.is(gateway.spool.reserved, 0);
 });
 
+test('the sender of an email sees whom its message does not name', async (t) => {
+  const gateway = await startGateway(t);
+  const recipients = [BOB, { address: 'Carol@remote.test', displayName: 'Carol', type: 'Bcc' }];
+  const sent = await gateway.fetch('/api/outbound/send', { method: 'POST', json: { ...MAIL, recipients } });
+  const { id } = (await sent.json()) as { id: string };
+  const mailbox = gateway.mailboxes.refs.of(ALICE);
+  const { sentEmailId } = (await mailbox.ask('outbound', { outboundId: id })).reply!.email;
+  interface Detail {
+    readonly threadId: string;
+    readonly recipients: readonly { readonly address: string; readonly type: string }[];
+  }
+  const read = async <T>(path: string) => (await (await gateway.fetch(path)).json()) as T;
+  const names = (detail: Detail) => detail.recipients.map(({ address, type }) => `${type} ${address}`);
+  for (let i = 0; i < 2; i++) {
+    const detail = await read<Detail>(`/api/emails/${sentEmailId}`);
+    t.deepEqual(names(detail).slice(-1), ['Bcc Carol@remote.test']);
+    const [first] = await read<Detail[]>(`/api/emails/threads/${detail.threadId}`);
+    t.deepEqual(names(first!), names(detail));
+  }
+});
+
 test('an email in the queue is shown by a mailbox that knows no positions', async (t) => {
   const gateway = await startGateway(t);
   const response = await gateway.fetch('/api/outbound/send', { method: 'POST', json: MAIL });

@@ -110,6 +110,7 @@ export async function contentsOf(stores: Stores, accountId: string) {
     outbound,
     counts: await mailboxes.outboundCounts(accountId, STATUSES),
     sentCopies: await mailboxes.outboundOfCopies(accountId, ids),
+    blind: await mailboxes.blindRecipients(accountId, ids),
     parts,
     preferences: chosenIn(await preferences.choices(accountId)),
     events: await events.read(accountId, 0, 1_000),

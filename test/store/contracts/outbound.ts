@@ -126,6 +126,25 @@ export const OUTBOUND: Contract = {
     );
   },
 
+  async 'blind recipients are found by the copy of what was sent to them'(t, stores) {
+    const { mailboxes } = stores;
+    const writer = await openWriter(stores);
+    const blind = (address: string) => ({ ...recipient(address), type: 'Bcc' as const });
+    const named = { ...blind('carol@x.test'), displayName: 'Carol' };
+    const recipients = [recipient('ann@x.test'), named, blind('dan@x.test')];
+    const sent = outboundEmail({ status: 'Sent', emailId: newId(), recipients });
+    const open = outboundEmail({ status: 'Sent', emailId: newId(), recipients: recipients.slice(0, 1) });
+    const draft = outboundEmail({ status: 'Draft', emailId: newId(), recipients });
+    await writer.commit([sent, open, draft].flatMap((row) => written(row)));
+    const ids = [sent, open, draft].map(({ emailId }) => emailId!);
+    const expected = [
+      { address: 'carol@x.test', displayName: 'Carol' },
+      { address: 'dan@x.test', displayName: null },
+    ];
+    t.deepEqual(await mailboxes.blindRecipients(writer.accountId, ids), new Map([[ids[0]!, expected]]));
+    t.is((await mailboxes.blindRecipients(await stores.account(), ids)).size, 0);
+  },
+
   async 'bodies stay until they are taken away, attempts are each stored once'(t, stores) {
     const { mailboxes } = stores;
     const writer = await openWriter(stores);

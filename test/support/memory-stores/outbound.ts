@@ -10,6 +10,7 @@ type OutboundReading = Pick<
   MailboxStore,
   | 'outboundRows'
   | 'outboundOfCopies'
+  | 'blindRecipients'
   | 'outboundPage'
   | 'outboundCounts'
   | 'outboundContent'
@@ -26,6 +27,17 @@ export function outboundReading(tables: MemoryTables): OutboundReading {
       const found = [...of(accountId).values()].flatMap(({ row: { id, emailId } }) =>
         emailId !== null && emailIds.includes(emailId) ? [[emailId, id] as const] : [],
       );
+      return new Map(found);
+    },
+    async blindRecipients(accountId, emailIds) {
+      const found = [...of(accountId).values()].flatMap((record) => {
+        const { emailId, status, recipients } = wholeRow(record);
+        if (emailId === null || status === 'Draft' || !emailIds.includes(emailId)) return [];
+        const blind = recipients
+          .filter(({ type }) => type === 'Bcc')
+          .map(({ address, displayName }) => ({ address, displayName }));
+        return blind.length === 0 ? [] : [[emailId, blind] as const];
+      });
       return new Map(found);
     },
     async outboundPage(accountId, statuses, without, page, pageSize) {

@@ -18,6 +18,7 @@ export function detailJson(email: EmailDetail, content: string): string {
     inReplyTo: _inReplyTo,
     references: _references,
     hasAuthenticationResults: _has,
+    blindRecipients: _blind,
     ...head
   } = email;
   const json: Pick<Detail, Head> = shown(head);
@@ -54,7 +55,7 @@ export function contentOf(email: EmailDetail, index: MessageIndex, parts: Detail
     recipients: [
       ...recipientsOf(email.id, 'To', to),
       ...recipientsOf(email.id, 'Cc', cc),
-      ...recipientsOf(email.id, 'Bcc', bcc),
+      ...recipientsOf(email.id, 'Bcc', withBlind(bcc, email)),
     ],
     ...(isPartial ? { isPartial: true } : {}),
   };
@@ -79,6 +80,16 @@ export function attachmentOf(emailId: string, part: IndexedAttachment): Infer<ty
     ...(part.charset !== undefined && { charset: part.charset }),
     ...(part.method !== undefined && { method: part.method }),
   };
+}
+
+/** Those that the message names come first. */
+function withBlind(
+  named: readonly IndexedAddress[],
+  { blindRecipients = [] }: Pick<EmailDetail, 'blindRecipients'>,
+): readonly IndexedAddress[] {
+  const known = new Set(named.map(({ address }) => address.toLowerCase()));
+  const others = blindRecipients.filter(({ address }) => !known.has(address.toLowerCase()));
+  return [...named, ...others.map(({ address, displayName }) => ({ address, name: displayName ?? '' }))];
 }
 
 /** The start of a group has no address and is nobody (RFC 5322 §3.4). */

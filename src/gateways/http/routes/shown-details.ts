@@ -29,6 +29,8 @@ export function knownDetail(
   email: EmailDetail,
   { accountId }: Viewer,
 ): ShownDetail | undefined {
+  // Whom the message does not name is no part of what is kept of it.
+  if (email.blindRecipients !== undefined) return undefined;
   const content = contents.of(accountId, email);
   return content && shownWith(email, content);
 }
@@ -50,7 +52,7 @@ export async function readDetail(
   const text = JSON.stringify(contentOf(email, index, { bodies, headers, verdicts, isPartial }));
   const content = { text, characters: bodies.text.length + bodies.html.length + index.root.bodyStart };
   // What there was no time for there may be time for later.
-  if (!bodies.partial) contents.keep(viewer.accountId, email, content);
+  if (!bodies.partial && email.blindRecipients === undefined) contents.keep(viewer.accountId, email, content);
   return shownWith(email, content);
 }
 
