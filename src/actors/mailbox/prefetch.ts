@@ -10,6 +10,7 @@ import type { Payload } from '../runtime/protocol.js';
 import { type EmailReads, NO_EMAIL_READS } from './email-reads.js';
 import type { EmailTexts } from './email-texts.js';
 import { type Asking, type EmailFacts, needsBody, type ReadBody } from './filter-match.js';
+import { type CopyReads, NO_COPY_READS } from './outbound/copy-reads.js';
 import type { ReservedSlots } from './outbound/delivery-slots.js';
 import {
   NO_OUTBOUND,
@@ -17,7 +18,6 @@ import {
   type OutboundPrefetchSources,
   prefetchOutbound,
 } from './outbound/prefetch.js';
-import { type CopyReads, NO_COPY_READS } from './outbound/submitted-copies.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxState } from './state.js';
 

@@ -1,7 +1,7 @@
 // What a plan has found that it needs of the store, read so that the commands can be planned again.
 import type { MailboxStore } from '../../store/mailboxes.js';
 import { readEmails } from './email-reads.js';
-import { readCopies, type UnreadCopies } from './outbound/submitted-copies.js';
+import { readCopies, type UnreadCopies } from './outbound/copy-reads.js';
 import type { Prefetched } from './prefetch.js';
 
 export interface Unread {
