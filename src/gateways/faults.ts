@@ -32,6 +32,7 @@ const KINDS: Readonly<Record<GatewayFault['code'], FaultKind>> = {
   overloaded: 'unavailable',
   'no-such-account': 'no-account',
   unsupported: 'unavailable',
+  'no-uid-left': 'no-room',
   failed: 'failed',
   'decoder-busy': 'unavailable',
   'decoding-abandoned': 'unavailable',

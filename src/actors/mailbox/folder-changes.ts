@@ -3,6 +3,7 @@
 // hold it, and whatever happens in a folder raises its `highestModseq`.
 import type { UidRun } from '../../store/changes.js';
 import type { FolderCounters, FolderDefinition, FolderRow, SystemRole } from '../../store/mailbox-rows.js';
+import { ActorFault } from '../runtime/errors.js';
 import type { FolderColumns } from './folder-columns.js';
 import { grouped } from './grouped.js';
 import type { MailboxState } from './state.js';
@@ -10,6 +11,9 @@ import type { MailboxState } from './state.js';
 const NONE: ReadonlyMap<number, number> = new Map();
 /** Of the emails that one command gives the same flags: more are named by their ids. */
 const MOST_RUNS = 8;
+
+/** UIDNEXT, which is above it, has 32 bits too (RFC 9051 §9). */
+const LAST_UID = 2 ** 32 - 2;
 
 type Mutable = { -readonly [K in keyof FolderRow]: FolderRow[K] };
 
@@ -169,7 +173,9 @@ export class FolderChanges {
     return ids;
   }
 
+  /** @throws ActorFault when the folder has given its last UID: the command fails, and nothing of it is committed */
   place(folderId: string, slot: number, uid: number, isUnread: boolean, modseq: number): void {
+    if (uid > LAST_UID) throw new ActorFault('no-uid-left', `folder ${folderId} has no UID left`);
     const folder = this.#touch(folderId, modseq);
     folder.row.uidNext = Math.max(folder.row.uidNext, uid + 1);
     folder.row.total++;
@@ -229,6 +235,11 @@ export class FolderChanges {
     this.#knownHolders = undefined;
     this.#changed.delete(id);
     this.#deleted.add(id);
+  }
+
+  /** Slots of the emails that are in this folder and in no other. */
+  onlyIn(id: string): number[] {
+    return this.#slots(id).filter((slot) => this.holding(slot).length === 1);
   }
 
   /** Slots of the emails that are in this folder and that no other keeps: holds without `\Deleted`. `size`: above all slots. */

@@ -1,5 +1,6 @@
 // Folders that users make: created, renamed with all that is below them, subscribed and deleted. Labels are folders too, so
-// what holds for paths is here for both. Nothing is lost with a folder: emails without another place go to Archive.
+// what holds for paths is here for both. Nothing is lost with a folder, unless it is below
+// Trash or Junk: emails without another place go to Archive.
 import { caseFolded } from '../../mail/case-fold.js';
 import {
   belowLevels,
@@ -119,14 +120,24 @@ export function deleteFolder(
 }
 
 /**
- * Filters no longer assign those that are labels. False: many emails are in no other folder, some of them are in Archive now, and
- * the command is to be given again.
+ * Mail that no other folder keeps goes to Archive; below Trash and Junk mail that is in no other folder is deleted. Filters no longer
+ * assign those that are labels. False: many emails are in no other folder, some of them are in Archive now, or deleted, and the
+ * command is to be given again.
  */
 export function deleteFolders(tx: MailboxTransaction, folders: readonly FolderRow[]): boolean {
   const archive = tx.folders.rowOf('archive').id;
-  for (const { id } of folders) if (!tx.archiveFew(id, archive, MOST_ARCHIVED)) return false;
+  const bins = [tx.folders.rowOf('trash').name, tx.folders.rowOf('junk').name];
+  const isInBin = ({ name }: FolderRow) => bins.some((bin) => isBelow(name, bin));
+  for (const folder of folders) {
+    const { id } = folder;
+    const isFew = isInBin(folder) ? tx.removeFew(id, MOST_ARCHIVED) : tx.archiveFew(id, archive, MOST_ARCHIVED);
+    if (!isFew) return false;
+  }
   tx.begin();
-  for (const { id } of folders) tx.deleteFolder(id, archive);
+  for (const folder of folders) {
+    if (isInBin(folder)) tx.deleteWithEmails(folder.id);
+    else tx.deleteFolder(folder.id, archive);
+  }
   const gone = new Set(folders.map(({ id }) => id));
   for (const filter of tx.filters.all()) {
     if (filter.assignLabelId === null || !gone.has(filter.assignLabelId)) continue;

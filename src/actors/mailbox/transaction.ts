@@ -328,6 +328,22 @@ export class MailboxTransaction {
     return false;
   }
 
+  /** Removes emails that are in no other folder, `most` of them where there are more; false then, and nothing happens otherwise. */
+  removeFew(id: string, most: number): boolean {
+    const slots = this.folders.onlyIn(id);
+    if (slots.length <= most) return true;
+    this.begin();
+    this.remove(slots.slice(0, most));
+    return false;
+  }
+
+  /** Deletes a folder with its placements, and the emails that are in no other. */
+  deleteWithEmails(id: string): void {
+    this.remove(this.folders.onlyIn(id));
+    const { role } = this.folders.row(id)!;
+    this.#record({ type: 'FolderDeleted', payload: { folderId: id, role, placed: null } });
+  }
+
   /** Deletes a folder with its placements; emails that no other folder keeps arrive in `archiveTo`. */
   deleteFolder(id: string, archiveTo: string): void {
     const { role } = this.folders.row(id)!;

@@ -13,6 +13,8 @@ export type ActorFaultCode =
   | 'store-unavailable'
   /** The owner runs an older version that does not know the operation (decision 0013). */
   | 'unsupported'
+  /** A folder has given every UID that there is (RFC 9051 §2.3.1.1). */
+  | 'no-uid-left'
   /** A bug: the handler threw. */
   | 'failed';
 

@@ -112,3 +112,35 @@ test('new mail is told of when it is appended to the inbox alone', async (t) => 
   );
   await world.end();
 });
+
+test('no UID above 2^32 - 2 is given: the command fails, others of its commit do not, and the mailbox can be loaded', async (t) => {
+  const { world, account, mailbox, append } = await start();
+  await append('archive', 'a');
+  await world.sql`update folders set uidnext = 4294967294 where account_id = ${account.id} and role = 'archive'`;
+  world.reload();
+  t.is((await append('archive', 'b')).reply?.emails[0]?.uid, 4_294_967_294);
+  const results = await Promise.allSettled([append('archive', 'c'), append('inbox', 'd'), append('archive', 'e')]);
+  t.deepEqual(
+    results.map((result) => (result.status === 'rejected' ? result.reason.code : result.value.reply?.emails[0]?.uid)),
+    ['no-uid-left', 1, 'no-uid-left'],
+  );
+  const { reply: made } = await mailbox.ask('createFolder', { name: 'L', role: 'label' });
+  await mailbox.ask('copy', { selection: { folderId: 'inbox', uids: [[1, 1]] }, toFolderId: made!.id });
+  await mailbox.ask('storeFlags', {
+    selection: { folderId: 'inbox', uids: [[1, 1]] },
+    mode: 'add',
+    flags: ['\\Deleted'],
+  });
+  await t.throwsAsync(mailbox.ask('deleteLabel', { labelId: made!.id }), { code: 'no-uid-left' });
+  world.reload();
+  const { reply } = await mailbox.ask('folderStatus', {});
+  t.deepEqual(
+    reply?.folders.filter(({ total }) => total > 0).map(({ path, total, uidNext }) => [path, total, uidNext]),
+    [
+      ['INBOX', 1, 2],
+      ['Archive', 2, 4_294_967_295],
+      ['L', 1, 2],
+    ],
+  );
+  await world.end();
+});

@@ -145,3 +145,32 @@ test('more than 1,000 emails are not made by one command', async (t) => {
   t.is(emails!['count'], 2_001);
   await end(t);
 });
+
+test('below Trash and Junk a folder or label that is deleted takes along the mail that is nowhere else', async (t) => {
+  const { account, mailbox, add, mark, world, uidsIn, end } = await started();
+  const made = async (name: string, role: 'label' | 'folder') =>
+    (await mailbox.ask('createFolder', { name, role })).reply!.id;
+  for (const [bin, role] of [
+    ['Trash', 'label'],
+    ['Junk', 'folder'],
+  ] as const) {
+    const [id, below] = [await made(`${bin}/old`, role), await made(`${bin}/old/older`, role)];
+    const [kept, marked] = [await add(id), await add(id)];
+    await add(id);
+    await add(below);
+    await mailbox.ask('copy', { selection: { emailIds: [kept] }, toFolderId: 'inbox' });
+    await mailbox.ask('copy', { selection: { emailIds: [marked] }, toFolderId: 'sent' });
+    await mark('sent');
+    await mailbox.ask('deleteFolder', { folderId: id, withInferiors: true });
+    t.is((await uidsIn('archive')).length, 0);
+    const rows = await world.sql`select id::text from emails where account_id = ${account.id}`;
+    t.deepEqual(rows.map((row) => row['id']).sort(), [kept, marked].sort(), 'also where the other placement is marked');
+    await mailbox.ask('remove', { emailIds: [kept] });
+    await mailbox.ask('expunge', { folderId: 'sent' });
+  }
+  const elsewhere = await made('Trashy', 'folder');
+  await add(elsewhere);
+  await mailbox.ask('deleteFolder', { folderId: elsewhere, withInferiors: true });
+  t.is((await uidsIn('archive')).length, 1);
+  await end(t);
+});

@@ -271,6 +271,12 @@ export class Model {
     this.clock++;
     for (const folder of folders) {
       const held = this.select({ folderId: folder.id, uids: [[1, 1e9]] })!;
+      const isBin = ['trash', 'junk'].some((role) => this.below(this.role(role)).includes(folder));
+      if (isBin) {
+        for (const email of held) this.end(email, folder);
+        this.folders = this.folders.filter((other) => other !== folder);
+        continue;
+      }
       for (const { placements } of held) placements.delete(folder.id);
       const homeless = held.filter(({ placements }) => [...placements.values()].every(({ isDeleted }) => isDeleted));
       this.#arrive(homeless, this.role('archive'), false, () => '');

@@ -1,6 +1,6 @@
 // COPY, MOVE and EXPUNGE.
 import test from 'ava';
-import type { ImapClient } from './client.js';
+import { type ImapClient, Literal } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
 
 async function start(t: Parameters<typeof startImap>[0], messages = 4) {
@@ -202,4 +202,29 @@ test('an email that leaves a mailbox stays in the others', async (t) => {
   await client.command('EXPUNGE');
   t.deepEqual(await subjectsIn(gateway, 'inbox'), []);
   t.deepEqual(await subjectsIn(gateway, 'archive'), ['1']);
+});
+
+test('a mailbox that has given its last UID takes no more messages, and everything stays readable', async (t) => {
+  const gateway = await startImap(t);
+  const { folders } = gateway.mailboxes.tables.of(ALICE);
+  const archive = [...folders.values()].find(({ role }) => role === 'archive')!;
+  folders.set(archive.id, { ...archive, uidNext: 4_294_967_293 });
+  await gateway.deliver(ALICE, 'Subject: 1\r\n\r\n1\r\n');
+  const client = await gateway.open();
+  await client.command('SELECT INBOX');
+  const append = async () => (await client.command('APPEND Archive ', new Literal('Subject: a\r\n\r\na'))).tagged;
+  t.regex(await append(), /^OK \[APPENDUID \d+ 4294967293\]/);
+  t.regex((await client.command('COPY 1 Archive')).tagged, /^OK \[COPYUID \d+ 1 4294967294\]/);
+  const refused = [await append()];
+  for (const text of ['COPY 1 Archive', 'MOVE 1 Archive', 'UID MOVE 1 Archive']) {
+    refused.push((await client.command(text)).tagged);
+  }
+  const many = await client.command('APPEND Archive ', new Literal('a'), ' ', new Literal('b'));
+  for (const tagged of [...refused, many.tagged]) t.regex(tagged, /^NO \[LIMIT\] /);
+  t.deepEqual((await client.command('STATUS Archive (MESSAGES UIDNEXT)')).untagged, [
+    'STATUS Archive (MESSAGES 2 UIDNEXT 4294967295)',
+  ]);
+  t.deepEqual(await subjectsIn(gateway, 'inbox'), ['1']);
+  await client.command('SELECT Archive');
+  t.is((await client.command('UID FETCH 4294967293:* (UID)')).untagged.length, 2);
 });
