@@ -182,6 +182,12 @@ const outgoing = {
     integer(10, 3_600_000),
     'Milliseconds between two polls of the queue. New mail wakes the queue and does not wait for a poll.',
   ),
+  outboundKeepDays: variable(
+    'MANSIO_OUTBOUND_KEEP_DAYS',
+    90,
+    integer(0, 36_500),
+    'Days that an outbound email that is *Sent* or *Failed* stays after its last change; 0 keeps them. The copy in Sent stays.',
+  ),
   dkimSelector: variable(
     'MANSIO_DKIM_SELECTOR',
     undefined,

@@ -140,10 +140,9 @@ export async function startEngine(
   const { sql, commitSql, writerSql, searchSql, messagesSql, leaseSql, maintenanceSql, nodeId, place, stall } = node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
-  const { leaseTtlMs: ttlMs, shards: configured } = config;
+  const { leaseTtlMs: ttlMs, shards: configured, natsUrl: servers } = config;
   const shards = await leases.shardCount(configured);
   if (shards !== configured) log.warn({ shards, configured }, 'MANSIO_SHARDS is fixed by the store');
-  const { natsUrl: servers } = config;
   const transport =
     servers === undefined
       ? localTransport({ log })
@@ -350,6 +349,7 @@ export async function startEngine(
     directory: accounts,
     stsPolicies: postgresStsMaintenance(maintenanceSql),
     webhookDeliveries: postgresWebhookDeliveries(maintenanceSql),
+    outbound: { store: postgresOutbound(maintenanceSql), keepDays: config.outboundKeepDays },
     mailboxes,
     log,
   });

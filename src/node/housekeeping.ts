@@ -1,6 +1,6 @@
 // Jobs that run now and then: prune event logs, forget replies to old commands, settle flags that ended nodes left, collect blobs without references, empty
-// held mailboxes that were not claimed in time, delete expired policies of other domains, prune deliveries of webhooks. Each job is harmless when
-// several nodes run it.
+// held mailboxes that were not claimed in time, delete expired policies of other domains, prune deliveries of webhooks, delete old outbound emails
+// and revoked keys. Each job is harmless when several nodes run it. What is kept for how long: docs/operations.md, "What is kept".
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import type { BlobStore } from '../store/blobs.js';
@@ -9,8 +9,10 @@ import type { DirectoryStore } from '../store/directory.js';
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../store/events.js';
 import type { FlagSettling } from '../store/flag-settling.js';
 import type { MailboxStore } from '../store/mailboxes.js';
+import type { OutboundStore } from '../store/outbound.js';
 import type { StsPolicyMaintenance } from '../store/sts-policies.js';
 import type { WebhookDeliveryStore } from '../store/webhooks.js';
+import { expireOutbound } from './outbound-expiry.js';
 
 const FIRST_PASS_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -23,6 +25,7 @@ const HELD_AGE_MS = 30 * DAY_MS;
 const HELD_A_PASS = 200;
 const DELIVERY_AGE_MS = 30 * DAY_MS;
 const DELIVERIES_OF_WEBHOOK = 1_000;
+const REVOKED_KEY_AGE_MS = 30 * DAY_MS;
 
 export interface HousekeepingOptions {
   readonly events: EventLog;
@@ -32,6 +35,8 @@ export interface HousekeepingOptions {
   readonly directory: DirectoryStore;
   readonly stsPolicies: StsPolicyMaintenance;
   readonly webhookDeliveries: Pick<WebhookDeliveryStore, 'prune'>;
+  /** `keepDays`: 0 keeps all. */
+  readonly outbound: { readonly store: Pick<OutboundStore, 'expired'>; readonly keepDays: number };
   readonly mailboxes: Mailboxes;
   readonly log: Logger;
 }
@@ -45,6 +50,8 @@ interface Job {
 
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
   const { events, replies, settling, blobs, directory, stsPolicies, webhookDeliveries, mailboxes, log } = options;
+  const { outbound } = options;
+  let isStopped = false;
 
   /** Held mail of more than 30 days goes, and a held mailbox of that age with nothing left in it goes too. */
   async function expireHeld(): Promise<number> {
@@ -70,6 +77,17 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
       pass: () => webhookDeliveries.prune(DELIVERY_AGE_MS, DELIVERIES_OF_WEBHOOK),
     },
     { name: 'unclaimed emails expired', everyMs: HOUR_MS, pass: expireHeld },
+    {
+      name: 'outbound emails expired',
+      everyMs: HOUR_MS / 6,
+      pass: () =>
+        expireOutbound(
+          { outbound: outbound.store, mailboxes, isStopped: () => isStopped },
+          outbound.keepDays,
+          clock.now(),
+        ),
+    },
+    { name: 'revoked keys deleted', everyMs: DAY_MS, pass: () => directory.dropRevokedKeys(REVOKED_KEY_AGE_MS) },
   ];
 
   const underWay = new Set<Promise<void>>();
@@ -91,6 +109,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
 
   return {
     async stop() {
+      isStopped = true;
       for (const timer of timers) clearTimeout(timer);
       await Promise.all(underWay);
     },

@@ -142,8 +142,8 @@ interface Payloads {
     readonly position: number;
     readonly recipient: OutboundRecipientRow;
   };
-  /** A draft was deleted. `isHidden`: its email had `\Deleted` in Drafts. */
-  OutboundRemoved: { readonly outboundId: string; readonly isHidden?: true };
+  /** A draft was deleted; `isHidden`: its email had `\Deleted` in Drafts. `isFinal`: an email that was sent or had failed. */
+  OutboundRemoved: { readonly outboundId: string; readonly isHidden?: true; readonly isFinal?: true };
   DeliveryAttempted: { readonly outboundId: string; readonly attempt: DeliveryAttempt };
   MailHandedOver: HandedOver;
   /** Values that the account chose, by name; the others stay. */

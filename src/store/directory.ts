@@ -203,6 +203,8 @@ export interface DirectoryStore {
   revokeKeyOf(accountId: string, id: string): Promise<boolean>;
   /** Revokes a key that is not service-wide and makes one of the same name, scopes and device, in one step. */
   rotateKey(accountId: string, id: string, minted: MintedKey): Promise<ApiKey | undefined>;
+  /** Deletes the rows of keys that were revoked longer ago; returns how many. When they were used last stays with their accounts. */
+  dropRevokedKeys(maxAgeMs: number): Promise<number>;
   /** Notes when keys were last used; a time before the one that is known changes nothing. */
   touchKeys(uses: ReadonlyMap<string, Date>): Promise<void>;
 

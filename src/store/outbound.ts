@@ -184,6 +184,8 @@ export interface OutboundStore {
     limit: number,
     except: readonly string[],
   ): Promise<readonly Pick<QueuedOutbound, 'accountId' | 'outboundId'>[]>;
+  /** What is sent or failed, owes no report, and has not changed since `before` (ms since the epoch), the oldest first. */
+  expired(before: number, limit: number): Promise<readonly Pick<QueuedOutbound, 'accountId' | 'outboundId'>[]>;
   requests(shards: readonly number[], limit: number): Promise<readonly OutboundRequest[]>;
   /** What was asked is done, or can no longer be. */
   settleRequest(request: OutboundRequest): Promise<void>;

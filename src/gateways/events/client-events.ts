@@ -85,7 +85,9 @@ export function allClientEventsOf(event: MailboxEvent): readonly ClientEvent[] {
     case 'OutboundChanged':
       return outboundChanged(event.payload);
     case 'OutboundRemoved':
-      return event.payload.isHidden ? [] : [change('DraftDeleted', { id: event.payload.outboundId })];
+      return event.payload.isHidden || event.payload.isFinal
+        ? []
+        : [change('DraftDeleted', { id: event.payload.outboundId })];
     case 'DeliveryAttempted': {
       const { outboundId: id, attempt } = event.payload;
       const shown = { ...attempt, at: new Date(attempt.at).toISOString() };

@@ -32,6 +32,7 @@ const PROBLEMS: Readonly<Record<number, KnownProblem>> = {
     name: 'NotFound',
     description: 'There is no such thing in this account; an id that is not a UUID names nothing',
   },
+  409: { name: 'Conflict', description: 'What is there is not in a state that allows this' },
   412: { name: 'PreconditionFailed', description: 'If-Match names another version than there is' },
   413: {
     name: 'ContentTooLarge',

@@ -67,6 +67,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   noSuchFolder: 404,
   noSuchThread: 404,
   noSuchOutbound: 404,
+  outboundUnderWay: 409,
   // Routes without If-Match read the draft again.
   draftChanged: 412,
   // Routes name the field that these are about.

@@ -31,6 +31,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, Completion>> = {
   noSuchThread: BUG,
   noSuchOutbound: BUG,
   draftChanged: BUG,
+  outboundUnderWay: BUG,
   notHeld: BUG,
 };
 

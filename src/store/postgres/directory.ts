@@ -21,6 +21,7 @@ import { heldRoom, heldSurplus, heldUse } from './held-room.js';
 import {
   activeKeys,
   activeKeysByPrefixes,
+  deleteRevokedKeys,
   insertKey,
   insertKeyWithin,
   markKeyOfRevoked,
@@ -81,6 +82,7 @@ export function postgresDirectory(
     },
     keys: (accountId) => activeKeys(sql, accountId).catch(rethrow),
     keysByPrefixes: (prefixes) => activeKeysByPrefixes(sql, prefixes).catch(rethrow),
+    dropRevokedKeys: (maxAgeMs) => deleteRevokedKeys(sql, maxAgeMs).catch(rethrow),
     revokeKey: (id) => revoking(id, () => markKeyRevoked(sql, id)),
     revokeKeyOf: (accountId, id) => revoking(id, () => markKeyOfRevoked(sql, accountId, id)),
     async rotateKey(accountId, id, minted) {

@@ -1,4 +1,4 @@
-// API keys. Only hashes are stored; a revoked key stays as a row so that its id is never another key's.
+// API keys. Only hashes are stored. A revoked key stays as a row for a while: nodes that were away learn of it by that.
 import { newId } from '../../ids/new-id.js';
 import type { ApiKey, MintedKey, NewKey, Scope, StoredKey } from '../directory.js';
 import type { Sql, SqlTransaction } from './client.js';
@@ -106,6 +106,20 @@ export async function replaceKey(
     if (row !== undefined) await announce(tx, { kind: 'key-revoked', keyId: id.toLowerCase() });
     return row;
   });
+}
+
+/** An account shows when it was used last, by whatever key. */
+export async function deleteRevokedKeys(sql: Sql, maxAgeMs: number): Promise<number> {
+  const rows = await sql`
+    with gone as (
+      delete from api_keys where revoked_at < now() - ${maxAgeMs}::float8 * interval '1 ms' returning account_id, last_used_at
+    ), used as (
+      update accounts a set last_login_at = greatest(a.last_login_at, g.at)
+      from (select account_id, max(last_used_at) as at from gone group by account_id) g
+      where a.id = g.account_id and g.at is not null and (a.last_login_at is null or a.last_login_at < g.at)
+    )
+    select from gone`;
+  return rows.length;
 }
 
 /** Rows are locked in one order: other nodes write the same keys. */

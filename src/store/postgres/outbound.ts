@@ -14,6 +14,11 @@ export function postgresOutbound(sql: Sql): OutboundStore {
         select account_id as "accountId", id as "outboundId" from outbound
         where report_due is not null and coalesce(report_at <= now(), true) and shard = any(${shards as number[]}::int[])
           and id <> all(${except as string[]}::uuid[]) limit ${limit}`),
+    expired: (before, limit) =>
+      rowsOf(sql`
+        select account_id as "accountId", id as "outboundId" from outbound
+        where status in ('Sent', 'Failed') and report_due is null and updated_at < to_timestamp(${before}::float8 / 1000.0)
+        order by updated_at limit ${limit}`),
     requests: (shards, limit) =>
       rowsOf(sql`
         select r.account_id as "accountId", r.outbound_id as "outboundId", r.action

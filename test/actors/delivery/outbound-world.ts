@@ -129,6 +129,7 @@ export class OutboundWorld {
         .slice(0, limit)
         .map(({ accountId, outboundId, attempt }) => ({ accountId, outboundId, interrupted: attempt!.id })),
     held: async () => [],
+    expired: async () => [],
     reportsDue: async (shards, limit, except) =>
       (await this.#read(shards))
         .filter(({ reportDue, outboundId }) => reportDue !== null && !except.includes(outboundId))

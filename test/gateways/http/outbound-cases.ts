@@ -228,6 +228,7 @@ const sends: readonly Step[] = [
     status: 404,
   },
   { route: `GET ${O}/{id}/attachments/{attachmentId}`, path: `${O}/${NO_ID}/attachments/${NO_ID}`, status: 404 },
+  { route: `DELETE ${O}/{id}`, path: `${O}/${outboundIdOf(1)}`, status: 409 },
   badSend({ sendAt: 'tomorrow' }, 'sendAt'),
   badSend({ sendAt: '2026-01-01T00:00:00' }, 'sendAt'),
   badSend({ sendAt: '2026-13-01T00:00:00Z' }, 'sendAt'),
@@ -266,6 +267,11 @@ const sends: readonly Step[] = [
     check: (t, body) => t.deepEqual(body, { retried: true, status: 'Queued' }),
   },
   { route: `POST ${O}/{id}/retry`, path: `${O}/${NO_ID}/retry`, status: 404 },
+  { route: `POST ${O}/{id}/cancel`, path: `${O}/${outboundIdOf(1)}/cancel`, status: 200 },
+  { route: `DELETE ${O}/{id}`, path: `${O}/${outboundIdOf(1)}`, as: ['api:read'], status: 403 },
+  { route: `DELETE ${O}/{id}`, path: `${O}/${outboundIdOf(1)}`, status: 204 },
+  { route: `DELETE ${O}/{id}`, path: `${O}/${outboundIdOf(1)}`, status: 404 },
+  { route: `GET ${O}/{id}`, path: `${O}/${outboundIdOf(1)}`, status: 404 },
 ];
 
 const [first, second, third, fourth] = [5, 6, 7, 8].map(outboundIdOf);

@@ -135,6 +135,11 @@ export class OutboundChanges {
     this.#record({ type: 'OutboundRemoved', payload: { outboundId, ...(isHidden && { isHidden }) } });
   }
 
+  /** An email that is sent or failed. */
+  removeFinal(outboundId: string): void {
+    this.#record({ type: 'OutboundRemoved', payload: { outboundId, isFinal: true } });
+  }
+
   attempt(outboundId: string, attempt: DeliveryAttempt): void {
     this.#record({ type: 'DeliveryAttempted', payload: { outboundId, attempt } });
   }

@@ -16,7 +16,14 @@ import { advanceFirst, firstAttempts, NO_ATTEMPTS } from './first-attempts.js';
 import type { Addressee } from './protocol.js';
 import { placeInSent, takeOut } from './sent-copies.js';
 
-type Names = 'createDraft' | 'updateDraft' | 'deleteDraft' | 'enqueue' | 'enqueueOffered' | 'holdOutbound';
+type Names =
+  | 'createDraft'
+  | 'updateDraft'
+  | 'deleteDraft'
+  | 'enqueue'
+  | 'enqueueOffered'
+  | 'holdOutbound'
+  | 'removeOutbound';
 
 export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxTransaction>, Names> = {
   createDraft,
@@ -25,6 +32,7 @@ export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxTran
   enqueue,
   enqueueOffered,
   holdOutbound,
+  removeOutbound,
 };
 
 function createDraft(
@@ -63,6 +71,20 @@ function deleteDraft(
   tx.outbound.remove(outboundId);
   takeOut(tx, before, 'drafts');
   return { reply: {} };
+}
+
+function removeOutbound(
+  tx: MailboxTransaction,
+  { outboundId, changedBefore }: Payload<MailboxProtocol, 'removeOutbound'>,
+): Outcome<MailboxProtocol, 'removeOutbound'> {
+  const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
+  if (row === undefined || row.status === 'Draft') return { refusal: 'noSuchOutbound' };
+  if (row.status !== 'Sent' && row.status !== 'Failed') return { refusal: 'outboundUnderWay' };
+  const isKept = changedBefore !== undefined && (row.updatedAt >= changedBefore || row.reportDue !== null);
+  if (isKept) return { reply: { isRemoved: false } };
+  tx.begin();
+  tx.outbound.removeFinal(outboundId);
+  return { reply: { isRemoved: true } };
 }
 
 /** Messages do not change: another email takes the place of the one that stood for the draft, with its flags and labels. */

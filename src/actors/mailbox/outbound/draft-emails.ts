@@ -36,11 +36,11 @@ export class DraftEmails {
     if (emailId !== null) this.#drafts.set(emailId, id);
   }
 
-  /** Nothing happens when there is no such draft. */
-  delete(id: string): void {
+  /** False when there is no such draft. */
+  delete(id: string): boolean {
     const emailId = this.#emails.get(id);
     if (emailId != null) this.#drafts.delete(emailId);
-    this.#emails.delete(id);
+    return this.#emails.delete(id);
   }
 
   *[Symbol.iterator](): Iterator<DraftEmail> {

@@ -70,7 +70,8 @@ export class OutboundMemory {
       this.#add(status, 1);
     }
     for (const id of outboundRemoved) {
-      this.#drafts.delete(id);
+      // Which status a final email had is not known here: counts are learnt again.
+      if (!this.#drafts.delete(id)) this.#counts.clear();
       this.#forget(id);
     }
   }

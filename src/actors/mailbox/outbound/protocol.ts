@@ -169,8 +169,8 @@ export const outboundOperations = {
    */
   holdOutbound: command({ payload: object({ ...queued, heldUntil: number() }), ...enqueued }),
   /**
-   * Fails a queued email, for its sender: recipients who have not got it will not get it. `draftId`: of the draft that its copy
-   * in Sent has become, which happens while it is held.
+   * Fails a queued email, for its sender: recipients who have not got it will not get it. One that is held is a draft again, and
+   * `draftId` its id.
    */
   cancelOutbound: command({
     payload: object({ outboundId: string() }),
@@ -191,6 +191,16 @@ export const outboundOperations = {
     /** Not retried: Sent, a draft, or a delivery is under way. */
     reply: object({ retried: boolean(), status: outboundStatus }),
     refusals: ['noSuchOutbound'],
+    onRepeat: 'remembered',
+  }),
+  /**
+   * Removes an email that is sent or failed, with its content, attempts, and a report that its sender is owed; its copy in Sent stays.
+   * `changedBefore` (ms since the epoch): only what has not changed since and owes no report.
+   */
+  removeOutbound: command({
+    payload: object({ outboundId: string(), changedBefore: optional(number()) }),
+    reply: object({ isRemoved: boolean() }),
+    refusals: ['noSuchOutbound', 'outboundUnderWay'],
     onRepeat: 'remembered',
   }),
   outbound: query({

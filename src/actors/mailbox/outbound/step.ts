@@ -25,9 +25,11 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
   });
   const { status, queuedAt, sentAt, retryCount, nextRetryAt, heldUntil, lastError } = next;
   const { reportDue, reportAt, delayReported } = next;
+  const updatedAt = Math.max(tx.now, row.updatedAt);
   const advanced: OutboundRow = {
     ...row,
     status,
+    updatedAt,
     queuedAt,
     sentAt,
     retryCount,

@@ -4,7 +4,7 @@ import type { OutboundEmail } from '../../../actors/mailbox/outbound/protocol.js
 import { ActorFault } from '../../../actors/runtime/errors.js';
 import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused } from '../problem.js';
-import { defineRoute, READ, type Route, WRITE } from '../route.js';
+import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
 import { ATTACHMENT, attachmentReply } from './attachment-reply.js';
 import { versionOf } from './email-detail.js';
 import { paging } from './email-shapes.js';
@@ -144,6 +144,22 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
                 },
               };
         });
+      },
+    }),
+    defineRoute({
+      method: 'DELETE',
+      path: `${base}/{id}`,
+      summary: 'Delete an outbound email that is sent or failed',
+      description:
+        'With its content, its attempts, and a report of its failure that is not given yet. Its copy in Sent stays. 409 while it is queued or being sent; 404 for a draft.',
+      tags,
+      access: WRITE,
+      params: { id: idParameter() },
+      replies: { 204: EMPTY },
+      problems: [409],
+      handler: async ({ principal, params }) => {
+        const outcome = await mailboxes.of(principal.accountId).ask('removeOutbound', { outboundId: params.id });
+        return outcome.reply === undefined ? refused(outcome.refusal) : { status: 204 };
       },
     }),
     defineRoute({
