@@ -1,8 +1,7 @@
 // Attachments of stored messages for a new one: streamed from slices of its blob and byte for byte what they were. Embedded
 // messages stay messages where they can travel as they are (RFC 2046 §5.2.1 lets nobody encode them), else they go as files.
-import { decodeStream } from '../mail/decode/transfer.js';
+import { attachmentContent, attachmentPart } from '../mail/attachment-content.js';
 import type { IndexedAttachment, IndexedPart, MessageIndex } from '../mail/message-index.js';
-import { partOf } from '../mail/parts.js';
 import type { BlobStore } from '../store/blobs.js';
 import type { OutgoingAttachment } from './message.js';
 
@@ -28,7 +27,7 @@ export async function copiedAttachments(
 ): Promise<readonly OutgoingAttachment[]> {
   const copies: OutgoingAttachment[] = [];
   for (const entry of index.attachments) {
-    const part = partOf(index.root, entry.section);
+    const part = attachmentPart(index, entry);
     if (part !== undefined) copies.push(await copiedAttachment(blobs, blob, entry, part));
   }
   return copies;
@@ -41,11 +40,17 @@ export async function copiedAttachment(
   entry: IndexedAttachment,
   part: IndexedPart,
 ): Promise<OutgoingAttachment> {
-  const content = () => decodeStream(part.encoding, blobs.stream(blob, part.bodyStart, part.bodyEnd));
+  const content = () => attachmentContent(entry, part, (start, end) => blobs.stream(blob, start, end));
   const contentId = entry.contentId !== null && isContentId(entry.contentId) ? entry.contentId : null;
   const inline = entry.inline && contentId !== null;
   const { fileName, contentType } = entry;
-  return { fileName, contentId, inline, content, ...(await attachmentKind(contentType, part.params, content)) };
+  return {
+    fileName,
+    contentId,
+    inline,
+    content,
+    ...(await attachmentKind(contentType, entry.within === undefined ? part.params : {}, content)),
+  };
 }
 
 /** The whole message as an attachment. @throws StoreFault */

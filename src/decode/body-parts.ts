@@ -3,18 +3,20 @@ import { isUtf8 } from 'node:buffer';
 import type { BodyPart } from '../mail/decode/bodies.js';
 import { isVerbatim } from '../mail/decode/part-text.js';
 import type { IndexedPart, MessageIndex, OctetRange } from '../mail/message-index.js';
+import { enclosedSources, type TextSource } from '../mail/parts.js';
 
 /** Octets of the message, each range in a buffer of its own that is the caller's. */
 export type ReadRanges = (ranges: readonly OctetRange[], signal?: AbortSignal) => Promise<readonly Uint8Array[]>;
 
 /** The parts of either body in the order of the message. */
-export function bodyParts(index: MessageIndex): IndexedPart[] {
+export function bodyParts(index: MessageIndex): TextSource[] {
   const sections = new Set([...index.textSections, ...index.htmlSections]);
-  const found: IndexedPart[] = [];
+  const found: TextSource[] = [];
   // Embedded messages are attachments: no part of them belongs to the body.
   const walk = (part: IndexedPart): void => {
     if (part.type === 'multipart') for (const child of part.parts) walk(child);
     else if (sections.has(part.section)) found.push(part);
+    else if (part.enclosed) found.push(...enclosedSources(part).filter(({ section }) => sections.has(section)));
   };
   walk(index.root);
   return found;
@@ -25,12 +27,12 @@ export function bodyOctets(index: MessageIndex): number {
   return octetsOf(bodyParts(index));
 }
 
-export function octetsOf(parts: readonly IndexedPart[]): number {
+export function octetsOf(parts: readonly TextSource[]): number {
   return parts.reduce((sum, part) => sum + part.bodyEnd - part.bodyStart, 0);
 }
 
 /** Each part is shown as its octets are: no encoding, no format and no HTML that has to become text. */
-export function areVerbatim(index: MessageIndex, parts: readonly IndexedPart[]): boolean {
+export function areVerbatim(index: MessageIndex, parts: readonly TextSource[]): boolean {
   const text = new Set(index.textSections);
   return parts.every((part) => isVerbatim(part) && (part.subtype !== 'html' || !text.has(part.section)));
 }
@@ -50,14 +52,14 @@ export function verbatimText(index: MessageIndex, message: Uint8Array): Buffer |
 /** Reads at most `limit` octets of the parts, all in one call of `read`. */
 export async function readParts(
   index: MessageIndex,
-  chosen: readonly IndexedPart[],
+  chosen: readonly TextSource[],
   limit: number,
   read: ReadRanges,
   signal: AbortSignal | undefined,
 ): Promise<BodyPart[]> {
   const text = new Set(index.textSections);
   const html = new Set(index.htmlSections);
-  const parts: { readonly part: IndexedPart; readonly range: OctetRange }[] = [];
+  const parts: { readonly part: TextSource; readonly range: OctetRange }[] = [];
   let left = limit;
   for (const part of chosen) {
     const { bodyStart: start } = part;
@@ -72,6 +74,7 @@ export async function readParts(
     subtype: part.subtype,
     encoding: part.encoding,
     params: part.params,
+    ...(part.within && { within: part.within }),
     inText: text.has(part.section),
     inHtml: html.has(part.section),
     bytes: bytes[i]!,

@@ -7,7 +7,8 @@
 import { FairSemaphore, type Release, SemaphoreFull } from '../bounds/fair-semaphore.js';
 import { Fault } from '../errors/fault.js';
 import { type Bodies, type BodyPart, composeBodies } from '../mail/decode/bodies.js';
-import type { IndexedPart, MessageIndex } from '../mail/message-index.js';
+import type { MessageIndex } from '../mail/message-index.js';
+import type { TextSource } from '../mail/parts.js';
 import { areVerbatim, bodyParts, octetsOf, type ReadRanges, readParts } from './body-parts.js';
 import { type PoolLimits, ThreadPool } from './thread-pool.js';
 
@@ -70,7 +71,7 @@ export interface Viewer {
 
 interface Job {
   readonly index: MessageIndex;
-  readonly chosen: readonly IndexedPart[];
+  readonly chosen: readonly TextSource[];
   readonly read: ReadRanges;
   readonly viewer: Viewer;
 }

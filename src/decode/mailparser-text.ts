@@ -17,7 +17,7 @@ const OPTIONS = { skipHtmlToText: true, skipTextToHtml: true, skipTextLinks: tru
 
 /** Undefined for a part that is left to our own decoders. Never rejects. */
 export async function mailparserText(part: TextPart, bytes: Uint8Array): Promise<string | undefined> {
-  if (bytes.length > MOST_OCTETS || isUuencode(part.encoding)) return undefined;
+  if (bytes.length > MOST_OCTETS || part.within !== undefined || isUuencode(part.encoding)) return undefined;
   if (part.encoding === 'quoted-printable' && hasLongSpace(bytes)) return undefined;
   const charset = charsetOfMailparser(part.params['charset']);
   try {

@@ -63,11 +63,27 @@ export interface IndexedPart {
   readonly parts: readonly IndexedPart[];
   /** Of a message/rfc822 part. */
   readonly envelope: IndexedEnvelope | null;
+  /** Of a TNEF: the texts in it. */
+  readonly enclosed?: readonly EnclosedText[];
 }
 
-/** A part that REST shows as an attachment. */
-export interface IndexedAttachment {
+/** A text within a part that packs several things. */
+export interface EnclosedText {
+  /** Names it among the texts of a body: `2/plain`. */
   readonly section: string;
+  /** `rtf`: compressed RTF. */
+  readonly subtype: 'plain' | 'html' | 'rtf';
+  readonly params: Readonly<Record<string, string>>;
+  /** Octets of the part's content, its transfer encoding undone. */
+  readonly within: OctetRange;
+}
+
+/** A part that REST shows as an attachment, or a file in one. */
+export interface IndexedAttachment {
+  /** Of the part; of a file in it with the file's number: `2/1`. */
+  readonly section: string;
+  /** Of a file in the part: octets of the part's content, its transfer encoding undone. */
+  readonly within?: OctetRange;
   /** Decoded file name, never empty, without path separators or control characters. */
   readonly fileName: string;
   /** `type/subtype`, lower case, safe to send as a Content-Type. */

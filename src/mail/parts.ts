@@ -1,5 +1,5 @@
 // Finding parts in the tree of a message's index.
-import type { IndexedPart } from './message-index.js';
+import type { EnclosedText, IndexedPart } from './message-index.js';
 
 /** The part of a section number; undefined when the index does not have it. */
 export function partOf(root: IndexedPart, section: string): IndexedPart | undefined {
@@ -9,4 +9,13 @@ export function partOf(root: IndexedPart, section: string): IndexedPart | undefi
     open.push(...part.parts.toReversed());
   }
   return undefined;
+}
+
+/** A text of a body: a part, or a text within a part. */
+export type TextSource = Pick<IndexedPart, 'section' | 'subtype' | 'params' | 'encoding' | 'bodyStart' | 'bodyEnd'> &
+  Partial<Pick<EnclosedText, 'within'>>;
+
+/** The texts within a part, at the octets of the part. */
+export function enclosedSources({ enclosed = [], encoding, bodyStart, bodyEnd }: IndexedPart): TextSource[] {
+  return enclosed.map((text) => ({ ...text, encoding, bodyStart, bodyEnd }));
 }

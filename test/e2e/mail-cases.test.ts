@@ -3,6 +3,7 @@ import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import test from 'ava';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import { type CaseName, caseMessage } from '../mail/cases.js';
+import { writtenTnef } from '../mail/tnef/written-tnef.js';
 import { imapFlow } from '../support/imap-programs.js';
 import {
   accountOn,
@@ -134,4 +135,55 @@ test('an invitation, and a file in uuencode', async (t) => {
   const client = new MailboxClient(node, user.key);
   const reply = await client.request('GET', `/api/emails/${id}/attachments/${attachments[0]!.id}`);
   t.is(await reply.text(), 'Cat');
+});
+
+test('winmail.dat: text, files, search, counts, download, forward', async (t) => {
+  const user = await accountOn(node, 'tnef');
+  const client = new MailboxClient(node, user.key);
+  const tnef = writtenTnef({
+    body: 'zebras at noon',
+    files: [
+      { title: 'map.txt', data: Buffer.from('turn left') },
+      { title: 'list.csv', data: Buffer.from('a,b') },
+    ],
+  });
+  const head = 'From: ann@remote.test\r\nSubject: packed\r\nContent-Type: application/ms-tnef; name=winmail.dat\r\n';
+  await deliver(
+    user.email,
+    Buffer.from(`${head}Content-Transfer-Encoding: base64\r\n\r\n${tnef.toString('base64')}\r\n`),
+  );
+  const found = await client.get<EmailList>('/api/emails/search?q=zebras&hasAttachments=true');
+  const [email] = found.items as readonly (Shown & { readonly attachmentCount: number })[];
+  t.like(email, { subject: 'packed', previewText: 'zebras at noon', attachmentCount: 2 });
+  t.is((await client.get<EmailList>('/api/emails/search?q=map.txt')).totalCount, 1);
+  const { textBody, attachments } = await client.get<Shown>(`/api/emails/${email!.id}`);
+  t.is(textBody, 'zebras at noon');
+  t.deepEqual(
+    attachments.map(({ fileName, size }) => [fileName, size]),
+    [
+      ['map.txt', 9],
+      ['list.csv', 3],
+    ],
+  );
+  const downloaded = await client.request('GET', `/api/emails/${email!.id}/attachments/${attachments[0]!.id}`);
+  t.deepEqual([downloaded.headers.get('content-length'), await downloaded.text()], ['9', 'turn left']);
+
+  const to = { recipients: [{ address: user.email, type: 'To' }] };
+  t.is((await client.request('POST', `/api/outbound/forward/${email!.id}`, { textBody: 'see', ...to })).status, 200);
+  const one = { emailId: email!.id, attachmentId: attachments[1]!.id };
+  const send = { fromAddress: user.email, subject: 'one file', textBody: 'x', attachments: [one], ...to };
+  t.is((await client.request('POST', '/api/outbound/send', send)).status, 200);
+  const shownFiles = async (subject: string) => {
+    const { id } = (await client.inbox()).find((item) => item.subject === subject)!;
+    const detail = await client.get<Shown>(`/api/emails/${id}`);
+    return [detail.textBody.includes('zebras'), detail.attachments.map(({ fileName, size }) => [fileName, size])];
+  };
+  t.deepEqual(await shownFiles('Fwd: packed'), [
+    true,
+    [
+      ['map.txt', 9],
+      ['list.csv', 3],
+    ],
+  ]);
+  t.deepEqual(await shownFiles('one file'), [false, [['list.csv', 3]]]);
 });

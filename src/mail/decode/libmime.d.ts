@@ -11,6 +11,8 @@ declare module 'libmime' {
     normalizeCharset(charset: string): string;
     /** File name extension of a media type, `bin` when unknown. */
     detectExtension(mediaType: string): string;
+    /** Media type of a file name, `application/octet-stream` when unknown. */
+    detectMimeType(fileName: string): string;
   }
   const libmime: Libmime;
   export default libmime;

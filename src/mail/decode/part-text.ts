@@ -1,5 +1,8 @@
 // The text of one text part: transfer encoding undone, charset decoded, format=flowed unwrapped (RFC 3676), line ends
 // `\n`, without the characters that JSON or PostgreSQL refuse. The functions read the whole part: the caller bounds its octets.
+import type { OctetRange } from '../message-index.js';
+import { decompressedRtf } from '../tnef/compressed-rtf.js';
+import { rtfText } from '../tnef/rtf-text.js';
 import { decodeCharset, isUtf8OrUndeclared } from './charset.js';
 import { unwrapped } from './flowed.js';
 import { decodeTransfer, isEncoded } from './transfer.js';
@@ -9,15 +12,19 @@ export interface TextPart {
   readonly subtype: string;
   readonly encoding: string;
   readonly params: Readonly<Record<string, string>>;
+  /** Octets of the decoded part that are the text; undefined: all of them. */
+  readonly within?: OctetRange;
 }
 
 /** Never throws. */
 export function textOf(part: TextPart, bytes: Uint8Array): string {
-  return textOfOctets(part, decodeTransfer(part.encoding, bytes));
+  const octets = decodeTransfer(part.encoding, bytes);
+  return textOfOctets(part, part.within === undefined ? octets : octets.subarray(part.within.start, part.within.end));
 }
 
 /** Of a part whose transfer encoding is undone. Never throws. */
 export function textOfOctets(part: TextPart, octets: Uint8Array): string {
+  if (part.subtype === 'rtf') return storable(rtfText(decompressedRtf(octets)));
   const charset = part.params['charset'] ?? (part.subtype === 'html' ? htmlCharset(octets) : undefined);
   return textOfCharacters(part, decodeCharset(octets, charset));
 }
@@ -30,6 +37,7 @@ export function textOfCharacters(part: TextPart, characters: string): string {
 
 /** The octets of the part are its text, in UTF-8 or in an undeclared charset: no encoding and no format changes it. */
 export function isVerbatim(part: TextPart): boolean {
+  if (part.within !== undefined || part.subtype === 'rtf') return false;
   return !isEncoded(part.encoding) && !isFlowed(part) && isUtf8OrUndeclared(part.params['charset']);
 }
 

@@ -1,10 +1,11 @@
 // Content-Transfer-Encoding (RFC 2045 §6, and x-uuencode) undone, whole or as a stream in bounded memory. An unknown encoding is read as
 // identity. Broken content is decoded as far as possible and never throws.
+import type { OctetRange } from '../message-index.js';
 import { Base64Decoder } from './base64.js';
 import { QuotedPrintableDecoder } from './quoted-printable.js';
 import { isUuencode, UuDecoder } from './uuencode.js';
 
-interface Decoder {
+export interface TransferDecoder {
   push(piece: Uint8Array): Uint8Array;
   finish(): Uint8Array;
 }
@@ -15,7 +16,7 @@ export function isEncoded(encoding: string): boolean {
 }
 
 /** Undefined for identity. */
-function decoderOf(encoding: string): Decoder | undefined {
+export function decoderOf(encoding: string): TransferDecoder | undefined {
   if (encoding === 'base64') return new Base64Decoder();
   if (encoding === 'quoted-printable') return new QuotedPrintableDecoder();
   if (isUuencode(encoding)) return new UuDecoder();
@@ -40,4 +41,18 @@ export async function* decodeStream(encoding: string, source: AsyncIterable<Uint
   }
   const rest = decoder?.finish();
   if (rest !== undefined && rest.length > 0) yield rest;
+}
+
+/** Octets [start, end) of a stream, which is read no further. */
+export async function* sliceStream(
+  source: AsyncIterable<Uint8Array>,
+  { start, end }: OctetRange,
+): AsyncIterable<Uint8Array> {
+  let at = 0;
+  for await (const piece of source) {
+    const wanted = piece.subarray(Math.max(0, start - at), Math.max(0, end - at));
+    if (wanted.length > 0) yield wanted;
+    at += piece.length;
+    if (at >= end) return;
+  }
 }

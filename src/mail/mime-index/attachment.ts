@@ -3,9 +3,9 @@
 import libmime from 'libmime';
 import type { IndexedAttachment, IndexedPart } from '../message-index.js';
 import { isMessage } from './content-fields.js';
+import { safeName } from './file-name.js';
 import type { PartBuilder } from './part-builder.js';
 
-const LONGEST_NAME = 200;
 const TOKEN = /^[\w.:+-]{1,64}$/;
 
 export function attachmentOf(part: IndexedPart, builder: PartBuilder): IndexedAttachment {
@@ -36,18 +36,6 @@ function fileName(part: IndexedPart, encoded: string): string {
     safeName(encoded) ||
     generatedName(part)
   );
-}
-
-/** Without separators, controls and the marks that turn reading direction, which hide an extension. */
-function safeName(name: string): string {
-  const safe = name
-    .replace(/[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')
-    .replace(/[/\\]/g, '_')
-    .trim();
-  if (/^\.*$/.test(safe)) return '';
-  if (safe.length <= LONGEST_NAME) return safe;
-  const extension = /\.[\w-]{1,16}$/.exec(safe.slice(-20))?.[0] ?? '';
-  return safe.slice(0, LONGEST_NAME - extension.length).replace(/\p{Cs}/gu, '') + extension;
 }
 
 function generatedName(part: IndexedPart): string {

@@ -2,14 +2,18 @@
 // indexed: in an alternative the kinds that Mansio shows, in a related its root, elsewhere text without a file name. An embedded
 // message is one attachment. Details, previews, search, filters, forwards and counts read the choice from the index.
 import type { IndexedAttachment, IndexedPart } from '../message-index.js';
+import { enclosedSources, type TextSource } from '../parts.js';
+import type { TnefText } from '../tnef/reader.js';
 import { attachmentOf } from './attachment.js';
 import type { ContentFields } from './content-fields.js';
-import type { Builders } from './part-builder.js';
+import type { Builders, PartBuilder } from './part-builder.js';
 
 export interface ChosenBodies {
-  readonly text: readonly IndexedPart[];
-  readonly html: readonly IndexedPart[];
+  readonly text: readonly TextSource[];
+  readonly html: readonly TextSource[];
   readonly attachments: readonly IndexedAttachment[];
+  /** Of a TNEF, where the bodies are the texts in it: what the preview is made of. */
+  readonly enclosed: readonly TnefText[];
 }
 
 type Content = Pick<ContentFields, 'type' | 'subtype' | 'params' | 'disposition' | 'dispositionParams'>;
@@ -43,15 +47,44 @@ function hasName(part: Content): boolean {
 }
 
 export function chooseBodies(root: IndexedPart, builders: Builders): ChosenBodies {
-  const choice = new Choice(builders);
+  const choice = new Choice();
   const { text, html } = choice.bodies;
   choice.part(root, { isFirst: true, place: 'body', isForm: false }, choice.bodies);
+  const packed = [...text, ...html].every((part) => isBlank(part, builders.get(part)!))
+    ? choice.attached.find((part) => enclosedBody(part) !== undefined)
+    : undefined;
+  const attachments = choice.attached.flatMap((part) => attachmentsOf(part, builders.get(part)!, part === packed));
+  if (packed !== undefined) {
+    const { texts } = builders.get(packed)!.tnef!;
+    return { ...enclosedBody(packed)!, attachments, enclosed: texts };
+  }
   // A kind counts as the body only where it occurs; texts of the other kind between its parts then belong to it.
   return {
     text: text.some((part) => part.subtype === 'plain') ? text : [],
     html: html.some((part) => part.subtype === 'html') ? html : [],
-    attachments: choice.attachments,
+    attachments,
+    enclosed: [],
   };
+}
+
+/** No text but a line break or two, as Exchange writes it beside a TNEF that has the text. */
+function isBlank({ bodyStart, bodyEnd }: IndexedPart, { sample }: PartBuilder): boolean {
+  return bodyEnd - bodyStart <= 4 && (sample?.octets.toString('latin1').trim() ?? '') === '';
+}
+
+/** The texts in a TNEF: RTF counts where there is no other form. Undefined when there is none. */
+function enclosedBody(part: IndexedPart): Pick<ChosenBodies, 'text' | 'html'> | undefined {
+  const sources = enclosedSources(part);
+  if (sources.length === 0) return undefined;
+  const of = (subtype: string) => sources.filter((source) => source.subtype === subtype);
+  const [text, html] = [of('plain'), of('html')];
+  return { text: text.length + html.length === 0 ? of('rtf') : text, html };
+}
+
+/** A TNEF is its files, once it is opened: it stays a file where nothing of it is shown otherwise. */
+function attachmentsOf(part: IndexedPart, builder: PartBuilder, isBody: boolean): readonly IndexedAttachment[] {
+  const files = builder.tnef?.attachments(part.section) ?? [];
+  return files.length > 0 || isBody ? files : [attachmentOf(part, builder)];
 }
 
 /** The bodies that texts are added to; undefined: the texts are another form of what that body has already. */
@@ -70,19 +103,15 @@ interface Position {
 
 class Choice {
   readonly bodies = { text: [] as IndexedPart[], html: [] as IndexedPart[] };
-  readonly attachments: IndexedAttachment[] = [];
-  readonly #builders: Builders;
-
-  constructor(builders: Builders) {
-    this.#builders = builders;
-  }
+  /** In their order. */
+  readonly attached: IndexedPart[] = [];
 
   /** The limits of the index bound the depth of the recursion. */
   part(part: IndexedPart, position: Position, bodies: Bodies): void {
     if (isMultipart(part)) {
       if (part.subtype === 'alternative') this.#alternative(part, bodies);
       else this.#multipart(part, position.isForm ? formOf(part, bodies) : bodies);
-    } else if (!isBodyText(part, position.isFirst, position.place)) this.#attach(part);
+    } else if (!isBodyText(part, position.isFirst, position.place)) this.attached.push(part);
     else {
       if (!position.isForm || part.subtype === 'plain') bodies.text?.push(part);
       if (!position.isForm || part.subtype === 'html') bodies.html?.push(part);
@@ -106,11 +135,7 @@ class Choice {
     // A single form belongs to both bodies.
     text?.push(...(found.text.length > 0 ? found.text : found.html));
     html?.push(...(found.html.length > 0 ? found.html : found.text));
-    if (found.text.length + found.html.length === 0) for (const part of others) this.#attach(part);
-  }
-
-  #attach(part: IndexedPart): void {
-    this.attachments.push(attachmentOf(part, this.#builders.get(part)!));
+    if (found.text.length + found.html.length === 0) this.attached.push(...others);
   }
 }
 

@@ -16,9 +16,12 @@ import { DEFAULT_LIMITS, type MimeLimits, type Truncation } from './limits.js';
 import { asText, BodySize, type Builders, buildTree, PartBuilder } from './part-builder.js';
 import { type PartEvents, PartScanner } from './part-scanner.js';
 import { PreviewSamples } from './preview.js';
+import { isTnef, TnefPart } from './tnef-part.js';
 
 const LF = 0x0a;
 const DELIVERED_TO = 100;
+/** TNEF of a message that are opened: the start of the texts in each is held. */
+const TNEF_PARTS = 8;
 /** Octets of a message in base64 that are read for its envelope. */
 const ENCODED_HEADER = 32 * 1024;
 
@@ -37,6 +40,9 @@ export class MimeIndexer implements PartEvents {
   /** Envelopes that wait for the charset. The limit of all headers bounds them. */
   readonly #undeclared: (() => void)[] = [];
   #parts = 1;
+  #tnefParts = 0;
+  /** Files in all TNEF: at most as many as a message may have parts. */
+  #tnefFiles = 0;
   #envelope: IndexedEnvelope | undefined;
   #receivedCount = 0;
   #deliveredTo: readonly string[] = [];
@@ -113,6 +119,7 @@ export class MimeIndexer implements PartEvents {
   body(data: Buffer, from: number, to: number): number {
     const part = this.#open.at(-1)!;
     part.sample?.push(data, from, to);
+    part.tnef?.push(data.subarray(from, to));
     return part.size?.push(data, from, to) ?? countLines(data, from, to);
   }
 
@@ -141,6 +148,9 @@ export class MimeIndexer implements PartEvents {
     } else if (descends) return this.#openPart(part.bodyStart);
     if (isMessage(content) && isEncoded(content.encoding)) part.sample = new BodySample(ENCODED_HEADER);
     if (part.isEmbedded) return false;
+    if (isTnef(content) && this.#tnefParts++ < TNEF_PARTS) {
+      part.tnef = new TnefPart(content.encoding, this.#limits.parts - this.#tnefFiles);
+    }
     const place = bodyPlace(part.parent?.content, part.isFirst);
     const isText = isBodyText(part.content!, part.isFirst, place);
     if (isText) this.#samples.openText(part);
@@ -168,6 +178,8 @@ export class MimeIndexer implements PartEvents {
     this.#forgetBoundary(part);
     part.bodyEnd = Math.max(part.bodyStart, bodyEnd);
     part.lines = Math.max(0, lines - part.linesBefore);
+    part.tnef?.finish();
+    this.#tnefFiles += part.tnef?.files.length ?? 0;
     if (isMessage(part.content!) && part.sample !== undefined) this.#openEncoded(part);
   }
 

@@ -5,8 +5,10 @@ import { QuotedPrintableDecoder } from '../decode/quoted-printable.js';
 import { isEncoded } from '../decode/transfer.js';
 import { isUuencode, UuDecoder } from '../decode/uuencode.js';
 import type { IndexedEnvelope, IndexedPart } from '../message-index.js';
+import type { TextSource } from '../parts.js';
 import type { BodySample } from './body-sample.js';
 import type { ContentFields } from './content-fields.js';
+import type { TnefPart } from './tnef-part.js';
 
 export class PartBuilder {
   readonly headerStart: number;
@@ -27,6 +29,7 @@ export class PartBuilder {
   lines = 0;
   size: BodySize | undefined;
   sample: BodySample | undefined;
+  tnef: TnefPart | undefined;
 
   constructor(headerStart: number, parent: PartBuilder | undefined) {
     this.headerStart = headerStart;
@@ -78,7 +81,7 @@ export class BodySize {
 }
 
 /** The builder of each part: it has the decoded size and the sample, which the index does not keep. */
-export type Builders = Map<IndexedPart, PartBuilder>;
+export type Builders = Map<TextSource, PartBuilder>;
 
 export function buildTree(root: PartBuilder, builders: Builders): IndexedPart {
   return build(root, root.isMultipart ? '' : '1', '', builders);
@@ -120,6 +123,7 @@ function build(builder: PartBuilder, section: string, prefix: string, builders: 
     parts,
     envelope: builder.envelope ?? null,
     ...(md5 !== undefined && { md5 }),
+    ...builder.tnef?.enclosed(section),
   };
   builders.set(part, builder);
   return part;

@@ -2,6 +2,7 @@
 // sample of a few kB, without tags and with white space folded. The samples bound the work.
 import { htmlText } from '../decode/html-text.js';
 import { isVerbatim, type TextPart, textOf } from '../decode/part-text.js';
+import type { TextSource } from '../parts.js';
 import type { ChosenBodies } from './body-choice.js';
 import { BodySample } from './body-sample.js';
 import type { Builders, PartBuilder } from './part-builder.js';
@@ -54,16 +55,28 @@ export class PreviewSamples {
   /** The first text of the bodies that has words. */
   preview(bodies: ChosenBodies, builders: Builders): string {
     for (const part of [...bodies.text, ...bodies.html]) {
-      const line = lineOf(builders.get(part)!, part);
+      const builder = builders.get(part);
+      const line = builder === undefined ? enclosedLine(bodies, part) : lineOf(builder, part);
       if (line !== '') return line;
     }
     return '';
   }
 }
 
+/** Of a text in a TNEF. */
+function enclosedLine({ enclosed }: ChosenBodies, { subtype, params }: TextSource): string {
+  const text = enclosed.find((one) => one.subtype === subtype);
+  if (text === undefined) return '';
+  const sample = { octets: text.sample, full: text.sample.length < text.range.end - text.range.start };
+  return lineOfSample(sample, { subtype, params, encoding: 'binary' });
+}
+
 /** `text`: how the octets are read, which of a multipart without parts is not what its header says. */
 function lineOf({ sample, content }: PartBuilder, text: TextPart = content!): string {
-  if (sample === undefined) return '';
+  return sample === undefined ? '' : lineOfSample(sample, text);
+}
+
+function lineOfSample(sample: Pick<BodySample, 'octets' | 'full'>, text: TextPart): string {
   const isHtml = text.subtype === 'html';
   const start = isVerbatim(text) && !isHtml ? lineOfStart(sample.octets) : undefined;
   if (start !== undefined) return start;

@@ -1,7 +1,6 @@
 // An attachment of a stored message as a reply, streamed from the blob at the client's pace. It is a stranger's bytes on our
 // origin, so nothing may run or sniff them.
-import { decodeStream } from '../../../mail/decode/transfer.js';
-import { partOf } from '../../../mail/parts.js';
+import { attachmentContent, attachmentPart } from '../../../mail/attachment-content.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { attachmentDisposition } from '../content-disposition.js';
 import type { HeaderField, ReplyStream } from '../exchange.js';
@@ -44,9 +43,9 @@ export async function attachmentReply(
 ): Promise<Found | Problem> {
   const index = await blobs.index(blob);
   const found = index?.attachments.find((entry) => attachmentId(id, entry.section) === wanted);
-  const part = index && found && partOf(index.root, found.section);
+  const part = index && found && attachmentPart(index, found);
   if (found === undefined || part === undefined) return notFound();
-  const raw = blobs.stream(blob, part.bodyStart, part.bodyEnd);
+  const chunks = attachmentContent(found, part, (start, end) => blobs.stream(blob, start, end));
   return {
     status: 200,
     headers: [
@@ -56,6 +55,6 @@ export async function attachmentReply(
       ['Content-Type', MEDIA_TYPE.test(found.contentType) ? found.contentType : 'application/octet-stream'],
       ['Content-Disposition', attachmentDisposition(found.fileName)],
     ],
-    stream: { length: found.size, chunks: decodeStream(part.encoding, raw) },
+    stream: { length: found.size, chunks },
   };
 }

@@ -3,8 +3,8 @@
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { attachmentKind, copiedAttachment } from '../../../compose/copied-attachments.js';
 import type { OutgoingAttachment } from '../../../compose/message.js';
+import { attachmentPart } from '../../../mail/attachment-content.js';
 import type { IndexedAttachment, IndexedPart, MessageIndex } from '../../../mail/message-index.js';
-import { partOf } from '../../../mail/parts.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import type { FieldErrors } from '../../problem-details.js';
 import { invalid, type Problem } from '../problem.js';
@@ -79,7 +79,7 @@ async function find(
   if (source === undefined) return { emailId: ['names no email of the account'] };
   const { id, blob, index } = source;
   const entry = index.attachments.find((one) => attachmentId(id, one.section) === wanted);
-  const part = entry && partOf(index.root, entry.section);
+  const part = entry && attachmentPart(index, entry);
   if (entry === undefined || part === undefined) return { attachmentId: ['names no attachment of this email'] };
   return { size: entry.size, make: () => copied(input, blobs, blob, entry, part) };
 }

@@ -2,7 +2,7 @@
 // are written, after a first pass that counts their octets. What has no encoding of its own, such as a multipart, is given as
 // it is.
 import { partNumbered } from '../../../mail/body-section.js';
-import { decodeStream, decodeTransfer, isEncoded } from '../../../mail/decode/transfer.js';
+import { decodeStream, decodeTransfer, isEncoded, sliceStream } from '../../../mail/decode/transfer.js';
 import type { IndexedPart, OctetRange } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { begun } from '../../tcp/begun.js';
@@ -53,7 +53,7 @@ export function binaryItem(
     // Nobody has looked for a NUL in it: a literal8 may have one.
     const size = await decodedSize(blobs, message, range, encoding);
     const wanted = within({ start: 0, end: size }, partial);
-    const decoded = slice(decodeStream(encoding, blobs.stream(message.blob, range.start, range.end)), wanted);
+    const decoded = sliceStream(decodeStream(encoding, blobs.stream(message.blob, range.start, range.end)), wanted);
     return [`${label} ~{${wanted.end - wanted.start}}\r\n`, isHeld ? await begun(decoded) : decoded];
   });
 }
@@ -114,15 +114,4 @@ async function decodedSize(
   let size = 0;
   for await (const piece of decodeStream(encoding, blobs.stream(blob, start, end))) size += piece.length;
   return size;
-}
-
-/** Octets [start, end) of a stream. */
-async function* slice(source: AsyncIterable<Uint8Array>, { start, end }: OctetRange): AsyncIterable<Uint8Array> {
-  let at = 0;
-  for await (const piece of source) {
-    const wanted = piece.subarray(Math.max(0, start - at), Math.max(0, end - at));
-    if (wanted.length > 0) yield wanted;
-    at += piece.length;
-    if (at >= end) return;
-  }
 }
