@@ -8,12 +8,18 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writ
 import { join } from 'node:path';
 import nodeVersion from './bin/node-version.js';
 
-const unready = existsSync('node_modules/.bin/tsc') ? undefined : 'its packages are not installed: run "npm ci" first';
+const hasCompiler = existsSync('node_modules/.bin/tsc');
+// After `npm ci --omit=dev` what was built before is what runs.
+const unready =
+  hasCompiler || existsSync('dist/src/cli/main.js')
+    ? undefined
+    : 'there is no dist/ and no compiler to make it: run "npm ci" with development packages, or install the package that "npm run package" makes';
 const problem = nodeVersion.nodeVersionProblem(process.versions.node) ?? unready;
 if (problem !== undefined) {
   process.stderr.write(`mansio: ${problem}\n`);
   process.exit(1);
 }
+if (!hasCompiler) process.exit();
 
 const made = fingerprint();
 if (existsSync('dist/made-from') && readFileSync('dist/made-from', 'utf8') === made) process.exit();
@@ -22,7 +28,8 @@ const migrations = 'src/store/postgres/migrations';
 const fresh = 'dist.new';
 const record = `${fresh}/compiled`;
 rmSync(fresh, { recursive: true, force: true });
-if (existsSync('dist/compiled')) {
+// What a killed build has left of a dist has its record, and not all that the record names.
+if (existsSync('dist/made-from') && existsSync('dist/compiled')) {
   cpSync('dist', fresh, { recursive: true, preserveTimestamps: true });
   removeOutdated();
 }

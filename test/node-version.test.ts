@@ -63,6 +63,9 @@ test('a build before npm ci says so', async (t) => {
       resolve({ code: error?.code, stderr }),
     );
   });
-  t.is(stderr, 'mansio: its packages are not installed: run "npm ci" first\n');
+  t.is(
+    stderr,
+    'mansio: there is no dist/ and no compiler to make it: run "npm ci" with development packages, or install the package that "npm run package" makes\n',
+  );
   t.is(code, 1);
 });

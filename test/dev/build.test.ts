@@ -66,3 +66,21 @@ test('a dist of which a killed build has left a part is made again', (t) => {
   t.is(typeof build(), 'number');
   t.regex(readFileSync(at('dist/src/zoe.js'), 'utf8'), /Zoë/);
 });
+
+test('without a compiler a dist that is there stays, and without one a line says what to run', (t) => {
+  const { clone, at } = smallClone();
+  rmSync(at('node_modules'));
+  const build = () => {
+    const { status, stderr, stdout } = spawnSync(process.execPath, ['build.mjs'], { cwd: clone, encoding: 'utf8' });
+    return { status, output: stdout + stderr };
+  };
+  const { status, output } = build();
+  t.is(status, 1);
+  t.regex(output, /^mansio: there is no dist\/ [^\n]*"npm ci"[^\n]*"npm run package"[^\n]*\n$/);
+  t.false(existsSync(at('dist')));
+  mkdirSync(at('dist/src/cli'), { recursive: true });
+  writeFileSync(at('dist/src/cli/main.js'), 'kept');
+  writeFileSync(at('src/new.ts'), 'export const isNew = true;\n');
+  t.deepEqual(build(), { status: 0, output: '' });
+  t.is(readFileSync(at('dist/src/cli/main.js'), 'utf8'), 'kept');
+});
