@@ -1,5 +1,6 @@
 // A node that is cut off from NATS alone, by connections that are refused and by a black hole: the others take its mailboxes,
 // mail that it takes is delivered by them, its clients are told to come again, and it comes back by itself.
+import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
@@ -7,7 +8,7 @@ import { Witness } from './support/witness.js';
 
 testWith('nats-server')('a node that is cut off from the bus alone takes mail for the others', async (t) => {
   t.timeout(180_000);
-  const cluster = await startCluster(t, { nodes: 3, accounts: 12, viaProxies: true });
+  const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, viaProxies: true });
   await cluster.settled();
   const followers = await cluster.follow();
   const load = cluster.load({ answerMs: 3_000 });

@@ -1,12 +1,13 @@
 // NATS servers that die: one of three, and then all of them. Nodes change over to another, or go on with what they own until
 // the servers are back; mail is taken all the while, and hub clients miss nothing.
+import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 
 testWith('nats-server')('a cluster outlives its NATS servers, one and all', async (t) => {
   t.timeout(180_000);
-  const cluster = await startCluster(t, { nodes: 3, natsServers: 3, accounts: 12 });
+  const cluster = await startCluster(t, { nodes: 3, natsServers: 3, accounts: CLUSTER_ACCOUNTS });
   await cluster.settled();
   const followers = await cluster.follow();
   const load = cluster.load();

@@ -1,6 +1,7 @@
 // A node that is cut off from PostgreSQL alone, by connections that are refused and by a black hole: its leases run out and
 // the others take over; it answers nothing for good, and comes back by itself. One whose connections die, and that is told
 // nothing of it, finds that out and makes new ones.
+import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
@@ -9,7 +10,7 @@ import { Witness } from './support/witness.js';
 
 testWith('nats-server')('a node that is cut off from the database alone refuses nothing for good', async (t) => {
   t.timeout(180_000);
-  const cluster = await startCluster(t, { nodes: 3, accounts: 12, leaseTtlMs: 1_500, viaProxies: true });
+  const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, leaseTtlMs: 1_500, viaProxies: true });
   await cluster.settled();
   const followers = await cluster.follow();
   const load = cluster.load({ answerMs: 3_000 });
@@ -50,7 +51,7 @@ testWith('nats-server')('a node that is cut off from the database alone refuses 
 
 testWith('nats-server')('a node whose connections to the database die makes new ones', async (t) => {
   t.timeout(180_000);
-  const cluster = await startCluster(t, { nodes: 3, accounts: 12, leaseTtlMs: 1_000, viaProxies: true });
+  const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, leaseTtlMs: 1_000, viaProxies: true });
   await cluster.settled();
   const followers = await cluster.follow();
   const load = cluster.load({ answerMs: 2_000 });

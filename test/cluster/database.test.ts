@@ -1,12 +1,13 @@
 // PostgreSQL that dies (kill -9 of the server) and comes back, before leases run out and after: nothing that was acknowledged
 // is lost, and the nodes go on with the shards they had instead of taking each other's.
+import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 
 testWith('nats-server')('a cluster outlives its database', async (t) => {
   t.timeout(180_000);
-  const cluster = await startCluster(t, { nodes: 3, accounts: 12 });
+  const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS });
   await cluster.settled();
   const followers = await cluster.follow();
   const load = cluster.load();

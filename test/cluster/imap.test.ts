@@ -13,6 +13,8 @@ import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 
 const SESSIONS = 4;
+/** Between two rounds of a session: most of the time some session waits for an answer, and the nodes have time to take over. */
+const PAUSE_MS = 20;
 /** ms: all answers wait while a mailbox has no owner. */
 const PATIENCE_MS = 60_000;
 /** Answers between two kills of the random sessions. */
@@ -93,6 +95,7 @@ class Mover {
           this.#client = await this.#open(node);
         }
         await this.#round(this.#client, round);
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       } catch (error) {
         if (!/ECONNREFUSED|ECONNRESET|closed/.test(String(error))) throw error;
         if (this.#kills(node) === life) this.broken.push(`${error}\n${this.#client?.transcript.slice(-8).join('\n')}`);

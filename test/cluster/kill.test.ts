@@ -1,11 +1,12 @@
 // kill -9 under load, of one of three nodes and of two: the others take over, every acknowledged message is there once,
 // nobody is refused for good, and hub clients hear of everything wherever they are.
+import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 
 testWith('nats-server')('nodes that are killed under load lose and double nothing, and come back', async (t) => {
   t.timeout(180_000);
-  const cluster = await startCluster(t, { nodes: 3, accounts: 12 });
+  const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS });
   await cluster.settled();
   const followers = await cluster.follow();
   const load = cluster.load();

@@ -1,5 +1,6 @@
 // An owner that hangs past its lease (SIGSTOP): others take over, and what it was about to commit is refused when it arrives
 // late. Woken, it knows that it owns nothing, serves again, and its hub clients hear what they missed.
+import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
@@ -9,7 +10,7 @@ const NOTICED = /shards were taken over by others|shard leases have expired/;
 
 testWith('nats-server')('an owner that hangs past its lease commits nothing any more, and comes back', async (t) => {
   t.timeout(180_000);
-  const cluster = await startCluster(t, { nodes: 3, accounts: 12, leaseTtlMs: 1_000, viaProxies: true });
+  const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, leaseTtlMs: 1_000, viaProxies: true });
   await cluster.settled();
   const followers = await cluster.follow();
   const witness = await Witness.create(cluster.sql);

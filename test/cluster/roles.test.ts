@@ -1,12 +1,17 @@
 // Nodes with roles of their own: one speaks HTTP, one takes mail, two have the mailboxes. One of these dies under load, and
 // comes back; then one takes mail that nobody can place yet.
+import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { Witness } from './support/witness.js';
 
 testWith('nats-server')('nodes with one role each make a cluster that outlives a mailbox node', async (t) => {
   t.timeout(180_000);
-  const cluster = await startCluster(t, { nodes: 4, accounts: 12, roles: ['api', 'mx', 'mailbox', 'mailbox'] });
+  const cluster = await startCluster(t, {
+    nodes: 4,
+    accounts: CLUSTER_ACCOUNTS,
+    roles: ['api', 'mx', 'mailbox', 'mailbox'],
+  });
   const [api, mx, first, second] = cluster.nodes;
   t.deepEqual(
     cluster.nodes.map((node) => Object.keys(node.process.ready.listeners)),

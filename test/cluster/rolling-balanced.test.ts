@@ -1,11 +1,12 @@
 // A rolling restart under load, behind HAProxy as it is deployed: it goes by /healthz, clients notice nothing.
+import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { assertNothingRefused, roll } from './support/roll.js';
 
 testWith('nats-server', 'haproxy')('a rolling restart behind HAProxy refuses nothing', async (t) => {
   t.timeout(180_000);
-  const cluster = await startCluster(t, { nodes: 3, accounts: 12, balanced: true });
+  const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, balanced: true });
   await cluster.settled();
   const { front } = cluster;
   const targets = () => [front];

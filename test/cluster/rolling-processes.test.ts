@@ -1,5 +1,6 @@
 // A rolling restart of two machines with several processes each, under load, behind HAProxy as it is deployed. Within a machine one process
 // drains after the other; the balancer misses the machine only while its last process drains.
+import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { assertNothingRefused, roll } from './support/roll.js';
@@ -9,7 +10,7 @@ testWith('nats-server', 'haproxy')(
   async (t) => {
     t.timeout(240_000);
     const settings = { MANSIO_PROCESSES: '2' };
-    const cluster = await startCluster(t, { nodes: 2, accounts: 12, balanced: true, settings });
+    const cluster = await startCluster(t, { nodes: 2, accounts: CLUSTER_ACCOUNTS, balanced: true, settings });
     await cluster.settled();
     const { front } = cluster;
     const targets = () => [front];

@@ -1,5 +1,6 @@
 // A rolling restart under load, without a balancer: clients go by what nodes tell them, /healthz for where to go next and 421
 // or `Connection: close` for when. Nobody is refused anything.
+import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { healthyOnes } from './support/healthy.js';
@@ -7,7 +8,7 @@ import { assertNothingRefused, roll } from './support/roll.js';
 
 testWith('nats-server')('a rolling restart refuses nothing to clients that leave when they are told', async (t) => {
   t.timeout(180_000);
-  const cluster = await startCluster(t, { nodes: 3, accounts: 12 });
+  const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS });
   await cluster.settled();
   const targets = await healthyOnes(t, cluster.nodes);
   const followers = await cluster.follow(targets);

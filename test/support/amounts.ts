@@ -26,6 +26,14 @@ export function runs(all: number, fewest = FEWEST_RUNS): number {
   return amount(Math.min(all, Math.max(fewest, Math.ceil(all * FEW))), all);
 }
 
+/** Of a cluster whose nodes are killed, stopped and cut off: each fifth message goes to all of them. */
+export const CLUSTER_ACCOUNTS = amount(5, 12);
+
+/** Messages that a cluster is to take between two events, of `all`. */
+export function messages(all: number): number {
+  return amount(Math.ceil(all / 3), all);
+}
+
 /** Kills (SIGKILL) of one test. */
 export const KILLS = {
   /** `e2e/kill`: of a node that takes mail; the database of every fourth dies as well. */
@@ -41,7 +49,7 @@ export const KILLS = {
   /** `e2e/send-later` */
   sendLater: amount(2, 4),
   /** `cluster/imap` */
-  clusterImap: amount(4, 20),
+  clusterImap: amount(3, 20),
   /** `cluster/pop3`: behind QUIT; of another node in every third. */
   clusterQuit: amount(3, 6),
 } as const;

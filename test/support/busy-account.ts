@@ -22,12 +22,15 @@ const REST_MS = 5_000;
 const SMTP_MS = 10_000;
 /** Of acts that fail. */
 const PAUSE_MS = 20;
+/** Between acts while nobody counts them: the nodes have something to do, and time for what is tested. */
+const PATIENT_MS = 100;
 const PATIENCE_MS = 120_000;
 
 /** Ends with the test. */
 export function keepBusy(t: Teardown, { email, key }: TestAccount, place: BusyPlace): BusyAccount {
   let done = 0;
   let turn = 0;
+  let awaited = 0;
   let stopped = false;
   let failure: unknown;
   let wake = () => {};
@@ -78,11 +81,24 @@ export function keepBusy(t: Teardown, { email, key }: TestAccount, place: BusyPl
         await act();
         done++;
         wake();
+        if (awaited === 0) await new Promise((resolve) => setTimeout(resolve, PATIENT_MS));
       } catch (error) {
         failure = error;
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     }
+  }
+
+  function next(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(new Error(`nothing succeeded for ${email} in ${PATIENCE_MS} ms; last: ${failure}`));
+      }, PATIENCE_MS);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   const running = run();
@@ -93,16 +109,11 @@ export function keepBusy(t: Teardown, { email, key }: TestAccount, place: BusyPl
   t.teardown(stop);
   return {
     async more(count) {
-      for (const wanted = done + count; done < wanted; ) {
-        await new Promise<void>((resolve, reject) => {
-          const timer = setTimeout(() => {
-            reject(new Error(`nothing succeeded for ${email} in ${PATIENCE_MS} ms; last: ${failure}`));
-          }, PATIENCE_MS);
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
+      awaited++;
+      try {
+        for (const wanted = done + count; done < wanted; ) await next();
+      } finally {
+        awaited--;
       }
     },
     stop,

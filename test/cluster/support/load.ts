@@ -2,6 +2,7 @@
 // one refuses for now or vanishes. Readers behave as clients behind a balancer: they repeat a request elsewhere on a broken
 // connection or a 503. Nothing counts that was not acknowledged.
 import type { ClusterNode } from '../../../dev/local-node.js';
+import { messages } from '../../support/amounts.js';
 import type { TestAccount } from '../../support/mailbox-client.js';
 import { type Calls, reader } from './rest-load.js';
 import { type Mailing, sender } from './smtp-load.js';
@@ -61,9 +62,9 @@ export class Load {
     return this.mail.accepted.size;
   }
 
-  /** Resolves when `count` more messages were acknowledged. */
+  /** Resolves when `count` more messages, or the part of them that the run takes, were acknowledged. */
   async more(count: number, withinMs = 60_000): Promise<void> {
-    const [goal, deadline] = [this.accepted + count, Date.now() + withinMs];
+    const [goal, deadline] = [this.accepted + messages(count), Date.now() + withinMs];
     this.#awaited++;
     try {
       while (this.accepted < goal) {
