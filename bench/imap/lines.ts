@@ -79,6 +79,8 @@ export function imapLines(count: number, octets: number): readonly Line[] {
       timed: (client) => client.ok(`STORE ${all} +FLAGS.SILENT (\\Answered)`),
       after: async (client) => void (await client.ok(`STORE ${all} -FLAGS.SILENT (\\Answered)`)),
     },
+    storeLine(all, `STORE ${count} +FLAGS.SILENT, \\Flagged`, '\\Flagged'),
+    storeLine(all, `STORE ${count} +FLAGS.SILENT, a keyword`, 'work'),
     {
       name: `COPY ${PLACED}`,
       goal: 1,
@@ -109,6 +111,19 @@ export function imapLines(count: number, octets: number): readonly Line[] {
       WARM_APPENDS / APPENDED,
     ),
   ];
+}
+
+/** On and off again, both timed. */
+function storeLine(all: string, name: string, flag: string): Line {
+  return {
+    name: `${name}, and -FLAGS.SILENT`,
+    goal: 1,
+    writes: true,
+    async timed(client) {
+      await client.ok(`STORE ${all} +FLAGS.SILENT (${flag})`);
+      await client.ok(`STORE ${all} -FLAGS.SILENT (${flag})`);
+    },
+  };
 }
 
 /** In a new session each time: mail programs select after they log in. */

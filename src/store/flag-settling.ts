@@ -16,6 +16,8 @@ export interface FlagOverlayRows {
 export interface FlagSettling {
   /** Whether an account may have more overlays: whoever loads or lists its mailbox reads them all. */
   hasRoom(accountId: string): boolean;
+  /** Whether an account of this node may have overlays. */
+  mayHave(accountId: string): boolean;
   /** The account has an overlay more, or some that were left. */
   note(accountId: string): void;
   /** Writes what others have left; returns of how many accounts. */
@@ -159,6 +161,8 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
       const account = waiting.get(accountId);
       return account === undefined ? waiting.size < MOST_ACCOUNTS : account.count < MOST_OVERLAYS;
     },
+
+    mayHave: (accountId) => waiting.has(accountId),
 
     note(accountId) {
       const last = performance.now();

@@ -57,6 +57,8 @@ export interface MailboxChange {
   /** Messages for several accounts that it places: the commit stores what of them no other has stored. */
   readonly shared: readonly SharedDelivery[];
   readonly remembered: readonly RememberedReply[];
+  /** All keywords of an email after the change; absent where no overlay has keywords. */
+  keywordsOf?(emailId: string): readonly string[];
 }
 
 /** What a command was answered, kept for as long as it may be asked again. */

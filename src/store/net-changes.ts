@@ -29,7 +29,7 @@ interface FlaggedEmail {
   readonly modseq: number;
 }
 
-/** Emails that one record gives the same flags; their keywords stay. */
+/** Emails that one record gives the same flags, and the same keywords where it names some. */
 interface FlaggedTogether {
   readonly change: ChangeOf<'FlagsChanged'>;
   readonly ids: PackedIds;
@@ -238,7 +238,7 @@ class Fold {
   #flag(change: ChangeOf<'FlagsChanged'>): void {
     const { seq: modseq, payload } = change;
     const { flags, keywords } = payload;
-    const ids = keywords === undefined ? packedIn(payload) : undefined;
+    const ids = packedIn(payload);
     if (ids !== undefined && !this.#hasAny(ids)) {
       this.#flaggedTogether.push({ change, ids });
       return;

@@ -2,6 +2,7 @@
 // read has the flags of the last change.
 import test from 'ava';
 import fc from 'fast-check';
+import { uuidText } from '../../src/mail/ids.js';
 import type { ChangeContent } from '../../src/store/changes.js';
 import { startFlagSettling } from '../../src/store/flag-settling.js';
 import { connect } from '../../src/store/postgres/client.js';
@@ -20,26 +21,34 @@ async function mailboxOf(stores: Stores): Promise<{ readonly writer: Writer; rea
   return { writer, ids };
 }
 
+const uuidsOf = (packed: Uint8Array): string[] =>
+  Array.from({ length: packed.length / 16 }, (_, i) => uuidText(packed, i * 16));
+
 const some = fc.uniqueArray(fc.nat(EMAILS - 1), { minLength: 1 });
 const flags = fc.nat(0x1fff);
+/** Undefined: they stay. */
+const keywords = fc.option(fc.subarray(['Later', 'Work']), { nil: undefined });
 const step = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('together' as const), some, flags }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('together' as const), some, flags, keywords }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('alone' as const), some, flags, isTagged: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('both' as const), some, flags }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('both' as const), some, flags, keywords }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('write' as const), most: fc.integer({ min: 1, max: 5 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), some }) },
 );
 
-test('a mailbox has the flags of the last change, however overlays are written', async (t) => {
+test('a mailbox has the flags and keywords of the last change, however overlays are written', async (t) => {
   const stores = await onPostgres(t);
   const { overlays } = stores;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 14 }), async (steps) => {
       const { writer, ids } = await mailboxOf(stores);
       const { accountId } = writer;
-      const model = new Map(ids.map((id, i) => [id, { flags: 0, modseq: i + 2 }]));
-      const set = (id: string, value: number) => void model.set(id, { flags: value, modseq: writer.modseq + 1 });
+      type Email = { readonly flags: number; readonly modseq: number; readonly keywords: readonly string[] };
+      const model = new Map<string, Email>(ids.map((id, i) => [id, { flags: 0, modseq: i + 2, keywords: [] }]));
+      const set = (id: string, value: number, named: readonly string[] | undefined) =>
+        void model.set(id, { flags: value, modseq: writer.modseq + 1, keywords: named ?? model.get(id)!.keywords });
+      const keywordsOf = (id: string) => model.get(id)!.keywords;
       for (const next of steps) {
         const chosen = 'some' in next ? next.some.map((i) => ids[i]!).filter((id) => model.has(id)) : [];
         if (next.kind === 'write') await overlays.write(accountId, next.most);
@@ -47,27 +56,38 @@ test('a mailbox has the flags of the last change, however overlays are written',
         if (chosen.length === 0) continue;
         const changes: ChangeContent[] = [];
         if (next.kind === 'together' || next.kind === 'both') {
-          for (const id of chosen) set(id, next.flags);
-          changes.push(flaggedTogether(chosen, next.flags));
+          for (const id of chosen) set(id, next.flags, next.keywords);
+          changes.push(flaggedTogether(chosen, next.flags, next.keywords));
         }
         if (next.kind === 'alone' || next.kind === 'both') {
           const value = next.flags ^ 1;
-          set(chosen[0]!, value);
-          const keywords = next.kind === 'alone' && next.isTagged ? { keywords: ['Work'] } : {};
+          const named = next.kind === 'alone' && next.isTagged ? ['Work'] : undefined;
+          set(chosen[0]!, value, named);
           changes.push({
             type: 'FlagsChanged',
-            payload: { emailId: chosen[0]!, flags: value, changed: 1, ...keywords },
+            payload: { emailId: chosen[0]!, flags: value, changed: 1, ...(named && { keywords: named }) },
           });
         }
         if (next.kind === 'remove') {
           model.delete(chosen[0]!);
           changes.push({ type: 'EmailRemoved', payload: { emailId: chosen[0]!, placements: [] } });
         }
-        if (changes.length > 0) t.is((await writer.commit(changes)).kind, 'committed');
+        if (changes.length > 0) t.is((await writer.commit(changes, { keywordsOf })).kind, 'committed');
       }
-      const expected = [...model].map(([id, email]) => ({ id, ...email }));
+      const expected = [...model].map(([id, { flags, modseq }]) => ({ id, flags, modseq }));
       const found = async () =>
         (await emailsOf(stores, accountId)).map(({ id, flags, modseq }) => ({ id, flags, modseq }));
+      const named = async () => {
+        const sets = await stores.mailboxes.keywords(accountId);
+        return sets
+          .flatMap(({ names, emailIds }) => uuidsOf(emailIds).map((id) => [id, [...names]] as const))
+          .sort(([a], [b]) => (a < b ? -1 : 1));
+      };
+      const expectedNames = [...model].flatMap(([id, { keywords: each }]) =>
+        each.length === 0 ? [] : [[id, [...each]]],
+      );
+      t.deepEqual(await found(), expected);
+      t.deepEqual(await named(), expectedNames);
       t.deepEqual(await found(), expected);
       const before = await contentsOf(stores, accountId);
       while (await overlays.write(accountId, 3));
@@ -135,7 +155,11 @@ test('hundreds of quick changes of all emails are overlays, of which there are n
     if (!isSo) refused++;
     return isSo;
   };
-  const stores = await onPostgres(t, { hasRoom, note: (accountId) => settling.note(accountId) }, address);
+  const stores = await onPostgres(
+    t,
+    { hasRoom, mayHave: () => true, note: (accountId) => settling.note(accountId) },
+    address,
+  );
   const faults: unknown[] = [];
   const failed = (...of: unknown[]) => void faults.push(of);
   // The account never pauses.
@@ -161,7 +185,11 @@ test('hundreds of quick changes of all emails are overlays, of which there are n
 
 test('without room for overlays a commit writes the emails itself, and those that it removes are gone', async (t) => {
   const noted: string[] = [];
-  const stores = await onPostgres(t, { hasRoom: () => false, note: (accountId) => void noted.push(accountId) });
+  const stores = await onPostgres(t, {
+    hasRoom: () => false,
+    mayHave: () => true,
+    note: (accountId) => void noted.push(accountId),
+  });
   const { writer, ids } = await mailboxOf(stores);
   const { accountId } = writer;
   const alone = { emailId: ids[1]!, flags: 4, changed: 1, keywords: ['Work'] };

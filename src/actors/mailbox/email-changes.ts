@@ -3,6 +3,7 @@
 import { uuidOctets } from '../../mail/ids.js';
 import { PackedIds } from '../../mail/packed-ids.js';
 import type { ChangeOf, NewEmail } from '../../store/changes.js';
+import { areSameKeywords } from './keyword-order.js';
 import type { MailboxState } from './state.js';
 
 /** Emails of a change from which on they share an entry. */
@@ -72,11 +73,23 @@ export class EmailChanges {
 
   /** The bits that each of the emails has; undefined where they have different ones. */
   sharedFlags(slots: readonly number[]): number | undefined {
-    const isUnchanged = this.#flags.size + this.#shared.length + this.#added.length === 0;
-    if (isUnchanged) return this.#state.emails.sharedFlags(slots);
+    if (this.#isUnchanged) return this.#state.emails.sharedFlags(slots);
     const flags = this.flags(slots[0]!);
     for (const slot of slots) if (this.flags(slot) !== flags) return undefined;
     return flags;
+  }
+
+  /** The keywords that each of the emails has; undefined where they have different ones. */
+  sharedKeywords(slots: readonly number[]): readonly string[] | undefined {
+    if (this.#isUnchanged) return this.#state.emails.sharedKeywords(slots);
+    const keywords = this.keywords(slots[0]!);
+    for (const slot of slots) if (!areSameKeywords(this.keywords(slot), keywords)) return undefined;
+    return keywords;
+  }
+
+  /** The batch has changed no flags, and added no email. */
+  get #isUnchanged(): boolean {
+    return this.#flags.size + this.#shared.length + this.#added.length === 0;
   }
 
   keywords(slot: number): readonly string[] {

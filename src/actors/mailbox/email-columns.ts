@@ -226,6 +226,11 @@ export class EmailColumns {
     return this.#keywords.of(slot);
   }
 
+  /** The keywords that each of the emails has; undefined where they have different ones. */
+  sharedKeywords(slots: readonly number[]): readonly string[] | undefined {
+    return this.#keywords.shared(slots);
+  }
+
   /** The sets of keywords that these emails have; `at`: positions in the list, ascending. Emails without any are in no set. */
   keywordSets(slots: Uint32Array): { readonly names: readonly string[]; readonly at: readonly number[] }[] {
     return this.#keywords.setsOf(slots);
@@ -289,6 +294,10 @@ export class EmailColumns {
     this.#modseqs.setAll(slots, modseq);
     this.#highestModseq = Math.max(this.#highestModseq, modseq);
     this.#recent?.addAll(slots, modseq);
+  }
+
+  setKeywordsOfAll(slots: readonly number[], names: readonly string[]): void {
+    this.#keywords.setAll(slots, names);
   }
 
   kill(slot: number): void {

@@ -2,6 +2,7 @@
 // a bit are bits; `\Deleted` belongs to a placement; all others are keywords, of which an account has at most 200.
 import { flagBit, isDeletedFlag, isKeyword, MOST_KEYWORDS, SEEN } from '../../mail/flags.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
+import { inKeywordOrder } from './keyword-order.js';
 import { modseqsOf } from './placing.js';
 import type { MailboxProtocol } from './protocol.js';
 import { found, rangesOf, selected } from './selection.js';
@@ -47,7 +48,8 @@ export function storeFlags(
   const before = tx.folders.row(folderId)!.highestModseq;
   if (unchangedSince === undefined) {
     const changed = store(tx, slots, named, mode, folderId);
-    return { reply: { changed, missing, modified: [], folderModseqs: modseqsOf(tx, folderId, before) } };
+    const folderModseqs = modseqsOf(tx, folderId, before);
+    return { reply: { changed, missing, modified: [], folderModseqs, keywords: [...named.keywords] } };
   }
   const isModified = (slot: number) => tx.modseq(slot, folderId) > unchangedSince;
   const unmodified = slots.filter((slot) => !isModified(slot));
@@ -106,7 +108,10 @@ function keywordOctets(tx: MailboxTransaction, slots: readonly number[], named: 
   const octetsOf = (names: readonly string[]) => names.reduce((octets, name) => octets + name.length, 0);
   if (named.length === 0) return 0;
   let octets = mode === 'remove' ? 0 : octetsOf(named) * slots.length;
-  if (mode !== 'replace') for (const slot of slots) octets += octetsOf(tx.keywords(slot));
+  if (mode === 'replace' || slots.length === 0) return octets;
+  const shared = tx.sharedKeywords(slots);
+  if (shared !== undefined) return octets + octetsOf(shared) * slots.length;
+  for (const slot of slots) octets += octetsOf(tx.keywords(slot));
   return octets;
 }
 
@@ -122,13 +127,16 @@ function store(
     mode === 'replace' ? flags.bits : mode === 'add' ? before | flags.bits : before & ~flags.bits;
   const areNamed = flags.keywords.length > 0 || mode === 'replace';
   const deletedIn = flags.isDeleted || mode === 'replace' ? folderId : undefined;
-  const mayShare = !areNamed && deletedIn === undefined && slots.length > 0;
+  const mayShare = deletedIn === undefined && slots.length > 0;
   const shared = mayShare ? tx.sharedFlags(slots) : undefined;
-  if (shared !== undefined) {
+  const sharedKeywords = shared !== undefined && areNamed ? tx.sharedKeywords(slots) : undefined;
+  if (shared !== undefined && areNamed === (sharedKeywords !== undefined)) {
     const bits = bitsOf(shared);
-    if (bits === shared) return 0;
+    const keywords = sharedKeywords && changedKeywords(sharedKeywords, flags.keywords, mode);
+    if (bits === shared && keywords === undefined) return 0;
     tx.begin();
-    tx.setBits(slots, bits, bits ^ shared, folderId);
+    const named = keywords === undefined ? {} : { keywords: inKeywordOrder(keywords) };
+    tx.setAlike(slots, { flags: bits, changed: bits ^ shared, ...named }, folderId);
     if (((bits ^ shared) & SEEN) !== 0) tx.announceUnread({ always: true });
     return slots.length;
   }
@@ -164,8 +172,8 @@ function store(
   if (changed === 0) return 0;
   tx.begin();
   for (const all of changes.values()) {
-    if (all.keywords === undefined) tx.setBits(all.slots, all.bits, all.changed, folderId);
-    else tx.setFlags(all.slots, all.bits, all.keywords);
+    if (all.keywords === undefined) tx.setAlike(all.slots, { flags: all.bits, changed: all.changed }, folderId);
+    else tx.setFlags(all.slots, all.bits, all.keywords, folderId);
   }
   if (folderId !== undefined) tx.setDeleted(marked, folderId, mode === 'replace' ? flags.isDeleted : mode === 'add');
   if (isSeenChanged || marked.length > 0) tx.announceUnread({ always: true });

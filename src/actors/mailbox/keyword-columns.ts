@@ -66,8 +66,25 @@ export class KeywordColumns {
     return sets.filter(({ names, at }) => names.length > 0 && at.length > 0);
   }
 
+  /** The keywords that each of the emails has; undefined where they have different ones. */
+  shared(slots: readonly number[]): string[] | undefined {
+    const shared: Entry[] = [];
+    for (const entry of this.#keywords.entries()) {
+      const [, { slots: having }] = entry;
+      const isOfFirst = having.has(slots[0]!);
+      for (const slot of slots) if (having.has(slot) !== isOfFirst) return undefined;
+      if (isOfFirst) shared.push(entry);
+    }
+    return inOrder(shared);
+  }
+
   /** Gives the email these keywords and no others. */
   set(slot: number, names: readonly string[]): void {
+    this.setAll([slot], names);
+  }
+
+  /** Gives the emails these keywords and no others. */
+  setAll(slots: readonly number[], names: readonly string[]): void {
     if (names.length === 0 && this.#keywords.size === 0) return;
     const kept = new Set(names.map(folded));
     for (const name of names) {
@@ -77,12 +94,12 @@ export class KeywordColumns {
         keyword = { name, slots: new SparseBits() };
         this.#keywords.set(key, keyword);
       }
-      keyword.slots.set(slot, true);
+      for (const slot of slots) keyword.slots.set(slot, true);
     }
-    for (const [key, { slots }] of this.#keywords.entries()) {
+    for (const [key, { slots: having }] of this.#keywords.entries()) {
       if (kept.has(key)) continue;
-      slots.set(slot, false);
-      if (slots.count === 0) this.#keywords.delete(key);
+      for (const slot of slots) having.set(slot, false);
+      if (having.count === 0) this.#keywords.delete(key);
     }
   }
 }

@@ -132,9 +132,15 @@ export const placementOperations = {
     ),
     /**
      * `changed`: had other flags before; `missing`: no email of this account. `folderModseqs`: for selections by UID; all that is
-     * changed in the folder is at the second.
+     * changed in the folder is at the second. `keywords`: those that were named, as the account spells them.
      */
-    reply: object({ changed: integer(), missing: array(string()), modified: uidRanges, folderModseqs }),
+    reply: object({
+      changed: integer(),
+      missing: array(string()),
+      modified: uidRanges,
+      folderModseqs,
+      keywords: optional(array(string())),
+    }),
     refusals: ['noSuchFolder', 'noSuchFlag', 'tooManyKeywords', 'tooManyEmails'],
     onRepeat: 'remembered',
   }),

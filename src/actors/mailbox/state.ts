@@ -185,10 +185,11 @@ export class MailboxState {
   #evolveFlags({ flaggedTogether, emailsFlagged }: NetChange): void {
     const marked = this.markedFolders();
     for (const { change: record, ids } of flaggedTogether) {
-      const { flags } = record.payload;
+      const { flags, keywords } = record.payload;
       const slots = record.inFolder?.slots ?? this.#slotsOf(ids.octets);
       for (const folder of marked) folder.reflag(slots, flags);
       this.emails.setFlagsOfAll(slots, flags, record.seq);
+      if (keywords !== undefined) this.emails.setKeywordsOfAll(slots, keywords);
     }
     for (const { id, flags, keywords, modseq } of emailsFlagged) {
       const slot = this.emails.find(id);

@@ -38,6 +38,13 @@ interface TransactionContext extends PlanContext {
   readonly offers: Pick<MessageOffers, 'find' | 'leave'>;
 }
 
+/** `keywords`: in their order, when they are others for each of the emails. */
+export interface FlagsOfAll {
+  readonly flags: number;
+  readonly changed: number;
+  readonly keywords?: readonly string[];
+}
+
 export class MailboxTransaction {
   readonly state: MailboxState;
   readonly now: number;
@@ -143,6 +150,11 @@ export class MailboxTransaction {
     return this.#mailbox.emails.sharedFlags(slots);
   }
 
+  /** The keywords that each of the emails has; undefined where they have different ones. */
+  sharedKeywords(slots: readonly number[]): readonly string[] | undefined {
+    return this.#mailbox.emails.sharedKeywords(slots);
+  }
+
   keywords(slot: number): readonly string[] {
     return this.#mailbox.emails.keywords(slot);
   }
@@ -213,29 +225,23 @@ export class MailboxTransaction {
    * Gives emails these flags. Keywords stay as they are when none are given. Emails that have these flags already are passed
    * over.
    */
-  setFlags(slots: readonly number[], flags: number, keywords?: readonly string[]): void {
+  setFlags(slots: readonly number[], flags: number, keywords?: readonly string[], folderId?: string): void {
     const ordered = keywords === undefined ? undefined : inKeywordOrder(keywords);
     const others = (slot: number) => ordered !== undefined && !areSameKeywords(ordered, this.keywords(slot));
     const groups = grouped(slots, (slot) => (flags ^ this.flags(slot)) * 2 + (others(slot) ? 1 : 0));
     for (const [key, group] of groups) {
       if (key === 0) continue;
-      if (key % 2 === 0) this.setBits(group, flags, key >> 1);
-      else {
-        const values = { flags, changed: key >> 1, keywords: ordered! };
-        for (const [alike, hidden] of this.#apart(group)) {
-          this.#record({ type: 'FlagsChanged', payload: { ...values, ...this.#named(alike), ...hidden } }, alike);
-        }
-      }
+      this.setAlike(group, { flags, changed: key >> 1, ...(key % 2 === 1 && { keywords: ordered! }) }, folderId);
     }
   }
 
   /**
-   * Gives emails these bits, of which the same ones are others for each of the emails. `folderId`: whose UIDs selected the emails,
+   * Gives emails these flags, of which the same ones are others for each of the emails. `folderId`: whose UIDs selected the emails,
    * in their order.
    */
-  setBits(slots: readonly number[], flags: number, changed: number, folderId?: string): void {
+  setAlike(slots: readonly number[], change: FlagsOfAll, folderId?: string): void {
     for (const [alike, hidden] of this.#apart(slots)) {
-      const payload = { flags, changed, ...this.#named(alike), ...hidden };
+      const payload = { ...change, ...this.#named(alike), ...hidden };
       const isOfFolder = folderId !== undefined && alike.length >= LEAST_PACKED;
       const runs = isOfFolder ? this.folders.uidRuns(folderId, alike) : undefined;
       const inFolder = runs === undefined ? {} : { inFolder: { folderId: folderId!, runs, slots: alike } };
@@ -416,6 +422,7 @@ export class MailboxTransaction {
       contents: this.#contents,
       shared: this.#shared,
       remembered,
+      keywordsOf: (emailId) => this.keywords(this.find(emailId)),
     };
   }
 

@@ -9,6 +9,8 @@ import { idsOfRange, type OverlayRow } from './flag-ranges.js';
 import type { Pieces } from './statement-pieces.js';
 
 const ID_OCTETS = 16;
+/** Emails that are written at once before keywords are read. */
+const MOST_SETTLED = 5_000;
 
 /** Of the ids that an overlay `o` still has the first `count`. A look-up by key: as a join it may read the account's log. */
 const idsOf = (sql: Sql, count: Fragment) => sql`
@@ -26,9 +28,9 @@ export function writeOverlays(sql: Pieces, rows: readonly OverlayRow[]) {
   if (rows.length === 0) return sql``;
   return sql`
     , overlaid as (
-      insert into flag_overlays (account_id, seq, first, count, flags)
-      select a, seq, first, count, flags from json_to_recordset(${JSON.stringify(rows)}::json)
-        as x (a uuid, seq bigint, first integer, count integer, flags smallint) join passed using (a)
+      insert into flag_overlays (account_id, seq, first, count, flags, keywords)
+      select a, seq, first, count, flags, keywords from json_to_recordset(${JSON.stringify(rows)}::json)
+        as x (a uuid, seq bigint, first integer, count integer, flags smallint, keywords text[]) join passed using (a)
     )`;
 }
 
@@ -81,18 +83,22 @@ export function overlaidFlags(sql: Sql, accountId: string) {
 }
 
 /**
- * Drops overlays of an account whose emails are all those of a newer one: who marks a folder as read and as unread again.
+ * Drops overlays of an account whose emails are all those of a newer one, which also has keywords where they have: who marks a
+ * folder as read and as unread again.
  * Returns how many are left.
  */
 async function dropCovered(sql: Sql, accountId: string): Promise<number> {
   const [row] = await guarded(
     () => sql<[{ left: number }]>`
       with overlay as materialized (
-        select o.seq, o.first, max(o.seq) over (partition by ${idsOf(sql, sql`o.count`)}) as newest
+        select o.seq, o.first, o.keywords is null as keeps, max(o.seq) over same as newest,
+          max(o.seq) filter (where o.keywords is not null) over same as named
         from flag_overlays o where o.account_id = ${accountId}
+        window same as (partition by ${idsOf(sql, sql`o.count`)})
       ), dropped as (
         delete from flag_overlays t using overlay o
-        where t.account_id = ${accountId} and t.seq = o.seq and t.first = o.first and o.seq < o.newest returning 1
+        where t.account_id = ${accountId} and t.seq = o.seq and t.first = o.first and o.seq < o.newest and (o.keeps or o.seq < o.named)
+        returning 1
       )
       select (select count(*) from overlay)::int - (select count(*) from dropped)::int as left`,
   );
@@ -108,17 +114,17 @@ async function writeOverlaid(sql: Sql, accountId: string, most: number): Promise
   const rows = await guarded(
     () => sql`
       with due as materialized (
-        select o.seq, o.first, o.flags,
+        select o.seq, o.first, o.flags, o.keywords,
           ${idsOf(sql, sql`least(o.count, ${most})`)} as ids
         from flag_overlays o
         where o.account_id = ${accountId} order by o.seq, o.first desc limit 1
       ), account as materialized (
         select id from accounts where id = ${accountId} for no key update
       ), email as materialized (
-        select a.id as account_id, ${idAt(sql, sql`d.ids`)} as id, d.flags, d.seq
+        select a.id as account_id, ${idAt(sql, sql`d.ids`)} as id, d.flags, d.keywords, d.seq
         from account a, due d, generate_series(0, length(d.ids) / ${ID_OCTETS} - 1) i
       ), written as (
-        update emails t set flags = e.flags, modseq = e.seq from email e
+        update emails t set flags = e.flags, keywords = coalesce(e.keywords, t.keywords), modseq = e.seq from email e
         where t.account_id = e.account_id and t.id = e.id and t.modseq < e.seq
       ), shorter as (
         update flag_overlays t set first = t.first + ${most}, count = t.count - ${most} from account a, due d
@@ -130,6 +136,22 @@ async function writeOverlaid(sql: Sql, accountId: string, most: number): Promise
       select from account, due`,
   );
   return rows.length > 0;
+}
+
+/**
+ * Writes the overlays of an account as long as some have keywords: whoever reads keywords finds those of the emails. Who asks owns
+ * the account, so there are no new ones.
+ */
+export async function settleKeywords(sql: Sql, accountId: string): Promise<void> {
+  for (;;) {
+    const [row] = await guarded(
+      () => sql<[{ ranged: boolean; overlaid: boolean }]>`
+        select exists (select from flag_ranges where account_id = ${accountId} and keywords is not null) as ranged,
+          exists (select from flag_overlays where account_id = ${accountId} and keywords is not null) as overlaid`,
+    );
+    if (row.ranged) await expand(sql, accountId);
+    else if (!row.overlaid || !(await writeOverlaid(sql, accountId, MOST_SETTLED))) return;
+  }
 }
 
 /** Accounts with overlays of changes that are older than so many ms: whoever was to write them has ended. */

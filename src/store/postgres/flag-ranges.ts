@@ -21,6 +21,8 @@ export interface OverlayRow {
   readonly first: number;
   readonly count: number;
   readonly flags: number;
+  /** All that the emails have; undefined where they keep those they have. */
+  readonly keywords?: readonly string[] | undefined;
 }
 
 export interface RangeRow extends OverlayRow {
@@ -61,9 +63,9 @@ export function rangesOf(overlay: OverlayRow, { folderId: f, runs }: FlaggedInFo
 /** A part of the commit's statement. */
 export const writeRanges: Part = (sql, rows) => sql`
     , ranged as (
-      insert into flag_ranges (account_id, seq, first, count, flags, folder_id, first_uid, last_uid)
-      select a, seq, first, count, flags, f, "firstUid", "lastUid" from json_to_recordset(${json(rows)}::json)
-        as x (a uuid, seq bigint, first integer, count integer, flags smallint, f uuid, "firstUid" bigint, "lastUid" bigint)
+      insert into flag_ranges (account_id, seq, first, count, flags, keywords, folder_id, first_uid, last_uid)
+      select a, seq, first, count, flags, keywords, f, "firstUid", "lastUid" from json_to_recordset(${json(rows)}::json)
+        as x (a uuid, seq bigint, first integer, count integer, flags smallint, keywords text[], f uuid, "firstUid" bigint, "lastUid" bigint)
       where a = any (${sql.unsafe(PASSED)})
     )`;
 

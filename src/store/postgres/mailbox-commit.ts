@@ -120,11 +120,16 @@ class CommitRows {
     const areRanges = isOverlaid && isRanged(change, net);
     this.log.add(a, change.changes, areRanges);
     for (const { change: record } of isOverlaid ? net.flaggedTogether : []) {
-      const overlay = { a, seq: record.seq, flags: record.payload.flags, ...this.log.placeOf(record) };
+      const { flags, keywords } = record.payload;
+      const overlay = { a, seq: record.seq, flags, keywords, ...this.log.placeOf(record) };
       if (areRanges) this.ranged.push(...rangesOf(overlay, record.inFolder!));
       else this.overlaid.push(overlay);
     }
-    for (const emails of runsOf(isOverlaid ? net.emailsFlagged : allFlagged(net), haveSameFlags)) {
+    let flagged = isOverlaid ? net.emailsFlagged : allFlagged(net);
+    // An overlay may give the email keywords that the row does not have yet, and does not hold for the email from now on.
+    if (flagged.length > 0 && (net.flaggedTogether.length > 0 || overlays.mayHave(a)))
+      flagged = flagged.map((email) => withKeywords(email, change));
+    for (const emails of runsOf(flagged, haveSameFlags)) {
       const { flags, keywords, modseq } = emails[0]!;
       this.flagged.push({ a, ids: emails.map(({ id }) => id), flags, keywords, modseq });
     }
@@ -143,6 +148,9 @@ class CommitRows {
 
 type Flagged = NetChange['emailsFlagged'][number];
 
+const withKeywords = (email: Flagged, { keywordsOf }: MailboxChange): Flagged =>
+  email.keywords === undefined && keywordsOf !== undefined ? { ...email, keywords: keywordsOf(email.id) } : email;
+
 /** Emails of one record have one list of keywords. */
 function haveSameFlags(a: Flagged, b: Flagged): boolean {
   return a.flags === b.flags && a.keywords === b.keywords && a.modseq === b.modseq;
@@ -160,10 +168,11 @@ function allFlagged({ flaggedTogether, emailsFlagged, emailsRemoved }: NetChange
   if (flaggedTogether.length === 0) return emailsFlagged;
   const flagged = new Map<string, Flagged>();
   for (const { change, ids } of flaggedTogether) {
-    const { flags } = change.payload;
-    for (const id of ids) flagged.set(id, { id, flags, modseq: change.seq });
+    const { flags, keywords } = change.payload;
+    const changed = { flags, modseq: change.seq, ...(keywords !== undefined && { keywords }) };
+    for (const id of ids) flagged.set(id, { ...flagged.get(id), id, ...changed });
   }
-  for (const email of emailsFlagged) flagged.set(email.id, email);
+  for (const email of emailsFlagged) flagged.set(email.id, { ...flagged.get(email.id), ...email });
   for (const id of emailsRemoved) flagged.delete(id);
   return [...flagged.values()];
 }
@@ -191,6 +200,8 @@ interface CommitRow {
 export interface Overlays {
   /** Whether the account may have more of them. */
   hasRoom(accountId: string): boolean;
+  /** Whether the account may have some, at present. */
+  mayHave(accountId: string): boolean;
   /** A commit has written some, or a mailbox that is loaded has some. */
   note(accountId: string): void;
 }

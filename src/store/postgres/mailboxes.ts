@@ -13,6 +13,7 @@ import { netOf } from '../net-changes.js';
 import { countOf } from '../net-placements.js';
 import { guarded, type Sql } from './client.js';
 import { NO_DEADLINE } from './commit-deadline.js';
+import { settleKeywords } from './flag-overlays.js';
 import { listedEmails } from './folder-lists.js';
 import { GroupCommit } from './group-commit.js';
 import { commitShared } from './inbound-commit.js';
@@ -149,7 +150,10 @@ export function postgresMailboxes(
     claim,
     overview: (accountId) => overview(sql, accountId),
     emails: (accountId) => emailPages(sql, accountId, () => overlays.note(accountId)),
-    keywords: (accountId) => keywordSets(sql, accountId),
+    async keywords(accountId) {
+      await settleKeywords(writerSql, accountId);
+      return keywordSets(sql, accountId);
+    },
     placements: (accountId) => placementPages(sql, accountId),
     forget,
     commit: (change) => group.submit(change),
@@ -163,6 +167,6 @@ export function postgresMailboxes(
   };
 }
 
-const ALWAYS_OVERLAID: Overlays = { hasRoom: () => true, note() {} };
+const ALWAYS_OVERLAID: Overlays = { hasRoom: () => true, mayHave: () => true, note() {} };
 
 const exportColumns = emailColumns.only('id', 'blob', 'fromAddress', 'receivedAt', 'size');

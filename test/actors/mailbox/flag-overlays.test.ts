@@ -14,6 +14,8 @@ import { checkRows } from './mailbox-world.js';
 const EMAILS = LEAST_PACKED + 40;
 const BITS: Readonly<Record<string, number>> = { '\\Seen': SEEN, '\\Flagged': FLAGGED, '\\Answered': ANSWERED };
 
+const inOrder = (uids: Iterable<number>): number[] => [...uids].sort((a, b) => a - b);
+
 const range = fc.oneof(
   { weight: 3, arbitrary: fc.constant<[number, number]>([1, EMAILS]) },
   { weight: 3, arbitrary: fc.nat(40).map((n): [number, number] => [n + 1, n + LEAST_PACKED]) },
@@ -25,7 +27,7 @@ const stored = fc.record({
   range,
   mode: fc.constantFrom('add' as const, 'remove' as const, 'replace' as const),
   names,
-  isTagged: fc.nat(7).map((n) => n === 0),
+  isTagged: fc.nat(3).map((n) => n === 0),
 });
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('batch' as const), all: fc.array(stored, { maxLength: 4 }) }) },
@@ -42,11 +44,17 @@ test('owners, lists and the log agree on the flags of many emails', async (t) =>
   for (let i = 0; i < EMAILS; i += 20)
     await Promise.all(Array.from({ length: 20 }, (_, n) => append('inbox', `m${i + n}`)));
   const model = new Map(Array.from({ length: EMAILS }, (_, i) => [i + 1, 0]));
+  const tagged = new Set<number>();
 
   async function found(): Promise<Map<number, number>> {
     const { reply } = await mailbox.ask('folderChanges', { folderId: 'inbox', since: null });
     const flags = unpackFlags(reply!.flags);
     return new Map([...unpackUids(reply!.uids)].map((uid, i) => [uid, flags[i]!]));
+  }
+
+  async function foundTagged(): Promise<number[]> {
+    const { reply } = await mailbox.ask('folderChanges', { folderId: 'inbox', since: null });
+    return inOrder(reply!.keywords.flatMap(({ uids }) => [...unpackUids(uids)]));
   }
 
   async function unread(): Promise<number> {
@@ -73,6 +81,8 @@ test('owners, lists and the log agree on the flags of many emails', async (t) =>
             const bits = flags.reduce((all, name) => all | (BITS[name] ?? DELETED_BIT), 0);
             for (const [uid, before] of model) {
               if (uid < first || uid > last) continue;
+              if (mode === 'remove' ? isTagged : !isTagged && mode === 'replace') tagged.delete(uid);
+              else if (isTagged) tagged.add(uid);
               model.set(uid, mode === 'replace' ? bits : mode === 'add' ? before | bits : before & ~bits);
             }
             const selection = { folderId: 'inbox', uids: [[first, last]] as [number, number][] };
@@ -81,10 +91,12 @@ test('owners, lists and the log agree on the flags of many emails', async (t) =>
         );
         for (const { refusal } of results) t.is(refusal, undefined);
         t.deepEqual(await found(), model);
+        t.deepEqual(await foundTagged(), inOrder(tagged));
         t.is(await unread(), [...model.values()].filter((flags) => (flags & (SEEN | DELETED_BIT)) === 0).length);
       }
       world.reload();
       t.deepEqual(await found(), model, 'the next owner');
+      t.deepEqual(await foundTagged(), inOrder(tagged), 'the next owner');
     }),
     { numRuns: runs(15) },
   );

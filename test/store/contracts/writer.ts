@@ -89,8 +89,14 @@ export function emailAdded(email: NewEmail, placements: readonly Placement[]): C
 }
 
 /** One record with the ids packed. */
-export function flaggedTogether([emailId, ...others]: readonly string[], flags: number): ChangeContent {
-  return { type: 'FlagsChanged', payload: { emailId: emailId!, flags, changed: flags, others: PackedIds.of(others) } };
+export function flaggedTogether(
+  [emailId, ...others]: readonly string[],
+  flags: number,
+  keywords?: readonly string[],
+): ChangeContent {
+  const named = keywords === undefined ? {} : { keywords };
+  const payload = { emailId: emailId!, flags, changed: flags, others: PackedIds.of(others), ...named };
+  return { type: 'FlagsChanged', payload };
 }
 
 /** One record of emails that follow each other in a folder, the first and the last of them under these UIDs. */

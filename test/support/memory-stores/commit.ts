@@ -40,7 +40,7 @@ function writeEmails(account: AccountRows, net: NetChange): ThreadChange | undef
   }
   for (const threads of known) if (threads.length > 1) joinThreads(account, threads);
   const together = flaggedTogether.flatMap(({ change: { seq, payload }, ids }) =>
-    [...ids].map((id) => ({ id, flags: payload.flags, keywords: undefined, modseq: seq })),
+    [...ids].map((id) => ({ id, flags: payload.flags, keywords: payload.keywords, modseq: seq })),
   );
   for (const { id, flags, keywords, modseq } of [...together, ...emailsFlagged]) {
     const email = account.emails.get(id);

@@ -1,6 +1,6 @@
 // STORE and UID STORE (RFC 9051 §6.4.6, RFC 7162 §3.1.3): the owner of the mailbox stores the flags, of at most 10,000 messages
 // at a time, and the answers are the flags that the mirror has afterwards.
-import { flagBit } from '../../../mail/flags.js';
+import { isDeletedFlag } from '../../../mail/flags.js';
 import { command } from '../command.js';
 import { type Completion, no, ok, Refused } from '../completion.js';
 import { refusalCompletion } from '../faults.js';
@@ -79,16 +79,15 @@ async function storeFlags(session: Session, uids: Uint32Array, args: StoreArgume
     if (reply === undefined) throw new Refused(refusalCompletion(refusal));
     for (const [first, last] of reply.modified) for (let uid = first; uid <= last; uid++) modified.add(uid);
     const stored = reply.modified.length === 0 ? part : part.filter((uid) => !modified.has(uid));
-    const { folderModseqs } = reply;
+    const { folderModseqs, keywords } = reply;
     aloneUntil = folderModseqs?.before === aloneUntil ? folderModseqs?.after : undefined;
-    isTaken = mirror.takeFlags(stored, args, folderModseqs) && isTaken;
+    isTaken = mirror.takeFlags(stored, { mode, flags, keywords }, folderModseqs) && isTaken;
   }
   return { modified, isTaken, aloneUntil: isTaken ? aloneUntil : undefined };
 }
 
 /** Changes of these are planned for many messages at once (decision 0046). */
-const areFlagsOfEmails = ({ mode, flags }: StoreArguments): boolean =>
-  mode !== 'replace' && flags.every((name) => flagBit(name) !== 0);
+const areFlagsOfEmails = ({ mode, flags }: StoreArguments): boolean => mode !== 'replace' && !flags.some(isDeletedFlag);
 
 /** FETCH responses: flags unless the client knows them, and modseqs once it has asked for such (RFC 7162 §3.1.3). */
 async function answer(

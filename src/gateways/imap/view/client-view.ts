@@ -2,7 +2,14 @@
 // mirror's own array, which all sessions share. While one waits, the view goes on with the array of before, which the mirror
 // has left as it was, or with a copy where new messages have been told behind expunged ones.
 import type { SequenceSet } from '../grammar/sequence-set.js';
-import { type ChangeOfBits, changeOfBits, expectedFlags, type FlagState, presentFlags } from './expected-flags.js';
+import {
+  type ChangeOfBits,
+  changeOfBits,
+  expectedFlags,
+  type FlagState,
+  namesNoKeyword,
+  presentFlags,
+} from './expected-flags.js';
 import type { FlagChange } from './folder-mirror.js';
 import type { FolderView, ViewUpdates } from './folder-view.js';
 import { indexOfUid } from './mirror-columns.js';
@@ -168,8 +175,8 @@ export class ClientView implements FolderView {
 
   #expected(uids: ArrayLike<number>, change: FlagChange): () => void {
     const { mirror } = this;
-    const ofBits = mirror.keywords.size === 0 ? changeOfBits(change) : undefined;
-    if (ofBits !== undefined) return this.#expectBits(uids, ofBits);
+    const isOfBits = mirror.keywords.size === 0 && namesNoKeyword(change);
+    if (isOfBits) return this.#expectBits(uids, changeOfBits(change));
     const expect = expectedFlags(change);
     const there = mirror.uids;
     let indexes = this.#indexesOf(uids);

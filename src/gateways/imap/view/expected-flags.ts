@@ -1,7 +1,7 @@
 // What a client expects of the flags of messages after its STORE with .SILENT, and whether they have become so.
 import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
 import { flagBit, isDeletedFlag } from '../../../mail/flags.js';
-import type { FlagChange, FolderMirror } from './folder-mirror.js';
+import type { FlagChange, FolderMirror, StoredFlags } from './folder-mirror.js';
 
 /** Flags of a message, the same for the same flags: bits alone, or one text when there are keywords. */
 export type FlagState = number | string;
@@ -39,7 +39,7 @@ export const presentFlags = (): FlagsAt => ofNeighbours((bits, keywords) => stat
 
 /** What the flags of messages, as the mirror has them, become by the change. */
 export function expectedFlags({ mode, flags }: FlagChange): FlagsAt {
-  const keywords = folded(flags.filter((name) => !isDeletedFlag(name) && flagBit(name) === 0));
+  const keywords = folded(flags.filter(isKeyword));
   const bits = flags.reduce((all, name) => all | (isDeletedFlag(name) ? DELETED_BIT : flagBit(name)), 0);
   switch (mode) {
     case 'replace': {
@@ -64,14 +64,27 @@ export interface ChangeOfBits {
   readonly added: number;
 }
 
-/** Undefined when keywords are named. */
-export function changeOfBits({ mode, flags }: FlagChange): ChangeOfBits | undefined {
-  let bits = 0;
-  for (const name of flags) {
-    const bit = isDeletedFlag(name) ? DELETED_BIT : flagBit(name);
-    if (bit === 0) return undefined;
-    bits |= bit;
-  }
+/** Of the bits; keywords are left out. */
+export function changeOfBits({ mode, flags }: FlagChange): ChangeOfBits {
+  const bits = flags.reduce((all, name) => all | (isDeletedFlag(name) ? DELETED_BIT : flagBit(name)), 0);
   if (mode === 'remove') return { kept: ALL_BITS & ~bits, added: 0 };
   return { kept: mode === 'add' ? ALL_BITS : 0, added: bits };
+}
+
+/** The keywords of a message become these. */
+export type ChangeOfKeywords = (names: readonly string[]) => readonly string[];
+
+export const KEPT_KEYWORDS: ChangeOfKeywords = (names) => names;
+
+const isKeyword = (name: string): boolean => !isDeletedFlag(name) && flagBit(name) === 0;
+
+export const namesNoKeyword = ({ flags }: FlagChange): boolean => !flags.some(isKeyword);
+
+/** Undefined when keywords are named and the owner has not said how the account spells them. */
+export function changeOfKeywords({ mode, flags, keywords }: StoredFlags): ChangeOfKeywords | undefined {
+  if (namesNoKeyword({ mode, flags })) return KEPT_KEYWORDS;
+  if (keywords === undefined || mode === 'replace') return undefined;
+  const named = new Set(folded(keywords));
+  const others = (names: readonly string[]) => names.filter((name) => !named.has(name.toLowerCase()));
+  return mode === 'remove' ? others : (names) => [...others(names), ...keywords];
 }

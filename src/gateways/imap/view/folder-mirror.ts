@@ -9,6 +9,12 @@ export interface FlagChange {
   readonly flags: readonly string[];
 }
 
+/** A change that was stored. */
+export interface StoredFlags extends FlagChange {
+  /** Keywords of `flags` as the account spells them; undefined where the owner has not said so. */
+  readonly keywords?: readonly string[] | undefined;
+}
+
 /** HIGHESTMODSEQ of a folder before a command and after it. */
 export interface FolderModseqs {
   readonly before: number;
@@ -54,7 +60,7 @@ export interface FolderMirror {
    * Takes in a change of flags that the owner has stored for these messages (UIDs, ascending), without a question. False where that
    * needs more than is known here: `sync` then. `modseqs`: undefined where the owner does not say them.
    */
-  takeFlags(uids: ArrayLike<number>, change: FlagChange, modseqs: FolderModseqs | undefined): boolean;
+  takeFlags(uids: ArrayLike<number>, change: StoredFlags, modseqs: FolderModseqs | undefined): boolean;
   /** Asks the owner for what changed; calls at the same time share the question. @throws ActorFault */
   sync(): Promise<void>;
   /**

@@ -1,6 +1,8 @@
 // Keywords of the messages of a folder, by position: each message has the number of its set of keywords, and each set is kept
 // once. Without keywords the column takes no room.
 
+import type { ChangeOfKeywords } from './expected-flags.js';
+
 const NONE: readonly string[] = [];
 /** Of a set: its names, its place in the tables. */
 const SET_OCTETS = 200;
@@ -43,6 +45,36 @@ export class KeywordColumn {
       this.#lastNames = names;
     }
     this.#numbers![index] = this.#lastNumber;
+  }
+
+  /** Changes entries by position, and returns whether the entry has another set now. `capacity`: as of `set`. */
+  changing(change: ChangeOfKeywords, capacity: number): (index: number) => boolean {
+    let numbers = this.#numbers;
+    if (numbers === undefined && change(NONE).length === 0) return () => false;
+    if (numbers === undefined || numbers.length < capacity) {
+      this.#resize(capacity);
+      numbers = this.#numbers!;
+    }
+    const renumbered = new Map<number, number>();
+    return (index) => {
+      const before = numbers[index]!;
+      let after = renumbered.get(before);
+      if (after === undefined) {
+        after = this.#numberOfChanged(this.#sets[before]!, change);
+        renumbered.set(before, after);
+      }
+      numbers[index] = after;
+      return after !== before;
+    };
+  }
+
+  /** Sets without a message are not forgotten while numbers change. */
+  #numberOfChanged(names: readonly string[], change: ChangeOfKeywords): number {
+    const cleanAt = this.#cleanAt;
+    this.#cleanAt = Number.POSITIVE_INFINITY;
+    const number = this.#number(change(names));
+    this.#cleanAt = cleanAt;
+    return number;
   }
 
   /** Keeps the entries at these positions, ascending, and no others. */

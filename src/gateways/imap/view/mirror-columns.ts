@@ -1,6 +1,6 @@
 // The messages of a folder as columns in UID order: 14 octets each, and keywords beside them.
 import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
-import type { ChangeOfBits } from './expected-flags.js';
+import type { ChangeOfBits, ChangeOfKeywords } from './expected-flags.js';
 import { KeywordColumn } from './keyword-column.js';
 import type { ChangesPage } from './owner-changes.js';
 import { PositionSet } from './position-set.js';
@@ -184,6 +184,29 @@ export class MirrorColumns {
       next = index + 1;
       const bits = (this.#flags[index]! & kept) | added;
       if (bits === this.#flags[index]) continue;
+      this.#flags[index] = bits;
+      this.#modseqs[index] = modseq;
+      changed[count++] = uid;
+    }
+    return changed.subarray(0, count);
+  }
+
+  /** As `changeBits`, with the keywords. */
+  changeFlags(uids: ArrayLike<number>, change: ChangeOfBits, keywords: ChangeOfKeywords, modseq: number): Uint32Array {
+    this.#withBit.clear();
+    const { kept, added } = change;
+    const changed = new Uint32Array(uids.length);
+    const rename = this.#keywords.changing(keywords, this.uids.length);
+    let count = 0;
+    let next = 0;
+    for (let i = 0; i < uids.length; i++) {
+      const uid = uids[i]!;
+      const index = next < this.count && this.uids[next] === uid ? next : this.indexOf(uid);
+      if (index >= this.count || this.uids[index] !== uid) continue;
+      next = index + 1;
+      const bits = (this.#flags[index]! & kept) | added;
+      const areOthers = rename(index);
+      if (bits === this.#flags[index] && !areOthers) continue;
       this.#flags[index] = bits;
       this.#modseqs[index] = modseq;
       changed[count++] = uid;

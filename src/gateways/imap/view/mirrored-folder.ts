@@ -2,9 +2,9 @@
 // the owner (decision 0043). One question runs at a time; a call of `sync` while one runs waits for the next question, so that a
 // change made before the call is in the mirror when the call returns.
 import type { MailboxEvent, Mailboxes } from '../../../actors/mailbox/protocol.js';
-import { changeOfBits } from './expected-flags.js';
+import { changeOfBits, changeOfKeywords, KEPT_KEYWORDS } from './expected-flags.js';
 import { FlagJournal } from './flag-journal.js';
-import type { FlagChange, FolderMirror, FolderModseqs } from './folder-mirror.js';
+import type { FolderMirror, FolderModseqs, StoredFlags } from './folder-mirror.js';
 import { MirrorColumns } from './mirror-columns.js';
 import { type OwnerChanges, readChanges } from './owner-changes.js';
 import type { PositionSet } from './position-set.js';
@@ -163,14 +163,19 @@ export class MirroredFolder implements FolderMirror {
     this.#isFollowing = false;
   }
 
-  takeFlags(uids: ArrayLike<number>, change: FlagChange, modseqs: FolderModseqs | undefined): boolean {
+  takeFlags(uids: ArrayLike<number>, change: StoredFlags, modseqs: FolderModseqs | undefined): boolean {
     // An answer that is under way may be from before the change, and a change that is missing here is one to ask for.
     if (this.#running !== undefined || this.isGone || modseqs?.before !== this.modseq) return false;
-    const bits = changeOfBits(change);
-    if (bits === undefined || (change.mode === 'replace' && this.keywords.size > 0)) return false;
+    const keywords = changeOfKeywords(change);
+    if (keywords === undefined || (change.mode === 'replace' && this.keywords.size > 0)) return false;
     const { after } = modseqs;
     if (after === this.modseq) return true;
-    this.journal.add(this.#columns.changeBits(uids, bits, after), this.count);
+    const bits = changeOfBits(change);
+    const isOfBits = keywords === KEPT_KEYWORDS;
+    const changed = isOfBits
+      ? this.#columns.changeBits(uids, bits, after)
+      : this.#columns.changeFlags(uids, bits, keywords, after);
+    this.journal.add(changed, this.count);
     this.modseq = after;
     this.#settled = Math.max(this.#settled, after);
     this.#tellWatchers();

@@ -334,6 +334,21 @@ test('flags that a command of a session has stored are taken in without a questi
   t.false(mirror.isStale);
   t.is(told, 1);
   t.true(mirror.takeFlags([1, 2], ADD_SEEN, { before: before + 3, after: before + 3 }));
+  const tag = { mode: 'add', flags: ['work', '\\Flagged'], keywords: ['Work'] } as const;
+  t.true(mirror.takeFlags([1, 2, 3], tag, { before: before + 3, after: before + 4 }));
+  t.deepEqual(
+    [0, 1, 2, 3].map((index) => [...mirror.keywordsAt(index)]),
+    [['Work'], ['Work', 'Zoë'], ['Work'], []],
+  );
+  t.deepEqual([mirror.flagsAt(0), mirror.modseqAt(0), mirror.modseqAt(3)], [5, before + 4, before + 3]);
+  const untag = { mode: 'remove', flags: ['WORK'], keywords: ['Work'] } as const;
+  t.true(mirror.takeFlags([2, 3, 4], untag, { before: before + 4, after: before + 5 }));
+  t.deepEqual(
+    [0, 1, 2, 3].map((index) => [...mirror.keywordsAt(index)]),
+    [['Work'], ['Zoë'], [], []],
+  );
+  t.is(mirror.modseqAt(3), before + 3);
+  told = 1;
   t.is(told, 1);
   t.deepEqual(owner.questions, []);
 });
