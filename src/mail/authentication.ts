@@ -17,6 +17,8 @@ export interface Authenticated {
   readonly disposition: 'accept' | 'junk' | 'reject';
   /** For the log, a word a method: `{ spf: 'pass', dkim: 'none', dmarc: 'pass' }`. */
   readonly summary: Readonly<Record<string, string>>;
+  /** Domains for which SPF or a signature passes; lower case. */
+  readonly passed: readonly string[];
 }
 
 /** The checks of one message, whose header has arrived. */

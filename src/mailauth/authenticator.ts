@@ -98,7 +98,7 @@ class MessageChecks implements Checks {
     } catch (error) {
       // A bug or a message that finds one: it says nothing about the sender, so nothing is said.
       this.#options.log.error({ err: error }, 'a message could not be authenticated');
-      return this.#resultOf([], []);
+      return this.#resultOf([], [], []);
     } finally {
       this.#lookups.close();
     }
@@ -145,10 +145,14 @@ class MessageChecks implements Checks {
     const arc = await checkChain(this.#arc, await this.#chainSignature(), this.#lookups);
     const unsigned: MethodResult = { method: 'dkim', result: 'none' };
     const signed = dkim.length === 0 ? [unsigned] : dkim;
-    return this.#resultOf([spf, ...signed, ...dmarc, ...(arc === undefined ? [] : [arc])], dmarc);
+    return this.#resultOf([spf, ...signed, ...dmarc, ...(arc === undefined ? [] : [arc])], dmarc, identified);
   }
 
-  #resultOf(results: readonly MethodResult[], dmarc: readonly DmarcResult[]): Authenticated {
+  #resultOf(
+    results: readonly MethodResult[],
+    dmarc: readonly DmarcResult[],
+    identified: readonly Identified[],
+  ): Authenticated {
     const { hostname, dmarcReject } = this.#options;
     const summary: Record<string, string> = {};
     for (const { method, result } of results) summary[method] = summary[method] === 'pass' ? 'pass' : result;
@@ -156,6 +160,7 @@ class MessageChecks implements Checks {
       field: authenticationResults(hostname, results),
       disposition: dispositionOf(dmarc, dmarcReject),
       summary,
+      passed: identified.filter(({ result }) => result === 'pass').map(({ domain }) => domain.toLowerCase()),
     };
   }
 

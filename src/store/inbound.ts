@@ -1,5 +1,7 @@
 // Port: accepted mail that waits for its mailbox. A row here is the promise behind SMTP's 250: it goes away only in
 // the commit that places the email, so a message is delivered once however often the delivery is tried.
+import type { Bounce } from '../mail/bounce.js';
+import type { BounceSource } from '../mail/bounce-source.js';
 import type { MessageSummary } from '../mail/summary.js';
 import type { BlobContent } from './blobs.js';
 
@@ -9,6 +11,11 @@ export interface InboundDelivery {
   readonly id: string;
 }
 
+/** A bounce and where it comes from. */
+export interface ReturnedMail extends Bounce {
+  readonly source: BounceSource;
+}
+
 /** What the mailbox needs to place the email. */
 export interface InboundEnvelope {
   /** ms since the epoch. */
@@ -16,6 +23,8 @@ export interface InboundEnvelope {
   readonly summary: MessageSummary;
   /** Suspect: it goes to Junk. */
   readonly isJunk?: boolean;
+  /** It reports that a message was not delivered. */
+  readonly bounce?: ReturnedMail;
   /** W3C trace context of the message, when it is traced. */
   readonly trace?: string;
 }

@@ -226,6 +226,8 @@ export interface MailboxStore {
   /** Rows of outbound emails; ids that are not there are left out. */
   outboundRows(accountId: string, ids: readonly string[]): Promise<readonly OutboundRow[]>;
   /** Outbound emails by their copies in Sent; those that have none are missing. */
+  /** Ids of the outbound emails with this Message-ID, the newest first, at most 10; drafts are left out. */
+  outboundOfMessage(accountId: string, messageId: string): Promise<readonly string[]>;
   outboundOfCopies(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The first `most` mailboxes of the To field of each email, without starts of groups; emails that are not there are missing. */
   recipientsOf(

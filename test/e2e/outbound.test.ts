@@ -381,6 +381,61 @@ test('a submission is told what it asked to be told: of who has it, of who was r
   t.regex(texts.get('Undelivered')!, /the whole of it/);
 });
 
+test('a bounce that comes later makes the email Failed when its host sends it, and not when anybody else does', async (t) => {
+  const { node, sender, client, remotes, messagesAt, send, ended, shown, timeline } = await world(t, {
+    'far.test': [{}],
+  });
+  const id = await send(['gone@far.test']);
+  t.is((await ended(id)).status, 'Sent');
+  const [, messageId] = /^Message-ID:\s*(\S+)/im.exec(messagesAt('far.test')[0]!.text) ?? [];
+  const bounce = (number: number) =>
+    [
+      'From: MAILER-DAEMON@far.test',
+      `To: ${sender.email}`,
+      `Subject: Returned ${number}`,
+      `Message-ID: <bounce-${number}@far.test>`,
+      'Content-Type: multipart/report; report-type=delivery-status; boundary=b',
+      '',
+      '--b',
+      'Content-Type: message/delivery-status',
+      '',
+      'Reporting-MTA: dns; far.test',
+      '',
+      'Final-Recipient: rfc822; gone@far.test',
+      'Action: failed',
+      'Status: 5.1.1',
+      'Diagnostic-Code: smtp; 550 5.1.1 there is nobody',
+      '',
+      '--b',
+      'Content-Type: text/rfc822-headers',
+      '',
+      `Message-ID: ${messageId}`,
+      '',
+      '--b--',
+    ].join('\r\n');
+  const mx = node.ready.listeners['mx']!;
+  const receive = async (number: number, from?: string) => {
+    const smtp = await SmtpClient.greeted(mx, from);
+    t.is((await smtp.send('', [sender.email], bounce(number))).code, 250);
+    smtp.end();
+    while ((await client.inbox()).length < number) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  await receive(1);
+  t.is((await shown(id)).status, 'Sent', 'a forged one changes nothing');
+  await receive(2, (remotes.get('far.test')![0] as RemoteSmtp).address);
+  const email = await shown(id);
+  t.is(email.status, 'Failed');
+  t.regex(email.recipients[0]!.lastError!, /there is nobody/);
+  t.regex((await timeline(id)).at(-1)!.reply, /later bounce.*there is nobody/);
+  const emails = await client.get<{ items: readonly { id: string; threadId?: string }[] }>('/api/emails/sent');
+  const sentId = emails.items[0]!.id;
+  const thread = async (of: string) => (await client.get<{ threadId: string }>(`/api/emails/${of}`)).threadId;
+  const [first, second] = await client.inbox();
+  t.is(await thread(first!.id), await thread(sentId), 'bounces are in the thread of the message');
+  t.is(await thread(second!.id), await thread(sentId), 'forged ones too');
+  t.is((await client.inbox()).length, 2, 'no report follows');
+});
+
 test('drafts become mail; replies and forwards keep the conversation', async (t) => {
   const { node, sender, neighbour, client, messagesAt, ended } = await world(t, { 'far.test': [{}] });
   const made = await client.request('POST', '/api/outbound/drafts', { subject: 'Plan' });

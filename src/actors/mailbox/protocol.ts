@@ -100,6 +100,14 @@ export const mailboxProtocol = protocol('mailbox', {
         summary: messageSummary,
         /** Suspect mail goes to Junk, tells of nothing unread and passes no filter. */
         isJunk: optional(boolean()),
+        /** The mail reports that a message was not delivered: the emails that it names by Message-ID are looked for. */
+        bounce: optional(
+          object({
+            messageId: string(),
+            recipients: array(object({ addresses: array(string()), statusCode: string(), text: string() })),
+            source: object({ remoteAddress: string(), domains: array(string()) }),
+          }),
+        ),
       }),
       /** null when the delivery had already been made. */
       reply: object({ emailId: nullable(string()) }),

@@ -100,7 +100,11 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
 }
 
 function open(envelope: PendingInbound['envelope']) {
-  const { receivedAt, summary, isJunk } = envelope;
-  const shown = { receivedAt, summary };
-  return isJunk === true ? { ...shown, isJunk } : shown;
+  const { receivedAt, summary, isJunk, bounce } = envelope;
+  return {
+    receivedAt,
+    summary,
+    ...(isJunk === true && { isJunk }),
+    ...(bounce !== undefined && { bounce }),
+  };
 }

@@ -4,6 +4,7 @@
 
 import { atMost } from '../../bounds/time-bounds.js';
 import type { Directory, Recipient } from '../../directory/protocol.js';
+import { BOUNCE_OCTETS, type Bounce, readBounce } from '../../mail/bounce.js';
 import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
 import { type MessageSummary, summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
@@ -26,6 +27,8 @@ export interface Destination {
 interface Transaction {
   /** Of the envelope; '' is the null one. */
   readonly sender: string;
+  /** Of the peer. */
+  readonly remoteAddress: string;
   /** ms since the epoch. */
   readonly receivedAt: number;
   readonly newId: () => string;
@@ -45,7 +48,7 @@ export async function acceptMessage(
   ports: AcceptPorts,
   { content, authenticated }: ReceivedMessage,
   destinations: readonly Destination[],
-  { sender, receivedAt, newId }: Transaction,
+  { sender, remoteAddress, receivedAt, newId }: Transaction,
 ): Promise<Acceptance> {
   const deliveries: AcceptedDelivery[] = [];
   let placed: readonly Promise<void>[];
@@ -54,6 +57,9 @@ export async function acceptMessage(
   try {
     refuseLoops(content, destinations);
     summary = summarize(content.index, sender, authenticated !== undefined);
+    const bounce = await bounceIn(content, sender);
+    // The bounce is in the thread of the message that it returns, whoever wrote the bounce.
+    if (bounce !== undefined) summary = { ...summary, references: withLast(summary.references, bounce.messageId) };
     const accounts = new Set<string>();
     for (const { accountId, address } of await locate(ports.directory, destinations, content.size)) {
       if (accounts.has(accountId)) continue;
@@ -61,15 +67,36 @@ export async function acceptMessage(
       deliveries.push({ accountId, address, inboundId: newId() });
     }
     const { current: trace } = ports.tracer;
-    const envelope = { receivedAt, summary, ...suspicion, ...(trace === undefined ? {} : { trace }) };
+    const source = { remoteAddress, domains: [...(authenticated?.passed ?? [])] };
+    const returned = bounce !== undefined && { bounce: { ...bounce, source } };
+    const envelope = { receivedAt, summary, ...suspicion, ...returned, ...(trace === undefined ? {} : { trace }) };
+    // A mailbox reads which email a bounce is about: bounces are stored first.
+    const isOffered = bounce === undefined;
     placed =
-      (await takenOffers(ports, deliveries, content, envelope)) ??
+      (isOffered ? await takenOffers(ports, deliveries, content, envelope) : undefined) ??
       (await spooled(ports, deliveries, content, envelope));
   } finally {
     content.release();
   }
   if (placed.length > 0) await atMost(Promise.all(placed), DELIVERY_DEADLINE_MS);
   return { summary, deliveries };
+}
+
+async function bounceIn(content: SpooledContent, sender: string): Promise<Bounce | undefined> {
+  const { root } = content.index;
+  if (sender !== '' && root.subtype !== 'report') return undefined;
+  const pieces: Uint8Array[] = [];
+  let octets = 0;
+  for await (const piece of content.chunks()) {
+    pieces.push(piece);
+    octets += piece.length;
+    if (octets >= BOUNCE_OCTETS) break;
+  }
+  return readBounce(Buffer.concat(pieces).subarray(0, BOUNCE_OCTETS), content.index, sender);
+}
+
+function withLast(references: readonly string[], id: string): string[] {
+  return references.includes(id) ? [...references] : [...references, id];
 }
 
 /** The accounts of the destinations; all of them have one, or the message is refused. */

@@ -114,10 +114,12 @@ async function place(
   mailboxes: Mailboxes,
   delivery: AcceptedDelivery,
   blob: string,
-  { receivedAt, summary, isJunk }: InboundEnvelope,
+  { receivedAt, summary, isJunk, bounce }: InboundEnvelope,
 ): Promise<void> {
   const { accountId, inboundId } = delivery;
-  const mail = { inboundId, blob, receivedAt, summary, ...(isJunk === true && { isJunk }) };
+  const suspicion = isJunk === true && { isJunk };
+  const returned = bounce !== undefined && { bounce };
+  const mail = { inboundId, blob, receivedAt, summary, ...suspicion, ...returned };
   try {
     const { reply } = await mailboxes.of(accountId).ask('deliver', mail, { deadlineMs: DELIVERY_DEADLINE_MS });
     if (reply !== undefined) delivery.emailId = reply.emailId;

@@ -78,6 +78,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     // The recipient was put beside the address by findMailbox.
     const destinations = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
     // After a PROXY header the address is that of who connected to the proxy.
+    const about = { remoteAddress: session.remoteAddress };
     const origin = { remoteAddress: session.remoteAddress, helo: session.hostNameAppearsAs, sender };
     const network = networkOf(session.remoteAddress);
     const message = await receiveMail(stream, receiver.spool.bodyWriter(network), {
@@ -93,7 +94,9 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     const { content, authenticated } = message;
     const { span } = mailTransaction;
     span.set({ 'mansio.message.octets': content.size });
-    const accepting = span.within(() => acceptMessage(ports, message, destinations, mailTransaction));
+    const accepting = span.within(() =>
+      acceptMessage(ports, message, destinations, { ...about, receivedAt, sender, newId: mailTransaction.newId }),
+    );
     const acceptance = await accepting;
     return {
       text: `2.0.0 Accepted as ${transaction}`,

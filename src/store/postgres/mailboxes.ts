@@ -29,6 +29,7 @@ import {
   outboundContent,
   outboundCounts,
   outboundOfCopies,
+  outboundOfMessage,
   outboundPage,
   outboundRows,
   outboundWaiting,
@@ -136,6 +137,7 @@ export function postgresMailboxes(
 
   return {
     outboundRows: async (accountId, ids) => (ids.length === 0 ? [] : guarded(() => outboundRows(sql, accountId, ids))),
+    outboundOfMessage: (accountId, messageId) => guarded(() => outboundOfMessage(sql, accountId, messageId)),
     outboundOfCopies: async (accountId, emailIds) =>
       emailIds.length === 0 ? new Map() : guarded(() => outboundOfCopies(sql, accountId, emailIds)),
     recipientsOf: (...of) => guarded(() => recipientsOf(sql, ...of)),

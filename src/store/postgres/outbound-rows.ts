@@ -33,6 +33,13 @@ export function outboundRows(sql: Sql, accountId: string, ids: readonly string[]
     where o.account_id = ${accountId} and o.id = any(${ids as string[]}::uuid[])`;
 }
 
+export async function outboundOfMessage(sql: Sql, accountId: string, messageId: string): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from outbound where account_id = ${accountId} and message_id = ${messageId} and status <> 'Draft'
+    order by created_at desc limit 10`;
+  return rows.map(({ id }) => id);
+}
+
 export async function outboundOfCopies(
   sql: Sql,
   accountId: string,

@@ -18,6 +18,7 @@ import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
+import type { ReturnedMail } from '../../../src/store/inbound.js';
 import type { CommitResult, HandedOver, MailboxChange, MailboxStore } from '../../../src/store/mailboxes.js';
 import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
 import { connect } from '../../../src/store/postgres/client.js';
@@ -156,7 +157,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     const summary = summarize(index);
     await inbound.spool({ hash, size: raw.length, index, chunks: () => [raw] }, { receivedAt, summary }, deliveries);
     return deliveries.map(({ id: inboundId, accountId }) => ({
-      deliver: (more: { readonly isJunk?: boolean } = {}) =>
+      deliver: (more: { readonly isJunk?: boolean; readonly bounce?: ReturnedMail } = {}) =>
         mailboxes.of(accountId).ask('deliver', { inboundId, blob: hash, receivedAt, summary, ...more }),
       subject: summary.subject,
       blob: hash,

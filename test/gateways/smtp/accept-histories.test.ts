@@ -131,6 +131,7 @@ test('what was accepted is there once, what was refused at most once', async (t)
         const accepting = acceptMessage(ports, { content, authenticated: undefined }, destinations, {
           sender: '',
           receivedAt: Date.now(),
+          remoteAddress: '127.0.0.1',
           newId,
         });
         const isAccepted = await accepting.then(

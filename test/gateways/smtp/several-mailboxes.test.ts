@@ -36,7 +36,7 @@ function send(world: MailboxWorld, to: readonly Account[], subject = 'Grüße �
     address: email,
   }));
   const ports = { ...world, directory: { hold: async () => new Map() }, tracer: NO_TRACER };
-  const transaction = { sender: '', receivedAt: Date.now(), newId };
+  const transaction = { sender: '', remoteAddress: '127.0.0.1', receivedAt: Date.now(), newId };
   return acceptMessage(ports, { content, authenticated: undefined }, destinations, transaction);
 }
 

@@ -54,6 +54,19 @@ export const OUTBOUND: Contract = {
     t.deepEqual((await mailboxes.outboundRows(id, [a.id]))[0]!.recipients, [third]);
   },
 
+  async 'emails are found by the Message-ID that a bounce returns, those of the account alone'(t, stores) {
+    const { mailboxes } = stores;
+    const writer = await openWriter(stores);
+    const other = await openWriter(stores);
+    const messageId = `<${randomUUID()}@example.test>`;
+    const older = outboundEmail({ messageId, createdAt: T0 });
+    const newer = outboundEmail({ messageId, createdAt: T0 + 1 });
+    await writer.commit([...written(older), ...written(newer), ...written(outboundEmail({ messageId: '<x@y.test>' }))]);
+    await other.commit(written(outboundEmail({ messageId })));
+    t.deepEqual(await mailboxes.outboundOfMessage(writer.accountId, messageId), [newer.id, older.id]);
+    t.deepEqual(await mailboxes.outboundOfMessage(writer.accountId, '<none@y.test>'), []);
+  },
+
   async 'a step writes all of the state of an email, and a message that is another one is written whole'(t, stores) {
     const { mailboxes } = stores;
     const writer = await openWriter(stores);

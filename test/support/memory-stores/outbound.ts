@@ -11,6 +11,7 @@ type OutboundReading = Pick<
   | 'outboundRows'
   | 'outboundOfCopies'
   | 'blindRecipients'
+  | 'outboundOfMessage'
   | 'outboundPage'
   | 'outboundCounts'
   | 'outboundContent'
@@ -23,6 +24,13 @@ export function outboundReading(tables: MemoryTables): OutboundReading {
   return {
     outboundRows: async (accountId, ids) =>
       [...new Set(ids)].flatMap((id) => of(accountId).get(id) ?? []).map(wholeRow),
+    async outboundOfMessage(accountId, messageId) {
+      return [...of(accountId).values()]
+        .filter(({ row }) => row.messageId === messageId && row.status !== 'Draft')
+        .sort((a, b) => b.row.createdAt - a.row.createdAt)
+        .slice(0, 10)
+        .map(({ row }) => row.id);
+    },
     async outboundOfCopies(accountId, emailIds) {
       const found = [...of(accountId).values()].flatMap(({ row: { id, emailId } }) =>
         emailId !== null && emailIds.includes(emailId) ? [[emailId, id] as const] : [],

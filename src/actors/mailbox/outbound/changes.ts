@@ -14,7 +14,7 @@ import type { DeliveryReport } from '../../delivery/courier.js';
 import type { MailboxState } from '../state.js';
 import type { ReservedSlots, StartedDelivery } from './delivery-slots.js';
 import { DraftEmails } from './draft-emails.js';
-import type { OutboundPrefetched } from './prefetch.js';
+import type { BouncedEmail, OutboundPrefetched } from './prefetch.js';
 
 interface Written {
   readonly row: OutboundRow;
@@ -90,6 +90,11 @@ export class OutboundChanges {
   /** What becomes of recipients in hosted domains, by their numbers in the email. `payload`: of the command. */
   hosted(payload: unknown): readonly DeliveryReport[] {
     return this.#prefetched.hosted.get(payload) ?? [];
+  }
+
+  /** Emails whose message a bounce returns, and their attempts. `payload`: of the command. */
+  bounced(payload: unknown): readonly BouncedEmail[] {
+    return this.#prefetched.bounced.get(payload) ?? [];
   }
 
   /** @throws the fault that kept it from being read */

@@ -8,7 +8,7 @@ import type { MessageSummary } from '../../../mail/summary.js';
 import { summarize } from '../../../mail/summary.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
-import type { OutboundRow } from '../../../store/outbound.js';
+import type { DeliveryAttempt, OutboundRow } from '../../../store/outbound.js';
 import type { DeliveryReport } from '../../delivery/courier.js';
 import type { HostedDelivery } from '../../delivery/local-courier.js';
 import type { Payload } from '../../runtime/protocol.js';
@@ -16,6 +16,12 @@ import type { MessageOffers } from '../message-offers.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxState } from '../state.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
+
+export interface BouncedEmail {
+  readonly id: string;
+  /** Oldest first. */
+  readonly attempts: readonly DeliveryAttempt[];
+}
 
 export interface OutboundPrefetched {
   /** By id; null for what is not there. Ids that are missing were not read. */
@@ -27,14 +33,21 @@ export interface OutboundPrefetched {
    * whose ids are their numbers in the email.
    */
   readonly hosted: ReadonlyMap<unknown, readonly DeliveryReport[]>;
+  /** By payload of each delivery of a bounce: the emails whose message comes back. */
+  readonly bounced: ReadonlyMap<unknown, readonly BouncedEmail[]>;
   /** Why something is missing. */
   readonly fault?: unknown;
 }
 
-export const NO_OUTBOUND: OutboundPrefetched = { rows: new Map(), summaries: new Map(), hosted: new Map() };
+export const NO_OUTBOUND: OutboundPrefetched = {
+  rows: new Map(),
+  summaries: new Map(),
+  hosted: new Map(),
+  bounced: new Map(),
+};
 
 export interface OutboundPrefetchSources {
-  readonly store: Pick<MailboxStore, 'outboundRows'>;
+  readonly store: Pick<MailboxStore, 'outboundRows' | 'outboundOfMessage' | 'outboundAttempts'>;
   readonly blobs: Pick<BlobStore, 'index'>;
   readonly offers: Pick<MessageOffers, 'find'>;
   readonly outbound: { readonly hosted: HostedDelivery };
@@ -64,6 +77,8 @@ interface Wanted {
   readonly queued: readonly DueMessage[];
   /** Commands that release the email of that id when it is held. */
   readonly releasing: readonly (readonly [id: string, payload: unknown])[];
+  /** Deliveries of bounces, and the Message-ID that each returns. */
+  readonly bounces: readonly (readonly [payload: unknown, messageId: string])[];
 }
 
 /** Undefined when there is nothing to read, which is the common case. */
@@ -76,9 +91,14 @@ export function prefetchOutbound(
   const handed = new Set<string>();
   const queued: DueMessage[] = [];
   const releasing: [string, unknown][] = [];
+  const bounces: [unknown, string][] = [];
   for (const { name, payload } of commands) {
     if (name === 'enqueue') queued.push({ payload, ...(payload as Payload<MailboxProtocol, 'enqueue'>) });
     if (name === 'enqueueOffered') queued.push(...offeredOf(sources, payload));
+    if (name === 'deliver') {
+      const { bounce } = payload as Payload<MailboxProtocol, 'deliver'>;
+      if (bounce !== undefined) bounces.push([payload, bounce.messageId]);
+    }
     const id = idOf(name, payload);
     if (id === undefined || !isUuid(id)) continue;
     const known = state.outbound.get(id);
@@ -87,8 +107,8 @@ export function prefetchOutbound(
     const isShown = handsOver(name, payload) || mayRelease(name, payload) || name === 'cancelOutbound';
     if (known?.summary === undefined && isShown) handed.add(id);
   }
-  if (ids.size + handed.size + queued.length + releasing.length === 0) return undefined;
-  return read(sources, state, { ids: [...ids], handed: [...handed], queued, releasing });
+  if (ids.size + handed.size + queued.length + releasing.length + bounces.length === 0) return undefined;
+  return read(sources, state, { ids: [...ids], handed: [...handed], queued, releasing, bounces });
 }
 
 /** The message of an offer that is open; none when the offer is over. */
@@ -129,7 +149,7 @@ async function hostedOf(
 async function read(
   sources: OutboundPrefetchSources,
   state: MailboxState,
-  { ids, handed, queued, releasing }: Wanted,
+  { ids: named, handed, queued, releasing, bounces }: Wanted,
 ): Promise<OutboundPrefetched> {
   const { store, blobs } = sources;
   const judged = hostedOf(sources, state, queued);
@@ -137,7 +157,11 @@ async function read(
   const summaries = new Map<string, MessageSummary>();
   const released: DueMessage[] = [];
   let fault: { readonly fault: unknown } | undefined;
+  let bounced: OutboundPrefetched['bounced'] = new Map();
   try {
+    bounced = await bouncedOf(store, state, bounces);
+    const returned = [...bounced.values()].flat().map(({ id }) => id);
+    const ids = [...new Set([...named, ...returned.filter((id) => state.outbound.get(id) === undefined)])];
     const read = ids.length === 0 ? [] : await store.outboundRows(state.accountId, ids);
     const found = new Map(read.map((row) => [row.id, row]));
     for (const id of ids) rows.set(id, found.get(id) ?? null);
@@ -155,7 +179,21 @@ async function read(
     fault = { fault: error };
   }
   const hosted = new Map([...(await judged), ...(await hostedOf(sources, state, released))]);
-  return { rows, summaries, hosted, ...fault };
+  return { rows, summaries, hosted, bounced, ...fault };
+}
+
+async function bouncedOf(
+  store: OutboundPrefetchSources['store'],
+  { accountId }: MailboxState,
+  bounces: Wanted['bounces'],
+): Promise<OutboundPrefetched['bounced']> {
+  const found = new Map<unknown, BouncedEmail[]>();
+  for (const [payload, messageId] of bounces) {
+    const ids = await store.outboundOfMessage(accountId, messageId);
+    const emails = ids.map(async (id) => ({ id, attempts: await store.outboundAttempts(accountId, id) }));
+    found.set(payload, await Promise.all(emails));
+  }
+  return found;
 }
 
 function idOf(name: string, payload: unknown): string | undefined {

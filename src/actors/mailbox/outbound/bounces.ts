@@ -1,0 +1,79 @@
+// Later bounces: a host that took a message reports that it could not deliver the message. The commit that places such a report
+// makes the recipients Failed that the report names, when it is to be believed (src/mail/bounce-source.ts). No report of ours
+// follows: the bounce is in the mailbox.
+import { step } from '../../../machines/outbound-email/step.js';
+import { sentSnapshot } from '../../../machines/outbound-email/stored-snapshot.js';
+import { parseAddress } from '../../../mail/address.js';
+import { isBelieved, type TakenMessage } from '../../../mail/bounce-source.js';
+import type { DeliveryAttempt, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
+import type { Payload } from '../../runtime/protocol.js';
+import type { MailboxProtocol } from '../protocol.js';
+import type { MailboxTransaction } from '../transaction.js';
+import { keepAttempts } from './deliveries.js';
+import { advance } from './step.js';
+
+type ReturnedMail = NonNullable<Payload<MailboxProtocol, 'deliver'>['bounce']>;
+
+/** `payload`: of the command, by which the emails were read. */
+export function takeBounce(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'deliver'>): void {
+  const { bounce } = payload;
+  if (bounce === undefined) return;
+  for (const { id, attempts } of tx.outbound.bounced(payload)) {
+    const row = tx.outbound.get(id);
+    if (row === undefined || row.status === 'Draft') continue;
+    failRecipients(tx, row, bounce, attempts);
+  }
+}
+
+function failRecipients(
+  tx: MailboxTransaction,
+  row: OutboundRow,
+  bounce: ReturnedMail,
+  attempts: readonly DeliveryAttempt[],
+): void {
+  const failed = row.recipients.flatMap((recipient) => {
+    const named = bounce.recipients.find(({ addresses }) => addresses.includes(addressOf(recipient)));
+    // A server may know the only recipient by another address.
+    const [only, ...others] = bounce.recipients;
+    const said = named ?? (row.recipients.length === 1 && others.length === 0 ? only : undefined);
+    if (said === undefined || recipient.status !== 'Delivered') return [];
+    if (!isBelieved(bounce.source, takenBy(recipient, attempts))) return [];
+    const { text, statusCode } = said;
+    return [{ id: recipient.id, domain: recipient.domain, text, statusCode }];
+  });
+  const [first] = failed;
+  if (first === undefined) return;
+  const recipients = failed.map(({ id, text, statusCode }) => ({ id, text, statusCode }));
+  const next = step(row.machine ?? sentSnapshot(row), { type: 'bounce', recipients });
+  keepAttempts(tx, row.id, [
+    {
+      id: tx.otherId(),
+      at: tx.now,
+      durationMs: 0,
+      domain: first.domain,
+      host: null,
+      remoteAddress: bounce.source.remoteAddress,
+      tls: null,
+      reply: `a later bounce: ${first.text}`,
+      recipients: failed.map(({ id, statusCode }) => ({ id, outcome: 'permanent', statusCode })),
+    },
+  ]);
+  advance(tx, row, next);
+}
+
+function addressOf({ address, domain }: OutboundRecipientRow): string {
+  const { localPart = '' } = parseAddress(address) ?? {};
+  return `${localPart}@${domain}`.toLowerCase();
+}
+
+function takenBy({ id, domain }: OutboundRecipientRow, attempts: readonly DeliveryAttempt[]): TakenMessage {
+  const own = attempts.filter(({ recipients }) => recipients.some((tried) => tried.id === id));
+  const took = own.filter(({ recipients }) =>
+    recipients.some((tried) => tried.id === id && tried.outcome === 'delivered'),
+  );
+  return {
+    domain,
+    hosts: own.flatMap(({ host }) => host ?? []),
+    takers: took.flatMap(({ remoteAddress }) => remoteAddress ?? []),
+  };
+}

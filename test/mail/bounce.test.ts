@@ -1,0 +1,195 @@
+// Bounces as servers write them, what is none, and whom a bounce is believed.
+import test from 'ava';
+import fc from 'fast-check';
+import { readBounce } from '../../src/mail/bounce.js';
+import { isBelieved } from '../../src/mail/bounce-source.js';
+import { writeDsn } from '../../src/mail/dsn.js';
+import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+import { runs } from '../support/amounts.js';
+
+const crlf = (text: string) => Buffer.from(text.replace(/\r?\n/g, '\r\n'));
+const read = (octets: Buffer, sender = '') => readBounce(octets, indexMessage(octets), sender);
+
+const REPORT = (action: string, returned = 'message/rfc822') => `From: MAILER-DAEMON@there.test
+Subject: Undelivered Mail Returned to Sender
+Message-ID: <bounce@there.test>
+Content-Type: multipart/report; report-type=delivery-status; boundary="b"
+
+--b
+Content-Type: text/plain
+
+This is the mail system at host mx.there.test.
+
+--b
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; mx.there.test
+
+Original-Recipient: rfc822;Bob@There.test
+Final-Recipient: rfc822; bob.inner@store.there.test
+Action: ${action}
+Status: 5.1.1
+Diagnostic-Code: smtp; 550 5.1.1 <bob.inner@store.there.test>:
+    User unknown
+
+Final-Recipient: rfc822; cy@there.test
+Action: relayed
+Status: 2.0.0
+
+--b
+Content-Type: ${returned}
+
+From: ann@here.test
+Message-ID:
+ <original@here.test>
+Subject: lunch
+
+--b--
+`;
+
+const QMAIL = `From: MAILER-DAEMON@there.test
+Subject: failure notice
+Message-ID: <bounce@there.test>
+
+Hi. This is the qmail-send program at there.test.
+I'm afraid I wasn't able to deliver your message to the following addresses.
+This is a permanent error; I've given up. Sorry it didn't work out.
+
+<bob@there.test>:
+192.0.2.1 does not like recipient.
+Remote host said: 550 5.7.1 no mail from you
+Giving up on 192.0.2.1.
+
+--- Below this line is a copy of the message.
+
+Return-Path: <ann@here.test>
+Message-ID: <original@here.test>
+To: other@there.test
+`;
+
+const EXIM = `From: Mail Delivery System <Mailer-Daemon@there.test>
+Subject: Mail delivery failed: returning message to sender
+X-Failed-Recipients: bob@there.test
+Message-Id: <bounce@there.test>
+
+This message was created automatically by mail delivery software.
+
+A message that you sent could not be delivered to one or more of its
+recipients. This is a permanent error. The following address(es) failed:
+
+  bob@there.test
+    host mx.there.test [192.0.2.1]
+    SMTP error from remote mail server after RCPT TO:<bob@there.test>:
+    550 unknown user
+
+------ This is a copy of the message, including all the headers. ------
+
+Message-ID: <original@here.test>
+`;
+
+test('reports of RFC 3464: the recipients that failed, and the message that comes back', (t) => {
+  for (const returned of ['message/rfc822', 'text/rfc822-headers', 'message/global-headers']) {
+    t.deepEqual(read(crlf(REPORT('failed', returned))), {
+      messageId: '<original@here.test>',
+      recipients: [
+        {
+          addresses: ['bob@there.test', 'bob.inner@store.there.test'],
+          statusCode: '5.1.1',
+          text: '550 5.1.1 <bob.inner@store.there.test>: User unknown',
+        },
+      ],
+    });
+  }
+  t.truthy(read(crlf(REPORT('failed')), 'mailer@there.test'), 'also with a sender');
+  for (const action of ['delayed', 'delivered', 'relayed', 'expanded', ''])
+    t.is(read(crlf(REPORT(action))), undefined, action);
+});
+
+test('the reports that Mansio writes are read', (t) => {
+  const email = {
+    sender: 'ann@here.test',
+    subject: 'x',
+    messageId: '<1@here.test>',
+    references: [],
+    createdAt: 0,
+    header: crlf('From: ann@here.test\nMessage-ID: <1@here.test>\n\n'),
+    content: null,
+  };
+  const recipient = {
+    address: 'bob@there.test',
+    orcpt: null,
+    statusCode: '5.2.1',
+    text: '550 5.2.1 off',
+    host: 'mx',
+    attemptedAt: 1,
+  };
+  const report = { hostname: 'mx', id: 'a', now: 1, envid: null, email, recipients: [recipient], delivered: [] };
+  const written = Buffer.from(writeDsn({ ...report, kind: 'failed', retriedUntil: null }));
+  t.deepEqual(read(written), {
+    messageId: '<1@here.test>',
+    recipients: [{ addresses: ['bob@there.test'], statusCode: '5.2.1', text: '550 5.2.1 off' }],
+  });
+  t.is(read(Buffer.from(writeDsn({ ...report, kind: 'delayed', retriedUntil: 2 }))), undefined);
+});
+
+test('free forms: what qmail and Exim write', (t) => {
+  const qmail = read(crlf(QMAIL))!;
+  t.is(qmail.messageId, '<original@here.test>');
+  t.deepEqual(
+    qmail.recipients.map(({ addresses }) => addresses),
+    [['bob@there.test']],
+  );
+  t.is(qmail.recipients[0]!.statusCode, '5.7.1');
+  t.regex(qmail.recipients[0]!.text, /does not like recipient.*550 5\.7\.1 no mail from you/);
+  const exim = read(crlf(EXIM))!;
+  t.is(exim.messageId, '<original@here.test>');
+  t.true(exim.recipients.every(({ addresses }) => addresses.join() === 'bob@there.test'));
+  t.regex(exim.recipients[0]!.text, /host mx\.there\.test/);
+});
+
+test('what is no bounce: delays, mail of people, no message that comes back', (t) => {
+  t.is(read(crlf(EXIM.replace('delivery failed', 'delayed').replace('could not', 'has not yet been'))), undefined);
+  t.is(read(crlf(QMAIL.replace('a permanent error', 'a Warning; the message will be retried'))), undefined);
+  t.is(read(crlf(QMAIL), 'friend@there.test'), undefined, 'with a sender it is somebody’s mail');
+  t.is(read(crlf(QMAIL.replace(/\nMessage-ID: <original.*\n/, '\n'))), undefined);
+  t.is(read(crlf('From: a@b.test\n\nI am on holiday.\n')), undefined);
+});
+
+test('whatever others write is read within bounds', (t) => {
+  const pieces = fc.constantFrom(
+    QMAIL,
+    EXIM,
+    REPORT('failed'),
+    'x@y.test ',
+    '<',
+    '\0',
+    '\r\n',
+    '550 5.1.1 ',
+    'é',
+    '--b\r\n',
+  );
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 60 }), (texts) => {
+      const bounce = read(crlf(texts.join('')));
+      if (bounce === undefined) return;
+      t.true(bounce.recipients.length <= 100);
+      for (const { text, statusCode } of bounce.recipients) {
+        t.regex(statusCode, /^5\.\d{1,3}\.\d{1,3}$/);
+        t.notRegex(text, /\p{Cc}/u);
+      }
+    }),
+    { numRuns: runs(200) },
+  );
+});
+
+test('a bounce is believed of the host that took the message, and of whom the recipient’s domain speaks through', (t) => {
+  const taken = { domain: 'there.test', hosts: ['mx1.mail.test', 'MX2.provider.test'], takers: ['192.0.2.1'] };
+  const of = (remoteAddress: string, ...domains: string[]) => isBelieved({ remoteAddress, domains }, taken);
+  t.true(of('192.0.2.1'));
+  t.false(of('192.0.2.2'));
+  for (const domain of ['there.test', 'bounces.there.test', 'mx1.mail.test', 'mail.test', 'provider.test'])
+    t.true(of('192.0.2.2', domain), domain);
+  for (const domain of ['evil.test', 'xthere.test', 'test', 'there.test.evil.test', 'other.mail.test', ''])
+    t.false(of('192.0.2.2', domain), domain);
+  t.true(of('192.0.2.2', 'evil.test', 'there.test'));
+});
