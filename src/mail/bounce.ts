@@ -6,7 +6,7 @@ import { textOf } from './decode/part-text.js';
 import type { IndexedPart, MessageIndex } from './message-index.js';
 import { inertLine } from './report-text.js';
 
-export interface FailedRecipient {
+interface FailedRecipient {
   /** Lower case; as the host has it, or as the sender had it. */
   readonly addresses: string[];
   /** Enhanced status code of class 5 (RFC 3463). */
