@@ -8,6 +8,7 @@ import { ImapClient, Literal } from '../gateways/imap/client.js';
 import { Pop3Client } from '../gateways/pop3/client.js';
 import { MailboxClient, port, type TestAccount } from '../support/mailbox-client.js';
 import type { TestNode } from '../support/node.js';
+import { Closed } from '../support/octet-client.js';
 
 export interface Held {
   readonly folderId: string;
@@ -52,7 +53,7 @@ export class Session {
   readonly account: TestAccount;
   readonly node: TestNode;
   readonly rest: MailboxClient;
-  readonly imap: ImapClient;
+  imap: ImapClient;
   readonly sql: Sql;
   selected: string | undefined;
 
@@ -61,7 +62,11 @@ export class Session {
     this.account = account;
     this.sql = sql;
     this.rest = new MailboxClient(node, account.key);
-    this.imap = new ImapClient(net.connect(port(node, 'imap'), '127.0.0.1'));
+    this.imap = this.#connect();
+  }
+
+  #connect(): ImapClient {
+    return new ImapClient(net.connect(port(this.node, 'imap'), '127.0.0.1'));
   }
 
   async login(): Promise<void> {
@@ -69,8 +74,17 @@ export class Session {
     await this.imap.command(`LOGIN ${this.account.email} ${this.account.key}`);
   }
 
+  /** False as well when the session is over, because the other client has deleted the mailbox that it has open; then another begins. */
   async isOk(...parts: readonly (string | Literal)[]): Promise<boolean> {
-    return (await this.imap.command(...parts)).tagged.startsWith('OK');
+    try {
+      return (await this.imap.command(...parts)).tagged.startsWith('OK');
+    } catch (error) {
+      if (!(error instanceof Closed)) throw error;
+      this.imap = this.#connect();
+      this.selected = undefined;
+      await this.login();
+      return false;
+    }
   }
 
   async folders(): Promise<Folder[]> {
