@@ -2,14 +2,14 @@
 // recipient's domain or one of its MX hosts (docs/interface/mail.md, "Later bounces"). Anybody can write a bounce.
 
 export interface BounceSource {
-  /** Of the host that gave the bounce in. */
+  /** The address of the host that gave the bounce in. */
   readonly remoteAddress: string;
   /** Domains for which SPF or a DKIM signature of the bounce passes; lower case. */
   readonly domains: string[];
 }
 
 export interface TakenMessage {
-  /** Of the recipient; lower case, A-labels. */
+  /** The recipient's domain, in lower case and A-labels. */
   readonly domain: string;
   /** MX hosts of the domain that were tried, by name. */
   readonly hosts: readonly string[];

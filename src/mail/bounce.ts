@@ -16,7 +16,7 @@ interface FailedRecipient {
 }
 
 export interface Bounce {
-  /** Of the message that comes back, with angle brackets. */
+  /** The Message-ID of the message that comes back, with angle brackets. */
   readonly messageId: string;
   readonly recipients: FailedRecipient[];
 }
@@ -89,7 +89,7 @@ function failed(addresses: string[], statusCode: string | undefined, said: strin
   };
 }
 
-/** Of the message or header that is a part, else of the copy that stands in the text. */
+/** Reads it from the message or header that is a part, else from the copy in the text. */
 function returnedId(octets: Buffer, parts: readonly IndexedPart[]): string | undefined {
   const returned = parts.find(({ type, subtype }) =>
     /^(?:message\/(?:rfc822|global|global-headers)|text\/rfc822-headers)$/.test(`${type}/${subtype}`),

@@ -4,7 +4,7 @@ import { type DsnRequest, NOTIFY_CONDITIONS, type Notify, type RecipientDsnReque
 
 type Parameters = Readonly<Record<string, string | true>> | false;
 
-/** Of the two parameters of MAIL, and of RCPT. */
+/** Names the DSN parameters of MAIL and of RCPT. */
 export const MAIL_DSN: ReadonlySet<string> = new Set(['RET', 'ENVID']);
 export const RCPT_DSN: ReadonlySet<string> = new Set(['NOTIFY', 'ORCPT']);
 

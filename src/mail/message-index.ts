@@ -63,7 +63,7 @@ export interface IndexedPart {
   readonly parts: readonly IndexedPart[];
   /** Of a message/rfc822 part. */
   readonly envelope: IndexedEnvelope | null;
-  /** Of a TNEF: the texts in it. */
+  /** The texts in a TNEF. */
   readonly enclosed?: readonly EnclosedText[];
 }
 
@@ -80,9 +80,9 @@ export interface EnclosedText {
 
 /** A part that REST shows as an attachment, or a file in one. */
 export interface IndexedAttachment {
-  /** Of the part; of a file in it with the file's number: `2/1`. */
+  /** The number of the part; a file in it adds its own number: `2/1`. */
   readonly section: string;
-  /** Of a file in the part: octets of the part's content, its transfer encoding undone. */
+  /** Where a file is in the part: octets of the part's content, its transfer encoding undone. */
   readonly within?: OctetRange;
   /** Decoded file name, never empty, without path separators or control characters. */
   readonly fileName: string;

@@ -194,7 +194,7 @@ export type BlindRecipient = Pick<OutboundRow['recipients'][number], 'address' |
 export interface SubmittedCopy {
   readonly messageId: string;
   readonly emailId: string;
-  /** Of what it is the copy; null when that is no longer known. */
+  /** The outbound email that it is the copy of; null when that is no longer known. */
   readonly outboundId: string | null;
 }
 

@@ -18,7 +18,7 @@ export interface UnclaimedMessage {
 
 /** Addresses are in canonical form. Messages that are accepted and not placed yet count. */
 export interface UnclaimedStore {
-  /** Of one domain, or of all; the address with the newest mail first. */
+  /** Lists one domain, or all; the address with the newest mail comes first. */
   list(domain?: string): Promise<readonly UnclaimedMail[]>;
   /** Undefined when nothing waits for the address. */
   find(address: string): Promise<UnclaimedMail | undefined>;

@@ -93,7 +93,7 @@ class Run {
   /** What UIDs hold, by user, mailbox and UIDVALIDITY: the same for all clients, always. */
   readonly #bodies = new Map<string, string>();
   readonly #given = new Set<string>();
-  /** Of the clients of each user that have done their commands. */
+  /** Counts the clients of each user that have done their commands. */
   readonly #finished = new Map<string, { arrived: number; readonly release: (() => void)[] }>();
   readonly #users = new Map<string, { -readonly [K in keyof UserReport]: UserReport[K] }>();
 

@@ -26,7 +26,7 @@ export function runs(all: number, fewest = FEWEST_RUNS): number {
   return amount(Math.min(all, Math.max(fewest, Math.ceil(all * FEW))), all);
 }
 
-/** Of a cluster whose nodes are killed, stopped and cut off: each fifth message goes to all of them. */
+/** The number for a cluster whose nodes are killed, stopped and cut off: each fifth message goes to all of them. */
 export const CLUSTER_ACCOUNTS = amount(5, 12);
 
 /** Messages that a cluster is to take between two events, of `all`. */

@@ -11,7 +11,7 @@ export { bareEnvironment, NodeNotReady, PROGRAM } from '../../dev/node-process.j
 export type TestNode = NodeProcess;
 
 const nodes: TestNode[] = [];
-/** Of the data directories that were made here. */
+/** The data directories that were made here. */
 const databases = new Map<string, Awaited<ReturnType<typeof nodeDatabase>>>();
 
 // One that a failed test has not stopped would keep the test process from ending.

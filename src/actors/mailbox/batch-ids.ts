@@ -19,7 +19,7 @@ export class BatchIds {
     this.#sequence = newestIdSequence;
   }
 
-  /** Of a new email: above every id of the mailbox, whatever the clock does. */
+  /** Makes the id of a new email: it is above every id of the mailbox, whatever the clock does. */
   ofEmail(): string {
     const { now } = this.#sources;
     if (now > this.#time) {
@@ -34,7 +34,7 @@ export class BatchIds {
     return uuidV7(this.#time, this.#sequence, this.#sources.random(8));
   }
 
-  /** Of anything but an email. */
+  /** Makes the id of anything but an email. */
   other(): string {
     return uuidV7(this.#sources.now, 0, this.#sources.random(8));
   }

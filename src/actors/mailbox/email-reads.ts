@@ -5,7 +5,7 @@ import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 
 export interface EmailReads {
-  /** By id of the email. */
+  /** The key is the id of the email. */
   readonly rows: ReadonlyMap<string, EmailSummaryRow>;
   /** Why a row is missing. */
   readonly fault?: unknown;

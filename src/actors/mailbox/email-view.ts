@@ -62,7 +62,7 @@ export const emailDetail = object({
   references: array(string()),
   /** True when the message begins with trace fields that our MX wrote. */
   hasAuthenticationResults: optional(boolean()),
-  /** Of what the account sent: whom its message need not name. There when it has any. */
+  /** The recipients of a sent email whom its message need not name; absent when there are none. */
   blindRecipients: optional(array(object({ address: string(), displayName: nullable(string()) }))),
 });
 export type EmailDetail = Infer<typeof emailDetail>;

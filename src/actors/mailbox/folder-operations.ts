@@ -80,7 +80,7 @@ export const folderOperations = {
     refusals: ['noSuchFolder'],
     onRepeat: 'remembered',
   }),
-  /** Of a name that was kept when its folder was deleted. */
+  /** Ends a subscription that was kept when its folder was deleted. */
   forgetSubscription: command({
     payload: object({ path: string() }),
     reply: done,

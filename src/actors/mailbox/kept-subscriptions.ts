@@ -7,7 +7,7 @@ import type { Annotations } from './annotations.js';
 import type { MailboxTransaction } from './transaction.js';
 
 const ENTRY = '/private/vendor/mansio/subscriptions';
-/** Of the newest names; older ones are forgotten. */
+/** How many names are kept; older ones are forgotten. */
 const MOST_NAMES = 500;
 const MOST_OCTETS = 32 * 1024;
 

@@ -1,6 +1,6 @@
 // Sets of keywords as lists: always written in the same order, so that two of them can be compared.
 
-/** By their lower-case forms. */
+/** Compares their lower-case forms. */
 export function inKeywordOrder(keywords: readonly string[]): readonly string[] {
   if (keywords.length < 2) return keywords;
   const folded = (name: string) => name.toLowerCase();

@@ -12,7 +12,7 @@ import type { MailboxTransaction } from './transaction.js';
 
 /** What an email leaves for a label. */
 const LEFT_FOR_LABEL: ReadonlySet<FolderRole> = new Set(['inbox', 'trash', 'junk']);
-/** By one command: they are planned one by one, and other accounts wait for that turn of the event loop. */
+/** Bounds one command: it plans them one by one, and other accounts wait for that turn of the event loop. */
 const MOST_EXPUNGED = 2_500;
 export const ALL_UIDS: UidRange[] = [[1, 2 ** 32 - 1]];
 

@@ -149,7 +149,7 @@ export async function details(
   return withBlindRecipients(store, state, shown);
 }
 
-/** Of emails in Sent: the message of what was sent need not name them. */
+/** Names the recipients of emails in Sent, whom the message itself need not name. */
 export async function withBlindRecipients(
   store: MailboxStore,
   state: MailboxState,

@@ -10,7 +10,7 @@ const THREAD_PAGE = 500;
 interface ShownThread {
   /** Oldest first. */
   readonly emails: EmailDetail[];
-  /** Of the whole thread, without those that are hidden. */
+  /** Counts the whole thread, without hidden emails. */
   readonly total: number;
 }
 

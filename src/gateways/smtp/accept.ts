@@ -27,7 +27,7 @@ export interface Destination {
 interface Transaction {
   /** Of the envelope; '' is the null one. */
   readonly sender: string;
-  /** Of the peer. */
+  /** The peer's address. */
   readonly remoteAddress: string;
   /** ms since the epoch. */
   readonly receivedAt: number;

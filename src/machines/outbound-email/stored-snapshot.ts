@@ -29,7 +29,7 @@ export interface StoredSnapshot {
     readonly nextRetryAt: number | null;
     /** Versions that hold no email leave it out, and leave it as it is when they make the email due. */
     readonly heldUntil?: number | null;
-    /** Of versions that knew one report an email: recipients do not have what they owe then. */
+    /** Snapshots that know one DSN per email have these two: their recipients do not say what they owe. */
     readonly hasSender?: boolean;
     readonly reportDue?: string | null;
   };
@@ -88,7 +88,7 @@ function olderReport(value: string, { hasSender, reportDue }: StoredSnapshot['co
   return { notify: null, owes: kind === undefined ? null : { kind, at: 0 } };
 }
 
-/** Of an email that is sent, whose snapshot is not stored. */
+/** Makes the snapshot of a sent email, which is not stored. */
 export function sentSnapshot({
   recipients: rows,
   ...row

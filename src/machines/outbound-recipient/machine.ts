@@ -233,7 +233,7 @@ export function pendingRecipient(nextTryAt: number | null, notify: Notify): Reci
   return stateOf('Pending', { ...NEW, nextTryAt, notify });
 }
 
-/** Of an email that is sent. */
+/** Makes the machine of a recipient whose email is sent. */
 export function deliveredRecipient(
   known: Pick<RecipientContext, 'deliveredAt' | 'lastError' | 'statusCode'>,
 ): RecipientMachine {

@@ -62,7 +62,7 @@ class AddressScanner {
   // The current mailbox. `#raw` is the text as written, with a mark for each comment; `#phrase` has its quotes undone.
   #raw = '';
   #phrase = '';
-  /** Of a comment, for an address that has no other name. */
+  /** The name that a comment gives to an address without another name. */
   #name = '';
   #angle: string | undefined;
   /** A comment was not closed: other parentheses in angle brackets are none. */

@@ -12,7 +12,7 @@ export interface ChosenBodies {
   readonly text: readonly TextSource[];
   readonly html: readonly TextSource[];
   readonly attachments: readonly IndexedAttachment[];
-  /** Of a TNEF, where the bodies are the texts in it: what the preview is made of. */
+  /** What the preview is made of where the bodies are the texts in a TNEF. */
   readonly enclosed: readonly TnefText[];
 }
 

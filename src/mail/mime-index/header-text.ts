@@ -25,7 +25,7 @@ export function declaredCharset(contentType: string | undefined): string | undef
 }
 
 /**
- * Of octets read as latin1: UTF-8 where they are UTF-8 (RFC 6532), be it cut within a letter; else `charset`, which the body
+ * Decodes octets that were read as latin1: as UTF-8 where they are UTF-8 (RFC 6532), be it cut within a letter; else `charset`, which the body
  * declares; else windows-1252. Octets within an encoded word are octets of its charset.
  */
 export function eightBit(text: string, charset = 'windows-1252'): string {

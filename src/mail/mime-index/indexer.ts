@@ -35,7 +35,7 @@ export class MimeIndexer implements PartEvents {
   readonly #root = new PartBuilder(0, undefined);
   /** From the root to the current part. */
   readonly #open: PartBuilder[] = [this.#root];
-  /** Of the first header that declares how its octets are read: the message's own, else that of a text. */
+  /** The charset of the first header that declares one: the message's own, else that of a text. */
   #charset: string | undefined;
   /** Envelopes that wait for the charset. The limit of all headers bounds them. */
   readonly #undeclared: (() => void)[] = [];

@@ -63,7 +63,7 @@ export class PreviewSamples {
   }
 }
 
-/** Of a text in a TNEF. */
+/** Makes the preview of a text in a TNEF. */
 function enclosedLine({ enclosed }: ChosenBodies, { subtype, params }: TextSource): string {
   const text = enclosed.find((one) => one.subtype === subtype);
   if (text === undefined) return '';

@@ -155,7 +155,7 @@ const CHARSETS: ReadonlyMap<number, string> = new Map([
   [65001, 'utf-8'],
 ]);
 
-/** Of a code page of Windows; '' for one that is not known. */
+/** Names the charset of a Windows code page; '' for an unknown one. */
 export function charsetOfCodepage(codepage: number): string {
   const charset =
     CHARSETS.get(codepage) ??

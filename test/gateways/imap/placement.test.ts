@@ -25,7 +25,7 @@ test('COPY says which UIDs became which, in the same order', async (t) => {
   const { gateway, client, tagged } = await start(t);
   const archive = await validityOf(client, 'Archive');
   t.is(await tagged('COPY 3 Archive'), `OK [COPYUID ${archive} 3 1] COPY completed`);
-  // Of the third there are two then.
+  // There are two of the third then.
   t.is(await tagged('UID COPY 1:4,99 Archive'), `OK [COPYUID ${archive} 1:4 2:5] COPY completed`);
   t.deepEqual(await subjectsIn(gateway, 'archive'), ['1', '2', '3', '3', '4']);
   t.deepEqual(await subjectsIn(gateway, 'inbox'), ['1', '2', '3', '4']);

@@ -6,7 +6,7 @@ import type { OutboundRow } from '../../../store/outbound.js';
 import type { OutboundChanges } from './changes.js';
 
 export interface CopyReads {
-  /** By Message-Id, newest first. */
+  /** The key is the Message-Id; the newest comes first. */
   readonly copies: ReadonlyMap<string, readonly SubmittedCopy[]>;
   /** Message-Ids by email; null for emails that no client has appended, or that have none. */
   readonly appended: ReadonlyMap<string, string | null>;
@@ -93,7 +93,7 @@ export class SubmittedCopies {
     return messageId ?? null;
   }
 
-  /** Of which sent email this is the copy, after the batch so far. */
+  /** Says of which sent email this is the copy, after the batch so far. */
   outboundOf(emailId: string): OutboundRow | undefined {
     const { outbound } = this.#batch;
     const known = outbound.withEmail(emailId);

@@ -33,7 +33,7 @@ export interface OutboundPrefetched {
    * whose ids are their numbers in the email.
    */
   readonly hosted: ReadonlyMap<unknown, readonly DeliveryReport[]>;
-  /** By payload of each delivery of a bounce: the emails whose message comes back. */
+  /** The emails whose message comes back; the key is the payload of the bounce's delivery. */
   readonly bounced: ReadonlyMap<unknown, readonly BouncedEmail[]>;
   /** Why something is missing. */
   readonly fault?: unknown;

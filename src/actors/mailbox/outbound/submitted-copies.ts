@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 /** The copies that emails of one command take the places of. Chosen before the command changes anything. */
 export class ReplacedCopies {
   readonly #tx: MailboxTransaction;
-  /** By the position of the email that takes the place. */
+  /** The key is the position of the email that takes the place. */
   readonly #chosen = new Map<number, number>();
   readonly #taken: Set<number>;
 

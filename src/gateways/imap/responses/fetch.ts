@@ -157,7 +157,7 @@ async function envelopesOf(
   return new Map(messages.map((message, i) => [message, envelopeOf(headerOf(message, octets[i]!))]));
 }
 
-/** Of a message in base64 the header is within the encoded octets. */
+/** The header of a message in base64 is within the encoded octets. */
 const headerRange = (message: IndexedPart): OctetRange =>
   isEncoded(message.encoding) && message.headerStart === message.bodyStart
     ? { start: message.bodyStart, end: message.bodyEnd }

@@ -64,7 +64,7 @@ export interface ChangeOfBits {
   readonly added: number;
 }
 
-/** Of the bits; keywords are left out. */
+/** Compares the bits; keywords are left out. */
 export function changeOfBits({ mode, flags }: FlagChange): ChangeOfBits {
   const bits = flags.reduce((all, name) => all | (isDeletedFlag(name) ? DELETED_BIT : flagBit(name)), 0);
   if (mode === 'remove') return { kept: ALL_BITS & ~bits, added: 0 };
