@@ -6,6 +6,7 @@ import { uuidOctets } from '../mail/ids.js';
 import { PackedIds } from '../mail/packed-ids.js';
 import type { MessageSummary } from '../mail/summary.js';
 import type {
+  DeferredFilters,
   EmailRow,
   EventRow,
   FilterRow,
@@ -117,7 +118,10 @@ interface Payloads {
   FilterChanged: { readonly filter: FilterRow };
   FilterDeleted: { readonly filterId: string };
   /** The filters of an email that wait for its body. */
-  FiltersDeferred: { readonly emailId: string; readonly filterIds: readonly string[] };
+  FiltersDeferred: Omit<DeferredFilters, 'placed'> & {
+    /** Owners of earlier versions leave it out. */
+    readonly placed?: readonly Placement[];
+  };
   DeferralEnded: { readonly emailId: string };
   /** Clients get a notification of the email as if it had just come. */
   EmailAnnounced: ShownEmail;

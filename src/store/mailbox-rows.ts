@@ -70,6 +70,8 @@ export interface FilterRow {
 export interface DeferredFilters {
   readonly emailId: string;
   readonly filterIds: readonly string[];
+  /** What the delivery made, which is all that a filter that deletes ends. */
+  readonly placed: readonly Placement[];
 }
 
 /** How an email came: appended by a client over IMAP, or as the copy in Sent that submission made. */

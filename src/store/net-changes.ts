@@ -90,7 +90,7 @@ class Fold {
   readonly #annotations = new LazyMap<string, AnnotationRow>();
   readonly #filters = new LazyMap<string, FilterRow>();
   readonly #filtersRemoved = new LazySet<string>();
-  readonly #deferred = new LazyMap<string, readonly string[]>();
+  readonly #deferred = new LazyMap<string, DeferredFilters>();
   readonly #deferralsEnded = new LazySet<string>();
   readonly #released: string[] = [];
   readonly #outbound = new OutboundFold();
@@ -154,7 +154,7 @@ class Fold {
         this.#filtersRemoved.add(change.payload.filterId);
         return;
       case 'FiltersDeferred':
-        this.#deferred.set(change.payload.emailId, change.payload.filterIds);
+        this.#deferred.set(change.payload.emailId, { placed: [], ...change.payload });
         this.#deferralsEnded.delete(change.payload.emailId);
         return;
       case 'DeferralEnded':
@@ -201,7 +201,7 @@ class Fold {
       annotations: this.#annotations.values(),
       filters: this.#filters.values(),
       filtersRemoved: this.#filtersRemoved.values(),
-      filtersDeferred: this.#deferred.entries().map(([emailId, filterIds]) => ({ emailId, filterIds })),
+      filtersDeferred: this.#deferred.values(),
       deferralsEnded: this.#deferralsEnded.values(),
       blobsReleased: this.#released,
       handedOver: this.#handedOver,

@@ -2,6 +2,7 @@
 // the same for an email that somebody else has stored.
 import { SEEN } from '../../mail/flags.js';
 import type { MessageSummary } from '../../mail/summary.js';
+import type { DeferredFilters, Placement } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { put } from './arriving.js';
 import { type FilterResult, matchFilters, needsBody, resultOf } from './filter-match.js';
@@ -61,10 +62,10 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string |
     return null;
   }
   const id = tx.newId();
-  deferUndecided(tx, id, result);
   const flags = result.markRead ? SEEN : 0;
   const folderIds = [tx.folders.rowOf('inbox').id, ...labelsOf(tx, result)];
-  tx.add(newEmail(summary, { id, blob, receivedAt, flags, keywords: [] }), folderIds, { isNew: true });
+  const placed = tx.add(newEmail(summary, { id, blob, receivedAt, flags, keywords: [] }), folderIds, { isNew: true });
+  deferUndecided(tx, id, result, placed);
   tx.announceUnread();
   return id;
 }
@@ -94,9 +95,10 @@ export function announce(
     tx.announceUnread();
     return { reply: { isKept: false } };
   }
-  deferUndecided(tx, emailId, result);
   const isRead = (tx.flags(slot) & SEEN) !== 0 || result.markRead;
   assignLabels(tx, slot, result);
+  const placed = tx.folders.holding(slot).map((folderId) => ({ folderId, uid: tx.folders.uid(folderId, slot) }));
+  deferUndecided(tx, emailId, result, placed);
   const { fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = row;
   tx.announce({ emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments, isRead });
   if (isRead) tx.setFlags([slot], tx.flags(slot) | SEEN);
@@ -117,11 +119,11 @@ export function applyDeferred(
   if (slot < 0) return { reply: { applied: 0 } };
   const matching = tx.filters
     .all()
-    .filter(({ id, isEnabled }) => isEnabled && deferred.includes(id) && filterIds.includes(id));
+    .filter(({ id, isEnabled }) => isEnabled && deferred.filterIds.includes(id) && filterIds.includes(id));
   const deleting = matching.findIndex((filter) => filter.delete === true);
   const result = resultOf(deleting < 0 ? matching : matching.slice(0, deleting + 1));
   countMatches(tx, result);
-  if (result.remove) tx.remove([slot]);
+  if (result.remove) endDelivery(tx, slot, deferred);
   else {
     assignLabels(tx, slot, result);
     if (result.markRead) tx.setFlags([slot], tx.flags(slot) | SEEN);
@@ -130,17 +132,26 @@ export function applyDeferred(
   return { reply: { applied: result.matched.length } };
 }
 
+/** Ends what the delivery made and nobody has moved since; what clients have copied meanwhile stays. */
+function endDelivery(tx: MailboxTransaction, slot: number, { placed }: DeferredFilters): void {
+  const still = placed.filter(({ folderId, uid }) => tx.folders.uid(folderId, slot) === uid);
+  if (still.length === tx.folders.holding(slot).length) tx.remove([slot]);
+  else for (const { folderId } of still) tx.unplace([slot], folderId);
+}
+
 function assignLabels(tx: MailboxTransaction, slot: number, result: Pick<FilterResult, 'labelIds'>): void {
   for (const labelId of labelsOf(tx, result)) put(tx, slot, labelId);
 }
 
 /** Mail is not kept waiting for its body: filters that look at it follow. */
-function deferUndecided(tx: MailboxTransaction, emailId: string, { undecided }: FilterResult): void {
+function deferUndecided(
+  tx: MailboxTransaction,
+  emailId: string,
+  { undecided }: FilterResult,
+  placed: readonly Placement[],
+): void {
   if (undecided.length === 0) return;
-  tx.filters.defer(
-    emailId,
-    undecided.map(({ id }) => id),
-  );
+  tx.filters.defer({ emailId, filterIds: undecided.map(({ id }) => id), placed });
 }
 
 function labelsOf(tx: MailboxTransaction, { labelIds }: Pick<FilterResult, 'labelIds'>): string[] {

@@ -1,6 +1,6 @@
 // The filters of a transaction, and those that wait for bodies, read through as if the batch so far had happened already.
 import type { Change, ChangeContent } from '../../store/changes.js';
-import type { FilterRow } from '../../store/mailbox-rows.js';
+import type { DeferredFilters, FilterRow } from '../../store/mailbox-rows.js';
 import { inOrder } from './filter-match.js';
 import type { MailboxState } from './state.js';
 
@@ -9,7 +9,7 @@ export class FilterChanges {
   readonly #record: (change: ChangeContent) => void;
   readonly #written = new Map<string, FilterRow>();
   readonly #deleted = new Set<string>();
-  readonly #deferred = new Map<string, readonly string[]>();
+  readonly #deferred = new Map<string, DeferredFilters>();
   readonly #deferralsEnded = new Set<string>();
   #inOrder: readonly FilterRow[] | undefined;
 
@@ -43,13 +43,13 @@ export class FilterChanges {
   }
 
   /** The filters that wait for the body of an email. */
-  deferredOf(emailId: string): readonly string[] | undefined {
+  deferredOf(emailId: string): DeferredFilters | undefined {
     if (this.#deferralsEnded.has(emailId)) return undefined;
     return this.#deferred.get(emailId) ?? this.#state.deferred.get(emailId);
   }
 
-  defer(emailId: string, filterIds: readonly string[]): void {
-    this.#record({ type: 'FiltersDeferred', payload: { emailId, filterIds } });
+  defer(waiting: DeferredFilters): void {
+    this.#record({ type: 'FiltersDeferred', payload: waiting });
   }
 
   /** Nothing happens when no filter waits. */
@@ -69,7 +69,7 @@ export class FilterChanges {
         this.#inOrder = undefined;
         return;
       case 'FiltersDeferred':
-        this.#deferred.set(change.payload.emailId, change.payload.filterIds);
+        this.#deferred.set(change.payload.emailId, { placed: [], ...change.payload });
         this.#deferralsEnded.delete(change.payload.emailId);
         return;
       case 'DeferralEnded':

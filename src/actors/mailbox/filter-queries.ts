@@ -26,7 +26,7 @@ export function filterQueries(
       const ids = [...state.deferred.keys()].slice(0, MOST_DEFERRED);
       const rows = await store.summaries(state.accountId, ids);
       const emails = rows.map(({ id: emailId, blob }) => {
-        const filterIds = state.deferred.get(emailId) ?? [];
+        const filterIds = state.deferred.get(emailId)?.filterIds ?? [];
         const filters = state.filters
           .filter(({ id }) => filterIds.includes(id))
           .flatMap(({ id, bodyContains }) => (bodyContains === null ? [] : [{ id, bodyContains }]));

@@ -4,7 +4,7 @@
 import { isUuid } from '../../mail/ids.js';
 import { isImportId } from '../../store/imports.js';
 import { LazyMap } from '../../store/lazy-map.js';
-import type { FilterRow, FolderCounters, SystemRole } from '../../store/mailbox-rows.js';
+import type { DeferredFilters, FilterRow, FolderCounters, SystemRole } from '../../store/mailbox-rows.js';
 import type {
   ClaimedAccount,
   MailboxChange,
@@ -51,7 +51,7 @@ export class MailboxState {
   /** In the order of evaluation. */
   filters: readonly FilterRow[] = [];
   /** Filters that wait for the body of an email, by its id. */
-  readonly deferred = new LazyMap<string, readonly string[]>();
+  readonly deferred = new LazyMap<string, DeferredFilters>();
   #annotations: Annotations | undefined;
   #search: SearchMemory | undefined;
   #outbound: OutboundMemory | undefined;
@@ -173,7 +173,7 @@ export class MailboxState {
       const replaced = new Set([...net.filtersRemoved, ...net.filters.map(({ id }) => id)]);
       this.filters = inOrder([...this.filters.filter(({ id }) => !replaced.has(id)), ...net.filters]);
     }
-    for (const { emailId, filterIds } of net.filtersDeferred) this.deferred.set(emailId, filterIds);
+    for (const waiting of net.filtersDeferred) this.deferred.set(waiting.emailId, waiting);
     for (const id of net.deferralsEnded) this.deferred.delete(id);
     for (const annotation of net.annotations) this.annotations.set(annotation);
     if (net.outbound.length + net.outboundRemoved.length > 0) this.outbound.evolve(net);
@@ -277,7 +277,7 @@ export async function loadMailbox(
   }
   state.emails.trim();
   state.filters = inOrder(overview.filters);
-  for (const { emailId, filterIds } of overview.deferredFilters) state.deferred.set(emailId, filterIds);
+  for (const waiting of overview.deferredFilters) state.deferred.set(waiting.emailId, waiting);
   for (const annotation of overview.annotations) state.annotations.set(annotation);
   if (overview.drafts.length > 0) state.outbound.loadDrafts(overview.drafts);
   state.rememberReplies(overview.remembered);

@@ -32,7 +32,9 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
     for (const id of net.foldersRemoved) labelsGone.push({ a, id });
     for (const row of net.filters) filters.push({ a, ...row });
     for (const id of net.filtersRemoved) filtersGone.push({ a, id });
-    for (const row of net.filtersDeferred) deferred.push({ a, id: row.emailId, filters: row.filterIds });
+    for (const row of net.filtersDeferred) {
+      deferred.push({ a, id: row.emailId, filters: row.filterIds, placed: row.placed });
+    }
     for (const id of net.deferralsEnded) deferralsEnded.push({ a, id });
     for (const { folderId, name, value } of net.annotations) {
       if (value === null) unannotated.push({ a, f: folderId ?? OF_ACCOUNT, name });
@@ -77,10 +79,10 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
         passed p
       where t.account_id = r.a and t.id = r.id and p.a = r.a
     ), deferred as (
-      insert into deferred_filters (account_id, email_id, filter_ids)
-      select a, id, filters from json_to_recordset(${JSON.stringify(deferred)}::json)
-        as x (a uuid, id uuid, filters uuid[]) join passed using (a)
-      on conflict (account_id, email_id) do update set filter_ids = excluded.filter_ids
+      insert into deferred_filters (account_id, email_id, filter_ids, placed)
+      select a, id, filters, placed from json_to_recordset(${JSON.stringify(deferred)}::json)
+        as x (a uuid, id uuid, filters uuid[], placed jsonb) join passed using (a)
+      on conflict (account_id, email_id) do update set filter_ids = excluded.filter_ids, placed = excluded.placed
     ), deferral_ended as (
       delete from deferred_filters t
       using json_to_recordset(${JSON.stringify(deferralsEnded)}::json) as r (a uuid, id uuid), passed p

@@ -169,7 +169,7 @@ export const overviewFields = (mostExpunged: number): string => `
   ${rowsOf(`select ${folderColumns.selected} from folders where account_id = a.id order by sort_order, id`)} as folders,
   ${rowsOf(`select ${filterColumns.selected} from filters where account_id = a.id`)} as filters,
   ${rowsOf(
-    'select email_id as "emailId", filter_ids as "filterIds" from deferred_filters where account_id = a.id',
+    'select email_id as "emailId", filter_ids as "filterIds", placed from deferred_filters where account_id = a.id',
   )} as "deferredFilters",
   ${rowsOf(
     `select id, sent_email_id as "emailId" from outbound where account_id = a.id and status = 'Draft'`,

@@ -3,7 +3,7 @@ import test from 'ava';
 import pino from 'pino';
 import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
-import { mailboxWorld } from './mailbox-world.js';
+import { checkRows, mailboxWorld } from './mailbox-world.js';
 
 const CONDITIONS = { fromAddressContains: null, subjectContains: null, hasAttachments: null };
 const NOTHING_DONE = { markAsRead: null, assignLabelId: null, delete: null };
@@ -87,6 +87,48 @@ test('what waits outlives its owner; a body that deletes does so then; an email 
   world.texts.fault = undefined;
   await settled();
   t.is(await shown(spam), undefined);
+  await world.end();
+});
+
+test('a body that deletes takes away what the delivery made; copies that clients made meanwhile stay', async (t) => {
+  const { world, accountId, mailbox, filter, label, deliver, waiting, settled } = await setUp();
+  const [given, chosen] = [await label('Given'), await label('Chosen')];
+  await filter('subject', null, { assignLabelId: given }, 0);
+  await filter('spam', 'spam', { delete: true });
+  world.texts.fault = new Error('no body today');
+  const [alone, copied, moved, back] = await Promise.all(['a', 'b', 'c', 'd'].map((word) => deliver(`${word} spam`)));
+  const uidOf = async (folder: string, emailId: string) => {
+    const [row] = await world.sql`select p.uid::int from placements p join folders f on f.id = p.folder_id
+      where p.account_id = ${accountId} and p.email_id = ${emailId} and (f.role = ${folder} or f.id::text = ${folder})`;
+    return row?.['uid'] as number;
+  };
+  const byUid = async (folderId: string, emailId: string) => {
+    const uid = await uidOf(folderId, emailId);
+    return { folderId, uids: [[uid, uid]] as [number, number][] };
+  };
+  const inbox = async (emailId: string) => ({ selection: await byUid('inbox', emailId) });
+  t.is((await mailbox.ask('copy', { ...(await inbox(copied!)), toFolderId: chosen })).reply?.count, 1);
+  t.is((await mailbox.ask('move', { ...(await inbox(moved!)), toFolderId: 'archive' })).reply?.count, 1);
+  t.is((await mailbox.ask('move', { ...(await inbox(back!)), toFolderId: 'archive' })).reply?.count, 1);
+  const away = { selection: await byUid('archive', back!), toFolderId: 'inbox' };
+  t.is((await mailbox.ask('move', away)).reply?.count, 1);
+  const uids = await Promise.all([uidOf(chosen, copied!), uidOf('archive', moved!), uidOf('inbox', back!)]);
+  world.reload();
+  t.is((await waiting()).length, 4);
+  world.texts.fault = undefined;
+  await settled();
+  const rows = await world.sql`select p.email_id as id, f.role, f.name, p.uid::int from placements p
+    join folders f on f.id = p.folder_id where p.account_id = ${accountId} order by p.email_id`;
+  t.deepEqual(
+    rows.map(({ id, name, uid }) => [id, name, uid]),
+    [
+      [copied, 'Chosen', uids[0]],
+      [moved, 'Archive', uids[1]],
+      [back, 'INBOX', uids[2]],
+    ].toSorted(([a], [b]) => (a! < b! ? -1 : 1)),
+    alone,
+  );
+  await checkRows(world, t, accountId);
   await world.end();
 });
 

@@ -110,7 +110,16 @@ export function snapshotOf(state: MailboxState) {
     folders: folders.sort((a, b) => (a.row.name < b.row.name ? -1 : 1)),
     annotations: state.annotations.of(null),
     filters: state.filters,
-    deferred: [...state.deferred.entries()].sort(),
+    deferred: [...state.deferred.values()]
+      .map(({ emailId, filterIds, placed }) => {
+        const named = (id: string) => {
+          const role = state.folders.get(id)?.row.role ?? '';
+          return SYSTEM.includes(role) ? role : id;
+        };
+        const places = placed.map(({ folderId, uid }) => `${named(folderId)} ${uid}`);
+        return [emailId, filterIds, places];
+      })
+      .sort(),
     drafts: [...state.outbound.drafts].map(({ id, emailId }) => `${id} ${emailId}`).sort(),
   };
 }

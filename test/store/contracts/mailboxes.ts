@@ -490,12 +490,12 @@ export const MAILBOXES: Contract = {
     const [a, b] = [newId(), newId()];
     const waits = (emailId: string): ChangeContent => ({
       type: 'FiltersDeferred',
-      payload: { emailId, filterIds: [kept.id] },
+      payload: { emailId, filterIds: [kept.id], placed: [{ folderId: a, uid: 7 }] },
     });
     await writer.commit([waits(a), waits(b)]);
     await writer.commit([{ type: 'DeferralEnded', payload: { emailId: a } }]);
     const { filters, deferredFilters } = await stores.mailboxes.overview(writer.accountId);
     t.deepEqual(filters, [changed]);
-    t.deepEqual(deferredFilters, [{ emailId: b, filterIds: [kept.id] }]);
+    t.deepEqual(deferredFilters, [{ emailId: b, filterIds: [kept.id], placed: [{ folderId: a, uid: 7 }] }]);
   },
 };

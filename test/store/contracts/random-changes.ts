@@ -234,7 +234,12 @@ export class RandomChanges {
     const emailId = this.#pick(this.#emails.keys(), a);
     if (emailId === undefined) return [];
     if (b % 2 === 0) return [{ type: 'DeferralEnded', payload: { emailId } }];
-    return [{ type: 'FiltersDeferred', payload: { emailId, filterIds: [...this.#filters] } }];
+    return [
+      {
+        type: 'FiltersDeferred',
+        payload: { emailId, filterIds: [...this.#filters], placed: [{ folderId: emailId, uid: b }] },
+      },
+    ];
   }
 
   #send(a: number, b: number, c: number): ChangeContent[] {

@@ -135,7 +135,7 @@ function writeFilters({ filters, deferred }: AccountRows, net: NetChange): void 
     filters.set(row.id, { ...row, createdAt: filters.get(row.id)?.createdAt ?? row.createdAt });
   }
   for (const id of net.filtersRemoved) filters.delete(id);
-  for (const { emailId, filterIds } of net.filtersDeferred) deferred.set(emailId, filterIds);
+  for (const waiting of net.filtersDeferred) deferred.set(waiting.emailId, waiting);
   for (const id of net.deferralsEnded) deferred.delete(id);
 }
 

@@ -2,7 +2,12 @@
 // beside this file holds one port over it.
 import { newId } from '../../../src/ids/new-id.js';
 import type { PendingInbound } from '../../../src/store/inbound.js';
-import { type AnnotationRow, type EmailRow, SYSTEM_ROLES } from '../../../src/store/mailbox-rows.js';
+import {
+  type AnnotationRow,
+  type DeferredFilters,
+  type EmailRow,
+  SYSTEM_ROLES,
+} from '../../../src/store/mailbox-rows.js';
 import type { FilterRow, FolderRow, RememberedReply } from '../../../src/store/mailboxes.js';
 import type {
   DeliveryAttempt,
@@ -45,8 +50,8 @@ export class AccountRows {
   readonly annotations = new Map<string, AnnotationRow>();
   readonly filters = new Map<string, FilterRow>();
   preferences: Choices | undefined;
-  /** Ids of filters by email. */
-  readonly deferred = new Map<string, readonly string[]>();
+  /** By email. */
+  readonly deferred = new Map<string, DeferredFilters>();
   /** Threads by message id, and by the id of a thread that was joined with another. */
   readonly threads = new Map<string, string>();
   readonly outbound = new Map<string, OutboundRecord>();
