@@ -1,5 +1,5 @@
-// How often tests repeat what is left to chance: few times by default, so that people run the tests; all times in `.ci/run` and
-// `npm run test:soak`, which set TEST_AMOUNTS=all. TEST_AMOUNTS=5 is five times all of them, for a search by hand.
+// How often tests repeat what is left to chance: few times by default, so that people run the tests; all times in `npm run test:soak`
+// and the last stage of `.ci/run`, which set TEST_AMOUNTS=all. TEST_AMOUNTS=5 is five times all of them, for a search by hand.
 //
 // A property says `fc.assert(…, { numRuns: runs(500) })`, with the number for all. A test that kills takes its number from KILLS: a
 // new one has its line there. Titles of tests hold no numbers, so that a test has one name.
