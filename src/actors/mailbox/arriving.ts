@@ -1,7 +1,9 @@
 // Emails that arrive in a folder, whether they are copied, moved or labelled: each has a new UID there and no `\Deleted`
 // (RFC 9051 §6.4.7). A folder holds an email once, so a placement that is marked `\Deleted` ends when its email arrives again.
-// Over IMAP an email that the folder keeps unmarked arrives as another email with the same message, and clients count two.
+// Over IMAP an email that the folder keeps unmarked arrives as another email with the same message, and clients count two; so does
+// one that would be in Drafts and elsewhere, for a draft changes over REST and what was copied does not (decision 0066).
 import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
+import { MOST_DRAFTS } from './outbound/draft-emails.js';
 import type { MailboxTransaction } from './transaction.js';
 
 /** Emails that one command makes of others. */
@@ -24,21 +26,24 @@ export interface Arrival {
   readonly duplicated: ReadonlyMap<number, EmailSummaryRow>;
 }
 
+/** `leaving`: the folder that the emails leave when they have arrived. */
 export function arrivalOf(
   tx: MailboxTransaction,
   slots: readonly number[],
   folderId: string,
   meeting: Meeting,
+  leaving?: string,
 ): Arrival | { readonly refusal: 'tooManyEmails' } {
   const there = slots.filter((slot) => tx.folders.uid(folderId, slot) !== 0);
   const isDisplaced = (slot: number) => meeting === 'placedAnew' || tx.isDeleted(slot, folderId);
   const displaced = there.filter(isDisplaced);
   const met = there.filter((slot) => !isDisplaced(slot));
   if (meeting !== 'duplicated') return { folderId, slots, displaced, staying: new Set(met), duplicated: new Map() };
-  if (met.length > MOST_DUPLICATES) return { refusal: 'tooManyEmails' };
+  const others = new Set([...met, ...draftsApart(tx, slots, folderId, leaving)]);
+  if (others.size > MOST_DUPLICATES) return { refusal: 'tooManyEmails' };
   const duplicated = new Map<number, EmailSummaryRow>();
   let characters = 0;
-  for (const slot of met) {
+  for (const slot of others) {
     const row = tx.emailRows.get(tx.id(slot));
     // The plan is made again once the row is read.
     if (row === undefined) continue;
@@ -47,6 +52,19 @@ export function arrivalOf(
   }
   if (characters > MOST_CHARACTERS) return { refusal: 'tooManyEmails' };
   return { folderId, slots, displaced, staying: new Set(), duplicated };
+}
+
+/** Emails that would be in Drafts as drafts, and in another folder too. */
+function draftsApart(tx: MailboxTransaction, slots: readonly number[], folderId: string, leaving?: string): number[] {
+  const { drafts } = tx.outbound;
+  const draftsId = tx.folders.rowOf('drafts').id;
+  if (folderId === draftsId) {
+    const isElsewhere = (slot: number) => tx.folders.holding(slot).some((id) => id !== leaving);
+    const coming = slots.filter((slot) => tx.folders.uid(draftsId, slot) === 0 && isElsewhere(slot));
+    return coming.slice(0, Math.max(0, MOST_DRAFTS - drafts.size));
+  }
+  if (leaving === draftsId || drafts.size === 0) return [];
+  return slots.filter((slot) => drafts.draftOf(tx.id(slot)) !== undefined);
 }
 
 /** Returns the slots of what is in the folder then, in the order of the emails, as are the UIDs of those that have arrived. */

@@ -20,7 +20,7 @@ export function renameInbox(
   if (target === undefined) return { refusal: 'noSuchFolder' };
   if ('refusal' in target) return target;
   const moving = slots.slice(0, MOST_EMAILS);
-  const arrival = arrivalOf(tx, moving, target.id, 'duplicated');
+  const arrival = arrivalOf(tx, moving, target.id, 'duplicated', inbox.id);
   if ('refusal' in arrival) return arrival;
   if (folderId !== undefined && moving.length > 0) tx.begin();
   const isMarked = moving.map((slot) => tx.isDeleted(slot, inbox.id));

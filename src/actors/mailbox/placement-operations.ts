@@ -147,7 +147,7 @@ export const placementOperations = {
   /**
    * Emails that are selected by UIDs all arrive in the folder under new UIDs, without `\Deleted`: a placement of the email that is
    * marked `\Deleted` there ends; for one that is unmarked there another email with its message arrives (`tooManyEmails` for more
-   * than 1,000 of these). An email that is selected by id and is in the folder unmarked stays as it is.
+   * than 1,000 of these). So it does for an email that would be in Drafts and in another folder. An email that is selected by id and is in the folder unmarked stays as it is.
    */
   copy: command({
     payload: object({ selection, toFolderId: string() }),

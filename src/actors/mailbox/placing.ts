@@ -60,7 +60,7 @@ export function move(
   const slots = chosen.slots.filter((slot) => sourceId === undefined || tx.folders.uid(sourceId, slot) !== 0);
   const isWithin = sourceId === target.id;
   const met = isWithin ? 'placedAnew' : 'duplicated';
-  const arrival = arrivalOf(tx, slots, target.id, folderId === undefined ? 'stays' : met);
+  const arrival = arrivalOf(tx, slots, target.id, folderId === undefined ? 'stays' : met, sourceId);
   if ('refusal' in arrival) return arrival;
   const { highestModseq: before } = target;
   const from = folderId === undefined ? [] : slots.map((slot) => tx.folders.uid(folderId, slot));

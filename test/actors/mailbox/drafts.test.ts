@@ -88,6 +88,84 @@ test('a draft that is sent leaves Drafts in the commit that puts its copy into S
   await checkDrafts(world, t, accountId);
 });
 
+test('what a mail program copies out of Drafts, or into it, stays as it is when the draft changes, is sent or deleted', async (t) => {
+  const { world, accountId, mailbox, drafts, append } = await worldOf(t);
+  const label = async (name: string) =>
+    (await mailbox.ask('createLabel', { name, color: '#000000', sortOrder: 0 })).reply!.id;
+  const [work, templates] = [await label('Work'), await label('Templates')];
+  /** By folder, UID and message. */
+  const placed = async (...folderIds: string[]) => {
+    const rows = await world.sql`select f.name, p.uid::int, encode(e.blob, 'hex') as blob from placements p
+      join folders f on f.account_id = p.account_id and f.id = p.folder_id
+      join emails e on e.account_id = p.account_id and e.id = p.email_id
+      where p.account_id = ${accountId} and (f.id::text in ${world.sql(folderIds)} or f.role in ${world.sql(folderIds)})
+      order by f.name, p.uid`;
+    return rows.map(({ name, uid, blob }) => [name, uid, blob] as const);
+  };
+  const all = (folderId: string) => ({ folderId, uids: [[1, 1_000]] as [number, number][] });
+  const send = async ({ id, updatedAt }: { readonly id: string; readonly updatedAt: number }) =>
+    mailbox.ask('enqueue', {
+      ...(await stored(world)),
+      draft: { id, updatedAt },
+      sender: 'zoe@example.test',
+      content: null,
+      recipients: [addressee('a@one.test')],
+    });
+
+  const { id } = (await mailbox.ask('createDraft', { draft: await draftOf(world, 'one') })).reply!;
+  for (const toFolderId of [work, 'archive', 'trash']) {
+    t.is((await mailbox.ask('copy', { selection: all('drafts'), toFolderId })).reply?.count, 1);
+  }
+  const copies = await placed(work, 'archive', 'trash');
+  t.is(copies.length, 3);
+  world.reload();
+  await mailbox.ask('updateDraft', { outboundId: id, draft: await draftOf(world, 'two') });
+  t.deepEqual(await placed(work, 'archive', 'trash'), copies, 'after a change');
+  t.is((await mailbox.ask('copy', { selection: all('drafts'), toFolderId: work })).reply?.count, 1);
+  const more = await placed(work, 'archive', 'trash');
+  t.is(more.length, 4);
+  t.is((await send((await drafts())[0]!)).reply?.id, id);
+  t.deepEqual(await placed(work, 'archive', 'trash'), more, 'after it was sent');
+
+  // A template is copied into Drafts from a label, and another one is moved there while a label has it too.
+  await append(templates);
+  const both = await append('archive');
+  await mailbox.ask('copy', { selection: all('archive'), toFolderId: templates });
+  const before = await placed(templates);
+  t.true(before.length >= 2);
+  await mailbox.ask('copy', { selection: { folderId: templates, uids: [[1, 1]] }, toFolderId: 'drafts' });
+  await mailbox.ask('move', { selection: { folderId: 'archive', uids: [[both.uid, both.uid]] }, toFolderId: 'drafts' });
+  const [one, two] = await drafts();
+  await mailbox.ask('updateDraft', { outboundId: one!.id, draft: await draftOf(world, 'changed') });
+  t.truthy((await send((await drafts()).find((draft) => draft.id === one!.id)!)).reply);
+  await mailbox.ask('deleteDraft', { outboundId: two!.id });
+  t.deepEqual([await placed('drafts'), await placed(templates)], [[], before]);
+  await checkDrafts(world, t, accountId);
+  await checkRows(world, t, accountId);
+});
+
+test('the label of a draft goes on to the copy in Sent', async (t) => {
+  const { world, accountId, mailbox, listed, drafts } = await worldOf(t);
+  await mailbox.ask('createDraft', { draft: await draftOf(world, 'one') });
+  const labelId = (await mailbox.ask('createLabel', { name: 'Work', color: '#000000', sortOrder: 0 })).reply!.id;
+  await mailbox.ask('assignLabel', { emailId: (await listed('drafts'))[0]!.id, labelId });
+  const { id, updatedAt } = (await drafts())[0]!;
+  const { reply } = await mailbox.ask('enqueue', {
+    ...(await stored(world)),
+    draft: { id, updatedAt },
+    sender: 'zoe@example.test',
+    content: null,
+    recipients: [addressee('a@one.test')],
+  });
+  const ids = async (folder: string) => (await listed(folder)).map((email) => email.id);
+  t.deepEqual(
+    [await ids('drafts'), await ids('sent'), await ids(labelId)],
+    [[], [reply!.sentEmailId], [reply!.sentEmailId]],
+  );
+  await checkDrafts(world, t, accountId);
+  await checkRows(world, t, accountId);
+});
+
 test('an email that a mail program puts into Drafts is a draft until it leaves Drafts', async (t) => {
   const { world, accountId, mailbox, listed, drafts, append } = await worldOf(t);
   const one = await append(

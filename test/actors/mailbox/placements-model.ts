@@ -149,10 +149,21 @@ export class Model {
    * The emails are in the folder then, under new UIDs; `isByUid`: those that were there unmarked stay, and new ones come, with ids of
    * `newId`. Returns what is there, in the order of the emails.
    */
-  #arrive(emails: readonly ModelEmail[], to: ModelFolder, isByUid: boolean, newId: (uid: number) => string) {
+  #arrive(
+    emails: readonly ModelEmail[],
+    to: ModelFolder,
+    leaving: ModelFolder | undefined,
+    isByUid: boolean,
+    newId: (uid: number) => string,
+  ) {
+    const drafts = this.role('drafts');
+    const apart = emails.filter(({ placements }) => {
+      if (to !== drafts) return placements.has(drafts.id) && leaving !== drafts;
+      return !placements.has(drafts.id) && [...placements.keys()].some((id) => id !== leaving?.id);
+    });
     for (const email of emails) if (email.placements.get(to.id)?.isDeleted) this.unplace(email, to);
     return emails.map((email) => {
-      if (!email.placements.has(to.id)) this.place(email, to);
+      if (!email.placements.has(to.id) && !(isByUid && apart.includes(email))) this.place(email, to);
       else if (isByUid) {
         const placements = new Map();
         const copy = { ...email, id: newId(to.uidNext), flags: new Set(email.flags), modseq: this.clock, placements };
@@ -179,7 +190,7 @@ export class Model {
     const arriving = emails.filter((email) => isByUid || !this.#isKept(email, to));
     if (arriving.length === 0) return [0, [...emails]];
     tick();
-    return [arriving.length, this.#arrive(emails, to, isByUid, newId)];
+    return [arriving.length, this.#arrive(emails, to, undefined, isByUid, newId)];
   }
 
   move(
@@ -206,7 +217,7 @@ export class Model {
     const count = emails.filter((email, i) => isByUid || !this.#isKept(email, to) || left[i]!.length > 0).length;
     if (count === 0) return [0, [...emails]];
     tick();
-    const arrived = this.#arrive(emails, to, isByUid, newId);
+    const arrived = this.#arrive(emails, to, from, isByUid, newId);
     emails.forEach((email, i) => {
       for (const folder of left[i]!) this.unplace(email, folder);
       const isFromJunk = left[i]!.some(({ role }) => role === 'junk');
@@ -279,7 +290,7 @@ export class Model {
       }
       for (const { placements } of held) placements.delete(folder.id);
       const homeless = held.filter(({ placements }) => [...placements.values()].every(({ isDeleted }) => isDeleted));
-      this.#arrive(homeless, this.role('archive'), false, () => '');
+      this.#arrive(homeless, this.role('archive'), undefined, false, () => '');
       this.folders = this.folders.filter((other) => other !== folder);
     }
   }

@@ -14,7 +14,7 @@ import { MOST_DRAFTS } from './draft-emails.js';
 import { newDraft } from './draft-rows.js';
 import { advanceFirst, firstAttempts, NO_ATTEMPTS } from './first-attempts.js';
 import type { Addressee } from './protocol.js';
-import { placeInSent, takeOut } from './sent-copies.js';
+import { labelsOfDraft, placeInSent, READ, takeOut } from './sent-copies.js';
 
 type Names =
   | 'createDraft'
@@ -167,7 +167,8 @@ function queue(
   const about = { now, recipients: asked, heldUntil, begins: first.begins };
   const next = step(null, { type: 'enqueue', ...about }, ...first.events);
   const origin = message.isSubmission === true ? 'submitted' : null;
-  const sentEmailId = placeInSent(tx, blob, summary, undefined, origin);
+  const labels = before === undefined ? [] : labelsOfDraft(tx, before);
+  const sentEmailId = placeInSent(tx, blob, summary, { ...READ, labels }, origin);
   flagOriginal(tx, message.original);
   const { subject, messageId, inReplyTo, references, size } = summary;
   const createdAt = before?.createdAt ?? now;

@@ -17,7 +17,7 @@ interface Kept {
   readonly labels: readonly string[];
 }
 
-const READ: Kept = { flags: SEEN, keywords: [], labels: [] };
+export const READ: Kept = { flags: SEEN, keywords: [], labels: [] };
 
 /** Returns the id of the copy. */
 export function placeInSent(
@@ -43,12 +43,21 @@ export function takeOut(tx: MailboxTransaction, { emailId }: OutboundRow, role: 
   const folderId = tx.folders.rowOf(role).id;
   if (slot < 0 || tx.folders.uid(folderId, slot) === 0) return undefined;
   const others = tx.folders.holding(slot).filter((id) => id !== folderId);
-  const labels = others.filter((id) => tx.folders.label(id) !== undefined);
+  const labels = labelsOf(tx, slot);
   const taken = { flags: tx.flags(slot), keywords: tx.keywords(slot), labels };
   if (labels.length < others.length) tx.unplace([slot], folderId);
   else tx.remove([slot]);
   return taken;
 }
+
+/** Labels of the email that stands for a draft, which go on to the copy in Sent. */
+export function labelsOfDraft(tx: MailboxTransaction, { emailId }: OutboundRow): readonly string[] {
+  const slot = emailId === null ? -1 : tx.find(emailId);
+  return slot < 0 ? [] : labelsOf(tx, slot);
+}
+
+const labelsOf = (tx: MailboxTransaction, slot: number): string[] =>
+  tx.folders.holding(slot).filter((id) => tx.folders.label(id) !== undefined);
 
 /**
  * Makes an email the draft again that it was, or could have been: with its id and its bodies. `next`: the step that does so. Its copy
