@@ -3,7 +3,7 @@
 import type { SMTPServerAddress } from 'smtp-server';
 import type { Directory, Recipient } from '../../directory/protocol.js';
 import { parseAddress, parseSender } from '../../mail/address.js';
-import { isAscii } from './path.js';
+import { isAscii, type Path } from './path.js';
 import type { SmtpRefusal } from './replies.js';
 
 const MAIL_PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8']);
@@ -13,7 +13,8 @@ export function judgeSender(
   path: SMTPServerAddress,
   parameters: ReadonlySet<string> = MAIL_PARAMETERS,
 ): SmtpRefusal | undefined {
-  if (path.args) for (const name in path.args) if (!parameters.has(name)) return 'unknownParameter';
+  const wrong = judgeParameters(path, parameters);
+  if (wrong !== undefined) return wrong;
   if (path.address === '') return undefined;
   if (!isAscii(path.address) && !asksForUtf8(path)) return 'needsUtf8';
   return parseSender(path.address) === undefined ? 'badSender' : undefined;
@@ -24,10 +25,16 @@ export function judgeRecipient(
   sender: SMTPServerAddress | false,
   parameters: ReadonlySet<string> = NO_PARAMETERS,
 ): SmtpRefusal | undefined {
-  if (path.args) for (const name in path.args) if (!parameters.has(name)) return 'unknownParameter';
+  const wrong = judgeParameters(path, parameters);
+  if (wrong !== undefined) return wrong;
   if (isPostmaster(path.address)) return undefined;
   if (!isAscii(path.address) && !(sender && asksForUtf8(sender))) return 'needsUtf8';
   return parseAddress(path.address) === undefined ? 'badRecipient' : undefined;
+}
+
+function judgeParameters(path: SMTPServerAddress, known: ReadonlySet<string>): SmtpRefusal | undefined {
+  if ((path as Path).isMalformed === true) return 'malformedParameter';
+  return Object.keys(path.args || {}).some((name) => !known.has(name)) ? 'unknownParameter' : undefined;
 }
 
 export interface RecipientLookup {

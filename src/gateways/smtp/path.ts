@@ -9,6 +9,8 @@ export interface Path {
   args: Record<string, string | true> | false;
   /** Name of a parameter that was given twice. */
   duplicate?: string;
+  /** What follows the path is not a list of parameters (RFC 5321 §4.1.2, `Mail-parameters`). */
+  isMalformed?: true;
 }
 
 const VERB = { 'MAIL FROM': /^MAIL\s+FROM\s*:\s*/i, 'RCPT TO': /^RCPT\s+TO\s*:\s*/i } as const;
@@ -34,7 +36,10 @@ export function parsePath(verb: keyof typeof VERB, line: string): Path | undefin
   for (const text of rest.slice(match[0].length).split(/\s+/)) {
     if (text === '') continue;
     const parameter = PARAMETER.exec(text);
-    if (parameter === null) return undefined;
+    if (parameter === null) {
+      path.isMalformed = true;
+      continue;
+    }
     const name = parameter[1]!.toUpperCase();
     path.args ||= {};
     if (Object.hasOwn(path.args, name)) path.duplicate = name;

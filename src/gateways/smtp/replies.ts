@@ -19,6 +19,7 @@ export type SmtpRefusal =
   | 'badRecipient'
   | 'needsUtf8'
   | 'unknownParameter'
+  | 'malformedParameter'
   | 'badDsn'
   | 'tooLarge'
   | 'headerTooLarge'
@@ -48,6 +49,7 @@ const REFUSALS: Readonly<Record<SmtpRefusal, SmtpReply>> = {
   // RFC 6531 §3.5.
   needsUtf8: { code: 553, text: '5.6.7 Non-ASCII address without SMTPUTF8' },
   unknownParameter: { code: 555, text: '5.5.4 Parameter not recognized' },
+  malformedParameter: { code: 501, text: '5.5.4 Malformed parameter: NAME or NAME=VALUE is expected' },
   badDsn: { code: 501, text: '5.5.4 Bad RET, ENVID, NOTIFY or ORCPT' },
   tooLarge: { code: 552, text: '5.3.4 Message too large' },
   headerTooLarge: { code: 552, text: '5.3.4 Message header too large' },

@@ -151,6 +151,8 @@ test('addresses: null sender, UTF-8, quoted, source route, broken ones', async (
   t.is(await answer('RCPT TO:<пётр@example.test>'), '553 5.6.7');
   t.is(await answer('RCPT TO:<>'), '501 5.1.3');
   t.is(await answer('RCPT TO:<x@example.test> NOTIFY=NEVER'), '555 5.5.4');
+  for (const bad of ['NOTIFY=', 'ENVID=a=b', '=x'])
+    t.is(await answer(`RCPT TO:<x@example.test> ${bad}`), '501 5.5.4', bad);
   t.is(await sender('MAIL FROM:<пётр@почта.test> SMTPUTF8'), '250 2.1.0');
   t.is(await answer('RCPT TO:<jürgen@bücher.test>'), '250 2.1.5');
   t.deepEqual(seen, ['jürgen@bücher.test']);
