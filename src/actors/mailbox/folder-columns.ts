@@ -2,14 +2,14 @@
 // `receivedAt` first), `\Deleted`, and the UIDs that were expunged. Both orders are one array while they agree, which is
 // usual in the inbox. Counters are the folder row's, kept by the commits; how much of it lists show without what has
 // `\Deleted` is counted here. Columns are made when something is set in them: most folders of most mailboxes are empty.
-import { SEEN } from '../../mail/flags.js';
 import type { ExpungedPage, FolderRow, PlacementPage } from '../../store/mailboxes.js';
+import { DeletedMarks } from './deleted-marks.js';
 import type { EmailColumns } from './email-columns.js';
 import { type ExpungedSince, ExpungedUids } from './expunged-uids.js';
 import { DELETED_BIT } from './packed-columns.js';
 import { RecentChanges } from './recent-changes.js';
-import { ARRAY_OCTETS, SparseBits, SparseColumn } from './sparse-column.js';
-import { grownCapacity, NO_NUMBERS, resized } from './wide-column.js';
+import { ARRAY_OCTETS, SparseColumn } from './sparse-column.js';
+import { grownCapacity, NO_NUMBERS, resized, withdraw } from './wide-column.js';
 
 /** Of an empty folder: its row, its name and its ids, about. */
 const FOLDER_OCTETS = 450;
@@ -39,9 +39,7 @@ export class FolderColumns {
   row: FolderRow;
   readonly #emails: EmailColumns;
   #uids: SparseColumn | undefined;
-  #deleted: SparseBits | undefined;
-  /** Unread emails that have `\Deleted` here. */
-  #deletedUnread = 0;
+  readonly #deleted: DeletedMarks;
   /** Where a placement changed later than its email. */
   #modseqs: SparseColumn | undefined;
   #highestModseq = 0;
@@ -58,6 +56,7 @@ export class FolderColumns {
   constructor(row: FolderRow, emails: EmailColumns) {
     this.row = row;
     this.#emails = emails;
+    this.#deleted = new DeletedMarks(emails);
   }
 
   get count(): number {
@@ -76,7 +75,7 @@ export class FolderColumns {
     const placements: SlotPlacement[] = [];
     this.#emails.eachSlot(page.emailIds, (slot, i) => {
       placements.push({ slot, uid: page.uids[i]!, modseq: page.modseqs[i]! });
-      if (page.isDeleted[i] === 1) this.#setDeleted(slot, true);
+      if (page.isDeleted[i] === 1) this.#deleted.set(slot, true);
     });
     this.placeAll(placements);
   }
@@ -134,17 +133,17 @@ export class FolderColumns {
 
   /** Whether `\Deleted` is set on the email here. */
   isDeleted(slot: number): boolean {
-    return this.#deleted?.has(slot) === true;
+    return this.#deleted.has(slot);
   }
 
   /** How many emails here have `\Deleted`. */
   get deletedCount(): number {
-    return this.#deleted?.count ?? 0;
+    return this.#deleted.count;
   }
 
   /** How many unread emails here have `\Deleted`. */
   get deletedUnreadCount(): number {
-    return this.#deletedUnread;
+    return this.#deleted.unread;
   }
 
   /** Whether lists show the email here: they show nothing that has `\Deleted`. */
@@ -156,16 +155,12 @@ export class FolderColumns {
   get shownRow(): FolderRow {
     const { total, unread } = this.row;
     if (this.deletedCount === 0) return this.row;
-    return { ...this.row, total: total - this.deletedCount, unread: unread - this.#deletedUnread };
+    return { ...this.row, total: total - this.deletedCount, unread: unread - this.deletedUnreadCount };
   }
 
   /** To be called before these emails get these flags. */
   reflag(slots: readonly number[], flags: number): void {
-    if (this.deletedCount === 0) return;
-    const isUnread = (flags & SEEN) === 0;
-    for (const slot of slots) {
-      if (this.isDeleted(slot) && this.#isUnread(slot) !== isUnread) this.#deletedUnread += isUnread ? 1 : -1;
-    }
+    this.#deleted.reflag(slots, flags);
   }
 
   /** When the email or its placement here changed last. */
@@ -218,7 +213,7 @@ export class FolderColumns {
     withdraw(this.#slots, this.#count, atUids);
     this.#count -= gone.length;
     for (const slot of gone) {
-      this.#setDeleted(slot, false);
+      this.#deleted.set(slot, false);
       this.#uids?.set(slot, 0);
       this.#modseqs?.set(slot, 0);
     }
@@ -232,7 +227,7 @@ export class FolderColumns {
   }
 
   setDeleted(slot: number, isDeleted: boolean, modseq: number): void {
-    this.#setDeleted(slot, isDeleted);
+    this.#deleted.set(slot, isDeleted);
     this.#keepModseq(slot, modseq);
   }
 
@@ -280,7 +275,7 @@ export class FolderColumns {
       const slot = changed[i]!;
       const modseq = emails.modseq(slot);
       uids[i] = placed!.get(slot);
-      flags[i] = emails.flags(slot) | (deleted?.has(slot) === true ? DELETED_BIT : 0);
+      flags[i] = emails.flags(slot) | (deleted.has(slot) ? DELETED_BIT : 0);
       modseqs[i] = own === undefined ? modseq : Math.max(modseq, own.get(slot));
     }
     const nextUid = count < changed.length ? this.uidOf(changed[count]!) : Number.POSITIVE_INFINITY;
@@ -334,17 +329,6 @@ export class FolderColumns {
     this.#modseqs.set(slot, modseq);
     this.#highestModseq = Math.max(this.#highestModseq, modseq);
     this.#recent?.add(slot, modseq);
-  }
-
-  #setDeleted(slot: number, isDeleted: boolean): void {
-    if (this.isDeleted(slot) === isDeleted) return;
-    this.#deleted ??= new SparseBits();
-    this.#deleted.set(slot, isDeleted);
-    if (this.#isUnread(slot)) this.#deletedUnread += isDeleted ? 1 : -1;
-  }
-
-  #isUnread(slot: number): boolean {
-    return (this.#emails.flags(slot) & SEEN) === 0;
   }
 
   #expungedUids(): ExpungedUids {
@@ -404,15 +388,4 @@ export class FolderColumns {
 function byUid(placements: readonly SlotPlacement[]): readonly SlotPlacement[] {
   const isSorted = placements.every(({ uid }, i) => i === 0 || placements[i - 1]!.uid < uid);
   return isSorted ? placements : [...placements].sort((a, b) => a.uid - b.uid);
-}
-
-/** Takes the entries at these positions, ascending, out of the first `count` of an array; the others move together. */
-function withdraw(array: Uint32Array, count: number, positions: Uint32Array): void {
-  let to = positions[0]!;
-  for (let i = 0; i < positions.length; i++) {
-    const start = positions[i]! + 1;
-    const end = positions[i + 1] ?? count;
-    array.copyWithin(to, start, end);
-    to += end - start;
-  }
 }

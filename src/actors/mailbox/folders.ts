@@ -1,6 +1,5 @@
 // Folders that users make: created, renamed with all that is below them, subscribed and deleted. Labels are folders too, so
-// what holds for paths is here for both. Nothing is lost with a folder, unless it is below
-// Trash or Junk: emails without another place go to Archive.
+// what holds for paths is here for both. What becomes of the emails of a folder that is deleted: folder-deletion.ts.
 import { caseFolded } from '../../mail/case-fold.js';
 import {
   belowLevels,
@@ -13,6 +12,7 @@ import {
 } from '../../mail/folder-name.js';
 import { type FolderRow, SYSTEM_ROLES } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
+import { deleteFolders } from './folder-deletion.js';
 import type { Folder } from './folder-operations.js';
 import { forgetSubscription, keepSubscriptions } from './kept-subscriptions.js';
 import type { MailboxProtocol } from './protocol.js';
@@ -21,9 +21,6 @@ import type { MailboxTransaction } from './transaction.js';
 
 /** Of labels that are made as folders. */
 export const LABEL_COLOR = '#808080';
-
-/** Emails that one command takes out of folders that are deleted: other accounts wait for that turn of the event loop. */
-const MOST_ARCHIVED = 2_500;
 
 const isSystemFolder = ({ role }: FolderRow): boolean => SYSTEM_ROLES.some((system) => system === role);
 
@@ -117,33 +114,6 @@ export function deleteFolder(
       folders.flatMap(({ name, isSubscribed }) => (isSubscribed ? [name] : [])),
     );
   return { reply: {} };
-}
-
-/**
- * Mail that no other folder keeps goes to Archive; below Trash and Junk mail that is in no other folder is deleted. Filters no longer
- * assign those that are labels. False: many emails are in no other folder, some of them are in Archive now, or deleted, and the
- * command is to be given again.
- */
-export function deleteFolders(tx: MailboxTransaction, folders: readonly FolderRow[]): boolean {
-  const archive = tx.folders.rowOf('archive').id;
-  const bins = [tx.folders.rowOf('trash').name, tx.folders.rowOf('junk').name];
-  const isInBin = ({ name }: FolderRow) => bins.some((bin) => isBelow(name, bin));
-  for (const folder of folders) {
-    const { id } = folder;
-    const isFew = isInBin(folder) ? tx.removeFew(id, MOST_ARCHIVED) : tx.archiveFew(id, archive, MOST_ARCHIVED);
-    if (!isFew) return false;
-  }
-  tx.begin();
-  for (const folder of folders) {
-    if (isInBin(folder)) tx.deleteWithEmails(folder.id);
-    else tx.deleteFolder(folder.id, archive);
-  }
-  const gone = new Set(folders.map(({ id }) => id));
-  for (const filter of tx.filters.all()) {
-    if (filter.assignLabelId === null || !gone.has(filter.assignLabelId)) continue;
-    tx.filters.put({ ...filter, assignLabelId: null, updatedAt: tx.now });
-  }
-  return true;
 }
 
 export function subscribeFolder(

@@ -4,7 +4,8 @@ import { caseFolded } from '../../mail/case-fold.js';
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { isKept, put } from './arriving.js';
-import { addFolder, deleteFolders, renameTree } from './folders.js';
+import { deleteFolders } from './folder-deletion.js';
+import { addFolder, renameTree } from './folders.js';
 import type { Label, MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
 

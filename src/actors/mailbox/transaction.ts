@@ -4,7 +4,6 @@
 
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { isUuid } from '../../mail/ids.js';
-import type { PackedIds } from '../../mail/packed-ids.js';
 import type { BlobContent } from '../../store/blobs.js';
 import type { Change, ChangeContent, ChangeOf, NewEmail, ShownEmail } from '../../store/changes.js';
 import type { FolderDefinition, Placement } from '../../store/mailbox-rows.js';
@@ -20,17 +19,13 @@ import type { FolderChanges } from './folder-changes.js';
 import { grouped } from './grouped.js';
 import { areSameKeywords, inKeywordOrder } from './keyword-order.js';
 import type { MessageOffer, MessageOffers } from './message-offers.js';
+import { HIDDEN, LEAST_PACKED, NamedEmails } from './named-emails.js';
 import { OutboundChanges } from './outbound/changes.js';
 import { SubmittedCopies } from './outbound/copy-reads.js';
 import { DraftRows } from './outbound/draft-rows.js';
 import { NOTHING_PREFETCHED, type Prefetched } from './prefetch.js';
 import type { MailboxState } from './state.js';
 import type { Unread } from './unread.js';
-
-/** Emails of a record from which on their ids are packed. */
-export const LEAST_PACKED = 200;
-
-const HIDDEN = { isHidden: true } as const;
 
 /** What planning for a mailbox needs besides. */
 interface TransactionContext extends PlanContext {
@@ -60,6 +55,7 @@ export class MailboxTransaction {
   readonly taken = new Map<MessageOffer, unknown>();
   readonly #context: TransactionContext;
   readonly #mailbox: ChangedMailbox;
+  readonly #named: NamedEmails;
   readonly #draftRows: DraftRows;
   readonly #changes: Change[] = [];
   readonly #consumed = new Set<string>();
@@ -76,6 +72,7 @@ export class MailboxTransaction {
     this.outbound = new OutboundChanges(state, prefetched.outbound, record, prefetched.slots);
     this.#mailbox = new ChangedMailbox(state, this.filters, this.outbound);
     this.folders = this.#mailbox.folders;
+    this.#named = new NamedEmails(this.#mailbox);
     this.#draftRows = new DraftRows({
       draftsId: state.folderOf('drafts').row.id,
       reads: prefetched.emailReads,
@@ -135,6 +132,11 @@ export class MailboxTransaction {
   /** The slot of an email that exists after the batch so far, or -1. `id` must be a UUID. */
   find(id: string): number {
     return this.#mailbox.emails.find(id);
+  }
+
+  /** One more than the last slot. */
+  get slotsEnd(): number {
+    return this.#mailbox.emails.size;
   }
 
   id(slot: number): string {
@@ -240,8 +242,8 @@ export class MailboxTransaction {
    * in their order.
    */
   setAlike(slots: readonly number[], change: FlagsOfAll, folderId?: string): void {
-    for (const [alike, hidden] of this.#apart(slots)) {
-      const payload = { ...change, ...this.#named(alike), ...hidden };
+    for (const [alike, hidden] of this.#named.apart(slots)) {
+      const payload = { ...change, ...this.#named.emails(alike), ...hidden };
       const isOfFolder = folderId !== undefined && alike.length >= LEAST_PACKED;
       const runs = isOfFolder ? this.folders.uidRuns(folderId, alike) : undefined;
       const inFolder = runs === undefined ? {} : { inFolder: { folderId: folderId!, runs, slots: alike } };
@@ -255,7 +257,7 @@ export class MailboxTransaction {
     const groups = grouped(changed, (slot) => isDeleted && !this.folders.isKeptElsewhere(slot, folderId));
     for (const [isHidden, alike] of groups) {
       const draftIds = this.#draftRows.draftsAmong(alike, folderId);
-      const payload = { folderId, ...this.#placements(alike, folderId), isDeleted, ...draftIds };
+      const payload = { folderId, ...this.#named.placements(alike, folderId), isDeleted, ...draftIds };
       this.#record({ type: 'DeletedChanged', payload: { ...payload, ...(isHidden && HIDDEN) } }, alike);
     }
   }
@@ -264,7 +266,7 @@ export class MailboxTransaction {
   place(slots: readonly number[], folderId: string): void {
     if (slots.length === 0) return;
     const uid = this.folders.row(folderId)!.uidNext;
-    this.#record({ type: 'EmailPlaced', payload: { folderId, uid, ...this.#named(slots) } }, slots);
+    this.#record({ type: 'EmailPlaced', payload: { folderId, uid, ...this.#named.emails(slots) } }, slots);
   }
 
   /** Takes emails, each once, out of a folder that holds them; they stay, so they must have other places when the batch is over. */
@@ -281,7 +283,7 @@ export class MailboxTransaction {
 
   #expunge(slots: readonly number[], folderId: string, { areDraftsKept }: { readonly areDraftsKept: boolean }): void {
     for (const [isMarked, alike] of grouped(slots, (slot) => this.isDeleted(slot, folderId))) {
-      const payload = { folderId, ...this.#placements(alike, folderId), ...(isMarked && HIDDEN) };
+      const payload = { folderId, ...this.#named.placements(alike, folderId), ...(isMarked && HIDDEN) };
       this.#record({ type: 'EmailExpunged', payload }, alike, { areDraftsKept });
     }
   }
@@ -289,20 +291,10 @@ export class MailboxTransaction {
   /** Removes every placement of the emails, each given once, and the emails themselves. */
   remove(slots: readonly number[]): void {
     for (const slot of slots) this.filters.endDeferral(this.id(slot));
-    for (const [all, hidden] of this.#apart(slots)) this.#removeAlike(all, hidden);
-  }
-
-  #removeAlike(slots: readonly number[], hidden: { readonly isHidden?: true }): void {
-    for (const group of grouped(slots, (slot) => this.folders.holding(slot).join()).values()) {
-      const folderIds = this.folders.holding(group[0]!);
-      const uidsOf = (slot: number) => folderIds.map((folderId) => this.folders.uid(folderId, slot));
-      const [first, ...rest] = group.map((slot) => ({ emailId: this.id(slot), uids: uidsOf(slot) }));
-      const placements = folderIds.map((folderId, i) => ({ folderId, uid: first!.uids[i]! }));
-      const others = rest.length === 0 ? {} : { others: rest };
-      this.#record(
-        { type: 'EmailRemoved', payload: { emailId: first!.emailId, placements, ...others, ...hidden } },
-        group,
-      );
+    for (const [all, hidden] of this.#named.apart(slots)) {
+      for (const group of grouped(all, (slot) => this.folders.holding(slot).join()).values()) {
+        this.#record({ type: 'EmailRemoved', payload: { ...this.#named.everywhere(group), ...hidden } }, group);
+      }
     }
   }
 
@@ -316,52 +308,17 @@ export class MailboxTransaction {
     this.#record({ type: 'FolderChanged', payload: { folder: { ...folder, ...changed } } });
   }
 
-  /**
-   * Takes emails that no other folder keeps out of a folder and into `archiveTo`, `most` of them where there are more; false then,
-   * and nothing happens otherwise.
-   */
-  archiveFew(id: string, archiveTo: string, most: number): boolean {
-    const slots = this.folders.keptOnlyIn(id, this.#mailbox.emails.size);
-    if (slots.length <= most) return true;
-    const moving = slots.slice(0, most);
-    this.begin();
-    this.displace(
-      moving.filter((slot) => this.folders.uid(archiveTo, slot) !== 0),
-      archiveTo,
-    );
-    this.place(moving, archiveTo);
-    this.unplace(moving, id);
-    return false;
-  }
-
-  /** Removes emails that are in no other folder, `most` of them where there are more; false then, and nothing happens otherwise. */
-  removeFew(id: string, most: number): boolean {
-    const slots = this.folders.onlyIn(id);
-    if (slots.length <= most) return true;
-    this.begin();
-    this.remove(slots.slice(0, most));
-    return false;
-  }
-
-  /** Deletes a folder with its placements, and the emails that are in no other. */
-  deleteWithEmails(id: string): void {
-    this.remove(this.folders.onlyIn(id));
+  /** Deletes a folder with its placements. `placed`: emails of it that are in another folder then. */
+  deleteFolder(id: string, placed?: { readonly folderId: string; readonly slots: readonly number[] }): void {
     const { role } = this.folders.row(id)!;
-    this.#record({ type: 'FolderDeleted', payload: { folderId: id, role, placed: null } });
-  }
-
-  /** Deletes a folder with its placements; emails that no other folder keeps arrive in `archiveTo`. */
-  deleteFolder(id: string, archiveTo: string): void {
-    const { role } = this.folders.row(id)!;
-    const { uidNext } = this.folders.row(archiveTo)!;
-    const slots = this.folders.keptOnlyIn(id, this.#mailbox.emails.size);
-    this.displace(
-      slots.filter((slot) => this.folders.uid(archiveTo, slot) !== 0),
-      archiveTo,
-    );
+    if (placed === undefined || placed.slots.length === 0) {
+      this.#record({ type: 'FolderDeleted', payload: { folderId: id, role, placed: null } });
+      return;
+    }
+    const { folderId, slots } = placed;
+    const { uidNext } = this.folders.row(folderId)!;
     const emails = slots.map((slot, i) => ({ emailId: this.id(slot), uid: uidNext + i }));
-    const placed = emails.length === 0 ? null : { folderId: archiveTo, emails };
-    this.#record({ type: 'FolderDeleted', payload: { folderId: id, role, placed } });
+    this.#record({ type: 'FolderDeleted', payload: { folderId: id, role, placed: { folderId, emails } } });
   }
 
   /** Sets annotations of a folder, or of the account (null); null removes one. */
@@ -424,31 +381,6 @@ export class MailboxTransaction {
       remembered,
       keywordsOf: (emailId) => this.keywords(this.find(emailId)),
     };
-  }
-
-  /** Slots that share a record, with what the record says of them besides. */
-  #apart(slots: readonly number[]): (readonly [alike: readonly number[], hidden: { readonly isHidden?: true }])[] {
-    const { shown, hidden } = this.folders.apart(slots);
-    return [[shown, {}] as const, [hidden, HIDDEN] as const].filter(([alike]) => alike.length > 0);
-  }
-
-  /** The emails of a record that is about several: the first, and ids of the others. Many are packed. */
-  #named(slots: readonly number[]): { readonly emailId: string; readonly others?: readonly string[] | PackedIds } {
-    const emailId = this.id(slots[0]!);
-    if (slots.length === 1) return { emailId };
-    if (slots.length >= LEAST_PACKED) return { emailId, others: this.#mailbox.emails.packedIds(slots).rest };
-    return { emailId, others: slots.slice(1).map((slot) => this.id(slot)) };
-  }
-
-  #placements(slots: readonly number[], folderId: string) {
-    const uids = slots.map((slot) => this.folders.uid(folderId, slot));
-    const [uid] = uids;
-    // Many that follow each other need no UIDs of their own.
-    if (slots.length >= LEAST_PACKED && uids.every((each, i) => each === uid! + i)) {
-      return { uid: uid!, ...this.#named(slots) };
-    }
-    const [first, ...others] = slots.map((slot, i) => ({ emailId: this.id(slot), uid: uids[i]! }));
-    return others.length === 0 ? first! : { ...first!, others };
   }
 
   /** `slots`: of the emails that the record is about, when it is about emails that are there. */

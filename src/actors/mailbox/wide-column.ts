@@ -72,3 +72,14 @@ export class WideColumn {
     this.#high?.copyWithin(to, start, end);
   }
 }
+
+/** Takes the entries at these positions, ascending, out of the first `count` of an array; the others move together. */
+export function withdraw(array: Uint32Array, count: number, positions: Uint32Array): void {
+  let to = positions[0]!;
+  for (let i = 0; i < positions.length; i++) {
+    const start = positions[i]! + 1;
+    const end = positions[i + 1] ?? count;
+    array.copyWithin(to, start, end);
+    to += end - start;
+  }
+}

@@ -2,8 +2,8 @@
 // each of them, however much of the overlays has been written to the emails.
 import test from 'ava';
 import fc from 'fast-check';
+import { LEAST_PACKED } from '../../../src/actors/mailbox/named-emails.js';
 import { DELETED_BIT, unpackFlags, unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
-import { LEAST_PACKED } from '../../../src/actors/mailbox/transaction.js';
 import { ANSWERED, FLAGGED, SEEN } from '../../../src/mail/flags.js';
 import { postgresFlagOverlays } from '../../../src/store/postgres/flag-overlays.js';
 import { runs } from '../../support/amounts.js';

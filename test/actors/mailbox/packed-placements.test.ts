@@ -2,7 +2,7 @@
 // rows agree after each of them.
 import test from 'ava';
 import fc from 'fast-check';
-import { LEAST_PACKED } from '../../../src/actors/mailbox/transaction.js';
+import { LEAST_PACKED } from '../../../src/actors/mailbox/named-emails.js';
 import { postgresFlagOverlays } from '../../../src/store/postgres/flag-overlays.js';
 import { runs } from '../../support/amounts.js';
 import { message, start } from './command-world.js';

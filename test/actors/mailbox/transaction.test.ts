@@ -1,9 +1,11 @@
 // Transactions by their own calls: random batches of changes of emails, flags, placements and folders, in which later calls work
 // on emails and folders that the batch itself has made and unmade. The log of such batches gives the same mailbox, and the view
 // after a batch is the state after its commit.
+
 import { createHash, randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
+import { deleteIntoArchive } from '../../../src/actors/mailbox/folder-deletion.js';
 import { loadMailbox, type MailboxState } from '../../../src/actors/mailbox/state.js';
 import { MailboxTransaction } from '../../../src/actors/mailbox/transaction.js';
 import { runs } from '../../support/amounts.js';
@@ -129,7 +131,7 @@ function make(tx: MailboxTransaction, next: Call, known: Known): void {
     case 'deleteFolder':
       if (folder.role !== 'label' && folder.role !== 'folder') return;
       tx.begin();
-      tx.deleteFolder(folder.id, archive);
+      deleteIntoArchive(tx, folder.id, archive);
   }
 }
 
