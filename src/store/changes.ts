@@ -67,6 +67,8 @@ interface Payloads {
     readonly others?: readonly OtherPlacement[] | OtherIds;
     /** The placements had `\Deleted`. */
     readonly isHidden?: true;
+    /** The emails have `\Deleted` wherever they are placed now. */
+    readonly leavesHidden?: true;
   };
   /** The email and all its placements are gone. `others` were in the same folders, under `uids` in the order of `placements`. */
   EmailRemoved: {

@@ -57,8 +57,8 @@ export function unassignLabel(
   if (tx.folders.label(labelId) === undefined) return { refusal: 'noSuchLabel' };
   if (!isKept(tx, slot, labelId)) return { reply: {} };
   tx.begin();
-  tx.unplace([slot], labelId);
   if (!tx.folders.isKeptElsewhere(slot, labelId)) put(tx, slot, tx.folders.rowOf('archive').id);
+  tx.unplace([slot], labelId);
   return { reply: {} };
 }
 

@@ -282,8 +282,16 @@ export class MailboxTransaction {
   }
 
   #expunge(slots: readonly number[], folderId: string, { areDraftsKept }: { readonly areDraftsKept: boolean }): void {
-    for (const [isMarked, alike] of grouped(slots, (slot) => this.isDeleted(slot, folderId))) {
-      const payload = { folderId, ...this.#named.placements(alike, folderId), ...(isMarked && HIDDEN) };
+    const leaving = (slot: number) => {
+      if (this.isDeleted(slot, folderId)) return 'isHidden';
+      return areDraftsKept || this.folders.isKeptElsewhere(slot, folderId) ? 'isShown' : 'leavesHidden';
+    };
+    for (const [kind, alike] of grouped(slots, leaving)) {
+      const payload = {
+        folderId,
+        ...this.#named.placements(alike, folderId),
+        ...(kind !== 'isShown' && { [kind]: true }),
+      };
       this.#record({ type: 'EmailExpunged', payload }, alike, { areDraftsKept });
     }
   }

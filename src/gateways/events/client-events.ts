@@ -68,8 +68,12 @@ export function allClientEventsOf(event: MailboxEvent): readonly ClientEvent[] {
       return placementsIn(event.payload).map(({ emailId }) => placed(emailId, folderId));
     }
     case 'EmailExpunged': {
-      const { folderId, isHidden } = event.payload;
-      return isHidden ? [] : placementsIn(event.payload).map(({ emailId }) => unplaced(emailId, folderId));
+      const { folderId, isHidden, leavesHidden } = event.payload;
+      if (isHidden) return [];
+      return placementsIn(event.payload).flatMap(({ emailId }) => [
+        unplaced(emailId, folderId),
+        ...(leavesHidden ? [everybody('EmailDeleted', emailId)] : []),
+      ]);
     }
     case 'DeletedChanged':
       return deletedChanged(event.payload);

@@ -144,6 +144,31 @@ test('an email with two placements stays, without the marked one', async (t) => 
   t.deepEqual(await detail(), [1, 1]);
 });
 
+test('an email that leaves its last folder without a mark is deleted for clients, and one that comes to Archive is not', async (t) => {
+  const { mailbox, append, mark, told } = await worldOf(t);
+  const [first, second] = [idOf(await append('inbox', 'First')), idOf(await append('inbox', 'Second'))];
+  const labelId = (await mailbox.ask('createLabel', { name: 'Work', color: '#000000', sortOrder: 0 })).reply!.id;
+  for (const emailId of [first, second]) await mailbox.ask('assignLabel', { emailId, labelId });
+  const { folders } = (await mailbox.ask('folders', {})).reply!;
+  const idOfRole = (role: string) => folders.find((folder) => folder.role === role)!.id;
+  await mark(labelId, [[1, 1]]);
+  await told();
+  await mailbox.ask('openMaildrop', { sessionId: 's' });
+  await mailbox.ask('quitMaildrop', { sessionId: 's', uids: [[1, 1]], isLast: true });
+  t.deepEqual(await told(), [
+    ['EmailUnplaced', { id: first, folderId: idOfRole('inbox') }],
+    ['EmailDeleted', first],
+    ['UnreadCountChanged', 1],
+  ]);
+  await mark('inbox', [[2, 2]]);
+  await told();
+  await mailbox.ask('unassignLabel', { emailId: second, labelId });
+  t.deepEqual(await told(), [
+    ['EmailPlaced', { id: second, folderId: idOfRole('archive') }],
+    ['EmailUnplaced', { id: second, folderId: labelId }],
+  ]);
+});
+
 test('what happens to a hidden email is told to no client, and its expunge is not told again', async (t) => {
   const { mailbox, append, mark, told } = await worldOf(t);
   await append('inbox', 'One');
