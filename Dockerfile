@@ -35,5 +35,5 @@ HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "/app/bin/health-check.js"]
 # Node itself is process 1: it has handlers for SIGTERM and SIGINT, and no children to reap.
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "/app/bin/mansio"]
+ENTRYPOINT ["node", "--", "/app/bin/mansio"]
 CMD ["serve"]

@@ -45,7 +45,7 @@ export async function startNodeProcess(
   });
   const program = startProgram({
     command: process.execPath,
-    args: [...profiling, PROGRAM, 'serve'],
+    args: [...profiling, '--', PROGRAM, 'serve'],
     env,
     onLine: (line) => {
       if (line.startsWith('{"event":"ready"')) resolve(JSON.parse(line));

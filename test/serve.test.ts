@@ -17,7 +17,7 @@ import { SmtpClient } from './support/smtp-client.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
 const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
-  spawnSync(process.execPath, [PROGRAM, ...args], { env: { ...bareEnvironment(), ...env }, encoding: 'utf8' });
+  spawnSync(process.execPath, ['--', PROGRAM, ...args], { env: { ...bareEnvironment(), ...env }, encoding: 'utf8' });
 
 test('a node says when it is ready, stops cleanly, and keeps its name', async (t) => {
   const first = await startTestNode({ MANSIO_DATA_DIR: temporaryDirectory('mansio-test-first-') });

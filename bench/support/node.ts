@@ -88,7 +88,7 @@ export async function startBenchNode(
 }
 
 async function start(dataDir: string, environment: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [...profiling, 'bin/mansio', 'serve'], {
+  const child = spawn(process.execPath, [...profiling, '--', 'bin/mansio', 'serve'], {
     env: {
       ...process.env,
       ...UNLIMITED,

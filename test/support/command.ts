@@ -6,7 +6,7 @@ import { bareEnvironment, PROGRAM, storeSettings } from './node.js';
 
 export async function mansio(dataDir: string, args: readonly string[]) {
   const env = { ...bareEnvironment(), ...storeSettings(dataDir) };
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, ['--', PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
   return { code: code as number | null, stdout, stderr };
 }
