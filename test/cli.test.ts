@@ -99,9 +99,14 @@ test('key create, list and revoke', async (t) => {
 
 test('domain add, list and remove', async (t) => {
   const added = await json('domain', 'add', 'Bücher.Test.');
-  t.like(added, { name: 'xn--bcher-kva.test', added: true });
+  t.like(added, {
+    name: 'xn--bcher-kva.test',
+    added: true,
+    dkimKeys: 'made',
+    madeSelectors: ['mansio', 'mansio-ed25519'],
+  });
   const again = await json('domain', 'add', 'xn--bcher-kva.test');
-  t.deepEqual(again, { ...added, added: false });
+  t.deepEqual(again, { ...added, added: false, dkimKeys: 'present', madeSelectors: [] });
   const listed = (await json('domain', 'list')).find((domain: { name: string }) => domain.name === added.name);
   const { records, notes } = added;
   t.deepEqual(listed, { name: added.name, createdAt: listed.createdAt, dkim: added.dkim, records, notes });
@@ -162,7 +167,7 @@ test('removing a domain that accounts have addresses at asks, as deleting an acc
   t.is(timid.code, 1);
   t.is(
     timid.err,
-    'error: addresses of accounts that get no more mail when used.test is removed: 1: add --yes if that is meant\n',
+    'error: addresses of accounts that get no more mail when used.test is removed: 1: add --yes to confirm\n',
   );
   t.true((await json('domain', 'list')).some((domain: { name: string }) => domain.name === 'used.test'));
   t.deepEqual(await json('domain', 'remove', 'used.test', '--yes'), { name: 'used.test', removed: true });
@@ -259,8 +264,8 @@ test('a domain without keys gets them when it is added again', async (t) => {
   await sql`insert into domains (name) values ('bare.test')`;
   const listed = (await json('domain', 'list')).find((domain: { name: string }) => domain.name === 'bare.test');
   t.deepEqual(listed.dkim, []);
-  const { added, dkim } = await json('domain', 'add', 'bare.test');
-  t.false(added);
+  const { added, dkim, dkimKeys } = await json('domain', 'add', 'bare.test');
+  t.deepEqual([added, dkimKeys], [false, 'made']);
   t.is(dkim.length, 2);
 });
 
@@ -293,7 +298,9 @@ test('without --json people get text', async (t) => {
   const records =
     /\n\nDNS records to publish:\ntext\.test\. IN MX 10 .*\n.*spf1.*\nmansio-ed25519\._domainkey\.text\.test\. IN TXT "v=DKIM1; k=ed25519; p=[^"]+"\nmansio\._domainkey\.text\.test\. IN TXT "[^"]{255}" "[^"]+"\n/;
   const added = (await mansio('domain', 'add', 'text.test')).out;
-  t.regex(added, /^name {3}text\.test\nadded {2}yes\n/);
+  t.regex(added, /^name {3}text\.test\nadded {2}yes\n\nDKIM keys: made \(mansio, mansio-ed25519\)\n/);
+  const again = (await mansio('domain', 'add', 'text.test')).out;
+  t.regex(again, /\nadded {2}no\n\nDKIM keys: already there \(mansio-ed25519, mansio\)\n/);
   t.regex(added, records);
   const listed = (await mansio('domain', 'list')).out;
   t.regex(listed, /^name +createdAt +selectors\n/);

@@ -43,7 +43,7 @@ export function registerAccount(program: Command): void {
     .requiredOption('--email <address>', 'its primary address')
     .option('--yes', 'do not ask');
   printing(remove, async (options: { email: string; yes?: boolean }) => {
-    await confirm(options.yes, 'deleting an account deletes its mail for good');
+    await confirm(options.yes, 'the account and its mail will be deleted permanently');
     return withStore(async ({ directory }) => {
       const account = await existingAccount(directory, options.email);
       if (account.email !== newAddress(options.email)) {

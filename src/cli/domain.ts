@@ -26,6 +26,13 @@ interface PublishedKey {
   readonly record: DnsRecord;
 }
 
+/** `dkimKeys`: whether this command made (or took) keys or found them; `madeSelectors`: of those that it made. */
+type AddedDomain = ShownDomain & {
+  readonly added: boolean;
+  readonly dkimKeys: 'made' | 'present';
+  readonly madeSelectors: readonly string[];
+};
+
 interface ShownDomain extends DnsPlan {
   readonly name: string;
   readonly dkim: readonly PublishedKey[];
@@ -95,7 +102,7 @@ export function registerDomain(program: Command): void {
   });
 }
 
-async function addDomain(name: string, options: KeyOptions) {
+async function addDomain(name: string, options: KeyOptions): Promise<AddedDomain> {
   const wanted = await wantedKeys(name, options);
   return withStore(async ({ sql, directory, signingKeys }) => {
     const before = await keysOf(signingKeys, name);
@@ -107,7 +114,9 @@ async function addDomain(name: string, options: KeyOptions) {
       if (!(await signingKeys.add(key)))
         throw new CommandError(`${name} has got another key under ${key.selector} meanwhile, or is hosted no more`);
     }
-    return { name, added, ...recordsOf(name, await keysOf(signingKeys, name), await readSettings(sql)) };
+    const plan = recordsOf(name, await keysOf(signingKeys, name), await readSettings(sql));
+    const madeSelectors = made.map(({ selector }) => selector);
+    return { name, added, dkimKeys: made.length > 0 ? 'made' : 'present', madeSelectors, ...plan };
   });
 }
 
@@ -201,8 +210,10 @@ function published(key: SigningKey): PublishedKey {
   };
 }
 
-function addedInWords({ name, added, ...plan }: ShownDomain & { readonly added: boolean }): string {
-  return [textOf({ name, added }), '', 'DNS records to publish:', ...zoneLines(plan)].join('\n');
+function addedInWords({ name, added, dkimKeys, madeSelectors, ...plan }: AddedDomain): string {
+  const selectors = dkimKeys === 'made' ? madeSelectors : plan.dkim.map(({ selector }) => selector);
+  const keys = `DKIM keys: ${dkimKeys === 'made' ? 'made' : 'already there'} (${selectors.join(', ')})`;
+  return [textOf({ name, added }), '', keys, '', 'DNS records to publish:', ...zoneLines(plan)].join('\n');
 }
 
 function listInWords(domains: readonly ListedDomain[]): string {

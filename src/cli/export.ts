@@ -20,14 +20,10 @@ interface Options {
 export function registerExport(program: Command): void {
   const command = program
     .command('export')
-    .description('write the mail of an account into a Maildir; what is there already is skipped')
+    .description('export the mail of an account to a Maildir; existing mail is skipped')
     .requiredOption('--account <account>', 'address or id of the account')
     .requiredOption('--maildir <directory>', 'made when it is missing');
-  reporting(
-    command,
-    run,
-    ({ exported, skipped }) => `${exported} exported, ${skipped} skipped because they were there`,
-  );
+  reporting(command, run, ({ exported, skipped }) => `${exported} exported, ${skipped} already there`);
 }
 
 async function run({ account, maildir, json }: Options): Promise<ExportCounts> {

@@ -35,7 +35,7 @@ type Opening = (position: (source: string) => Promise<ImportPosition | undefined
 export function registerImport(program: Command): void {
   const command = program
     .command('import')
-    .description('bring mail of elsewhere into an account; what is there already is skipped')
+    .description('import mail into an account; existing mail is skipped')
     .requiredOption('--account <account>', 'address or id of the account')
     .option('--mbox <file>', 'a mailbox file (mboxrd, mboxo)')
     .option('--maildir <directory>', 'a Maildir with its folders')
@@ -148,7 +148,7 @@ function shown(progress: Progress, source: MailSource): (counts: ImportCounts) =
 }
 
 function inWords({ imported, skipped, failed, waiting }: ImportResult): string {
-  const lines = [`${imported} imported, ${skipped} skipped because they were there`];
+  const lines = [`${imported} imported, ${skipped} already there`];
   if (failed > 0) lines.push(`${failed} could not be imported, see above`);
   if (waiting !== undefined)
     lines.push(`${waiting} wait to be placed: the next node with the role mailbox that runs on this store does that`);

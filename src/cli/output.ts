@@ -18,8 +18,7 @@ export class CommandError extends Error {
  */
 export async function confirm(yes: boolean | undefined, consequence: string): Promise<void> {
   if (yes === true) return;
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new CommandError(`${consequence}: add --yes if that is meant`);
+  if (!process.stdin.isTTY || !process.stderr.isTTY) throw new CommandError(`${consequence}: add --yes to confirm`);
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const answer = await prompt.question(`${consequence}. Go on? [y/N] `);

@@ -10,6 +10,7 @@ import { linkToParent } from '../node/processes/parent-link.js';
 import { explain } from '../node/start-failure.js';
 import { letHeapGrow } from './heap-growth.js';
 import { aborted, dieOfBugs } from './process-end.js';
+import { programName } from './program-name.js';
 import { serveAsProcess } from './serve-process.js';
 
 type Stop = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
@@ -45,7 +46,10 @@ async function serve(): Promise<void> {
         : // Other commands, and the parent of processes, start without the modules of a node.
           await (await import('../main.js')).startNode(config, output.log, stop.signal);
     output.print(JSON.stringify({ event: 'ready', nodeId: node.nodeId, listeners: node.listeners }));
-    if (node.demo !== undefined) output.print(demoBanner(node.demo, node.listeners));
+    if (node.demo !== undefined) {
+      const program = programName(process.argv[1] ?? '', process.env['PATH'] ?? '');
+      output.print(demoBanner(node.demo, node.listeners, program));
+    }
   } catch (error) {
     await output?.flush();
     // Stopped while it started: that is a clean stop.

@@ -40,25 +40,35 @@ export function registerUnclaimed(program: Command): void {
     .description('hand the mail that waits for an address to an account; the address itself stays unknown')
     .argument('<address>')
     .requiredOption('--to <account>', 'the account that gets the mail');
-  printing(deliver, async (text: string, { to }: { to: string }) => {
-    const address = addressOf(text);
-    return withUnclaimed(async (unclaimed, { directory }) => {
-      const { id } = await existingAccount(directory, to);
-      return existing(address, await unclaimed.deliver(address, id));
-    });
-  });
+  reporting(
+    deliver,
+    async (text: string, { to }: { to: string }) => {
+      const address = addressOf(text);
+      return withUnclaimed(async (unclaimed, { directory }) => {
+        const { id } = await existingAccount(directory, to);
+        return existing(address, await unclaimed.deliver(address, id));
+      });
+    },
+    ({ messages }) => `delivered ${counted(messages)} to ${deliver.opts<{ to: string }>().to}`,
+  );
 
   const remove = group
     .command('delete')
     .description('delete the mail that waits for an address')
     .argument('<address>')
     .option('--yes', 'do not ask');
-  printing(remove, async (text: string, { yes }: { yes?: boolean }) => {
-    const address = addressOf(text);
-    await confirm(yes, `the mail that waits for ${address} is deleted for good`);
-    return withUnclaimed(async (unclaimed) => existing(address, await unclaimed.delete(address)));
-  });
+  reporting(
+    remove,
+    async (text: string, { yes }: { yes?: boolean }) => {
+      const address = addressOf(text);
+      await confirm(yes, `the mail that waits for ${address} will be deleted permanently`);
+      return withUnclaimed(async (unclaimed) => existing(address, await unclaimed.delete(address)));
+    },
+    ({ messages }) => `deleted ${counted(messages)}`,
+  );
 }
+
+const counted = (messages: number): string => `${messages} ${messages === 1 ? 'message' : 'messages'}`;
 
 function withUnclaimed<T>(work: (unclaimed: UnclaimedStore, store: CommandStore) => Promise<T>): Promise<T> {
   return withStore((store) => work(postgresUnclaimed(store.sql), store));

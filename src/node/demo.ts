@@ -44,7 +44,12 @@ export async function prepareDemo(parts: DemoParts): Promise<Demo> {
   return { email: EMAIL, apiKey: minted.apiKey };
 }
 
-export function demoBanner({ email, apiKey }: Demo, { http, mx, submission, imap, pop3 }: Listeners): string {
+/** `program`: what a shell calls Mansio here. */
+export function demoBanner(
+  { email, apiKey }: Demo,
+  { http, mx, submission, imap, pop3 }: Listeners,
+  program: string,
+): string {
   const lines = ['', 'Mansio is running, as a demo: reachable from this machine only.', ''];
   if (http !== undefined) lines.push(`  HTTP     http://${http}`);
   if (mx !== undefined) lines.push(`  SMTP     smtp://${mx}`);
@@ -60,7 +65,7 @@ export function demoBanner({ email, apiKey }: Demo, { http, mx, submission, imap
     );
   }
   if (submission !== undefined) {
-    lines.push('Send one as it, here to itself:', '');
+    lines.push('Send an email from this account, to itself:', '');
     lines.push(
       `  printf 'From: ${email}\\r\\nTo: ${email}\\r\\nSubject: Sent\\r\\n\\r\\nIt left.\\r\\n' | curl -sS --ssl-reqd -k -u '${email}:${apiKey}' smtp://${submission} --mail-from ${email} --mail-rcpt ${email} -T -`,
       '',
@@ -73,6 +78,6 @@ export function demoBanner({ email, apiKey }: Demo, { http, mx, submission, imap
     lines.push('Read its newest message over IMAP:', '');
     lines.push(`  curl -sS --ssl-reqd -k -u '${email}:${apiKey}' 'imap://${imap}/INBOX;MAILINDEX=*'`, '');
   }
-  lines.push('Stop with Ctrl-C. Settings: bin/mansio config', '');
+  lines.push(`Stop with Ctrl-C. Settings: ${program} config`, '');
   return lines.join('\n');
 }

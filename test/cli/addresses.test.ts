@@ -108,13 +108,22 @@ test('unclaimed list, show, deliver and delete', async (t) => {
   for (const to of ['nobody@lost.test', 'b@lost.test']) {
     t.is((await mansio('unclaimed', 'deliver', 'a@lost.test', '--to', to)).err, `error: no such account: ${to}\n`);
   }
+  await put('c@lost.test', 'Four', 1, early);
+  const deliver = await mansio('unclaimed', 'deliver', 'c@lost.test', '--to', 'finder@lost.test');
+  t.is(deliver.out, 'delivered 1 message to finder@lost.test\n');
+  await put('c@lost.test', 'Five', 1, early);
+  await put('c@lost.test', 'Six', 1, early);
+  t.is((await mansio('unclaimed', 'delete', 'c@lost.test', '--yes')).out, 'deleted 2 messages\n');
   t.deepEqual(await json('unclaimed', 'deliver', 'a@lost.test', '--to', 'finder@lost.test'), a);
   t.deepEqual(await list(), [b]);
   const moved =
     await sql`select envelope->'summary'->>'subject' as subject from inbound where account_id = ${accountId}`;
-  t.deepEqual(moved.map(({ subject }) => subject).sort(), ['One', 'Two']);
+  t.deepEqual(moved.map(({ subject }) => subject).sort(), ['Four', 'One', 'Two']);
   t.is(await directory.ownerOf('a@lost.test'), undefined);
-  t.regex((await mansio('unclaimed', 'delete', 'b@lost.test')).err, /--yes/);
+  t.is(
+    (await mansio('unclaimed', 'delete', 'b@lost.test')).err,
+    'error: the mail that waits for b@lost.test will be deleted permanently: add --yes to confirm\n',
+  );
   t.deepEqual(await json('unclaimed', 'delete', 'b@lost.test', '--yes'), b);
   t.deepEqual(await list(), []);
   const [candidate] = await sql`select hash from blob_candidates where hash = ${blob}`;

@@ -46,16 +46,21 @@ test('the account is made once and its key stays good, or is replaced', async (t
 
 test('the banner shows what is open', (t) => {
   const demo = { email: 'demo@example.test', apiKey: 'KEY' };
-  const all = demoBanner(demo, {
-    http: '127.0.0.1:8080',
-    mx: '127.0.0.1:2525',
-    submission: '127.0.0.1:2587',
-    imap: '127.0.0.1:2143',
-  });
+  const all = demoBanner(
+    demo,
+    {
+      http: '127.0.0.1:8080',
+      mx: '127.0.0.1:2525',
+      submission: '127.0.0.1:2587',
+      imap: '127.0.0.1:2143',
+    },
+    'mansio',
+  );
+  t.regex(all, /Settings: mansio config\n$/);
   const parts = ['http://127.0.0.1:8080/api/emails', 'smtp://127.0.0.1:2525', 'Bearer KEY', demo.email];
   parts.push("-u 'demo@example.test:KEY' 'imap://127.0.0.1:2143/INBOX");
   for (const part of [...parts, "-u 'demo@example.test:KEY' smtp://127.0.0.1:2587 --mail-from demo@example.test"]) {
     t.true(all.includes(part), part);
   }
-  t.false(demoBanner(demo, { mx: '[::1]:2525' }).includes('api/emails'));
+  t.false(demoBanner(demo, { mx: '[::1]:2525' }, 'bin/mansio').includes('api/emails'));
 });
