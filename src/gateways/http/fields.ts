@@ -178,9 +178,7 @@ export const closedRecord = <F extends Record<string, AnyStruct>>(fields: F) => 
   });
 };
 
-/** The error of a member or parameter. */
-export const NOT_KNOWN = 'is not known here';
-const UNKNOWN = leaf<unknown>('unknown', () => NOT_KNOWN);
+const UNKNOWN = leaf<unknown>('unknown', () => 'is no member of this body');
 const LONGEST_UNKNOWN_NAME = 100;
 /** What it holds is not read. */
 const unknownMember = (name: string): [string, unknown, AnyStruct] => [

@@ -88,10 +88,14 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   notHeld: 500,
 };
 
+const DETAILS: Readonly<Partial<Record<MailboxRefusal, string>>> = {
+  outboundUnderWay: 'It is under way; cancel it first.',
+};
+
 /** What a mailbox's refusal is to an HTTP client. */
 export function refused(refusal: MailboxRefusal): Problem {
-  const status = REFUSALS[refusal] ?? 500;
-  return status === 503 ? unavailable() : new Problem(status);
+  const [status, detail] = [REFUSALS[refusal] ?? 500, DETAILS[refusal]];
+  return status === 503 ? unavailable() : new Problem(status, detail === undefined ? {} : { detail });
 }
 
 /** The reply to anything thrown while a request was handled; `bug` says that it is to be logged as ours. */

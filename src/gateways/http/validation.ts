@@ -5,7 +5,7 @@ import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { FieldErrors } from '../problem-details.js';
 import type { BodyShare } from './body-budget.js';
 import type { HttpRequest } from './exchange.js';
-import { type Fields, isRepeatable, NOT_KNOWN, record } from './fields.js';
+import { type Fields, isRepeatable, record } from './fields.js';
 import { type JsonBody, readJson } from './json-body.js';
 import { invalid, notFound, Problem, unavailable } from './problem.js';
 import type { Route, TextBody } from './route.js';
@@ -79,7 +79,7 @@ function unknownIn(route: Route, sent: URLSearchParams): FieldErrors {
   const isKnown = (name: string) =>
     Object.hasOwn(route.query, name) || (route.isEventStream && name === CREDENTIAL_PARAMETER);
   const unknown = [...new Set(sent.keys())].filter((name) => !isKnown(name)).slice(0, MOST_ERRORS);
-  return Object.fromEntries(unknown.map((name) => [name.slice(0, LONGEST_NAME), [NOT_KNOWN]]));
+  return Object.fromEntries(unknown.map((name) => [name.slice(0, LONGEST_NAME), ['is no parameter of this endpoint']]));
 }
 
 /** @throws Problem 400, 413, 415 or 503; BodyFault; SpoolFault */

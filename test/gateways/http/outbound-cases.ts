@@ -228,7 +228,12 @@ const sends: readonly Step[] = [
     status: 404,
   },
   { route: `GET ${O}/{id}/attachments/{attachmentId}`, path: `${O}/${NO_ID}/attachments/${NO_ID}`, status: 404 },
-  { route: `DELETE ${O}/{id}`, path: `${O}/${outboundIdOf(1)}`, status: 409 },
+  {
+    route: `DELETE ${O}/{id}`,
+    path: `${O}/${outboundIdOf(1)}`,
+    status: 409,
+    check: (t, body) => t.is(body.detail, 'It is under way; cancel it first.'),
+  },
   badSend({ sendAt: 'tomorrow' }, 'sendAt'),
   badSend({ sendAt: '2026-01-01T00:00:00' }, 'sendAt'),
   badSend({ sendAt: '2026-13-01T00:00:00Z' }, 'sendAt'),

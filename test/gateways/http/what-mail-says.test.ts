@@ -204,7 +204,7 @@ test('members that send, drafts, reply and forward do not know are refused, wher
     t.is(reply.status, 400);
     return ((await reply.json()) as { errors: object }).errors;
   };
-  const unknown = ['is not known here'];
+  const unknown = ['is no member of this body'];
   t.deepEqual(await faults({ ...MAIL, replyto: 'x', other: null }), { replyto: unknown, other: unknown });
   t.deepEqual(await faults({ ...MAIL, recipients: [{ ...BOB, name: 'x' }] }), { 'recipients[0].name': unknown });
   t.deepEqual(await faults({ [`x${'y'.repeat(1_000)}`]: 1 }, 'drafts'), { [`x${'y'.repeat(99)}`]: unknown });

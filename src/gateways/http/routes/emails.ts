@@ -18,7 +18,7 @@ const marks = named('EmailMarks', record({ isRead: optional(flag()), isFlagged: 
   ...atLeastOne('isRead', 'isFlagged'),
 });
 
-const NEITHER = ['isRead or isFlagged must be there'];
+const NEITHER = ['send isRead or isFlagged'];
 const NO_MARK = { isRead: NEITHER, isFlagged: NEITHER };
 
 export interface EmailSources extends DetailSources {

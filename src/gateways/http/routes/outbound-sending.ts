@@ -70,7 +70,7 @@ export function ownAddress({ own }: Sender, address: string): string | undefined
 }
 
 /** Of the bodies of the routes that take attachments. */
-export const LIMIT = 'The body may have as many octets as a message, and 4 MiB without the content of its attachments.';
+export const LIMIT = 'The body may have as many bytes as a message, and 4 MiB without the content of its attachments.';
 /** Of the routes that queue an email. */
 export const HELD =
   'Nobody gets it before `sendAt`, or before as many seconds are over as the preference `undoSendSeconds` says; until then it can be cancelled.';
@@ -78,8 +78,8 @@ export const uploads = ({ spool }: OutboundSources): UploadField => ({ list: 'at
 
 export const NOT_OWN = "must be the account's address or one of its verified additional addresses";
 export const NO_BODY = {
-  textBody: ['textBody or htmlBody must be there'],
-  htmlBody: ['textBody or htmlBody must be there'],
+  textBody: ['send textBody or htmlBody'],
+  htmlBody: ['send textBody or htmlBody'],
 };
 
 /** Whom a client named, in its order; an address that was named before is passed over. */
