@@ -57,7 +57,7 @@ export const listeners = {
     'MANSIO_METRICS_PORT',
     'off',
     metricsPort,
-    'Port of [metrics](metrics.md) in the Prometheus text format; it asks for no credential. 0 is off.',
+    'Port of [metrics](metrics.md) in the Prometheus text format; it asks for no credential. 0 is `off` here: it picks no free port, unlike at the other ports.',
   ),
   mxPort: variable<ListenerPort, ListenerPort>(
     'MANSIO_MX_PORT',

@@ -180,7 +180,7 @@ export const identifier: Parser<string> = {
 
 function octets(length: number, what: string): Parser<string> {
   return {
-    accepts: `${what}, ${length} octets in base64url`,
+    accepts: `${what}, ${length} bytes in base64url`,
     parse(text) {
       demand(/^[\w-]+$/.test(text) && Buffer.from(text, 'base64url').length === length);
       return text;
