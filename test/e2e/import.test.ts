@@ -71,7 +71,7 @@ test('without a node the mail waits for one, and broken input is reported by its
   const run = await mansio(settings.MANSIO_DATA_DIR, args);
   t.is(run.code, 1);
   t.regex(run.stderr, /^not imported: message 2 at octet \d+: empty\n/);
-  t.regex(run.stdout, /^2 imported, 0 skipped.*\n1 could not be imported.*\n2 wait to be placed/);
+  t.regex(run.stdout, /^2 imported, 0 already there\n1 could not be imported.*\n2 wait to be placed/);
   const again = await mansio(settings.MANSIO_DATA_DIR, [...args, '--json']);
   t.deepEqual(JSON.parse(again.stdout), { imported: 0, skipped: 2, failed: 1, waiting: 2 });
   const node = await startTestNode(settings);
