@@ -1,8 +1,7 @@
-// What a shell calls the program: `mansio` where it was installed, `bin/mansio` in a clone.
-import { delimiter, dirname, resolve } from 'node:path';
+// What a shell calls the program: `mansio` where an installation has put a link to it on the PATH, `bin/mansio` in a clone.
+import { lstatSync } from 'node:fs';
 
-/** `started`: the absolute path that the program was started by, links not followed; `path`: PATH. */
-export function programName(started: string, path: string): string {
-  const onPath = path.split(delimiter).some((folder) => folder !== '' && resolve(folder) === dirname(started));
-  return onPath ? 'mansio' : 'bin/mansio';
+/** `started`: the path that the program was started by, links not followed. */
+export function programName(started: string): string {
+  return lstatSync(started, { throwIfNoEntry: false })?.isSymbolicLink() === true ? 'mansio' : 'bin/mansio';
 }

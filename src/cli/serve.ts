@@ -47,7 +47,7 @@ async function serve(): Promise<void> {
           await (await import('../main.js')).startNode(config, output.log, stop.signal);
     output.print(JSON.stringify({ event: 'ready', nodeId: node.nodeId, listeners: node.listeners }));
     if (node.demo !== undefined) {
-      const program = programName(process.argv[1] ?? '', process.env['PATH'] ?? '');
+      const program = programName(process.argv[1] ?? '');
       output.print(demoBanner(node.demo, node.listeners, program));
     }
   } catch (error) {

@@ -1,9 +1,15 @@
-// What the program is called where its folder is on the PATH, and where it is not.
+// What the program is called where an installation has made a link to it, and in a clone.
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'ava';
 import { programName } from '../../src/cli/program-name.js';
+import { PROGRAM } from '../support/node.js';
+import { temporaryDirectory } from '../support/temporary-directory.js';
 
-test('the program is called mansio where the shell finds it, and bin/mansio in a clone', (t) => {
-  t.is(programName('/usr/local/bin/mansio', '/usr/bin:/usr/local/bin/'), 'mansio');
-  t.is(programName('/home/a/mansio/bin/mansio', '/usr/bin:/usr/local/bin'), 'bin/mansio');
-  t.is(programName('/home/a/mansio/bin/mansio', ''), 'bin/mansio');
+test('the program is called mansio behind the link of an installation, and bin/mansio in a clone', (t) => {
+  const link = join(temporaryDirectory('mansio-test-program-name-'), 'mansio');
+  symlinkSync(PROGRAM, link);
+  t.is(programName(link), 'mansio');
+  t.is(programName(PROGRAM), 'bin/mansio');
+  t.is(programName(''), 'bin/mansio');
 });
