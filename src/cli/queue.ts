@@ -20,7 +20,7 @@ type Action = OutboundRequest['action'];
 type Asked = ReturnType<typeof shapeOf> & { readonly requested?: Action };
 
 export function registerQueue(program: Command): void {
-  const group = commandGroup(program, 'queue', 'outbound mail: its status, and to retry or cancel it');
+  const group = commandGroup(program, 'queue', 'outbound mail: show, retry or cancel it');
 
   const list = group
     .command('list')
