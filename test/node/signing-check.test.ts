@@ -7,20 +7,18 @@ import { defaultSigningKey } from '../support/default-signing-key.js';
 
 const keys = (...domains: string[]) => ({ domainsWithoutKey: async () => domains });
 
-test('health is Degraded while hosted domains have no key; it counts them and names ten at most', async (t) => {
+test('health is Degraded while hosted domains have no key; it counts domains and names none', async (t) => {
   const check = signingCheck(keys('a.test', 'b.test'));
   t.deepEqual([check.name, check.tags], ['signing', ['infrastructure']]);
   t.deepEqual(await check.run(), {
     status: 'Degraded',
     description:
       '2 hosted domains have no DKIM key; their mail leaves unsigned. The command "mansio domain add DOMAIN" makes keys.',
-    data: { unsigned: 2, domains: ['a.test', 'b.test'] },
+    data: { unsigned: 2 },
   });
   const { description } = await signingCheck(keys('a.test')).run();
   t.regex(description ?? '', /^1 hosted domain has no DKIM key; its mail leaves unsigned\. /);
-  const many = Array.from({ length: 11 }, (_, i) => `d${i}.test`);
-  t.deepEqual((await signingCheck(keys(...many)).run()).data, { unsigned: 11, domains: many.slice(0, 10) });
-  t.like(await signingCheck(keys()).run(), { status: 'Healthy', data: { unsigned: 0, domains: [] } });
+  t.like(await signingCheck(keys()).run(), { status: 'Healthy', data: { unsigned: 0 } });
 });
 
 test('the log names domains at the start, a part of many', async (t) => {
