@@ -27,12 +27,12 @@ for (const page of ['README.md', 'docs/guide.md']) {
   });
 }
 
-test('README says what Mansio does not do yet, and leads to the changelog and to how a hole is reported', (t) => {
+test('README says what Mansio does not do yet, and leads to the changelog and to how a vulnerability is reported', (t) => {
   const text = readFileSync('README.md', 'utf8');
   const section = /^## What it does not do yet\n(.*?)^## /ms.exec(text)?.[1] ?? '';
   for (const word of ['web mail', 'TLS for HTTP', 'spam', 'aliases', 'quotas', 'backup', 'JMAP'])
     t.true(section.toLowerCase().includes(word.toLowerCase()), word);
   for (const page of ['CHANGELOG.md', 'SECURITY.md']) t.true(text.includes(`(${page})`), page);
   t.regex(readFileSync('CHANGELOG.md', 'utf8'), /^# Changelog$.*^## Unreleased$.*?MANSIO_HTTP_BIND/ms);
-  t.regex(readFileSync('SECURITY.md', 'utf8'), /^## Report a hole$/m);
+  t.regex(readFileSync('SECURITY.md', 'utf8'), /^## Report a vulnerability$/m);
 });
