@@ -287,11 +287,8 @@ export class MailboxTransaction {
       return areDraftsKept || this.folders.isKeptElsewhere(slot, folderId) ? 'isShown' : 'leavesHidden';
     };
     for (const [kind, alike] of grouped(slots, leaving)) {
-      const payload = {
-        folderId,
-        ...this.#named.placements(alike, folderId),
-        ...(kind !== 'isShown' && { [kind]: true }),
-      };
+      const left = kind === 'isShown' ? {} : { [kind]: true };
+      const payload = { folderId, ...this.#named.placements(alike, folderId), ...left };
       this.#record({ type: 'EmailExpunged', payload }, alike, { areDraftsKept });
     }
   }

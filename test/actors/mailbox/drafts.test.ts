@@ -93,7 +93,7 @@ test('what a mail program copies out of Drafts, or into it, stays as it is when 
   const label = async (name: string) =>
     (await mailbox.ask('createLabel', { name, color: '#000000', sortOrder: 0 })).reply!.id;
   const [work, templates] = [await label('Work'), await label('Templates')];
-  /** By folder, UID and message. */
+  /** The key names folder, UID and message. */
   const placed = async (...folderIds: string[]) => {
     const rows = await world.sql`select f.name, p.uid::int, encode(e.blob, 'hex') as blob from placements p
       join folders f on f.account_id = p.account_id and f.id = p.folder_id

@@ -50,7 +50,7 @@ export class AccountRows {
   readonly annotations = new Map<string, AnnotationRow>();
   readonly filters = new Map<string, FilterRow>();
   preferences: Choices | undefined;
-  /** By email. */
+  /** The key is the email. */
   readonly deferred = new Map<string, DeferredFilters>();
   /** Threads by message id, and by the id of a thread that was joined with another. */
   readonly threads = new Map<string, string>();
