@@ -17,7 +17,7 @@ import { Lifecycle } from './node/lifecycle.js';
 import { type Listeners, openListeners, type Vitals } from './node/listeners.js';
 import { openObservability } from './node/observability.js';
 import type { ProcessPlace } from './node/processes/place.js';
-import { openRemoteCourier } from './node/remote-courier.js';
+import { openRemoteTransport } from './node/remote-transport.js';
 import { openResources } from './node/resources.js';
 import { signingKeysOf, warnOfUnsigned } from './node/signing-check.js';
 import { postgresSigningKeys } from './store/postgres/signing-keys.js';
@@ -78,8 +78,8 @@ async function assemble(
   let mxPort: number | undefined;
   const adapters: EngineAdapters = {
     texts: openEmailTexts,
-    courier: (stores) =>
-      openRemoteCourier({ config, log, dns, metrics: observability.metrics, mxPort: () => mxPort }, stores),
+    remoteTransport: (stores) =>
+      openRemoteTransport({ config, log, dns, metrics: observability.metrics, mxPort: () => mxPort }, stores),
   };
   const engine = await startEngine(config, log, lifecycle, resources, observability, adapters);
   signal.throwIfAborted();

@@ -41,7 +41,10 @@ const adapters: EngineAdapters = {
     searchable: async (messages) => messages.map(() => ({ recipients: '', attachments: '', body: '' })),
     close: async () => {},
   }),
-  courier: async () => ({ deliver: () => Promise.reject(new Error('no mail leaves here')), close: async () => {} }),
+  remoteTransport: async () => ({
+    deliver: () => Promise.reject(new Error('no mail leaves here')),
+    close: async () => {},
+  }),
 };
 const { mailboxes } = await startEngine(config, log, lifecycle, resources, observability, adapters);
 

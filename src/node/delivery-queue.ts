@@ -1,9 +1,9 @@
-// The delivery queue of a node, put together: couriers for hosted and for remote domains, notifications of senders, and the
+// The delivery queue of a node, put together: transports to hosted and to remote domains, notifications of senders, and the
 // queue that uses both. Stopped before the mailboxes that it reports to.
 import type { Logger } from 'pino';
-import type { Courier } from '../actors/delivery/courier.js';
+import type { DeliveryTransport } from '../actors/delivery/delivery-transport.js';
 import type { DueNotifier } from '../actors/delivery/due-notifier.js';
-import { type HostedDelivery, localCourier } from '../actors/delivery/local-courier.js';
+import { type HostedDelivery, localDeliveryTransport } from '../actors/delivery/local-transport.js';
 import { DeliveryQueue } from '../actors/delivery/queue.js';
 import { DeliveryScheduler } from '../actors/delivery/scheduler/scheduler.js';
 import { SenderNotifications } from '../actors/delivery/sender-dsn.js';
@@ -18,7 +18,7 @@ import type { Lifecycle } from './lifecycle.js';
 import type { Metrics } from './metrics/metrics.js';
 
 /** Delivers to remote domains. */
-export interface RemoteCourier extends Courier {
+export interface RemoteTransport extends DeliveryTransport {
   /** Ends connections that are kept for the next message. */
   close(): Promise<void>;
 }
@@ -33,14 +33,14 @@ export interface QueueParts {
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;
   readonly retry: RetryPolicy;
-  readonly remote: RemoteCourier;
+  readonly remote: RemoteTransport;
 }
 
-/** For couriers to end, and for the last reports. */
+/** For transports to end, and for the last reports. */
 const STOP_MS = 1_000;
 /** What is left of its grace besides. */
 const AT_MOST_MS = 5_000;
-const COURIER_STOP_MS = 500;
+const TRANSPORT_STOP_MS = 500;
 
 export function openQueue(
   config: Config,
@@ -51,13 +51,13 @@ export function openQueue(
 ): DeliveryQueue {
   const { hostname, leaseTtlMs, outboundPollMs: pollMs } = config;
   const watched = metrics && { meter: metrics.deliveries };
-  lifecycle.add('courier', () => remote.close(), COURIER_STOP_MS, COURIER_STOP_MS);
+  lifecycle.add('delivery transport', () => remote.close(), TRANSPORT_STOP_MS, TRANSPORT_STOP_MS);
   const scheduler = new DeliveryScheduler();
   const queue = new DeliveryQueue({
     store,
     scheduler,
     mailboxes,
-    courier: localCourier(hosted, remote),
+    deliveryTransport: localDeliveryTransport(hosted, remote),
     notifications: new SenderNotifications({
       store,
       scheduler,

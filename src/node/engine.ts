@@ -8,7 +8,7 @@ import type { AccountApi } from '../account/protocol.js';
 import { type Consumers, createConsumers } from '../actors/consumers/consumers.js';
 import { OUTBOUND_ROLE } from '../actors/delivery/delivery-placement.js';
 import { DueNotifier } from '../actors/delivery/due-notifier.js';
-import { type HostedDelivery, hostedDelivery } from '../actors/delivery/local-courier.js';
+import { type HostedDelivery, hostedDelivery } from '../actors/delivery/local-transport.js';
 import { messageFacts } from '../actors/delivery/message-facts.js';
 import type { DeliveryQueue } from '../actors/delivery/queue.js';
 import { startReleases } from '../actors/delivery/releases.js';
@@ -62,7 +62,7 @@ import { postgresStsPolicies } from '../store/postgres/sts-policies.js';
 import { postgresWebhookDeliveries } from '../store/postgres/webhook-deliveries.js';
 import type { SettingStore } from '../store/settings.js';
 import { type AccountStores, openAccountStores } from './account-stores.js';
-import { openQueue, type RemoteCourier } from './delivery-queue.js';
+import { openQueue, type RemoteTransport } from './delivery-queue.js';
 import { type ExportTurns, exportTurns } from './export-turns.js';
 import { startHousekeeping } from './housekeeping.js';
 import type { Lifecycle } from './lifecycle.js';
@@ -70,7 +70,7 @@ import { startMailSearch } from './mail-search.js';
 import type { Observability } from './observability.js';
 import { shareOfMemory } from './processes/place.js';
 import { recentBlobs } from './recent-blobs.js';
-import type { CourierStores } from './remote-courier.js';
+import type { RemoteTransportStores } from './remote-transport.js';
 import type { DatabasePools, Resources } from './resources.js';
 import { Revocations } from './revocations.js';
 import { version } from './version.js';
@@ -126,7 +126,7 @@ class Displaced extends Error {
 export interface EngineAdapters {
   texts(blobs: BlobStore): EmailTexts & { close(): Promise<void> };
   /** Who carries mail to domains of elsewhere; asked for on nodes with the role `outbound` alone. */
-  courier(stores: CourierStores): Promise<RemoteCourier>;
+  remoteTransport(stores: RemoteTransportStores): Promise<RemoteTransport>;
 }
 
 export async function startEngine(
@@ -369,7 +369,7 @@ export async function startEngine(
     ? openQueue(config, log, lifecycle, metrics, {
         ...parts,
         store: outboundStore,
-        remote: await open.courier({
+        remote: await open.remoteTransport({
           blobs,
           stsPolicies: postgresStsPolicies(sql),
           signingKeys: postgresSigningKeys(sql),

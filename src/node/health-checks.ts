@@ -1,7 +1,7 @@
 // The checks of /healthz (docs/interface/operator.md, "Health"). The HTTP gateway runs them and shows the results.
 
 import { statfs } from 'node:fs/promises';
-import { couriers } from '../actors/delivery/delivery-placement.js';
+import { outboundNodes } from '../actors/delivery/delivery-placement.js';
 import type { QueueStatus } from '../actors/delivery/queue-status.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import type { HealthCheck, HealthResult } from '../gateways/http/health.js';
@@ -144,7 +144,7 @@ async function clusterResult(
   const all = Array.from({ length: shards }, (_, shard) => shard);
   const overdueMs = await outbound.overdueMs(all);
   // Without a view nobody knows of the others.
-  const isNobody = view !== undefined && couriers(view).length === 0;
+  const isNobody = view !== undefined && outboundNodes(view).length === 0;
   const data = { ...own?.data, overdueMs };
   if (isNobody && (overdueMs > ABSENCE_MS || (await outbound.isStranded(all)))) {
     const description = 'Outbound mail is due, and no node that lives has the role outbound.';

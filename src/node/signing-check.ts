@@ -1,4 +1,4 @@
-// Whether mail of hosted domains leaves with DKIM signatures: the check `signing` of health, and a warning at the start. The courier signs
+// Whether mail of hosted domains leaves with DKIM signatures: the check `signing` of health, and a warning at the start. The SMTP client signs
 // (src/mailauth/signing.ts); nodes that do not deliver, and the demo, have nothing to say.
 import type { Logger } from 'pino';
 import type { Config } from '../config.js';

@@ -1,11 +1,11 @@
 // The hosts that were tried for one task: entries of the timeline, one log line each, and what is counted. Ids and replies,
 // never contents.
 import type { Logger } from 'pino';
-import type { DeliveryTask } from '../actors/delivery/courier.js';
+import type { DeliveryTask } from '../actors/delivery/delivery-transport.js';
 import type { DeliveryStatus } from '../mail/delivery-status.js';
 import { clock } from '../store/clock.js';
 import type { DeliveryAttempt } from '../store/outbound.js';
-import type { CourierMeter } from './meter.js';
+import type { SmtpClientMeter } from './meter.js';
 import type { TaskRecipient } from './recipient-results.js';
 
 /** What was tried; null where it did not come to it. */
@@ -19,10 +19,10 @@ export class AttemptLog {
   readonly entries: DeliveryAttempt[] = [];
   readonly #task: DeliveryTask;
   readonly #log: Logger;
-  readonly #meter: CourierMeter;
+  readonly #meter: SmtpClientMeter;
   readonly #newId: () => string;
 
-  constructor(task: DeliveryTask, log: Logger, meter: CourierMeter, newId: () => string) {
+  constructor(task: DeliveryTask, log: Logger, meter: SmtpClientMeter, newId: () => string) {
     this.#task = task;
     this.#log = log;
     this.#meter = meter;

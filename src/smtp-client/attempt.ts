@@ -4,7 +4,7 @@
 // attempt ends, because another host would deliver it twice; the next attempt begins with the host after it (decision 0061).
 
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DeliveryTask } from '../actors/delivery/courier.js';
+import type { DeliveryTask } from '../actors/delivery/delivery-transport.js';
 import type { Dns } from '../dns/resolver.js';
 import { type DeliveryStatus, faultStatus, isClosing, isRecipientLimit, replyStatus } from '../mail/delivery-status.js';
 import { mailParameters, rcptParameters } from '../mail/dsn-parameters.js';
@@ -13,9 +13,9 @@ import type { StsPolicy } from '../store/sts-policies.js';
 import type { AttemptLog, Tried } from './attempt-log.js';
 import type { EnvelopeDsn } from './connection.js';
 import type { HostHealth } from './host-health.js';
-import type { CourierLimits } from './limits.js';
+import type { SmtpClientLimits } from './limits.js';
 import { type Exchanger, hostAddresses, mailExchangers } from './mail-exchangers.js';
-import type { CourierMeter } from './meter.js';
+import type { SmtpClientMeter } from './meter.js';
 import type { HostRules } from './own-hosts.js';
 import type { SessionPool } from './pool.js';
 import type { RecipientResults, TaskRecipient } from './recipient-results.js';
@@ -30,8 +30,8 @@ export interface Common {
   readonly pool: SessionPool;
   readonly health: HostHealth;
   readonly rules: HostRules;
-  readonly limits: CourierLimits;
-  readonly meter: CourierMeter;
+  readonly limits: SmtpClientLimits;
+  readonly meter: SmtpClientMeter;
   readonly hostname: string;
   readonly port: number;
   readonly ca: string | undefined;

@@ -1,8 +1,8 @@
 // Limits of attempts, hosts and connections of the SMTP client. Times are shorter than RFC 5321 §4.5.3.2 asks for only before a
 // transaction has begun, where nothing but time is lost.
-import { CONNECTIONS, CONNECTIONS_PER_HOST } from '../actors/delivery/courier.js';
+import { CONNECTIONS, CONNECTIONS_PER_HOST } from '../actors/delivery/delivery-transport.js';
 
-export interface CourierLimits {
+export interface SmtpClientLimits {
   /** Connections that are open, idle ones included: what the scheduler lets be in use. */
   readonly connections: number;
   readonly connectionsPerHost: number;
@@ -31,7 +31,7 @@ export interface CourierLimits {
   readonly replyOctets: number;
 }
 
-export const DEFAULT_LIMITS: CourierLimits = {
+export const DEFAULT_LIMITS: SmtpClientLimits = {
   connections: CONNECTIONS,
   connectionsPerHost: CONNECTIONS_PER_HOST,
   messagesPerConnection: 100,

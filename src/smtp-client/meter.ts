@@ -1,7 +1,7 @@
 // Port: what is measured of the SMTP client. It must not throw. Recipients are counted by the delivery queue.
 import type { OutcomeKind } from '../mail/outbound-status.js';
 
-export interface CourierMeter {
+export interface SmtpClientMeter {
   /** One host was tried for a message; `ms` from when it was its turn to the last reply. */
   attempted(outcome: OutcomeKind, ms: number): void;
   /** A connection that got as far as the first transaction. */
@@ -12,7 +12,7 @@ export interface CourierMeter {
   inUse(connections: number, waiting: number): void;
 }
 
-export const NO_METER: CourierMeter = {
+export const NO_METER: SmtpClientMeter = {
   attempted: () => {},
   connected: () => {},
   sent: () => {},

@@ -1,9 +1,9 @@
 // Connections to mail hosts: opened, kept for the next message, ended. A host is an address. Who may have a connection, and
 // when, the scheduler decides: the pool asks for a turn first. Connections that are idle count too, and end when another
 // connection needs their room.
-import type { ConnectionTurn, DeliveryTask } from '../actors/delivery/courier.js';
-import type { CourierLimits } from './limits.js';
-import type { CourierMeter } from './meter.js';
+import type { ConnectionTurn, DeliveryTask } from '../actors/delivery/delivery-transport.js';
+import type { SmtpClientLimits } from './limits.js';
+import type { SmtpClientMeter } from './meter.js';
 import type { ClientSession } from './session.js';
 
 export interface Target {
@@ -34,15 +34,15 @@ interface InUse {
 }
 
 export class SessionPool {
-  readonly #limits: CourierLimits;
-  readonly #meter: CourierMeter;
+  readonly #limits: SmtpClientLimits;
+  readonly #meter: SmtpClientMeter;
   readonly #hosts = new Map<string, Host>();
   readonly #inUse = new Map<ClientSession, InUse>();
   #connections = 0;
   #waiting = 0;
   #isClosing = false;
 
-  constructor(limits: CourierLimits, meter: CourierMeter) {
+  constructor(limits: SmtpClientLimits, meter: SmtpClientMeter) {
     this.#limits = limits;
     this.#meter = meter;
   }

@@ -1,6 +1,6 @@
 // The outcome of each recipient of a task so far. A host's reply to RCPT, DATA or the message is final when it is delivered or
 // permanent; any other outcome holds until another host gives a better one.
-import type { RecipientOutcome } from '../actors/delivery/courier.js';
+import type { RecipientOutcome } from '../actors/delivery/delivery-transport.js';
 import { type DeliveryStatus, faultStatus } from '../mail/delivery-status.js';
 import type { RecipientDsnRequest } from '../mail/dsn-request.js';
 

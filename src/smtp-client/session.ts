@@ -11,7 +11,7 @@ import {
   replyStatus,
 } from '../mail/delivery-status.js';
 import { ClientConnection } from './connection.js';
-import type { CourierLimits } from './limits.js';
+import type { SmtpClientLimits } from './limits.js';
 import { type Envelope, Transaction, type TransactionResult } from './transaction.js';
 
 /** `opportunistic`: TLS when it works, with any certificate; `verified`: with the host's, or no mail (RFC 8461 §4.2). */
@@ -27,7 +27,7 @@ export interface SessionOptions {
   readonly ca?: string | undefined;
   /** Of EHLO. */
   readonly hostname: string;
-  readonly limits: CourierLimits;
+  readonly limits: SmtpClientLimits;
   readonly signal: AbortSignal;
 }
 

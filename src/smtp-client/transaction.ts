@@ -10,7 +10,7 @@ import {
   type Stage,
 } from '../mail/delivery-status.js';
 import type { ClientConnection, EnvelopeDsn } from './connection.js';
-import type { CourierLimits } from './limits.js';
+import type { SmtpClientLimits } from './limits.js';
 import type { OutgoingMessage } from './outgoing-message.js';
 
 export interface Envelope {
@@ -47,7 +47,7 @@ export interface TransactionResult {
 }
 
 interface TransactionOptions {
-  readonly limits: CourierLimits;
+  readonly limits: SmtpClientLimits;
   /** Sets the time limit; it replaces the one before. */
   watch(ms: number, what: string): void;
 }

@@ -1,20 +1,20 @@
-// What tests of the SMTP client need: a courier over a real DNS server, messages in memory, remote servers on one port.
+// What tests of the SMTP client need: a transport over a real DNS server, messages in memory, remote servers on one port.
 import { createHash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { startDnsServer, type Zone } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
 import { type RemoteOptions, startBareServer, startRemoteSmtp } from '../../dev/remote-smtp.js';
-import type { DeliveryReport, DeliveryTask } from '../../src/actors/delivery/courier.js';
+import type { DeliveryReport, DeliveryTask } from '../../src/actors/delivery/delivery-transport.js';
 import { DeliveryScheduler, type SchedulerLimits } from '../../src/actors/delivery/scheduler/scheduler.js';
 import { createResolver } from '../../src/dns/resolver.js';
-import { createSmtpCourier, type SmtpCourierOptions } from '../../src/smtp-client/courier.js';
+import { createSmtpTransport, type SmtpTransportOptions } from '../../src/smtp-client/smtp-transport.js';
 import type { StsPolicy } from '../../src/store/sts-policies.js';
 
 export const MESSAGE = 'From: a@sender.test\r\nTo: b@remote.test\r\nSubject: hi\r\n\r\nhello\r\n';
 
-export interface WorldOptions extends Omit<Partial<SmtpCourierOptions>, 'limits'> {
-  readonly limits?: SmtpCourierOptions['limits'] & Partial<SchedulerLimits>;
+export interface WorldOptions extends Omit<Partial<SmtpTransportOptions>, 'limits'> {
+  readonly limits?: SmtpTransportOptions['limits'] & Partial<SchedulerLimits>;
   readonly zones?: Readonly<Record<string, Zone>>;
   /** Short where a name server is silent. */
   readonly dnsTimeoutMs?: number;
@@ -36,7 +36,7 @@ export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20
     ...(connectionWaitMs !== undefined && { connectionWaitMs }),
     emails: Number.POSITIVE_INFINITY,
   });
-  const courier = createSmtpCourier({
+  const transport = createSmtpTransport({
     dns: createResolver({ servers: [dns.address], timeoutMs: dnsTimeoutMs, tries: 1 }),
     blobs: {
       read: async (hash, start, end) => texts.get(hash)!.subarray(start, end),
@@ -56,7 +56,7 @@ export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20
     ...options,
   });
   t.teardown(async () => {
-    await courier.close(0);
+    await transport.close(0);
     await dns.close();
   });
 
@@ -83,14 +83,14 @@ export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20
   }
 
   return {
-    courier,
+    transport,
     dns,
     port,
     policies,
     logged,
     task,
     texts,
-    deliver: (...of: Parameters<typeof task>): Promise<DeliveryReport> => courier.deliver(task(...of)),
+    deliver: (...of: Parameters<typeof task>): Promise<DeliveryReport> => transport.deliver(task(...of)),
     async remote(address: string, remoteOptions: RemoteOptions = {}) {
       const remote = await startRemoteSmtp(address, port, remoteOptions);
       t.teardown(() => remote.close());

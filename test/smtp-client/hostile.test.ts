@@ -201,7 +201,7 @@ test('421 in the middle: recipients with a reply keep it, the others are tried a
 test('an attempt that is called off ends at once, in every phase', async (t) => {
   for (const stage of ['greeting', 'EHLO', 'MAIL', 'DATA', 'message']) {
     const controller = new AbortController();
-    const { bare, courier, task } = await world(t, { zones: ZONES });
+    const { bare, transport, task } = await world(t, { zones: ZONES });
     const server = await bare('127.0.0.2', (socket) => {
       const pass = scripted({ DATA: '354 go' });
       if (stage === 'greeting') return controller.abort();
@@ -213,7 +213,7 @@ test('an attempt that is called off ends at once, in every phase', async (t) => 
       });
       return undefined;
     });
-    const report = await courier.deliver({ ...task('remote.test'), signal: controller.signal });
+    const report = await transport.deliver({ ...task('remote.test'), signal: controller.signal });
     t.is(only(report), 'temporary 4.4.2', stage);
     t.is(report.attempts.length, 1, stage);
     await server.close();
@@ -221,11 +221,11 @@ test('an attempt that is called off ends at once, in every phase', async (t) => 
 });
 
 test('when the client closes, tasks end within the grace and no more are taken', async (t) => {
-  const { bare, courier, deliver } = await world(t, { zones: ZONES });
+  const { bare, transport, deliver } = await world(t, { zones: ZONES });
   const silent = await bare('127.0.0.2', () => {});
   const pending = deliver('one.test');
   while (silent.connections === 0) await new Promise(setImmediate);
-  await courier.close(0);
+  await transport.close(0);
   t.is(only(await pending), 'temporary 4.4.2');
   t.is(only(await deliver('two.test')), 'temporary 4.4.2');
 });

@@ -1,6 +1,6 @@
 // Connections of the SMTP client: used again, bounded by host and in all, fair when they are short.
 import test from 'ava';
-import type { DeliveryTask } from '../../src/actors/delivery/courier.js';
+import type { DeliveryTask } from '../../src/actors/delivery/delivery-transport.js';
 import { MESSAGE, only, world } from './client-world.js';
 
 const zonesOf = (count: number) =>
@@ -123,7 +123,7 @@ test('a delivery that waits too long has no attempt, and the number that waits i
 });
 
 test('an account has its share of the connections; the others wait', async (t) => {
-  const { remote, courier, task, deliver } = await world(t, {
+  const { remote, transport, task, deliver } = await world(t, {
     zones: zonesOf(20),
     limits: { connections: 9, connectionsPerHost: 3 },
   });
@@ -142,7 +142,7 @@ test('an account has its share of the connections; the others wait', async (t) =
   const waiting = new Set<number>();
   // To ten hosts that never answer the final dot.
   const stuck = Array.from({ length: 70 }, (_, i) =>
-    courier.deliver(
+    transport.deliver(
       observed(task(`d${i % 10}.test`, ['b'], MESSAGE, 'hostile'), (isWaiting) => {
         if (isWaiting) waiting.add(i);
         else waiting.delete(i);
@@ -162,7 +162,7 @@ test('an account has its share of the connections; the others wait', async (t) =
 });
 
 test('a host serves the accounts in turn', async (t) => {
-  const { remote, courier, task, deliver } = await world(t, { zones: zonesOf(1), limits: { connectionsPerHost: 1 } });
+  const { remote, transport, task, deliver } = await world(t, { zones: zonesOf(1), limits: { connectionsPerHost: 1 } });
   const order: string[] = [];
   let release = () => {};
   const first = new Promise<undefined>((resolve) => {
@@ -179,7 +179,7 @@ test('a host serves the accounts in turn', async (t) => {
   const many = Array.from({ length: 10 }, (_, i) => deliver('d0.test', [`many${i}`], MESSAGE, 'many'));
   while (order.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   let hasWaited = false;
-  const one = courier.deliver(
+  const one = transport.deliver(
     observed(task('d0.test', ['one'], MESSAGE, 'one'), () => {
       hasWaited = true;
     }),

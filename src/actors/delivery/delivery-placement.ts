@@ -8,7 +8,7 @@ export const OUTBOUND_ROLE = 'outbound';
 type View = Pick<ClusterView, 'nodes' | 'leases'>;
 
 /** Nodes that may begin deliveries: while no other can, those that are cut off. */
-export function couriers({ nodes }: Pick<View, 'nodes'>): readonly NodeRow[] {
+export function outboundNodes({ nodes }: Pick<View, 'nodes'>): readonly NodeRow[] {
   const able = nodes.filter(
     ({ expired, state, roles }) => !expired && state !== 'draining' && roles.includes(OUTBOUND_ROLE),
   );
@@ -27,12 +27,12 @@ export function deliverer(view: View, shard: number): string | undefined {
   if (lease === undefined) return undefined;
   return delivererOf(
     lease,
-    couriers(view).map(({ id }) => id),
+    outboundNodes(view).map(({ id }) => id),
   );
 }
 
 /** Shards that the node delivers for. */
 export function shardsOf(view: View, nodeId: string): readonly number[] {
-  const able = couriers(view).map(({ id }) => id);
+  const able = outboundNodes(view).map(({ id }) => id);
   return view.leases.filter((lease) => delivererOf(lease, able) === nodeId).map(({ shard }) => shard);
 }

@@ -11,8 +11,8 @@ import type { DeliveryMailboxes, DeliveryProtocol } from '../mailbox/outbound/de
 import type { StartedDelivery } from '../mailbox/outbound/delivery-slots.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import type { Courier, DeliveryReport, DeliveryTask } from './courier.js';
 import { DeliveryLease, type DeliveryLeaseOptions } from './delivery-lease.js';
+import type { DeliveryReport, DeliveryTask, DeliveryTransport } from './delivery-transport.js';
 import type { DeliveryMeter } from './meter.js';
 import { failedBy, unreachableAgain, withoutTemporary } from './outcomes.js';
 import type { EmailSlot } from './scheduler/email-slots.js';
@@ -20,7 +20,7 @@ import type { DeliveryScheduler, DomainTurn } from './scheduler/scheduler.js';
 
 export interface DeliveryPorts extends Omit<DeliveryLeaseOptions, 'confirm'> {
   readonly mailboxes: DeliveryMailboxes;
-  readonly courier: Courier;
+  readonly deliveryTransport: DeliveryTransport;
   readonly scheduler: DeliveryScheduler;
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;
@@ -59,7 +59,7 @@ interface DomainReport extends DeliveryReport {
 
 /** Domains that end within it are reported in one commit. */
 const TOGETHER_MS = 10;
-/** For a courier to end a task that was aborted. */
+/** For a transport to end a task that was aborted. */
 const ABORT_MS = 1_000;
 /** Between two attempts to commit a report. */
 const FIRST_PAUSE_MS = 100;
@@ -201,7 +201,7 @@ export class Delivery {
     this.#domainEnded();
   }
 
-  /** Ends without the domains whose couriers did not end in time. */
+  /** Ends without the domains whose transports did not end in time. */
   #abandon(): void {
     const domains = [...this.#domains].map(({ domain }) => domain);
     if (domains.length > 0) this.#log.warn({ domains }, 'deliveries did not end in time after they were aborted');
@@ -223,19 +223,19 @@ export class Delivery {
         this.#isInterrupted = true;
         return undefined;
       }
-      report = await this.#askCourier(started, domain);
+      report = await this.#askTransport(started, domain);
       return report && this.#withPostponed(report, recipients);
     } finally {
       turn.leave(signal.aborted ? undefined : unreachableBy(report));
     }
   }
 
-  /** Undefined when the courier was not asked. */
-  async #askCourier(
+  /** Undefined when the transport was not asked. */
+  async #askTransport(
     { blob, size, sender, dsn }: StartedDelivery,
     { domain, recipients, turn }: DomainDelivery,
   ): Promise<DeliveryReport | undefined> {
-    const { courier, meter } = this.#ports;
+    const { deliveryTransport, meter } = this.#ports;
     const { accountId, outboundId } = this.queued;
     const { signal } = this.#abort;
     if (!(await this.#lease.isHeld()) || signal.aborted) {
@@ -244,7 +244,7 @@ export class Delivery {
     }
     const began = performance.now();
     const connect: DeliveryTask['connect'] = (host, ended) => turn.connect(host, ended);
-    const report = await courier
+    const report = await deliveryTransport
       .deliver({ accountId, outboundId, sender, domain, recipients, blob, size, dsn, signal, connect })
       .catch((error: unknown) => this.#failed(error, recipients));
     const kinds = report.outcomes.map(({ kind }) => kind);
@@ -264,7 +264,7 @@ export class Delivery {
 
   #failed(error: unknown, recipients: Recipients): DeliveryReport {
     if (error instanceof StoreFault) this.#log.warn({ err: error }, 'a message could not be read for its delivery');
-    else this.#log.error({ err: error }, 'a bug: the courier failed');
+    else this.#log.error({ err: error }, 'a bug: the transport failed');
     return failedBy(recipients);
   }
 

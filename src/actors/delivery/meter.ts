@@ -1,7 +1,7 @@
 // Port: what is measured of the delivery of outbound mail. Gauges (emails in flight, how far behind the queue is) are in the
 // queue's status.
 import type { OutboundStatus, ReportKind } from '../../store/outbound.js';
-import type { RecipientOutcome } from './courier.js';
+import type { RecipientOutcome } from './delivery-transport.js';
 
 export interface DeliveryMeter {
   /** Outcomes of the recipients of one domain in one delivery, `ms` after it began. */

@@ -1,5 +1,5 @@
 // Outcomes that a delivery sets for recipients of a domain itself: pure.
-import type { DeliveryReport } from './courier.js';
+import type { DeliveryReport } from './delivery-transport.js';
 
 type Recipients = readonly { readonly id: string }[];
 

@@ -10,9 +10,9 @@ import { shardOf } from '../../store/shard.js';
 import type { DeliveryMailboxes } from '../mailbox/outbound/delivery-protocol.js';
 import type { AssignedSlot, ReservedSlots, StartedDelivery } from '../mailbox/outbound/delivery-slots.js';
 import type { Ownership } from '../runtime/ownership.js';
-import type { Courier } from './courier.js';
 import { Delivery, type DeliveryPorts, type Ended } from './delivery.js';
 import { deliverer, shardsOf } from './delivery-placement.js';
+import type { DeliveryTransport } from './delivery-transport.js';
 import type { DueNotifier } from './due-notifier.js';
 import { type DeliveryMeter, NO_DELIVERY_METER } from './meter.js';
 import { carryOutRequests } from './operator-requests.js';
@@ -27,7 +27,7 @@ export interface DeliveryQueueOptions {
     'due' | 'interrupted' | 'reportsDue' | 'requests' | 'settleRequest' | 'overdueMs'
   >;
   readonly mailboxes: DeliveryMailboxes;
-  readonly courier: Courier;
+  readonly deliveryTransport: DeliveryTransport;
   readonly scheduler: DeliveryScheduler;
   readonly notifications: SenderNotifications;
   readonly ownership: Pick<Ownership, 'nodeId' | 'shards' | 'state' | 'view' | 'isCurrent' | 'heartbeatAgeMs'>;
@@ -44,7 +44,7 @@ export interface DeliveryQueueOptions {
 }
 
 const GRACE_MS = 3_000;
-/** For couriers to end and for the last reports, after the grace. */
+/** For transports to end and for the last reports, after the grace. */
 const CLOSING_MS = 2_000;
 const REQUESTS = 50;
 

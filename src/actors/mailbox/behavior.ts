@@ -6,7 +6,7 @@ import type { BlobStore } from '../../store/blobs.js';
 import { logged } from '../../store/changes.js';
 import type { CommitResult, HandedOver, MailboxChange, MailboxStore, ThreadChange } from '../../store/mailboxes.js';
 import { netOf } from '../../store/net-changes.js';
-import type { HostedDelivery } from '../delivery/local-courier.js';
+import type { HostedDelivery } from '../delivery/local-transport.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
 import { append, appendOffered } from './append.js';

@@ -12,9 +12,8 @@ import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { Pop3Meter } from '../../gateways/pop3/meter.js';
 import type { SmtpMeter, SubmissionMeter } from '../../gateways/smtp/meter.js';
-import type { CourierMeter } from '../../smtp-client/meter.js';
+import type { SmtpClientMeter } from '../../smtp-client/meter.js';
 import { consumerMeter } from './consumer-metrics.js';
-import { courierMeter } from './courier-metrics.js';
 import { deliveryMeter, type MeasuredQueue, watchQueue } from './delivery-metrics.js';
 import { type EngineParts, watchEngine } from './engine-metrics.js';
 import { eventLoopDelay } from './event-loop.js';
@@ -30,6 +29,7 @@ import {
   submissionMeter,
 } from './gateway-metrics.js';
 import { runtimeMeter } from './runtime-metrics.js';
+import { smtpClientMeter } from './smtp-client-metrics.js';
 import { type CommitMeters, commitMeters, mergeMeter } from './store-metrics.js';
 
 export interface Metrics {
@@ -48,7 +48,7 @@ export interface Metrics {
   /** Push subscriptions and webhooks. */
   readonly consumers: ConsumerMeter;
   readonly deliveries: DeliveryMeter;
-  readonly courier: CourierMeter;
+  readonly smtpClient: SmtpClientMeter;
   watchEngine(parts: EngineParts): void;
   /** On nodes that deliver outbound mail. */
   watchQueue(status: MeasuredQueue): void;
@@ -106,7 +106,7 @@ export function createMetrics({ version, roles, process }: MeteredNode): Metrics
     events: eventStreamMeter(api),
     consumers: consumerMeter(families),
     deliveries: deliveryMeter(outbound),
-    courier: courierMeter(outbound),
+    smtpClient: smtpClientMeter(outbound),
     watchEngine: (parts) => watchEngine(families, parts),
     watchQueue: (status) => watchQueue(outbound, status),
     watchConnections(gateway, read) {

@@ -3,7 +3,16 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { StartedDelivery } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
-import { ALONE, account, answer, type FakeEmail, HeldCourier, OutboundWorld, until, viewOf } from './outbound-world.js';
+import {
+  ALONE,
+  account,
+  answer,
+  type FakeEmail,
+  ManualTransport,
+  OutboundWorld,
+  until,
+  viewOf,
+} from './outbound-world.js';
 
 const BY = 'a lives';
 
@@ -27,8 +36,8 @@ function startedOf({ sender, recipients }: FakeEmail): StartedDelivery {
 
 test('a delivery that began with its email is not started again, and is reported under its id', async (t) => {
   const world = new OutboundWorld();
-  const courier = new HeldCourier();
-  const { queue, dueNotifier } = world.node('a', courier, ALONE);
+  const transport = new ManualTransport();
+  const { queue, dueNotifier } = world.node('a', transport, ALONE);
   const reserved = dueNotifier.reserve(account(1), 1)!;
   t.like(reserved, { count: 1, by: BY });
   const attemptId = randomUUID();
@@ -36,8 +45,8 @@ test('a delivery that began with its email is not started again, and is reported
   reserved.assign(email.outboundId, attemptId).begin(startedOf(email));
   t.is(reserved.count, 0);
   reserved.release();
-  await until(() => courier.tasks.length === 1);
-  courier.tasks[0]!.settle(answer(courier.tasks[0]!));
+  await until(() => transport.tasks.length === 1);
+  transport.tasks[0]!.settle(answer(transport.tasks[0]!));
   await until(() => email.status === 'Sent');
   t.deepEqual(world.asksOf('startDelivery'), []);
   t.is(world.asksOf('reportDelivery')[0]!.payload.attemptId, attemptId);
@@ -47,8 +56,8 @@ test('a delivery that began with its email is not started again, and is reported
 
 test('a read that finds the email in the store before its commit is answered does not take it for interrupted', async (t) => {
   const world = new OutboundWorld();
-  const courier = new HeldCourier();
-  const { queue, dueNotifier } = world.node('a', courier, ALONE, { pollMs: 2 });
+  const transport = new ManualTransport();
+  const { queue, dueNotifier } = world.node('a', transport, ALONE, { pollMs: 2 });
   const attemptId = randomUUID();
   const outboundId = randomUUID();
   const reserved = dueNotifier.reserve(account(1), 1)!;
@@ -62,17 +71,17 @@ test('a read that finds the email in the store before its commit is answered doe
   t.deepEqual(world.asked, []);
   assigned.begin(startedOf(found));
   reserved.release();
-  await until(() => courier.tasks.length === 1);
-  courier.tasks[0]!.settle(answer(courier.tasks[0]!));
+  await until(() => transport.tasks.length === 1);
+  transport.tasks[0]!.settle(answer(transport.tasks[0]!));
   await until(() => found.status === 'Sent');
-  t.is(courier.tasks.length, 1);
+  t.is(transport.tasks.length, 1);
   await queue.stop();
 });
 
 test('slots without a delivery are released; what was committed all the same is found and delivered', async (t) => {
   const world = new OutboundWorld();
-  const courier = new HeldCourier();
-  const { queue, dueNotifier } = world.node('a', courier, ALONE, { limits: { emails: 1 }, pollMs: 2 });
+  const transport = new ManualTransport();
+  const { queue, dueNotifier } = world.node('a', transport, ALONE, { limits: { emails: 1 }, pollMs: 2 });
   const attemptId = randomUUID();
   const reserved = dueNotifier.reserve(account(1), 5)!;
   t.is(reserved.count, 1, 'no more than there are');
@@ -90,21 +99,21 @@ test('slots without a delivery are released; what was committed all the same is 
   t.is(queue.status.inFlight, 0);
   t.deepEqual(world.asked, []);
   const lost = sending(world, account(1), attemptId);
-  await until(() => courier.tasks.length === 1);
+  await until(() => transport.tasks.length === 1);
   t.is(world.asksOf('startDelivery')[0]!.payload.supersedes, attemptId);
-  courier.tasks[0]!.settle(answer(courier.tasks[0]!));
+  transport.tasks[0]!.settle(answer(transport.tasks[0]!));
   await until(() => lost.status === 'Sent');
   await queue.stop();
 });
 
 test('no slot is reserved where another node delivers, nor on a node that stops, which waits for those it has', async (t) => {
   const world = new OutboundWorld();
-  const courier = new HeldCourier();
-  const elsewhere = world.node('b', courier, () => viewOf({ a: ['mailbox', 'outbound'], b: ['outbound'] }, 'a'));
+  const transport = new ManualTransport();
+  const elsewhere = world.node('b', transport, () => viewOf({ a: ['mailbox', 'outbound'], b: ['outbound'] }, 'a'));
   t.is(elsewhere.dueNotifier.reserve(account(1), 1), undefined);
   await elsewhere.queue.stop();
 
-  const { queue, dueNotifier } = world.node('a', courier, ALONE);
+  const { queue, dueNotifier } = world.node('a', transport, ALONE);
   const attemptId = randomUUID();
   const email = sending(world, account(1), attemptId);
   const reserved = dueNotifier.reserve(account(1), 2)!;
@@ -117,8 +126,8 @@ test('no slot is reserved where another node delivers, nor on a node that stops,
   t.false(isStopped);
   reserved.assign(email.outboundId, attemptId).begin(startedOf(email));
   reserved.release();
-  await until(() => courier.tasks.length === 1);
-  courier.tasks[0]!.settle(answer(courier.tasks[0]!));
+  await until(() => transport.tasks.length === 1);
+  transport.tasks[0]!.settle(answer(transport.tasks[0]!));
   await stopped;
   t.is(email.status, 'Sent');
 });
@@ -126,7 +135,7 @@ test('no slot is reserved where another node delivers, nor on a node that stops,
 test('an account whose deliveries cannot be started gets no slots for a while', async (t) => {
   const world = new OutboundWorld();
   world.mailboxFault = ({ name }) => (name === 'startDelivery' ? new Error('away') : undefined);
-  const { queue, dueNotifier } = world.node('a', new HeldCourier(), ALONE);
+  const { queue, dueNotifier } = world.node('a', new ManualTransport(), ALONE);
   const email = world.add(account(1), ['x@d.test']);
   dueNotifier.notify(email.accountId, email.outboundId);
   await until(() => dueNotifier.reserve(account(1), 1)?.count === 0);

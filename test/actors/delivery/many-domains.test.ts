@@ -1,7 +1,7 @@
 // One email to a thousand domains: each domain waits for the end of the node or of the delivery, and that is no leak.
 import test from 'ava';
 import { world as clientWorld } from '../../smtp-client/client-world.js';
-import { ALONE, account, answer, HeldCourier, MESSAGE, OutboundWorld, until } from './outbound-world.js';
+import { ALONE, account, answer, ManualTransport, MESSAGE, OutboundWorld, until } from './outbound-world.js';
 
 const DOMAINS = 1_000;
 
@@ -16,17 +16,17 @@ function warnings(): { readonly seen: Error[]; end(): void } {
 test.serial('a delivery to a thousand domains warns of nothing', async (t) => {
   const { seen, end } = warnings();
   const world = new OutboundWorld();
-  const courier = new HeldCourier();
+  const transport = new ManualTransport();
   const addresses = Array.from({ length: DOMAINS }, (_, i) => `a@d${i}.test`);
   const email = world.add(account(1), addresses);
   // In line for one domain, and reported while the mailbox cannot be reached.
   const others = Array.from({ length: 40 }, (_, i) => world.add(account(1), [`b${i}@d0.test`]));
   world.mailboxFault = ({ name }) =>
     name === 'reportDelivery' && world.asked.length % 3 > 0 ? new Error('away') : undefined;
-  const { queue } = world.node('a', courier, ALONE, { pollMs: 5, limits: { perDomain: 2 } });
-  await until(() => courier.open.length >= DOMAINS && others.every(({ status }) => status === 'Sending'));
+  const { queue } = world.node('a', transport, ALONE, { pollMs: 5, limits: { perDomain: 2 } });
+  await until(() => transport.open.length >= DOMAINS && others.every(({ status }) => status === 'Sending'));
   while (email.status !== 'Sent' || others.some(({ status }) => status !== 'Sent')) {
-    for (const task of courier.open) task.settle(answer(task));
+    for (const task of transport.open) task.settle(answer(task));
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   await queue.stop();
@@ -41,9 +41,9 @@ test.serial('nor does the SMTP client', async (t) => {
   const addresses = Array.from({ length: DOMAINS }, (_, i) => `a@d${i}.test`);
   world.add(account(1), addresses);
   // Of so many questions at a time some get lost.
-  const { courier, texts } = await clientWorld(t, { zones: {}, dnsTimeoutMs: 1_000 });
+  const { transport, texts } = await clientWorld(t, { zones: {}, dnsTimeoutMs: 1_000 });
   texts.set('b'.repeat(64), MESSAGE);
-  const { queue } = world.node('a', courier, ALONE);
+  const { queue } = world.node('a', transport, ALONE);
   await until(() => world.asksOf('reportDelivery').some(({ payload }) => payload.isOver));
   await queue.stop();
   await new Promise(setImmediate);

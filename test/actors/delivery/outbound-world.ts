@@ -1,9 +1,14 @@
 // Mailboxes and the store of outbound mail in memory, as the queue sees both: rows that start, take reports and end as the
-// mailbox's machine has them. Faults and couriers are the test's to play.
+// mailbox's machine has them. Faults and transports are the test's to play.
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
-import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from '../../../src/actors/delivery/courier.js';
+import type {
+  DeliveryReport,
+  DeliveryTask,
+  DeliveryTransport,
+  RecipientOutcome,
+} from '../../../src/actors/delivery/delivery-transport.js';
 import { DueNotifier } from '../../../src/actors/delivery/due-notifier.js';
 import { DeliveryQueue, type DeliveryQueueOptions } from '../../../src/actors/delivery/queue.js';
 import { DeliveryScheduler, type SchedulerLimits } from '../../../src/actors/delivery/scheduler/scheduler.js';
@@ -229,7 +234,7 @@ export class OutboundWorld {
   /** One more node with the role `outbound`; `view` as its heartbeats see it. */
   node(
     nodeId: string,
-    courier: Courier,
+    deliveryTransport: DeliveryTransport,
     view: () => ClusterView,
     changes: Partial<DeliveryQueueOptions> & {
       transport?: LocalTransport;
@@ -264,7 +269,7 @@ export class OutboundWorld {
     const shared = { store, mailboxes, scheduler, log, newId: randomUUID };
     const queue = new DeliveryQueue({
       ...shared,
-      courier,
+      deliveryTransport,
       notifications: new SenderNotifications({ ...shared, blobs, hostname: 'mx.here.test', retry }),
       ownership,
       dueNotifier,
@@ -321,8 +326,8 @@ export const answer = (
   ],
 });
 
-/** A courier whose deliveries the test ends one by one. */
-export class HeldCourier implements Courier {
+/** A transport whose deliveries the test ends one by one. */
+export class ManualTransport implements DeliveryTransport {
   readonly tasks: (DeliveryTask & { readonly settle: (report: DeliveryReport) => void; ended: boolean })[] = [];
   most = 0;
 

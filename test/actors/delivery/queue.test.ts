@@ -1,50 +1,50 @@
 // The queue of a node on mailboxes and a store in memory: what is delivered when, how much at a time, and what is left of it
-// when the store, the mailboxes, the couriers or the node itself fail.
+// when the store, the mailboxes, the transports or the node itself fail.
 import test from 'ava';
-import type { Courier } from '../../../src/actors/delivery/courier.js';
+import type { DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { StoreFault } from '../../../src/store/errors.js';
-import { ALONE, account, answer, HeldCourier, OutboundWorld, until, viewOf } from './outbound-world.js';
+import { ALONE, account, answer, ManualTransport, OutboundWorld, until, viewOf } from './outbound-world.js';
 
 const away = () => new StoreFault('store-unavailable', 'away', { temporary: true });
 const unreachable = () => new ActorFault('unreachable', 'nobody answers');
-const delivers: Courier = { deliver: async (task) => answer(task) };
+const delivers: DeliveryTransport = { deliver: async (task) => answer(task) };
 
 test('what is due when the node starts is delivered, once, and each domain gets one task', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['a@x.test', 'b@x.test', 'c@y.test']);
   world.add(account(1), ['later@x.test'], { dueAt: Date.now() + 3_600_000 });
-  const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE);
-  await until(() => courier.tasks.length === 2);
+  const transport = new ManualTransport();
+  const { queue } = world.node('a', transport, ALONE);
+  await until(() => transport.tasks.length === 2);
   t.deepEqual(
-    courier.tasks.map(({ domain, recipients }) => [domain, recipients.map(({ address }) => address)]),
+    transport.tasks.map(({ domain, recipients }) => [domain, recipients.map(({ address }) => address)]),
     [
       ['x.test', ['a@x.test', 'b@x.test']],
       ['y.test', ['c@y.test']],
     ],
   );
-  for (const task of courier.tasks) task.settle(answer(task));
+  for (const task of transport.tasks) task.settle(answer(task));
   await until(() => email.status === 'Sent');
   t.is(world.asksOf('startDelivery').length, 1);
   // Both ended in the same turn: one commit.
   t.is(world.asksOf('reportDelivery').length, 1);
   await queue.stop();
-  t.is(courier.tasks.length, 2);
+  t.is(transport.tasks.length, 2);
 });
 
 test('the outcome of a domain is committed while others are still under way', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['a@x.test', 'c@y.test']);
-  const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE);
-  await until(() => courier.tasks.length === 2);
-  courier.tasks[0]!.settle(answer(courier.tasks[0]!));
+  const transport = new ManualTransport();
+  const { queue } = world.node('a', transport, ALONE);
+  await until(() => transport.tasks.length === 2);
+  transport.tasks[0]!.settle(answer(transport.tasks[0]!));
   await until(() => email.recipients[0]!.status === 'Delivered');
   t.is(email.status, 'Sending');
   t.false(world.asksOf('reportDelivery')[0]!.payload.isOver);
-  courier.tasks[1]!.settle(answer(courier.tasks[1]!, 'temporary'));
+  transport.tasks[1]!.settle(answer(transport.tasks[1]!, 'temporary'));
   await until(() => email.status === 'Queued');
   t.deepEqual(
     world.asksOf('reportDelivery').map(({ payload }) => payload.outcomes.length),
@@ -56,17 +56,17 @@ test('the outcome of a domain is committed while others are still under way', as
 test('no more emails are in flight than there is room for, and none is begun before it is', async (t) => {
   const world = new OutboundWorld();
   for (let i = 0; i < 30; i++) world.add(account(i), [`x@d${i}.test`]);
-  const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE, { limits: { emails: 5 } });
-  await until(() => courier.open.length === 5);
+  const transport = new ManualTransport();
+  const { queue } = world.node('a', transport, ALONE, { limits: { emails: 5 } });
+  await until(() => transport.open.length === 5);
   t.is(world.count('Sending'), 5);
   for (let ended = 0; ended < 30; ended++) {
-    await until(() => courier.open.length === Math.min(5, 30 - ended));
+    await until(() => transport.open.length === Math.min(5, 30 - ended));
     t.true(world.count('Sending') <= 5);
-    courier.open[0]!.settle(answer(courier.open[0]!));
+    transport.open[0]!.settle(answer(transport.open[0]!));
   }
   await until(() => world.count('Sent') === 30);
-  t.is(courier.most, 5);
+  t.is(transport.most, 5);
   await queue.stop();
 });
 
@@ -74,17 +74,17 @@ test('an account with thousands of emails delays no other account', async (t) =>
   const world = new OutboundWorld();
   const old = Date.now() - 60_000;
   for (let i = 0; i < 2_000; i++) world.add(account(1), [`x@d${i}.test`], { dueAt: old });
-  const courier = new HeldCourier();
-  const { queue, dueNotifier } = world.node('a', courier, ALONE, { limits: { emails: 30 }, pollMs: 20, graceMs: 0 });
-  await until(() => courier.open.length === 20);
+  const transport = new ManualTransport();
+  const { queue, dueNotifier } = world.node('a', transport, ALONE, { limits: { emails: 30 }, pollMs: 20, graceMs: 0 });
+  await until(() => transport.open.length === 20);
   t.is(queue.status.inFlight, 20, 'it leaves a third of the room to others');
   // By a read of the store.
   const looked = world.add(account(2), ['x@late.test']);
-  await until(() => courier.open.some(({ outboundId }) => outboundId === looked.outboundId));
+  await until(() => transport.open.some(({ outboundId }) => outboundId === looked.outboundId));
   // By a notification.
   const told = world.add(account(3), ['x@told.test']);
   dueNotifier.notify(told.accountId, told.outboundId);
-  await until(() => courier.open.some(({ outboundId }) => outboundId === told.outboundId));
+  await until(() => transport.open.some(({ outboundId }) => outboundId === told.outboundId));
   await queue.stop();
 });
 
@@ -92,17 +92,17 @@ test('deliveries to one domain are bounded; when it is dead, those in its line a
   const world = new OutboundWorld();
   const emails = Array.from({ length: 8 }, (_, i) => world.add(account(i), ['x@dead.test']));
   const other = world.add(account(9), ['x@live.test']);
-  const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE, { limits: { perDomain: 2 } });
-  await until(() => courier.open.length === 3 && world.count('Sending') === 9);
-  t.is(courier.open.filter(({ domain }) => domain === 'dead.test').length, 2);
-  const [first, second] = courier.open.filter(({ domain }) => domain === 'dead.test');
+  const transport = new ManualTransport();
+  const { queue } = world.node('a', transport, ALONE, { limits: { perDomain: 2 } });
+  await until(() => transport.open.length === 3 && world.count('Sending') === 9);
+  t.is(transport.open.filter(({ domain }) => domain === 'dead.test').length, 2);
+  const [first, second] = transport.open.filter(({ domain }) => domain === 'dead.test');
   first!.settle(answer(first!, 'temporary', null));
   await until(() => emails.filter(({ status }) => status === 'Queued').length === 7);
-  t.is(courier.tasks.length, 3, 'no other delivery tried the dead domain');
+  t.is(transport.tasks.length, 3, 'no other delivery tried the dead domain');
   const flushed = world.asksOf('reportDelivery').flatMap(({ payload }) => payload.outcomes);
   t.is(flushed.filter(({ text }) => /for another message/.test(text)).length, 6);
-  for (const task of [second!, ...courier.open.filter(({ domain }) => domain === 'live.test')])
+  for (const task of [second!, ...transport.open.filter(({ domain }) => domain === 'live.test')])
     task.settle(answer(task));
   await until(() => other.status === 'Sent');
   await queue.stop();
@@ -111,14 +111,14 @@ test('deliveries to one domain are bounded; when it is dead, those in its line a
 test('a domain that answers slowly is served in turn', async (t) => {
   const world = new OutboundWorld();
   for (let i = 0; i < 6; i++) world.add(account(i), ['x@slow.test']);
-  const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE, { limits: { perDomain: 2 } });
+  const transport = new ManualTransport();
+  const { queue } = world.node('a', transport, ALONE, { limits: { perDomain: 2 } });
   for (let sent = 0; sent < 6; sent++) {
-    await until(() => courier.open.length === Math.min(2, 6 - sent));
-    courier.open[0]!.settle(answer(courier.open[0]!));
+    await until(() => transport.open.length === Math.min(2, 6 - sent));
+    transport.open[0]!.settle(answer(transport.open[0]!));
   }
   await until(() => world.count('Sent') === 6);
-  t.is(courier.most, 2);
+  t.is(transport.most, 2);
   await queue.stop();
 });
 
@@ -127,13 +127,13 @@ test('what stands in line for a slow domain keeps no other mail of its account w
   const old = Date.now() - 60_000;
   for (let i = 0; i < 100; i++) world.add(account(1), [`x${i}@slow.test`], { dueAt: old });
   const both = world.add(account(1), ['y@slow.test', 'y@good.test'], { dueAt: old + 1 });
-  const courier = new HeldCourier();
-  const { queue, dueNotifier } = world.node('a', courier, ALONE, {
+  const transport = new ManualTransport();
+  const { queue, dueNotifier } = world.node('a', transport, ALONE, {
     limits: { emails: 10, perDomain: 2 },
     pollMs: 20,
     graceMs: 0,
   });
-  const open = (domain: string) => courier.open.filter((task) => task.domain === domain);
+  const open = (domain: string) => transport.open.filter((task) => task.domain === domain);
   await until(() => open('good.test').length === 1);
   t.is(open('slow.test').length, 2);
   open('good.test')[0]!.settle(answer(open('good.test')[0]!));
@@ -145,13 +145,13 @@ test('what stands in line for a slow domain keeps no other mail of its account w
   // All of them get their turn.
   const served = async (): Promise<void> => {
     while (world.count('Sent') < 102) {
-      for (const task of courier.open) task.settle(answer(task));
+      for (const task of transport.open) task.settle(answer(task));
       await new Promise(setImmediate);
     }
   };
   await served();
   await queue.stop();
-  t.is(courier.tasks.length, 103);
+  t.is(transport.tasks.length, 103);
 });
 
 test('what a node that is no more was sending is sent by another one, in its place', async (t) => {
@@ -173,17 +173,17 @@ test('what a node that is no more was sending is sent by another one, in its pla
 test('what was superseded while it waited for its turn is not sent', async (t) => {
   const world = new OutboundWorld();
   const first = world.add(account(1), ['a@x.test']);
-  const courier = new HeldCourier();
+  const transport = new ManualTransport();
   // With a lease time of 0 the node is never certain, and asks before each domain.
-  const { queue, dueNotifier } = world.node('a', courier, ALONE, { limits: { perDomain: 1 }, leaseTtlMs: 0 });
-  await until(() => courier.open.length === 1);
+  const { queue, dueNotifier } = world.node('a', transport, ALONE, { limits: { perDomain: 1 }, leaseTtlMs: 0 });
+  await until(() => transport.open.length === 1);
   const second = world.add(account(2), ['b@x.test']);
   dueNotifier.notify(second.accountId, second.outboundId);
   await until(() => second.status === 'Sending');
   second.attempt = { id: 'of another node', by: 'b lives' };
-  courier.open[0]!.settle(answer(courier.open[0]!));
+  transport.open[0]!.settle(answer(transport.open[0]!));
   await until(() => first.status === 'Sent' && queue.status.inFlight === 0);
-  t.is(courier.tasks.length, 1);
+  t.is(transport.tasks.length, 1);
   t.is(second.attempt.id, 'of another node');
   await queue.stop();
 });
@@ -191,15 +191,15 @@ test('what was superseded while it waited for its turn is not sent', async (t) =
 test('when the answer to a report says that another delivery has taken over, the rest of this one is cut short', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['a@x.test', 'b@y.test']);
-  const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE);
-  await until(() => courier.open.length === 2);
+  const transport = new ManualTransport();
+  const { queue } = world.node('a', transport, ALONE);
+  await until(() => transport.open.length === 2);
   email.attempt = { id: 'of another node', by: 'b lives' };
-  courier.open[0]!.settle(answer(courier.open[0]!));
-  await until(() => courier.open[0]!.signal.aborted);
+  transport.open[0]!.settle(answer(transport.open[0]!));
+  await until(() => transport.open[0]!.signal.aborted);
   await until(() => queue.status.inFlight === 0);
   t.is(email.recipients[0]!.status, 'Pending');
-  courier.open[0]!.settle(answer(courier.open[0]!, 'temporary'));
+  transport.open[0]!.settle(answer(transport.open[0]!, 'temporary'));
   await queue.stop();
 });
 
@@ -207,24 +207,24 @@ test('the node that delivers for a shard is woken over the bus by the one that h
   const world = new OutboundWorld();
   const transport = localTransport({ encoding: true });
   const view = () => viewOf({ boxes: ['mailbox'], out: ['outbound'], both: ['mailbox', 'outbound'] }, 'boxes');
-  const [out, both] = [new HeldCourier(), new HeldCourier()];
+  const [out, both] = [new ManualTransport(), new ManualTransport()];
   const nodes = [world.node('out', out, view, { transport }), world.node('both', both, view, { transport })];
-  const { dueNotifier: boxes, queue: idle } = world.node('boxes', new HeldCourier(), view, { transport });
+  const { dueNotifier: boxes, queue: idle } = world.node('boxes', new ManualTransport(), view, { transport });
   for (let i = 0; i < 40; i++) {
     const { accountId, outboundId } = world.add(account(i), ['a@x.test']);
     boxes.notify(accountId, outboundId);
   }
   await until(() => out.open.length + both.open.length >= 20);
-  const took = (courier: HeldCourier) => new Set(courier.open.map(({ outboundId }) => outboundId));
+  const took = (transport: ManualTransport) => new Set(transport.open.map(({ outboundId }) => outboundId));
   t.deepEqual(
     [...took(out)].filter((id) => took(both).has(id)),
     [],
     'each email has one of them',
   );
   t.true(out.open.length > 0 && both.open.length > 0, 'and both have some');
-  for (const courier of [out, both]) {
-    courier.deliver = async (task) => answer(task);
-    for (const task of courier.open) task.settle(answer(task));
+  for (const transport of [out, both]) {
+    transport.deliver = async (task) => answer(task);
+    for (const task of transport.open) task.settle(answer(task));
   }
   await until(() => world.count('Sent') === 40);
   await Promise.all([idle, ...nodes.map(({ queue }) => queue)].map((queue) => queue.stop()));
@@ -234,7 +234,7 @@ test("the owner's own queue is first to deliver, and starts as soon as it is not
   const world = new OutboundWorld();
   const transport = localTransport({ encoding: true });
   const view = () => viewOf({ a: ['mailbox', 'outbound'], b: ['outbound'] }, 'a');
-  const [a, b] = [new HeldCourier(), new HeldCourier()];
+  const [a, b] = [new ManualTransport(), new ManualTransport()];
   const [own, other] = [world.node('a', a, view, { transport }), world.node('b', b, view, { transport })];
   const { accountId, outboundId } = world.add(account(1), ['a@x.test']);
   other.dueNotifier.notify(accountId, outboundId);
@@ -311,12 +311,12 @@ test('an outcome is reported until it is committed, and never sent again', async
   const email = world.add(account(1), ['a@x.test']);
   let faults = 3;
   world.mailboxFault = ({ name }) => (name === 'reportDelivery' && faults-- > 0 ? unreachable() : undefined);
-  const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE, { pollMs: 5 });
-  await until(() => courier.open.length === 1);
-  courier.open[0]!.settle(answer(courier.open[0]!));
+  const transport = new ManualTransport();
+  const { queue } = world.node('a', transport, ALONE, { pollMs: 5 });
+  await until(() => transport.open.length === 1);
+  transport.open[0]!.settle(answer(transport.open[0]!));
   await until(() => email.status === 'Sent');
-  t.is(courier.tasks.length, 1);
+  t.is(transport.tasks.length, 1);
   t.is(world.asksOf('reportDelivery').length, 4);
   await queue.stop();
 });
@@ -326,12 +326,12 @@ test('an answer that got lost is no second delivery', async (t) => {
   const email = world.add(account(1), ['a@x.test']);
   const lost = new Set(['reportDelivery']);
   world.lostAnswer = ({ name }) => lost.delete(name);
-  const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE, { pollMs: 5 });
-  await until(() => courier.open.length === 1);
-  courier.open[0]!.settle(answer(courier.open[0]!));
+  const transport = new ManualTransport();
+  const { queue } = world.node('a', transport, ALONE, { pollMs: 5 });
+  await until(() => transport.open.length === 1);
+  transport.open[0]!.settle(answer(transport.open[0]!));
   await until(() => email.status === 'Sent' && queue.status.inFlight === 0);
-  t.is(courier.tasks.length, 1);
+  t.is(transport.tasks.length, 1);
   await queue.stop();
 });
 
@@ -347,15 +347,15 @@ test('a start whose answer got lost is begun anew in its own place', async (t) =
   await queue.stop();
 });
 
-test('a message that cannot be read, and a courier with a bug, are temporary', async (t) => {
+test('a message that cannot be read, and a transport with a bug, are temporary', async (t) => {
   const world = new OutboundWorld();
   const emails = [world.add(account(1), ['a@x.test']), world.add(account(2), ['a@y.test'])];
-  const courier: Courier = {
+  const transport: DeliveryTransport = {
     deliver: async ({ domain }) => {
       throw domain === 'x.test' ? away() : new TypeError('a bug');
     },
   };
-  const { queue } = world.node('a', courier, ALONE);
+  const { queue } = world.node('a', transport, ALONE);
   await until(() => emails.every(({ retryCount }) => retryCount === 1));
   t.deepEqual(
     world.asksOf('reportDelivery').flatMap(({ payload }) => payload.outcomes.map((o: { kind: string }) => o.kind)),
@@ -367,14 +367,14 @@ test('a message that cannot be read, and a courier with a bug, are temporary', a
 test('mail that is handed over goes to each account once', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['ann@here.test', 'ann+x@here.test', 'bob@here.test']);
-  const courier: Courier = {
+  const transport: DeliveryTransport = {
     async deliver(task) {
       const { outcomes, attempts } = answer(task);
       const to = [account(5), account(5), account(6)];
       return { outcomes: outcomes.map((o, i) => ({ ...o, kind: 'delivered' as const, handedTo: to[i]! })), attempts };
     },
   };
-  const { queue } = world.node('a', courier, ALONE);
+  const { queue } = world.node('a', transport, ALONE);
   await until(() => email.status === 'Sent');
   const { outcomes } = world.asksOf('reportDelivery')[0]!.payload;
   t.deepEqual(
@@ -386,10 +386,10 @@ test('mail that is handed over goes to each account once', async (t) => {
 
 test('a sender is notified of a failure, once', async (t) => {
   const world = new OutboundWorld();
-  const courier: Courier = { deliver: async (task) => answer(task, 'permanent') };
+  const transport: DeliveryTransport = { deliver: async (task) => answer(task, 'permanent') };
   const email = world.add(account(1), ['a@x.test']);
   const left = world.add(account(3), ['a@x.test'], { status: 'Failed', reportDue: 'delayed' });
-  const { queue } = world.node('a', courier, ALONE, { pollMs: 5 });
+  const { queue } = world.node('a', transport, ALONE, { pollMs: 5 });
   await until(() => [email, left].every(({ reportDue, status }) => status === 'Failed' && reportDue === null));
   await queue.stop();
   const given = world.asksOf('giveReport');
@@ -444,12 +444,12 @@ test('a node that is not sure of its leases, or gives them away, begins nothing'
 test('a stop waits for what is under way', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['a@x.test']);
-  const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE, { graceMs: 60_000 });
-  await until(() => courier.open.length === 1);
+  const transport = new ManualTransport();
+  const { queue } = world.node('a', transport, ALONE, { graceMs: 60_000 });
+  await until(() => transport.open.length === 1);
   const stopped = queue.stop();
   t.false(queue.status.isStopped);
-  courier.open[0]!.settle(answer(courier.open[0]!));
+  transport.open[0]!.settle(answer(transport.open[0]!));
   await stopped;
   t.true(queue.status.isStopped);
   t.is(email.status, 'Sent');
@@ -459,7 +459,7 @@ test('after the grace the rest is cut short: due again at once, and what was del
   const world = new OutboundWorld();
   const email = world.add(account(1), ['a@x.test', 'b@y.test', 'c@z.test']);
   const inLine = world.add(account(2), ['b@y.test']);
-  const courier: Courier = {
+  const transport: DeliveryTransport = {
     deliver: (task) => {
       if (task.domain === 'x.test') return Promise.resolve(answer(task));
       return new Promise((resolve) =>
@@ -470,7 +470,7 @@ test('after the grace the rest is cut short: due again at once, and what was del
       );
     },
   };
-  const { queue } = world.node('a', courier, ALONE, { graceMs: 0, limits: { perDomain: 1 } });
+  const { queue } = world.node('a', transport, ALONE, { graceMs: 0, limits: { perDomain: 1 } });
   await until(() => email.recipients[0]!.status === 'Delivered' && inLine.status === 'Sending');
   await queue.stop();
   t.deepEqual(
@@ -481,12 +481,12 @@ test('after the grace the rest is cut short: due again at once, and what was del
   t.true(world.asksOf('reportDelivery').at(-1)!.payload.isInterrupted);
 });
 
-test('a courier that does not end in time keeps no node from stopping', async (t) => {
+test('a transport that does not end in time keeps no node from stopping', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['a@x.test']);
-  const courier = new HeldCourier();
-  const { queue } = world.node('a', courier, ALONE, { graceMs: 0 });
-  await until(() => courier.open.length === 1);
+  const transport = new ManualTransport();
+  const { queue } = world.node('a', transport, ALONE, { graceMs: 0 });
+  await until(() => transport.open.length === 1);
   await queue.stop();
   t.is(email.status, 'Queued');
   t.is(email.retryCount, 0);
@@ -500,14 +500,14 @@ test('an email to a thousand domains warns of no leak: each of its deliveries li
   const world = new OutboundWorld();
   const addresses = Array.from({ length: 1000 }, (_, i) => `x@d${i}.test`);
   const email = world.add(account(1), addresses);
-  const courier: Courier = {
+  const transport: DeliveryTransport = {
     deliver: (task) =>
       new Promise((resolve) => {
         task.signal.addEventListener('abort', () => resolve(answer(task, 'temporary')), { once: true });
         if (task.domain === 'd999.test') setImmediate(() => resolve(answer(task)));
       }),
   };
-  const { queue } = world.node('a', courier, ALONE);
+  const { queue } = world.node('a', transport, ALONE);
   await until(() => email.recipients.at(-1)!.status === 'Delivered');
   await queue.stop();
   // Warnings are emitted in a later turn.

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
-import type { Courier } from '../../../src/actors/delivery/courier.js';
+import type { DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
 import { DueNotifier } from '../../../src/actors/delivery/due-notifier.js';
-import { hostedDelivery, localCourier } from '../../../src/actors/delivery/local-courier.js';
+import { hostedDelivery, localDeliveryTransport } from '../../../src/actors/delivery/local-transport.js';
 import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
 import { DeliveryQueue } from '../../../src/actors/delivery/queue.js';
 import { DeliveryScheduler } from '../../../src/actors/delivery/scheduler/scheduler.js';
@@ -21,7 +21,7 @@ import { answer } from './outbound-world.js';
 const log = pino({ level: 'silent' });
 type World = Awaited<ReturnType<typeof mailboxWorld>>;
 
-async function queueOn(world: World, remote: Courier) {
+async function queueOn(world: World, remote: DeliveryTransport) {
   const { mailboxes, blobs, directory: accounts, sql } = world;
   const directory = await createDirectory({
     store: accounts,
@@ -49,7 +49,7 @@ async function queueOn(world: World, remote: Courier) {
   const retry = { maxRetries: 2, baseMs: 60_000, capMs: 600_000 };
   const queue = new DeliveryQueue({
     ...shared,
-    courier: localCourier(hosted, remote),
+    deliveryTransport: localDeliveryTransport(hosted, remote),
     notifications: new SenderNotifications({ ...shared, blobs, hostname: 'mx.example.test', retry }),
     ownership,
     dueNotifier: new DueNotifier({ transport: { ...localTransport(), breaks$: NEVER }, ownership }),
@@ -83,7 +83,7 @@ test('an email for hosted, remote and unknown recipients: delivered once, the se
   const me = await world.directory.createAccount('me@example.test', 'Me');
   const ann = await world.directory.createAccount('ann@example.test', 'Ann');
   let tries = 0;
-  const remote: Courier = {
+  const remote: DeliveryTransport = {
     async deliver(task) {
       tries++;
       return answer(task, task.domain === 'gone.test' ? 'permanent' : 'delivered');
@@ -197,7 +197,7 @@ test('a domain that does not answer keeps no retry of another one waiting', asyn
   const me = await world.directory.createAccount('me@example.test', 'Me');
   let tries = 0;
   let letGo = () => {};
-  const remote: Courier = {
+  const remote: DeliveryTransport = {
     deliver: (task) =>
       new Promise((resolve) => {
         if (task.domain === 'grey.test') resolve(answer(task, ++tries === 4 ? 'delivered' : 'temporary'));

@@ -2,7 +2,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import pino from 'pino';
-import type { HostedDelivery } from '../../../src/actors/delivery/local-courier.js';
+import type { HostedDelivery } from '../../../src/actors/delivery/local-transport.js';
 import { type MailboxActors, mailboxActorProtocol } from '../../../src/actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';

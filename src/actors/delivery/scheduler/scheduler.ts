@@ -4,7 +4,7 @@
 // machine (machines/outbound-email/retry.ts); which hosts do not answer now is in smtp-client/host-health.ts.
 import { Backoff } from '../../../bounds/backoff.js';
 import { DynamicShares } from '../../../bounds/dynamic-shares.js';
-import { CONNECTIONS, CONNECTIONS_PER_HOST, type ConnectionTurn } from '../courier.js';
+import { CONNECTIONS, CONNECTIONS_PER_HOST, type ConnectionTurn } from '../delivery-transport.js';
 import { type EmailSlot, EmailSlots } from './email-slots.js';
 import { type Entry, FairQueue } from './fair-queue.js';
 

@@ -10,7 +10,7 @@ import type {
   OutboundRow,
   OutboundStatus,
 } from '../../../store/outbound.js';
-import type { DeliveryReport } from '../../delivery/courier.js';
+import type { DeliveryReport } from '../../delivery/delivery-transport.js';
 import type { MailboxState } from '../state.js';
 import type { ReservedSlots, StartedDelivery } from './delivery-slots.js';
 import { DraftEmails } from './draft-emails.js';

@@ -2,7 +2,7 @@
 // releases it, whether or not a node lives that delivers elsewhere. What is to be tried again stays in the queue.
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import type { DeliveryAttempt, OutboundRecipientRow } from '../../../store/outbound.js';
-import type { RecipientOutcome } from '../../delivery/courier.js';
+import type { RecipientOutcome } from '../../delivery/delivery-transport.js';
 import type { MailboxTransaction } from '../transaction.js';
 
 export interface HostedRecipients {

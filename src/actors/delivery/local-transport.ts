@@ -1,6 +1,6 @@
 // Delivery to hosted domains, without SMTP: the sender's commit hands the message over to the mailboxes. The mailbox of the
-// sender asks for it when it queues an email; the courier retries recipients that failed for now. Domains that are not hosted
-// go to another courier. Addresses are accepted and refused as at the MX
+// sender asks for it when it queues an email; the transport retries recipients that failed for now. Domains that are not hosted
+// go to another transport. Addresses are accepted and refused as at the MX
 // (docs/interface/mail.md, "Addresses").
 
 import type { Directory, Recipient } from '../../directory/protocol.js';
@@ -8,7 +8,7 @@ import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
 import type { MessageIndex } from '../../mail/message-index.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
-import type { Courier, DeliveryReport, DeliveryTask, RecipientOutcome } from './courier.js';
+import type { DeliveryReport, DeliveryTask, DeliveryTransport, RecipientOutcome } from './delivery-transport.js';
 import type { MessageFactSource, MessageFacts } from './message-facts.js';
 
 export interface HostedDeliveryOptions {
@@ -89,7 +89,7 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedDelivery {
 }
 
 /** `remote`: for domains of elsewhere. */
-export function localCourier(deliverHere: HostedDelivery, remote: Courier): Courier {
+export function localDeliveryTransport(deliverHere: HostedDelivery, remote: DeliveryTransport): DeliveryTransport {
   return { deliver: async (task) => (await deliverHere(task)) ?? remote.deliver(task) };
 }
 

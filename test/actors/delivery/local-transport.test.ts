@@ -1,8 +1,8 @@
-// Mail for domains of this store, on a real directory: who gets it, who cannot, and what is left to the other courier.
+// Mail for domains of this store, on a real directory: who gets it, who cannot, and what is left to the other transport.
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import type { Courier, DeliveryTask } from '../../../src/actors/delivery/courier.js';
-import { hostedDelivery, localCourier } from '../../../src/actors/delivery/local-courier.js';
+import type { DeliveryTask, DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
+import { hostedDelivery, localDeliveryTransport } from '../../../src/actors/delivery/local-transport.js';
 import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { createDirectory } from '../../../src/directory/directory.js';
@@ -30,14 +30,14 @@ async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' =
     await sql.end();
   });
   const left: DeliveryTask[] = [];
-  const remote: Courier = {
+  const remote: DeliveryTransport = {
     async deliver(task) {
       left.push(task);
       return answer(task, 'temporary');
     },
   };
   const make = (used: Pick<Directory, 'recipient' | 'hold'>) =>
-    localCourier(
+    localDeliveryTransport(
       hostedDelivery({ directory: used, facts: messageFacts(blobs), hostname: 'mx.here.test', newId: randomUUID }),
       remote,
     );
@@ -88,7 +88,7 @@ test('mail is handed to the mailbox of its address, whatever tag and case it has
   t.deepEqual(left, []);
 });
 
-test('a domain of elsewhere is the other courier’s', async (t) => {
+test('a domain of elsewhere is the other transport’s', async (t) => {
   const { outcomes, left } = await setUp(t);
   t.deepEqual(await outcomes(['bob@there.test']), [['temporary', '2.0.0', false]]);
   t.is(left[0]!.domain, 'there.test');

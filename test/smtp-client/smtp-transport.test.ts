@@ -331,7 +331,7 @@ test('mail never comes back to this host', async (t) => {
 });
 
 test('a connection lost after the message is temporary, no other host is tried, and the next attempt begins with the next one', async (t) => {
-  const { courier, deliver, remote, task } = await world(t, {
+  const { transport, deliver, remote, task } = await world(t, {
     zones: {
       'remote.test': {
         MX: [
@@ -352,7 +352,7 @@ test('a connection lost after the message is temporary, no other host is tried, 
   t.is(second.connections, 0);
   const again = (doubtfulHost: string) => {
     const asked = task('remote.test');
-    return courier.deliver({ ...asked, recipients: asked.recipients.map((each) => ({ ...each, doubtfulHost })) });
+    return transport.deliver({ ...asked, recipients: asked.recipients.map((each) => ({ ...each, doubtfulHost })) });
   };
   t.deepEqual(tried(await again('mx1.remote.test')), ['mx2.remote.test 127.0.0.3']);
   // After the last host the first one is next, and the doubtful one comes last.
@@ -365,7 +365,7 @@ test('a connection lost after the message is temporary, no other host is tried, 
 test('what the sender asks to be told goes to a host that knows DSN, and no other host is said to have it', async (t) => {
   const zones = { 'remote.test': MX1, 'old.test': MX2 };
   for (const hidden of [[], ['PIPELINING']] as const) {
-    const { courier, remote, task } = await world(t, { zones });
+    const { transport, remote, task } = await world(t, { zones });
     const mx = await remote('127.0.0.2', { dsn: true, hidden });
     const old = await remote('127.0.0.3', { hidden });
     const asked = {
@@ -376,7 +376,7 @@ test('what the sender asks to be told goes to a host that knows DSN, and no othe
       const { recipients, ...rest } = task(domain, ['a', 'b', 'c']);
       const named = recipients.map((each) => ({ ...each, dsn: asked[each.id.slice(3) as 'b' | 'c'] }));
       const dsn = { ret: 'FULL', envid: 'e=1' } as const;
-      const { outcomes } = await courier.deliver({ ...rest, recipients: named, dsn });
+      const { outcomes } = await transport.deliver({ ...rest, recipients: named, dsn });
       return outcomes.map((outcome) => (outcome.kind === 'delivered' ? outcome.onward : outcome.kind));
     };
     t.deepEqual(await send('remote.test'), ['passed', 'passed', 'passed']);
@@ -415,7 +415,7 @@ test('servers that take few recipients get the rest in further transactions', as
 });
 
 test('what a message needs and the server lacks is said without sending it', async (t) => {
-  const { deliver, remote, task, courier } = await world(t, {
+  const { deliver, remote, task, transport } = await world(t, {
     zones: { 'remote.test': MX1, 'modern.test': MX2 },
   });
   const old = await remote('127.0.0.2', { size: 200, hidden: ['8BITMIME', 'SMTPUTF8'] });
@@ -437,7 +437,7 @@ test('what a message needs and the server lacks is said without sending it', asy
     'delivered 2.0.0',
   );
   t.like(modern.messages[3]!.parameters, { BODY: '8BITMIME', SMTPUTF8: undefined });
-  t.is(only(await courier.deliver({ ...task('modern.test'), sender: '' })), 'delivered 2.0.0');
+  t.is(only(await transport.deliver({ ...task('modern.test'), sender: '' })), 'delivered 2.0.0');
   t.is(modern.messages[4]!.sender, '');
 });
 
@@ -495,10 +495,10 @@ test('the domain of the author signs, else that of the envelope', async (t) => {
     asked.push(domain);
     return keys.has(domain) ? `DKIM-Signature: d=${domain}\r\n` : '';
   };
-  const { remote, task, courier } = await world(t, { zones: { 'remote.test': MX1 }, sign });
+  const { remote, task, transport } = await world(t, { zones: { 'remote.test': MX1 }, sign });
   const mx = await remote('127.0.0.2');
   const signer = async (field: string, sender: string, body = 'x\r\n') => {
-    await courier.deliver({ ...task('remote.test', ['b'], `${field}Subject: ${sender}\r\n\r\n${body}`), sender });
+    await transport.deliver({ ...task('remote.test', ['b'], `${field}Subject: ${sender}\r\n\r\n${body}`), sender });
     return /d=(.*)/.exec(mx.messages.at(-1)!.text)?.[1];
   };
   t.is(await signer('From: a@sender.test\r\n', 'a@sender.test'), 'sender.test');
@@ -515,7 +515,7 @@ test('the domain of the author signs, else that of the envelope', async (t) => {
 });
 
 test('addresses that are none never reach a server', async (t) => {
-  const { courier, remote, task } = await world(t, { zones: { 'remote.test': MX1 } });
+  const { transport, remote, task } = await world(t, { zones: { 'remote.test': MX1 } });
   const mx = await remote('127.0.0.2');
   const evil = [
     'x@remote.test\r\nRCPT TO:<y@remote.test',
@@ -524,7 +524,7 @@ test('addresses that are none never reach a server', async (t) => {
     'no-address',
     '"a\nb"@remote.test',
   ];
-  const report = await courier.deliver({
+  const report = await transport.deliver({
     ...task('remote.test'),
     recipients: [...evil, 'fine@remote.test', "o'neil+x@remote.test"].map((address, i) => ({
       id: `id-${i}`,
@@ -539,7 +539,7 @@ test('addresses that are none never reach a server', async (t) => {
     mx.messages.map(({ recipients }) => recipients),
     [['fine@remote.test', "o'neil+x@remote.test"]],
   );
-  const forged = await courier.deliver({ ...task('remote.test'), sender: 'a@sender.test>\r\nRSET' });
+  const forged = await transport.deliver({ ...task('remote.test'), sender: 'a@sender.test>\r\nRSET' });
   t.is(only(forged), 'permanent 5.1.3');
   t.is(mx.messages.length, 1);
 });

@@ -1,18 +1,18 @@
-// The courier for domains of elsewhere: the SMTP client, with signatures of the sender's domain. It knows this node's own
+// The transport to other servers: the SMTP client, with signatures of the sender's domain. It knows this node's own
 // MX port, once it is open, so as not to send to itself.
 
 import type { Logger } from 'pino';
 import { atMost } from '../bounds/time-bounds.js';
 import type { Config } from '../config.js';
 import type { Dns } from '../dns/resolver.js';
-import { createSmtpCourier } from '../smtp-client/courier.js';
+import { createSmtpTransport } from '../smtp-client/smtp-transport.js';
 import type { BlobStore } from '../store/blobs.js';
 import type { SigningKeyStore } from '../store/signing-keys.js';
 import type { StsPolicyStore } from '../store/sts-policies.js';
-import type { RemoteCourier } from './delivery-queue.js';
+import type { RemoteTransport } from './delivery-queue.js';
 import type { Metrics } from './metrics/metrics.js';
 
-export interface CourierParts {
+export interface RemoteTransportParts {
   readonly config: Config;
   readonly log: Logger;
   readonly dns: Dns;
@@ -21,7 +21,7 @@ export interface CourierParts {
   mxPort(): number | undefined;
 }
 
-export interface CourierStores {
+export interface RemoteTransportStores {
   readonly blobs: BlobStore;
   readonly stsPolicies: StsPolicyStore;
   readonly signingKeys: SigningKeyStore;
@@ -32,14 +32,14 @@ const CLOSING_MS = 250;
 /** A look-up that no name server answers is not waited for: nothing hangs on it. */
 const CLOSED_MS = 400;
 
-export async function openRemoteCourier(
-  { config, log, dns, metrics, mxPort }: CourierParts,
-  { blobs, stsPolicies, signingKeys }: CourierStores,
-): Promise<RemoteCourier> {
+export async function openRemoteTransport(
+  { config, log, dns, metrics, mxPort }: RemoteTransportParts,
+  { blobs, stsPolicies, signingKeys }: RemoteTransportStores,
+): Promise<RemoteTransport> {
   const { hostname, bind, outboundPort: port, outboundAllowPrivate: allowPrivate, dkim } = config;
   // Loaded by those who need it: it is large.
   const { createSigner } = await import('../mailauth/signing.js');
-  const courier = createSmtpCourier({
+  const transport = createSmtpTransport({
     dns,
     blobs,
     stsPolicies,
@@ -48,12 +48,12 @@ export async function openRemoteCourier(
     port,
     allowPrivate,
     sign: createSigner({ keys: signingKeys, fallback: dkim, log }),
-    ...(metrics && { meter: metrics.courier }),
+    ...(metrics && { meter: metrics.smtpClient }),
   });
   return {
-    deliver: (task) => courier.deliver(task),
+    deliver: (task) => transport.deliver(task),
     async close() {
-      await atMost(courier.close(CLOSING_MS), CLOSED_MS);
+      await atMost(transport.close(CLOSING_MS), CLOSED_MS);
     },
   };
 }

@@ -1,8 +1,8 @@
-// The courier over SMTP: reads and signs the message of a task once, tries the hosts of its domain, and reports the outcomes.
+// The transport over SMTP: reads and signs the message of a task once, tries the hosts of its domain, and reports the outcomes.
 // Holds the connections, the health of hosts, the MTA-STS policies, and ends all attempts when the node stops.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
-import type { Courier, DeliveryReport, DeliveryTask } from '../actors/delivery/courier.js';
+import type { DeliveryReport, DeliveryTask, DeliveryTransport } from '../actors/delivery/delivery-transport.js';
 import type { Dns } from '../dns/resolver.js';
 import { newId } from '../ids/new-id.js';
 import { parseAddress } from '../mail/address.js';
@@ -14,8 +14,8 @@ import type { StsPolicyStore } from '../store/sts-policies.js';
 import { Attempt, type Common } from './attempt.js';
 import { AttemptLog } from './attempt-log.js';
 import { HostHealth } from './host-health.js';
-import { type CourierLimits, DEFAULT_LIMITS } from './limits.js';
-import { type CourierMeter, NO_METER } from './meter.js';
+import { DEFAULT_LIMITS, type SmtpClientLimits } from './limits.js';
+import { NO_METER, type SmtpClientMeter } from './meter.js';
 import { type OutgoingMessage, OutgoingMessages } from './outgoing-message.js';
 import { hostRules, type OwnHost } from './own-hosts.js';
 import { SessionPool } from './pool.js';
@@ -23,7 +23,7 @@ import { RecipientResults, type TaskRecipient } from './recipient-results.js';
 import { SignedForms } from './signed-forms.js';
 import { createStsPolicies } from './sts.js';
 
-export interface SmtpCourierOptions {
+export interface SmtpTransportOptions {
   readonly dns: Dns;
   readonly blobs: Pick<BlobStore, 'read' | 'stream'>;
   readonly stsPolicies: StsPolicyStore;
@@ -33,8 +33,8 @@ export interface SmtpCourierOptions {
   readonly port: number;
   readonly allowPrivate: boolean;
   readonly sign?: Sign;
-  readonly meter?: CourierMeter;
-  readonly limits?: Partial<CourierLimits>;
+  readonly meter?: SmtpClientMeter;
+  readonly limits?: Partial<SmtpClientLimits>;
   /** In [0, 1). */
   readonly random?: () => number;
   /** PEM of the authorities that certificates are verified by; the system's when absent. */
@@ -43,7 +43,7 @@ export interface SmtpCourierOptions {
   readonly stsPort?: number;
 }
 
-export interface SmtpCourier extends Courier {
+export interface SmtpTransport extends DeliveryTransport {
   /** Takes no more tasks, and ends tasks under way after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
@@ -54,10 +54,10 @@ const SLOWEST_OCTETS_PER_MS = 32;
 /** Lines of printable ASCII and blanks, ended by CRLF, none of them empty. */
 const HEADER_LINES = /^(?:[\t -~]+\r\n)*$/;
 
-export function createSmtpCourier(options: SmtpCourierOptions): SmtpCourier {
+export function createSmtpTransport(options: SmtpTransportOptions): SmtpTransport {
   const { dns, blobs, stsPolicies, own, log, port, allowPrivate, sign, ca } = options;
   const { meter = NO_METER, random = Math.random, stsPort = 443 } = options;
-  const limits: CourierLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits: SmtpClientLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const rules = hostRules(own, port, allowPrivate);
   const messages = new OutgoingMessages(blobs);
   const pool = new SessionPool(limits, meter);

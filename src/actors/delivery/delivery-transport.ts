@@ -1,5 +1,5 @@
 // Port: delivery of a message to the recipients of one domain, and the outcome for each. The scheduler decides when a task runs
-// and when it may connect; a courier makes one attempt, over as many hosts as it takes, within bounded time.
+// and when it may connect; a transport makes one attempt, over as many hosts as it takes, within bounded time.
 import type { DsnRequest, RecipientDsnRequest } from '../../mail/dsn-request.js';
 import type { DeliveryAttempt } from '../../store/outbound.js';
 
@@ -75,7 +75,7 @@ export interface DeliveryReport {
   readonly attempts: readonly DeliveryAttempt[];
 }
 
-export interface Courier {
+export interface DeliveryTransport {
   /** Never rejects for what the remote does: that is in the report. @throws StoreFault when the message cannot be read */
   deliver(task: DeliveryTask): Promise<DeliveryReport>;
 }
