@@ -2,9 +2,9 @@
 // queue that uses both. Stopped before the mailboxes that it reports to.
 import type { Logger } from 'pino';
 import type { DeliveryTransport } from '../actors/delivery/delivery-transport.js';
-import type { DueNotifier } from '../actors/delivery/due-notifier.js';
 import { type HostedDelivery, localDeliveryTransport } from '../actors/delivery/local-transport.js';
 import { DeliveryQueue } from '../actors/delivery/queue.js';
+import type { QueueWakeup } from '../actors/delivery/queue-wakeup.js';
 import { DeliveryScheduler } from '../actors/delivery/scheduler/scheduler.js';
 import { SenderNotifications } from '../actors/delivery/sender-dsn.js';
 import type { DeliveryMailboxes } from '../actors/mailbox/outbound/delivery-protocol.js';
@@ -29,7 +29,7 @@ export interface QueueParts {
   readonly mailboxes: DeliveryMailboxes;
   readonly hosted: HostedDelivery;
   readonly ownership: Ownership;
-  readonly dueNotifier: DueNotifier;
+  readonly queueWakeup: QueueWakeup;
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;
   readonly retry: RetryPolicy;
@@ -47,7 +47,7 @@ export function openQueue(
   log: Logger,
   lifecycle: Lifecycle,
   metrics: Metrics | undefined,
-  { store, blobs, mailboxes, hosted, ownership, dueNotifier, incarnation, retry, remote }: QueueParts,
+  { store, blobs, mailboxes, hosted, ownership, queueWakeup, incarnation, retry, remote }: QueueParts,
 ): DeliveryQueue {
   const { hostname, leaseTtlMs, outboundPollMs: pollMs } = config;
   const watched = metrics && { meter: metrics.deliveries };
@@ -70,7 +70,7 @@ export function openQueue(
       ...watched,
     }),
     ownership,
-    dueNotifier,
+    queueWakeup,
     incarnation,
     leaseTtlMs,
     pollMs,

@@ -7,10 +7,10 @@ import { createAccountApi } from '../account/account-api.js';
 import type { AccountApi } from '../account/protocol.js';
 import { type Consumers, createConsumers } from '../actors/consumers/consumers.js';
 import { OUTBOUND_ROLE } from '../actors/delivery/delivery-placement.js';
-import { DueNotifier } from '../actors/delivery/due-notifier.js';
 import { type HostedDelivery, hostedDelivery } from '../actors/delivery/local-transport.js';
 import { messageFacts } from '../actors/delivery/message-facts.js';
 import type { DeliveryQueue } from '../actors/delivery/queue.js';
+import { QueueWakeup } from '../actors/delivery/queue-wakeup.js';
 import { startReleases } from '../actors/delivery/releases.js';
 import { type MailboxActors, mailboxActorProtocol } from '../actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../actors/mailbox/behavior.js';
@@ -18,7 +18,7 @@ import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
 import { startImportPlacing } from '../actors/mailbox/import-placing.js';
 import { MessageOffers } from '../actors/mailbox/message-offers.js';
-import { deliverHandedOver } from '../actors/mailbox/outbound/handed-over.js';
+import { deliverLocally } from '../actors/mailbox/outbound/local-deliveries.js';
 import type { MailboxEvent, Mailboxes } from '../actors/mailbox/protocol.js';
 import { startRedelivery } from '../actors/mailbox/redelivery.js';
 import { warmUp } from '../actors/mailbox/state.js';
@@ -42,7 +42,7 @@ import type { DirectoryStore } from '../store/directory.js';
 import { startFlagSettling } from '../store/flag-settling.js';
 import type { FolderBlobStore, FolderMessageStore } from '../store/folder-messages.js';
 import type { InboundStore } from '../store/inbound.js';
-import type { HandedOver } from '../store/mailboxes.js';
+import type { LocalDelivery } from '../store/mailboxes.js';
 import { postgresBlobs } from '../store/postgres/blobs.js';
 import { postgresConsumers } from '../store/postgres/consumers.js';
 import { postgresDirectory } from '../store/postgres/directory.js';
@@ -214,7 +214,7 @@ export async function startEngine(
   const offers = new MessageOffers(owns);
   const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log });
   lifecycle.add('deferred filters', () => deferrals.stop(), JOB_RESERVE_MS, STOP_MS);
-  const dueNotifier = new DueNotifier({ transport, ownership });
+  const queueWakeup = new QueueWakeup({ transport, ownership });
   let hostedOpened: (delivery: HostedDelivery) => void = () => {};
   const hosted = new Promise<HostedDelivery>((resolve) => {
     hostedOpened = resolve;
@@ -225,11 +225,11 @@ export async function startEngine(
       baseMs: config.outboundBackoffBaseMs,
       capMs: config.outboundBackoffCapMs,
     },
-    notifyDue: (accountId: string, outboundId: string) => dueNotifier.notify(accountId, outboundId),
-    reserve: (accountId: string, wanted: number) => dueNotifier.reserve(accountId, wanted),
-    queueOf: (accountId: string) => dueNotifier.queueOf(accountId),
+    wakeQueue: (accountId: string, outboundId: string) => queueWakeup.wake(accountId, outboundId),
+    reserve: (accountId: string, wanted: number) => queueWakeup.reserve(accountId, wanted),
+    queueOf: (accountId: string) => queueWakeup.queueOf(accountId),
     hosted: async (task: Parameters<HostedDelivery>[0]) => (await hosted)(task),
-    handedOver: (handed: HandedOver) => deliverHandedOver(mailboxes, handed, log),
+    deliverLocally: (delivery: LocalDelivery) => deliverLocally(mailboxes, delivery, log),
   };
   const consumers = createConsumers({
     store: stall.port(postgresConsumers(sql)),
@@ -361,7 +361,7 @@ export async function startEngine(
     hosted: localDelivery,
     blobs,
     ownership,
-    dueNotifier,
+    queueWakeup,
     incarnation,
     retry: outbound.retry,
   };

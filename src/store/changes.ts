@@ -12,7 +12,7 @@ import type {
   FilterRow,
   FolderDefinition,
   FolderRole,
-  HandedOver,
+  LocalDelivery,
   Placement,
 } from './mailbox-rows.js';
 import type {
@@ -151,7 +151,7 @@ interface Payloads {
   /** A draft was deleted; `isHidden`: its email had `\Deleted` in Drafts. `isFinal`: an email that was sent or had failed. */
   OutboundRemoved: { readonly outboundId: string; readonly isHidden?: true; readonly isFinal?: true };
   DeliveryAttempted: { readonly outboundId: string; readonly attempt: DeliveryAttempt };
-  MailHandedOver: HandedOver;
+  DeliveredLocally: LocalDelivery;
   /** Values that the account chose, by name; the others stay. */
   PreferencesChanged: { readonly chosen: Readonly<Record<string, unknown>> };
 }

@@ -109,7 +109,7 @@ export interface EventRow {
 }
 
 /** Mail that a sender's commit hands to a mailbox of this store: a row of `inbound`, which is the promise to deliver it. */
-export interface HandedOver {
+export interface LocalDelivery {
   /** Whose inbox it is for. When there is no such account any more nothing is written. */
   readonly accountId: string;
   /** UUID of the inbound row. */

@@ -30,7 +30,7 @@ export type {
   FilterRow,
   FolderRole,
   FolderRow,
-  HandedOver,
+  LocalDelivery,
 } from './mailbox-rows.js';
 
 /** How many outbound emails of an account have each of the statuses that were asked for. */

@@ -11,7 +11,7 @@ import type {
   EmailRow,
   FilterRow,
   FolderDefinition,
-  HandedOver,
+  LocalDelivery,
 } from './mailbox-rows.js';
 import { type NetOutboundChange, OutboundFold } from './net-outbound.js';
 import { type NetPlacements, PlacementFold, type PlacementsTogether } from './net-placements.js';
@@ -56,7 +56,7 @@ export interface NetChange extends NetOutboundChange {
   readonly deferralsEnded: readonly string[];
   /** Blobs of mail that was not kept. */
   readonly blobsReleased: readonly string[];
-  readonly handedOver: readonly HandedOver[];
+  readonly localDeliveries: readonly LocalDelivery[];
   /** Undefined when nothing was chosen. `at`: when something was chosen last, in ms since the epoch. */
   readonly preferences: { readonly chosen: Readonly<Record<string, unknown>>; readonly at: number } | undefined;
 }
@@ -94,7 +94,7 @@ class Fold {
   readonly #deferralsEnded = new LazySet<string>();
   readonly #released: string[] = [];
   readonly #outbound = new OutboundFold();
-  readonly #handedOver: HandedOver[] = [];
+  readonly #localDeliveries: LocalDelivery[] = [];
   #preferences: NetChange['preferences'];
 
   take(change: Change): void {
@@ -176,8 +176,8 @@ class Fold {
       case 'DeliveryAttempted':
         this.#outbound.attempt(change.payload);
         return;
-      case 'MailHandedOver':
-        this.#handedOver.push(change.payload);
+      case 'DeliveredLocally':
+        this.#localDeliveries.push(change.payload);
         return;
       case 'PreferencesChanged':
         this.#preferences = { chosen: { ...this.#preferences?.chosen, ...change.payload.chosen }, at: change.at };
@@ -204,7 +204,7 @@ class Fold {
       filtersDeferred: this.#deferred.values(),
       deferralsEnded: this.#deferralsEnded.values(),
       blobsReleased: this.#released,
-      handedOver: this.#handedOver,
+      localDeliveries: this.#localDeliveries,
       preferences: this.#preferences,
       ...this.#outbound.result(),
     };

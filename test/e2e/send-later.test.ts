@@ -223,7 +223,7 @@ test('kills around their release lose no held email, and deliver none that was c
   const states = new Map<string, Shown>();
   for (const { id } of emails) states.set(id, await ended(id));
   const sent = emails.filter(({ id }) => states.get(id)!.status === 'Sent');
-  // What is handed over is delivered by the node that has started since.
+  // Local mail is placed by the node that has started since.
   const inside = async () => (await neighbour().inbox()).map(({ subject }) => subject);
   while ((await inside()).length < sent.length) await new Promise((resolve) => setTimeout(resolve, 50));
   const outside = remote.messages.map(({ text }) => subjectOf(text));

@@ -10,9 +10,9 @@ export const NO_OUTBOUND = {
   blobs: { index: () => Promise.reject(new Error('no message is sent here')) },
   outbound: {
     retry: { maxRetries: 0, baseMs: 1, capMs: 1 },
-    notifyDue() {},
+    wakeQueue() {},
     hosted: async () => undefined,
-    handedOver() {},
+    deliverLocally() {},
     queueOf: () => ({ shards: [], waiting: new Map() }),
     ...NO_DELIVERY_SLOTS,
   },

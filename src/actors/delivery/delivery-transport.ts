@@ -57,7 +57,7 @@ export type RecipientOutcome =
   | (Answer & {
       readonly kind: 'delivered';
       /** The mailbox of this store that gets the message with the sender's commit. Absent when a remote host took it. */
-      readonly handedTo?: string;
+      readonly localAccountId?: string;
       /** How a remote host took it: with the request for reports, or without, because it does not know DSN (RFC 3461 §5.2). */
       readonly onward?: 'passed' | 'relayed';
     })

@@ -15,7 +15,7 @@ import { DeliveryLease, type DeliveryLeaseOptions } from './delivery-lease.js';
 import type { DeliveryReport, DeliveryTask, DeliveryTransport } from './delivery-transport.js';
 import type { DeliveryMeter } from './meter.js';
 import { failedBy, unreachableAgain, withoutTemporary } from './outcomes.js';
-import type { EmailSlot } from './scheduler/email-slots.js';
+import type { DeliverySlot } from './scheduler/delivery-concurrency.js';
 import type { DeliveryScheduler, DomainTurn } from './scheduler/scheduler.js';
 
 export interface DeliveryPorts extends Omit<DeliveryLeaseOptions, 'confirm'> {
@@ -70,7 +70,7 @@ const LONGEST_WAIT_MS = 3_600_000;
 
 export class Delivery {
   readonly queued: QueuedOutbound;
-  readonly slot: EmailSlot;
+  readonly slot: DeliverySlot;
   readonly #ports: DeliveryPorts;
   readonly #log: Logger;
   readonly #deliveryId: string;
@@ -86,10 +86,10 @@ export class Delivery {
   /** Recipients were left without an attempt, or their attempt was cut short. */
   #isInterrupted = false;
   #domainEnded = () => {};
-  readonly #handedTo = new Set<string>();
+  readonly #localAccountIds = new Set<string>();
 
   /** To be made before the delivery is in the store. */
-  constructor(ports: DeliveryPorts, queued: QueuedOutbound, deliveryId: string, slot: EmailSlot) {
+  constructor(ports: DeliveryPorts, queued: QueuedOutbound, deliveryId: string, slot: DeliverySlot) {
     this.queued = queued;
     this.slot = slot;
     this.#ports = ports;
@@ -288,10 +288,10 @@ export class Delivery {
 
   /** A mailbox gets one copy, however many of its addresses are named. */
   #once(outcome: DeliveryReport['outcomes'][number]): Report['outcomes'][number] {
-    if (outcome.kind !== 'delivered' || outcome.handedTo === undefined) return outcome;
-    const { handedTo, ...rest } = outcome;
-    if (this.#handedTo.has(handedTo)) return rest;
-    this.#handedTo.add(handedTo);
+    if (outcome.kind !== 'delivered' || outcome.localAccountId === undefined) return outcome;
+    const { localAccountId, ...rest } = outcome;
+    if (this.#localAccountIds.has(localAccountId)) return rest;
+    this.#localAccountIds.add(localAccountId);
     return outcome;
   }
 

@@ -29,7 +29,7 @@ export type HostedDelivery = (task: HostedTask) => Promise<DeliveryReport | unde
 
 type Address = DeliveryTask['recipients'][number];
 type Judgement =
-  | { readonly kind: 'delivered'; readonly handedTo: string }
+  | { readonly kind: 'delivered'; readonly localAccountId: string }
   | { readonly kind: 'temporary' | 'permanent'; readonly statusCode: string; readonly text: string };
 
 const temporary = (statusCode: string, text: string): Judgement => ({ kind: 'temporary', statusCode, text });
@@ -102,10 +102,10 @@ async function isHosted(directory: Pick<Directory, 'recipient'>, { recipients }:
 function judgementOf(recipient: Recipient, held: ReadonlyMap<string, string> | undefined): Judgement {
   switch (recipient.kind) {
     case 'mailbox':
-      return { kind: 'delivered', handedTo: recipient.accountId };
+      return { kind: 'delivered', localAccountId: recipient.accountId };
     case 'hold': {
-      const handedTo = held?.get(recipient.address);
-      return handedTo === undefined ? FULL : { kind: 'delivered', handedTo };
+      const localAccountId = held?.get(recipient.address);
+      return localAccountId === undefined ? FULL : { kind: 'delivered', localAccountId };
     }
     case 'unknown':
       return UNKNOWN;
@@ -118,6 +118,6 @@ function judgementOf(recipient: Recipient, held: ReadonlyMap<string, string> | u
 
 function outcomeOf(recipientId: string, judgement: Judgement, host: string): RecipientOutcome {
   if (judgement.kind !== 'delivered') return { ...judgement, recipientId, host };
-  const { kind, handedTo } = judgement;
-  return { kind, handedTo, recipientId, host, statusCode: '2.1.5', text: 'Delivered to the mailbox.' };
+  const { kind, localAccountId } = judgement;
+  return { kind, localAccountId, recipientId, host, statusCode: '2.1.5', text: 'Delivered to the mailbox.' };
 }

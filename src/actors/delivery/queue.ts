@@ -1,6 +1,6 @@
 // The delivery queue of a node with the role `outbound`: finds due emails on the shards that the node delivers for, and begins
 // their deliveries as the scheduler has slots for them. Emails come from the store, which is read at intervals, from
-// notifications of mailboxes, and from commits that begin a delivery in a reserved slot. All of them go through `#admit`
+// wake-ups by mailboxes, and from commits that begin a delivery in a reserved slot. All of them go through `#admit`
 // and `#begin`.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
@@ -13,11 +13,11 @@ import type { Ownership } from '../runtime/ownership.js';
 import { Delivery, type DeliveryPorts, type Ended } from './delivery.js';
 import { deliverer, shardsOf } from './delivery-placement.js';
 import type { DeliveryTransport } from './delivery-transport.js';
-import type { DueNotifier } from './due-notifier.js';
 import { type DeliveryMeter, NO_DELIVERY_METER } from './meter.js';
 import { carryOutRequests } from './operator-requests.js';
 import { QueueStatus } from './queue-status.js';
-import type { EmailSlot } from './scheduler/email-slots.js';
+import type { QueueWakeup } from './queue-wakeup.js';
+import type { DeliverySlot } from './scheduler/delivery-concurrency.js';
 import type { DeliveryScheduler } from './scheduler/scheduler.js';
 import type { SenderNotifications } from './sender-dsn.js';
 
@@ -31,7 +31,7 @@ export interface DeliveryQueueOptions {
   readonly scheduler: DeliveryScheduler;
   readonly notifications: SenderNotifications;
   readonly ownership: Pick<Ownership, 'nodeId' | 'shards' | 'state' | 'view' | 'isCurrent' | 'heartbeatAgeMs'>;
-  readonly dueNotifier: Pick<DueNotifier, 'listen'>;
+  readonly queueWakeup: Pick<QueueWakeup, 'listen'>;
   /** Of this process, as its entry in the store has it. */
   readonly incarnation: string;
   readonly leaseTtlMs: number;
@@ -74,7 +74,7 @@ export class DeliveryQueue {
     this.#ports = { ...options, meter, closed: this.#closed.signal, mayBegin: () => !this.#isEnding };
     this.status = new QueueStatus(() => this.#underWay.size, pollMs);
     scheduler.whenFree(() => this.#read('due'));
-    this.#endListening = options.dueNotifier.listen({
+    this.#endListening = options.queueWakeup.listen({
       due: (accountId, outboundId) => this.#due(accountId, outboundId),
       read: () => this.#read('all'),
       reserve: (accountId, wanted) => this.#reserve(accountId, wanted),
@@ -123,7 +123,7 @@ export class DeliveryQueue {
   #reserve(accountId: string, wanted: number): ReservedSlots | undefined {
     if (this.#isEnding || !this.#deliversFor(accountId)) return undefined;
     const { scheduler, incarnation } = this.#options;
-    const slots: EmailSlot[] = [];
+    const slots: DeliverySlot[] = [];
     for (let slot = scheduler.reserve(accountId); slot !== undefined; slot = scheduler.reserve(accountId)) {
       slots.push(slot);
       if (slots.length === wanted) break;
@@ -143,7 +143,7 @@ export class DeliveryQueue {
     };
   }
 
-  #assign(slots: EmailSlot[], queued: QueuedOutbound, deliveryId: string): AssignedSlot {
+  #assign(slots: DeliverySlot[], queued: QueuedOutbound, deliveryId: string): AssignedSlot {
     const slot = slots.pop();
     if (slot === undefined) throw new Error(`a bug: no slot is reserved for ${queued.outboundId}`);
     const delivery = this.#admit(queued, slot, deliveryId);
@@ -175,7 +175,7 @@ export class DeliveryQueue {
   }
 
   /** Records the delivery as under way, before it is in the store. */
-  #admit(queued: QueuedOutbound, slot: EmailSlot, deliveryId: string): Delivery {
+  #admit(queued: QueuedOutbound, slot: DeliverySlot, deliveryId: string): Delivery {
     const delivery = new Delivery(this.#ports, queued, deliveryId, slot);
     this.#underWay.set(queued.outboundId, delivery);
     return delivery;

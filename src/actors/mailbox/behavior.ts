@@ -4,7 +4,7 @@ import { MemoryRoom } from '../../bounds/memory-room.js';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { logged } from '../../store/changes.js';
-import type { CommitResult, HandedOver, MailboxChange, MailboxStore, ThreadChange } from '../../store/mailboxes.js';
+import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore, ThreadChange } from '../../store/mailboxes.js';
 import { netOf } from '../../store/net-changes.js';
 import type { HostedDelivery } from '../delivery/local-transport.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
@@ -88,13 +88,13 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
 interface OutboundHooks extends DeliverySlots {
   readonly retry: RetryPolicy;
   /** A commit has made a delivery or a notification of the sender due now. Must not throw. */
-  notifyDue(accountId: string, outboundId: string): void;
+  wakeQueue(accountId: string, outboundId: string): void;
   /** The queue of the node that delivers for the account. */
   queueOf(accountId: string): AccountQueue;
   /** Delivery to domains that are hosted here. */
   readonly hosted: HostedDelivery;
-  /** A commit has handed mail to a mailbox of this store, which may be asked to deliver it now. Must not throw. */
-  handedOver(handed: HandedOver): void;
+  /** A commit has delivered mail to another mailbox of this store, which may be asked to place it now. Must not throw. */
+  deliverLocally(delivery: LocalDelivery): void;
 }
 
 export interface MailboxSources {
@@ -190,14 +190,14 @@ export function mailboxBehavior(
       state.evolve(change);
       if (threads !== undefined) state.changeThreads(threads);
       for (const [slot, started] of begun) slot.begin(started);
-      const { emailsAdded, filtersDeferred, handedOver } = netOf(change.changes);
+      const { emailsAdded, filtersDeferred, localDeliveries } = netOf(change.changes);
       const newest = emailsAdded.at(-1);
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
       if (isIndexLookDue(dead, state.emails.dead))
         search.merging.removed(change.accountId, state.emails.size - state.emails.dead);
       if (filtersDeferred.length > 0) sources.deferrals.note(change.accountId);
-      for (const handed of handedOver) sources.outbound.handedOver(handed);
-      for (const id of tx.outbound.due) sources.outbound.notifyDue(change.accountId, id);
+      for (const delivery of localDeliveries) sources.outbound.deliverLocally(delivery);
+      for (const id of tx.outbound.due) sources.outbound.wakeQueue(change.accountId, id);
       const { modseqBefore, modseqAfter, changes } = change;
       return { kind: 'committed', events: { after: modseqBefore, seq: modseqAfter, events: logged(changes) } };
     },

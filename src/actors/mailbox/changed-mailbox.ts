@@ -119,7 +119,7 @@ export class ChangedMailbox {
       case 'EmailAnnounced':
       case 'MailDiscarded':
       case 'DeliveryAttempted':
-      case 'MailHandedOver':
+      case 'DeliveredLocally':
       case 'PreferencesChanged':
         return;
     }

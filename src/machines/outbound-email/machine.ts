@@ -128,7 +128,7 @@ export const outboundEmail = setup({
     forgetHold: assign({ heldUntil: null }),
     forgetSending: assign(() => ({ ...DRAFT, recipients: new Map() })),
     beginAnew: assign((_, { now }: EventOf<'retry'>) => ({ queuedAt: now, retryCount: 0 })),
-    notifyDue: emit({ type: 'due' }),
+    wakeQueue: emit({ type: 'due' }),
     reportDelay: enqueueActions(({ enqueue, context }, { now }: { now: number }) => {
       const { delayReported, queuedAt, recipients } = context;
       if (delayReported || now - (queuedAt ?? now) < DELAY_NOTICE_MS) return;
@@ -208,7 +208,7 @@ export const outboundEmail = setup({
             actions: [
               { type: 'noteQueued', params: ({ event }) => event },
               { type: 'addRecipients', params: ({ event }) => event },
-              'notifyDue',
+              'wakeQueue',
             ],
           },
         ],
@@ -228,7 +228,7 @@ export const outboundEmail = setup({
           actions: [
             { type: 'makeDue', params: ({ event }) => event },
             { type: 'endHold', params: ({ event }) => event },
-            'notifyDue',
+            'wakeQueue',
           ],
         },
         cancel: [
@@ -276,7 +276,7 @@ export const outboundEmail = setup({
             actions: [
               { type: 'makeTriedDue', params: ({ event }) => event },
               { type: 'reportDelay', params: ({ event }) => event },
-              'notifyDue',
+              'wakeQueue',
             ],
           },
           {
@@ -309,7 +309,7 @@ export const outboundEmail = setup({
           actions: [
             { type: 'reviveFailed', params: ({ event }) => event },
             { type: 'beginAnew', params: ({ event }) => event },
-            'notifyDue',
+            'wakeQueue',
           ],
         },
       },

@@ -34,7 +34,7 @@ export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
   const attempts = [];
   const released = [];
   const removed = [];
-  const handed = [];
+  const local = [];
   for (const { accountId: a, changes: list } of changes) {
     const net = netOf(list);
     for (const {
@@ -62,8 +62,8 @@ export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
       attempts.push({ a, o, id: attempt.id, at: attempt.at, entry: attempt });
     }
     for (const o of net.outboundRemoved) removed.push({ a, o });
-    for (const { accountId, id, blob, envelope } of net.handedOver) {
-      handed.push({ a, to: accountId, id, blob: `\\x${blob}`, envelope });
+    for (const { accountId, id, blob, envelope } of net.localDeliveries) {
+      local.push({ a, to: accountId, id, blob: `\\x${blob}`, envelope });
     }
   }
   // A part without rows is left out: each costs its beginning and its end.
@@ -81,11 +81,11 @@ export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
     ${part(dropContents, dropped)}
     ${part(releaseBlobs, released)}
     ${part(removeOutbound, removed)}
-    ${part(handOver, handed)}`;
+    ${part(localDeliveryRows, local)}`;
 }
 
-function hasNone({ outbound, attempts, outboundRemoved, handedOver }: NetChange): boolean {
-  return outbound.length + attempts.length + outboundRemoved.length + handedOver.length === 0;
+function hasNone({ outbound, attempts, outboundRemoved, localDeliveries }: NetChange): boolean {
+  return outbound.length + attempts.length + outboundRemoved.length + localDeliveries.length === 0;
 }
 
 /** Columns that the machine's steps change, and the copy, of rows `x`. */
@@ -230,17 +230,17 @@ const removeOutbound: Part = (sql, rows) => sql`
       delete from outbound_requests t using outbound_gone g where t.account_id = g.a and t.outbound_id = g.o
     )`;
 
-const handOver: Part = (sql, rows) => sql`
-    , handed as materialized (
+const localDeliveryRows: Part = (sql, rows) => sql`
+    , local_delivery as materialized (
       select x."to", x.id, x.blob, x.envelope from json_to_recordset(${json(rows)}::json)
         as x (a uuid, "to" uuid, id uuid, blob bytea, envelope json) join passed using (a)
     ), taker as materialized (
       -- Accounts that this statement has updated cannot be locked by it once more: it holds them by that update.
-      select id from accounts where id in (select "to" from handed) and id not in (select a from passed)
+      select id from accounts where id in (select "to" from local_delivery) and id not in (select a from passed)
       for key share of accounts
-    ), handed_over as (
+    ), local_inbound as (
       insert into inbound (account_id, id, blob, envelope)
-      select h."to", h.id, h.blob, h.envelope from handed h
+      select h."to", h.id, h.blob, h.envelope from local_delivery h
       where h."to" in (select id from taker) or h."to" in (select a from passed)
     )`;
 

@@ -37,8 +37,8 @@ function startedOf({ sender, recipients }: FakeEmail): StartedDelivery {
 test('a delivery that began with its email is not started again, and is reported under its id', async (t) => {
   const world = new OutboundWorld();
   const transport = new ManualTransport();
-  const { queue, dueNotifier } = world.node('a', transport, ALONE);
-  const reserved = dueNotifier.reserve(account(1), 1)!;
+  const { queue, queueWakeup } = world.node('a', transport, ALONE);
+  const reserved = queueWakeup.reserve(account(1), 1)!;
   t.like(reserved, { count: 1, by: BY });
   const attemptId = randomUUID();
   const email = sending(world, account(1), attemptId);
@@ -57,10 +57,10 @@ test('a delivery that began with its email is not started again, and is reported
 test('a read that finds the email in the store before its commit is answered does not take it for interrupted', async (t) => {
   const world = new OutboundWorld();
   const transport = new ManualTransport();
-  const { queue, dueNotifier } = world.node('a', transport, ALONE, { pollMs: 2 });
+  const { queue, queueWakeup } = world.node('a', transport, ALONE, { pollMs: 2 });
   const attemptId = randomUUID();
   const outboundId = randomUUID();
-  const reserved = dueNotifier.reserve(account(1), 1)!;
+  const reserved = queueWakeup.reserve(account(1), 1)!;
   const assigned = reserved.assign(outboundId, attemptId);
   const email = sending(world, account(1), attemptId);
   world.emails.delete(email.outboundId);
@@ -81,11 +81,11 @@ test('a read that finds the email in the store before its commit is answered doe
 test('slots without a delivery are released; what was committed all the same is found and delivered', async (t) => {
   const world = new OutboundWorld();
   const transport = new ManualTransport();
-  const { queue, dueNotifier } = world.node('a', transport, ALONE, { limits: { emails: 1 }, pollMs: 2 });
+  const { queue, queueWakeup } = world.node('a', transport, ALONE, { limits: { emails: 1 }, pollMs: 2 });
   const attemptId = randomUUID();
-  const reserved = dueNotifier.reserve(account(1), 5)!;
+  const reserved = queueWakeup.reserve(account(1), 5)!;
   t.is(reserved.count, 1, 'no more than there are');
-  t.is(dueNotifier.reserve(account(2), 1)?.count, 0);
+  t.is(queueWakeup.reserve(account(2), 1)?.count, 0);
   const assigned = reserved.assign(randomUUID(), attemptId);
   t.is(reserved.count, 0);
   t.throws(() => reserved.assign(randomUUID(), randomUUID()));
@@ -93,7 +93,7 @@ test('slots without a delivery are released; what was committed all the same is 
   t.is(reserved.count, 1, 'the commit is repeated');
   reserved.assign(randomUUID(), randomUUID()).release();
   reserved.release();
-  const other = dueNotifier.reserve(account(2), 1)!;
+  const other = queueWakeup.reserve(account(2), 1)!;
   t.is(other.count, 1);
   other.release();
   t.is(queue.status.inFlight, 0);
@@ -110,18 +110,18 @@ test('no slot is reserved where another node delivers, nor on a node that stops,
   const world = new OutboundWorld();
   const transport = new ManualTransport();
   const elsewhere = world.node('b', transport, () => viewOf({ a: ['mailbox', 'outbound'], b: ['outbound'] }, 'a'));
-  t.is(elsewhere.dueNotifier.reserve(account(1), 1), undefined);
+  t.is(elsewhere.queueWakeup.reserve(account(1), 1), undefined);
   await elsewhere.queue.stop();
 
-  const { queue, dueNotifier } = world.node('a', transport, ALONE);
+  const { queue, queueWakeup } = world.node('a', transport, ALONE);
   const attemptId = randomUUID();
   const email = sending(world, account(1), attemptId);
-  const reserved = dueNotifier.reserve(account(1), 2)!;
+  const reserved = queueWakeup.reserve(account(1), 2)!;
   let isStopped = false;
   const stopped = queue.stop().then(() => {
     isStopped = true;
   });
-  t.is(dueNotifier.reserve(account(1), 1), undefined);
+  t.is(queueWakeup.reserve(account(1), 1), undefined);
   await new Promise(setImmediate);
   t.false(isStopped);
   reserved.assign(email.outboundId, attemptId).begin(startedOf(email));
@@ -135,10 +135,10 @@ test('no slot is reserved where another node delivers, nor on a node that stops,
 test('an account whose deliveries cannot be started gets no slots for a while', async (t) => {
   const world = new OutboundWorld();
   world.mailboxFault = ({ name }) => (name === 'startDelivery' ? new Error('away') : undefined);
-  const { queue, dueNotifier } = world.node('a', new ManualTransport(), ALONE);
+  const { queue, queueWakeup } = world.node('a', new ManualTransport(), ALONE);
   const email = world.add(account(1), ['x@d.test']);
-  dueNotifier.notify(email.accountId, email.outboundId);
-  await until(() => dueNotifier.reserve(account(1), 1)?.count === 0);
-  t.is(dueNotifier.reserve(account(2), 1)?.count, 1);
+  queueWakeup.wake(email.accountId, email.outboundId);
+  await until(() => queueWakeup.reserve(account(1), 1)?.count === 0);
+  t.is(queueWakeup.reserve(account(2), 1)?.count, 1);
   await queue.stop();
 });

@@ -62,19 +62,19 @@ async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' =
     return report.outcomes.map(({ kind, statusCode, ...rest }) => [
       kind,
       statusCode,
-      'handedTo' in rest && rest.handedTo,
+      'localAccountId' in rest && rest.localAccountId,
     ]);
   };
   return { accounts, directory, outcomes, task, make, left, state };
 }
 
-test('mail is handed to the mailbox of its address, whatever tag and case it has', async (t) => {
+test('mail goes to the mailbox of its address, whatever tag and case it has', async (t) => {
   const { accounts, directory, make, task, left } = await setUp(t);
   const ann = await accounts.createAccount('ann@here.test', 'Ann');
   await accounts.addAddress(ann.id, 'sales@here.test', true);
   const addresses = ['Ann@here.test', 'ann+list@here.test', 'sales@here.test'];
   const { outcomes, attempts } = await make(directory).deliver(await task(addresses));
-  const delivered = { kind: 'delivered', statusCode: '2.1.5', handedTo: ann.id, host: 'mx.here.test' } as const;
+  const delivered = { kind: 'delivered', statusCode: '2.1.5', localAccountId: ann.id, host: 'mx.here.test' } as const;
   t.deepEqual(
     outcomes,
     addresses.map((_, i) => ({ ...delivered, recipientId: `r${i}`, text: 'Delivered to the mailbox.' })),

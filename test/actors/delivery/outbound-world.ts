@@ -9,8 +9,8 @@ import type {
   DeliveryTransport,
   RecipientOutcome,
 } from '../../../src/actors/delivery/delivery-transport.js';
-import { DueNotifier } from '../../../src/actors/delivery/due-notifier.js';
 import { DeliveryQueue, type DeliveryQueueOptions } from '../../../src/actors/delivery/queue.js';
+import { QueueWakeup } from '../../../src/actors/delivery/queue-wakeup.js';
 import { DeliveryScheduler, type SchedulerLimits } from '../../../src/actors/delivery/scheduler/scheduler.js';
 import { SenderNotifications } from '../../../src/actors/delivery/sender-dsn.js';
 import type { DeliveryMailboxes } from '../../../src/actors/mailbox/outbound/delivery-protocol.js';
@@ -170,15 +170,16 @@ export class OutboundWorld {
       }
       case 'reportDelivery': {
         if (email.status !== 'Sending' || email.attempt?.id !== payload.attemptId) return { refusal: 'notUnderWay' };
-        const handedOver: { accountId: string; inboundId: string }[] = [];
-        for (const { recipientId, kind, handedTo } of payload.outcomes as (RecipientOutcome & {
-          handedTo?: string;
+        const localDeliveries: { accountId: string; inboundId: string }[] = [];
+        for (const { recipientId, kind, localAccountId } of payload.outcomes as (RecipientOutcome & {
+          localAccountId?: string;
         })[]) {
           const recipient = email.recipients.find(({ id }) => id === recipientId)!;
           if (recipient.status !== 'Pending') continue;
           if (kind === 'delivered') recipient.status = 'Delivered';
           if (kind === 'permanent') recipient.status = 'Failed';
-          if (handedTo !== undefined) handedOver.push({ accountId: handedTo, inboundId: randomUUID() });
+          if (localAccountId !== undefined)
+            localDeliveries.push({ accountId: localAccountId, inboundId: randomUUID() });
         }
         if (payload.isOver) {
           const left = email.recipients.some(({ status }) => status === 'Pending');
@@ -192,7 +193,7 @@ export class OutboundWorld {
           if (email.status === 'Failed' && email.sender !== '') email.reportDue = 'failed';
         }
         const { status, reportDue } = email;
-        return { reply: { status, handedOver, nextRetryAt: null, reportDue } };
+        return { reply: { status, localDeliveries, nextRetryAt: null, reportDue } };
       }
       case 'reportMaterial': {
         const { outboundId: id, sender, status, recipients, reportDue } = email;
@@ -256,7 +257,7 @@ export class OutboundWorld {
         return isCurrent();
       },
     };
-    const dueNotifier = new DueNotifier({ transport: { ...transport, breaks$: NEVER }, ownership });
+    const queueWakeup = new QueueWakeup({ transport: { ...transport, breaks$: NEVER }, ownership });
     this.alive.add(`${nodeId} lives`);
     const blobs = {
       index: async () => indexMessage(MESSAGE),
@@ -272,13 +273,13 @@ export class OutboundWorld {
       deliveryTransport,
       notifications: new SenderNotifications({ ...shared, blobs, hostname: 'mx.here.test', retry }),
       ownership,
-      dueNotifier,
+      queueWakeup,
       incarnation: `${nodeId} lives`,
       leaseTtlMs: 60_000,
       pollMs: 3_600_000,
       ...options,
     });
-    return { queue, dueNotifier, scheduler };
+    return { queue, queueWakeup, scheduler };
   }
 }
 

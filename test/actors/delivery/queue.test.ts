@@ -75,7 +75,7 @@ test('an account with thousands of emails delays no other account', async (t) =>
   const old = Date.now() - 60_000;
   for (let i = 0; i < 2_000; i++) world.add(account(1), [`x@d${i}.test`], { dueAt: old });
   const transport = new ManualTransport();
-  const { queue, dueNotifier } = world.node('a', transport, ALONE, { limits: { emails: 30 }, pollMs: 20, graceMs: 0 });
+  const { queue, queueWakeup } = world.node('a', transport, ALONE, { limits: { emails: 30 }, pollMs: 20, graceMs: 0 });
   await until(() => transport.open.length === 20);
   t.is(queue.status.inFlight, 20, 'it leaves a third of the room to others');
   // By a read of the store.
@@ -83,7 +83,7 @@ test('an account with thousands of emails delays no other account', async (t) =>
   await until(() => transport.open.some(({ outboundId }) => outboundId === looked.outboundId));
   // By a notification.
   const told = world.add(account(3), ['x@told.test']);
-  dueNotifier.notify(told.accountId, told.outboundId);
+  queueWakeup.wake(told.accountId, told.outboundId);
   await until(() => transport.open.some(({ outboundId }) => outboundId === told.outboundId));
   await queue.stop();
 });
@@ -128,7 +128,7 @@ test('what stands in line for a slow domain keeps no other mail of its account w
   for (let i = 0; i < 100; i++) world.add(account(1), [`x${i}@slow.test`], { dueAt: old });
   const both = world.add(account(1), ['y@slow.test', 'y@good.test'], { dueAt: old + 1 });
   const transport = new ManualTransport();
-  const { queue, dueNotifier } = world.node('a', transport, ALONE, {
+  const { queue, queueWakeup } = world.node('a', transport, ALONE, {
     limits: { emails: 10, perDomain: 2 },
     pollMs: 20,
     graceMs: 0,
@@ -139,7 +139,7 @@ test('what stands in line for a slow domain keeps no other mail of its account w
   open('good.test')[0]!.settle(answer(open('good.test')[0]!));
   await until(() => both.recipients[1]!.status === 'Delivered');
   const late = world.add(account(1), ['late@good.test']);
-  dueNotifier.notify(late.accountId, late.outboundId);
+  queueWakeup.wake(late.accountId, late.outboundId);
   await until(() => open('good.test').length === 1);
   t.is(open('slow.test').length, 2);
   // All of them get their turn.
@@ -175,10 +175,10 @@ test('what was superseded while it waited for its turn is not sent', async (t) =
   const first = world.add(account(1), ['a@x.test']);
   const transport = new ManualTransport();
   // With a lease time of 0 the node is never certain, and asks before each domain.
-  const { queue, dueNotifier } = world.node('a', transport, ALONE, { limits: { perDomain: 1 }, leaseTtlMs: 0 });
+  const { queue, queueWakeup } = world.node('a', transport, ALONE, { limits: { perDomain: 1 }, leaseTtlMs: 0 });
   await until(() => transport.open.length === 1);
   const second = world.add(account(2), ['b@x.test']);
-  dueNotifier.notify(second.accountId, second.outboundId);
+  queueWakeup.wake(second.accountId, second.outboundId);
   await until(() => second.status === 'Sending');
   second.attempt = { id: 'of another node', by: 'b lives' };
   transport.open[0]!.settle(answer(transport.open[0]!));
@@ -209,10 +209,10 @@ test('the node that delivers for a shard is woken over the bus by the one that h
   const view = () => viewOf({ boxes: ['mailbox'], out: ['outbound'], both: ['mailbox', 'outbound'] }, 'boxes');
   const [out, both] = [new ManualTransport(), new ManualTransport()];
   const nodes = [world.node('out', out, view, { transport }), world.node('both', both, view, { transport })];
-  const { dueNotifier: boxes, queue: idle } = world.node('boxes', new ManualTransport(), view, { transport });
+  const { queueWakeup: boxes, queue: idle } = world.node('boxes', new ManualTransport(), view, { transport });
   for (let i = 0; i < 40; i++) {
     const { accountId, outboundId } = world.add(account(i), ['a@x.test']);
-    boxes.notify(accountId, outboundId);
+    boxes.wake(accountId, outboundId);
   }
   await until(() => out.open.length + both.open.length >= 20);
   const took = (transport: ManualTransport) => new Set(transport.open.map(({ outboundId }) => outboundId));
@@ -237,7 +237,7 @@ test("the owner's own queue is first to deliver, and starts as soon as it is not
   const [a, b] = [new ManualTransport(), new ManualTransport()];
   const [own, other] = [world.node('a', a, view, { transport }), world.node('b', b, view, { transport })];
   const { accountId, outboundId } = world.add(account(1), ['a@x.test']);
-  other.dueNotifier.notify(accountId, outboundId);
+  other.queueWakeup.wake(accountId, outboundId);
   await until(() => a.open.length === 1);
   t.is(b.open.length, 0);
   a.open[0]!.settle(answer(a.open[0]!));
@@ -259,10 +259,10 @@ test('a packet that is not understood makes the node look', async (t) => {
 test('a store that is away is read again later, and emails that were notified are delivered meanwhile', async (t) => {
   const world = new OutboundWorld();
   world.storeFault = away();
-  const { queue, dueNotifier } = world.node('a', delivers, ALONE, { pollMs: 5 });
+  const { queue, queueWakeup } = world.node('a', delivers, ALONE, { pollMs: 5 });
   const found = world.add(account(1), ['a@x.test']);
   const told = world.add(account(2), ['a@x.test']);
-  dueNotifier.notify(told.accountId, told.outboundId);
+  queueWakeup.wake(told.accountId, told.outboundId);
   await until(() => told.status === 'Sent');
   await until(() => world.reads > 3);
   t.is(found.status, 'Queued');
@@ -364,21 +364,24 @@ test('a message that cannot be read, and a transport with a bug, are temporary',
   await queue.stop();
 });
 
-test('mail that is handed over goes to each account once', async (t) => {
+test('local mail goes to each account once', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['ann@here.test', 'ann+x@here.test', 'bob@here.test']);
   const transport: DeliveryTransport = {
     async deliver(task) {
       const { outcomes, attempts } = answer(task);
       const to = [account(5), account(5), account(6)];
-      return { outcomes: outcomes.map((o, i) => ({ ...o, kind: 'delivered' as const, handedTo: to[i]! })), attempts };
+      return {
+        outcomes: outcomes.map((o, i) => ({ ...o, kind: 'delivered' as const, localAccountId: to[i]! })),
+        attempts,
+      };
     },
   };
   const { queue } = world.node('a', transport, ALONE);
   await until(() => email.status === 'Sent');
   const { outcomes } = world.asksOf('reportDelivery')[0]!.payload;
   t.deepEqual(
-    outcomes.map(({ handedTo }: { handedTo?: string }) => handedTo),
+    outcomes.map(({ localAccountId }: { localAccountId?: string }) => localAccountId),
     [account(5), undefined, account(6)],
   );
   await queue.stop();
@@ -421,9 +424,9 @@ test('what operators ask for is done and struck off, or stays until it can be', 
 test('a node that is not sure of its leases, or gives them away, begins nothing', async (t) => {
   const world = new OutboundWorld();
   let isCurrent = false;
-  const { queue, dueNotifier } = world.node('a', delivers, ALONE, { pollMs: 2, isCurrent: () => isCurrent });
+  const { queue, queueWakeup } = world.node('a', delivers, ALONE, { pollMs: 2, isCurrent: () => isCurrent });
   const email = world.add(account(1), ['a@x.test']);
-  dueNotifier.notify(email.accountId, email.outboundId);
+  queueWakeup.wake(email.accountId, email.outboundId);
   let polls = 0;
   const read = queue.status.read.bind(queue.status);
   queue.status.read = (shards) => {
@@ -436,7 +439,7 @@ test('a node that is not sure of its leases, or gives them away, begins nothing'
   await until(() => email.status === 'Sent');
   queue.beginDrain();
   const late = world.add(account(1), ['a@x.test']);
-  dueNotifier.notify(late.accountId, late.outboundId);
+  queueWakeup.wake(late.accountId, late.outboundId);
   await queue.stop();
   t.is(late.status, 'Queued');
 });

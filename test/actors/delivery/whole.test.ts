@@ -4,13 +4,13 @@ import test from 'ava';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
 import type { DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
-import { DueNotifier } from '../../../src/actors/delivery/due-notifier.js';
 import { hostedDelivery, localDeliveryTransport } from '../../../src/actors/delivery/local-transport.js';
 import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
 import { DeliveryQueue } from '../../../src/actors/delivery/queue.js';
+import { QueueWakeup } from '../../../src/actors/delivery/queue-wakeup.js';
 import { DeliveryScheduler } from '../../../src/actors/delivery/scheduler/scheduler.js';
 import { SenderNotifications } from '../../../src/actors/delivery/sender-dsn.js';
-import { deliverHandedOver } from '../../../src/actors/mailbox/outbound/handed-over.js';
+import { deliverLocally } from '../../../src/actors/mailbox/outbound/local-deliveries.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { createDirectory } from '../../../src/directory/directory.js';
 import { postgresOutbound } from '../../../src/store/postgres/outbound.js';
@@ -32,7 +32,7 @@ async function queueOn(world: World, remote: DeliveryTransport) {
   const store = postgresOutbound(sql);
   const facts = messageFacts(blobs);
   const hosted = hostedDelivery({ directory, facts, hostname: 'mx.example.test', newId: randomUUID });
-  world.inside.handedOver = (handed) => deliverHandedOver(mailboxes, handed, log);
+  world.inside.deliverLocally = (delivery) => deliverLocally(mailboxes, delivery, log);
   const row = { id: 'a', version: '1', roles: ['mailbox', 'outbound'], bus: 'in-process' as const };
   const ownership = {
     nodeId: 'a',
@@ -52,7 +52,7 @@ async function queueOn(world: World, remote: DeliveryTransport) {
     deliveryTransport: localDeliveryTransport(hosted, remote),
     notifications: new SenderNotifications({ ...shared, blobs, hostname: 'mx.example.test', retry }),
     ownership,
-    dueNotifier: new DueNotifier({ transport: { ...localTransport(), breaks$: NEVER }, ownership }),
+    queueWakeup: new QueueWakeup({ transport: { ...localTransport(), breaks$: NEVER }, ownership }),
     incarnation: 'a lives',
     leaseTtlMs: 60_000,
     pollMs: 20,

@@ -145,7 +145,14 @@ test('slots of emails that are refused, or have no recipient elsewhere, are rele
   t.is(refusal, 'noSuchOutbound');
   world.inside.hosted = async ({ recipients }) => ({
     outcomes: recipients.map(({ id }) => {
-      return { kind: 'delivered', recipientId: id, text: 'ok', statusCode: '2.1.5', host: 'here', handedTo: accountId };
+      return {
+        kind: 'delivered',
+        recipientId: id,
+        text: 'ok',
+        statusCode: '2.1.5',
+        host: 'here',
+        localAccountId: accountId,
+      };
     }),
     attempts: [],
   });

@@ -20,10 +20,10 @@ async function me(world: MailboxWorld) {
 }
 
 /** Recipients in these domains are delivered to with the commit, to the account. */
-function host(world: MailboxWorld, domain: string, handedTo: string) {
+function host(world: MailboxWorld, domain: string, localAccountId: string) {
   world.inside.hosted = async (task) =>
     task.domain === domain
-      ? { outcomes: task.recipients.map(({ id }) => outcome(id, 'delivered', handedTo)), attempts: [] }
+      ? { outcomes: task.recipients.map(({ id }) => outcome(id, 'delivered', localAccountId)), attempts: [] }
       : undefined;
 }
 

@@ -33,7 +33,7 @@ async function rolesOf(world: MailboxWorld, accountId: string): Promise<Readonly
   return new Map(rows.map(({ id, role }) => [id, role]));
 }
 
-/** All records of the log, as those of the account `to`. Mail that is handed over is handed to nobody once more. */
+/** All records of the log, as those of the account `to`. Local deliveries go to nobody once more. */
 export async function logOf(world: MailboxWorld, from: string, to: string): Promise<Change[]> {
   const records = await world.events.read(from, 0, 1_000_000);
   let text = JSON.stringify(records);
@@ -41,7 +41,9 @@ export async function logOf(world: MailboxWorld, from: string, to: string): Prom
   for (const [id, role] of await rolesOf(world, from)) text = text.replaceAll(id, others.get(role)!);
   const changes = JSON.parse(text) as Change[];
   return changes.map((change) =>
-    change.type === 'MailHandedOver' ? { ...change, payload: { ...change.payload, accountId: randomUUID() } } : change,
+    change.type === 'DeliveredLocally'
+      ? { ...change, payload: { ...change.payload, accountId: randomUUID() } }
+      : change,
   );
 }
 

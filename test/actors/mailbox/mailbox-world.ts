@@ -19,7 +19,7 @@ import type { RetryPolicy } from '../../../src/machines/outbound-email/retry.js'
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
 import type { ReturnedMail } from '../../../src/store/inbound.js';
-import type { CommitResult, HandedOver, MailboxChange, MailboxStore } from '../../../src/store/mailboxes.js';
+import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore } from '../../../src/store/mailboxes.js';
 import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
 import { connect } from '../../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../../src/store/postgres/directory.js';
@@ -99,19 +99,19 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   const blobs = postgresBlobs(sql);
   const noted: string[] = [];
   const deliverySlots = { port: NO_DELIVERY_SLOTS };
-  /** For a test to play; nothing is hosted here, and mail that is handed over is not delivered. */
-  const inside: { hosted: HostedDelivery; queue: AccountQueue; handedOver(handed: HandedOver): void } = {
+  /** For a test to play; nothing is hosted here, and local mail is not placed. */
+  const inside: { hosted: HostedDelivery; queue: AccountQueue; deliverLocally(delivery: LocalDelivery): void } = {
     queue: { shards: [0], waiting: new Map() },
     hosted: async () => undefined,
-    handedOver() {},
+    deliverLocally() {},
   };
   const outbound = {
     retry,
-    notifyDue: (_: string, outboundId: string) => void noted.push(outboundId),
+    wakeQueue: (_: string, outboundId: string) => void noted.push(outboundId),
     reserve: (accountId: string, wanted: number) => deliverySlots.port.reserve(accountId, wanted),
     queueOf: () => inside.queue,
     hosted: (task: Parameters<HostedDelivery>[0]) => inside.hosted(task),
-    handedOver: (handed: HandedOver) => inside.handedOver(handed),
+    deliverLocally: (delivery: LocalDelivery) => inside.deliverLocally(delivery),
   };
   const offers = new MessageOffers(() => true);
   const behavior = mailboxBehavior({ store, texts, search: NO_SEARCH, deferrals, offers, blobs, outbound, log });

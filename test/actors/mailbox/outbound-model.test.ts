@@ -151,7 +151,7 @@ async function everything(world: MailboxWorld, accountId: string, t: ExecutionCo
   return emails.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-test('random histories leave memory, rows, counts and mail handed over in agreement', async (t) => {
+test('random histories leave memory, rows, counts and local mail in agreement', async (t) => {
   const world = await mailboxWorld();
   t.teardown(world.end);
   const seen = new Set<string>();
@@ -169,7 +169,7 @@ test('random histories leave memory, rows, counts and mail handed over in agreem
       async (rounds) => {
         const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Model');
         let known: Known[] = [];
-        let handed = 0;
+        let local = 0;
         const cancelled = new Set<string>();
         for (const round of rounds) {
           if (round === 'reload') world.reload();
@@ -182,7 +182,8 @@ test('random histories leave memory, rows, counts and mail handed over in agreem
               const isSent = reply !== undefined && ['enqueue', 'holdOutbound'].includes(round[i]!.name);
               if (isRetry || isSent) cancelled.delete(id);
               else if (reply !== undefined && 'cancelled' in reply && reply.cancelled === true) cancelled.add(id);
-              if (reply !== undefined && 'handedOver' in reply) handed += (reply.handedOver as unknown[]).length;
+              if (reply !== undefined && 'localDeliveries' in reply)
+                local += (reply.localDeliveries as unknown[]).length;
             });
           }
           const emails = await everything(world, account.id, t);
@@ -207,7 +208,7 @@ test('random histories leave memory, rows, counts and mail handed over in agreem
         t.deepEqual(await everything(world, account.id, t), before, 'a fresh owner reads the same');
         const delivered = before.flatMap(({ recipients }) => recipients.filter(({ status }) => status === 'Delivered'));
         const [count] = await world.sql`select count(*)::int as inbound from inbound where account_id = ${account.id}`;
-        t.deepEqual([handed, count!['inbound']], [delivered.length, delivered.length]);
+        t.deepEqual([local, count!['inbound']], [delivered.length, delivered.length]);
         await world.sql`delete from inbound where account_id = ${account.id}`;
         await checkRows(world, t, account.id);
       },

@@ -69,10 +69,14 @@ export async function started(
   return { attemptId: attempt.id, reply, refusal };
 }
 
-export function outcome(recipientId: string, kind: Kind, handedTo?: string, onward?: 'passed' | 'relayed') {
+export function outcome(recipientId: string, kind: Kind, localAccountId?: string, onward?: 'passed' | 'relayed') {
   const statusCode = { delivered: '2.0.0', temporary: '4.2.0', permanent: '5.1.1' }[kind];
   const answer = { recipientId, kind, text: `${kind} it is`, statusCode, host: 'mx.remote.test' };
-  return { ...answer, ...(handedTo !== undefined && { handedTo }), ...(onward !== undefined && { onward }) };
+  return {
+    ...answer,
+    ...(localAccountId !== undefined && { localAccountId }),
+    ...(onward !== undefined && { onward }),
+  };
 }
 
 export function attempt(recipients: readonly { readonly id: string; readonly outcome: Kind }[]) {

@@ -243,7 +243,7 @@ test('recipients that were delivered are not delivered again; retries run out; t
     isOver: false,
     isInterrupted: false,
   });
-  const nothing = { handedOver: [], nextRetryAt: null, reportDue: null, recipients: [], retryInMs: null };
+  const nothing = { localDeliveries: [], nextRetryAt: null, reportDue: null, recipients: [], retryInMs: null };
   t.deepEqual(part.reply, { status: 'Sending', ...nothing });
   world.reload();
   const began = Date.now();
@@ -430,7 +430,7 @@ test('a recipient is due again while another one is tried, and begins with the n
   t.is((await reported(world, accountId, id, again.attemptId, outcomes)).reply?.status, 'Sent');
 });
 
-test('mail for mailboxes of this store is handed over once, the sender itself included, and not to accounts that are gone', async (t) => {
+test('mail for mailboxes of this store is delivered once, the sender itself included, and not to accounts that are gone', async (t) => {
   const world = await mailboxWorld();
   t.teardown(world.end);
   const me = await world.directory.createAccount('me@example.test', 'Me');
@@ -460,21 +460,21 @@ test('mail for mailboxes of this store is handed over once, the sender itself in
     isInterrupted: false,
   });
   t.deepEqual(
-    part?.handedOver.map(({ accountId }) => accountId),
+    part?.localDeliveries.map(({ accountId }) => accountId),
     [me.id, you.id, gone],
   );
   const again = await reported(world, me.id, id, attemptId, outcomes);
-  t.deepEqual([again.reply?.status, again.reply?.handedOver], ['Sent', []]);
+  t.deepEqual([again.reply?.status, again.reply?.localDeliveries], ['Sent', []]);
   const rows = await world.sql`
     select account_id, id, encode(blob, 'hex') as blob, envelope->'summary' as summary from inbound order by id`;
   t.deepEqual(
     rows.map((row) => ({ ...row })),
-    part!.handedOver
+    part!.localDeliveries
       .slice(0, 2)
       .map(({ accountId, inboundId }) => ({ account_id: accountId, id: inboundId, blob, summary }))
       .sort((x, y) => (x.id < y.id ? -1 : 1)),
   );
-  for (const { accountId, inboundId } of part!.handedOver.slice(0, 2)) {
+  for (const { accountId, inboundId } of part!.localDeliveries.slice(0, 2)) {
     const given = await world.mailboxes.of(accountId).ask('deliver', { inboundId, blob, receivedAt: 1, summary });
     t.is(typeof given.reply?.emailId, 'string');
   }

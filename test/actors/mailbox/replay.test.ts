@@ -372,7 +372,7 @@ test('the log of random histories gives the state of the actor and the tables of
     'FolderCreated',
     'FolderDeleted',
     'MailDiscarded',
-    'MailHandedOver',
+    'DeliveredLocally',
     'OutboundChanged',
     'OutboundRemoved',
     'PreferencesChanged',

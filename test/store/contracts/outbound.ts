@@ -1,5 +1,5 @@
 // The contract of the mailbox store as to outbound mail: rows with their recipients, pages, counts, bodies, attempts, and
-// what is handed to mailboxes of the store.
+// local deliveries.
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/ids/new-id.js';
 import type { ChangeContent } from '../../../src/store/changes.js';
@@ -210,7 +210,7 @@ export const OUTBOUND: Contract = {
       attempted(row.id),
       ...[me, you, randomUUID()].map((accountId): ChangeContent => {
         const envelope = { receivedAt: T0, summary: {} as never };
-        return { type: 'MailHandedOver', payload: { accountId, id: randomUUID(), blob: BLOB, envelope } };
+        return { type: 'DeliveredLocally', payload: { accountId, id: randomUUID(), blob: BLOB, envelope } };
       }),
     ];
     const state = async () => ({

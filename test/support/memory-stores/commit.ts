@@ -20,7 +20,7 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   writeFilters(account, net);
   writePreferences(account, net);
   writeOutbound(account, net);
-  handOver(tables, net);
+  insertLocalDeliveries(tables, net);
   log(account, change);
   const at = Date.now();
   account.remembered.push(...change.remembered.map(({ id, reply }) => ({ id, reply: storedJson(reply), at })));
@@ -175,9 +175,9 @@ function writeOutbound({ outbound }: AccountRows, net: NetChange): void {
   for (const id of net.outboundRemoved) outbound.delete(id);
 }
 
-function handOver(tables: MemoryTables, { handedOver }: NetChange): void {
+function insertLocalDeliveries(tables: MemoryTables, { localDeliveries }: NetChange): void {
   const at = Date.now();
-  for (const { accountId, id, blob, envelope } of handedOver) {
+  for (const { accountId, id, blob, envelope } of localDeliveries) {
     if (tables.accounts.has(accountId))
       tables.inbound.set(id, { accountId, id, blob, envelope: storedJson(envelope), at });
   }

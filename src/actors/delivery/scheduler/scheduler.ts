@@ -5,7 +5,7 @@
 import { Backoff } from '../../../bounds/backoff.js';
 import { DynamicShares } from '../../../bounds/dynamic-shares.js';
 import { CONNECTIONS, CONNECTIONS_PER_HOST, type ConnectionTurn } from '../delivery-transport.js';
-import { type EmailSlot, EmailSlots } from './email-slots.js';
+import { DeliveryConcurrency, type DeliverySlot } from './delivery-concurrency.js';
 import { type Entry, FairQueue } from './fair-queue.js';
 
 export interface SchedulerLimits {
@@ -49,7 +49,7 @@ const BACKOFF = { firstMs: 500, longestMs: 30_000, most: 5_000 };
 const WORTH_READING = 0.1;
 
 export class DeliveryScheduler {
-  readonly emails: EmailSlots;
+  readonly emails: DeliveryConcurrency;
   readonly #emailBackoff: Backoff;
   readonly #accountBackoff: Backoff;
   readonly #notificationBackoff: Backoff;
@@ -63,7 +63,7 @@ export class DeliveryScheduler {
   /** `now`: ms of a clock that does not jump. */
   constructor(limits: Partial<SchedulerLimits> = {}, now = () => performance.now()) {
     const all = { ...DEFAULT_LIMITS, ...limits };
-    this.emails = new EmailSlots({
+    this.emails = new DeliveryConcurrency({
       total: all.emails,
       mostWaiting: all.waitingEmails,
       freed: () => this.#offerSlots(),
@@ -92,13 +92,13 @@ export class DeliveryScheduler {
   }
 
   /** A slot to deliver the email in; undefined while none is free for the account, or the email or its account backs off. */
-  take(accountId: string, outboundId: string): EmailSlot | undefined {
+  take(accountId: string, outboundId: string): DeliverySlot | undefined {
     if (this.#emailBackoff.has(outboundId)) return undefined;
     return this.reserve(accountId);
   }
 
   /** A slot for an email that has no id yet. */
-  reserve(accountId: string): EmailSlot | undefined {
+  reserve(accountId: string): DeliverySlot | undefined {
     if (this.#accountBackoff.has(accountId)) return undefined;
     return this.emails.take(accountId);
   }
@@ -112,7 +112,7 @@ export class DeliveryScheduler {
   }
 
   /** The delivery of one domain in an email that has the slot. It counts until it is left. */
-  domain(slot: EmailSlot, outboundId: string, domain: string): DomainTurn {
+  domain(slot: DeliverySlot, outboundId: string, domain: string): DomainTurn {
     return new DomainTurn(slot, { outboundId, domain }, this.#domains, this.#connections);
   }
 
@@ -172,7 +172,7 @@ export class DeliveryScheduler {
 
 /** The turn of one email to deliver to one domain. */
 export class DomainTurn {
-  readonly #slot: EmailSlot;
+  readonly #slot: DeliverySlot;
   readonly #outboundId: string;
   readonly #domain: string;
   readonly #domains: FairQueue;
@@ -180,7 +180,7 @@ export class DomainTurn {
   #hasEntered = false;
 
   constructor(
-    slot: EmailSlot,
+    slot: DeliverySlot,
     { outboundId, domain }: { readonly outboundId: string; readonly domain: string },
     domains: FairQueue,
     connections: FairQueue,

@@ -2,7 +2,7 @@
 // then those in memory, then those that were read for it.
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { Change, ChangeContent, ChangeOf } from '../../../store/changes.js';
-import type { HandedOver } from '../../../store/mailbox-rows.js';
+import type { LocalDelivery } from '../../../store/mailbox-rows.js';
 import type {
   DeliveryAttempt,
   OutboundContent,
@@ -149,8 +149,8 @@ export class OutboundChanges {
     this.#record({ type: 'DeliveryAttempted', payload: { outboundId, attempt } });
   }
 
-  handOver(handed: HandedOver): void {
-    this.#record({ type: 'MailHandedOver', payload: handed });
+  deliverLocally(delivery: LocalDelivery): void {
+    this.#record({ type: 'DeliveredLocally', payload: delivery });
   }
 
   apply(change: Change): void {
@@ -169,7 +169,7 @@ export class OutboundChanges {
   }
 
   /** The queue is notified of the email once the batch is committed: a delivery or a notification of the sender is due. */
-  notifyDue(id: string): void {
+  wakeQueue(id: string): void {
     this.#due.add(id);
   }
 

@@ -1,5 +1,5 @@
 // Deliveries of outbound mail: one begins, its outcomes come in, it ends; a report that is owed goes into the inbox. Mail
-// for mailboxes of this store is handed over in the commit that says it is delivered, so it is handed over once.
+// for mailboxes of this store goes to them in the commit that says it is delivered, so each gets it once.
 
 import { type Step, step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
@@ -85,31 +85,36 @@ function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<Deliver
   tx.begin();
   keepAttempts(tx, outboundId, attempts);
   const advanced = advance(tx, row, next);
-  const handedOver = summary === undefined ? [] : handOver(tx, row, summary, takers);
+  const localDeliveries = summary === undefined ? [] : recordLocalDeliveries(tx, row, summary, takers);
   const { status, nextRetryAt } = advanced;
   const reportDue = advanced.reportAt !== null && advanced.reportAt <= tx.now ? advanced.reportDue : null;
   // Those that were due begin with this report; when none was, nothing is under way that the delivery does not know.
   const wasDue = row.nextRetryAt !== null && row.nextRetryAt <= tx.now;
   const recipients = report.begins === true && status === 'Sending' && wasDue ? underWay(advanced, next) : [];
-  return { reply: { status, handedOver, nextRetryAt, reportDue, recipients, retryInMs: retryInMs(tx, next) } };
+  return { reply: { status, localDeliveries, nextRetryAt, reportDue, recipients, retryInMs: retryInMs(tx, next) } };
 }
 
 /** Mailboxes of this store that get the message with this step. */
 export function takersOf(
   { recipients }: OutboundRow,
   next: Step,
-  outcomes: readonly { readonly recipientId: string; readonly kind: string; readonly handedTo?: string | undefined }[],
+  outcomes: readonly {
+    readonly recipientId: string;
+    readonly kind: string;
+    readonly localAccountId?: string | undefined;
+  }[],
 ): readonly string[] {
   const takers = new Map<string, string>();
-  for (const { kind, recipientId, handedTo } of outcomes) {
+  for (const { kind, recipientId, localAccountId } of outcomes) {
     const wasPending = recipients.some(({ id, status }) => id === recipientId && status === 'Pending');
     const isDelivered = next.recipients.get(recipientId)?.status === 'Delivered';
-    if (kind === 'delivered' && handedTo !== undefined && wasPending && isDelivered) takers.set(recipientId, handedTo);
+    if (kind === 'delivered' && localAccountId !== undefined && wasPending && isDelivered)
+      takers.set(recipientId, localAccountId);
   }
   return [...takers.values()];
 }
 
-export function handOver(
+export function recordLocalDeliveries(
   tx: MailboxTransaction,
   { blob }: OutboundRow,
   summary: MessageSummary,
@@ -117,7 +122,7 @@ export function handOver(
 ) {
   return takers.map((accountId) => {
     const inboundId = tx.otherId();
-    tx.outbound.handOver({ accountId, id: inboundId, blob: blob!, envelope: { receivedAt: tx.now, summary } });
+    tx.outbound.deliverLocally({ accountId, id: inboundId, blob: blob!, envelope: { receivedAt: tx.now, summary } });
     return { accountId, inboundId };
   });
 }

@@ -72,7 +72,7 @@ export const deliveryProtocol = protocol('mailbox', {
           open({
             ...answer,
             kind: enums(OUTCOMES),
-            handedTo: optional(string()),
+            localAccountId: optional(string()),
             doubtfulHost: optional(string()),
             onward: optional(enums(['passed', 'relayed'])),
           }),
@@ -90,8 +90,8 @@ export const deliveryProtocol = protocol('mailbox', {
       }),
       reply: object({
         status: outboundStatus,
-        /** Inbound rows of the mail that was handed to mailboxes of this store: they may be asked to deliver it now. */
-        handedOver: array(object({ accountId: string(), inboundId: string() })),
+        /** Inbound rows of the mail that was delivered to mailboxes of this store: they may be asked to place it now. */
+        localDeliveries: array(object({ accountId: string(), inboundId: string() })),
         /** When the first recipient that waits is due; null when none waits. */
         nextRetryAt: nullable(number()),
         reportDue: nullable(reportKind),

@@ -6,7 +6,7 @@ import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { MailboxTransaction } from '../transaction.js';
-import { handOver, keepAttempts, startedOf, takersOf } from './deliveries.js';
+import { keepAttempts, recordLocalDeliveries, startedOf, takersOf } from './deliveries.js';
 import { type HostedRecipients, hostedRecipients, NO_HOSTED } from './hosted-recipients.js';
 import { advance, type WrittenWith } from './step.js';
 
@@ -51,5 +51,5 @@ export function advanceFirst(
   const advanced = advance(tx, { ...row, attempt }, next, parts);
   if (attempt !== null) tx.outbound.begin(advanced, attempt, startedOf(tx, advanced, next));
   const takers = takersOf(row, next, hosted.outcomes);
-  if (takers.length > 0) handOver(tx, row, summary(), takers);
+  if (takers.length > 0) recordLocalDeliveries(tx, row, summary(), takers);
 }

@@ -26,10 +26,10 @@ export function hostedRecipients(
   const outcomes = reports.flatMap((report) =>
     report.outcomes.map((outcome): RecipientOutcome => {
       const named = { ...outcome, recipientId: idOf(outcome.recipientId) };
-      if (named.kind !== 'delivered' || named.handedTo === undefined) return named;
-      const { handedTo, ...rest } = named;
-      if (takers.has(handedTo)) return rest;
-      takers.add(handedTo);
+      if (named.kind !== 'delivered' || named.localAccountId === undefined) return named;
+      const { localAccountId, ...rest } = named;
+      if (takers.has(localAccountId)) return rest;
+      takers.add(localAccountId);
       return named;
     }),
   );

@@ -1,4 +1,4 @@
-// What commands about outbound mail need of the store: rows that are not in memory, summaries of messages that are handed to
+// What commands about outbound mail need of the store: rows that are not in memory, summaries of messages for
 // mailboxes of this store, outcomes of recipients in hosted domains. A command whose row could not be read fails with the
 // same error.
 import type { Logger } from 'pino';
@@ -73,7 +73,7 @@ interface DueMessage {
 
 interface Wanted {
   readonly ids: readonly string[];
-  readonly handed: readonly string[];
+  readonly local: readonly string[];
   readonly queued: readonly DueMessage[];
   /** Commands that release the email of that id when it is held. */
   readonly releasing: readonly (readonly [id: string, payload: unknown])[];
@@ -88,7 +88,7 @@ export function prefetchOutbound(
   commands: readonly Asked[],
 ): Promise<OutboundPrefetched> | undefined {
   const ids = new Set<string>();
-  const handed = new Set<string>();
+  const local = new Set<string>();
   const queued: DueMessage[] = [];
   const releasing: [string, unknown][] = [];
   const bounces: [unknown, string][] = [];
@@ -105,10 +105,10 @@ export function prefetchOutbound(
     if (known === undefined) ids.add(id);
     if (mayRelease(name, payload)) releasing.push([id, payload]);
     const isShown = handsOver(name, payload) || mayRelease(name, payload) || name === 'cancelOutbound';
-    if (known?.summary === undefined && isShown) handed.add(id);
+    if (known?.summary === undefined && isShown) local.add(id);
   }
-  if (ids.size + handed.size + queued.length + releasing.length + bounces.length === 0) return undefined;
-  return read(sources, state, { ids: [...ids], handed: [...handed], queued, releasing, bounces });
+  if (ids.size + local.size + queued.length + releasing.length + bounces.length === 0) return undefined;
+  return read(sources, state, { ids: [...ids], local: [...local], queued, releasing, bounces });
 }
 
 /** The message of an offer that is open; none when the offer is over. */
@@ -149,7 +149,7 @@ async function hostedOf(
 async function read(
   sources: OutboundPrefetchSources,
   state: MailboxState,
-  { ids: named, handed, queued, releasing, bounces }: Wanted,
+  { ids: named, local, queued, releasing, bounces }: Wanted,
 ): Promise<OutboundPrefetched> {
   const { store, blobs } = sources;
   const judged = hostedOf(sources, state, queued);
@@ -170,7 +170,7 @@ async function read(
       const row = rowOf(id);
       if (row?.blob && row.heldUntil !== null) released.push({ payload, blob: row.blob, recipients: row.recipients });
     }
-    for (const id of handed) {
+    for (const id of local) {
       const blob = rowOf(id)?.blob;
       const index = blob ? await blobs.index(blob) : undefined;
       if (index !== undefined) summaries.set(id, summarize(index));
@@ -204,7 +204,7 @@ function idOf(name: string, payload: unknown): string | undefined {
 function handsOver(name: string, payload: unknown): boolean {
   if (name !== 'reportDelivery') return false;
   const { outcomes } = payload as Payload<DeliveryProtocol, 'reportDelivery'>;
-  return outcomes.some(({ kind, handedTo }) => kind === 'delivered' && handedTo !== undefined);
+  return outcomes.some(({ kind, localAccountId }) => kind === 'delivered' && localAccountId !== undefined);
 }
 
 function mayRelease(name: string, payload: unknown): boolean {

@@ -47,7 +47,7 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
   const passed = next.effects.flatMap((effect) => (effect.type === 'announce' ? [effect.status] : []));
   if (parts === undefined) tx.outbound.put(advanced, row, { recipients: changed, passed });
   else tx.outbound.put(advanced, parts.before, { ...parts, passed });
-  if (next.effects.some(({ type }) => type !== 'announce')) tx.outbound.notifyDue(row.id);
+  if (next.effects.some(({ type }) => type !== 'announce')) tx.outbound.wakeQueue(row.id);
   return advanced;
 }
 

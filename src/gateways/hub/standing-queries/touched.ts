@@ -83,7 +83,7 @@ function touchedByOne(event: MailboxEvent): Touched {
     case 'RecipientChanged':
     case 'OutboundRemoved':
     case 'DeliveryAttempted':
-    case 'MailHandedOver':
+    case 'DeliveredLocally':
     case 'PreferencesChanged':
       return NOTHING;
     // Records of a later version.

@@ -1,14 +1,17 @@
 // Slots for emails, with any history of emails that come, wait, go on and end.
 import test from 'ava';
 import fc from 'fast-check';
-import { type EmailSlot, EmailSlots } from '../../../../src/actors/delivery/scheduler/email-slots.js';
+import {
+  DeliveryConcurrency,
+  type DeliverySlot,
+} from '../../../../src/actors/delivery/scheduler/delivery-concurrency.js';
 
 test('an account may take slots while it has less than twice what is free, and a newcomer always finds one', (t) => {
   const step = fc.record({ account: fc.nat({ max: 5 }), ends: fc.boolean() });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), fc.array(step, { maxLength: 200 }), (total, steps) => {
-      const slots = new EmailSlots({ total, mostWaiting: 10, freed() {} });
-      const taken: EmailSlot[] = [];
+      const slots = new DeliveryConcurrency({ total, mostWaiting: 10, freed() {} });
+      const taken: DeliverySlot[] = [];
       for (const { account, ends } of steps) {
         const accountId = `a${account}`;
         const own = taken.filter((slot) => slot.accountId === accountId);
@@ -32,7 +35,7 @@ test('an account may take slots while it has less than twice what is free, and a
 
 test('an email whose domains all wait leaves its slot, up to a bound, and goes on without a free one', (t) => {
   let freed = 0;
-  const slots = new EmailSlots({ total: 3, mostWaiting: 2, freed: () => freed++ });
+  const slots = new DeliveryConcurrency({ total: 3, mostWaiting: 2, freed: () => freed++ });
   const take = (accountId: string) => {
     const slot = slots.take(accountId)!;
     slot.count(1, 0);

@@ -1,21 +1,21 @@
-// Slots for emails that are delivered at the same time: a bounded number, of which every account has its share. An email all
+// How many emails are delivered at the same time: a bounded number of slots, of which every account has its share. An email all
 // of whose domains wait, for their turn or for a connection, leaves its slot to another and holds a waiting slot instead, of
 // which there is a bounded number too. It goes on with or without a free slot.
 import { DynamicShares } from '../../../bounds/dynamic-shares.js';
 
-export interface EmailSlotsOptions {
+export interface DeliveryConcurrencyOptions {
   readonly total: number;
   readonly mostWaiting: number;
   /** Called when a slot may have become free. */
   readonly freed: () => void;
 }
 
-export class EmailSlots {
+export class DeliveryConcurrency {
   readonly #running: DynamicShares;
   readonly #waiting: DynamicShares;
   readonly #freed: () => void;
 
-  constructor({ total, mostWaiting, freed }: EmailSlotsOptions) {
+  constructor({ total, mostWaiting, freed }: DeliveryConcurrencyOptions) {
     this.#running = new DynamicShares({ total });
     this.#waiting = new DynamicShares({ total: mostWaiting });
     this.#freed = freed;
@@ -36,13 +36,13 @@ export class EmailSlots {
   }
 
   /** Undefined when none is free for the account. */
-  take(accountId: string): EmailSlot | undefined {
+  take(accountId: string): DeliverySlot | undefined {
     if (!this.#running.mayTake(accountId)) return undefined;
-    return new EmailSlot(accountId, this.#running, this.#waiting, this.#freed);
+    return new DeliverySlot(accountId, this.#running, this.#waiting, this.#freed);
   }
 }
 
-export class EmailSlot {
+export class DeliverySlot {
   readonly accountId: string;
   readonly #running: DynamicShares;
   readonly #waiting: DynamicShares;

@@ -1,5 +1,5 @@
-// Notifications of outbound mail that is due now, from the mailbox that has committed it to the node that delivers for its
-// shard: a call on this node, a packet to another. Notifications are hints: the delivery queue reads the store at intervals too.
+// Wake-ups of the delivery queue: mail that is due now, told by the mailbox that has committed it to the node that delivers for its
+// shard: a call on this node, a packet to another. Wake-ups are hints: the delivery queue reads the store at intervals too.
 
 import { shardOf } from '../../store/shard.js';
 import type { AccountQueue, DeliverySlots, ReservedSlots } from '../mailbox/outbound/delivery-slots.js';
@@ -11,9 +11,9 @@ import { deliverer, shardsOf } from './delivery-placement.js';
 import type { WaitingTurn } from './scheduler/scheduler.js';
 
 /** The delivery queue of this node. */
-export interface DueListener extends DeliverySlots {
+export interface QueueListener extends DeliverySlots {
   due(accountId: string, outboundId: string): void;
-  /** Notifications may have been lost: the store is to be read. */
+  /** Wake-ups may have been lost: the store is to be read. */
   read(): void;
   /** Emails of the account whose deliveries wait. */
   waitingOf(accountId: string): ReadonlyMap<string, WaitingTurn>;
@@ -21,21 +21,21 @@ export interface DueListener extends DeliverySlots {
 
 const NO_QUEUE: AccountQueue = { shards: [], waiting: new Map() };
 
-export interface DueNotifierOptions {
+export interface QueueWakeupOptions {
   readonly transport: Pick<Transport, 'publish' | 'subscribe' | 'breaks$'>;
   readonly ownership: Pick<Ownership, 'nodeId' | 'shards' | 'view'>;
 }
 
-export class DueNotifier implements DeliverySlots {
-  readonly #options: DueNotifierOptions;
-  #listener: DueListener | undefined;
+export class QueueWakeup implements DeliverySlots {
+  readonly #options: QueueWakeupOptions;
+  #listener: QueueListener | undefined;
 
-  constructor(options: DueNotifierOptions) {
+  constructor(options: QueueWakeupOptions) {
     this.#options = options;
   }
 
   /** To be called after the commit. */
-  notify(accountId: string, outboundId: string): void {
+  wake(accountId: string, outboundId: string): void {
     const { transport, ownership } = this.#options;
     const { view, nodeId, shards } = ownership;
     const node = view && deliverer(view, shardOf(accountId, shards));
@@ -58,8 +58,8 @@ export class DueNotifier implements DeliverySlots {
     return this.#listener?.reserve(accountId, wanted);
   }
 
-  /** Passes notifications for this node on to its queue. Returns how to end that. */
-  listen(listener: DueListener): () => void {
+  /** Passes wake-ups for this node on to its queue. Returns how to end that. */
+  listen(listener: QueueListener): () => void {
     const { transport, ownership } = this.#options;
     this.#listener = listener;
     const registration = transport.subscribe<DuePacket | RecheckPacket>(deliverySubject(ownership.nodeId), (packet) => {
