@@ -136,8 +136,8 @@ test('a cancelled email is the draft again, with its id, bodies and recipients, 
 
   // Sent once more it is another message, under the same id.
   const { updatedAt } = await shown(id);
-  const letter = { draft: { id, updatedAt }, sender: 'me@example.test', content: null, ...(await stored(world)) };
-  const sent = (await mailbox.ask('enqueue', { ...letter, recipients: [addressee('a@one.test')] })).reply!;
+  const outgoing = { draft: { id, updatedAt }, sender: 'me@example.test', content: null, ...(await stored(world)) };
+  const sent = (await mailbox.ask('enqueue', { ...outgoing, recipients: [addressee('a@one.test')] })).reply!;
   t.is(sent.id, id);
   t.deepEqual([await idsIn('sent'), await idsIn('drafts')], [[sent.sentEmailId], []]);
   t.is((await started(world, accountId, id)).refusal, undefined);
