@@ -5,7 +5,7 @@ import { type QueuedMessage, type QueueingPorts, queueMessage } from '../../acto
 import { ActorFault } from '../../actors/runtime/errors.js';
 import { type Address, parseAddress } from '../../mail/address.js';
 import type { DsnRequest, RecipientDsnRequest } from '../../mail/dsn-request.js';
-import { hasCircled } from '../../mail/loop.js';
+import { exceedsHopLimit } from '../../mail/loop.js';
 import type { IndexedAddress } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
@@ -44,7 +44,7 @@ export async function submitMessage(
   { sender, recipients, dsn }: SubmittedEnvelope,
   { content, receivedAt }: { readonly content: SpooledContent; readonly receivedAt: number },
 ): Promise<Queued> {
-  if (hasCircled(content.index)) throw new SmtpRefused('loop');
+  if (exceedsHopLimit(content.index)) throw new SmtpRefused('loop');
   const message = { content, summary: summarize(content.index), receivedAt };
   const outgoing = {
     draft: null,
