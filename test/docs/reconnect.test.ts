@@ -6,26 +6,25 @@ interface Policy {
   nextRetryDelayInMilliseconds(retry: { readonly previousRetryCount: number }): number | null;
 }
 
-for (const page of ['README.md', 'docs/guide.md']) {
-  test(`${page}: every client reconnects for ever, after 30 s at most, and not all clients at once`, (t) => {
-    const text = readFileSync(page, 'utf8');
-    const policies = Array.from(
-      text.matchAll(/^ {2}\.withAutomaticReconnect\((.*?)\)\n {2}\.build/gms),
-      ([, given]) => given!,
-    );
-    t.is(policies.length, text.split('.withUrl(').length - 1);
-    for (const given of policies) {
-      const policy = new Function(`return ${given}`)() as Policy | undefined;
-      for (const previousRetryCount of [0, 1, 4, 5, 100, 5_000]) {
-        const delays = new Set(
-          Array.from({ length: 20 }, () => policy?.nextRetryDelayInMilliseconds({ previousRetryCount })),
-        );
-        t.true(delays.size > 1, `${previousRetryCount}`);
-        for (const delay of delays) t.true(typeof delay === 'number' && delay >= 0 && delay <= 30_000);
-      }
+test('every client of the guide reconnects for ever, after 30 s at most, and not all clients at once', (t) => {
+  const text = readFileSync('docs/guide.md', 'utf8');
+  const policies = Array.from(
+    text.matchAll(/^ {2}\.withAutomaticReconnect\((.*?)\)\n {2}\.build/gms),
+    ([, given]) => given!,
+  );
+  t.is(policies.length, 2);
+  t.is(policies.length, text.split('.withUrl(').length - 1);
+  for (const given of policies) {
+    const policy = new Function(`return ${given}`)() as Policy | undefined;
+    for (const previousRetryCount of [0, 1, 4, 5, 100, 5_000]) {
+      const delays = new Set(
+        Array.from({ length: 20 }, () => policy?.nextRetryDelayInMilliseconds({ previousRetryCount })),
+      );
+      t.true(delays.size > 1, `${previousRetryCount}`);
+      for (const delay of delays) t.true(typeof delay === 'number' && delay >= 0 && delay <= 30_000);
     }
-  });
-}
+  }
+});
 
 test('README says what Mansio does not do yet, and leads to the changelog and to how a vulnerability is reported', (t) => {
   const text = readFileSync('README.md', 'utf8');
@@ -33,8 +32,6 @@ test('README says what Mansio does not do yet, and leads to the changelog and to
   for (const word of ['web mail', 'TLS for HTTP', 'spam', 'aliases', 'quotas', 'backup', 'JMAP'])
     t.true(section.toLowerCase().includes(word.toLowerCase()), word);
   for (const page of ['CHANGELOG.md', 'SECURITY.md']) t.true(text.includes(`(${page})`), page);
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const [title, newest] = readFileSync('CHANGELOG.md', 'utf8').match(/^#{1,2} .*$/gm) ?? [];
-  t.deepEqual([title, newest], ['# Changelog', `## ${version}`]);
+  t.regex(readFileSync('CHANGELOG.md', 'utf8'), /^# Changelog$.*^## Unreleased$.*?MANSIO_HTTP_BIND/ms);
   t.regex(readFileSync('SECURITY.md', 'utf8'), /^## Report a vulnerability$/m);
 });
