@@ -1,23 +1,64 @@
-// The table of docs/decisions/README.md, made from the titles and the states of the pages beside it.
+// The index in docs/decisions/README.md: the decisions by subject, one line each, made from the heads of the pages beside it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { table } from './markdown.js';
+import { listItem } from './markdown.js';
 
 const FOLDER = 'docs/decisions';
 export const DECISIONS_PAGE = `${FOLDER}/README.md`;
 
-/** @throws Error for a page without title or status, and for a number that is missing or given twice */
-export function decisionsTable(): string {
-  const files = readdirSync(FOLDER)
+/** In the order of the page. */
+const SUBJECTS: readonly string[] = [
+  'Principles',
+  'Actors and nodes',
+  'Store',
+  'Mailbox',
+  'Search and bodies',
+  'Mail in',
+  'Mail out',
+  'HTTP and IMAP',
+  'Hub, events and webhooks',
+  'Logins and rates',
+];
+
+interface Decision {
+  readonly file: string;
+  readonly number: string;
+  readonly title: string;
+  readonly subject: string;
+  readonly status: string;
+}
+
+/** @throws Error for a page without title, subject or status, and for a number that is missing or given twice */
+export function decisionsIndex(): string {
+  const decisions = readdirSync(FOLDER)
     .filter((file) => /^\d{4}-[a-z0-9-]+\.md$/.test(file))
-    .sort();
-  const rows = files.map((file, index) => {
-    const page = readFileSync(join(FOLDER, file), 'utf8');
-    const [, number, title] = /^# (\d{4}) (.+)$/m.exec(page) ?? [];
-    const [, status] = /^Status: (.+)$/m.exec(page) ?? [];
-    if (title === undefined || status === undefined) throw new Error(`${file} has no title or no status`);
-    if (Number(number) !== index + 1 || !file.startsWith(`${number}-`)) throw new Error(`${file} is out of order`);
-    return [`[${number}](${file})`, title, status];
-  });
-  return table(['Number', 'Decision', 'Status'], rows);
+    .sort()
+    .map(decisionOf);
+  return SUBJECTS.map((subject) => {
+    const lines = decisions.filter((decision) => decision.subject === subject).map(lineOf);
+    return `## ${subject}\n\n${lines.join('\n')}\n`;
+  }).join('\n');
+}
+
+function decisionOf(file: string, index: number): Decision {
+  const page = readFileSync(join(FOLDER, file), 'utf8');
+  const [, number, title] = /^# (\d{4}) (.+)$/m.exec(page) ?? [];
+  const [, subject] = /^Subject: (.+)$/m.exec(page) ?? [];
+  const [, status] = /^Status: (.+)$/m.exec(page) ?? [];
+  if (number === undefined || title === undefined || status === undefined)
+    throw new Error(`${file} has no title or no status`);
+  if (subject === undefined || !SUBJECTS.includes(subject))
+    throw new Error(`${file} needs a line "Subject: …" with one of: ${SUBJECTS.join('; ')}`);
+  if (Number(number) !== index + 1 || !file.startsWith(`${number}-`)) throw new Error(`${file} is out of order`);
+  return { file, number, title, subject, status };
+}
+
+/** A decision that is superseded as a whole is struck out. */
+function lineOf({ file, number, title, status }: Decision): string {
+  const link = `[${number}](${file})`;
+  const successors = status.match(/\[\d{4}\]\([^)]+\)/g) ?? [];
+  if (successors.length === 0) return listItem(`${link} ${title}`);
+  const isWhole = status.startsWith('superseded');
+  const shown = isWhole ? `~~${title}~~` : title;
+  return listItem(`${link} ${shown} (${isWhole ? '' : 'partly '}superseded by ${successors.join(', ')})`);
 }

@@ -1,4 +1,6 @@
-// Tables in Markdown.
+// Tables, lists and paragraphs in Markdown, as wide as documents may be (test/docs/form.test.ts).
+
+export const WIDTH = 140;
 
 /** A table; every row has as many cells as the head. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -9,3 +11,27 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 export const code = (text: string): string => `\`${text}\``;
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
+
+/** Text in lines of at most `WIDTH` characters. */
+export const paragraph = (text: string): string => wrapped(text, '', '');
+
+export const listItem = (text: string): string => wrapped(text, '- ', '  ');
+
+/** No line begins with what would make it a heading, a list or a table. */
+const WORD_ENDS = /\s+(?!(?:[-+*#>|]|\d+[.)])(?:\s|$))/;
+
+function wrapped(text: string, first: string, next: string): string {
+  const lines: string[] = [];
+  let line = first;
+  let isEmpty = true;
+  for (const word of text.trim().split(WORD_ENDS)) {
+    if (!isEmpty && line.length + 1 + word.length > WIDTH) {
+      lines.push(line);
+      line = next;
+      isEmpty = true;
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, line].join('\n');
+}

@@ -2,9 +2,9 @@
 // against the code.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { CONFIGURATION_PAGE, configurationTables } from './configuration-page.js';
-import { DECISIONS_PAGE, decisionsTable } from './decisions-page.js';
+import { DECISIONS_PAGE, decisionsIndex } from './decisions-page.js';
 import { METRICS_PAGE, metricsTables } from './metrics-page.js';
-import { REST_PAGE, restTables } from './rest-page.js';
+import { REST_PAGE, restReference } from './rest-page.js';
 import { STATECHART_PAGE, statechartPage } from './statechart.js';
 
 const MARKER = '<!-- From here on `npm run docs` writes this page from the code. -->\n';
@@ -27,8 +27,8 @@ export const PAGES: readonly Page[] = [
   { path: STATECHART_PAGE, made: statechartPage },
   below(CONFIGURATION_PAGE, configurationTables),
   below(METRICS_PAGE, metricsTables),
-  below(DECISIONS_PAGE, decisionsTable),
-  below(REST_PAGE, restTables),
+  below(DECISIONS_PAGE, decisionsIndex),
+  below(REST_PAGE, restReference),
 ];
 
 export function writePages(): void {

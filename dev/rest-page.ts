@@ -1,6 +1,6 @@
-// The tables of docs/interface/rest.md: every endpoint from the route table, and every shape from the OpenAPI document that the same
-// table gives.
-import { code, table } from './markdown.js';
+// The reference in docs/interface/rest.md: a block for each endpoint of the route table, and a table for each shape of the OpenAPI
+// document, which is made from the same routes.
+import { code, paragraph, table } from './markdown.js';
 import { bareDocument, bareRoutes } from './openapi-document.js';
 
 export const REST_PAGE = 'docs/interface/rest.md';
@@ -53,47 +53,51 @@ interface Document {
 
 /** The mirror of the first tag. */
 const MIRROR = 'External emails';
+/** A longer type is told below the table of its field. */
+const LONGEST_TYPE = 160;
 
-export function restTables(): string {
+export function restReference(): string {
   const document = bareDocument() as unknown as Document;
   const endpoints = document.tags.map(({ name, description }) => {
-    const intro = `### ${name}\n\n${description}\n`;
-    return name === MIRROR ? intro : `${intro}\n${endpointTable(document, name)}`;
+    const intro = `### ${name}\n\n${paragraph(description)}\n`;
+    return name === MIRROR ? intro : [intro, ...endpointBlocks(document, name)].join('\n');
   });
   const shapes = Object.entries(document.components.schemas).map(([name, schema]) => shapeText(name, schema));
   return `## Endpoints\n\n${endpoints.join('\n')}\n## Shapes\n\nA field with *?* may be absent.\n\n${shapes.join('\n')}`;
 }
 
-function endpointTable(document: Document, tag: string): string {
-  const rows = bareRoutes()
+function endpointBlocks(document: Document, tag: string): string[] {
+  return bareRoutes()
     .filter(({ tags, inDocument }) => inDocument && tags.includes(tag))
     .map((route) => {
       const operation = document.paths[route.path]![route.method.toLowerCase()]!;
-      const access = route.access === 'public' ? 'public' : route.access.scopes.map(code).join(', ');
+      const facts = [
+        ['Access', route.access === 'public' ? 'public' : route.access.scopes.map(code).join(', ')],
+        ['Rate', route.rate === 'plain' ? '' : route.rate],
+        ['Body', bodyText(operation.requestBody)],
+        ['Reply', replyText(operation)],
+      ].filter(([, fact]) => fact !== '');
       return [
-        code(`${route.method} ${route.path}`),
-        [`${operation.summary}.`, route.description, queryText(operation)].filter(Boolean).join(' '),
-        access,
-        route.rate === 'plain' ? '' : route.rate,
-        bodyText(operation.requestBody),
-        replyText(operation),
-      ];
+        `#### ${route.method} ${route.path}\n`,
+        `${paragraph([`${operation.summary}.`, route.description].filter(Boolean).join(' '))}\n`,
+        ...parameterTables(operation.parameters),
+        `${paragraph(facts.map(([name, fact]) => `**${name}** ${fact}`).join(' · '))}\n`,
+      ].join('\n');
     });
-  return table(['Request', 'What it does', 'Access', 'Rate', 'Body', 'Reply'], rows);
 }
 
-function queryText({ parameters }: Operation): string {
-  return ['query', 'header'].map((where) => parametersText(parameters, where)).join('');
-}
-
-function parametersText(parameters: Operation['parameters'], where: string): string {
-  const found = parameters.filter((parameter) => parameter.in === where);
-  if (found.length === 0) return '';
-  const each = found.map(({ name, required, description, schema }) => {
-    const notes = [typeText(schema), description ?? '', boundsText(schema)].filter(Boolean).join('; ');
-    return `${code(name)}${required ? '' : '?'} (${notes})`;
+/** Ids in the path need no word. */
+function parameterTables(parameters: Operation['parameters']): string[] {
+  return ['query', 'header'].flatMap((where) => {
+    const found = parameters.filter((parameter) => parameter.in === where);
+    if (found.length === 0) return [];
+    const fields = found.map(({ name, required, description, schema }) => ({
+      name,
+      required,
+      schema: { ...schema, ...(description === undefined ? {} : { description }) },
+    }));
+    return [fieldTable(where === 'query' ? 'Query' : 'Header', fields)];
   });
-  return `<br>${where === 'query' ? 'Query' : 'Header'}: ${each.join(', ')}.`;
 }
 
 const bodyText = (body: Content | undefined): string =>
@@ -111,26 +115,37 @@ function replyText({ responses }: Operation): string {
       );
       return [status, ...shapes].join(' ');
     })
-    .join('<br>');
+    .join(', or ');
 }
 
 function shapeText(name: string, schema: Schema): string {
   const alternatives = schema.properties === undefined ? (schema.anyOf ?? schema.oneOf) : undefined;
-  const about = schema.description === undefined ? '' : `${schema.description}.\n\n`;
+  const about = schema.description === undefined ? '' : `${paragraph(`${schema.description}.`)}\n\n`;
   if (alternatives !== undefined) {
-    const each = alternatives.map((one) => `One form:\n\n${fieldTable(one)}`);
+    const each = alternatives.map((one) => `One form:\n\n${fieldTable('Field', fieldsOf(one))}`);
     return `### Shape ${name}\n\n${about}${each.join('\n')}`;
   }
-  return `### Shape ${name}\n\n${about}${fieldTable(schema)}`;
+  return `### Shape ${name}\n\n${about}${fieldTable('Field', fieldsOf(schema))}`;
 }
 
-function fieldTable({ properties = {}, required = [] }: Schema): string {
-  const rows = Object.entries(properties).map(([field, schema]) => [
-    `${code(field)}${required.includes(field) ? '' : ' ?'}`,
-    typeText(schema),
-    [schema.description ?? '', boundsText(schema)].filter(Boolean).join('; '),
+interface Field {
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+
+const fieldsOf = ({ properties = {}, required = [] }: Schema): Field[] =>
+  Object.entries(properties).map(([name, schema]) => ({ name, required: required.includes(name), schema }));
+
+function fieldTable(head: string, fields: readonly Field[]): string {
+  const isLong = ({ schema }: Field) => typeText(schema).length > LONGEST_TYPE;
+  const rows = fields.map((field) => [
+    `${code(field.name)}${field.required ? '' : ' ?'}`,
+    isLong(field) ? 'see below' : typeText(field.schema),
+    [field.schema.description ?? '', boundsText(field.schema)].filter(Boolean).join('; '),
   ]);
-  return table(['Field', 'Type', 'Rule'], rows);
+  const below = fields.filter(isLong).map(({ name, schema }) => paragraph(`${code(name)}: ${typeText(schema)}.`));
+  return [table([head, 'Type', 'Rule'], rows), ...below.map((text) => `${text}\n`)].join('\n');
 }
 
 function typeText(schema: Schema): string {

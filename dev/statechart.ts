@@ -1,6 +1,7 @@
 // docs/outbound-statechart.md, drawn from the definitions of the machines. `npm run docs` writes the page; a test holds it.
 import { outboundEmail } from '../src/machines/outbound-email/machine.js';
 import { outboundRecipient } from '../src/machines/outbound-recipient/machine.js';
+import { paragraph } from './markdown.js';
 
 type Named = string | { readonly type: string };
 
@@ -36,7 +37,7 @@ that the queue reads.
 ${diagram(email)}
 \`\`\`
 
-In every state: ${anywhere(email)}.
+${paragraph(`In every state: ${anywhere(email)}.`)}
 
 ## One of its recipients
 
