@@ -379,7 +379,7 @@ test('names of files say what is in them', (t) => {
   );
 });
 
-test('the files that docs/architecture.md names are there, and each row of "Where is it decided?" names one', (t) => {
+test('the files that docs/architecture.md names are there, and each row of "Where is it decided?" names one and says one thing of it', (t) => {
   const page = readFileSync('docs/architecture.md', 'utf8');
   const file = /(?:src|docs|test)\/[\w./-]+\.(?:ts|md)/g;
   t.deepEqual(
@@ -390,7 +390,14 @@ test('the files that docs/architecture.md names are there, and each row of "Wher
   const rows = decided.split('## Invariants')[0]!.match(/^\| .*\? \|.*$/gm) ?? [];
   t.true(rows.length > 30);
   t.deepEqual(
-    rows.filter((row) => !/^\| [^|]+ \|[^|]*src\/[\w./-]+\.ts/.test(row)),
+    rows.filter((row) => !/^\| [^|]+ \| `src\/[\w./-]+\.ts` \| [^|]+ \|$/.test(row)),
     [],
   );
+});
+
+test('docs/architecture.md has one paragraph for each folder of src', (t) => {
+  const [, layout = ''] = readFileSync('docs/architecture.md', 'utf8').split('\n## Layout\n');
+  const paragraphs = layout.split('\n## ')[0]!.match(/^\*\*`src\/[\w-]+`\*\*/gm) ?? [];
+  const folders = readdirSync(SRC, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  t.deepEqual(paragraphs.toSorted(), folders.map(({ name }) => `**\`src/${name}\`**`).toSorted());
 });
