@@ -118,7 +118,7 @@ export const listeners = {
     'MANSIO_TLS_CERT',
     undefined,
     readableFiles,
-    'PEM files of the certificates for STARTTLS and TLS, set together with `MANSIO_TLS_KEY`. A client gets the certificate for the host that it names (SNI), or else the first. Mansio checks the files every 2 s and uses them when they change.',
+    'PEM files of the certificates for STARTTLS and TLS, set together with `MANSIO_TLS_KEY`. Clients get the one for the host that they name (SNI), else the first. Changed files are used within 2 s.',
     { byDefault: 'self-signed, made once' },
   ),
   tlsKey: variable<List, undefined>(

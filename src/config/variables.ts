@@ -87,7 +87,7 @@ const node = {
     'MANSIO_PROCESSES',
     1,
     processCount,
-    'Nodes that run as processes of one parent on the same ports: [several processes](cluster.md#several-processes-on-one-machine). `auto` is one for each processor that Mansio may use. Any value but 1 needs `NATS_URL`.',
+    'Nodes that run as [processes of one parent](cluster.md#several-processes-on-one-machine), on the same ports. `auto` is one per processor. Any value but 1 needs `NATS_URL`.',
   ),
   leaseTtlMs: variable(
     'MANSIO_LEASE_TTL_MS',
@@ -122,19 +122,19 @@ const incoming = {
     'MANSIO_UNKNOWN_RECIPIENTS',
     'hold',
     oneOf('hold', 'reject'),
-    'Mail for an address of a hosted domain that no account has: `hold` keeps it, unclaimed, for the account to come (`mansio unclaimed`), `reject` answers `550 5.1.1`. `postmaster` and `abuse` are accepted in either case.',
+    'Mail for unknown addresses of a hosted domain: `hold` keeps it, unclaimed (`mansio unclaimed`), `reject` answers `550 5.1.1`. `postmaster` and `abuse` are accepted always.',
   ),
   maxMessageSize: variable(
     'MANSIO_MAX_MESSAGE_SIZE',
     36_700_160,
     integer(1024, 1_073_741_824),
-    'Octets of a message; a larger one is `552 5.3.4`. The default is 35 MiB, which 25 MiB of attachments need in base64.',
+    'Bytes of a message; a larger one is refused with `552 5.3.4`. The default is 35 MiB, which 25 MiB of attachments need in base64.',
   ),
   dmarcReject: variable(
     'MANSIO_DMARC_REJECT',
     'tag',
     oneOf('tag', 'reject', 'none'),
-    'Incoming mail that fails a DMARC policy, or whose author nobody can tell: `tag` places it in Junk, `reject` refuses it with `550 5.7.1` when the policy is `reject`, `none` leaves it in the inbox and notes the result in the header ([more](mail-authentication.md)).',
+    'Incoming mail that fails DMARC or has no clear author: `tag` places it in Junk, `reject` refuses it when the policy says so, `none` notes it in the header ([more](mail-authentication.md)).',
   ),
 };
 
@@ -156,7 +156,7 @@ const outgoing = {
     'MANSIO_OUTBOUND_ALLOW_PRIVATE',
     false,
     flag,
-    'Deliver to hosts on loopback, private and link-local addresses (tests). Whoever publishes an MX record chooses where this server connects; without this setting such a host is a permanent failure 5.4.6, as is this node itself.',
+    'Deliver to loopback, private and link-local addresses, for tests. Otherwise such a host is a permanent failure (5.4.6): anybody can publish an MX record that names it.',
   ),
   outboundMaxRetries: variable(
     'MANSIO_OUTBOUND_MAX_RETRIES',
@@ -210,7 +210,7 @@ const access = {
     'MANSIO_ANONYMOUS_ACCOUNT',
     undefined,
     emailAddress,
-    'Account that requests without a credential act as. Accepted without `MANSIO_OIDC_AUTHORITY` and while `MANSIO_BIND` and `MANSIO_HTTP_BIND` are loopback addresses; it holds for requests that name `localhost`, a loopback address, `MANSIO_HOSTNAME` or the host of `MANSIO_PUBLIC_URL`.',
+    'Account of requests without a credential, only with both `…BIND` addresses on loopback and without an OpenID provider ([rules](interface/credentials.md#the-anonymous-account)).',
     NONE,
   ),
   oidcAuthority: variable(

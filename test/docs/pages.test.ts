@@ -52,11 +52,11 @@ test('docs/metrics.md has every family that a node of all roles or a parent of p
 });
 
 test('docs/cluster.md and docs/operations.md say how many connections nodes keep to the database', (t) => {
-  const page = (name: string) => readFileSync(`docs/${name}`, 'utf8');
+  const page = (name: string) => readFileSync(`docs/${name}`, 'utf8').replaceAll(/\s+/g, ' ');
   const [one, two, four, eight] = [1, 2, 4, 8].map(connectionsOf);
   const further = connectionsOf(21) - connectionsOf(20);
   const several = `a single node opens up to ${one} connections, two processes together ${two}, four ${four}, eight ${eight}, and ${further} for each further one`;
   t.true(page('cluster.md').includes(several), several);
-  t.true(page('cluster.md').includes(`up to ${one} connections a node`));
+  t.true(page('cluster.md').includes(`up to ${one} connections per node`));
   t.true(page('operations.md').includes(`A node opens up to ${one} connections`));
 });
