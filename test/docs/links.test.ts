@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import test from 'ava';
+import { PAGES as pages } from './documents.js';
 
 const ROOT = resolve('.');
 
@@ -11,7 +12,6 @@ function filesBelow(folder: string, ending: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...filesBelow('docs', '.md')];
 const sources = ['src', 'test', 'dev', 'bench'].flatMap((folder) => filesBelow(folder, '.ts'));
 
 /** Text without fenced code, where `#` begins comments and brackets are no links. */

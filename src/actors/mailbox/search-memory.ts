@@ -1,5 +1,6 @@
 // What search remembers of one mailbox: the order of its emails by time, and which emails matched the last texts asked
-// for, one bit an email. The words of an email never change; emails that came since are asked for alone.
+// for, one bit an email. The words of an email change only when they are indexed anew; emails that came since
+// are asked for alone.
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { SearchPart, SearchStore } from '../../store/search.js';
 import type { EmailColumns } from './email-columns.js';
@@ -94,14 +95,15 @@ export class SearchMemory {
     this.#pages.set(question, page);
   }
 
-  /** Among the first `size` emails, which must be searchable. */
+  /** Among the first `size` emails, which must be searchable. `pages`: what was remembered under another one is outdated. */
   async matching(
     store: Pick<SearchStore, 'matches'>,
     accountId: string,
     { terms, part }: TextQuestion,
     size: number,
+    pages: number,
   ): Promise<TextMatches> {
-    const key = JSON.stringify([terms, part]);
+    const key = JSON.stringify([terms, part, pages]);
     let known = this.#matches.get(key);
     let matches: Bits | undefined;
     try {

@@ -20,8 +20,15 @@ export class FoundIds {
     this.#after = after === undefined ? undefined : uuidOctets(after);
   }
 
-  /** Adds the ids of some emails of a segment, whose ids are packed. */
-  async add(packed: Uint8Array, ordinals: Uint32Array): Promise<void> {
+  /** Packed ids. */
+  async add(packed: Uint8Array): Promise<void> {
+    const ordinals = new Uint32Array(packed.length / ID_OCTETS);
+    for (let i = 0; i < ordinals.length; i++) ordinals[i] = i;
+    await this.addOf(packed, ordinals);
+  }
+
+  /** Those of some emails of a segment. */
+  async addOf(packed: Uint8Array, ordinals: Uint32Array): Promise<void> {
     // Views of 32 bits begin at multiples of four octets.
     const octets = packed.byteOffset % 4 === 0 ? packed : own(packed);
     const words = new Uint32Array(octets.buffer, octets.byteOffset, octets.length / 4);

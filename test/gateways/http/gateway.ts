@@ -65,11 +65,11 @@ interface Options {
   /** Networks whose word is taken for addresses; none when absent. */
   readonly trusted?: readonly string[];
   readonly maxMessageSize?: number;
-  readonly advertised?: Partial<Advertised>;
+  readonly told?: Partial<Told>;
 }
 
 /** What clients are told of the cluster. */
-export interface Advertised {
+export interface Told {
   readonly connectionInfo: ConnectionInfo;
   readonly apiUrl: string | undefined;
 }
@@ -93,10 +93,10 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
   const log = new FakeLog();
   const checks: HealthCheck[] = [];
   const spool = new Spool({ directory: temporaryDirectory() });
-  const advertised: Advertised = {
+  const told: Told = {
     connectionInfo: { smtp: SUBMISSION, pop3: OFF, imap: IMAP },
     apiUrl: undefined,
-    ...options.advertised,
+    ...options.told,
   };
   const routes = [
     ...routeTable({
@@ -107,8 +107,8 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
         claim: async () => ({ waitSeconds: exports.waitSeconds, giveBack: () => void exports.givenBack++ }),
       },
       accountApi,
-      connectionInfo: () => advertised.connectionInfo,
-      apiUrl: () => advertised.apiUrl,
+      connectionInfo: () => told.connectionInfo,
+      apiUrl: () => told.apiUrl,
       hosts: async (domain) => {
         if (directory.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
         return domain === HOSTED;

@@ -183,7 +183,7 @@ class TestSession {
       uids.push(uid);
     }
     this.client.receive(text);
-    this.view.markFlagsSent(uids);
+    this.view.flagsTold(uids);
   }
 
   async store(a: number, b: number, change: FlagStore, isSilent: boolean): Promise<void> {

@@ -1,0 +1,36 @@
+// The diagrams of documents and the parser that sites run on them: what Mermaid cannot read is shown there as an error. The library
+// is one file for browsers; it parses without a page once it finds the few members of `window` that its HTML sanitizer looks for.
+import { readFileSync } from 'node:fs';
+import { createContext, runInContext } from 'node:vm';
+
+const LIBRARY = 'node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js';
+
+interface Mermaid {
+  parse(text: string): Promise<unknown>;
+}
+
+let loaded: Mermaid | undefined;
+
+function library(): Mermaid {
+  if (loaded !== undefined) return loaded;
+  // The sanitizer gives texts back as they are in a window that can make no document.
+  const window = { document: { nodeType: 9, createElement: () => ({}) }, Element: class {} };
+  const context = createContext({ window, console, structuredClone, URL, setTimeout, clearTimeout });
+  runInContext(readFileSync(LIBRARY, 'utf8'), context, { filename: LIBRARY });
+  loaded = context['mermaid'] as Mermaid;
+  return loaded;
+}
+
+/** The fenced Mermaid blocks of a page of Markdown. */
+export const diagramsOf = (page: string): string[] =>
+  Array.from(page.matchAll(/^```mermaid\n([\s\S]*?)^```$/gm), ([, text]) => text!);
+
+/** Why Mermaid cannot read a diagram; undefined when it can. */
+export async function diagramFault(text: string): Promise<string | undefined> {
+  try {
+    await library().parse(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

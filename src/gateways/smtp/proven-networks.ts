@@ -1,0 +1,25 @@
+// Networks that mail was accepted from. Their clients have waited for a banner before, as mail servers do, so their next connections
+// are not kept waiting: most connections carry a few messages, and the wait would be the longest part of them.
+import { LRUCache } from 'lru-cache';
+import { networkOf } from '../tcp/ip-address.js';
+import type { SmtpLimits } from './limits.js';
+
+export class ProvenNetworks {
+  readonly #greetDelayMs: number;
+  readonly #proven: LRUCache<string, true>;
+
+  constructor({ greetDelayMs, provenMs, provenNetworks }: SmtpLimits) {
+    this.#greetDelayMs = greetDelayMs;
+    this.#proven = new LRUCache({ max: provenNetworks, ttl: provenMs });
+  }
+
+  /** ms before the banner. */
+  delayOf(address: string): number {
+    return this.#greetDelayMs === 0 || this.#proven.has(networkOf(address)) ? 0 : this.#greetDelayMs;
+  }
+
+  /** A message from the address was accepted. */
+  add(address: string): void {
+    if (this.#greetDelayMs > 0) this.#proven.set(networkOf(address), true);
+  }
+}
