@@ -12,7 +12,7 @@ import { inTime } from '../../bounds/time-bounds.js';
 import { DecoderBusy, DecodingAbandoned } from '../../decode/decoder.js';
 import type { Directory, Principal } from '../../directory/protocol.js';
 import { newId } from '../../ids/new-id.js';
-import { begun } from '../tcp/begun.js';
+import { primed } from '../tcp/primed-stream.js';
 import { authenticate, authorize } from './auth.js';
 import { BodyBudget } from './body-budget.js';
 import { EncodedJson } from './encoded-json.js';
@@ -315,5 +315,5 @@ const jsonText = (json: unknown): string => (json instanceof EncodedJson ? json.
 
 /** What fails at once still gets an error reply, not a broken one. */
 async function begunReply({ length, chunks }: ReplyStream): Promise<ReplyStream> {
-  return { length, chunks: await begun(chunks) };
+  return { length, chunks: await primed(chunks) };
 }

@@ -2,7 +2,7 @@
 // streamed. What is read ahead is bounded, and dropped when it is not used.
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { FixedShares } from '../../bounds/fixed-shares.js';
-import { begun } from '../tcp/begun.js';
+import { primed } from '../tcp/primed-stream.js';
 import type { Pop3Context } from './context.js';
 import type { Maildrop, MaildropMessage } from './maildrop.js';
 import { ReadAhead, type ReadSpan } from './read-ahead.js';
@@ -53,7 +53,7 @@ export class MessageReader {
     this.#wasUsed = true;
     if (isSmall(message)) return this.#octets.get(message.number);
     const hash = await this.#hashes.get(message.number);
-    return hash === undefined ? undefined : begun(this.#source.blobs.stream(hash, 0, message.size));
+    return hash === undefined ? undefined : primed(this.#source.blobs.stream(hash, 0, message.size));
   }
 
   /** Drops what was read ahead when nothing was read since the last call. */

@@ -4,11 +4,11 @@
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import type { CertificateSource } from '../tcp/certificate-source.js';
-import { closeAfter } from '../tcp/closing.js';
 import { ConnectionLimits, type ConnectionSlot } from '../tcp/connection-limits.js';
+import { drainAndClose } from '../tcp/draining.js';
+import { PeerLeft, type Proxied, readProxied } from '../tcp/first-bytes.js';
 import { canonicalAddress, networkOf } from '../tcp/ip-address.js';
 import { listenerAddress } from '../tcp/listener-address.js';
-import { PeerLeft, type Proxied, readProxied } from '../tcp/peek.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { Auth } from './auth-exchange.js';
 import { type ConnectionOwner, SmtpConnection, type SmtpSocket } from './connection.js';
@@ -212,7 +212,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
   /** Where TLS comes first nothing can be said. */
   #turnAway(socket: SmtpSocket, reply: string): void {
     if (this.options.secure) socket.destroy();
-    else closeAfter(socket, `${reply}\r\n`);
+    else drainAndClose(socket, `${reply}\r\n`);
   }
 
   #sweep(): void {

@@ -3,10 +3,10 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { CertificateSource } from './certificate-source.js';
-import { closeAfter } from './closing.js';
 import { ConnectionEnd, type EndReason } from './connection-end.js';
 import type { ConnectionSlot } from './connection-limits.js';
 import { DeflatedSocket } from './deflated-socket.js';
+import { drainAndClose } from './draining.js';
 import { LineFramer, type LineFramerOptions } from './line-framer.js';
 import type { LineSession } from './line-session.js';
 import type { Endpoint } from './proxy-header.js';
@@ -228,7 +228,7 @@ export class LineConnection {
     this.#detach();
     if (this.#socket.destroyed) return;
     this.#writer.uncork();
-    closeAfter(this.#socket, words);
+    drainAndClose(this.#socket, words);
   }
 
   destroy(): void {

@@ -6,8 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { firstBytes, PeerLeft, readProxied } from './first-bytes.js';
 import { canonicalAddress } from './ip-address.js';
-import { PeerLeft, peek, readProxied } from './peek.js';
 import { encodeProxyHeader } from './proxy-header.js';
 import type { TrustedNetworks } from './trusted-networks.js';
 
@@ -89,7 +89,7 @@ export class ProxyListener {
       if (peer === undefined) throw new PeerLeft('gone at once');
       // A trusted peer that says nothing yet may still send a header: its first octets tell.
       const { source } = trusted.includes(peer) ? await readProxied(client, firstOctetsMs) : { source: undefined };
-      const start = await peek(client, firstOctetsMs, anything);
+      const start = await firstBytes(client, firstOctetsMs, anything);
       if (start === undefined) client.destroy();
       else this.#join(client, start, source?.address ?? peer);
     } catch (error) {

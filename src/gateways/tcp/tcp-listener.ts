@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { CertificateSource } from './certificate-source.js';
-import { closeAfter } from './closing.js';
 import { ConnectionEnd, type EndReason } from './connection-end.js';
 import {
   type ConnectionLimitOptions,
@@ -12,12 +11,13 @@ import {
   type ConnectionShares,
   type ConnectionSlot,
 } from './connection-limits.js';
+import { drainAndClose } from './draining.js';
+import { PeerLeft, readProxied } from './first-bytes.js';
 import { canonicalAddress, networkOf } from './ip-address.js';
 import { type ConnectionTimes, LineConnection, type OwningListener } from './line-connection.js';
 import { FramingError, type LineFramerOptions } from './line-framer.js';
 import type { LineSession } from './line-session.js';
 import { listenerAddress } from './listener-address.js';
-import { PeerLeft, readProxied } from './peek.js';
 import type { Endpoint } from './proxy-header.js';
 import type { WriterLimits } from './socket-writer.js';
 import type { TrustedNetworks } from './trusted-networks.js';
@@ -247,7 +247,7 @@ class LineListener implements TcpListener, OwningListener {
   /** Where TLS comes first nothing can be said. */
   #turnAway(socket: Socket, words: string): void {
     if (this.#options.implicitTls) socket.destroy();
-    else closeAfter(socket, words);
+    else drainAndClose(socket, words);
   }
 }
 

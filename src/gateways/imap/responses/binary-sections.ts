@@ -5,7 +5,7 @@ import { partNumbered } from '../../../mail/body-section.js';
 import { decodeStream, decodeTransfer, isEncoded, sliceStream } from '../../../mail/decode/transfer.js';
 import type { IndexedPart, OctetRange } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
-import { begun } from '../../tcp/begun.js';
+import { primed } from '../../tcp/primed-stream.js';
 import type { PartialRange } from '../grammar/section.js';
 import type { Message } from '../messages/message-source.js';
 import { NOTHING, origin, within } from './body-sections.js';
@@ -54,7 +54,7 @@ export function binaryItem(
     const size = await decodedSize(blobs, message, range, encoding);
     const wanted = within({ start: 0, end: size }, partial);
     const decoded = sliceStream(decodeStream(encoding, blobs.stream(message.blob, range.start, range.end)), wanted);
-    return [`${label} ~{${wanted.end - wanted.start}}\r\n`, isHeld ? await begun(decoded) : decoded];
+    return [`${label} ~{${wanted.end - wanted.start}}\r\n`, isHeld ? await primed(decoded) : decoded];
   });
 }
 

@@ -1,7 +1,7 @@
 // Octets of a message for FETCH: from a small message that is in memory, read as a range, or streamed when they are many.
 import type { OctetRange } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
-import { begun } from '../../tcp/begun.js';
+import { primed } from '../../tcp/primed-stream.js';
 import type { Message } from '../messages/message-source.js';
 import type { Piece, Place } from './fetch-item.js';
 import { shownOctets, shownStream } from './shown-octets.js';
@@ -33,7 +33,7 @@ export function octetsOfRange(
   const isHeld = mayHold(place, Math.min(end - start, SMALL_OCTETS));
   if (isHeld && end - start <= SMALL_OCTETS) return blobs.read(message.blob, start, end).then(shownOctets);
   const stream = shownStream(blobs.stream(message.blob, start, end));
-  return isHeld ? begun(stream) : stream;
+  return isHeld ? primed(stream) : stream;
 }
 
 /** Any range in one buffer, as it is stored. */

@@ -1,6 +1,6 @@
 // Streams whose first piece is read before anything is written.
 import test from 'ava';
-import { begun } from '../../../src/gateways/tcp/begun.js';
+import { primed } from '../../../src/gateways/tcp/primed-stream.js';
 
 const PIECES = [Buffer.from('a'), Buffer.from('b'), Buffer.from('c')];
 
@@ -27,7 +27,7 @@ async function all(stream: AsyncIterable<Uint8Array>): Promise<readonly Uint8Arr
 
 test('every piece is there, and one is read ahead', async (t) => {
   const { seen, pieces } = source();
-  const stream = await begun(pieces());
+  const stream = await primed(pieces());
   t.is(seen.pulled, 1);
   t.deepEqual(await all(stream), PIECES);
   t.is(seen.ended, 1);
@@ -35,7 +35,7 @@ test('every piece is there, and one is read ahead', async (t) => {
 
 test('an empty stream', async (t) => {
   async function* nothing(): AsyncGenerator<Uint8Array> {}
-  t.deepEqual(await all(await begun(nothing())), []);
+  t.deepEqual(await all(await primed(nothing())), []);
 });
 
 test('what cannot be read at all fails before it is read', async (t) => {
@@ -43,12 +43,12 @@ test('what cannot be read at all fails before it is read', async (t) => {
   async function* failing(): AsyncGenerator<Uint8Array> {
     throw new Error('gone');
   }
-  await t.throwsAsync(begun(failing()), { message: 'gone' });
+  await t.throwsAsync(primed(failing()), { message: 'gone' });
 });
 
 test('a reader that stops at the first piece ends the source', async (t) => {
   const { seen, pieces } = source();
-  for await (const piece of await begun(pieces())) {
+  for await (const piece of await primed(pieces())) {
     t.is(piece, PIECES[0]!);
     break;
   }
@@ -57,7 +57,7 @@ test('a reader that stops at the first piece ends the source', async (t) => {
 
 test('a reader that stops before the first piece ends the source', async (t) => {
   const { seen, pieces } = source();
-  const stream = await begun(pieces());
+  const stream = await primed(pieces());
   await stream[Symbol.asyncIterator]().return?.();
   t.deepEqual(seen, { pulled: 1, ended: 1 });
 });

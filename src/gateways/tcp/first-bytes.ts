@@ -4,7 +4,7 @@
 import type { Socket } from 'node:net';
 import { type Endpoint, parseProxyHeader } from './proxy-header.js';
 
-export interface Peeked<T> {
+export interface FirstBytes<T> {
   /** Octets taken off the connection; the others go back. */
   readonly used: number;
   readonly value: T;
@@ -20,10 +20,10 @@ export class PeerLeft extends Error {
  * nothing is taken then. Errors of the socket are the caller's to listen for. @throws OpeningCut, and what `judge` throws:
  * the socket has to be destroyed then
  */
-export function peek<T>(
+export function firstBytes<T>(
   socket: Socket,
   waitMs: number,
-  judge: (octets: Buffer) => Peeked<T> | undefined,
+  judge: (octets: Buffer) => FirstBytes<T> | undefined,
 ): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     if (socket.destroyed) return reject(new PeerLeft('the connection is over'));
@@ -80,7 +80,7 @@ const HIMSELF: Proxied = { source: undefined };
  * silence for `waitMs`. @throws OpeningCut, ProxyHeaderError
  */
 export async function readProxied(socket: Socket, waitMs: number): Promise<Proxied> {
-  const read = await peek<Proxied>(socket, waitMs, (octets) => {
+  const read = await firstBytes<Proxied>(socket, waitMs, (octets) => {
     const header = parseProxyHeader(octets);
     if (header.kind === 'more') return undefined;
     if (header.kind === 'none') return { used: 0, value: HIMSELF };

@@ -6,7 +6,7 @@ const LINGER_MS = 1000;
 const DELIVERY_MS = 60_000;
 
 /** Sends what waits and the last words, and closes; a peer that does not close its side is cut off a second later. */
-export function closeAfter(socket: Duplex, words: string | Buffer | undefined): void {
+export function drainAndClose(socket: Duplex, words: string | Buffer | undefined): void {
   socket.on('error', () => socket.destroy());
   const cutOffIn = (ms: number) => setTimeout(() => socket.destroy(), ms).unref();
   let linger = cutOffIn(DELIVERY_MS);

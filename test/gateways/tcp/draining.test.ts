@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Duplex } from 'node:stream';
 import { mock } from 'node:test';
 import test from 'ava';
-import { closeAfter } from '../../../src/gateways/tcp/closing.js';
+import { drainAndClose } from '../../../src/gateways/tcp/draining.js';
 
 /** Takes a write only when `takeOne` is called. */
 class SlowPeer extends Duplex {
@@ -28,7 +28,7 @@ test.after.always(() => mock.timers.reset());
 test.serial('what waits is sent to a slow peer, who is cut off a second after the last words', async (t) => {
   const peer = new SlowPeer();
   peer.write('a message');
-  closeAfter(peer, 'bye');
+  drainAndClose(peer, 'bye');
   mock.timers.tick(50_000);
   t.false(peer.destroyed);
   const finished = once(peer, 'finish');
@@ -46,7 +46,7 @@ test.serial('what waits is sent to a slow peer, who is cut off a second after th
 test.serial('a peer that takes nothing is cut off in the end', (t) => {
   const peer = new SlowPeer();
   peer.write('a message');
-  closeAfter(peer, undefined);
+  drainAndClose(peer, undefined);
   mock.timers.tick(60_000);
   t.true(peer.destroyed);
 });

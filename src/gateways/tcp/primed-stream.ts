@@ -1,7 +1,7 @@
-// A stream that has begun when the head of a reply or response is written before it.
+// A stream whose first piece is read before the head of the reply or response is written.
 
 /** The stream with its first piece read: what cannot be read at all fails before anything of it is written. */
-export async function begun(source: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+export async function primed(source: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const iterator = source[Symbol.asyncIterator]();
   let first: IteratorResult<Uint8Array> | undefined = await iterator.next();
   const pieces: AsyncIterableIterator<Uint8Array> = {
