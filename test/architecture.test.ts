@@ -195,7 +195,7 @@ const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
 const SOCKETS_OF_THE_STORE = /^store\/postgres\/(watched|secured)-socket\.ts$/;
 
 /** The configuration reads the environment; the other one sets what a library reads there. */
-const ENVIRONMENT = ['config.ts', 'gateways/http/header-room.ts'];
+const ENVIRONMENT = ['config.ts', 'gateways/http/uws-environment.ts'];
 
 /** What opens no socket, of a module that does. */
 const HARMLESS =

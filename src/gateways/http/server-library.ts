@@ -2,7 +2,7 @@
 // one a platform and major version of Node.js; npm installs those that fit by system, processor and Node.js, but npm does
 // not know the version of glibc. So the only sure way to know whether a build loads is to load it.
 import { StartFault } from '../../errors/start-fault.js';
-import './header-room.js';
+import './uws-environment.js';
 
 export type ServerLibrary = typeof import('uWebSockets.js');
 

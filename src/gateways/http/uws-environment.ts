@@ -1,4 +1,4 @@
-// Room for the header of a request that arrives in pieces: uWebSockets.js reads it from the environment when it is
+// The environment that uWebSockets.js reads: how long the header of a request that arrives in pieces may be. The library reads it when it is
 // loaded, so this is imported before it. Its own 4 KiB, of every build, are too few for the bearer tokens of some OIDC providers.
 import { env } from 'node:process';
 
