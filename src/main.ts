@@ -16,7 +16,7 @@ import { adviseOfHttp } from './node/http-exposure.js';
 import { Lifecycle } from './node/lifecycle.js';
 import { type Listeners, openListeners, type Vitals } from './node/listeners.js';
 import { openObservability } from './node/observability.js';
-import type { ProcessPlace } from './node/processes/place.js';
+import type { ProcessShare } from './node/processes/process-share.js';
 import { openRemoteTransport } from './node/remote-transport.js';
 import { openResources } from './node/resources.js';
 import { signingKeysOf, warnOfUnsigned } from './node/signing-check.js';
@@ -50,11 +50,11 @@ export async function startNode(
   config: Config,
   log: Logger,
   signal = new AbortController().signal,
-  place?: ProcessPlace,
+  processShare?: ProcessShare,
 ): Promise<RunningNode> {
   const lifecycle = new Lifecycle(log);
   try {
-    return await assemble(config, log, lifecycle, signal, place);
+    return await assemble(config, log, lifecycle, signal, processShare);
   } catch (error) {
     await lifecycle.stop(STOP_MS);
     throw error;
@@ -66,12 +66,12 @@ async function assemble(
   log: Logger,
   lifecycle: Lifecycle,
   signal: AbortSignal,
-  place: ProcessPlace | undefined,
+  processShare: ProcessShare | undefined,
 ): Promise<RunningNode> {
   if (config.unknown.length > 0) log.warn({ variables: config.unknown }, 'variables that mean nothing to this version');
   // First: nothing is made on a platform where the node could not start.
   await loadServerLibrary();
-  const resources = await openResources(config, log, lifecycle, signal, place);
+  const resources = await openResources(config, log, lifecycle, signal, processShare);
   const { nodeId, dataDirectory } = resources;
   const observability = await openObservability(resources);
   const dns = createResolver({ servers: config.outboundDns });
@@ -89,7 +89,7 @@ async function assemble(
   const authenticate = engine.directory.authenticate;
   const mintKey = () => newApiKey(randomBytes);
   // One process prepares the demo for all of them.
-  const isFirst = place === undefined || place.number === 1;
+  const isFirst = processShare === undefined || processShare.number === 1;
   const demo =
     config.demo && isFirst ? await prepareDemo({ dataDirectory, directory, authenticate, mintKey }) : undefined;
   const { listeners, vitals, beginDrain } = await openListeners(config, resources, engine, observability, dns);

@@ -18,7 +18,7 @@ export interface DnsPlan {
 }
 
 /** Where others reach the cluster. */
-export interface PublicPlaces {
+export interface PublicEndpoints {
   readonly connectionInfo: ConnectionInfo;
   /** `host:port`; undefined when no node takes mail in. */
   readonly mxAddress: string | undefined;
@@ -31,9 +31,9 @@ const HTTPS_PORT = 443;
 const NOT_OFFERED = ['0', '0', '0', '.'];
 
 /** `keys`: the records of its DKIM keys. */
-export function dnsPlan(domain: string, keys: readonly DnsRecord[], places: PublicPlaces): DnsPlan {
+export function dnsPlan(domain: string, keys: readonly DnsRecord[], endpoints: PublicEndpoints): DnsPlan {
   const notes = new Set<string>();
-  const { smtp, imap, pop3 } = places.connectionInfo;
+  const { smtp, imap, pop3 } = endpoints.connectionInfo;
   const service = (
     label: string,
     { serverName }: ProtocolInfo,
@@ -52,7 +52,7 @@ export function dnsPlan(domain: string, keys: readonly DnsRecord[], places: Publ
   if (keys.length === 0)
     notes.add(`DKIM: ${domain} has no key, so its mail leaves unsigned: mansio domain add ${domain} makes keys`);
   const records = [
-    ...mailExchanger(domain, places.mxAddress, notes),
+    ...mailExchanger(domain, endpoints.mxAddress, notes),
     txt(domain, 'v=spf1 mx ~all'),
     ...keys,
     txt(`_dmarc.${domain}`, `v=DMARC1; p=none; rua=mailto:postmaster@${domain}`),
@@ -62,7 +62,7 @@ export function dnsPlan(domain: string, keys: readonly DnsRecord[], places: Publ
     ...service('imap', imap, imap.port, 10),
     ...service('pop3s', pop3, pop3.securePort, 20),
     ...service('pop3', pop3, pop3.port, 30),
-    ...webRecords(domain, places.apiUrl, notes),
+    ...webRecords(domain, endpoints.apiUrl, notes),
   ];
   return { records, notes: [...notes] };
 }

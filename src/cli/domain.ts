@@ -8,10 +8,10 @@ import { type DkimKey, dkimKey, dkimRecord, dkimRecordName, readDkimKey } from '
 import type { Sql } from '../store/postgres/client.js';
 import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
 import { domainName, selectorName } from './arguments.js';
-import { type DnsPlan, type DnsRecord, dnsPlan, type PublicPlaces, zoneLines } from './dns-records.js';
+import { type DnsPlan, type DnsRecord, dnsPlan, type PublicEndpoints, zoneLines } from './dns-records.js';
 import { readNamed } from './named-files.js';
 import { CommandError, commandGroup, confirm, printing, reporting, textOf } from './output.js';
-import { readPublicPlaces } from './public-places.js';
+import { readPublicEndpoints } from './public-endpoints.js';
 import { type CommandStore, withStore } from './store.js';
 
 interface KeyOptions {
@@ -40,7 +40,7 @@ interface ShownDomain extends DnsPlan {
 
 /** What the records of every domain depend on. */
 interface Settings {
-  readonly places: PublicPlaces;
+  readonly endpoints: PublicEndpoints;
   /** MANSIO_DKIM_KEY. */
   readonly fallback: Omit<SigningKey, 'domain'> | undefined;
 }
@@ -182,21 +182,21 @@ async function readSettings(sql: Sql): Promise<Settings> {
   const config = readConfig();
   const { dkim } = config;
   const fallback = dkim && { selector: dkim.selector, ...(await readKey('MANSIO_DKIM_KEY', dkim.key)) };
-  return { places: await readPublicPlaces(sql, config), fallback };
+  return { endpoints: await readPublicEndpoints(sql, config), fallback };
 }
 
 /** The default key signs for a domain that has none of its own. */
 function recordsOf(
   name: string,
   own: readonly SigningKey[],
-  { places, fallback }: Settings,
+  { endpoints, fallback }: Settings,
 ): Omit<ShownDomain, 'name'> {
   const keys = own.length > 0 || fallback === undefined ? own : [{ domain: name, ...fallback }];
   const dkim = keys.map(published);
   const plan = dnsPlan(
     name,
     dkim.map(({ record }) => record),
-    places,
+    endpoints,
   );
   return { dkim, ...plan };
 }

@@ -29,12 +29,12 @@ export async function serveAsProcess(link: ParentLink): Promise<void> {
   let output: LogOutput | undefined;
   let node: RunningNode | undefined;
   try {
-    const { nodeId, dataDir, ports, place } = await Promise.race([link.started, isOver]);
+    const { nodeId, dataDir, ports, processShare } = await Promise.race([link.started, isOver]);
     const config = { ...readConfig(), ...ports, nodeId, dataDir };
-    output = openLog({ level: config.logLevel, process: place.number });
+    output = openLog({ level: config.logLevel, process: processShare.number });
     dieOfBugs(output);
     const { startNode } = await import('../main.js');
-    node = await startNode(config, output.log, stop.signal, place);
+    node = await startNode(config, output.log, stop.signal, processShare);
     link.ready(node);
   } catch (error) {
     const message = explain(error);

@@ -68,7 +68,7 @@ import { startHousekeeping } from './housekeeping.js';
 import type { Lifecycle } from './lifecycle.js';
 import { startMailSearch } from './mail-search.js';
 import type { Observability } from './observability.js';
-import { shareOfMemory } from './processes/place.js';
+import { shareOfMemory } from './processes/process-share.js';
 import { recentBlobs } from './recent-blobs.js';
 import type { RemoteTransportStores } from './remote-transport.js';
 import type { DatabasePools, Resources } from './resources.js';
@@ -133,11 +133,12 @@ export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: DatabasePools & Pick<Resources, 'nodeId' | 'place' | 'stall'>,
+  node: DatabasePools & Pick<Resources, 'nodeId' | 'processShare' | 'stall'>,
   { metrics, tracer }: Observability,
   open: EngineAdapters,
 ): Promise<Engine> {
-  const { sql, commitSql, writerSql, searchSql, messagesSql, leaseSql, maintenanceSql, nodeId, place, stall } = node;
+  const { sql, commitSql, writerSql, searchSql, messagesSql, leaseSql, maintenanceSql, nodeId, processShare, stall } =
+    node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
   const { leaseTtlMs: ttlMs, shards: configured, natsUrl: servers } = config;
@@ -256,7 +257,7 @@ export async function startEngine(
     ownership,
     log,
     idleMs: MAILBOX_IDLE_MS,
-    maxOctets: shareOfMemory(MAILBOX_MEMORY_OCTETS, place?.count ?? 1),
+    maxOctets: shareOfMemory(MAILBOX_MEMORY_OCTETS, processShare?.count ?? 1),
     sweepMs: MAILBOX_SWEEP_MS,
     checked: false,
     published: (packet) => consumers.published(packet),

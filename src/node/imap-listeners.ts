@@ -20,7 +20,7 @@ import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import type { Observability } from './observability.js';
 import { onlyOpen, openListener, type StopListener } from './open-listener.js';
-import { limitsOf, shareOfMemory } from './processes/place.js';
+import { limitsOf, shareOfMemory } from './processes/process-share.js';
 import type { Resources } from './resources.js';
 import { version } from './version.js';
 
@@ -47,7 +47,7 @@ export async function openImap(
   const { certificates: tls } = resources.tls;
   const log = resources.log.child({ protocol: 'imap' });
   const { mailboxes, offers, folderMessages } = engine;
-  const processes = resources.place?.count ?? 1;
+  const processes = resources.processShare?.count ?? 1;
   const limits = limitsOf(DEFAULT_LIMITS, processes);
   const context: ImapContext = {
     hostname,

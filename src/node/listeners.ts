@@ -38,7 +38,7 @@ import { openNearBlobs } from './near-blobs.js';
 import type { Observability } from './observability.js';
 import type { Listener, StopListener } from './open-listener.js';
 import { openPop3, type Pop3Listeners } from './pop3-listeners.js';
-import { type ProcessPlace, shareOfConnections } from './processes/place.js';
+import { type ProcessShare, shareOfConnections } from './processes/process-share.js';
 import type { Resources } from './resources.js';
 import { signingKeysOf } from './signing-check.js';
 import { openSmtp, type SmtpListeners } from './smtp-listeners.js';
@@ -93,7 +93,7 @@ export async function openListeners(
     metrics: async () => (metrics === undefined ? '' : await metrics.text()),
   };
   // The first, so that it is stopped last: what draining is like can be watched. A parent asks its processes and listens itself.
-  const isScraped = metrics !== undefined && resources.place === undefined;
+  const isScraped = metrics !== undefined && resources.processShare === undefined;
   const scraped = isScraped ? await openMetrics(config, resources, metrics, vitals) : undefined;
   const { settings } = engine;
   resources.tls.shareTickets(await settings.getOrCreate(TICKET_SECRET, () => randomBytes(32).toString('base64url')));
@@ -142,7 +142,7 @@ async function openSpool({ dataDirectory }: Resources): Promise<Spool> {
   return new Spool({ directory });
 }
 
-function hubLimitsOf({ count }: ProcessPlace) {
+function hubLimitsOf({ count }: ProcessShare) {
   const { maxConnections, maxOwnConnections } = HUB_LIMITS;
   return {
     maxConnections: shareOfConnections(maxConnections, count),
@@ -204,7 +204,7 @@ async function openHttp(
   { spool, decoder, dns }: { readonly spool: Spool; readonly decoder: BodyDecoder; readonly dns: Dns },
   stops: StopListener[],
 ): Promise<Listener | undefined> {
-  const { log, place } = resources;
+  const { log, processShare } = resources;
   const { httpBind: bind, httpPort: port, hostname, maxMessageSize } = config;
   if (port === 'off') return undefined;
   const { mailboxes, blobs, directory, accountApi, exports } = engine;
@@ -221,7 +221,7 @@ async function openHttp(
     log,
     tracer,
     peers: createHubPeers(engine.bus, log),
-    ...(place && { limits: hubLimitsOf(place) }),
+    ...(processShare && { limits: hubLimitsOf(processShare) }),
     ...(metrics && { meter: metrics.hub }),
   });
   metrics?.watchConnections('hub', () => hub.connections);
@@ -258,7 +258,7 @@ async function openHttp(
     const http = await startHttp({
       bind,
       port,
-      ...(place && { sharing: { port: place.httpPort } }),
+      ...(processShare && { sharing: { port: processShare.httpPort } }),
       handler: createPipeline({
         routes,
         directory,

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { BlobRing } from '../spool/blob-ring.js';
 import type { BlobStore } from '../store/blobs.js';
-import { shareOfMemory } from './processes/place.js';
+import { shareOfMemory } from './processes/process-share.js';
 import type { Resources } from './resources.js';
 
 /** Of the file with copies of blobs that were read. */
@@ -13,12 +13,12 @@ const RING_STOP_MS = 50;
 /** One for all gateways of the node. Without a disk for it the node reads every blob from the database. */
 export async function openNearBlobs(
   blobs: BlobStore,
-  { dataDirectory, lifecycle, log, place }: Resources,
+  { dataDirectory, lifecycle, log, processShare }: Resources,
 ): Promise<BlobStore> {
   try {
     const ring = await BlobRing.open(
       join(dataDirectory.path, 'spool'),
-      shareOfMemory(BLOB_RING_OCTETS, place?.count ?? 1),
+      shareOfMemory(BLOB_RING_OCTETS, processShare?.count ?? 1),
     );
     lifecycle.add('copies of blobs', () => ring.close(), RING_STOP_MS);
     return nearBlobs(blobs, ring);

@@ -13,7 +13,13 @@ export interface Observability {
 /** For spans that are not sent yet. */
 const TRACING_STOP_MS = 500;
 
-export async function openObservability({ config, nodeId, place, log, lifecycle }: Resources): Promise<Observability> {
+export async function openObservability({
+  config,
+  nodeId,
+  processShare,
+  log,
+  lifecycle,
+}: Resources): Promise<Observability> {
   const { metricsPort, otlpEndpoint, roles } = config;
   const metrics =
     metricsPort === 'off'
@@ -21,7 +27,7 @@ export async function openObservability({ config, nodeId, place, log, lifecycle 
       : (await import('./metrics/metrics.js')).createMetrics({
           version,
           roles,
-          process: place?.number,
+          process: processShare?.number,
         });
   if (otlpEndpoint === undefined) return { metrics, tracer: NO_TRACER };
   const { openTracing } = await import('./tracing/tracing.js');

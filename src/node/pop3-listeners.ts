@@ -13,7 +13,7 @@ import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import type { Observability } from './observability.js';
 import { onlyOpen, openListener, type StopListener } from './open-listener.js';
-import { limitsOf } from './processes/place.js';
+import { limitsOf } from './processes/process-share.js';
 import type { Resources } from './resources.js';
 import { version } from './version.js';
 
@@ -42,7 +42,7 @@ export async function openPop3(
     mailboxes,
     messages,
     blobs,
-    limits: limitsOf(DEFAULT_LIMITS, resources.place?.count ?? 1),
+    limits: limitsOf(DEFAULT_LIMITS, resources.processShare?.count ?? 1),
     meter: metrics?.pop3 ?? NO_METER,
   };
   const trusted = new TrustedNetworks(config.proxyNetworks);

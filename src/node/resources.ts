@@ -19,8 +19,8 @@ import { type Migrated, migrate } from '../store/postgres/migrate.js';
 import { ping } from '../store/postgres/ping.js';
 import { StallWatch } from '../store/postgres/stall-watch.js';
 import type { Lifecycle } from './lifecycle.js';
-import { type ProcessPlace, shareOfPool } from './processes/place.js';
 import { clearLeftDirectories } from './processes/process-directories.js';
+import { type ProcessShare, shareOfPool } from './processes/process-share.js';
 import { openTls, type TlsMaterial } from './tls.js';
 
 /** Pools of connections to the database, one a purpose. */
@@ -48,7 +48,7 @@ export interface Resources extends DatabasePools {
   readonly lifecycle: Lifecycle;
   readonly nodeId: string;
   /** Undefined for a node without a parent. */
-  readonly place: ProcessPlace | undefined;
+  readonly processShare: ProcessShare | undefined;
   readonly dataDirectory: DataDirectory;
   readonly database: DatabaseAddress;
   /** Whether the database answers. */
@@ -91,15 +91,15 @@ export async function openResources(
   log: Logger,
   lifecycle: Lifecycle,
   signal: AbortSignal,
-  place?: ProcessPlace,
+  processShare?: ProcessShare,
 ): Promise<Resources> {
   const dataDirectory = openDataDirectory(config.dataDir);
   lifecycle.add('data directory', () => dataDirectory.release());
   const nodeId = config.nodeId ?? dataDirectory.keep('node-id', () => randomBytes(8).toString('hex'));
   // Of a time when this directory was a parent's.
-  if (place === undefined) await clearLeftDirectories(dataDirectory.path, 0, log, signal);
+  if (processShare === undefined) await clearLeftDirectories(dataDirectory.path, 0, log, signal);
 
-  const database = place?.database ?? (await openDatabase(config, dataDirectory, log, lifecycle));
+  const database = processShare?.database ?? (await openDatabase(config, dataDirectory, log, lifecycle));
   signal.throwIfAborted();
   const name = `mansio ${nodeId}`;
   const pools: Sql[] = [];
@@ -116,7 +116,7 @@ export async function openResources(
     pools.push(opened);
     return opened;
   };
-  const sizes = poolSizes(place?.count ?? 1);
+  const sizes = poolSizes(processShare?.count ?? 1);
   const sql = pool(sizes.sql, '', PATIENCE_MS);
   const commitSql = pool(COMMIT_POOL_SIZE, ' commits', WRITER_PATIENCE_MS, { byKey: true });
   const writerSql = pool(WRITER_POOL_SIZE, ' writer', WRITER_PATIENCE_MS, { byKey: true });
@@ -126,7 +126,7 @@ export async function openResources(
   const leaseSql = pool(1, ' leases', leasePatienceMs);
   const healthSql = pool(1, ' health', WRITER_PATIENCE_MS, { probe: true });
   const maintenanceSql = pool(1, ' maintenance', undefined);
-  const { applied, version } = await prepare(config, database, name, log, place);
+  const { applied, version } = await prepare(config, database, name, log, processShare);
   if (applied.length > 0) log.info({ applied, version }, 'schema brought up to date');
   await openConnections(commitSql, COMMIT_POOL_SIZE);
   await openConnections(writerSql, WRITER_POOL_SIZE);
@@ -143,14 +143,14 @@ export async function openResources(
 
   const { tls: files, hostname } = config;
   // All processes on one port show one certificate.
-  const tls = await openTls({ files, dataDir: place?.directory ?? dataDirectory.path, hostname, log });
+  const tls = await openTls({ files, dataDir: processShare?.directory ?? dataDirectory.path, hostname, log });
   lifecycle.add('certificate', () => tls.stop());
   return {
     config,
     log,
     lifecycle,
     nodeId,
-    place,
+    processShare,
     dataDirectory,
     database,
     sql,
@@ -186,13 +186,13 @@ async function prepare(
   database: DatabaseAddress,
   applicationName: string,
   log: Logger,
-  place: ProcessPlace | undefined,
+  processShare: ProcessShare | undefined,
 ): Promise<Migrated> {
   const sql = connect(database, { max: 1, applicationName });
   try {
     await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
     // Once, before the database refuses connections under load.
-    if (place?.number === 1) await warnOfFewConnections(sql, place.count, log);
+    if (processShare?.number === 1) await warnOfFewConnections(sql, processShare.count, log);
     return await migrate(sql);
   } finally {
     await sql.end({ timeout: 1 });

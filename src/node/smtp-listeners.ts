@@ -14,7 +14,7 @@ import type { CredentialChecks } from './credential-checks.js';
 import type { Engine } from './engine.js';
 import type { Observability } from './observability.js';
 import { onlyOpen, openListener, type StopListener } from './open-listener.js';
-import { limitsOf, type ProcessPlace, shareOfConnections } from './processes/place.js';
+import { limitsOf, type ProcessShare, shareOfConnections } from './processes/process-share.js';
 import type { Resources } from './resources.js';
 
 /** By their names in the ready line; only those that are open. */
@@ -30,12 +30,12 @@ export async function openSmtp(
   dns: Dns,
   stops: StopListener[],
 ): Promise<SmtpListeners> {
-  const { log, place } = resources;
+  const { log, processShare } = resources;
   const { roles, bind, hostname, maxMessageSize, allowPlaintextAuth } = config;
   if (!roles.has('mx') && !roles.has('submission')) return {};
   const trusted = new TrustedNetworks(config.proxyNetworks);
   const { directory, inbound, offers, mailboxes, blobs } = engine;
-  const limits = place === undefined ? {} : smtpLimitsOf(place);
+  const limits = processShare === undefined ? {} : smtpLimitsOf(processShare);
   const shared = {
     bind,
     hostname,
@@ -87,7 +87,7 @@ export async function openSmtp(
   return onlyOpen({ mx, submission, submissions });
 }
 
-function smtpLimitsOf({ count }: ProcessPlace): Partial<SmtpLimits> {
+function smtpLimitsOf({ count }: ProcessShare): Partial<SmtpLimits> {
   const { connections, connectionsPerAddress, connectionsPerAccount } = limitsOf(DEFAULT_LIMITS, count);
   const stressConnections = shareOfConnections(DEFAULT_LIMITS.stressConnections, count);
   return { connections, connectionsPerAddress, connectionsPerAccount, stressConnections };

@@ -1,11 +1,11 @@
 // The DNS records of a domain from where the cluster is: for mail servers, for mail programs, and a note where a record
 // cannot be told.
 import test from 'ava';
-import { type DnsRecord, dnsPlan, type PublicPlaces, zoneLines } from '../../src/cli/dns-records.js';
+import { type DnsRecord, dnsPlan, type PublicEndpoints, zoneLines } from '../../src/cli/dns-records.js';
 
 const HOST = { enabled: true, serverName: 'mail.example.org' };
 const OFF = { enabled: false, serverName: 'mail.example.org', port: 0, securePort: 0 };
-const PLACES: PublicPlaces = {
+const ENDPOINTS: PublicEndpoints = {
   connectionInfo: {
     smtp: { ...HOST, port: 587, securePort: 465 },
     imap: { ...HOST, port: 143, securePort: 993 },
@@ -16,8 +16,10 @@ const PLACES: PublicPlaces = {
 };
 const DKIM: DnsRecord = { name: 'mansio._domainkey.example.org', type: 'TXT', value: ['v=DKIM1; p=AAA', 'BBB'] };
 
-const linesOf = (places: Partial<PublicPlaces>) => zoneLines(dnsPlan('example.org', [DKIM], { ...PLACES, ...places }));
-const notesOf = (places: Partial<PublicPlaces>) => dnsPlan('example.org', [DKIM], { ...PLACES, ...places }).notes;
+const linesOf = (endpoints: Partial<PublicEndpoints>) =>
+  zoneLines(dnsPlan('example.org', [DKIM], { ...ENDPOINTS, ...endpoints }));
+const notesOf = (endpoints: Partial<PublicEndpoints>) =>
+  dnsPlan('example.org', [DKIM], { ...ENDPOINTS, ...endpoints }).notes;
 
 test('every record of a domain, as a zone file has them', (t) => {
   t.deepEqual(linesOf({}), [
@@ -38,7 +40,7 @@ test('every record of a domain, as a zone file has them', (t) => {
 });
 
 test('a service that no node offers says so; POP3 comes after IMAP', (t) => {
-  const { imap, smtp } = PLACES.connectionInfo;
+  const { imap, smtp } = ENDPOINTS.connectionInfo;
   const pop3 = { ...HOST, port: 0, securePort: 995 };
   const lines = linesOf({ connectionInfo: { smtp: { ...smtp, securePort: 0 }, imap, pop3 } });
   t.true(lines.includes('_submissions._tcp.example.org. IN SRV 0 0 0 .'));
@@ -47,7 +49,7 @@ test('a service that no node offers says so; POP3 comes after IMAP', (t) => {
 });
 
 test('a domain without a key is told so', (t) => {
-  const { notes } = dnsPlan('example.org', [], PLACES);
+  const { notes } = dnsPlan('example.org', [], ENDPOINTS);
   t.deepEqual(notes, [
     'DKIM: example.org has no key, so its mail leaves unsigned: mansio domain add example.org makes keys',
   ]);
@@ -67,10 +69,10 @@ test('mail goes to port 25, and to a name', (t) => {
 });
 
 test('no SRV record names an address, and no note stands twice', (t) => {
-  const { imap, pop3, smtp } = PLACES.connectionInfo;
-  const places = { connectionInfo: { smtp, pop3, imap: { ...imap, serverName: '[2001:db8::1]' } } };
-  t.false(linesOf(places).some((line) => /_imaps?\._tcp/.test(line)));
-  t.deepEqual(notesOf(places), ['SRV: [2001:db8::1] is not the full name of a host (MANSIO_HOSTNAME)']);
+  const { imap, pop3, smtp } = ENDPOINTS.connectionInfo;
+  const endpoints = { connectionInfo: { smtp, pop3, imap: { ...imap, serverName: '[2001:db8::1]' } } };
+  t.false(linesOf(endpoints).some((line) => /_imaps?\._tcp/.test(line)));
+  t.deepEqual(notesOf(endpoints), ['SRV: [2001:db8::1] is not the full name of a host (MANSIO_HOSTNAME)']);
 });
 
 test('programs ask over https at names of the domain', (t) => {

@@ -3,7 +3,7 @@ import type { Config } from '../../config.js';
 import type { HealthReport } from '../../gateways/http/health.js';
 import type { Demo } from '../demo.js';
 import type { Listeners } from '../listeners.js';
-import type { ProcessPlace } from './place.js';
+import type { ProcessShare } from './process-share.js';
 
 /** Ports that the parent has chosen over those of the configuration. */
 export type ChosenPorts = Partial<
@@ -19,7 +19,7 @@ export interface StartMessage {
   readonly nodeId: string;
   readonly dataDir: string;
   readonly ports: ChosenPorts;
-  readonly place: ProcessPlace;
+  readonly processShare: ProcessShare;
 }
 
 interface StopMessage {

@@ -32,7 +32,7 @@ export interface RunningProcesses {
   stop(): Promise<boolean>;
 }
 
-/** One of the numbered places of a process. */
+/** One of the numbered slots of a process. */
 interface Slot {
   readonly number: number;
   readonly restarts: Restarts;
@@ -181,7 +181,7 @@ class Parent {
         nodeId: `${this.#nodeId}.${slot.number}`,
         dataDir: join(this.#directory, PROCESSES, String(slot.number)),
         ports: this.#ports,
-        place: {
+        processShare: {
           number: slot.number,
           count: this.#slots.length,
           directory: this.#directory,

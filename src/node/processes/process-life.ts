@@ -72,7 +72,7 @@ export class ProcessLife {
       });
     });
     const never = this.ended.then((ending): never => {
-      throw new NeverReady(start.place.number, ending);
+      throw new NeverReady(start.processShare.number, ending);
     });
     this.ready = Promise.race([isReady, never]);
     this.ready.catch(() => {});

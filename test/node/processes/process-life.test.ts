@@ -10,7 +10,7 @@ const START: StartMessage = {
   nodeId: 'n.1',
   dataDir: '/nowhere/1',
   ports: {},
-  place: { number: 1, count: 2, directory: '/nowhere', httpPort: undefined },
+  processShare: { number: 1, count: 2, directory: '/nowhere', httpPort: undefined },
 };
 
 const SILENT = ['-e', 'setInterval(() => {}, 1000)'];

@@ -1,12 +1,12 @@
-// Where others reach the cluster: what the living nodes have registered; without one, what a node with these settings
+// The public endpoints of the cluster, where others reach it: what the living nodes have registered; without one, what a node with these settings
 // would.
 import type { Config } from '../config.js';
 import { apiUrlOf, connectionInfoOf, type KnownNode, mxAddressOf, registration } from '../node/connection-info.js';
 import type { Sql } from '../store/postgres/client.js';
 import { postgresLeases } from '../store/postgres/leases.js';
-import type { PublicPlaces } from './dns-records.js';
+import type { PublicEndpoints } from './dns-records.js';
 
-export async function readPublicPlaces(sql: Sql, config: Config): Promise<PublicPlaces> {
+export async function readPublicEndpoints(sql: Sql, config: Config): Promise<PublicEndpoints> {
   const { nodes } = await postgresLeases(sql).view();
   const known = nodes.some(({ expired }) => !expired) ? nodes : [nodeOf(config)];
   return {

@@ -1,9 +1,9 @@
-// Where a node stands among the processes of one parent, and what it has there of the bounds that are meant for a machine.
+// The share of a process: its number among the processes of one parent, and its part of the bounds that are meant for a machine.
 import type { ConnectionLimitOptions } from '../../gateways/tcp/connection-limits.js';
 import type { DatabaseAddress } from '../../store/postgres/client.js';
 
 /** Undefined for a node without a parent. */
-export interface ProcessPlace {
+export interface ProcessShare {
   /** From 1 on. */
   readonly number: number;
   /** Of all processes of the parent. */
