@@ -2,9 +2,9 @@
 import type { ExecutionContext } from 'ava';
 import { attachmentId } from '../../../src/gateways/http/routes/email-detail.js';
 import { ALICE, BOB, type Scopes } from './fakes.js';
+import { injectFaults } from './fault-injection.js';
 import type { Gateway } from './gateway.js';
 import { addLabel, addMail, THREAD_ID } from './mail-fixture.js';
-import { meddle } from './meddling.js';
 import type { Document } from './schema-check.js';
 
 export const READ_ID = '018f0000-0000-7000-8000-000000000001';
@@ -51,7 +51,7 @@ export const stepsOf = (cases: Readonly<Record<string, readonly Case[]>>): reado
 
 export function fill(gateway: Gateway): void {
   const { mailboxes, blobs } = gateway;
-  meddle(mailboxes);
+  injectFaults(mailboxes);
   addLabel(mailboxes, ALICE, { id: LABEL_ID, name: 'Paid', color: '#aabbcc' });
   addMail(mailboxes, blobs, ALICE, {
     id: READ_ID,

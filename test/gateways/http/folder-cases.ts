@@ -2,8 +2,8 @@
 
 import { ownFolderIdOf } from './aliases.js';
 import { NO_ID, READ_ID, type Step } from './endpoint-case.js';
+import { REFUSED_NAMES } from './fault-injection.js';
 import { INBOX_ID, NO_FOLDER_ID } from './mailboxes.js';
-import { REFUSED_NAMES } from './meddling.js';
 import type { Document } from './schema-check.js';
 
 const F = '/api/folders';

@@ -2,7 +2,7 @@
 
 import { filterIdOf, labelIdOf } from './aliases.js';
 import { LABEL_ID, NO_ID, READ_ID, type Step, UNREAD_ID } from './endpoint-case.js';
-import { ONE_TOO_MANY } from './meddling.js';
+import { ONE_TOO_MANY } from './fault-injection.js';
 
 export function labelFilterCases(): readonly Step[] {
   const [emailId, otherId] = [READ_ID, NO_ID];

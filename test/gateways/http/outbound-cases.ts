@@ -4,8 +4,8 @@
 import { outboundIdOf } from './aliases.js';
 import { BOBS_ID, NO_ID, READ_ID, type Step, UNREAD_ID } from './endpoint-case.js';
 import { ALICE } from './fakes.js';
+import { ONE_TOO_MANY, RESTLESS, RESTLESS_TWICE } from './fault-injection.js';
 import type { TestMailboxes } from './mailboxes.js';
-import { ONE_TOO_MANY, RESTLESS, RESTLESS_TWICE } from './meddling.js';
 
 const O = '/api/outbound';
 const D = `${O}/drafts`;

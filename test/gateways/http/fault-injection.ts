@@ -17,7 +17,7 @@ export const RESTLESS = 'restless';
 /** Subject of a draft that somebody else edits when it is read for the first time and for the second. */
 export const RESTLESS_TWICE = 'restless twice';
 
-export function meddle(mailboxes: TestMailboxes): void {
+export function injectFaults(mailboxes: TestMailboxes): void {
   const refuseNamed = <P>(name: string, nameIn: (payload: P) => string | undefined) =>
     mailboxes.hook(name, (payload: P, proceed) => {
       const refusal = Object.entries(REFUSED_NAMES).find(([, text]) => text === nameIn(payload))?.[0];
