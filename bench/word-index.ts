@@ -103,7 +103,7 @@ async function searches({ emails, pages }: Segment): Promise<void> {
   const queries = [`"${wordOf(0)}"`, `"${wordOf(0)}" "${wordOf(1)}"`, '"example test"', 'bob@exam', 'b', 'ba be'];
   for (const query of queries) {
     const wanted = new WordQuery(searchTerms(query), 'text');
-    const found = wanted.lookups.map(({ word, isBeginning }) => pagesFor(pages, word, isBeginning));
+    const found = wanted.lookups.map(({ word, isPrefix }) => pagesFor(pages, word, isPrefix));
     let matches = await wanted.matches(emails, found);
     for (let i = 0; i < SEARCHES; i++) await wanted.matches(emails, found);
     const began = process.cpuUsage();
@@ -114,10 +114,10 @@ async function searches({ emails, pages }: Segment): Promise<void> {
   }
 }
 
-function pagesFor(pages: readonly IndexPage[], word: string, isBeginning: boolean): IndexPage[] {
+function pagesFor(pages: readonly IndexPage[], word: string, isPrefix: boolean): IndexPage[] {
   const start = pages.map(({ firstWord }) => firstWord).findLast((first) => first <= word) ?? '';
   return pages.filter(
     ({ firstWord }) =>
-      firstWord === start || (isBeginning && firstWord > start && (firstWord < word || firstWord.startsWith(word))),
+      firstWord === start || (isPrefix && firstWord > start && (firstWord < word || firstWord.startsWith(word))),
   );
 }

@@ -1,6 +1,6 @@
 // The words of search, made from indexed text and from queries in the same way. Case, accents and forms of a letter are
 // folded; a word is a run of letters and digits; in scripts that are written without spaces each character is a word, and a
-// query finds a run of them as a phrase. Indexed text is cut by `WordCutter`, which finds the same words faster.
+// query finds a run of them as a phrase. Indexed text is cut by `Tokenizer`, which finds the same words faster.
 
 /** Letters. Longer words are cut, so a query finds their start. */
 export const LONGEST_WORD = 64;

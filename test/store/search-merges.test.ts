@@ -80,7 +80,7 @@ function abortedAt(n: number, then: () => unknown = () => {}): AbortSignal {
   });
 }
 
-test('a merge of more than is read at once finds the same as before, in words, beginnings and phrases', async (t) => {
+test('a merge of more than is read at once finds the same as before, in words, prefixes and phrases', async (t) => {
   const { account, found, segments, store, strayPages } = await setUp(t);
   const { accountId, ids } = await account(16, MANY);
   const queries = ['all', 'number3', 'w', 'w17', '"w18"', '"w21 w28"', '"zoe 💌"', 'w1 number', 'zoe@💌', '"w28 w21"'];
@@ -229,7 +229,7 @@ test('a search ends when it takes too long, and when its words take too much mem
   const large = await t.throwsAsync(found(accountId, '"w1 w8"', by({ heldOctets: 1_000 })));
   t.true(large instanceof SearchTooLarge);
   t.is(large!.message, 'words of a search take too much memory');
-  // Beginnings are not held; what one statement does not bring comes by others.
+  // Prefixes are not held; what one statement does not bring comes by others.
   t.deepEqual(await found(accountId, 'w', by({ heldOctets: 10_000 })), ids.toSorted());
   for (const query of ['w', '"w1 w8"', 'w1 w8 w15 number', 'zoe@💌', '"w1 w8 w1"', '"zoe 💌"']) {
     const expected = await found(accountId, query);
@@ -309,7 +309,7 @@ test('searches find everything while segments are put and merged', async (t) => 
 
 test('a segment that is merged while it is searched is found where it went', async (t) => {
   const { sql, account, add, found, store } = await setUp(t);
-  // Beginnings of many pages are streamed; ids are read apart from words.
+  // Prefixes of many pages are streamed; ids are read apart from words.
   for (const [query, statement] of [
     ['w', 'and (first_word, part) >'],
     ['zoe', 'select id::float8, ids from'],

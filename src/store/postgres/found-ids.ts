@@ -22,22 +22,22 @@ export class FoundIds {
 
   /** Packed ids. */
   async add(packed: Uint8Array): Promise<void> {
-    const ordinals = new Uint32Array(packed.length / ID_OCTETS);
-    for (let i = 0; i < ordinals.length; i++) ordinals[i] = i;
-    await this.addOf(packed, ordinals);
+    const docIds = new Uint32Array(packed.length / ID_OCTETS);
+    for (let i = 0; i < docIds.length; i++) docIds[i] = i;
+    await this.addOf(packed, docIds);
   }
 
   /** Those of some emails of a segment. */
-  async addOf(packed: Uint8Array, ordinals: Uint32Array): Promise<void> {
+  async addOf(packed: Uint8Array, docIds: Uint32Array): Promise<void> {
     // Views of 32 bits begin at multiples of four octets.
     const octets = packed.byteOffset % 4 === 0 ? packed : own(packed);
     const words = new Uint32Array(octets.buffer, octets.byteOffset, octets.length / 4);
-    const run = new Uint32Array(ordinals.length * ID_WORDS);
+    const run = new Uint32Array(docIds.length * ID_WORDS);
     const found = new Uint8Array(run.buffer);
     let count = 0;
-    for (let i = 0; i < ordinals.length; i++) {
+    for (let i = 0; i < docIds.length; i++) {
       if (i > 0 && i % STRETCH === 0) await nextTurn();
-      const from = ordinals[i]! * ID_WORDS;
+      const from = docIds[i]! * ID_WORDS;
       if (this.#after !== undefined && compareIds(octets, from * 4, this.#after, 0) <= 0) continue;
       const to = count * ID_WORDS;
       run[to] = words[from]!;

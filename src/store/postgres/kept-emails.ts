@@ -9,8 +9,8 @@ import { Octets } from './octet-parameters.js';
 export const EMAILS_AT_ONCE = 5_000;
 
 export interface Kept {
-  /** Of each segment, for each email its ordinal among those that are kept, or -1; undefined when all are. */
-  readonly ordinals: readonly (Int32Array | undefined)[];
+  /** Of each segment, for each email its docId among those that are kept, or -1; undefined when all are. */
+  readonly docIds: readonly (Int32Array | undefined)[];
   /** 16 octets each, segment after segment. */
   readonly ids: Uint8Array;
   readonly emails: number;
@@ -21,7 +21,7 @@ export interface Kept {
 /** Goes through the emails of segments, one after the other. */
 export class KeptEmails {
   readonly #set = new IdSet();
-  readonly #ordinals: (Int32Array | undefined)[] = [];
+  readonly #docIds: (Int32Array | undefined)[] = [];
   #kept = new Int32Array(0);
   #count = 0;
 
@@ -41,12 +41,12 @@ export class KeptEmails {
   }
 
   end(): void {
-    this.#ordinals.push(this.#count === this.#kept.length ? undefined : this.#kept);
+    this.#docIds.push(this.#count === this.#kept.length ? undefined : this.#kept);
   }
 
   result(): Kept {
-    const [set, ordinals] = [this.#set, this.#ordinals];
-    return { ordinals, ids: set.octets(), emails: set.size, isWhole: ordinals.every((each) => each === undefined) };
+    const [set, docIds] = [this.#set, this.#docIds];
+    return { docIds, ids: set.octets(), emails: set.size, isWhole: docIds.every((each) => each === undefined) };
   }
 }
 

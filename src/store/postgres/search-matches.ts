@@ -16,7 +16,7 @@ import { NO_OCTETS, octetsOf, type PageRow, pageOf, pageOfColumns } from './page
 
 /** Segments that are looked at by one statement. */
 const SEGMENTS = 64;
-/** Pages that come of a word or a beginning in a segment before some of them are read, and of all words together. */
+/** Pages that come of a word or a prefix in a segment before some of them are read, and of all words together. */
 const PAGES = 16;
 const PAGES_OF_ALL = 128;
 /** Most words have one page: less than so many are all there are. */
@@ -47,7 +47,7 @@ interface Row extends PageRow {
 }
 
 interface Matched {
-  readonly ordinals: Uint32Array;
+  readonly docIds: Uint32Array;
   /** Undefined when they have to be read. */
   readonly ids: Uint8Array | undefined;
 }
@@ -77,7 +77,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
   ): Promise<FoundEmails> => {
     const query = new WordQuery(terms, part);
     const { lookups } = query;
-    const ends = lookups.map(({ word, isBeginning }) => (isBeginning ? nextBeginning(word) : `${word}\0`));
+    const ends = lookups.map(({ word, isPrefix }) => (isPrefix ? nextPrefix(word) : `${word}\0`));
     const pages = Math.max(FEWEST_PAGES, Math.min(PAGES, Math.floor(PAGES_OF_ALL / lookups.length)));
     const question = { accountId, terms, part, after, query, ends, pages, ask: asker() };
     const found = new FoundIds(after);
@@ -103,9 +103,9 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
         if (isCut) break;
         const segment = row.words === null ? known.get(row.id) : wholeSegment(row.id, row);
         if (row.words !== null) kept.keep(accountId, segment!);
-        const ordinals = await ordinalsIn(question, row.id, row.emails, segment?.page, pages);
-        if (ordinals === undefined) gone.push(row.id);
-        else if (ordinals.length > 0) matched.set(row.id, { ordinals, ids: segment?.ids });
+        const docIds = await docIdsIn(question, row.id, row.emails, segment?.page, pages);
+        if (docIds === undefined) gone.push(row.id);
+        else if (docIds.length > 0) matched.set(row.id, { docIds, ids: segment?.ids });
         ready.add(row.id);
         last = row.id;
         count++;
@@ -190,7 +190,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
   }
 
   /** Undefined when the segment is gone. `page`: the only one. */
-  async function ordinalsIn(
+  async function docIdsIn(
     question: Question,
     id: number,
     emails: number,
@@ -205,13 +205,13 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       );
     let isStreamed = false;
     let held = 0;
-    const pages = query.lookups.map(({ isBeginning }, lookup): LookupPages => {
+    const pages = query.lookups.map(({ isPrefix }, lookup): LookupPages => {
       const some = rows[lookup] ?? [];
       const leftOut = some.find(isLeftOut);
       const first = (leftOut === undefined ? some : some.slice(0, some.indexOf(leftOut))).map(pageOf);
-      // Pages of a beginning are read one after the other.
+      // Pages of a prefix are read one after the other.
       const hold = (pages: readonly IndexPage[]) => {
-        if (isBeginning) return;
+        if (isPrefix) return;
         held += octetsOf(pages);
         if (held > limits.heldOctets) throw new SearchTooLarge('words');
       };
@@ -220,13 +220,13 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       isStreamed = true;
       return streamed(question, id, lookup, first, leftOut, hold);
     });
-    const ordinals = await query.matches(emails, pages);
-    if (!isStreamed) return ordinals;
+    const docIds = await query.matches(emails, pages);
+    if (!isStreamed) return docIds;
     // Its pages are deleted after it is no longer ready.
     const [left] = await ask(
       () => sql`select from search_segments where account_id = ${accountId} and id = ${id} and is_ready`,
     );
-    return left === undefined ? undefined : ordinals;
+    return left === undefined ? undefined : docIds;
   }
 
   /** `leftOut`: the page behind `first`, when it is known. */
@@ -264,9 +264,9 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
     found: FoundIds,
   ): Promise<readonly number[]> {
     const missing: number[] = [];
-    for (const [id, { ids, ordinals }] of matched) {
+    for (const [id, { ids, docIds }] of matched) {
       if (ids === undefined) missing.push(id);
-      else await found.addOf(ids, ordinals);
+      else await found.addOf(ids, docIds);
     }
     if (missing.length === 0) return [];
     const rows = await ask(() =>
@@ -279,7 +279,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       read.add(id);
       const segment = { id, ids: own(ids!), hasPositions: false };
       kept.keep(accountId, segment);
-      await found.addOf(segment.ids, matched.get(id)!.ordinals);
+      await found.addOf(segment.ids, matched.get(id)!.docIds);
     }
     return missing.filter((id) => !read.has(id));
   }
@@ -320,6 +320,6 @@ function tooSlow(): StoreFault {
 }
 
 /** Behind all words that begin so. No octet of UTF-8 is the last one. */
-function nextBeginning(word: string): string {
+function nextPrefix(word: string): string {
   return word.slice(0, -1) + String.fromCharCode(word.charCodeAt(word.length - 1) + 1);
 }

@@ -117,7 +117,7 @@ class Merge {
 
   #sources(pages: (input: Input, i: number) => AsyncIterable<IndexPage> | Iterable<IndexPage>) {
     return this.#inputs.map((input, i) => {
-      const kept = this.#kept.ordinals[i];
+      const kept = this.#kept.docIds[i];
       return { pages: pages(input, i), emails: input.emails, ...(kept && { kept }) };
     });
   }

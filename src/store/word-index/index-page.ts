@@ -8,8 +8,8 @@ export interface IndexPage {
   /** Of a list that is longer than a page, how many of its postings are in the pages before; otherwise 0. */
   readonly part: number;
   /**
-   * Entries: octets shared with the word before, octets that follow, these octets, count of postings, last ordinal, octets of
-   * the list, the list. A posting is twice the distance to the ordinal before, plus 1 when the body part has the word. Numbers
+   * Entries: octets shared with the word before, octets that follow, these octets, count of postings, last docId, octets of
+   * the list, the list. A posting is twice the distance to the docId before, plus 1 when the body part has the word. Numbers
    * are varints.
    */
   readonly words: Uint8Array;
@@ -17,7 +17,7 @@ export interface IndexPage {
   readonly positions: Uint8Array;
 }
 
-/** Of a segment: emails are numbered from 0 in the order of `ids`, 16 octets each. */
+/** A segment: its emails are its documents, numbered from 0 (`docId`) in the order of `ids`, 16 octets each. */
 export interface Segment {
   readonly ids: Uint8Array;
   readonly emails: number;

@@ -1,5 +1,5 @@
 // Merges segments: their pages are read side by side in the order of the words, so memory is that of a page of each. Lists are
-// copied as they are but for their first ordinal, unless emails are left out.
+// copied as they are but for their first docId, unless emails are left out.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { damagedPage, type IndexPage } from './index-page.js';
 import { OctetBuffer, putOctets } from './octet-buffer.js';
@@ -10,7 +10,7 @@ import { VarintReader } from './varint-reader.js';
 export interface MergeSource {
   readonly pages: AsyncIterable<IndexPage> | Iterable<IndexPage>;
   readonly emails: number;
-  /** For each email its ordinal among those of this source that are kept, or -1. Undefined: all are kept. */
+  /** For each email its docId among those of this source that are kept, or -1. Undefined: all are kept. */
   readonly kept?: Int32Array;
 }
 
@@ -74,7 +74,7 @@ class SourceReader {
     this.#source = source;
     this.number = number;
     this.#base = base;
-    this.emails = kept === undefined ? emails : kept.reduce((count, ordinal) => count + (ordinal < 0 ? 0 : 1), 0);
+    this.emails = kept === undefined ? emails : kept.reduce((count, docId) => count + (docId < 0 ? 0 : 1), 0);
     this.#pages = Symbol.asyncIterator in pages ? pages[Symbol.asyncIterator]() : pages[Symbol.iterator]();
   }
 
@@ -82,7 +82,7 @@ class SourceReader {
   advance(): boolean {
     const entries = this.#entries;
     if (entries === undefined || !entries.next()) return false;
-    if (entries.lastOrdinal >= this.#source.emails) throw damagedPage('an ordinal is too large');
+    if (entries.lastDocId >= this.#source.emails) throw damagedPage('a docId is too large');
     const { word } = this;
     const { words, shared, restStart, restEnd } = entries;
     word.length = shared;
@@ -116,18 +116,18 @@ class SourceReader {
   #copyKept(writer: PageWriter, entries: PageEntries, kept: Int32Array): void {
     const list = new VarintReader(entries.words, entries.listStart, entries.listEnd);
     const positions = new VarintReader(entries.positions, entries.positionsStart, entries.positionsEnd);
-    let ordinal = 0;
+    let docId = 0;
     for (let left = entries.count; left > 0; left--) {
       const posting = list.next();
-      ordinal += posting >>> 1;
+      docId += posting >>> 1;
       const start = positions.at;
       positions.skip(positions.next());
-      if (ordinal >= kept.length) throw damagedPage('an ordinal is too large');
-      const target = kept[ordinal]!;
+      if (docId >= kept.length) throw damagedPage('a docId is too large');
+      const target = kept[docId]!;
       if (target < 0) continue;
       writer.copyPosting(this.#base + target, (posting & 1) === 1, positions.octets, start, positions.at);
     }
-    if (!list.isAtEnd || !positions.isAtEnd || ordinal !== entries.lastOrdinal) throw damagedPage('postings go on');
+    if (!list.isAtEnd || !positions.isAtEnd || docId !== entries.lastDocId) throw damagedPage('postings go on');
   }
 }
 

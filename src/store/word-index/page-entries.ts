@@ -12,7 +12,7 @@ export class PageEntries {
   restEnd = 0;
   /** Of postings. */
   count = 0;
-  lastOrdinal = 0;
+  lastDocId = 0;
   /** In `words`. */
   listStart = 0;
   listEnd = 0;
@@ -46,13 +46,13 @@ export class PageEntries {
     this.#wordLength = shared + rest;
     reader.at = this.restEnd;
     this.count = reader.next();
-    this.lastOrdinal = reader.next();
+    this.lastDocId = reader.next();
     const octets = reader.next();
     this.listStart = reader.at;
     this.listEnd = reader.at + octets;
     reader.at = this.listEnd;
     if (this.listEnd > this.words.length) throw damagedPage('a list is cut');
-    if (this.count === 0 || octets < this.count || this.lastOrdinal < this.count - 1)
+    if (this.count === 0 || octets < this.count || this.lastDocId < this.count - 1)
       throw damagedPage('a list is too short');
     if (this.#positionsReader !== undefined) this.#nextPositions(this.#positionsReader);
     return true;

@@ -35,7 +35,7 @@ export class PageWriter {
   readonly #list = new OctetBuffer(FIRST_CAPACITY);
   readonly #listPositions = new OctetBuffer(FIRST_CAPACITY);
   #count = 0;
-  #lastOrdinal = 0;
+  #lastDocId = 0;
   /** Postings of the word that are in pages. */
   #written = 0;
 
@@ -51,7 +51,7 @@ export class PageWriter {
     octets: Uint8Array,
     start: number,
     end: number,
-    ordinal: number,
+    docId: number,
     positions: Int32Array,
     from: number,
     to: number,
@@ -61,7 +61,7 @@ export class PageWriter {
     const most = end - start + (1 + to - from) * LONGEST_VARINT + ENTRY_OCTETS;
     if (words.length + listPositions.length + most > SHARED_OCTETS) {
       this.beginWord(octets, start, end);
-      this.posting(ordinal, positions, from, to);
+      this.posting(docId, positions, from, to);
       this.endWord();
       return;
     }
@@ -73,8 +73,8 @@ export class PageWriter {
     at = putVarint(entry, at, end - start - shared);
     at = putOctets(entry, at, octets, start + shared, end);
     at = putVarint(entry, at, 1);
-    at = putVarint(entry, at, ordinal);
-    const posting = ordinal * 2 + (positions[to - 1]! >= BODY_POSITION ? 1 : 0);
+    at = putVarint(entry, at, docId);
+    const posting = docId * 2 + (positions[to - 1]! >= BODY_POSITION ? 1 : 0);
     entry[at] = putVarint(entry, at + 1, posting) - at - 1;
     words.length = at + 1 + entry[at]!;
     const places = listPositions.reserve(most);
@@ -97,23 +97,23 @@ export class PageWriter {
   }
 
   /** An email with the word, at these positions. */
-  posting(ordinal: number, positions: Int32Array, from: number, to: number): void {
-    this.#beginPosting(ordinal, positions[to - 1]! >= BODY_POSITION, 0, (1 + to - from) * LONGEST_VARINT);
+  posting(docId: number, positions: Int32Array, from: number, to: number): void {
+    this.#beginPosting(docId, positions[to - 1]! >= BODY_POSITION, 0, (1 + to - from) * LONGEST_VARINT);
     const { octets, length } = this.#listPositions;
     this.#listPositions.length = putPositions(octets, length, positions, from, to);
     this.#count++;
-    this.#lastOrdinal = ordinal;
+    this.#lastDocId = docId;
   }
 
   /** An email with the word, with positions as they are in a page. */
-  copyPosting(ordinal: number, isInBody: boolean, positions: Uint8Array, start: number, end: number): void {
-    this.#beginPosting(ordinal, isInBody, 0, end - start);
+  copyPosting(docId: number, isInBody: boolean, positions: Uint8Array, start: number, end: number): void {
+    this.#beginPosting(docId, isInBody, 0, end - start);
     this.#copyPositions(positions, start, end);
     this.#count++;
-    this.#lastOrdinal = ordinal;
+    this.#lastDocId = docId;
   }
 
-  /** All postings of an entry, whose ordinals begin at `base` here. */
+  /** All postings of an entry, whose docIds begin at `base` here. */
   copyPostings(entries: PageEntries, base: number): void {
     const { words, positions, listStart, listEnd, positionsStart, positionsEnd } = entries;
     const list = new VarintReader(words, listStart, listEnd);
@@ -122,7 +122,7 @@ export class PageWriter {
     this.#list.length = putOctets(this.#list.octets, this.#list.length, words, list.at, listEnd);
     this.#copyPositions(positions, positionsStart, positionsEnd);
     this.#count += entries.count;
-    this.#lastOrdinal = base + entries.lastOrdinal;
+    this.#lastDocId = base + entries.lastDocId;
   }
 
   endWord(): void {
@@ -152,17 +152,17 @@ export class PageWriter {
   }
 
   /** Makes room for its octets and those of others behind it, and writes its distance. */
-  #beginPosting(ordinal: number, isInBody: boolean, listOctets: number, positionOctets: number): void {
+  #beginPosting(docId: number, isInBody: boolean, listOctets: number, positionOctets: number): void {
     const list = this.#list;
     const positions = this.#listPositions;
-    if (this.#count > 0 && ordinal <= this.#lastOrdinal) throw damagedPage('postings are not in order');
+    if (this.#count > 0 && docId <= this.#lastDocId) throw damagedPage('postings are not in order');
     const isFull = list.length >= LIST_OCTETS || positions.length >= POSITIONS_OCTETS;
     const isTooMuch =
       list.length + listOctets > MOST_LIST_OCTETS || positions.length + positionOctets > MOST_POSITIONS_OCTETS;
     if (this.#count > 0 && (isFull || isTooMuch)) this.#writePart();
     list.reserve(LONGEST_VARINT + listOctets);
     positions.reserve(positionOctets);
-    list.length = putVarint(list.octets, list.length, (ordinal - this.#lastOrdinal) * 2 + (isInBody ? 1 : 0));
+    list.length = putVarint(list.octets, list.length, (docId - this.#lastDocId) * 2 + (isInBody ? 1 : 0));
   }
 
   #copyPositions(octets: Uint8Array, start: number, end: number): void {
@@ -190,7 +190,7 @@ export class PageWriter {
     at = putVarint(octets, at, word.length - shared);
     at = putOctets(octets, at, word.octets, shared, word.length);
     at = putVarint(octets, at, this.#count);
-    at = putVarint(octets, at, this.#lastOrdinal);
+    at = putVarint(octets, at, this.#lastDocId);
     at = putVarint(octets, at, list.length);
     words.length = putOctets(octets, at, list.octets, 0, list.length);
     const places = positions.reserve(listPositions.length + LONGEST_VARINT);
@@ -199,7 +199,7 @@ export class PageWriter {
     list.length = 0;
     listPositions.length = 0;
     this.#count = 0;
-    this.#lastOrdinal = 0;
+    this.#lastDocId = 0;
   }
 
   #endPage(firstWord: string, part: number): void {

@@ -1,6 +1,7 @@
 // Lists of postings as they are in pages, found by their word.
+
+import type { DocumentBitmap } from './document-bitmap.js';
 import { damagedPage, type IndexPage } from './index-page.js';
-import type { OrdinalSet } from './ordinal-set.js';
 import { PageEntries } from './page-entries.js';
 import { VarintReader } from './varint-reader.js';
 
@@ -9,7 +10,7 @@ export interface PostingList {
   readonly start: number;
   readonly end: number;
   readonly count: number;
-  readonly lastOrdinal: number;
+  readonly lastDocId: number;
   readonly positions: Uint8Array;
   readonly positionsStart: number;
   readonly positionsEnd: number;
@@ -18,13 +19,13 @@ export interface PostingList {
 export interface WantedWord {
   /** In UTF-8. */
   readonly octets: Uint8Array;
-  readonly isBeginning: boolean;
+  readonly isPrefix: boolean;
   readonly withPositions: boolean;
 }
 
-/** Those of the word or, of a beginning, of all words that begin so. `emails`: of the segment. */
+/** Those of the word or, of a prefix, of all words that begin so. `emails`: of the segment. */
 export function listsIn(page: IndexPage, wanted: WantedWord, emails: number): PostingList[] {
-  const { octets, isBeginning, withPositions } = wanted;
+  const { octets, isPrefix, withPositions } = wanted;
   const lists: PostingList[] = [];
   const entries = new PageEntries(page, withPositions);
   const { words, positions } = entries;
@@ -46,23 +47,23 @@ export function listsIn(page: IndexPage, wanted: WantedWord, emails: number): Po
         continue;
       }
     }
-    if (!isBeginning && shared + restEnd - restStart > octets.length) break;
-    if (entries.lastOrdinal >= emails) throw damagedPage('an ordinal is too large');
-    const { listStart: start, listEnd: end, count, lastOrdinal, positionsStart, positionsEnd } = entries;
-    lists.push({ octets: words, start, end, count, lastOrdinal, positions, positionsStart, positionsEnd });
+    if (!isPrefix && shared + restEnd - restStart > octets.length) break;
+    if (entries.lastDocId >= emails) throw damagedPage('a docId is too large');
+    const { listStart: start, listEnd: end, count, lastDocId, positionsStart, positionsEnd } = entries;
+    lists.push({ octets: words, start, end, count, lastDocId, positions, positionsStart, positionsEnd });
   }
   return lists;
 }
 
 /** Adds the emails of the list to `hits`; with `isBodyOnly` those that have the word in the body part. */
-export function markPostings(list: PostingList, isBodyOnly: boolean, hits: OrdinalSet): void {
+export function markPostings(list: PostingList, isBodyOnly: boolean, hits: DocumentBitmap): void {
   const reader = new VarintReader(list.octets, list.start, list.end);
   const leastFlag = isBodyOnly ? 1 : 0;
-  let ordinal = 0;
+  let docId = 0;
   while (!reader.isAtEnd) {
     const posting = reader.next();
-    ordinal += posting >>> 1;
-    if ((posting & 1) >= leastFlag) hits.add(ordinal);
+    docId += posting >>> 1;
+    if ((posting & 1) >= leastFlag) hits.add(docId);
   }
-  if (ordinal !== list.lastOrdinal) throw damagedPage('a list ends elsewhere');
+  if (docId !== list.lastDocId) throw damagedPage('a list ends elsewhere');
 }

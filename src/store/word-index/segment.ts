@@ -1,11 +1,11 @@
 // Makes a segment of the texts of some emails: they are cut into words, whose places are collected, sorted by word and written.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PackedIds } from '../../mail/packed-ids.js';
-import { WordCutter } from '../../mail/word-cutter.js';
+import { Tokenizer } from '../../mail/tokenizer.js';
 import type { IndexedEmail, IndexedTexts } from '../search.js';
 import { BODY_POSITION, type IndexPage, type Segment } from './index-page.js';
-import { GAP, Occurrences } from './occurrences.js';
 import { PageWriter } from './page-writer.js';
+import { GAP, Postings } from './postings.js';
 
 /** Words of a field that are found. */
 const FIELD_WORDS = 60_000;
@@ -13,14 +13,14 @@ const FIELD_WORDS = 60_000;
 const PIECE = 8 * 1024;
 /** Octets that are cut in one turn of the event loop, or octets of their words: 1 ms of work. */
 const MOST_CUT = 32 * 1024;
-/** Occurrences that are written in one, and those that are brought in order. */
+/** Postings that are written in one, and those that are brought in order. */
 const MOST_AT_ONCE = 10_000;
 const MOST_PLACED = 100_000;
 
 /** What is used again. Those who make segments at the same time have one each. */
 interface Tools {
-  readonly cutter: WordCutter;
-  readonly occurrences: Occurrences;
+  readonly tokenizer: Tokenizer;
+  readonly postings: Postings;
   readonly writer: PageWriter;
   /** For the octets of a text. */
   source: Buffer;
@@ -51,39 +51,39 @@ export function segmentWith(emails: readonly IndexedEmail[], pages: readonly Ind
 /** Yields the event loop between stretches of work. */
 export async function pagesOf(texts: readonly IndexedTexts[]): Promise<readonly IndexPage[]> {
   const tools = spare.pop() ?? newTools();
-  const { occurrences, writer } = tools;
+  const { postings, writer } = tools;
   await collect(texts, tools);
-  const sorting = occurrences.sort();
+  const sorting = postings.sort();
   let sorted = sorting.next();
   for (; sorted.done !== true; sorted = sorting.next()) await nextTurn();
   const words = sorted.value;
-  for (let from = 0; from < occurrences.length; from += MOST_PLACED) {
+  for (let from = 0; from < postings.length; from += MOST_PLACED) {
     if (words.length > MOST_AT_ONCE || from > 0) await nextTurn();
-    occurrences.place(from, Math.min(from + MOST_PLACED, occurrences.length));
+    postings.place(from, Math.min(from + MOST_PLACED, postings.length));
   }
   for (let from = 0; from < words.length; ) {
-    from = writeWords(writer, occurrences, words, from);
+    from = writeWords(writer, postings, words, from);
     if (from < words.length) await nextTurn();
   }
   writer.end();
   const pages = writer.ready.splice(0);
-  if (occurrences.isReusable && spare.length < MOST_SPARE) spare.push(tools);
+  if (postings.isReusable && spare.length < MOST_SPARE) spare.push(tools);
   return pages;
 }
 
 const newTools = (): Tools => ({
-  cutter: new WordCutter(),
-  occurrences: new Occurrences(),
+  tokenizer: new Tokenizer(),
+  postings: new Postings(),
   writer: new PageWriter(),
   source: Buffer.allocUnsafeSlow(FIRST_OCTETS),
   cut: 0,
 });
 
 async function collect(texts: readonly IndexedTexts[], tools: Tools): Promise<void> {
-  const { cutter, occurrences } = tools;
-  occurrences.clear();
-  for (const [ordinal, { subject, sender, recipients, attachments, body }] of texts.entries()) {
-    occurrences.beginEmail(ordinal);
+  const { tokenizer, postings } = tools;
+  postings.clear();
+  for (const [docId, { subject, sender, recipients, attachments, body }] of texts.entries()) {
+    postings.beginEmail(docId);
     for (const [first, ...fields] of [
       [1, subject, sender, recipients],
       [BODY_POSITION, attachments, body],
@@ -93,16 +93,16 @@ async function collect(texts: readonly IndexedTexts[], tools: Tools): Promise<vo
         const source = typeof field === 'string' ? octetsOf(field, tools) : field;
         let left = FIELD_WORDS;
         for (let start = 0, end = 0; start < source.length && left > 0; start = end) {
-          end = cutter.endOfPiece(source, start, PIECE);
+          end = tokenizer.endOfPiece(source, start, PIECE);
           if (tools.cut + end - start > MOST_CUT) {
             await nextTurn();
             tools.cut = 0;
           }
-          cutter.cut(source, start, end, left);
-          tools.cut += Math.max(end - start, cutter.length);
-          occurrences.add(cutter, position, first === BODY_POSITION);
-          position += cutter.count;
-          left -= cutter.count;
+          tokenizer.tokenize(source, start, end, left);
+          tools.cut += Math.max(end - start, tokenizer.length);
+          postings.add(tokenizer, position, first === BODY_POSITION);
+          position += tokenizer.count;
+          left -= tokenizer.count;
         }
         position += GAP;
       }
@@ -121,11 +121,11 @@ function octetsOf(text: string, tools: Tools): Buffer {
 /** A stretch of them. Returns where it ends. */
 function writeWords(
   writer: PageWriter,
-  { vocabulary, ordinals, positions, ends }: Occurrences,
+  { dictionary, docIds, positions, ends }: Postings,
   words: Int32Array,
   first: number,
 ): number {
-  const { octets, starts } = vocabulary;
+  const { octets, starts } = dictionary;
   let i = first;
   let at = first === 0 ? 0 : ends[words[first - 1]!]!;
   for (const most = at + MOST_AT_ONCE; i < words.length && at < most; i++) {
@@ -133,18 +133,18 @@ function writeWords(
     const end = ends[word]!;
     if (at === end) continue;
     const start = starts[word]!;
-    if (ordinals[at] === ordinals[end - 1]) {
-      writer.wordOfOne(octets, start, starts[word + 1]!, ordinals[at]!, positions, at, end);
+    if (docIds[at] === docIds[end - 1]) {
+      writer.wordOfOne(octets, start, starts[word + 1]!, docIds[at]!, positions, at, end);
       at = end;
       continue;
     }
     writer.beginWord(octets, start, starts[word + 1]!);
     while (at < end) {
-      const ordinal = ordinals[at]!;
+      const docId = docIds[at]!;
       const from = at;
       do at++;
-      while (at < end && ordinals[at] === ordinal);
-      writer.posting(ordinal, positions, from, at);
+      while (at < end && docIds[at] === docId);
+      writer.posting(docId, positions, from, at);
     }
     writer.endWord();
   }

@@ -1,27 +1,27 @@
-// Which emails of a segment the terms of a search match. Whole words come first, then phrases, and at last beginnings, whose
+// Which emails of a segment the terms of a search match. Whole words come first, then phrases, and at last prefixes, whose
 // pages are read once, so that they may be streamed.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchTerm } from '../../mail/search-text.js';
 import { type SearchPart, SearchTooLarge } from '../search.js';
+import { DocumentBitmap } from './document-bitmap.js';
 import { BODY_POSITION, type IndexPage } from './index-page.js';
-import { OrdinalSet } from './ordinal-set.js';
-import { PhraseEnds } from './phrase-ends.js';
+import { PhraseMatcher } from './phrase-matcher.js';
 import { listsIn, markPostings, type PostingList, type WantedWord } from './posting-list.js';
 
 export interface WordLookup {
   /** A binary string. */
   readonly word: string;
-  readonly isBeginning: boolean;
+  readonly isPrefix: boolean;
 }
 
-/** Pages of a beginning may be streamed: they are read once, and not at all when other terms match nothing. */
+/** Pages of a prefix may be streamed: they are read once, and not at all when other terms match nothing. */
 export type LookupPages = readonly IndexPage[] | AsyncIterable<IndexPage>;
 
 interface QueryTerm {
   /** Numbers of the lookups of its whole words, in their order. */
   readonly words: readonly number[];
-  /** Of the beginning behind them. */
-  readonly beginning: number | undefined;
+  /** Of the prefix behind them. */
+  readonly prefix: number | undefined;
 }
 
 /** Of the ends of phrases, which are in memory together. */
@@ -33,7 +33,7 @@ const NONE = new Uint32Array(0);
 export class WordQuery {
   /** Whether pages have to come with their positions. */
   readonly needsPositions: boolean;
-  /** What has to be looked up: each word or beginning once. */
+  /** What has to be looked up: each word or prefix once. */
   readonly lookups: readonly WordLookup[];
   readonly #terms: readonly QueryTerm[];
   readonly #wanted: readonly WantedWord[];
@@ -46,51 +46,51 @@ export class WordQuery {
   constructor(terms: readonly SearchTerm[], part: SearchPart, mostEndsOctets = MOST_ENDS_OCTETS) {
     this.#mostEndsOctets = mostEndsOctets;
     const lookups: WordLookup[] = [];
-    const lookup = (text: string, isBeginning: boolean): number => {
+    const lookup = (text: string, isPrefix: boolean): number => {
       const word = Buffer.from(text).toString('latin1');
-      const known = lookups.findIndex((each) => each.word === word && each.isBeginning === isBeginning);
-      return known < 0 ? lookups.push({ word, isBeginning }) - 1 : known;
+      const known = lookups.findIndex((each) => each.word === word && each.isPrefix === isPrefix);
+      return known < 0 ? lookups.push({ word, isPrefix }) - 1 : known;
     };
     this.#terms = terms.map(({ words, prefix }) => ({
       words: (prefix ? words.slice(0, -1) : words).map((word) => lookup(word, false)),
-      beginning: prefix ? lookup(words.at(-1)!, true) : undefined,
+      prefix: prefix ? lookup(words.at(-1)!, true) : undefined,
     }));
     this.lookups = lookups;
     this.needsPositions = terms.some(({ words }) => words.length > 1);
-    this.#wanted = lookups.map(({ word, isBeginning }) => ({
+    this.#wanted = lookups.map(({ word, isPrefix }) => ({
       octets: Buffer.from(word, 'latin1'),
-      isBeginning,
+      isPrefix,
       withPositions: this.needsPositions,
     }));
     this.#isBodyOnly = part === 'body';
   }
 
   /**
-   * Ordinals, ascending, in a segment of so many emails. `pages`: of each lookup, in order of first word and part; they may hold
+   * DocIds, ascending, in a segment of so many emails. `pages`: of each lookup, in order of first word and part; they may hold
    * other words too. Yields the event loop between stretches of work, also of several calls. @throws SearchTooLarge
    */
   async matches(emails: number, pages: readonly LookupPages[]): Promise<Uint32Array> {
     const lists = await this.#wholeWords(emails, pages);
     if (lists === undefined) return NONE;
     let marks = await this.#withWords(lists, emails);
-    const phrases = new Map<QueryTerm, PhraseEnds>();
+    const phrases = new Map<QueryTerm, PhraseMatcher>();
     let octets = 0;
     for (const term of this.#terms) {
-      if (term.words.length === 0 || (term.words.length === 1 && term.beginning === undefined)) continue;
+      if (term.words.length === 0 || (term.words.length === 1 && term.prefix === undefined)) continue;
       const ends = await this.#endsOf(term, lists, marks, octets);
       if (ends.count === 0) return NONE;
-      marks = new OrdinalSet(emails);
-      for (const ordinal of ends.ordinals) marks.add(ordinal);
-      if (term.beginning === undefined) continue;
+      marks = new DocumentBitmap(emails);
+      for (const docId of ends.docIds) marks.add(docId);
+      if (term.prefix === undefined) continue;
       phrases.set(term, ends);
       octets += ends.octets;
     }
-    for (const [number, { isBeginning }] of this.#wanted.entries()) {
-      if (!isBeginning) continue;
-      for (const hits of await this.#withBeginning(number, pages[number]!, emails, phrases)) marks.intersect(hits);
+    for (const [number, { isPrefix }] of this.#wanted.entries()) {
+      if (!isPrefix) continue;
+      for (const hits of await this.#withPrefix(number, pages[number]!, emails, phrases)) marks.intersect(hits);
       if (marks.isEmpty) return NONE;
     }
-    return marks.ordinals();
+    return marks.docIds();
   }
 
   /** The lists of each lookup of a whole word; undefined when one has none. */
@@ -99,7 +99,7 @@ export class WordQuery {
     for (const [number, wanted] of this.#wanted.entries()) {
       const some: PostingList[] = [];
       lists.push(some);
-      if (wanted.isBeginning) continue;
+      if (wanted.isPrefix) continue;
       for await (const page of pages[number]!) some.push(...listsIn(page, wanted, emails));
       if (some.length === 0) return undefined;
     }
@@ -107,11 +107,11 @@ export class WordQuery {
   }
 
   /** Emails of a segment of so many that have each whole word. */
-  async #withWords(lists: readonly (readonly PostingList[])[], emails: number): Promise<OrdinalSet> {
-    const marks = OrdinalSet.all(emails);
+  async #withWords(lists: readonly (readonly PostingList[])[], emails: number): Promise<DocumentBitmap> {
+    const marks = DocumentBitmap.all(emails);
     for (const [number, some] of lists.entries()) {
-      if (this.#wanted[number]!.isBeginning) continue;
-      const hits = new OrdinalSet(emails);
+      if (this.#wanted[number]!.isPrefix) continue;
+      const hits = new DocumentBitmap(emails);
       for (const list of some) {
         markPostings(list, this.#isBodyOnly, hits);
         await this.#worked(list.end - list.start);
@@ -125,13 +125,13 @@ export class WordQuery {
   async #endsOf(
     { words }: QueryTerm,
     lists: readonly (readonly PostingList[])[],
-    marks: OrdinalSet,
+    marks: DocumentBitmap,
     octets: number,
-  ): Promise<PhraseEnds> {
-    let ends = new PhraseEnds();
+  ): Promise<PhraseMatcher> {
+    let ends = new PhraseMatcher();
     for (const [i, number] of words.entries()) {
       const before = ends;
-      ends = new PhraseEnds();
+      ends = new PhraseMatcher();
       for (const list of lists[number]!) {
         if (i === 0) ends.addFirst(list, marks, this.#isBodyOnly ? BODY_POSITION : 0);
         else ends.addNext(before, list);
@@ -142,26 +142,26 @@ export class WordQuery {
     return ends;
   }
 
-  /** For each term with the beginning, the emails of a segment of so many that have it behind the whole words of the term. */
-  async #withBeginning(
+  /** For each term with the prefix, the emails of a segment of so many that have it behind the whole words of the term. */
+  async #withPrefix(
     number: number,
     pages: LookupPages,
     emails: number,
-    phrases: ReadonlyMap<QueryTerm, PhraseEnds>,
-  ): Promise<readonly OrdinalSet[]> {
+    phrases: ReadonlyMap<QueryTerm, PhraseMatcher>,
+  ): Promise<readonly DocumentBitmap[]> {
     const users = this.#terms
-      .filter(({ beginning }) => beginning === number)
-      .map((term) => ({ phrase: phrases.get(term), hits: new OrdinalSet(emails) }));
-    let ends: PhraseEnds | undefined;
+      .filter(({ prefix }) => prefix === number)
+      .map((term) => ({ phrase: phrases.get(term), hits: new DocumentBitmap(emails) }));
+    let ends: PhraseMatcher | undefined;
     for await (const page of pages) {
       for (const list of listsIn(page, this.#wanted[number]!, emails)) {
         for (const { phrase, hits } of users) {
           if (phrase === undefined) markPostings(list, this.#isBodyOnly, hits);
           else {
-            ends ??= new PhraseEnds();
+            ends ??= new PhraseMatcher();
             ends.clear();
             ends.addNext(phrase, list);
-            for (const ordinal of ends.ordinals) hits.add(ordinal);
+            for (const docId of ends.docIds) hits.add(docId);
           }
         }
       }

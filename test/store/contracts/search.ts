@@ -48,7 +48,7 @@ export const SEARCH: Contract = {
     t.deepEqual(await found(stores, accountId, 'report', { after: a }), [b]);
   },
 
-  async 'a beginning finds all words that begin so, in one segment or in many'(t, stores) {
+  async 'a prefix finds all words that begin so, in one segment or in many'(t, stores) {
     const { search } = stores;
     const writer = await openWriter(stores);
     const other = await openWriter(stores);

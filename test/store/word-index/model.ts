@@ -24,7 +24,7 @@ export interface EmailWords extends FieldWords {
 export const segmentWithWords = (emails: readonly EmailWords[]): Promise<Segment> =>
   segmentOf(emails.map((email) => ({ accountId: email.accountId, id: email.id, texts: textsOf(email) })));
 
-/** Few words, of which many begin alike, so that phrases and beginnings are found. */
+/** Few words, of which many begin alike, so that phrases and prefixes are found. */
 const FREQUENT = [
   'a',
   'ab',
@@ -112,11 +112,11 @@ export function expectedMatches(
 }
 
 /** The pages in which the store looks for a word: as its statement finds them. */
-function pagesFor(pages: readonly IndexPage[], word: string, isBeginning: boolean): IndexPage[] {
+function pagesFor(pages: readonly IndexPage[], word: string, isPrefix: boolean): IndexPage[] {
   const start = pages.map(({ firstWord }) => firstWord).findLast((first) => first <= word) ?? '';
   return pages.filter(
     ({ firstWord }) =>
-      firstWord === start || (isBeginning && firstWord > start && (firstWord < word || firstWord.startsWith(word))),
+      firstWord === start || (isPrefix && firstWord > start && (firstWord < word || firstWord.startsWith(word))),
   );
 }
 
@@ -130,12 +130,12 @@ export async function matchesIn(
   part: SearchPart,
 ): Promise<string[]> {
   const query = new WordQuery(terms, part);
-  const found = query.lookups.map(({ word, isBeginning }) => {
-    const some = pagesFor(pages, word, isBeginning);
+  const found = query.lookups.map(({ word, isPrefix }) => {
+    const some = pagesFor(pages, word, isPrefix);
     const read = query.needsPositions ? some : some.map((page) => ({ ...page, positions: new Uint8Array(0) }));
-    return isBeginning ? streamed(read) : read;
+    return isPrefix ? streamed(read) : read;
   });
-  return Array.from(await query.matches(emails, found), (ordinal) => uuidText(ids, ordinal * 16));
+  return Array.from(await query.matches(emails, found), (docId) => uuidText(ids, docId * 16));
 }
 
 /** Segments as the sources of a merge, one of them streamed. Without the emails that `isKept` does not name. */

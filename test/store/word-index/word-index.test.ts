@@ -281,7 +281,7 @@ test('pages that are cut or changed end in an error or in an answer', async (t) 
   t.true(errors > 300);
 });
 
-test('an ordinal beyond the emails of a segment is an error', async (t) => {
+test('a docId beyond the emails of a segment is an error', async (t) => {
   const { pages } = await segmentWithWords(emailsOf([none, { ...none, subject: ['zoe'] }]));
   const query = new WordQuery([{ words: ['zoe'], prefix: false }], 'text');
   await t.throwsAsync(query.matches(1, [pages]), { message: /damaged/ });

@@ -1,4 +1,4 @@
-// Cuts text in UTF-8 into the words that `wordsOf` finds, as octets: no string and no other object a word. ASCII is folded as it is
+// Tokenizer: cuts text in UTF-8 into the words that `wordsOf` finds, as octets: no string and no other object a word. ASCII is folded as it is
 // read. Text with other characters is folded first, each by its form.
 import { isAscii } from 'node:buffer';
 import { FOLDED_ASCII, FoldedForms } from './folded-forms.js';
@@ -16,7 +16,7 @@ const FIRST_WORDS = 16 * 1024;
 /** Larger arrays are given back. */
 const KEPT_OCTETS = 256 * 1024;
 
-export class WordCutter {
+export class Tokenizer {
   /** Where the octets of the words begin: before the end of any word, eight may be read. */
   readonly start: number = READ_BEFORE;
   /** Of the words in UTF-8, one behind the other. */
@@ -29,9 +29,9 @@ export class WordCutter {
   readonly #forms = new FoldedForms();
 
   /** The words of [start, end) of valid UTF-8 take the place of those before: in order, at most `limit`. */
-  cut(text: Buffer, start: number, end: number, limit = Number.POSITIVE_INFINITY): void {
-    if (isAscii(text.subarray(start, end))) this.#cutOctets(text, start, end, FOLDED_ASCII);
-    else this.#cutOctets(this.#forms.fold(text, start, end), 0, this.#forms.length, AS_IT_IS);
+  tokenize(text: Buffer, start: number, end: number, limit = Number.POSITIVE_INFINITY): void {
+    if (isAscii(text.subarray(start, end))) this.#tokenizeOctets(text, start, end, FOLDED_ASCII);
+    else this.#tokenizeOctets(this.#forms.fold(text, start, end), 0, this.#forms.length, AS_IT_IS);
     this.count = Math.min(this.count, limit);
     this.length = this.count === 0 ? 0 : this.ends[this.count - 1]! - this.start;
   }
@@ -47,7 +47,7 @@ export class WordCutter {
   }
 
   /** `table`: what each octet is folded to, 0 between words. No branch depends on the text: a processor guesses where words end badly. */
-  #cutOctets(source: Buffer, start: number, stop: number, table: Uint8Array): void {
+  #tokenizeOctets(source: Buffer, start: number, stop: number, table: Uint8Array): void {
     this.#reserve(stop - start);
     const { octets, ends } = this;
     let count = 0;

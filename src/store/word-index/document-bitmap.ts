@@ -2,16 +2,16 @@
 
 const BITS = 32;
 
-export class OrdinalSet {
+export class DocumentBitmap {
   readonly #words: Uint32Array;
 
-  /** Of ordinals below `size`; none is in it. */
+  /** Of docIds below `size`; none is in it. */
   constructor(size: number) {
     this.#words = new Uint32Array(Math.ceil(size / BITS));
   }
 
-  static all(size: number): OrdinalSet {
-    const set = new OrdinalSet(size);
+  static all(size: number): DocumentBitmap {
+    const set = new DocumentBitmap(size);
     set.#words.fill(0xffff_ffff);
     if (size % BITS !== 0) set.#words[set.#words.length - 1] = 2 ** (size % BITS) - 1;
     return set;
@@ -21,34 +21,34 @@ export class OrdinalSet {
     return this.#words.every((word) => word === 0);
   }
 
-  has(ordinal: number): boolean {
-    return (this.#words[ordinal >>> 5]! & (1 << ordinal)) !== 0;
+  has(docId: number): boolean {
+    return (this.#words[docId >>> 5]! & (1 << docId)) !== 0;
   }
 
-  add(ordinal: number): void {
-    this.#words[ordinal >>> 5]! |= 1 << ordinal;
+  add(docId: number): void {
+    this.#words[docId >>> 5]! |= 1 << docId;
   }
 
   /** Keeps those that are in the other set of the same size, too. */
-  intersect(other: OrdinalSet): void {
+  intersect(other: DocumentBitmap): void {
     const words = this.#words;
     const others = other.#words;
     for (let i = 0; i < words.length; i++) words[i]! &= others[i]!;
   }
 
   /** Ascending. */
-  ordinals(): Uint32Array {
+  docIds(): Uint32Array {
     const words = this.#words;
     let count = 0;
     for (let i = 0; i < words.length; i++) if (words[i] !== 0) count += bitsOf(words[i]!);
-    const ordinals = new Uint32Array(count);
+    const docIds = new Uint32Array(count);
     let at = 0;
     for (let i = 0; at < count; i++) {
       for (let word = words[i]!; word !== 0; word &= word - 1) {
-        ordinals[at++] = i * BITS + 31 - Math.clz32(word & -word);
+        docIds[at++] = i * BITS + 31 - Math.clz32(word & -word);
       }
     }
-    return ordinals;
+    return docIds;
   }
 }
 

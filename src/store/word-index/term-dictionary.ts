@@ -21,7 +21,7 @@ const KEPT_PLACES = 16 * 1024;
 /** Places in which a word may stand, from that of its hash on. Words that somebody chose for their hashes stand elsewhere. */
 const MOST_TRIED = 32;
 
-export class Vocabulary {
+export class TermDictionary {
   /** At each place the number of a word and 1; or 0. */
   #table = new Int32Array(FIRST_PLACES);
   #tellings = new Int32Array(TOLD_BY * FIRST_WORDS);

@@ -1,22 +1,22 @@
 import test, { type ExecutionContext } from 'ava';
-import { WordCutter } from '../../../src/mail/word-cutter.js';
+import { Tokenizer } from '../../../src/mail/tokenizer.js';
 import { BODY_POSITION } from '../../../src/store/word-index/index-page.js';
-import { Occurrences } from '../../../src/store/word-index/occurrences.js';
+import { Postings } from '../../../src/store/word-index/postings.js';
 
 /** How often the event loop has a turn while these words are brought in order. */
 function turnsOf(t: ExecutionContext, words: readonly string[]): number {
-  const cutter = new WordCutter();
-  const occurrences = new Occurrences();
+  const tokenizer = new Tokenizer();
+  const postings = new Postings();
   const text = Buffer.from(words.join(' '));
-  cutter.cut(text, 0, text.length);
-  occurrences.clear();
-  occurrences.beginEmail(0);
-  occurrences.add(cutter, BODY_POSITION, true);
-  const sorting = occurrences.sort();
+  tokenizer.tokenize(text, 0, text.length);
+  postings.clear();
+  postings.beginEmail(0);
+  postings.add(tokenizer, BODY_POSITION, true);
+  const sorting = postings.sort();
   let turns = 0;
   let step = sorting.next();
   for (; step.done !== true; step = sorting.next()) turns++;
-  const { octets, starts } = occurrences.vocabulary;
+  const { octets, starts } = postings.dictionary;
   const sorted = Array.from(step.value, (word) => Buffer.from(octets.slice(starts[word]!, starts[word + 1]!)));
   t.deepEqual(sorted, words.map((word) => Buffer.from(word)).sort(Buffer.compare));
   return turns;

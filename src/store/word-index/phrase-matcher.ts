@@ -1,27 +1,28 @@
 // Where the words of a phrase end in the emails that have them one after the other: columns, not an object an email.
+
+import type { DocumentBitmap } from './document-bitmap.js';
 import { damagedPage } from './index-page.js';
-import type { OrdinalSet } from './ordinal-set.js';
 import type { PostingList } from './posting-list.js';
 import { VarintReader } from './varint-reader.js';
 
 const FIRST_CAPACITY = 64;
 
-export class PhraseEnds {
+export class PhraseMatcher {
   /** Of emails. */
   count = 0;
-  #ordinals = new Int32Array(FIRST_CAPACITY);
+  #docIds = new Int32Array(FIRST_CAPACITY);
   /** Where the positions of each email begin in `#ends`, and where those of the last one end. */
   #starts = new Int32Array(FIRST_CAPACITY + 1);
   /** Positions of the last word so far. */
   #ends = new Int32Array(FIRST_CAPACITY);
 
-  get ordinals(): Int32Array {
-    return this.#ordinals.subarray(0, this.count);
+  get docIds(): Int32Array {
+    return this.#docIds.subarray(0, this.count);
   }
 
   /** Of memory. */
   get octets(): number {
-    return this.#ordinals.byteLength + this.#starts.byteLength + this.#ends.byteLength;
+    return this.#docIds.byteLength + this.#starts.byteLength + this.#ends.byteLength;
   }
 
   clear(): void {
@@ -29,10 +30,10 @@ export class PhraseEnds {
   }
 
   /** Those of the first word, of emails that are marked. Positions before `first` do not count. */
-  addFirst(list: PostingList, marks: OrdinalSet, first: number): void {
+  addFirst(list: PostingList, marks: DocumentBitmap, first: number): void {
     const postings = new PositionedPostings(list);
     while (postings.next()) {
-      if (!marks.has(postings.ordinal)) {
+      if (!marks.has(postings.docId)) {
         postings.skipPositions();
         continue;
       }
@@ -43,22 +44,22 @@ export class PhraseEnds {
         position += positions.next();
         if (position >= first) this.#ends[end++] = position;
       }
-      this.#endEmail(postings.ordinal, end);
+      this.#endEmail(postings.docId, end);
     }
   }
 
   /** Those of the word that follows. Lists of a longer list come in their order. */
-  addNext(before: PhraseEnds, list: PostingList): void {
+  addNext(before: PhraseMatcher, list: PostingList): void {
     const postings = new PositionedPostings(list);
     let email = 0;
-    while (email < before.count && postings.nextFrom(before.#ordinals[email]!)) {
-      email = before.#seek(postings.ordinal, email);
-      if (email === before.count || before.#ordinals[email] !== postings.ordinal) postings.skipPositions();
+    while (email < before.count && postings.nextFrom(before.#docIds[email]!)) {
+      email = before.#seek(postings.docId, email);
+      if (email === before.count || before.#docIds[email] !== postings.docId) postings.skipPositions();
       else this.#addBehind(before, email, postings);
     }
   }
 
-  #addBehind(before: PhraseEnds, email: number, { ordinal, places, positions }: PositionedPostings): void {
+  #addBehind(before: PhraseMatcher, email: number, { docId, places, positions }: PositionedPostings): void {
     const ends = before.#ends;
     let at = before.#starts[email]!;
     const beforeEnd = before.#starts[email + 1]!;
@@ -69,16 +70,16 @@ export class PhraseEnds {
       while (at < beforeEnd && ends[at]! < position - 1) at++;
       if (at < beforeEnd && ends[at] === position - 1) this.#ends[end++] = position;
     }
-    this.#endEmail(ordinal, end);
+    this.#endEmail(docId, end);
   }
 
-  /** The first email from `from` on that does not come before the ordinal. */
-  #seek(ordinal: number, from: number): number {
-    const ordinals = this.#ordinals;
+  /** The first email from `from` on that does not come before the docId. */
+  #seek(docId: number, from: number): number {
+    const docIds = this.#docIds;
     const { count } = this;
     let low = from;
     let step = 1;
-    while (low < count && ordinals[low]! < ordinal) {
+    while (low < count && docIds[low]! < docId) {
       low += step;
       step *= 2;
     }
@@ -88,7 +89,7 @@ export class PhraseEnds {
     low -= step / 2 - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (ordinals[middle]! < ordinal) low = middle + 1;
+      if (docIds[middle]! < docId) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -96,9 +97,9 @@ export class PhraseEnds {
 
   /** Makes room for so many positions. Returns where they begin. */
   #beginEmail(places: number): number {
-    if (this.count === this.#ordinals.length) {
-      this.#ordinals = grown(this.#ordinals, this.count + 1);
-      this.#starts = grown(this.#starts, this.#ordinals.length + 1);
+    if (this.count === this.#docIds.length) {
+      this.#docIds = grown(this.#docIds, this.count + 1);
+      this.#starts = grown(this.#starts, this.#docIds.length + 1);
     }
     const start = this.count === 0 ? 0 : this.#starts[this.count]!;
     if (start + places > this.#ends.length) this.#ends = grown(this.#ends, start + places);
@@ -106,9 +107,9 @@ export class PhraseEnds {
     return start;
   }
 
-  #endEmail(ordinal: number, end: number): void {
+  #endEmail(docId: number, end: number): void {
     if (end === this.#starts[this.count]) return;
-    this.#ordinals[this.count] = ordinal;
+    this.#docIds[this.count] = docId;
     this.count++;
     this.#starts[this.count] = end;
   }
@@ -117,7 +118,7 @@ export class PhraseEnds {
 /** The postings of a list, of which the positions are read or skipped one after the other. */
 class PositionedPostings {
   readonly positions: VarintReader;
-  ordinal = 0;
+  docId = 0;
   /** How many positions there are. */
   places = 0;
   readonly #list: PostingList;
@@ -131,17 +132,17 @@ class PositionedPostings {
 
   next(): boolean {
     if (this.#postings.isAtEnd) return false;
-    this.ordinal += this.#postings.next() >>> 1;
+    this.docId += this.#postings.next() >>> 1;
     this.places = this.positions.next();
-    if (this.ordinal > this.#list.lastOrdinal || this.places > this.positions.octets.length)
+    if (this.docId > this.#list.lastDocId || this.places > this.positions.octets.length)
       throw damagedPage('a list ends elsewhere');
     return true;
   }
 
-  /** The next one that does not come before the ordinal: most postings of a frequent word are passed over. */
-  nextFrom(ordinal: number): boolean {
+  /** The next one that does not come before the docId: most postings of a frequent word are passed over. */
+  nextFrom(docId: number): boolean {
     while (this.next()) {
-      if (this.ordinal >= ordinal) return true;
+      if (this.docId >= docId) return true;
       this.positions.skip(this.places);
     }
     return false;

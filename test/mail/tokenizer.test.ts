@@ -2,21 +2,21 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { wordsOf } from '../../src/mail/search-text.js';
-import { WordCutter } from '../../src/mail/word-cutter.js';
+import { Tokenizer } from '../../src/mail/tokenizer.js';
 import { runs } from '../support/amounts.js';
 
-const cutter = new WordCutter();
+const tokenizer = new Tokenizer();
 
 function wordsCut(text: string, limit?: number): string[] {
   const octets = Buffer.from(text);
-  cutter.cut(octets, 0, octets.length, limit);
+  tokenizer.tokenize(octets, 0, octets.length, limit);
   return cutWords();
 }
 
 function cutWords(): string[] {
-  return Array.from({ length: cutter.count }, (_, i) => {
-    const start = i === 0 ? cutter.start : cutter.ends[i - 1]!;
-    return Buffer.from(cutter.octets.subarray(start, cutter.endOfWord(start, cutter.ends[i]!))).toString();
+  return Array.from({ length: tokenizer.count }, (_, i) => {
+    const start = i === 0 ? tokenizer.start : tokenizer.ends[i - 1]!;
+    return Buffer.from(tokenizer.octets.subarray(start, tokenizer.endOfWord(start, tokenizer.ends[i]!))).toString();
   });
 }
 
@@ -26,9 +26,9 @@ function piecesOf(text: string, length: number): { readonly pieces: string[]; re
   const pieces: string[] = [];
   const words: string[] = [];
   for (let start = 0, end = 0; start < octets.length; start = end) {
-    end = cutter.endOfPiece(octets, start, length);
+    end = tokenizer.endOfPiece(octets, start, length);
     pieces.push(octets.toString('utf8', start, end));
-    cutter.cut(octets, start, end);
+    tokenizer.tokenize(octets, start, end);
     words.push(...cutWords());
   }
   return { pieces, words };

@@ -1,9 +1,9 @@
 // Every place of every word of some emails, in the order of the places; then sorted by word. Typed arrays are used again: an
 // object an occurrence would cost more than all else.
 import { endianness } from 'node:os';
-import type { WordCutter } from '../../mail/word-cutter.js';
+import type { Tokenizer } from '../../mail/tokenizer.js';
 import { BODY_POSITION, NO_POSITION } from './index-page.js';
-import { Vocabulary } from './vocabulary.js';
+import { TermDictionary } from './term-dictionary.js';
 
 /** No phrase reaches from one field into the next. */
 export const GAP = 10;
@@ -28,39 +28,39 @@ const FEW = 8;
 /** Words that are sorted by five octets in one turn of the event loop, where they are not more by themselves: about 1 ms of work. */
 const MOST_SORTED = 16 * 1024;
 
-export class Occurrences {
-  readonly vocabulary = new Vocabulary();
+export class Postings {
+  readonly dictionary = new TermDictionary();
   length = 0;
-  /** Of each occurrence, with the number of its word in the vocabulary. */
+  /** Of each posting, with the number of its word in the dictionary. */
   #words = new Int32Array(FIRST_CAPACITY);
-  #ordinals = new Int32Array(FIRST_CAPACITY);
+  #docIds = new Int32Array(FIRST_CAPACITY);
   #positions = new Int32Array(FIRST_CAPACITY);
   /** The same in the order of the words. */
-  #sortedOrdinals = new Int32Array(FIRST_CAPACITY);
+  #sortedDocIds = new Int32Array(FIRST_CAPACITY);
   #sortedPositions = new Int32Array(FIRST_CAPACITY);
   /** What the words are sorted by, and the words before. */
   #keys = new BigUint64Array(FIRST_CAPACITY);
   #unsorted = new Int32Array(FIRST_CAPACITY);
   /** Words sorted by five octets since the event loop had a turn. */
   #sorted = 0;
-  /** Of each word: how often it came, then where its occurrences end; and in which half of which email it came last, and how often there. */
+  /** Of each word: how often it came, then where its postings end; and in which half of which email it came last, and how often there. */
   #counts = new Int32Array(FIRST_CAPACITY);
   #lastHalves = new Int32Array(FIRST_CAPACITY);
   #places = new Uint16Array(FIRST_CAPACITY);
-  #ordinal = 0;
+  #docId = 0;
   #octets = 0;
 
   get isReusable(): boolean {
     return Math.max(this.#words.length, this.#counts.length) <= KEPT_CAPACITY;
   }
 
-  /** By word, where its sorted occurrences end. */
+  /** By word, where its sorted postings end. */
   get ends(): Int32Array {
     return this.#counts;
   }
 
-  get ordinals(): Int32Array {
-    return this.#sortedOrdinals;
+  get docIds(): Int32Array {
+    return this.#sortedDocIds;
   }
 
   get positions(): Int32Array {
@@ -68,31 +68,31 @@ export class Occurrences {
   }
 
   clear(): void {
-    this.vocabulary.clear();
+    this.dictionary.clear();
     this.length = 0;
   }
 
-  beginEmail(ordinal: number): void {
-    this.#ordinal = ordinal;
+  beginEmail(docId: number): void {
+    this.#docId = docId;
     this.#octets = 0;
   }
 
   /** Words of a field, of which the first is at `position`. Those of header fields beyond the last position have none. */
-  add(cutter: WordCutter, position: number, isInBody: boolean): void {
+  add(tokenizer: Tokenizer, position: number, isInBody: boolean): void {
     if (this.#octets > EMAIL_OCTETS) return;
-    const { octets, ends, count } = cutter;
+    const { octets, ends, count } = tokenizer;
     this.#reserve(count);
-    const { vocabulary } = this;
-    const ordinal = this.#ordinal;
-    const [words, ordinals, positions] = [this.#words, this.#ordinals, this.#positions];
+    const { dictionary } = this;
+    const docId = this.#docId;
+    const [words, docIds, positions] = [this.#words, this.#docIds, this.#positions];
     const [counts, lastHalves, places] = [this.#counts, this.#lastHalves, this.#places];
-    const half = ordinal * 2 + (isInBody ? 1 : 0);
+    const half = docId * 2 + (isInBody ? 1 : 0);
     const end = isInBody ? Number.POSITIVE_INFINITY : HEADER_END;
     let at = this.length;
-    let known = vocabulary.size;
-    let { start } = cutter;
+    let known = dictionary.size;
+    let { start } = tokenizer;
     for (let i = 0; i < count; i++) {
-      const word = vocabulary.numberOf(octets, start, cutter.endOfWord(start, ends[i]!));
+      const word = dictionary.numberOf(octets, start, tokenizer.endOfWord(start, ends[i]!));
       start = ends[i]!;
       if (word === known) {
         known++;
@@ -100,8 +100,8 @@ export class Occurrences {
         lastHalves[word] = -1;
       }
       if (lastHalves[word] !== half) {
-        if (lastHalves[word]! >> 1 !== ordinal) {
-          this.#octets += vocabulary.octetsOf(word) + WORD_OCTETS;
+        if (lastHalves[word]! >> 1 !== docId) {
+          this.#octets += dictionary.octetsOf(word) + WORD_OCTETS;
           if (this.#octets > EMAIL_OCTETS) break;
         }
         lastHalves[word] = half;
@@ -111,15 +111,15 @@ export class Occurrences {
       places[word]!++;
       counts[word]!++;
       words[at] = word;
-      ordinals[at] = ordinal;
+      docIds[at] = docId;
       positions[at++] = position + i < end ? position + i : NO_POSITION;
     }
     this.length = at;
   }
 
-  /** The words in the order of their octets. Afterwards `place` says where the occurrences of each are. Yields between stretches of work. */
+  /** The words in the order of their octets. Afterwards `place` says where the postings of each are. Yields between stretches of work. */
   *sort(): Generator<void, Int32Array, void> {
-    const words = new Int32Array(this.vocabulary.size);
+    const words = new Int32Array(this.dictionary.size);
     for (let word = 0; word < words.length; word++) words[word] = word;
     this.#sorted = 0;
     yield* this.#sortWords(words, 0, words.length, 0);
@@ -130,21 +130,21 @@ export class Occurrences {
       ends[word] = place;
       place += count;
     }
-    if (this.#sortedOrdinals.length < this.length) {
-      this.#sortedOrdinals = new Int32Array(this.#words.length);
+    if (this.#sortedDocIds.length < this.length) {
+      this.#sortedDocIds = new Int32Array(this.#words.length);
       this.#sortedPositions = new Int32Array(this.#words.length);
     }
     return words;
   }
 
-  /** Puts the occurrences `from` to `to` behind those of the word before. Once all are placed, `ends` says where they end. */
+  /** Puts the postings `from` to `to` behind those of the word before. Once all are placed, `ends` says where they end. */
   place(from: number, to: number): void {
     const ends = this.#counts;
-    const [words, ordinals, positions] = [this.#words, this.#ordinals, this.#positions];
-    const [sortedOrdinals, sortedPositions] = [this.#sortedOrdinals, this.#sortedPositions];
+    const [words, docIds, positions] = [this.#words, this.#docIds, this.#positions];
+    const [sortedDocIds, sortedPositions] = [this.#sortedDocIds, this.#sortedPositions];
     for (let i = from; i < to; i++) {
       const at = ends[words[i]!]!++;
-      sortedOrdinals[at] = ordinals[i]!;
+      sortedDocIds[at] = docIds[i]!;
       sortedPositions[at] = positions[i]!;
     }
   }
@@ -163,7 +163,7 @@ export class Occurrences {
 
   /** By the octets of a key, few words with the same key as a whole. Returns where the others of the same key begin and end. */
   #sortByKeys(words: Int32Array, start: number, end: number, offset: number): readonly number[] {
-    const { vocabulary } = this;
+    const { dictionary } = this;
     const count = end - start;
     if (this.#keys.length < count) {
       this.#keys = new BigUint64Array(this.#counts.length);
@@ -175,8 +175,8 @@ export class Occurrences {
     for (let i = 0; i < count; i++) {
       const word = words[start + i]!;
       unsorted[i] = word;
-      halves[2 * i + HIGH] = vocabulary.fourOctets(word, offset);
-      halves[2 * i + LOW] = vocabulary.octetAt(word, offset + 4) * (NUMBERS + 1) + i;
+      halves[2 * i + HIGH] = dictionary.fourOctets(word, offset);
+      halves[2 * i + LOW] = dictionary.octetAt(word, offset + 4) * (NUMBERS + 1) + i;
     }
     keys.sort();
     for (let i = 0; i < count; i++) words[start + i] = unsorted[halves[2 * i + LOW]! & NUMBERS]!;
@@ -187,7 +187,7 @@ export class Occurrences {
       while (to < count && halves[2 * to + HIGH] === high && halves[2 * to + LOW]! >>> NUMBER_BITS === low) to++;
       // A word that is at its end is alone.
       if (to - from > FEW && low !== 0) alike.push(start + from, start + to);
-      else if (to - from > 1 && low !== 0) sortFew(words, start + from, start + to, vocabulary, offset + KEY_OCTETS);
+      else if (to - from > 1 && low !== 0) sortFew(words, start + from, start + to, dictionary, offset + KEY_OCTETS);
       from = to;
     }
     return alike;
@@ -195,13 +195,13 @@ export class Occurrences {
 
   /** For so many words more. */
   #reserve(count: number): void {
-    const occurrences = this.length + count;
-    if (occurrences > this.#words.length) {
-      this.#words = grown(this.#words, occurrences);
-      this.#ordinals = grown(this.#ordinals, occurrences);
-      this.#positions = grown(this.#positions, occurrences);
+    const postings = this.length + count;
+    if (postings > this.#words.length) {
+      this.#words = grown(this.#words, postings);
+      this.#docIds = grown(this.#docIds, postings);
+      this.#positions = grown(this.#positions, postings);
     }
-    const words = this.vocabulary.size + count;
+    const words = this.dictionary.size + count;
     if (words <= this.#counts.length) return;
     this.#counts = grown(this.#counts, words);
     this.#lastHalves = grown(this.#lastHalves, words);
@@ -212,11 +212,11 @@ export class Occurrences {
 }
 
 /** Those in [start, end), whose octets before `offset` are the same. */
-function sortFew(words: Int32Array, start: number, end: number, vocabulary: Vocabulary, offset: number): void {
+function sortFew(words: Int32Array, start: number, end: number, dictionary: TermDictionary, offset: number): void {
   for (let i = start + 1; i < end; i++) {
     const word = words[i]!;
     let at = i;
-    for (; at > start && vocabulary.compare(word, words[at - 1]!, offset) < 0; at--) words[at] = words[at - 1]!;
+    for (; at > start && dictionary.compare(word, words[at - 1]!, offset) < 0; at--) words[at] = words[at - 1]!;
     words[at] = word;
   }
 }
