@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { uuidOctets, uuidText } from '../../src/mail/ids.js';
-import { FoundIds } from '../../src/store/postgres/found-ids.js';
+import { ResultSet } from '../../src/store/postgres/result-set.js';
 import { runs } from '../support/amounts.js';
 
 const id = fc.nat(60).map((n) => `00000000-0000-7000-8000-${String(n * 7).padStart(12, '0')}`);
@@ -22,7 +22,7 @@ const inOrder = fc.uniqueArray(id, { maxLength: 60 }).chain((ids) =>
 );
 
 async function found(segments: readonly (readonly [string[], boolean[], number])[], after?: string): Promise<string[]> {
-  const ids = new FoundIds(after);
+  const ids = new ResultSet(after);
   for (const [texts, areFound, start] of segments) {
     const packed = Buffer.concat([Buffer.alloc(start), ...texts.map(uuidOctets)]).subarray(start);
     await ids.addOf(packed, Uint32Array.from([...texts.keys()].filter((i) => areFound[i]!)));
@@ -58,7 +58,7 @@ test('ids of segments that follow one another come in their order, in whatever o
 });
 
 test('all packed ids are taken as well', async (t) => {
-  const ids = new FoundIds(undefined);
+  const ids = new ResultSet(undefined);
   const texts = ['00000000-0000-7000-8000-00000000000b', '00000000-0000-7000-8000-00000000000a'];
   await ids.add(Buffer.concat([...texts, texts[0]!].map(uuidOctets)));
   t.deepEqual(Buffer.from(await ids.packed()), Buffer.concat(texts.map(uuidOctets)));

@@ -10,9 +10,9 @@ import { binaryArray } from './binary-array.js';
 import { doubleOf, inBinary, integerOf, own } from './binary-results.js';
 import { guarded, type Sql } from './client.js';
 import { earlierMatches } from './earlier-search.js';
-import { FoundIds } from './found-ids.js';
-import { type KeptSegment, KeptSegments } from './kept-segments.js';
 import { NO_OCTETS, octetsOf, type PageRow, pageOf, pageOfColumns } from './page-rows.js';
+import { ResultSet } from './result-set.js';
+import { type CachedSegment, SegmentCache } from './segment-cache.js';
 
 /** Segments that are looked at by one statement. */
 const SEGMENTS = 64;
@@ -67,7 +67,7 @@ interface Question {
 
 export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
   const limits = { ...LIMITS, ...some };
-  const kept = new KeptSegments();
+  const segmentCache = new SegmentCache();
 
   return async (
     accountId: string,
@@ -80,12 +80,12 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
     const ends = lookups.map(({ word, isPrefix }) => (isPrefix ? nextPrefix(word) : `${word}\0`));
     const pages = Math.max(FEWEST_PAGES, Math.min(PAGES, Math.floor(PAGES_OF_ALL / lookups.length)));
     const question = { accountId, terms, part, after, query, ends, pages, ask: asker() };
-    const found = new FoundIds(after);
+    const found = new ResultSet(after);
     const ready = new Set<number>();
     let most = SEGMENTS;
     for (let last = 0, isFirst = true; ; isFirst = false) {
-      const known = kept.of(accountId);
-      const isWhole = ({ page, hasPositions }: KeptSegment) =>
+      const known = segmentCache.of(accountId);
+      const isWhole = ({ page, hasPositions }: CachedSegment) =>
         page !== undefined && (hasPositions || !query.needsPositions);
       const whole = [...known.values()].filter(isWhole).map(({ id }) => id);
       const rows = await rowsAfter(question, last, most, isFirst, whole);
@@ -102,7 +102,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
         isCut = count > 0 && pages.some((some) => some.some(isLeftOut));
         if (isCut) break;
         const segment = row.words === null ? known.get(row.id) : wholeSegment(row.id, row);
-        if (row.words !== null) kept.keep(accountId, segment!);
+        if (row.words !== null) segmentCache.keep(accountId, segment!);
         const docIds = await docIdsIn(question, row.id, row.emails, segment?.page, pages);
         if (docIds === undefined) gone.push(row.id);
         else if (docIds.length > 0) matched.set(row.id, { docIds, ids: segment?.ids });
@@ -117,7 +117,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       if (isCut) most = count;
     }
     // Those that were merged are asked for no more.
-    if (after === undefined) kept.retain(accountId, ready);
+    if (after === undefined) segmentCache.retain(accountId, ready);
     return { ids: await found.packed(), segments: ready.size };
   };
 
@@ -261,7 +261,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
   async function addIds(
     { accountId, ask }: Question,
     matched: ReadonlyMap<number, Matched>,
-    found: FoundIds,
+    found: ResultSet,
   ): Promise<readonly number[]> {
     const missing: number[] = [];
     for (const [id, { ids, docIds }] of matched) {
@@ -278,14 +278,14 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       const id = doubleOf(column!)!;
       read.add(id);
       const segment = { id, ids: own(ids!), hasPositions: false };
-      kept.keep(accountId, segment);
+      segmentCache.keep(accountId, segment);
       await found.addOf(segment.ids, matched.get(id)!.docIds);
     }
     return missing.filter((id) => !read.has(id));
   }
 }
 
-function wholeSegment(id: number, { ids, words, positions }: Row): KeptSegment {
+function wholeSegment(id: number, { ids, words, positions }: Row): CachedSegment {
   const page = {
     firstWord: '',
     part: 0,

@@ -5,7 +5,7 @@ import { type IndexPage, levelOf } from '../word-index/index-page.js';
 import { mergedPages } from '../word-index/merged-pages.js';
 import { type BinaryColumn, inBinary } from './binary-results.js';
 import { guarded, type Sql } from './client.js';
-import { EMAILS_AT_ONCE, type Kept, keptEmails } from './kept-emails.js';
+import { EMAILS_AT_ONCE, type LiveDocuments, liveDocuments } from './live-documents.js';
 import { octetsOf, pageOfColumns, pageRows } from './page-rows.js';
 import { discardLeft, NO_ID, segmentColumns, segmentRows } from './search-segments.js';
 import { readSmallSegments } from './small-segments.js';
@@ -51,12 +51,12 @@ export async function mergeSegments(sql: Sql, accountId: string, options: MergeO
     sum(inputs.map((input) => input.emails)) <= EMAILS_AT_ONCE;
   const ids = inputs.map(({ id }) => id);
   const small = isSmall ? await readSmallSegments(sql, accountId, ids) : undefined;
-  const kept = isSmall ? small?.kept : await keptEmails(sql, accountId, inputs, signal);
-  if (kept === undefined || (inputs.length === 1 && kept.isWhole)) return NOTHING;
-  const merge = new Merge(sql, accountId, inputs, kept, signal);
+  const documents = isSmall ? small?.live : await liveDocuments(sql, accountId, inputs, signal);
+  if (documents === undefined || (inputs.length === 1 && documents.isWhole)) return NOTHING;
+  const merge = new Merge(sql, accountId, inputs, documents, signal);
   const octets = small === undefined ? await merge.streamed() : await merge.atOnce(small.pages);
   if (octets === undefined) return NOTHING;
-  const { emails } = kept;
+  const { emails } = documents;
   const levels = segments.filter((segment) => !inputs.includes(segment)).map(({ level }) => level);
   if (emails > 0) levels.push(levelOf(emails));
   const mayBeMore = dueLevels(levels).length > 0;
@@ -82,15 +82,15 @@ class Merge {
   readonly #accountId: string;
   readonly #inputs: readonly Input[];
   readonly #ids: readonly number[];
-  readonly #kept: Kept;
+  readonly #live: LiveDocuments;
   readonly #signal: AbortSignal;
 
-  constructor(sql: Sql, accountId: string, inputs: readonly Input[], kept: Kept, signal: AbortSignal) {
+  constructor(sql: Sql, accountId: string, inputs: readonly Input[], live: LiveDocuments, signal: AbortSignal) {
     this.#sql = sql;
     this.#accountId = accountId;
     this.#inputs = inputs;
     this.#ids = inputs.map(({ id }) => id);
-    this.#kept = kept;
+    this.#live = live;
     this.#signal = signal;
   }
 
@@ -102,7 +102,7 @@ class Merge {
   }
 
   async streamed(): Promise<number | undefined> {
-    if (this.#kept.emails === 0) return (await this.#replace([])) ? 0 : undefined;
+    if (this.#live.emails === 0) return (await this.#replace([])) ? 0 : undefined;
     const output = await this.#begin();
     if (output === undefined) return undefined;
     let octets: number | undefined;
@@ -117,15 +117,15 @@ class Merge {
 
   #sources(pages: (input: Input, i: number) => AsyncIterable<IndexPage> | Iterable<IndexPage>) {
     return this.#inputs.map((input, i) => {
-      const kept = this.#kept.docIds[i];
-      return { pages: pages(input, i), emails: input.emails, ...(kept && { kept }) };
+      const docMap = this.#live.docMaps[i];
+      return { pages: pages(input, i), emails: input.emails, ...(docMap && { docMap }) };
     });
   }
 
   /** Puts a segment in the place of the inputs. False when they are not there any more. */
   async #replace(pages: readonly IndexPage[]): Promise<boolean> {
     const [sql, accountId] = [this.#sql, this.#accountId];
-    const { ids, emails } = this.#kept;
+    const { ids, emails } = this.#live;
     const segment = { accountId, ids, emails, lastId: this.#lastId(), pages };
     const added = sql`
       , added as (
@@ -234,7 +234,7 @@ class Merge {
   async #finish(output: number, octets: number): Promise<boolean> {
     this.#signal.throwIfAborted();
     const [sql, accountId] = [this.#sql, this.#accountId];
-    const { ids, emails } = this.#kept;
+    const { ids, emails } = this.#live;
     const inputs = sql`account_id = ${accountId} and id = any(${this.#ids as number[]}::bigint[]) and exists (select from ready)`;
     const rows = await guarded(
       () => sql`

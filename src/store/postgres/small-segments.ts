@@ -2,7 +2,7 @@
 import type { IndexPage } from '../word-index/index-page.js';
 import { guarded, type Sql } from './client.js';
 import { ID_OCTETS } from './id-set.js';
-import { type Kept, KeptEmails } from './kept-emails.js';
+import { type LiveDocuments, LiveDocumentsBuilder } from './live-documents.js';
 import { type PageRow, pageOf } from './page-rows.js';
 
 /** Of a segment, without words when its pages are rows of their own, or of a page. */
@@ -14,7 +14,7 @@ interface Row extends PageRow {
 }
 
 export interface SmallSegments {
-  readonly kept: Kept;
+  readonly live: LiveDocuments;
   /** Of each segment. */
   readonly pages: readonly (readonly IndexPage[])[];
 }
@@ -41,18 +41,18 @@ export async function readSmallSegments(
       where account_id = ${accountId} and segment = any(${ids as number[]}::bigint[])
       order by segment, "firstWord" nulls first, part`,
   );
-  const kept = new KeptEmails();
+  const live = new LiveDocumentsBuilder();
   const pages = new Map<number, IndexPage[]>();
   for (const row of rows) {
     const { segment, ids: emails, gone } = row;
     if (emails !== null) {
-      kept.begin(emails.length / ID_OCTETS);
-      kept.add(0, emails, gone ?? []);
-      kept.end();
+      live.begin(emails.length / ID_OCTETS);
+      live.add(0, emails, gone ?? []);
+      live.end();
       pages.set(segment, []);
     }
     // Of another merge, pages may be there without their segment.
     if (row.words !== null) pages.get(segment)?.push(pageOf(row));
   }
-  return pages.size < ids.length ? undefined : { kept: kept.result(), pages: [...pages.values()] };
+  return pages.size < ids.length ? undefined : { live: live.result(), pages: [...pages.values()] };
 }

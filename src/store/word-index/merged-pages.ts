@@ -10,8 +10,8 @@ import { VarintReader } from './varint-reader.js';
 export interface MergeSource {
   readonly pages: AsyncIterable<IndexPage> | Iterable<IndexPage>;
   readonly emails: number;
-  /** For each email its docId among those of this source that are kept, or -1. Undefined: all are kept. */
-  readonly kept?: Int32Array;
+  /** For each email its docId among those of this source that are live, or -1. Undefined: all are live. */
+  readonly docMap?: Int32Array;
 }
 
 /** Octets of postings that are handled in one turn of the event loop: about a millisecond of work. An entry counts besides. */
@@ -70,11 +70,11 @@ class SourceReader {
   #entries: PageEntries | undefined;
 
   constructor(source: MergeSource, number: number, base: number) {
-    const { pages, emails, kept } = source;
+    const { pages, emails, docMap } = source;
     this.#source = source;
     this.number = number;
     this.#base = base;
-    this.emails = kept === undefined ? emails : kept.reduce((count, docId) => count + (docId < 0 ? 0 : 1), 0);
+    this.emails = docMap === undefined ? emails : docMap.reduce((count, docId) => count + (docId < 0 ? 0 : 1), 0);
     this.#pages = Symbol.asyncIterator in pages ? pages[Symbol.asyncIterator]() : pages[Symbol.iterator]();
   }
 
@@ -108,12 +108,12 @@ class SourceReader {
   /** The postings of this entry. Returns how many octets they count. */
   appendTo(writer: PageWriter): number {
     const entries = this.#entries!;
-    if (this.#source.kept === undefined) writer.copyPostings(entries, this.#base);
-    else this.#copyKept(writer, entries, this.#source.kept);
+    if (this.#source.docMap === undefined) writer.copyPostings(entries, this.#base);
+    else this.#copyLive(writer, entries, this.#source.docMap);
     return ENTRY_OCTETS + entries.listEnd - entries.listStart + entries.positionsEnd - entries.positionsStart;
   }
 
-  #copyKept(writer: PageWriter, entries: PageEntries, kept: Int32Array): void {
+  #copyLive(writer: PageWriter, entries: PageEntries, docMap: Int32Array): void {
     const list = new VarintReader(entries.words, entries.listStart, entries.listEnd);
     const positions = new VarintReader(entries.positions, entries.positionsStart, entries.positionsEnd);
     let docId = 0;
@@ -122,8 +122,8 @@ class SourceReader {
       docId += posting >>> 1;
       const start = positions.at;
       positions.skip(positions.next());
-      if (docId >= kept.length) throw damagedPage('a docId is too large');
-      const target = kept[docId]!;
+      if (docId >= docMap.length) throw damagedPage('a docId is too large');
+      const target = docMap[docId]!;
       if (target < 0) continue;
       writer.copyPosting(this.#base + target, (posting & 1) === 1, positions.octets, start, positions.at);
     }

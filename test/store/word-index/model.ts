@@ -146,7 +146,7 @@ export function sourcesOf(segments: readonly Segment[], isKept?: (id: string) =>
     let next = 0;
     return {
       ...source,
-      kept: Int32Array.from({ length: emails }, (_, i) => (isKept(uuidText(ids, i * 16)) ? next++ : -1)),
+      docMap: Int32Array.from({ length: emails }, (_, i) => (isKept(uuidText(ids, i * 16)) ? next++ : -1)),
     };
   });
 }

@@ -266,10 +266,10 @@ test('pages that are cut or changed end in an error or in an answer', async (t) 
           positions: damaged(page.positions, inPositions),
         }));
         await attempt(() => matchesIn({ ids: new Uint8Array(16 * 20), emails: 20, pages: some }, terms, 'text'));
-        for (const kept of [undefined, Int32Array.from({ length: 20 }, (_, i) => i - 1)])
+        for (const docMap of [undefined, Int32Array.from({ length: 20 }, (_, i) => i - 1)])
           await attempt(async () => {
             const sources = [
-              { pages: some, emails: 20, ...(kept && { kept }) },
+              { pages: some, emails: 20, ...(docMap && { docMap }) },
               { pages, emails: 20 },
             ];
             for await (const _ of mergedPages(sources)) t.pass();

@@ -9,7 +9,7 @@ import { ID_OCTETS, IdSet } from './id-set.js';
 const STRETCH = 20_000;
 const ID_WORDS = 4;
 
-export class FoundIds {
+export class ResultSet {
   /** Packed, of the segments one after the other. */
   readonly #runs: Uint8Array[] = [];
   #areAscending = true;

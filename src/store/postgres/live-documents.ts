@@ -1,4 +1,4 @@
-// Which emails of segments a merge keeps: those that are still there, each once.
+// Live documents: the emails of segments that a merge keeps, those that are still there, each once.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type BinaryColumn, inBinary } from './binary-results.js';
 import { guarded, type Sql } from './client.js';
@@ -8,56 +8,56 @@ import { Octets } from './octet-parameters.js';
 /** Emails that are looked for by one statement. */
 export const EMAILS_AT_ONCE = 5_000;
 
-export interface Kept {
-  /** Of each segment, for each email its docId among those that are kept, or -1; undefined when all are. */
-  readonly docIds: readonly (Int32Array | undefined)[];
+export interface LiveDocuments {
+  /** For each segment, the new docId of each email, or -1 where it is not live; undefined when all are live. */
+  readonly docMaps: readonly (Int32Array | undefined)[];
   /** 16 octets each, segment after segment. */
   readonly ids: Uint8Array;
   readonly emails: number;
-  /** Whether all are kept. */
+  /** Whether all are live. */
   readonly isWhole: boolean;
 }
 
 /** Goes through the emails of segments, one after the other. */
-export class KeptEmails {
+export class LiveDocumentsBuilder {
   readonly #set = new IdSet();
-  readonly #docIds: (Int32Array | undefined)[] = [];
-  #kept = new Int32Array(0);
+  readonly #docMaps: (Int32Array | undefined)[] = [];
+  #live = new Int32Array(0);
   #count = 0;
 
   begin(emails: number): void {
-    this.#kept = new Int32Array(emails);
+    this.#live = new Int32Array(emails);
     this.#count = 0;
   }
 
   /** Emails of the segment from `first` on. `gone`: numbers within `ids`. */
   add(first: number, ids: Uint8Array, gone: readonly number[]): void {
-    const [set, kept] = [this.#set, this.#kept];
+    const [set, live] = [this.#set, this.#live];
     const isGone = new Set(gone);
     for (let i = 0; i * ID_OCTETS < ids.length; i++) {
-      const isKept = !isGone.has(i) && set.add(ids, i * ID_OCTETS);
-      kept[first + i] = isKept ? this.#count++ : -1;
+      const isLive = !isGone.has(i) && set.add(ids, i * ID_OCTETS);
+      live[first + i] = isLive ? this.#count++ : -1;
     }
   }
 
   end(): void {
-    this.#docIds.push(this.#count === this.#kept.length ? undefined : this.#kept);
+    this.#docMaps.push(this.#count === this.#live.length ? undefined : this.#live);
   }
 
-  result(): Kept {
-    const [set, docIds] = [this.#set, this.#docIds];
-    return { docIds, ids: set.octets(), emails: set.size, isWhole: docIds.every((each) => each === undefined) };
+  result(): LiveDocuments {
+    const [set, docMaps] = [this.#set, this.#docMaps];
+    return { docMaps, ids: set.octets(), emails: set.size, isWhole: docMaps.every((each) => each === undefined) };
   }
 }
 
 /** Undefined when a segment is gone. */
-export async function keptEmails(
+export async function liveDocuments(
   sql: Sql,
   accountId: string,
   segments: readonly { readonly id: number; readonly emails: number }[],
   signal: AbortSignal,
-): Promise<Kept | undefined> {
-  const kept = new KeptEmails();
+): Promise<LiveDocuments | undefined> {
+  const live = new LiveDocumentsBuilder();
   for (const { id, emails } of segments) {
     const rows: readonly BinaryColumn[][] = await guarded(() =>
       sql`
@@ -65,16 +65,16 @@ export async function keptEmails(
     );
     const all = rows[0]?.[0];
     if (!all) return undefined;
-    kept.begin(emails);
+    live.begin(emails);
     for (let first = 0; first < emails; first += EMAILS_AT_ONCE) {
       signal.throwIfAborted();
       const ids = all.subarray(first * ID_OCTETS, (first + EMAILS_AT_ONCE) * ID_OCTETS);
-      kept.add(first, ids, await goneOf(ids));
+      live.add(first, ids, await goneOf(ids));
       await nextTurn();
     }
-    kept.end();
+    live.end();
   }
-  return kept.result();
+  return live.result();
 
   /** Numbers of the emails that are not there. One look-up each: as a join, planned while the table was small, it may read all of them. */
   async function goneOf(ids: Uint8Array): Promise<readonly number[]> {

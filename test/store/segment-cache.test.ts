@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { uuidOctets, uuidText } from '../../src/mail/ids.js';
 import { IdSet } from '../../src/store/postgres/id-set.js';
-import { KeptSegments } from '../../src/store/postgres/kept-segments.js';
+import { SegmentCache } from '../../src/store/postgres/segment-cache.js';
 import { runs } from '../support/amounts.js';
 
 const MEGABYTE = 1024 * 1024;
@@ -31,7 +31,7 @@ test('a set of ids has each once, in the order in which they came, however much 
 const segment = (id: number, octets: number) => ({ id, ids: new Uint8Array(octets), hasPositions: false });
 
 test('segments are kept until there is no room, those of the account that was searched last the longest', (t) => {
-  const kept = new KeptSegments();
+  const kept = new SegmentCache();
   const accounts = Array.from({ length: 5 }, () => randomUUID());
   for (const [n, account] of accounts.slice(0, 4).entries()) kept.keep(account, segment(n, 7 * MEGABYTE));
   t.deepEqual([...kept.of(accounts[0]!).keys()], [0]);
@@ -43,7 +43,7 @@ test('segments are kept until there is no room, those of the account that was se
 });
 
 test('no account takes more than its share; a segment that comes again counts once, and one that is gone no more', (t) => {
-  const kept = new KeptSegments();
+  const kept = new SegmentCache();
   const [greedy, other] = [randomUUID(), randomUUID()];
   kept.keep(other, segment(1, 10 * MEGABYTE));
   for (let id = 10; id < 30; id++) kept.keep(greedy, segment(id, 3 * MEGABYTE));

@@ -8,7 +8,7 @@ const ACCOUNT_OCTETS = NODE_OCTETS / 2;
 /** What an entry has besides its octets. */
 const ENTRY_OCTETS = 256;
 
-export interface KeptSegment {
+export interface CachedSegment {
   readonly id: number;
   readonly ids: Uint8Array;
   /** The only one, or none. */
@@ -18,14 +18,14 @@ export interface KeptSegment {
 
 class AccountSegments implements MemoryHolder {
   readonly name: string;
-  readonly segments = new Map<number, KeptSegment>();
+  readonly segments = new Map<number, CachedSegment>();
   octets = 0;
 
   constructor(accountId: string) {
     this.name = accountId;
   }
 
-  keep(segment: KeptSegment): void {
+  keep(segment: CachedSegment): void {
     this.drop(segment.id);
     const octets = octetsOf(segment);
     if (this.octets + octets > ACCOUNT_OCTETS) return;
@@ -46,17 +46,17 @@ class AccountSegments implements MemoryHolder {
   }
 }
 
-export class KeptSegments {
+export class SegmentCache {
   readonly #room = new MemoryRoom<AccountSegments>(NODE_OCTETS);
 
-  of(accountId: string): ReadonlyMap<number, KeptSegment> {
+  of(accountId: string): ReadonlyMap<number, CachedSegment> {
     const account = this.#room.holder(accountId);
     if (account === undefined) return new Map();
     this.#room.used(account);
     return new Map(account.segments);
   }
 
-  keep(accountId: string, segment: KeptSegment): void {
+  keep(accountId: string, segment: CachedSegment): void {
     const account = this.#room.holder(accountId) ?? new AccountSegments(accountId);
     account.keep(segment);
     this.#room.used(account);
@@ -71,6 +71,6 @@ export class KeptSegments {
   }
 }
 
-function octetsOf({ ids, page }: KeptSegment): number {
+function octetsOf({ ids, page }: CachedSegment): number {
   return ENTRY_OCTETS + ids.length + (page === undefined ? 0 : page.words.length + page.positions.length);
 }
