@@ -96,7 +96,7 @@ async function madeSearchable(sql: Sql, addresses: readonly string[]): Promise<v
     const [row] = await sql`
       select 1 from accounts a left join search_state s on s.account_id = a.id
       where a.email = any(${addresses as string[]}) and exists (
-        select from emails e where e.account_id = a.id and e.id > coalesce(s.segments_upto, '00000000-0000-0000-0000-000000000000'))
+        select from emails e where e.account_id = a.id and e.id > coalesce(s.upto, '00000000-0000-0000-0000-000000000000'))
       limit 1`;
     return row !== undefined;
   };

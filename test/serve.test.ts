@@ -10,6 +10,8 @@ import { freePort } from '../dev/ports.js';
 import { whenGone } from '../dev/watchdog.js';
 import { findPostmaster } from '../src/store/embedded/postmaster.js';
 import { findEmbedded } from '../src/store/embedded.js';
+import { connect as connectDatabase } from '../src/store/postgres/client.js';
+import { testDatabase } from './support/embedded-database.js';
 import { createAccount, storeOf } from './support/mailbox-client.js';
 import { bareEnvironment, NodeNotReady, PROGRAM, startTestNode } from './support/node.js';
 import { preparedDirectory } from './support/prepared-cluster.js';
@@ -138,6 +140,22 @@ test('a data directory in use is refused with one message and no stack', async (
   t.regex(fatal[0].msg, /in use by another running Mansio/);
   t.is(fatal[0].err, undefined);
   await node.stop();
+});
+
+test('a store of 0.1.0 is refused with one line that says how its mail is moved', async (t) => {
+  const { address } = await testDatabase(t);
+  const { user, host, port, database } = address as Record<string, unknown>;
+  const sql = connectDatabase(address, { max: 1, applicationName: 'test' });
+  await sql`create table schema_migrations (name text primary key, checksum text not null, applied_at timestamptz)`;
+  await sql`insert into schema_migrations values ('0001_engine', '', now())`;
+  await sql.end();
+  const url = `postgres://${user}@${host}:${port}/${database}`;
+  const error = await t.throwsAsync(startTestNode({ DATABASE_URL: url }), { instanceOf: NodeNotReady });
+  t.deepEqual(error?.exit, { code: 1, signal: null });
+  const fatal = error!.logs.map((line) => JSON.parse(line)).filter(({ level }) => level === 'fatal');
+  t.is(fatal.length, 1);
+  t.regex(fatal[0].msg, /of Mansio 0\.1\.0: export .* import /);
+  t.is(fatal[0].err, undefined);
 });
 
 test('a wrong configuration and a database that is away end the start', async (t) => {

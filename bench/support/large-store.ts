@@ -127,8 +127,8 @@ async function copyIndex(sql: Sql, from: string, to: string): Promise<void> {
       select ${to}, copy, first_word, part, words, positions from search_pages p join segment s on s.id = p.segment
       where p.account_id = ${from}
     ), state as (
-      insert into search_state (account_id, upto, segments_upto)
-      select ${to}, upto, segments_upto from search_state where account_id = ${from}
+      insert into search_state (account_id, upto)
+      select ${to}, upto from search_state where account_id = ${from}
     )
     insert into search_segments (account_id, id, level, emails, last_id, is_ready, ids, octets, words, positions)
     select ${to}, copy, level, emails, last_id, is_ready, ids, octets, words, positions from search_segments join segment using (id)

@@ -30,6 +30,6 @@ async function accountsBehind(sql: Sql): Promise<{ readonly behind: number; read
       select count(*)::int from accounts a
       cross join lateral (select id from emails e where e.account_id = a.id order by id desc limit 1) newest
       left join search_state s on s.account_id = a.id
-      where s.segments_upto is null or s.segments_upto < newest.id) as behind`;
+      where s.upto is null or s.upto < newest.id) as behind`;
   return row;
 }

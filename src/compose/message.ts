@@ -82,7 +82,7 @@ type NewHeader = Pick<
 
 /** Fields of a message's writer that stay when its header is replaced, as well as those of its content. */
 const KEPT_FIELDS = new Set(['mime-version', 'reply-to', 'importance', 'disposition-notification-to']);
-/** Fields that are written from the letter. */
+/** Fields that are written from the fields of the email. */
 const THREAD_FIELDS = new Set(['references', 'in-reply-to']);
 
 /**

@@ -4,7 +4,7 @@
 import { parseAddress } from './address.js';
 import { textOf } from './decode/part-text.js';
 import type { IndexedPart, MessageIndex } from './message-index.js';
-import { inertLine } from './report-text.js';
+import { sanitizedLine } from './report-text.js';
 
 interface FailedRecipient {
   /** Lower case; as the host has it, or as the sender had it. */
@@ -81,7 +81,7 @@ function fromText(octets: Buffer, root: IndexedPart, parts: readonly IndexedPart
 }
 
 function failed(addresses: string[], statusCode: string | undefined, said: string): FailedRecipient {
-  const text = [...inertLine(said.slice(0, 8 * LONGEST_TEXT).replace(/\s+/g, ' '))].slice(0, LONGEST_TEXT).join('');
+  const text = [...sanitizedLine(said.slice(0, 8 * LONGEST_TEXT).replace(/\s+/g, ' '))].slice(0, LONGEST_TEXT).join('');
   return {
     addresses,
     statusCode: statusCode ?? '5.0.0',

@@ -2,7 +2,7 @@
 // late: a part for people, a part for programs, and the header of the message. Others chose the addresses, the replies of
 // hosts and the header: none of that text can end a line, begin a field or close a part.
 import type { ReportKind } from './outbound-status.js';
-import { encodeWords, field, foldText, inertLine, phraseDate } from './report-text.js';
+import { encodeWords, field, foldText, phraseDate, sanitizedLine } from './report-text.js';
 
 interface ReportedRecipient {
   readonly address: string;
@@ -89,7 +89,7 @@ function messageHeader({ kind, hostname, id, now, email }: Dsn, boundary: string
     field('Return-Path', ['<>']),
     field('From', ['Mail', 'Delivery', 'System', `<mailer-daemon@${host}>`]),
     field('To', [`<${mailbox(email.sender)}>`]),
-    field('Subject', encodeWords(`${TEXTS[kind].subject}: ${inertLine(email.subject) || '(no subject)'}`)),
+    field('Subject', encodeWords(`${TEXTS[kind].subject}: ${sanitizedLine(email.subject) || '(no subject)'}`)),
     field('Date', [phraseDate(now)]),
     field('Message-ID', [`<${word(id)}@${host}>`]),
     ...(original === undefined ? [] : [field('In-Reply-To', [original])]),
@@ -139,15 +139,15 @@ function humanText(report: Dsn): string {
   const rest = kind === 'delayed' ? `${until}; you need not do anything.` : '';
   const opening = `${TEXTS[kind].opening}${rest}`;
   const others = delivered.filter((address) => !recipients.some((named) => named.address === address));
-  const named = others.slice(0, NAMED_DELIVERED).map((address) => `    ${inertLine(address)}`);
+  const named = others.slice(0, NAMED_DELIVERED).map((address) => `    ${sanitizedLine(address)}`);
   const unnamed = others.length - named.length;
   if (unnamed > 0) named.push(`    and ${unnamed} more`);
   const paragraphs = [
     foldText(opening),
-    `Subject: ${inertLine(email.subject) || '(none)'}${CRLF}Sent:    ${phraseDate(email.createdAt)}`,
+    `Subject: ${sanitizedLine(email.subject) || '(none)'}${CRLF}Sent:    ${phraseDate(email.createdAt)}`,
     ...recipients.map(recipientText),
     ...(named.length === 0 ? [] : [['It was delivered to:', ...named].join(CRLF)]),
-    `Mail Delivery System at ${inertLine(hostname)}`,
+    `Mail Delivery System at ${sanitizedLine(hostname)}`,
   ];
   const lines = paragraphs.join(`${CRLF}${CRLF}`).split(CRLF);
   return `${lines.map(withinLimit).join(CRLF)}${CRLF}`;
@@ -155,10 +155,10 @@ function humanText(report: Dsn): string {
 
 function recipientText({ address, statusCode, text, host }: ReportedRecipient): string {
   const meaning = meaningOf(statusCode);
-  const said = inertLine(text ?? '');
-  const quoted = host === null ? said : `${inertLine(host)} said: ${said}`;
+  const said = sanitizedLine(text ?? '');
+  const quoted = host === null ? said : `${sanitizedLine(host)} said: ${said}`;
   return [
-    inertLine(address),
+    sanitizedLine(address),
     ...(meaning === undefined ? [] : [foldText(meaning, '    ')]),
     ...(said === '' ? [] : [foldText(quoted, '    ')]),
   ].join(CRLF);
@@ -168,12 +168,12 @@ function statusText({ kind, hostname, email, envid, recipients, retriedUntil }: 
   const groups = [
     [
       // RFC 3464 §2.2.1: decoded from xtext.
-      ...(envid === null ? [] : [field('Original-Envelope-Id', ascii(inertLine(envid)).split(' '))]),
+      ...(envid === null ? [] : [field('Original-Envelope-Id', ascii(sanitizedLine(envid)).split(' '))]),
       field('Reporting-MTA', ['dns;', word(hostname)]),
       field('Arrival-Date', [phraseDate(email.createdAt)]),
     ],
     ...recipients.map(({ address, orcpt, statusCode, text, host, attemptedAt }) => {
-      const said = ascii(inertLine(text ?? ''));
+      const said = ascii(sanitizedLine(text ?? ''));
       return [
         ...originalRecipient(orcpt),
         field('Final-Recipient', finalRecipient(address)),
@@ -193,12 +193,12 @@ function statusText({ kind, hostname, email, envid, recipients, retriedUntil }: 
 function originalRecipient(orcpt: string | null): readonly string[] {
   const [, type, address] = /^([!-:<-~]+);(.*)$/su.exec(orcpt ?? '') ?? [];
   if (type === undefined || address === undefined) return [];
-  return [field('Original-Recipient', [`${type};`, ...ascii(inertLine(address)).split(' ')])];
+  return [field('Original-Recipient', [`${type};`, ...ascii(sanitizedLine(address)).split(' ')])];
 }
 
 /** RFC 3464 §2.3.2; non-ASCII addresses as in RFC 6533 §3. */
 function finalRecipient(address: string): readonly string[] {
-  const line = inertLine(address);
+  const line = sanitizedLine(address);
   if (isAscii(line)) return ['rfc822;', ...line.split(' ')];
   const escaped = line.replace(/[^!-*,-<>-[\]-~]/gu, (c) => `\\x{${c.codePointAt(0)!.toString(16).toUpperCase()}}`);
   return ['utf-8;', escaped];
@@ -219,7 +219,7 @@ const MEANINGS: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^\d\.3\./, 'A mail system has a fault.'],
   [/^\d\.4\.[1247]$/, 'The mail server of the recipient could not be reached.'],
   [/^\d\.4\.[35]$/, 'The way to the mail server of the recipient could not be found out.'],
-  [/^\d\.4\.6$/, 'The message would go round in circles.'],
+  [/^\d\.4\.6$/, 'The message would be in a mail loop.'],
   [/^\d\.7\./, 'The mail server of the recipient does not accept the message for reasons of its policy.'],
 ];
 
@@ -249,7 +249,7 @@ function messageId(text: string | null): string | undefined {
 
 /** The inside of angle brackets. */
 function mailbox(address: string): string {
-  return inertLine(address).replace(/[<>]/g, '');
+  return sanitizedLine(address).replace(/[<>]/g, '');
 }
 
 /** A host name or id. */

@@ -4,11 +4,11 @@ import { canonicalAddress } from './address.js';
 import type { MessageIndex } from './message-index.js';
 
 /** The most `Received` fields of an incoming message. */
-const MAX_RECEIVED = 50;
+const HOP_LIMIT = 50;
 
 /** Our own `Received` is among them. */
-export function hasCircled({ receivedCount }: Pick<MessageIndex, 'receivedCount'>): boolean {
-  return receivedCount > MAX_RECEIVED + 1;
+export function exceedsHopLimit({ receivedCount }: Pick<MessageIndex, 'receivedCount'>): boolean {
+  return receivedCount > HOP_LIMIT + 1;
 }
 
 /** Whether the message was delivered to the address before. */

@@ -13,7 +13,7 @@ const LONGEST_TEXT = 2_000;
 const WORD_OCTETS = 42;
 
 /** One line without control characters, white space folded. */
-export function inertLine(text: string): string {
+export function sanitizedLine(text: string): string {
   return text
     .slice(0, LONGEST_TEXT)
     .replace(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ')
@@ -28,12 +28,12 @@ export function field(name: string, words: readonly string[]): string {
 
 /** Text for people in lines of a readable width, each with `indent` before it. */
 export function foldText(text: string, indent = ''): string {
-  return fold('', inertLine(text).split(' '), indent);
+  return fold('', sanitizedLine(text).split(' '), indent);
 }
 
 /** Unstructured text as words of a field: ASCII unchanged, other text encoded (RFC 2047, UTF-8 in base64). */
 export function encodeWords(text: string): readonly string[] {
-  const line = inertLine(text);
+  const line = sanitizedLine(text);
   // Text that looks like an encoded word would be decoded.
   if (/^[ -~]*$/.test(line) && !line.includes('=?')) return line.split(' ');
   const words: string[] = [];

@@ -207,7 +207,6 @@ export async function startEngine(
   const search = startMailSearch({
     sql: searchSql,
     texts,
-    owns,
     meter: metrics?.searchMerges,
     log,
     job: (name, stop) => lifecycle.add(name, stop, JOB_RESERVE_MS, STOP_MS),

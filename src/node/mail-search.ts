@@ -1,11 +1,10 @@
 // Search of a node: the store of words, and the jobs that keep it: emails become searchable, segments are merged, what broken merges
-// have left is deleted, and emails of earlier versions are indexed again.
+// have left is deleted.
 import type { Logger } from 'pino';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
 import { startMergeClearing } from '../actors/mailbox/merge-clearing.js';
 import { startSearchIndexing } from '../actors/mailbox/search-indexing.js';
 import { type MergeMeter, startSearchMerging } from '../actors/mailbox/search-merging.js';
-import { startSearchRenewal } from '../actors/mailbox/search-renewal.js';
 import { searchTurns } from '../actors/mailbox/search-turns.js';
 import type { Sql } from '../store/postgres/client.js';
 import { postgresSearch } from '../store/postgres/search.js';
@@ -14,15 +13,13 @@ import { SEARCHES_AT_ONCE } from './resources.js';
 export interface MailSearchOptions {
   readonly sql: Sql;
   readonly texts: EmailTexts;
-  /** Whether the account's mailbox is this node's. */
-  readonly owns: (accountId: string) => boolean;
   readonly meter: MergeMeter | undefined;
   readonly log: Logger;
   /** A job by its name: stopped with the node. */
   readonly job: (name: string, stop: () => Promise<void>) => void;
 }
 
-export function startMailSearch({ sql, texts, owns, meter, log, job }: MailSearchOptions) {
+export function startMailSearch({ sql, texts, meter, log, job }: MailSearchOptions) {
   const merging = startSearchMerging({ store: postgresSearch(sql), log, ...(meter && { meter }) });
   job('merges of search', () => merging.stop());
   const clearing = startMergeClearing({ store: merging.store, log });
@@ -30,7 +27,5 @@ export function startMailSearch({ sql, texts, owns, meter, log, job }: MailSearc
   const store = searchTurns(merging.store, SEARCHES_AT_ONCE);
   const indexing = startSearchIndexing({ store, texts, log });
   job('search', () => indexing.stop());
-  const renewal = startSearchRenewal({ store, texts, owns, log });
-  job('renewal of search', () => renewal.stop());
-  return { store, indexing, renewal, merging };
+  return { store, indexing, merging };
 }

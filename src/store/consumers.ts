@@ -7,8 +7,8 @@ export type ConsumerKind = 'push' | 'webhook';
 export interface ConsumerPosition {
   readonly accountId: string;
   readonly id: string;
-  /** All changes up to this one are done; null before the first look: the consumer begins at the newest change. */
-  readonly seq: number | null;
+  /** All changes up to this one are done. */
+  readonly seq: number;
   /** ms since the epoch; null when nothing has failed, or the retry is due. */
   readonly retryAt: number | null;
   /** Attempts that have failed since the last success. */
@@ -52,8 +52,6 @@ export interface ConsumerStore {
   ): Promise<readonly string[]>;
   /** The enabled consumers of the account. */
   of(kind: ConsumerKind, accountId: string): Promise<readonly ConsumerPosition[]>;
-  /** Gives a consumer without a position that of the newest change; undefined when the consumer has one, or is gone. */
-  begin(kind: ConsumerKind, accountId: string, id: string): Promise<number | undefined>;
   /**
    * Returns the ids of the consumers that were advanced. The others are gone, disabled, or have another position: of a replay
    * or of another node.

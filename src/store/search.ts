@@ -74,12 +74,8 @@ export interface MergeOutcome {
 export interface SearchStore {
   /** Emails of the accounts that are not yet searchable, at most `limit` of each: account by account, ids ascending. */
   unindexed(accountIds: readonly string[], limit: number): Promise<readonly UnindexedEmail[]>;
-  /** Emails whose words are in the index of an earlier version, ids ascending. */
-  outdated(accountId: string, limit: number): Promise<readonly UnindexedEmail[]>;
-  /** Accounts that have such emails, ids ascending, after `after`. */
-  outdatedAccounts(after: string, limit: number): Promise<readonly string[]>;
   /**
-   * Makes emails of a page of `unindexed` or `outdated` searchable, in its order: of each account up to its last id among
+   * Makes emails of a page of `unindexed` searchable, in its order: of each account up to its last id among
    * them. Doing it twice, or two at once, does no harm. Returns the accounts of which nothing was stored, because they are
    * being deleted or are gone: the statement does not wait for a deletion to end.
    */

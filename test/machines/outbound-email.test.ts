@@ -403,7 +403,7 @@ test('several events in one step are as if each had a step of its own', (t) => {
   );
 });
 
-test('an email whose delivery begins at once is stored as one that is queued and begun: nodes of all versions work on it', (t) => {
+test('an email whose delivery begins at once is stored as one that is queued and begun', (t) => {
   fc.assert(
     fc.property(fc.boolean(), fc.array(move, { maxLength: 12 }), (isNever, moves) => {
       const events = moves.map((next, i) => eventOf(next, i * HOUR));
@@ -505,36 +505,6 @@ test('a recipient whose retries run out fails, and the others go on', (t) => {
   t.is(step(at.snapshot, { type: 'end', isInterrupted: false, ...planned }).status, 'Failed');
 });
 
-/** What the version before wrote: one number of retries and one time for all recipients, or what it left of them. */
-function older(snapshot: unknown, retryCount: number, nextRetryAt: number | null, keeps: boolean): unknown {
-  const stored = JSON.parse(JSON.stringify(snapshot));
-  Object.assign(stored.context, { retryCount, nextRetryAt });
-  for (const { snapshot: recipient } of Object.values<{ snapshot: { context: Record<string, unknown> } }>(
-    stored.children,
-  )) {
-    if (keeps) continue;
-    delete recipient.context['retryCount'];
-    delete recipient.context['nextTryAt'];
-  }
-  return stored;
-}
-
-test('what a node of the version before has stored goes on as it stands there', (t) => {
-  const planned = { now: 500, random: 0.5, policy: POLICY };
-  const begun = step(null, { type: 'enqueue', now: 0, recipients: asked('a', 'b') });
-  const tried = step(begun.snapshot, { type: 'start', now: 0 });
-  const answer = { type: 'answer', recipientId: 'a', kind: 'temporary', text: 'x', statusCode: '4.0.0' } as const;
-  for (const keeps of [false, true]) {
-    const waits = { ...(older(tried.snapshot, 2, 7_000, keeps) as object), value: 'Queued' };
-    t.like(step(waits), { status: 'Queued', retryCount: 2, nextRetryAt: 7_000 });
-    const again = step(waits, { type: 'start', now: 7_000 }, { ...answer, ...planned, now: 8_000 });
-    t.like(again, { status: 'Sending', retryCount: 3, nextRetryAt: 8_000 + 240_000 });
-    const sending = step(older(tried.snapshot, 2, null, keeps), { ...answer, ...planned });
-    t.is(sending.recipients.get('b')?.nextTryAt, null);
-    t.is(sending.recipients.get('a')?.status, 'Pending');
-  }
-});
-
 test('what a later version has stored in the snapshot stays there', (t) => {
   const begun = step(null, { type: 'enqueue', now: 0, recipients: asked('a') });
   const stored = JSON.parse(JSON.stringify(begun.snapshot));
@@ -589,23 +559,4 @@ test('an email that was sent becomes Failed by a bounce, and no report of it is 
   t.deepEqual(after.effects, [{ type: 'announce', status: 'Failed' }]);
   t.like(after.recipients.get('a'), { status: 'Failed', lastError: 'gone', statusCode: '5.1.1', deliveredAt: 5 });
   t.is(after.recipients.get('b')!.status, 'Delivered');
-});
-
-test('what a version stored that knew one report an email is owed still', (t) => {
-  const planned = { now: 500, random: 0.5, policy: POLICY };
-  const failed = step(
-    null,
-    { type: 'enqueue', now: 0, recipients: asked('a', 'b') },
-    { type: 'start', now: 0 },
-    { type: 'answer', recipientId: 'a', kind: 'permanent', text: 'no', statusCode: '5.0.0', ...planned },
-  );
-  const stored = JSON.parse(JSON.stringify(failed.snapshot));
-  for (const { snapshot } of Object.values<{ snapshot: { context: object } }>(stored.children)) {
-    Reflect.deleteProperty(snapshot.context, 'owes');
-    Reflect.deleteProperty(snapshot.context, 'notify');
-  }
-  const of = (older: object) => step({ ...stored, context: { ...stored.context, ...older } });
-  t.like(of({ hasSender: true, reportDue: 'failed' }), { reportDue: 'failed', reportAt: 0 });
-  t.is(of({ hasSender: true, reportDue: null }).reportDue, null);
-  t.is(of({ hasSender: false, reportDue: null }).reportDue, null);
 });

@@ -15,12 +15,12 @@ test('the time is of this machine until the database was asked, and then of the 
 test('an answer that took long does not replace one that came at once, but for a while', (t) => {
   const clock = new DatabaseClock();
   const start = performance.now();
-  const toldBy = (offset: number, at: number, tookMs: number) => {
+  const clockBy = (offset: number, at: number, tookMs: number) => {
     clock.learn(start + at + offset, start + at - tookMs / 2, start + at + tookMs / 2);
     return Math.round((clock.now() - performance.now()) / 1_000);
   };
-  t.is(toldBy(HOUR_MS, 1_000, 2), 3_600);
-  t.is(toldBy(HOUR_MS + 900, 2_000, 2_000), 3_600, 'it is off by a second at most');
-  t.is(toldBy(2 * HOUR_MS, 3_000, 2_000), 7_200, 'further off than it can be: the clock of the database was set');
-  t.is(toldBy(2 * HOUR_MS + 900, 4_000, 4), 7_201);
+  t.is(clockBy(HOUR_MS, 1_000, 2), 3_600);
+  t.is(clockBy(HOUR_MS + 900, 2_000, 2_000), 3_600, 'it is off by a second at most');
+  t.is(clockBy(2 * HOUR_MS, 3_000, 2_000), 7_200, 'further off than it can be: the clock of the database was set');
+  t.is(clockBy(2 * HOUR_MS + 900, 4_000, 4), 7_201);
 });

@@ -105,21 +105,6 @@ test('a retry that is due counts as behind', async (t) => {
   t.deepEqual(await consumers.behind('push', ALL, undefined, 10), [accountId]);
 });
 
-test('a row of an earlier version, which has no position, is behind until it is given one', async (t) => {
-  const { sql, consumers, account, commit, position } = await setUp(t);
-  const accountId = await account();
-  await commit(accountId, 4);
-  const id = randomUUID();
-  await sql`
-    insert into push_subscriptions (account_id, id, endpoint, p256dh, auth)
-    values (${accountId}, ${id}, 'https://push.example.test/2', 'p', 'a')`;
-  t.deepEqual(await consumers.behind('push', ALL, undefined, 10), [accountId]);
-  t.is((await position(accountId)).seq, null);
-  t.is(await consumers.begin('push', accountId, id), 4);
-  t.is(await consumers.begin('push', accountId, id), undefined);
-  t.deepEqual(await consumers.behind('push', ALL, undefined, 10), []);
-});
-
 test('a subscription that is made anew keeps its position and is tried at once; pages go by account', async (t) => {
   const { consumers, account, subscribe, commit, position } = await setUp(t);
   const ids = [];

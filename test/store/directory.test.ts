@@ -304,7 +304,6 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into recent_commands (account_id, id, reply) values (${id}, ${randomUUID()}, '{}')`;
     await sql`insert into thread_refs (account_id, message_key, thread_id)
       values (${id}, ${randomUUID()}, ${randomUUID()})`;
-    await sql`insert into email_search (account_id, email_id, words) values (${id}, ${randomUUID()}, 'word')`;
     await sql`insert into search_state (account_id, upto) values (${id}, ${randomUUID()})`;
     await sql`insert into search_segments (account_id, level, emails, last_id, ids, octets)
       values (${id}, 0, 1, ${randomUUID()}, '', 0)`;
@@ -316,10 +315,10 @@ test('deleting an account deletes all that is its own and nothing else', async (
     await sql`insert into annotations (account_id, folder_id, name, value)
       values (${id}, ${randomUUID()}, '/private/comment', ${Buffer.from('x')})`;
     await sql`insert into preferences (account_id, chosen) values (${id}, '{}')`;
-    await sql`insert into push_subscriptions (account_id, id, endpoint, p256dh, auth)
-      values (${id}, ${randomUUID()}, '', '', '')`;
-    await sql`insert into webhooks (account_id, id, url, event_types, is_enabled, secret)
-      values (${id}, ${randomUUID()}, '', '{}', true, '')`;
+    await sql`insert into push_subscriptions (account_id, id, endpoint, p256dh, auth, seq)
+      values (${id}, ${randomUUID()}, '', '', '', 1)`;
+    await sql`insert into webhooks (account_id, id, url, event_types, is_enabled, secret, seq)
+      values (${id}, ${randomUUID()}, '', '{}', true, '', 1)`;
     await sql`insert into webhook_deliveries
       (account_id, webhook_id, id, event_id, event_type, at, attempt, is_delivered, duration_ms)
       values (${id}, ${randomUUID()}, ${randomUUID()}, '', '', now(), 1, true, 1)`;

@@ -245,48 +245,6 @@ test('overlays that several nodes write at once beside commits and pruning', asy
   await Promise.all(nodes);
 });
 
-test('flags are in the emails before a node of an earlier version has the account', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const stores = await onPostgres(t, undefined, address);
-  const sql = connect(address, { max: 1, applicationName: 'earlier version' });
-  t.teardown(() => sql.end());
-  const { writer, ids } = await mailboxOf(stores);
-  const { accountId } = writer;
-  await writer.commit([flaggedTogether(ids, 3), flaggedTogether(ids.slice(1), 1), flaggedTogether(ids.slice(2, 4), 5)]);
-  await stores.overlays.write(accountId, 1);
-  await writer.commit([flaggedTogether(ids.slice(3), 9)]);
-  const flags = async () =>
-    (await sql`select flags from emails where account_id = ${accountId} order by id`).map((row) => row['flags']);
-  t.deepEqual(await stores.mailboxes.claim(accountId, 2), {
-    kind: 'claimed',
-    modseq: EMAILS + 3,
-    email: 'a1@example.test',
-    held: false,
-  });
-  t.deepEqual(await flags(), [0, 0, 5, 0, 0, 0, 0]);
-  await sql`update accounts set epoch = 3 where id = ${accountId} and epoch <= 3 returning modseq, email, held`;
-  t.deepEqual(await flags(), [3, 1, 5, 9, 9, 9, 9]);
-  t.false(await stores.overlays.write(accountId, 1));
-  t.deepEqual(
-    (await emailsOf(stores, accountId)).map(({ modseq }) => modseq! - EMAILS),
-    [2, 2, 2, 3, 3, 3, 3],
-  );
-});
-
-test('overlays that an account has left behind are not written for ever', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const stores = await onPostgres(t, undefined, address);
-  const sql = connect(address, { max: 1, applicationName: 'earlier version' });
-  t.teardown(() => sql.end());
-  const { writer, ids } = await mailboxOf(stores);
-  const { accountId } = writer;
-  await writer.commit([flaggedTogether(ids, 3)]);
-  t.true(await stores.overlays.write(accountId, 1));
-  for (const table of ['emails', 'events']) await sql`delete from ${sql(table)} where account_id = ${accountId}`;
-  await sql`delete from accounts where id = ${accountId}`;
-  t.false(await stores.overlays.write(accountId, 1));
-});
-
 test('the log keeps the ids of overlays that are not written yet', async (t) => {
   const stores = await onPostgres(t);
   const { writer, ids } = await mailboxOf(stores);

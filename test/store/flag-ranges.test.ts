@@ -1,12 +1,11 @@
 // Ranges of flags in PostgreSQL: a change of many flags that is committed as UIDs has its ids in the log before its emails go,
-// and reads like one that was committed with ids, also for nodes of an earlier version.
+// and reads like one that was committed with ids.
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { PackedIds } from '../../src/mail/packed-ids.js';
 import type { ChangeContent } from '../../src/store/changes.js';
 import { deleteAccountRows } from '../../src/store/postgres/account-rows.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
-import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { runs } from '../support/amounts.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { emailsOf } from './contracts/contents.js';
@@ -14,7 +13,6 @@ import { onPostgres, type Stores } from './contracts/stores.js';
 import { flaggedInFolder, flaggedTogether, newFolder, openWriter, type Writer } from './contracts/writer.js';
 
 const EMAILS = 7;
-const TTL_MS = 60_000;
 
 /** What a mailbox and its log are to be. Emails have UIDs by their order. */
 class Model {
@@ -280,92 +278,6 @@ test('the log keeps entries whose ids are not in it yet, and accounts with range
   t.deepEqual(await stores.overlays.behind(-60_000, 10), []);
   await stores.events.prune(100 * 365 * 86_400_000, 0);
   t.deepEqual(await stores.events.read(writer.accountId, 0, 100), []);
-});
-
-test('ids are in the log, and flags in the emails, before a node of an earlier version has the account', async (t) => {
-  const { stores, sql, model } = await opened(t, 1);
-  const { writer, ids } = model;
-  const { accountId } = writer;
-  const stored = async () =>
-    (await sql`select flags from emails where account_id = ${accountId} order by id`).map((row) => row['flags']);
-  await writer.commit([model.ranged(ids, 3)]);
-  t.is((await stores.mailboxes.claim(accountId, 2)).kind, 'claimed');
-  t.is(await pending(sql, model), 1);
-  // It reads overlays, and no ranges.
-  await sql.begin(async (tx) => {
-    await tx`select set_config('mansio.reads_overlays', 'on', true)`;
-    await tx`update accounts set epoch = 3 where id = ${accountId} and epoch <= 3`;
-  });
-  t.is(await pending(sql, model), 0);
-  t.deepEqual(await stored(), [0, 0, 0, 0, 0, 0, 0]);
-  writer.epoch = 4;
-  t.is((await stores.mailboxes.claim(accountId, 4)).kind, 'claimed');
-  await writer.commit([model.ranged(ids.slice(1), 4)]);
-  t.is(await pending(sql, model), 1);
-  // It reads neither.
-  await sql`update accounts set epoch = 5 where id = ${accountId} and epoch <= 5`;
-  t.is(await pending(sql, model), 0);
-  t.deepEqual(await stored(), [3, 4, 4, 4, 4, 4, 4]);
-  t.deepEqual(await logOf(stores, model), model.log);
-});
-
-test('while a node of an earlier version runs, ids are in the log at once', async (t) => {
-  const { stores, sql, model } = await opened(t, 1);
-  const { writer, ids } = model;
-  const node = { id: 'new', incarnation: 'a', version: '1', roles: ['mx'], bus: 'nats' as const };
-  await postgresLeases(sql).join(node, TTL_MS, undefined);
-  const commit = async (value: number) => {
-    await writer.commit([model.ranged(ids, value)]);
-    return pending(sql, model);
-  };
-  t.is(await commit(1), 1);
-  await enterAsBefore(sql, 'old', 'b');
-  t.is(await pending(sql, model), 0, 'of ranges that were there when it came');
-  t.is(await commit(2), 0);
-  await sql`update nodes set expires_at = now() where id = 'old'`;
-  t.is(await commit(3), 1);
-  await sql`update nodes set beat_at = now(), expires_at = now() + interval '1 minute' where id = 'old'`;
-  t.is(await pending(sql, model), 0, 'of a node that was taken for dead');
-  t.is(await commit(6), 0);
-  await sql`update nodes set expires_at = now() where id = 'old'`;
-  await enterAsBefore(sql, 'new', 'c');
-  t.is(await pending(sql, model), 0, 'of a node that was downgraded');
-  t.is(await commit(4), 0);
-  await postgresLeases(sql).join({ ...node, incarnation: 'd' }, TTL_MS, 'c');
-  t.is(await commit(5), 1);
-  t.deepEqual(await logOf(stores, model), model.log);
-  t.deepEqual(await foundIn(stores, model), model.emails());
-});
-
-/** The row of a node of the version before, as that version writes it. */
-const enterAsBefore = (sql: Sql, id: string, incarnation: string) => sql`
-  insert into nodes (id, incarnation, version, roles, bus, state, started_at, beat_at, expires_at)
-  values (${id}, ${incarnation}, '0', '{mx}', 'nats', 'serving', now(), now(), now() + interval '1 minute')
-  on conflict (id) do update set incarnation = excluded.incarnation, expires_at = excluded.expires_at`;
-
-test('a node of an earlier version that starts waits for no account, and holds up heartbeats for a moment only', async (t) => {
-  const { stores, sql } = await opened(t, 3);
-  const models: Model[] = [];
-  for (let i = 0; i < 4; i++) models.push(await Model.create(stores));
-  for (const model of models) await model.writer.commit([model.ranged(model.ids, 1)]);
-  const accounts = async () => (await sql`select distinct account_id from flag_ranges`).length;
-  await sql.begin(async (tx) => {
-    const [{ writer }] = models as [Model];
-    await tx`select from accounts where id = ${writer.accountId} for no key update`;
-    await tx`select from flag_ranges where account_id = ${writer.accountId} for update`;
-    await enterAsBefore(sql, 'old', 'a');
-    t.is(await accounts(), 1);
-  });
-  await sql`update nodes set expires_at = now()`;
-  for (const model of models) await model.writer.commit([model.ranged(model.ids, 2)]);
-  t.is(await accounts(), 4);
-  await sql`alter function expand_flag_ranges(uuid) rename to expand_soon`;
-  await sql`
-    create function expand_flag_ranges(account uuid) returns boolean language plpgsql as
-    'begin perform pg_sleep(0.4); return expand_soon(account); end'`;
-  await enterAsBefore(sql, 'old', 'b');
-  t.is(await accounts(), 3);
-  for (const model of models) t.deepEqual(await logOf(stores, model), model.log);
 });
 
 /** Until a statement with this text waits for a lock. */

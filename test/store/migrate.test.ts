@@ -47,7 +47,7 @@ function migrations(files: Record<string, string>): string {
 test('applies the shipped migrations once', async (t) => {
   const [sql] = await database(t);
   const first = await migrate(sql!);
-  t.is(first.applied[0], '0001_engine');
+  t.is(first.applied[0], '0001_schema');
   t.is(first.version, first.applied.at(-1)!);
   t.deepEqual(await migrate(sql!), { applied: [], version: first.version, newer: [] });
 });
@@ -57,7 +57,7 @@ test('nodes that start together apply each file once between them', async (t) =>
   const results = await Promise.all(sqls.map((sql) => migrate(sql)));
   const applied = results.flatMap((result) => result.applied);
   t.is(new Set(applied).size, applied.length);
-  t.true(applied.includes('0001_engine'));
+  t.true(applied.includes('0001_schema'));
   t.is(new Set(results.map((result) => result.version)).size, 1);
 });
 
@@ -91,6 +91,19 @@ test('a migration that is missing between known ones is an error', async (t) => 
   await migrate(sql!, migrations({ '0001_a.sql': 'select 1' }));
   const other = migrations({ '0002_b.sql': 'select 2' });
   await t.throwsAsync(migrate(sql!, other), { instanceOf: MigrationMismatch, message: /0001_a was applied/ });
+});
+
+test('a store of 0.1.0 is an error that says how its mail is moved, and nothing is changed', async (t) => {
+  const [sql] = await database(t);
+  await sql!`
+    create table schema_migrations (
+      name text primary key, checksum text not null, applied_at timestamptz not null default now()
+    )`;
+  await sql!`insert into schema_migrations (name, checksum) values ('0001_engine', ''), ('0038_deferred_placements', '')`;
+  const error = await t.throwsAsync(migrate(sql!), { instanceOf: MigrationMismatch });
+  t.regex(error.message, /of Mansio 0\.1\.0: export .* with that version .* import .* with this one/);
+  const [row] = await sql!`select count(*)::int as tables from pg_tables where schemaname = 'public'`;
+  t.is(row!['tables'], 1);
 });
 
 test('two files with one number are an error', async (t) => {

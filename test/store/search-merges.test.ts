@@ -192,16 +192,6 @@ test('pages that a merge left are deleted by their keys, however the statement w
   t.true(rows >= 2_000 && rows < 20_000, `${rows} pages were read`);
 });
 
-test('an account that a node of the version before deletes takes its segments and pages with it', async (t) => {
-  const { sql, account } = await setUp(t);
-  const [deleted, other] = [await account(2, MANY), await account(1, MANY)];
-  await sql`delete from accounts where id = ${deleted.accountId}`;
-  for (const table of ['search_segments', 'search_pages']) {
-    t.is((await sql`select from ${sql(table)} where account_id = ${deleted.accountId}`).length, 0, table);
-    t.not((await sql`select from ${sql(table)} where account_id = ${other.accountId}`).length, 0, table);
-  }
-});
-
 test('a search for a hundred words in many segments takes a few statements', async (t) => {
   const { sql, account, found } = await setUp(t);
   const { accountId, ids } = await account(20, 3_000);
@@ -270,7 +260,7 @@ test('the same emails put by two nodes at once are found once, and are in one se
   await Promise.all(stores.map((each) => each.put(emails)));
   t.deepEqual(await segments(accountId), [8]);
   // A page that overlaps with what is there.
-  await sql`update search_state set segments_upto = ${ids[3]!} where account_id = ${accountId}`;
+  await sql`update search_state set upto = ${ids[3]!} where account_id = ${accountId}`;
   await Promise.all(stores.map((each) => each.put(emails.slice(2))));
   t.deepEqual(await segments(accountId), [8, 6]);
   t.deepEqual(await found(accountId, 'word'), ids.toSorted());

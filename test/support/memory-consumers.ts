@@ -10,7 +10,7 @@ export class MemoryConsumers implements ConsumerStore {
   /** Statements so far. */
   calls = 0;
 
-  add(accountId: string, id: string, seq: number | null): void {
+  add(accountId: string, id: string, seq: number): void {
     this.rows.set(id, { accountId, id, seq, retryAt: null, failures: 0, failingSince: null });
   }
 
@@ -22,8 +22,7 @@ export class MemoryConsumers implements ConsumerStore {
   async behind(): Promise<readonly string[]> {
     await this.#turn();
     const due = [...this.rows.values()].filter(
-      ({ accountId, seq, retryAt }) =>
-        (seq === null || seq < this.newest(accountId)) && (retryAt === null || retryAt <= Date.now()),
+      ({ accountId, seq, retryAt }) => seq < this.newest(accountId) && (retryAt === null || retryAt <= Date.now()),
     );
     return [...new Set(due.map(({ accountId }) => accountId))];
   }
@@ -33,15 +32,6 @@ export class MemoryConsumers implements ConsumerStore {
     return [...this.rows.values()]
       .filter((row) => row.accountId === accountId)
       .map((row) => ({ ...row, retryAt: row.retryAt !== null && row.retryAt > Date.now() ? row.retryAt : null }));
-  }
-
-  async begin(_kind: string, accountId: string, id: string): Promise<number | undefined> {
-    await this.#turn();
-    const row = this.rows.get(id);
-    if (row === undefined || row.seq !== null) return undefined;
-    const seq = this.newest(accountId);
-    this.rows.set(id, { ...row, seq });
-    return seq;
   }
 
   async advance(
@@ -57,7 +47,7 @@ export class MemoryConsumers implements ConsumerStore {
     return new Set(done.map(({ id }) => id));
   }
 
-  async fail(_kind: string, update: PositionUpdate & ConsumerPosition & { readonly seq: number }): Promise<boolean> {
+  async fail(_kind: string, update: PositionUpdate & ConsumerPosition): Promise<boolean> {
     await this.#turn();
     if (!this.#fits(update)) return false;
     const { id, seq, retryAt, failures, failingSince } = update;

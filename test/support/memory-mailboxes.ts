@@ -58,7 +58,7 @@ export async function startMemoryMailboxes(
     behavior: mailboxBehavior({
       store,
       texts,
-      search: { store: search, indexing, renewal: { pages: 0 }, merging: { removed() {} } },
+      search: { store: search, indexing, merging: { removed() {} } },
       ...NO_OUTBOUND,
       offers,
       blobs,

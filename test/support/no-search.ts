@@ -6,6 +6,5 @@ export const NO_SEARCH: MailboxSearch = {
     matches: async () => ({ ids: new Uint8Array(0), segments: 0 }),
   },
   indexing: { note() {}, async reach() {} },
-  renewal: { pages: 0 },
   merging: { removed() {} },
 };

@@ -89,22 +89,19 @@ export class AccountConsumers {
         if (running === undefined && stored.has(row.id)) continue;
         const isMoved = running !== undefined && isOtherPosition(running, stored.get(row.id), row);
         if (isMoved) await this.#stop(running);
-        if (running === undefined || isMoved) await this.#start(kind, row);
+        if (running === undefined || isMoved) this.#start(kind, row);
       }
     }
     for (const consumer of gone.values()) if (stored.has(consumer.id)) await this.#stop(consumer);
     if (found === 0 && !this.#isLookRequested) this.#context.empty(this.accountId);
   }
 
-  async #start(kind: DurableConsumers, row: ConsumerPosition): Promise<void> {
-    const { store, reading, retryAt, owns } = this.#context;
-    if (row.retryAt !== null) return retryAt(this.accountId, row.retryAt);
-    if (this.#isOver || !owns(this.accountId)) return;
-    const { accountId, id } = row;
-    const seq = row.seq ?? (await reading(accountId, () => store.begin(kind.kind, accountId, id)));
-    if (this.#isOver || seq === undefined) return;
-    const consumer = new RunningConsumer(kind, { ...row, seq }, this.#context, (end) => this.#consumerEnded(id, end));
-    this.#running.set(id, consumer);
+  #start(kind: DurableConsumers, row: ConsumerPosition): void {
+    const { retryAt, owns } = this.#context;
+    if (row.retryAt !== null) retryAt(this.accountId, row.retryAt);
+    if (row.retryAt !== null || this.#isOver || !owns(this.accountId)) return;
+    const { id } = row;
+    this.#running.set(id, new RunningConsumer(kind, row, this.#context, (end) => this.#consumerEnded(id, end)));
   }
 
   async #stop(consumer: RunningConsumer): Promise<void> {

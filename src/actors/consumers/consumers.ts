@@ -322,7 +322,7 @@ class ShardConsumers implements Consumers {
     this.#reading = undefined;
   }
 
-  /** Finds what notices and timers have missed, and the rows that nodes of an earlier version have written. */
+  /** Finds what notices and timers have missed. */
   #scan(): void {
     const { owned } = this.#options.ownership;
     if (owned.length === 0) return;

@@ -77,7 +77,7 @@ export class RunningConsumer {
   /** `ended` is called once, unless the consumer is stopped before. */
   constructor(
     kind: DurableConsumers,
-    consumer: ConsumerPosition & { readonly seq: number },
+    consumer: ConsumerPosition,
     context: ConsumerContext,
     ended: (end: ConsumerEnd) => void,
   ) {

@@ -4,7 +4,7 @@
 // (docs/interface/mail.md, "Addresses").
 
 import type { Directory, Recipient } from '../../directory/protocol.js';
-import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
+import { exceedsHopLimit, wasDeliveredTo } from '../../mail/loop.js';
 import type { MessageIndex } from '../../mail/message-index.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
@@ -36,7 +36,7 @@ const temporary = (statusCode: string, text: string): Judgement => ({ kind: 'tem
 const permanent = (statusCode: string, text: string): Judgement => ({ kind: 'permanent', statusCode, text });
 
 // RFC 3463.
-const LOOP = permanent('5.4.6', 'The message goes round in circles.');
+const LOOP = permanent('5.4.6', 'The message is in a mail loop.');
 const UNKNOWN = permanent('5.1.1', 'There is no such mailbox here.');
 const FULL = temporary('4.2.1', 'The mailbox takes no more mail now.');
 const MOVED = temporary('4.4.4', 'The domain is no longer hosted here.');
@@ -46,7 +46,7 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedDelivery {
   const { directory, facts, hostname, newId } = options;
 
   async function judge(recipients: readonly Address[], message: MessageFacts): Promise<readonly Judgement[]> {
-    if (hasCircled(message)) return recipients.map(() => LOOP);
+    if (exceedsHopLimit(message)) return recipients.map(() => LOOP);
     const toHold: string[] = [];
     const held: string[] = [];
     const found: (Recipient | undefined)[] = [];

@@ -1,6 +1,5 @@
 // What search remembers of one mailbox: the order of its emails by time, and which emails matched the last texts asked
-// for, one bit an email. The words of an email change only when they are indexed anew; emails that came since
-// are asked for alone.
+// for, one bit an email. The words of an email never change; emails that came since are asked for alone.
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { SearchPart, SearchStore } from '../../store/search.js';
 import type { EmailColumns } from './email-columns.js';
@@ -95,15 +94,14 @@ export class SearchMemory {
     this.#pages.set(question, page);
   }
 
-  /** Among the first `size` emails, which must be searchable. `pages`: what was remembered under another one is outdated. */
+  /** Among the first `size` emails, which must be searchable. */
   async matching(
     store: Pick<SearchStore, 'matches'>,
     accountId: string,
     { terms, part }: TextQuestion,
     size: number,
-    pages: number,
   ): Promise<TextMatches> {
-    const key = JSON.stringify([terms, part, pages]);
+    const key = JSON.stringify([terms, part]);
     let known = this.#matches.get(key);
     let matches: Bits | undefined;
     try {

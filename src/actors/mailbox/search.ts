@@ -12,7 +12,6 @@ import type { ExportPosition } from './protocol.js';
 import type { SearchIndexing } from './search-indexing.js';
 import type { FoundPage, TextMatches, TextQuestion } from './search-memory.js';
 import type { SearchMerging } from './search-merging.js';
-import type { SearchRenewal } from './search-renewal.js';
 import type { MailboxState } from './state.js';
 
 /** Emails that are looked at before others get their turn. */
@@ -23,8 +22,6 @@ const FEW = 8;
 export interface MailboxSearch {
   readonly store: Pick<SearchStore, 'matches'>;
   readonly indexing: Pick<SearchIndexing, 'note' | 'reach'>;
-  /** Emails that were found may be fewer than are found after this has changed. */
-  readonly renewal: Pick<SearchRenewal, 'pages'>;
   readonly merging: Pick<SearchMerging, 'removed'>;
 }
 
@@ -79,8 +76,7 @@ export async function searchMailbox(
   pageSize: number,
 ): Promise<FoundPage> {
   const { modseq } = state;
-  const { pages } = search.renewal;
-  const question = JSON.stringify([criteria, page, pageSize, pages]);
+  const question = JSON.stringify([criteria, page, pageSize]);
   const known = state.search.page(modseq, question);
   if (known !== undefined) return known;
   const { terms = [], hasAttachments, isRead, isFlagged, keyword } = criteria;
@@ -118,14 +114,12 @@ export async function searchMailbox(
 /** Emails in which the terms match, all that are there when the question is asked. */
 async function textMatches(
   { accountId, emails, search: memory }: MailboxState,
-  { store, indexing, renewal }: MailboxSearch,
+  { store, indexing }: MailboxSearch,
   question: TextQuestion,
 ): Promise<TextMatches> {
   const { size } = emails;
-  // Words that are indexed again meanwhile are of the next question.
-  const { pages } = renewal;
   if (size > 0) await indexing.reach(accountId, emails.id(size - 1));
-  return memory.matching(store, accountId, question, size, pages);
+  return memory.matching(store, accountId, question, size);
 }
 
 /** UIDs of a folder's messages in which the terms match, ascending. @throws SearchTooLarge */

@@ -98,12 +98,12 @@ async function carryOut(session: ImapSession, row: Command, received: Runnable):
   const running = row.run(session, args, isUid);
   const end = running instanceof Promise ? await running : running;
   if ('finish' in end) return end;
-  const toldBefore = selected?.view.toldModseq;
+  const sentBefore = selected?.view.sentModseq;
   const mayExpunge = row.holdsExpunge?.(args, isUid) !== true;
   const telling = tellChanges(session, row, () => session.sendUpdates(mayExpunge));
   if (telling !== undefined) await telling;
-  const isTold = row.removes === true && session.enabled.has('CONDSTORE') && selected?.view.toldModseq !== toldBefore;
-  return isTold && end.status === 'OK' ? { code: highestModseq(selected!.view), ...end } : end;
+  const isSent = row.removes === true && session.enabled.has('CONDSTORE') && selected?.view.sentModseq !== sentBefore;
+  return isSent && end.status === 'OK' ? { code: highestModseq(selected!.view), ...end } : end;
 }
 
 function argumentsOf(session: ImapSession, row: Command, { reader, isUid }: Runnable & { kind: 'command' }): unknown {
@@ -137,14 +137,15 @@ function sendChanges(session: ImapSession, selected: Selected, send: () => unkno
     return undefined;
   }
   send();
-  const isDone = session.output.ready === undefined && !selected.view.owesFlags && !hasUpdatingSearches(selected.view);
+  const isDone =
+    session.output.ready === undefined && !selected.view.hasPendingFlags && !hasUpdatingSearches(selected.view);
   return isDone ? undefined : sendMore(session, selected, send);
 }
 
 async function sendMore(session: ImapSession, selected: Selected, send: () => unknown): Promise<void> {
   const { output } = session;
   if (output.ready !== undefined) await output.ready;
-  while (session.selected === selected && selected.view.owesFlags) {
+  while (session.selected === selected && selected.view.hasPendingFlags) {
     send();
     if (output.ready !== undefined) await output.ready;
   }

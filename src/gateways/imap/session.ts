@@ -38,12 +38,12 @@ export interface Notifier {
   /** Changes are being written at this moment. */
   readonly isTelling: boolean;
   /** Changes of flags in the selected mailbox are among what is written. */
-  readonly tellsFlags: boolean;
+  readonly sendsFlags: boolean;
   /**
-   * The modseq up to which the client had been told of the selected mailbox when the last command ended, IDLE included. It may have
-   * sent the next one before it read what was told since, and reads that while this one runs.
+   * The modseq up to which the client had been sent of the selected mailbox when the last command ended, IDLE included. It may have
+   * sent the next one before it read what was sent since, and reads that while this one runs.
    */
-  readonly toldModseq: number;
+  readonly sentModseq: number;
   /** A command begins: nothing is written until `release`. Resolves when what is being written has been written. */
   hold(): Promise<void>;
   /** No command runs, or IDLE does, in which expunges may be sent. */

@@ -5,7 +5,7 @@
 import { atMost } from '../../bounds/time-bounds.js';
 import type { Directory, Recipient } from '../../directory/protocol.js';
 import { BOUNCE_OCTETS, type Bounce, readBounce } from '../../mail/bounce.js';
-import { hasCircled, wasDeliveredTo } from '../../mail/loop.js';
+import { exceedsHopLimit, wasDeliveredTo } from '../../mail/loop.js';
 import { type MessageSummary, summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
 import { type AcceptedDelivery, DELIVERY_DEADLINE_MS, type PlacingPorts, spooled, takenOffers } from './delivery.js';
@@ -120,6 +120,6 @@ async function locate(
 }
 
 function refuseLoops({ index }: SpooledContent, destinations: readonly Destination[]): void {
-  if (hasCircled(index)) throw new SmtpRefused('loop');
+  if (exceedsHopLimit(index)) throw new SmtpRefused('loop');
   if (destinations.some(({ address }) => wasDeliveredTo(index, address))) throw new SmtpRefused('loop');
 }

@@ -10,9 +10,9 @@ import { RateCredit } from '../tcp/rate-credit.js';
 import { type Auth, authenticate, type SessionAuthenticator } from './auth-exchange.js';
 import { ChunkedMessages } from './chunked-messages.js';
 import { DataParser, TooLong, WrongProtocol } from './data-parser.js';
+import type { GreetDelayPassList } from './greet-delay-pass-list.js';
 import type { SmtpLimits } from './limits.js';
 import { parsePath } from './path.js';
-import type { ProvenNetworks } from './proven-networks.js';
 
 export type SmtpSocket = SMTPConnection['_socket'];
 type CommandHandler = Exclude<SMTPConnection['_nextHandler'], false>;
@@ -22,7 +22,7 @@ export interface ConnectionOwner extends SMTPServer {
   readonly limits: SmtpLimits;
   /** Undefined where mail is taken from anyone. */
   readonly auth: Auth | undefined;
-  readonly proven: ProvenNetworks;
+  readonly passList: GreetDelayPassList;
   /** No new connections, and those there are end with the message they are at. */
   readonly stopping: boolean;
   /** The connection's socket has closed. */
@@ -81,7 +81,7 @@ export class SmtpConnection extends SMTPConnection {
 
   override init(): void {
     this._setListeners(() => {
-      const delayMs = this._server.proven.delayOf(this.remoteAddress);
+      const delayMs = this._server.passList.delayOf(this.remoteAddress);
       // The shortest timer is a millisecond, which would be most of what a connection of one message takes.
       if (delayMs === 0) this.connectionReady();
       else setTimeout(() => this.connectionReady(), delayMs).unref();
@@ -351,7 +351,7 @@ export class SmtpConnection extends SMTPConnection {
     if (code === 250) {
       this.#errors = 0;
       this.#junk = 0;
-      this._server.proven.add(this.remoteAddress);
+      this._server.passList.add(this.remoteAddress);
     }
     if (this._server.stopping) super.send(421, '4.3.2 Service closing', false);
     else if (this.#parting !== undefined) super.send(421, this.#parting, false);

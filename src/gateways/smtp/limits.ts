@@ -44,10 +44,10 @@ export interface SmtpLimits {
   readonly headerSize: number;
   /** ms before the banner; who speaks earlier is no mail server and is sent away. */
   readonly greetDelayMs: number;
-  /** ms for which a network that a message was accepted from gets the banner at once (Postfix: postscreen_greet_ttl). */
-  readonly provenMs: number;
-  /** Networks of which that is remembered; the one unused for longest is forgotten first. */
-  readonly provenNetworks: number;
+  /** ms for which a network that a message was accepted from is on the pass list: it gets the banner at once (Postfix: postscreen_greet_ttl). */
+  readonly passListMs: number;
+  /** Networks on the pass list; the one unused for longest is forgotten first. */
+  readonly passListNetworks: number;
   /**
    * ms a trusted proxy has for its PROXY header, which it sends at once if it sends one. Then it speaks for itself: health
    * checks wait for the banner, and would do so for ever.
@@ -78,7 +78,7 @@ export const DEFAULT_LIMITS: SmtpLimits = {
   authLength: 12_288,
   headerSize: 524_288,
   greetDelayMs: 100,
-  provenMs: 86_400_000,
-  provenNetworks: 10_000,
+  passListMs: 86_400_000,
+  passListNetworks: 10_000,
   proxyHeaderMs: 2000,
 };

@@ -12,8 +12,8 @@ import { listenerAddress } from '../tcp/listener-address.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 import type { Auth } from './auth-exchange.js';
 import { type ConnectionOwner, SmtpConnection, type SmtpSocket } from './connection.js';
+import { GreetDelayPassList } from './greet-delay-pass-list.js';
 import type { SmtpLimits } from './limits.js';
-import { ProvenNetworks } from './proven-networks.js';
 
 /** A trusted proxy sent no usable PROXY header. */
 export class ProxyRefused extends Error {
@@ -48,7 +48,7 @@ class PresentContext extends Map<string, CertificateSource['context']> {
 export class SmtpServer extends SMTPServer implements ConnectionOwner {
   readonly limits: SmtpLimits;
   readonly auth: Auth | undefined;
-  readonly proven: ProvenNetworks;
+  readonly passList: GreetDelayPassList;
   /** No new connections, and those there are end with the message they are at. */
   stopping = false;
   readonly #trusted: TrustedNetworks;
@@ -89,7 +89,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     this.limits = limits;
     this.#limits = new ConnectionLimits(limits);
     this.auth = auth;
-    this.proven = new ProvenNetworks(limits);
+    this.passList = new GreetDelayPassList(limits);
     this.#trusted = trusted;
     const { idleMs, stressIdleMs, loginMs, stressLoginMs, handshakeMs, minRateGraceMs } = limits;
     const shortest = Math.min(idleMs, stressIdleMs, loginMs, stressLoginMs, handshakeMs, minRateGraceMs);

@@ -1,11 +1,11 @@
 // A received submission becomes mail that leaves (docs/interface/mail.md, "Submission"): the sender's mailbox queues it by one
 // commit with the copy in Sent. A mailbox of this node stores the bytes by that commit too; for any other they are stored
 // first. The commit is the promise; delivering is the queue's.
-import { type QueuedLetter, type QueueingPorts, queueMessage } from '../../actors/mailbox/outbound/queueing.js';
+import { type QueuedMessage, type QueueingPorts, queueMessage } from '../../actors/mailbox/outbound/queueing.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import { type Address, parseAddress } from '../../mail/address.js';
 import type { DsnRequest, RecipientDsnRequest } from '../../mail/dsn-request.js';
-import { hasCircled } from '../../mail/loop.js';
+import { exceedsHopLimit } from '../../mail/loop.js';
 import type { IndexedAddress } from '../../mail/message-index.js';
 import { summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
@@ -35,7 +35,7 @@ export interface SubmittedEnvelope {
   readonly dsn: DsnRequest | undefined | null;
 }
 
-type Addressee = QueuedLetter['recipients'][number];
+type Addressee = QueuedMessage['recipients'][number];
 
 /** @throws SmtpRefused for a loop; StoreFault, ActorFault when it is not queued */
 export async function submitMessage(
@@ -44,9 +44,9 @@ export async function submitMessage(
   { sender, recipients, dsn }: SubmittedEnvelope,
   { content, receivedAt }: { readonly content: SpooledContent; readonly receivedAt: number },
 ): Promise<Queued> {
-  if (hasCircled(content.index)) throw new SmtpRefused('loop');
+  if (exceedsHopLimit(content.index)) throw new SmtpRefused('loop');
   const message = { content, summary: summarize(content.index), receivedAt };
-  const letter = {
+  const outgoing = {
     draft: null,
     sender,
     content: null,
@@ -54,7 +54,7 @@ export async function submitMessage(
     recipients: addressees(recipients, content),
     ...(dsn && { dsn }),
   };
-  const { reply, refusal } = await queueMessage(ports, accountId, message, letter, DEADLINE_MS);
+  const { reply, refusal } = await queueMessage(ports, accountId, message, outgoing, DEADLINE_MS);
   // There are refusals for drafts alone.
   if (reply === undefined) throw new ActorFault('failed', `a submission was refused: ${refusal}`);
   return { id: reply.id, messageId: message.summary.messageId, recipients: recipients.map(({ address }) => address) };

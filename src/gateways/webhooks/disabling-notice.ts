@@ -1,6 +1,6 @@
 // The email that an account gets when the server has disabled a webhook: which one, why, and how it goes on. The email is accepted as
 // other mail is, so the owner of the mailbox places it, filters included.
-import { encodeWords, field, foldText, inertLine, phraseDate } from '../../mail/report-text.js';
+import { encodeWords, field, foldText, phraseDate, sanitizedLine } from '../../mail/report-text.js';
 import { summarize } from '../../mail/summary.js';
 import { blobOf } from '../../store/blobs.js';
 import type { InboundStore } from '../../store/inbound.js';
@@ -20,11 +20,11 @@ export function writeDisablingNotice(
   { address, webhookId, url, reason }: DisablingNotice,
   { hostname, id, now }: { readonly hostname: string; readonly id: string; readonly now: number },
 ): Uint8Array {
-  const host = inertLine(hostname);
+  const host = sanitizedLine(hostname);
   const header = [
     field('Return-Path', ['<>']),
     field('From', ['Mail', 'Server', `<postmaster@${host}>`]),
-    field('To', [`<${inertLine(address)}>`]),
+    field('To', [`<${sanitizedLine(address)}>`]),
     field('Subject', encodeWords(`Webhook disabled: ${new URL(url).host}`)),
     field('Date', [phraseDate(now)]),
     field('Message-ID', [`<${id}@${host}>`]),

@@ -3,7 +3,7 @@
 import type { OutboundStatus, RecipientStatus, ReportKind } from '../../mail/outbound-status.js';
 import { transitionsOf } from '../transitions.js';
 import { outboundEmail } from './machine.js';
-import { firstDue, revived, type StoredSnapshot, stored } from './stored-snapshot.js';
+import { revived, type StoredSnapshot, stored } from './stored-snapshot.js';
 import type { Effect, OutboundEmailContext, OutboundEmailEvent } from './types.js';
 
 interface RecipientState {
@@ -49,9 +49,8 @@ export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]
     recipients.set(id, { status: recipient.value, ...state });
   }
   const owed = firstOwed(recipients.values());
-  const nextRetryAt = firstDue(recipients.values());
   return {
-    snapshot: stored(email, nextRetryAt),
+    snapshot: stored(email),
     status: email.value,
     queuedAt: context.queuedAt,
     heldUntil: context.heldUntil,
@@ -61,10 +60,19 @@ export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]
     reportDue: owed?.kind ?? null,
     reportAt: owed?.at ?? null,
     delayReported: context.delayReported,
-    nextRetryAt,
+    nextRetryAt: firstDue(recipients.values()),
     recipients,
     effects,
   };
+}
+
+/** When the first of those that are Pending and wait is due; null when none is. */
+function firstDue(recipients: Iterable<RecipientState>): number | null {
+  let first: number | null = null;
+  for (const { status, nextTryAt } of recipients) {
+    if (status === 'Pending' && nextTryAt !== null) first = Math.min(first ?? nextTryAt, nextTryAt);
+  }
+  return first;
 }
 
 function firstOwed(recipients: Iterable<RecipientState>): RecipientState['owes'] {

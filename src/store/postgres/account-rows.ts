@@ -34,7 +34,6 @@ export const ACCOUNT_TABLES = [
   'import_positions',
   'recent_commands',
   'thread_refs',
-  'email_search',
   'search_state',
   'search_segments',
   'search_pages',

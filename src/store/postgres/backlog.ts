@@ -1,7 +1,6 @@
 // The backlog in PostgreSQL. The table is read whole: it is empty but for the moment, and long only when it matters to see.
 import type { Backlog, BacklogStore } from '../backlog.js';
 import { type Sql, storeFault } from './client.js';
-import { IMPORTED_AT } from './imports.js';
 
 export function postgresBacklog(sql: Sql): BacklogStore {
   return {
@@ -10,7 +9,7 @@ export function postgresBacklog(sql: Sql): BacklogStore {
         const [row] = await sql<[{ at: number; waiting: number; oldest: number | null }]>`
           select floor(extract(epoch from now()) * 1000)::float8 as at, count(*)::int as waiting,
             floor(extract(epoch from now() - min(i.at)) * 1000)::float8 as oldest
-          from inbound i where i.at < ${IMPORTED_AT}`;
+          from inbound i where i.import_number is null`;
         return { at: row.at, waiting: row.waiting, oldestMs: row.oldest } satisfies Backlog;
       } catch (error) {
         throw storeFault(error);

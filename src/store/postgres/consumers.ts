@@ -26,7 +26,7 @@ export function postgresConsumers(sql: Sql): ConsumerStore {
           where a.shard = any(${shards as number[]}::int[]) and ${after === undefined ? sql`true` : sql`a.id > ${after}`}
             and exists (
               select from ${sql(TABLES[kind])} c
-              where c.account_id = a.id and (c.seq is null or c.seq < a.modseq)
+              where c.account_id = a.id and c.seq < a.modseq
                 and (c.retry_at is null or c.retry_at <= now()) and ${isEnabled(kind)})
           order by a.id limit ${limit}`,
       );
@@ -41,16 +41,6 @@ export function postgresConsumers(sql: Sql): ConsumerStore {
             floor(extract(epoch from failing_since) * 1000)::float8 as "failingSince"
           from ${sql(TABLES[kind])} c where account_id = ${accountId} and ${isEnabled(kind)} order by id`,
       ),
-
-    async begin(kind, accountId, id) {
-      const [row] = await guarded(
-        () => sql<{ seq: number }[]>`
-          update ${sql(TABLES[kind])} c set seq = a.modseq from accounts a
-          where c.account_id = ${accountId} and c.id = ${id} and c.seq is null and a.id = c.account_id
-          returning c.seq::float8 as seq`,
-      );
-      return row?.seq;
-    },
 
     async advance(kind, advances) {
       const rows = await guarded(

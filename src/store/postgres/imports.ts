@@ -1,4 +1,4 @@
-// Imports in PostgreSQL: rows of `inbound` that have a number and, as their time, the year 9999 (migration 0014). The account's
+// Imports in PostgreSQL: rows of `inbound` that have a number, by which accepted mail is told from them. The account's
 // row is locked while rows are added, as every commit of the mailbox locks it: a message that has just been placed is seen
 // as an email, one that has not as a row, so it is never added twice.
 import { createHash } from 'node:crypto';
@@ -16,9 +16,6 @@ import {
 import { gather, smallBlob, storedBlobs, writeBlob } from './blob-writes.js';
 import { guarded, type Sql, type SqlTransaction } from './client.js';
 import { execute, pieces } from './statement-pieces.js';
-
-/** Time of the rows: none is ever old enough to be delivered as accepted mail is. */
-export const IMPORTED_AT = '9999-01-01T00:00:00Z';
 
 export function postgresImports(sql: Sql): ImportStore {
   return {
@@ -137,8 +134,8 @@ async function addRows(tx: SqlTransaction, accountId: string, messages: readonly
         join emails e on e.account_id = ${accountId} and e.blob = m.blob
         join placements p on p.account_id = e.account_id and p.folder_id = m.folder and p.email_id = e.id
     )
-    insert into inbound (account_id, id, blob, envelope, at, import_number)
-    select ${accountId}, id, blob, envelope, ${IMPORTED_AT}, nextval('import_numbers')
+    insert into inbound (account_id, id, blob, envelope, import_number)
+    select ${accountId}, id, blob, envelope, nextval('import_numbers')
     from (select * from message where id not in (select id from there) order by n) m
     on conflict (account_id, id) do nothing`;
   return count;

@@ -66,7 +66,7 @@ export function postgresInbound(
       const rows = await sql<{ account_id: string; id: string; blob: string; envelope: InboundEnvelope }[]>`
         select i.account_id, i.id, encode(i.blob, 'hex') as blob, i.envelope
         from inbound i join accounts a on a.id = i.account_id
-        where a.shard = any(${shards as number[]}::int[]) and i.at < now() - ${minAgeMs} * interval '1 millisecond'
+        where a.shard = any(${shards as number[]}::int[]) and i.import_number is null and i.at < now() - ${minAgeMs} * interval '1 millisecond'
           and i.account_id <> all(${except as string[]}::uuid[])
         order by i.at, i.id limit ${limit}`;
       return rows.map(

@@ -63,13 +63,12 @@ async function enterNode(sql: Sql, node: NodeEntry, ttlMs: number, displaced: st
       return { kind: 'nameTaken', incarnation: present.incarnation };
     }
     await tx`
-      insert into nodes (id, incarnation, version, roles, bus, state, started_at, beat_at, expires_at, reads_flag_ranges, reads_segments)
+      insert into nodes (id, incarnation, version, roles, bus, state, started_at, beat_at, expires_at)
       values (${id}, ${incarnation}, ${version}, ${roles as string[]}, ${bus}, 'serving', now(), now(),
-        now() + ${interval(sql, ttlMs)}, ${incarnation}, ${incarnation})
+        now() + ${interval(sql, ttlMs)})
       on conflict (id) do update set incarnation = excluded.incarnation, version = excluded.version,
         roles = excluded.roles, bus = excluded.bus, listeners = '{}', state = excluded.state, started_at = excluded.started_at,
-        beat_at = excluded.beat_at, expires_at = excluded.expires_at, reads_flag_ranges = excluded.reads_flag_ranges,
-        reads_segments = excluded.reads_segments`;
+        beat_at = excluded.beat_at, expires_at = excluded.expires_at`;
     return { kind: 'joined' };
   });
 }

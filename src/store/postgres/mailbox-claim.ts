@@ -88,10 +88,7 @@ const claimText = (locked: string): string => `
     select a.id, w.epoch from wanted w join accounts a on a.id = w.id and a.epoch <= w.epoch for no key update of a${locked}
   ), claimed as (
     update accounts a set epoch = f.epoch
-    from free f,
-      (select set_config('mansio.reads_overlays', 'on', true), set_config('mansio.reads_uid_ranges', 'on', true),
-        set_config('mansio.reads_flag_ranges', 'on', true),
-        set_config('synchronous_commit', 'off', true)) setting
+    from free f, (select set_config('synchronous_commit', 'off', true)) setting
     where a.id = f.id
     returning a.id, a.modseq, a.email, a.held
   )

@@ -352,8 +352,6 @@ const removeEmails: Part = (sql, rows) => sql`
         join passed using (a) cross join unnest(r.ids) as id
     ), email_removed as (
       delete from emails t using removed r where t.account_id = r.a and t.id = r.id returning t.blob
-    ), unsearchable as (
-      delete from email_search t using removed r where t.account_id = r.a and t.email_id = r.id
     ), candidate as (
       insert into blob_candidates (hash) select blob from email_removed
     )`;

@@ -42,6 +42,8 @@ const LOCK = 0x6d616e73696f;
  */
 const TABLE_LOCK_MS = 500;
 const RETRY_MS = 1_000;
+/** The first migration of 0.1.0, from whose schema no migration leads to this one. */
+const SCHEMA_OF_0_1_0 = '0001_engine';
 
 /** @throws MigrationMismatch, StoreFault */
 export async function migrate(sql: Sql, directory = FILES): Promise<Migrated> {
@@ -81,6 +83,11 @@ async function readFiles(directory: string): Promise<readonly MigrationFile[]> {
 }
 
 function verify(files: readonly MigrationFile[], recorded: ReadonlyMap<string, string>): void {
+  if (recorded.has(SCHEMA_OF_0_1_0)) {
+    throw new MigrationMismatch(
+      'this store is of Mansio 0.1.0: export each account with that version (mansio export), and import it with this one (mansio import) into a new store',
+    );
+  }
   for (const file of files) refuseEdited(file, recorded);
   const newest = files.at(-1)?.name ?? '';
   for (const name of recorded.keys()) {

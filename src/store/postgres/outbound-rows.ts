@@ -17,7 +17,7 @@ export const outboundColumns = (sql: Sql) => sql`
   ${ms(sql, sql`o.created_at`)} as "createdAt", ${ms(sql, sql`o.updated_at`)} as "updatedAt",
   ${ms(sql, sql`o.queued_at`)} as "queuedAt", ${ms(sql, sql`o.sent_at`)} as "sentAt", o.retry_count as "retryCount",
   ${ms(sql, sql`o.next_retry_at`)} as "nextRetryAt",
-  case when o.status = 'Queued' and o.next_retry_at is null then ${ms(sql, sql`o.held_until`)} end as "heldUntil",
+  ${ms(sql, sql`o.held_until`)} as "heldUntil",
   o.last_error as "lastError",
   case when o.attempt_id is not null then json_build_object('id', o.attempt_id, 'by', o.attempt_by) end as attempt,
   o.report_due as "reportDue", ${ms(sql, sql`o.report_at`)} as "reportAt", o.dsn, o.delay_reported as "delayReported",

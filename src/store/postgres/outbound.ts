@@ -142,7 +142,7 @@ function held(sql: Sql, shards: readonly number[], withinMs: number, limit: numb
     from (
       select account_id, id, held_until, row_number() over (partition by account_id order by held_until) as turn from (
         select account_id, id, held_until from outbound
-        where status = 'Queued' and next_retry_at is null and held_until <= now() + ${withinMs}::float8 * interval '1 ms'
+        where held_until <= now() + ${withinMs}::float8 * interval '1 ms'
           and shard = any(${shards as number[]}::int[]) and id <> all(${except as string[]}::uuid[])
         order by held_until limit ${RANKED}
       ) first

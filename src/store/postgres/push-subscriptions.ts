@@ -32,7 +32,7 @@ async function subscribe(
       select id, ${newId()}::uuid, ${endpoint}, ${p256dh}, ${auth}, clock_timestamp(), modseq from account
       on conflict (account_id, endpoint) do update
         set p256dh = excluded.p256dh, auth = excluded.auth, created_at = excluded.created_at,
-          seq = coalesce(push_subscriptions.seq, excluded.seq), retry_at = null, failures = 0, failing_since = null`;
+          retry_at = null, failures = 0, failing_since = null`;
     await tx`
       delete from push_subscriptions where account_id = ${accountId} and id in (
         select id from push_subscriptions where account_id = ${accountId}

@@ -20,15 +20,8 @@ export class ResultSet {
     this.#after = after === undefined ? undefined : uuidOctets(after);
   }
 
-  /** Packed ids. */
-  async add(packed: Uint8Array): Promise<void> {
-    const docIds = new Uint32Array(packed.length / ID_OCTETS);
-    for (let i = 0; i < docIds.length; i++) docIds[i] = i;
-    await this.addOf(packed, docIds);
-  }
-
-  /** Those of some emails of a segment. */
-  async addOf(packed: Uint8Array, docIds: Uint32Array): Promise<void> {
+  /** Adds the ids of some emails of a segment, whose ids are packed. */
+  async add(packed: Uint8Array, docIds: Uint32Array): Promise<void> {
     // Views of 32 bits begin at multiples of four octets.
     const octets = packed.byteOffset % 4 === 0 ? packed : own(packed);
     const words = new Uint32Array(octets.buffer, octets.byteOffset, octets.length / 4);

@@ -9,7 +9,6 @@ import { type LookupPages, WordQuery } from '../word-index/word-query.js';
 import { binaryArray } from './binary-array.js';
 import { doubleOf, inBinary, integerOf, own } from './binary-results.js';
 import { guarded, type Sql } from './client.js';
-import { earlierMatches } from './earlier-search.js';
 import { NO_OCTETS, octetsOf, type PageRow, pageOf, pageOfColumns } from './page-rows.js';
 import { ResultSet } from './result-set.js';
 import { type CachedSegment, SegmentCache } from './segment-cache.js';
@@ -36,11 +35,11 @@ export interface SearchLimits {
 const LIMITS: SearchLimits = { ms: 10_000, statementOctets: 8 * 1024 * 1024, heldOctets: 64 * 1024 * 1024 };
 
 /**
- * What a statement answers: matches in the index of versions before, without an id; segments; pages of a lookup in a segment, without
- * words when they are more than one statement brings.
+ * A row of a statement's answer: a segment, or a page of a lookup in a segment, which is without words when the pages are more than
+ * one statement brings.
  */
 interface Row extends PageRow {
-  readonly id: number | null;
+  readonly id: number;
   readonly emails: number | null;
   readonly ids: Uint8Array | null;
   readonly lookup: number | null;
@@ -54,8 +53,6 @@ interface Matched {
 
 interface Question {
   readonly accountId: string;
-  readonly terms: readonly SearchTerm[];
-  readonly part: SearchPart;
   readonly after: string | undefined;
   readonly query: WordQuery;
   /** Of each lookup, a word that is behind all that are looked for. */
@@ -79,24 +76,23 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
     const { lookups } = query;
     const ends = lookups.map(({ word, isPrefix }) => (isPrefix ? nextPrefix(word) : `${word}\0`));
     const pages = Math.max(FEWEST_PAGES, Math.min(PAGES, Math.floor(PAGES_OF_ALL / lookups.length)));
-    const question = { accountId, terms, part, after, query, ends, pages, ask: asker() };
+    const question = { accountId, after, query, ends, pages, ask: asker() };
     const found = new ResultSet(after);
     const ready = new Set<number>();
     let most = SEGMENTS;
-    for (let last = 0, isFirst = true; ; isFirst = false) {
+    for (let last = 0; ; ) {
       const known = segmentCache.of(accountId);
       const isWhole = ({ page, hasPositions }: CachedSegment) =>
         page !== undefined && (hasPositions || !query.needsPositions);
       const whole = [...known.values()].filter(isWhole).map(({ id }) => id);
-      const rows = await rowsAfter(question, last, most, isFirst, whole);
+      const rows = await rowsAfter(question, last, most, whole);
       const pagesOf = bySegment(rows, lookups.length);
       const matched = new Map<number, Matched>();
       const gone: number[] = [];
       let count = 0;
       let isCut = false;
       for (const row of rows) {
-        if (row.id === null && row.ids !== null) await found.add(row.ids);
-        if (row.id === null || row.emails === null) continue;
+        if (row.emails === null) continue;
         const pages = pagesOf.get(row.id) ?? [];
         // The next statement begins with it.
         isCut = count > 0 && pages.some((some) => some.some(isLeftOut));
@@ -130,17 +126,13 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
   }
 
   async function rowsAfter(
-    { accountId, terms, part, after, query, ends, pages, ask }: Question,
+    { accountId, after, query, ends, pages, ask }: Question,
     last: number,
     most: number,
-    isFirst: boolean,
     whole: readonly number[],
   ): Promise<Row[]> {
     const { lookups, needsPositions } = query;
     const positions = needsPositions ? sql`positions` : sql`null::bytea as positions`;
-    const earlier = sql`
-      union all
-      select null, null, ${earlierMatches(sql, accountId, terms, part, after)}, null, null, 0, null, null`;
     const found = await ask(() =>
       sql`
       with segment as materialized (
@@ -174,11 +166,10 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       union all
       select id::float8, null, null, lookup, first_word, part, case when comes then words end, case when comes then positions end
       from page
-      ${isFirst ? earlier : sql``}
       order by id, lookup nulls first, "firstWord", part`.raw(),
     );
     return found.map(([id, emails, ids, lookup, firstWord, part, words, positions]) => ({
-      id: doubleOf(id!),
+      id: doubleOf(id!)!,
       emails: integerOf(emails!),
       ids: ids!,
       lookup: integerOf(lookup!),
@@ -266,7 +257,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
     const missing: number[] = [];
     for (const [id, { ids, docIds }] of matched) {
       if (ids === undefined) missing.push(id);
-      else await found.addOf(ids, docIds);
+      else await found.add(ids, docIds);
     }
     if (missing.length === 0) return [];
     const rows = await ask(() =>
@@ -279,7 +270,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       read.add(id);
       const segment = { id, ids: own(ids!), hasPositions: false };
       segmentCache.keep(accountId, segment);
-      await found.addOf(segment.ids, matched.get(id)!.docIds);
+      await found.add(segment.ids, matched.get(id)!.docIds);
     }
     return missing.filter((id) => !read.has(id));
   }
@@ -301,7 +292,7 @@ const octets = (word: string): Buffer => Buffer.from(word, 'latin1');
 function bySegment(rows: readonly Row[], lookups: number): ReadonlyMap<number, readonly (readonly Row[])[]> {
   const pages = new Map<number, Row[][]>();
   for (const row of rows) {
-    if (row.id === null || row.lookup === null) continue;
+    if (row.lookup === null) continue;
     let ofSegment = pages.get(row.id);
     if (ofSegment === undefined) {
       ofSegment = Array.from({ length: lookups }, () => []);

@@ -5,7 +5,6 @@ import { levelOf, type Segment } from '../word-index/index-page.js';
 import { pagesOf, segmentWith } from '../word-index/segment.js';
 import { binaryArray } from './binary-array.js';
 import { type Fragment, guarded, type Sql } from './client.js';
-import { isLeftBehind } from './earlier-search.js';
 import { octetsOf, pageRows } from './page-rows.js';
 
 /** Before all ids. */
@@ -81,24 +80,13 @@ export async function putSegments(sql: Sql, emails: readonly IndexedEmail[]): Pr
         select id from accounts where id = any(${accountIds}::uuid[]) order by id for key share skip locked
       ), present as materialized (
         select array_agg(id) as ids from account
-      ), earlier as (
-        -- One look-up an email: as a join, planned while the table was small, it reads all rows.
-        delete from email_search where ctid = any(array(
-          select (select s.ctid from email_search s where s.account_id = x.account and s.email_id = x.id)
-          from unnest(${emails.map(({ accountId }) => accountId)}::uuid[], ${emails.map(({ id }) => id)}::uuid[]) as x (account, id)
-          where x.account = any((select ids from present)::uuid[]) and ${isLeftBehind(sql)}))
-        returning account_id
       ), moved as (
-        -- Not by a statement that comes second with the same emails. A node of the version before that starts after all
-        -- begins anew, because it would miss words that are now in segments.
-        insert into search_state as s (account_id, upto, segments_upto)
-        select account, ${NO_ID}, upto
+        -- Not by a statement that comes second with the same emails.
+        insert into search_state as s (account_id, upto)
+        select account, upto
         from unnest(${accountIds}::uuid[], ${segments.map(({ lastId }) => lastId)}::uuid[]) as x (account, upto)
         where account = any((select ids from present)::uuid[])
-        on conflict (account_id) do update
-          set segments_upto = greatest(coalesce(s.segments_upto, s.upto), excluded.segments_upto),
-            upto = case when s.account_id in (select account_id from earlier) then excluded.upto else s.upto end
-        where coalesce(s.segments_upto, s.upto) < excluded.segments_upto or s.account_id in (select account_id from earlier)
+        on conflict (account_id) do update set upto = excluded.upto where s.upto < excluded.upto
         returning account_id
       ), added as (
         insert into search_segments (${segmentColumns(sql)})

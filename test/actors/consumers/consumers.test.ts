@@ -274,17 +274,6 @@ test('a consumer that fails is not tried before its time, by the next owner eith
   t.deepEqual(world.delivered, []);
 });
 
-test('a consumer without a position begins at the newest change', async (t) => {
-  const world = new World(t);
-  world.store.add(ACCOUNT, CONSUMER, null);
-  world.commit(NEW(1));
-  world.start();
-  await world.until(() => world.position === 1);
-  world.commit(NEW(2));
-  await world.until(() => world.position === 2);
-  t.deepEqual(world.delivered, [2]);
-});
-
 test('a consumer that is given an earlier position gets the changes again', async (t) => {
   const world = new World(t);
   world.store.add(ACCOUNT, CONSUMER, 0);

@@ -120,7 +120,7 @@ test('a held mailbox that is full takes nothing for now, others do', async (t) =
   ]);
 });
 
-test('what goes round in circles is refused for good', async (t) => {
+test('what is in a mail loop is refused for good', async (t) => {
   const { outcomes, accounts } = await setUp(t);
   const ann = await accounts.createAccount('ann@here.test', 'Ann');
   await accounts.createAccount('bob@here.test', 'Bob');

@@ -106,8 +106,8 @@ test('of a submission with one recipient the host may have another address', asy
   const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
   const mailbox = world.mailboxes.of(accountId);
   const message = await stored(world);
-  const letter = { draft: null, sender: 'me@example.test', content: null, recipients: [addressee('a@remote.test')] };
-  const { id } = (await mailbox.ask('enqueue', { ...letter, ...message })).reply!;
+  const outgoing = { draft: null, sender: 'me@example.test', content: null, recipients: [addressee('a@remote.test')] };
+  const { id } = (await mailbox.ask('enqueue', { ...outgoing, ...message })).reply!;
   const by = { id: randomUUID(), by: 'n' };
   const { reply } = await mailbox.ask('startDelivery', { outboundId: id, attempt: by, supersedes: null });
   const to = reply!.recipients[0]!.id;

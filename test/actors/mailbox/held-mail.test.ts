@@ -1,5 +1,4 @@
-// Emails that are held: nobody gets them before their release, the mailbox decides once between release and cancel, and what a node
-// of the version before does with them does no harm.
+// Emails that are held: nobody gets them before their release, and the mailbox decides once between release and cancel.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { clock } from '../../../src/store/clock.js';
@@ -137,8 +136,8 @@ test('a cancelled email is the draft again, with its id, bodies and recipients, 
 
   // Sent once more it is another message, under the same id.
   const { updatedAt } = await shown(id);
-  const letter = { draft: { id, updatedAt }, sender: 'me@example.test', content: null, ...(await stored(world)) };
-  const sent = (await mailbox.ask('enqueue', { ...letter, recipients: [addressee('a@one.test')] })).reply!;
+  const outgoing = { draft: { id, updatedAt }, sender: 'me@example.test', content: null, ...(await stored(world)) };
+  const sent = (await mailbox.ask('enqueue', { ...outgoing, recipients: [addressee('a@one.test')] })).reply!;
   t.is(sent.id, id);
   t.deepEqual([await idsIn('sent'), await idsIn('drafts')], [[sent.sentEmailId], []]);
   t.is((await started(world, accountId, id)).refusal, undefined);
@@ -298,31 +297,4 @@ test('an email that is sent before its time is sent as the message that is dated
   t.is((await started(world, accountId, id)).reply?.blob, other);
   const released = await world.sql`select encode(hash, 'hex') as hash from blob_candidates`;
   t.true(released.some(({ hash }) => hash === blob));
-});
-
-test('what an owner of the version before makes due is due, whatever its time was', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(world.end);
-  const { accountId, mailbox, shown } = await me(world);
-  const heldUntil = clock.now() + HOUR;
-  const { id } = await held(world, accountId, ['a@one.test'], heldUntil);
-  // Its `retry` of an operator: it writes the columns and the snapshot that it knows, and leaves the rest as it is.
-  const [before] = await world.sql`select machine from outbound where id = ${id}`;
-  const machine = structuredClone(before!['machine']);
-  const now = clock.now();
-  machine.context.nextRetryAt = now;
-  for (const child of Object.values<{ snapshot: { context: { nextTryAt: number } } }>(machine.children)) {
-    child.snapshot.context.nextTryAt = now;
-  }
-  await world.sql`
-    update outbound set next_retry_at = to_timestamp(${now} / 1000.0), machine = ${JSON.stringify(machine)}::text::json
-    where id = ${id}`;
-  world.reload();
-  t.like(await shown(id), { status: 'Queued', heldUntil: null, nextRetryAt: now });
-  t.deepEqual(await postgresOutbound(world.sql).held(SHARDS, 2 * HOUR, 10, []), []);
-  t.is((await mailbox.ask('releaseOutbound', { outboundId: id, heldUntil })).refusal, 'released');
-  const { reply, attemptId } = await started(world, accountId, id);
-  t.is(reply!.recipients.length, 1);
-  await reported(world, accountId, id, attemptId, [outcome(reply!.recipients[0]!.id, 'temporary')]);
-  t.like(await shown(id), { status: 'Queued', heldUntil: null });
 });

@@ -87,7 +87,7 @@ test('a message that is queued is stored with its rows and its copy in Sent, onc
   const { id } = await world.directory.createAccount('sender@example.test', 'Sender');
   const mailbox = world.mailboxes.of(id);
   const mail = mailOf('leaving');
-  const letter = {
+  const outgoing = {
     draft: null,
     sender: 'sender@example.test',
     content: null,
@@ -104,7 +104,7 @@ test('a message that is queued is stored with its rows and its copy in Sent, onc
   };
   const offerId = randomUUID();
   const offer = world.offers.offer<OfferedEnqueue>(id, offerId, mail);
-  const ask = () => mailbox.ask('enqueueOffered', { offerId, ...letter });
+  const ask = () => mailbox.ask('enqueueOffered', { offerId, ...outgoing });
   const replies = [...(await Promise.all([ask(), ask()])), await ask()];
   t.deepEqual(
     replies.map(({ reply }) => reply),
@@ -132,10 +132,10 @@ test('a message that is queued is stored with its rows and its copy in Sent, onc
   const other = randomUUID();
   const refusedOffer = world.offers.offer<OfferedEnqueue>(id, other, lost);
   const draft = { id: randomUUID(), updatedAt: 1 };
-  t.is((await mailbox.ask('enqueueOffered', { offerId: other, ...letter, draft })).refusal, 'noSuchOutbound');
+  t.is((await mailbox.ask('enqueueOffered', { offerId: other, ...outgoing, draft })).refusal, 'noSuchOutbound');
   t.is(await refusedOffer!.withdraw(), undefined);
   t.is(await world.blobs.index(lost.content.hash), undefined);
-  const { reply: late } = await mailbox.ask('enqueueOffered', { offerId: other, ...letter });
+  const { reply: late } = await mailbox.ask('enqueueOffered', { offerId: other, ...outgoing });
   t.deepEqual(late, { isTaken: false });
 });
 

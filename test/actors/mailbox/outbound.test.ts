@@ -351,8 +351,8 @@ test('what a sender asked to be told is kept, and decides what is owed', async (
     addressee('usual@one.test'),
   ];
   const dsn = { ret: 'FULL' as const, envid: 'e 1' };
-  const letter = { draft: null, sender: 'me@example.test', content: null, recipients, dsn };
-  const { id } = (await mailbox.ask('enqueue', { ...letter, ...(await stored(world)) })).reply!;
+  const outgoing = { draft: null, sender: 'me@example.test', content: null, recipients, dsn };
+  const { id } = (await mailbox.ask('enqueue', { ...outgoing, ...(await stored(world)) })).reply!;
   world.reload();
   const { reply, attemptId } = await started(world, accountId, id);
   t.deepEqual(reply!.dsn, dsn);

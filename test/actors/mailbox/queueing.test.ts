@@ -28,7 +28,7 @@ async function sending(t: ExecutionContext, subject: string, first?: Commit) {
     const isFirst = first !== undefined && change.contents.length > 0 && commits++ === 0;
     return isFirst ? first(change, commit) : commit();
   };
-  const letter = {
+  const outgoing = {
     draft: { id: draft.id, updatedAt },
     sender: 'sender@example.test',
     content: null,
@@ -38,7 +38,7 @@ async function sending(t: ExecutionContext, subject: string, first?: Commit) {
   return {
     world,
     mailbox,
-    queue: () => queueMessage(world, accountId, message, letter),
+    queue: () => queueMessage(world, accountId, message, outgoing),
     /** `many`: emails that are queued. */
     async check(many: number) {
       const rows = await world.sql`select id, status from outbound where account_id = ${accountId}`;

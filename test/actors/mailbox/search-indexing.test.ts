@@ -4,7 +4,6 @@ import test from 'ava';
 import pino from 'pino';
 import type { StoredMessage } from '../../../src/actors/mailbox/email-texts.js';
 import { startSearchIndexing } from '../../../src/actors/mailbox/search-indexing.js';
-import { startSearchRenewal } from '../../../src/actors/mailbox/search-renewal.js';
 import { makeSearchable } from '../../../src/actors/mailbox/searchable-emails.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { openEmailTexts } from '../../../src/node/email-texts.js';
@@ -340,12 +339,6 @@ test('a page of bodies that wait for the decoder is not taken for a leak of list
   });
   await indexing.reach('account', idOf(40));
   await indexing.stop();
-  puts.length = 0;
-  const outdatedAccounts = async (after: string) => (after < 'account' ? ['account'] : []);
-  const store = { outdated: async () => left(), outdatedAccounts, put };
-  const renewal = startSearchRenewal({ store, texts, owns: () => true, log, firstPollMs: 1 });
-  await stored(puts, 40);
-  await renewal.stop();
   t.is(String(puts.flat()[39]!.texts.body).trim(), 'number 40');
   // A warning comes with the next tick.
   await new Promise(setImmediate);
@@ -360,7 +353,7 @@ test('emails of one message share its texts, unless their columns say something 
   const blob = blobs.add(raw, indexMessage(raw));
   const other = Buffer.from('From: a@b.test\r\n\r\nother\r\n');
   const emails = ['a', 'b', 'c', 'd'].flatMap((accountId) => [
-    { ...emailOf(accountId, 1), blob, subject: accountId === 'c' ? 'of an earlier version' : '💌' },
+    { ...emailOf(accountId, 1), blob, subject: accountId === 'c' ? 'another subject' : '💌' },
     ...(accountId === 'b' ? [{ ...emailOf(accountId, 2), blob: blobs.add(other, indexMessage(other)) }] : []),
   ]);
   const put: IndexedEmail[] = [];
@@ -384,7 +377,7 @@ test('emails of one message share its texts, unless their columns say something 
     body: Buffer.from('to all of you\r\n'),
   });
   t.true(a === b && a === d);
-  t.deepEqual(c, { ...a, subject: 'of an earlier version' });
+  t.deepEqual(c, { ...a, subject: 'another subject' });
 });
 
 test('an account that has one large message many times has few of them in a segment', async (t) => {
@@ -410,52 +403,6 @@ test('an account that has one large message many times has few of them in a segm
     emails.map(({ accountId, id }) => [accountId, id]),
   );
   t.true(Math.max(...segments) < 512 * 1024 + body.length, `${segments}`);
-});
-
-test('words of an account that is locked are not renewed over and over, and keep no other account waiting', async (t) => {
-  const looks: string[] = [];
-  const puts: (readonly IndexedEmail[])[] = [];
-  const store = {
-    outdatedAccounts: async (after: string) => ['a', 'b'].filter((accountId) => accountId > after),
-    outdated: async (accountId: string) => {
-      looks.push(accountId);
-      return puts.some((words) => words[0]!.accountId === accountId) ? [] : [emailOf(accountId, 1)];
-    },
-    put: async (words: readonly IndexedEmail[]) => {
-      if (words[0]!.accountId === 'a') return ['a'];
-      puts.push(words);
-      return [];
-    },
-  };
-  const { texts } = storeOf({}, () => 'word');
-  const renewal = startSearchRenewal({ store, texts, owns: () => true, log, firstPollMs: 1 });
-  await stored(puts, 1);
-  await renewal.stop();
-  t.is(looks.filter((accountId) => accountId === 'a').length, 1);
-});
-
-test('a page of which only a part is renewed counts: what was remembered before does not know its words', async (t) => {
-  const puts: (readonly IndexedEmail[])[] = [];
-  let attempts = 0;
-  const store = {
-    outdatedAccounts: async (after: string) => (after < 'account' ? ['account'] : []),
-    outdated: async () => [1, 2, 3].map((n) => emailOf('account', n)),
-    put: async (words: readonly IndexedEmail[]) => {
-      attempts++;
-      if (puts.length === 1) throw new StoreFault('store-unavailable', 'away', { temporary: true });
-      puts.push(words);
-      return [];
-    },
-  };
-  const { texts } = storeOf({}, () => 'word '.repeat(53_000));
-  const renewal = startSearchRenewal({ store, texts, owns: () => true, log, firstPollMs: 1 });
-  while (attempts < 2) await new Promise((resolve) => setTimeout(resolve, 2));
-  await renewal.stop();
-  t.deepEqual(
-    puts.flat().map(({ id }) => id),
-    [idOf(1), idOf(2)],
-  );
-  t.is(renewal.pages, 1);
 });
 
 test('an account whose search fails for now is made searchable in the background', async (t) => {

@@ -10,7 +10,6 @@ import { unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
 import { mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import { startSearchIndexing } from '../../../src/actors/mailbox/search-indexing.js';
 import { startSearchMerging } from '../../../src/actors/mailbox/search-merging.js';
-import { startSearchRenewal } from '../../../src/actors/mailbox/search-renewal.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
@@ -22,11 +21,8 @@ import { postgresDirectory } from '../../../src/store/postgres/directory.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { postgresSearch } from '../../../src/store/postgres/search.js';
-import type { IndexedEmail } from '../../../src/store/search.js';
 import { runs } from '../../support/amounts.js';
-import { putEarlier } from '../../support/earlier-search.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
-import { textsWith } from '../../support/field-words.js';
 import { NO_OUTBOUND } from '../../support/no-outbound.js';
 import { fixedOwnership } from '../../support/ownership.js';
 
@@ -45,10 +41,7 @@ interface Mail {
   readonly files?: string;
 }
 
-async function setUp(
-  t: ExecutionContext,
-  { quietMs = 60_000, searchWaitMs = 60_000, renewMs = 60_000, heldOctets = 1e9 } = {},
-) {
+async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_000, heldOctets = 1e9 } = {}) {
   const database = await migratedDatabase(t);
   const sql = connect(database.address, { max: 8, applicationName: 'test' });
   const writerSql = connect(database.address, { max: 4, applicationName: 'test', byKey: true });
@@ -71,21 +64,13 @@ async function setUp(
     },
   };
   const indexing = startSearchIndexing({ store: search, texts, log, quietMs, searchWaitMs });
-  const renewal = startSearchRenewal({
-    store: search,
-    texts,
-    owns: () => true,
-    log,
-    firstPollMs: renewMs,
-    pollMs: renewMs,
-  });
   let epoch = 1;
   const transport = localTransport({ encoding: true });
   const ownership = fixedOwnership(1, () => epoch);
   const behavior = mailboxBehavior({
     store,
     texts,
-    search: { store: search, indexing, renewal, merging },
+    search: { store: search, indexing, merging },
     ...NO_OUTBOUND,
     log,
   });
@@ -109,7 +94,6 @@ async function setUp(
   t.teardown(async () => {
     await host.stop();
     await indexing.stop();
-    await renewal.stop();
     await merging.stop();
     await writerSql.end();
     await sql.end();
@@ -232,35 +216,6 @@ test('recipients and names of attachments are found too', async (t) => {
   t.deepEqual(await found(id, '"quarterly report"'), ['file']);
   t.deepEqual(await found(id, 'repo pdf'), ['file']);
   t.deepEqual(await found(id, 'pdf zoe'), []);
-});
-
-test('mail that an earlier version has indexed is indexed again, and what was found before is not the last word', async (t) => {
-  const { account, deliver, found, sql } = await setUp(t, { renewMs: 50 });
-  const [id, other] = [await account(), await account()];
-  const earlier: IndexedEmail[] = [];
-  const deliverTo = async (accountId: string, subject: string, recipients = '') => {
-    const emailId = await deliver(accountId, { subject, recipients });
-    earlier.push({ accountId, id: emailId, texts: textsWith({ subject, sender: 'a@b.test' }) });
-    return emailId;
-  };
-  await deliverTo(other, 'other', 'zoe@c.test');
-  const removed = await deliverTo(id, 'removed', 'zoe@c.test');
-  for (let i = 0; i < 150; i++) await deliverTo(id, `mail ${i}`, i % 50 === 0 ? 'zoe@c.test' : '');
-  t.is((await found(id, 'zoe')).length, 4);
-  t.is((await found(other, 'zoe')).length, 1);
-  // As a node of an earlier version has left it: without the recipients, and with a row of an email that is gone.
-  await sql.begin(async (tx) => {
-    await tx`delete from search_segments`;
-    await tx`delete from search_pages`;
-    await tx`delete from search_state`;
-    await tx`delete from emails where id = ${removed}`;
-  });
-  await putEarlier(sql, earlier);
-  while ((await sql`select from email_search limit 1`).length > 0)
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  t.is((await found(other, 'zoe')).length, 1);
-  t.deepEqual((await found(id, 'zoe')).toSorted(), ['mail 0', 'mail 100', 'mail 50']);
-  t.is((await found(id, 'mail')).length, 100, 'a page of those that were indexed again');
 });
 
 test('words, prefixes, phrases, senders and accents find what they should, at once', async (t) => {

@@ -9,7 +9,7 @@ const ALL: [number, number][] = [[1, 4_294_967_295]];
 
 async function started() {
   const { world, account, mailbox } = await start();
-  const letter = { draft: null, sender: 'me@example.test', content: null, recipients: [addressee('a@remote.test')] };
+  const outgoing = { draft: null, sender: 'me@example.test', content: null, recipients: [addressee('a@remote.test')] };
   let number = 0;
   const message = (messageId: string | null, flags: string[] = []) => ({
     blob: createHash('sha256').update(String(number++)).digest('hex'),
@@ -18,7 +18,7 @@ async function started() {
     flags,
   });
   const submit = async (isSubmission = true) => {
-    const { reply } = await mailbox.ask('enqueue', { ...letter, ...(await stored(world)), isSubmission });
+    const { reply } = await mailbox.ask('enqueue', { ...outgoing, ...(await stored(world)), isSubmission });
     const [row] = await world.sql`select message_id as id from emails where id = ${reply!.sentEmailId}`;
     return { ...reply!, messageId: row!['id'] as string };
   };
@@ -37,7 +37,7 @@ async function started() {
   const sentEmailOf = async (outboundId: string) =>
     (await mailbox.ask('outbound', { outboundId })).reply?.email.sentEmailId;
   return {
-    ...{ world, account, mailbox, letter, message, submit, append, places, sentEmailOf },
+    ...{ world, account, mailbox, outgoing, message, submit, append, places, sentEmailOf },
     end: async (t: Parameters<typeof checkRows>[1]) => {
       await checkRows(world, t, account.id);
       await world.end();
@@ -102,12 +102,12 @@ test('nothing else is replaced', async (t) => {
 });
 
 test('commands that share a commit replace the copy once', async (t) => {
-  const { world, account, mailbox, letter, message, places, sentEmailOf, end } = await started();
+  const { world, account, mailbox, outgoing, message, places, sentEmailOf, end } = await started();
   const { blob, summary: written } = await stored(world);
   const appended = () =>
     mailbox.ask('append', { folderId: 'sent', messages: [message(written.messageId), message(written.messageId)] });
   const [queued, first, second] = await Promise.all([
-    mailbox.ask('enqueue', { ...letter, blob, summary: written, isSubmission: true }),
+    mailbox.ask('enqueue', { ...outgoing, blob, summary: written, isSubmission: true }),
     appended(),
     appended(),
   ]);

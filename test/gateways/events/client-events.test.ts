@@ -23,7 +23,7 @@ function told(event: MailboxEvent, topic = 0): unknown {
 }
 
 /** Name and payload of everything of a topic. */
-function toldOf(topic: number, event: MailboxEvent): unknown[] {
+function sentOf(topic: number, event: MailboxEvent): unknown[] {
   return clientEventsOf(event, topic)
     .filter((one) => one.topic === topic)
     .map(shown)
@@ -92,16 +92,16 @@ test('changes of labels, drafts and folders, for those who asked for them', (t) 
     [of('EmailExpunged', placement), 'EmailUnplaced', { id: 'e1', folderId: 'f1' }],
   ];
   for (const [event, name, payload] of cases) {
-    t.deepEqual(toldOf(CHANGES, event), [[name, payload]]);
-    t.deepEqual(toldOf(0, event), [], name);
+    t.deepEqual(sentOf(CHANGES, event), [[name, payload]]);
+    t.deepEqual(sentOf(0, event), [], name);
   }
   const added = emailAdded('e1');
   if (added.type !== 'EmailAdded') throw new Error('of the wrong type');
   const placements = ['inbox-id', 'label-id'].map((folderId) => ({ folderId, uid: 1 }));
   const placed = placements.map(({ folderId }) => ['EmailPlaced', { id: 'e1', folderId }]);
-  t.deepEqual(toldOf(CHANGES, { ...added, payload: { ...added.payload, placements } }), placed);
+  t.deepEqual(sentOf(CHANGES, { ...added, payload: { ...added.payload, placements } }), placed);
   const silent = { ...added, payload: { ...added.payload, placements, isNew: false } };
-  t.deepEqual([toldOf(CHANGES, silent), toldOf(0, silent)], [placed, []], 'the copy of sent mail, or suspect mail');
+  t.deepEqual([sentOf(CHANGES, silent), sentOf(0, silent)], [placed, []], 'the copy of sent mail, or suspect mail');
 });
 
 test('an email that is announced is a new email, placed already', (t) => {
@@ -168,10 +168,10 @@ test('folders of the user, and flags beyond the read one, for those who asked fo
       [['EmailFlagsChanged', { ...flags, keywords: ['Later'] }]],
     ],
   ];
-  for (const [event, expected] of cases) t.deepEqual(toldOf(CHANGES, event), expected);
+  for (const [event, expected] of cases) t.deepEqual(sentOf(CHANGES, event), expected);
   const both = of('FlagsChanged', { ...flagged, changed: SEEN | FLAGGED });
-  t.deepEqual(toldOf(0, both), [['EmailUpdated', { id: 'e1', isRead: true }]]);
-  t.deepEqual(toldOf(CHANGES, both), [['EmailFlagsChanged', flags]]);
+  t.deepEqual(sentOf(0, both), [['EmailUpdated', { id: 'e1', isRead: true }]]);
+  t.deepEqual(sentOf(CHANGES, both), [['EmailFlagsChanged', flags]]);
 });
 
 test('a record of many emails is one event for each of them', (t) => {
@@ -218,20 +218,20 @@ test('a record of many emails is one event for each of them', (t) => {
       ids.map((id) => ['EmailDeleted', id]),
     ],
   ];
-  for (const [event, topic, expected] of cases) t.deepEqual(toldOf(topic, event), expected);
+  for (const [event, topic, expected] of cases) t.deepEqual(sentOf(topic, event), expected);
 });
 
 test('preferences that were chosen, for those who asked for changes', (t) => {
   const event = of('PreferencesChanged', { chosen: { theme: 'dark', undoSendSeconds: 10 } });
-  t.deepEqual(toldOf(0, event), []);
-  t.deepEqual(toldOf(CHANGES, event), [['PreferencesChanged', { theme: 'dark', undoSendSeconds: 10 }]]);
+  t.deepEqual(sentOf(0, event), []);
+  t.deepEqual(sentOf(CHANGES, event), [['PreferencesChanged', { theme: 'dark', undoSendSeconds: 10 }]]);
 });
 
 test('statuses that an email passed in one change are told in their order', (t) => {
   const event = statusChanged('o1', 'Sending');
   if (event.type !== 'OutboundChanged') throw new Error('of the wrong type');
   t.deepEqual(
-    toldOf(0, { ...event, payload: { ...event.payload, passed: ['Queued', 'Sending'] } }),
+    sentOf(0, { ...event, payload: { ...event.payload, passed: ['Queued', 'Sending'] } }),
     ['Queued', 'Sending'].map((status) => ['DeliveryStatusChanged', { id: 'o1', status }]),
   );
 });
@@ -247,29 +247,29 @@ test('an email that is undone is a draft again: its status is told, and that the
   const { payload } = draftChanged('o1', false) as Extract<MailboxEvent, { type: 'OutboundChanged' }>;
   const undone = of('OutboundChanged', { ...payload, before: 'Queued', passed: ['Draft'] });
   t.deepEqual(told(undone), { type: 'DeliveryStatusChanged', payload: { id: 'o1', status: 'Draft' } });
-  t.deepEqual(toldOf(CHANGES, undone), [['DraftCreated', { id: 'o1' }]]);
+  t.deepEqual(sentOf(CHANGES, undone), [['DraftCreated', { id: 'o1' }]]);
 });
 
 test('marking an email `\\Deleted` takes it away, unmarking gives it back; what is hidden is told to nobody', (t) => {
   const placed = { folderId: 'f1', emailId: 'e1', uid: 1, others: ['e2'] };
   const gone = of('DeletedChanged', { ...placed, isDeleted: true, isHidden: true, draftIds: ['d1'] });
-  t.deepEqual(toldOf(CHANGES, gone), [
+  t.deepEqual(sentOf(CHANGES, gone), [
     ['EmailUnplaced', { id: 'e1', folderId: 'f1' }],
     ['EmailUnplaced', { id: 'e2', folderId: 'f1' }],
     ['DraftDeleted', { id: 'd1' }],
   ]);
-  t.deepEqual(toldOf(0, gone), [
+  t.deepEqual(sentOf(0, gone), [
     ['EmailDeleted', 'e1'],
     ['EmailDeleted', 'e2'],
   ]);
-  t.deepEqual(toldOf(0, of('DeletedChanged', { ...placed, isDeleted: true })), []);
+  t.deepEqual(sentOf(0, of('DeletedChanged', { ...placed, isDeleted: true })), []);
   const back = of('DeletedChanged', { ...placed, isDeleted: false, draftIds: ['d1'] });
-  t.deepEqual(toldOf(CHANGES, back), [
+  t.deepEqual(sentOf(CHANGES, back), [
     ['EmailPlaced', { id: 'e1', folderId: 'f1' }],
     ['EmailPlaced', { id: 'e2', folderId: 'f1' }],
     ['DraftCreated', { id: 'd1' }],
   ]);
-  t.deepEqual(toldOf(0, back), []);
+  t.deepEqual(sentOf(0, back), []);
   const hidden = { isHidden: true } as const;
   for (const event of [
     of('EmailExpunged', { folderId: 'f1', emailId: 'e1', uid: 1, ...hidden }),

@@ -54,7 +54,9 @@ test('identifiers are those of the account: a later profile takes the place of t
 });
 
 test('without IMAP the account is one of POP3, and the key is for that', async (t) => {
-  const gateway = await startGateway(t, { told: { connectionInfo: { smtp: SUBMISSION, imap: OFF, pop3: IMAP } } });
+  const gateway = await startGateway(t, {
+    advertised: { connectionInfo: { smtp: SUBMISSION, imap: OFF, pop3: IMAP } },
+  });
   const post = () => gateway.fetch('/api/smtp-credentials/mobileconfig', { method: 'POST', json: { deviceId: 'd' } });
   t.like(keysOf(await (await post()).text()), { EmailAccountType: 'EmailTypePOP', IncomingPassword: 'mansio_made' });
   const { keys } = (await (await gateway.fetch('/api/smtp-credentials')).json()) as {

@@ -65,11 +65,11 @@ interface Options {
   /** Networks whose word is taken for addresses; none when absent. */
   readonly trusted?: readonly string[];
   readonly maxMessageSize?: number;
-  readonly told?: Partial<Told>;
+  readonly advertised?: Partial<Advertised>;
 }
 
 /** What clients are told of the cluster. */
-export interface Told {
+export interface Advertised {
   readonly connectionInfo: ConnectionInfo;
   readonly apiUrl: string | undefined;
 }
@@ -93,10 +93,10 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
   const log = new FakeLog();
   const checks: HealthCheck[] = [];
   const spool = new Spool({ directory: temporaryDirectory() });
-  const told: Told = {
+  const advertised: Advertised = {
     connectionInfo: { smtp: SUBMISSION, pop3: OFF, imap: IMAP },
     apiUrl: undefined,
-    ...options.told,
+    ...options.advertised,
   };
   const routes = [
     ...routeTable({
@@ -107,8 +107,8 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
         claim: async () => ({ waitSeconds: exports.waitSeconds, giveBack: () => void exports.givenBack++ }),
       },
       accountApi,
-      connectionInfo: () => told.connectionInfo,
-      apiUrl: () => told.apiUrl,
+      connectionInfo: () => advertised.connectionInfo,
+      apiUrl: () => advertised.apiUrl,
       hosts: async (domain) => {
         if (directory.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
         return domain === HOSTED;

@@ -66,7 +66,7 @@ function faultOf({ status, body }: RecordedReply): string | undefined {
 
 for (const name of ['thunderbird-autoconfig', 'thunderbird-well-known', 'thunderbird-without-address']) {
   test(`${name}: the file names every server, TLS from the start first`, async (t) => {
-    const { port } = await startGateway(t, { told: { connectionInfo: SERVERS } });
+    const { port } = await startGateway(t, { advertised: { connectionInfo: SERVERS } });
     const { status, headers, body } = await sendRecorded(port, name);
     t.is(status, 200);
     t.is(headers.get('content-type'), 'text/xml; charset=utf-8');
@@ -76,7 +76,7 @@ for (const name of ['thunderbird-autoconfig', 'thunderbird-well-known', 'thunder
 
 for (const name of ['thunderbird-autodiscover', 'outlook-autodiscover', 'outlook-2007-autodiscover']) {
   test(`${name}: one server of each protocol`, async (t) => {
-    const { port, log } = await startGateway(t, { told: { connectionInfo: SERVERS } });
+    const { port, log } = await startGateway(t, { advertised: { connectionInfo: SERVERS } });
     const { status, headers, body } = await sendRecorded(port, name);
     t.is(status, 200);
     t.is(headers.get('content-type'), 'text/xml; charset=utf-8');
@@ -88,7 +88,7 @@ for (const name of ['thunderbird-autodiscover', 'outlook-autodiscover', 'outlook
 
 for (const name of ['outlook-json', 'outlook-json-in-path']) {
   test(`${name}: the URL of the XML`, async (t) => {
-    const published = await startGateway(t, { told: { apiUrl: 'https://app.example.test/mail' } });
+    const published = await startGateway(t, { advertised: { apiUrl: 'https://app.example.test/mail' } });
     const { status, headers, body } = await sendRecorded(published.port, name);
     t.is(status, 200);
     t.is(headers.get('content-type'), 'application/json; charset=utf-8');
@@ -146,7 +146,7 @@ test('paths and names of the query are taken in any case', async (t) => {
 });
 
 test('an address is told the same whether or not there is such an account, and its domain decides', async (t) => {
-  const { port, url } = await startGateway(t, { told: { connectionInfo: SERVERS } });
+  const { port, url } = await startGateway(t, { advertised: { connectionInfo: SERVERS } });
   for (const address of ['nobody@example.test', 'anna+tag@example.test', 'Anna@EXAMPLE.test', 'ännä@example.test']) {
     const file = await fetch(`${url}/mail/config-v1.1.xml?emailaddress=${encodeURIComponent(address)}`);
     t.is(await file.text(), CLIENT_CONFIG, address);
@@ -188,7 +188,7 @@ test('without an address the host decides', async (t) => {
 
 test('only what runs is told, and nothing when a program could not both read and send', async (t) => {
   const some = await startGateway(t, {
-    told: { connectionInfo: { smtp: { ...SUBMISSION, securePort: 0 }, imap: OFF, pop3: { ...IMAP, port: 0 } } },
+    advertised: { connectionInfo: { smtp: { ...SUBMISSION, securePort: 0 }, imap: OFF, pop3: { ...IMAP, port: 0 } } },
   });
   const file = (await sendRecorded(some.port, 'thunderbird-autoconfig')).body;
   t.deepEqual(
@@ -209,7 +209,7 @@ test('only what runs is told, and nothing when a program could not both read and
     { smtp: OFF, imap: IMAP, pop3: IMAP },
     { smtp: SUBMISSION, imap: OFF, pop3: OFF },
   ]) {
-    const { port, fetch } = await startGateway(t, { told: { connectionInfo } });
+    const { port, fetch } = await startGateway(t, { advertised: { connectionInfo } });
     t.is((await sendRecorded(port, 'thunderbird-autoconfig')).status, 404);
     t.is(faultOf(await sendRecorded(port, 'outlook-autodiscover')), '601');
     t.is((await fetch('/api/smtp-credentials/mobileconfig')).status, 404);
@@ -219,7 +219,7 @@ test('only what runs is told, and nothing when a program could not both read and
 
 test('a server that is known by its IPv6 address is told without brackets', async (t) => {
   const connectionInfo = { ...SERVERS, imap: { ...IMAP, serverName: '[2001:db8::1]' } };
-  const { port } = await startGateway(t, { told: { connectionInfo } });
+  const { port } = await startGateway(t, { advertised: { connectionInfo } });
   t.regex((await sendRecorded(port, 'thunderbird-autoconfig')).body, /<hostname>2001:db8::1<\/hostname>/);
 });
 

@@ -11,8 +11,8 @@ type Queued = Omit<Payload<MailboxProtocol, 'enqueue'>, 'summary'> & { readonly 
 export function lastQueued({ mailboxes, blobs }: Gateway): Queued {
   const { name, payload } = mailboxes.asked.findLast((one) => /^enqueue(?:Offered)?$/.test(one.name))!;
   if (name === 'enqueue') return payload as Queued;
-  const { offerId: _offerId, ...letter } = payload as Payload<MailboxProtocol, 'enqueueOffered'>;
+  const { offerId: _offerId, ...outgoing } = payload as Payload<MailboxProtocol, 'enqueueOffered'>;
   const { outbound } = mailboxes.account(ALICE);
-  const { row } = letter.draft === null ? [...outbound.values()].at(-1)! : outbound.get(letter.draft.id)!;
-  return { ...letter, blob: row.blob!, summary: summarize(blobs.blobs.get(row.blob!)!.index) };
+  const { row } = outgoing.draft === null ? [...outbound.values()].at(-1)! : outbound.get(outgoing.draft.id)!;
+  return { ...outgoing, blob: row.blob!, summary: summarize(blobs.blobs.get(row.blob!)!.index) };
 }

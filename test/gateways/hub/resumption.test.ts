@@ -26,7 +26,7 @@ const MINE = '00000000-0000-7000-8000-00000000000a';
 const OTHER = '00000000-0000-7000-8000-00000000000b';
 const HANDSHAKE = '{"protocol":"json","version":1}\u001e';
 
-interface Told {
+interface Received {
   readonly type: number;
   readonly target?: string;
   readonly arguments?: readonly unknown[];
@@ -49,17 +49,17 @@ function setUp(bus = new EventBus(), limits: HubOptions['limits'] = {}) {
     const listener = accept(socket);
     say(listener, HANDSHAKE);
     await turns();
-    const take = () => socket.takeMessages() as Told[];
+    const take = () => socket.takeMessages() as Received[];
     take();
     /** The answer, and what followed it. */
-    const resume = async (...args: unknown[]): Promise<Told[]> => {
+    const resume = async (...args: unknown[]): Promise<Received[]> => {
       say(listener, call('Resume', args));
       await turns();
-      const [position, ...told] = take();
-      if (position?.target !== 'Position') return position === undefined ? told : [position, ...told];
+      const [position, ...received] = take();
+      if (position?.target !== 'Position') return position === undefined ? received : [position, ...received];
       const cursor = position.arguments?.[0];
-      if (cursor !== told[0]?.result?.cursor) throw new Error('the answer names another cursor');
-      return told;
+      if (cursor !== received[0]?.result?.cursor) throw new Error('the answer names another cursor');
+      return received;
     };
     return { socket, listener, take, resume };
   };
@@ -79,11 +79,11 @@ const turns = async (count = 12) => {
 };
 
 /** Ids of the emails that events tell of. */
-const removed = (told: readonly Told[]) =>
-  told.filter(({ target }) => target === 'EmailDeleted').map((each) => each.arguments?.[0]);
+const removed = (received: readonly Received[]) =>
+  received.filter(({ target }) => target === 'EmailDeleted').map((each) => each.arguments?.[0]);
 
-const cursorIn = (told: readonly Told[]) =>
-  told.filter(({ target }) => target === 'Position').at(-1)?.arguments?.[0] as string;
+const cursorIn = (received: readonly Received[]) =>
+  received.filter(({ target }) => target === 'Position').at(-1)?.arguments?.[0] as string;
 
 test('nothing comes before Resume; then what happens, each batch with a new cursor at its end', async (t) => {
   const { bus, open } = setUp();
@@ -97,14 +97,14 @@ test('nothing comes before Resume; then what happens, each batch with a new curs
   t.true(answer?.result?.complete);
   bus.commit(MINE, [emailRemoved('e2'), readChanged('e3', true)]);
   t.is(socket.sent.length, 1, 'one frame');
-  const told = take();
+  const received = take();
   t.deepEqual(
-    told.map(({ target }) => target),
+    received.map(({ target }) => target),
     ['EmailDeleted', 'EmailUpdated', 'Position'],
   );
-  t.is(typeof told[2]?.arguments?.[0], 'string');
+  t.is(typeof received[2]?.arguments?.[0], 'string');
   bus.commit(MINE, [emailRemoved('e4')]);
-  t.not(cursorIn(take()), cursorIn(told));
+  t.not(cursorIn(take()), cursorIn(received));
 });
 
 test('an id of the event stream resumes before the change that the id is in', async (t) => {
@@ -125,7 +125,8 @@ test('a client that asked for the timeline resumes with it, the others without',
   await watching.resume(null);
   bus.commit(MINE, [statusChanged('o1', 'Sending'), emailAdded('e1'), attempted('o1')]);
   bus.commit(MINE, [attempted('o1')]);
-  const targets = (told: readonly Told[]) => told.map(({ target }) => target).filter((target) => target !== undefined);
+  const targets = (received: readonly Received[]) =>
+    received.map(({ target }) => target).filter((target) => target !== undefined);
   const [some, all] = [plain.take(), watching.take()];
   t.deepEqual(targets(some), ['DeliveryStatusChanged', 'NewEmail', 'Position', 'Position']);
   t.deepEqual(targets(all), [
@@ -139,8 +140,8 @@ test('a client that asked for the timeline resumes with it, the others without',
   t.is(cursorIn(some), cursorIn(all));
   t.is(lines.filter(({ level }) => level === 30).length, 1, 'a new email is logged once');
   const late = await open('resume=true&timeline=true');
-  const told = await late.resume(answer!.result!.cursor);
-  t.is(targets(told).filter((target) => target === 'DeliveryAttempted').length, 2);
+  const received = await late.resume(answer!.result!.cursor);
+  t.is(targets(received).filter((target) => target === 'DeliveryAttempted').length, 2);
   // Their queue positions would be asked for again and again.
   for (const { listener } of [watching, late]) listener.closed(1000);
 });
@@ -157,9 +158,9 @@ test('on another node the client goes on where it was', async (t) => {
   bus.commit(MINE, [emailRemoved('e2')], false);
   bus.commit(MINE, [emailRemoved('e3')]);
   const after = await second.open();
-  const told = await after.resume(cursor);
-  t.deepEqual(told[0]?.result, { cursor, complete: true });
-  t.deepEqual(removed(told), ['e2', 'e3']);
+  const received = await after.resume(cursor);
+  t.deepEqual(received[0]?.result, { cursor, complete: true });
+  t.deepEqual(removed(received), ['e2', 'e3']);
   bus.commit(MINE, [emailRemoved('e4')]);
   t.deepEqual(removed(after.take()), ['e4']);
   const again = await first.open();
@@ -245,7 +246,7 @@ test('a connection that closes while it resumes leaves nothing behind', async (t
   t.is(hub.connections, 0);
 });
 
-test('when the log cannot be read the client is told to connect again', async (t) => {
+test('when the log cannot be read the client is received to connect again', async (t) => {
   const { bus, lines, open } = setUp();
   const { socket, resume } = await open();
   bus.fault = new Error('the store is away');
@@ -293,19 +294,19 @@ test('a long way back is gone as fast as the client takes it: its buffer stays s
     most = Math.max(most, octets);
     return octets;
   };
-  const told: Told[] = await resume(cursor);
-  t.true(told.length < 250, 'a page is not read before the one before has gone');
+  const received: Received[] = await resume(cursor);
+  t.true(received.length < 250, 'a page is not read before the one before has gone');
   for (let i = 0; i < 20; i++) {
     // What the kernel took at once; then what it tells of.
     if (i % 2 === 0) timing.flush();
     else listener.drained();
     await turns();
-    told.push(...take());
+    received.push(...take());
   }
   timing.flush();
   await turns();
-  told.push(...take());
-  t.deepEqual(removed(told), all);
+  received.push(...take());
+  t.deepEqual(removed(received), all);
   t.is(socket.closedWith, undefined);
   t.true(most < 20_000);
   bus.commit(MINE, [emailRemoved('live')]);
@@ -336,20 +337,20 @@ test('through breaks, moves between nodes and slow moments every event comes onc
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const bus = new EventBus();
       const nodes = [setUp(bus), setUp(bus)];
-      const told: Told[] = [];
+      const received: Received[] = [];
       let cursor: string | null = null;
       const connect = async (node: number) => {
         const connection = await nodes[node]!.open();
         const answer = await connection.resume(cursor);
         t.true(answer[0]?.result?.complete);
-        told.push(...answer);
-        cursor = cursorIn(told) ?? cursor ?? answer[0]!.result!.cursor;
+        received.push(...answer);
+        cursor = cursorIn(received) ?? cursor ?? answer[0]!.result!.cursor;
         return { ...connection, node };
       };
       let connection = await connect(0);
       const take = () => {
-        told.push(...connection.take());
-        cursor = cursorIn(told) ?? cursor;
+        received.push(...connection.take());
+        cursor = cursorIn(received) ?? cursor;
       };
       let total = 0;
       for (const each of steps) {
@@ -375,7 +376,7 @@ test('through breaks, moves between nodes and slow moments every event comes onc
       await turns(40);
       take();
       t.deepEqual(
-        removed(told),
+        removed(received),
         Array.from({ length: total }, (_, i) => `e${i}`),
       );
     }),

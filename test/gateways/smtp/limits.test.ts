@@ -1,7 +1,7 @@
 // Each limit of the MX listener with a small value in its place: what the peer is told and that the connection ends.
 import test, { type ExecutionContext } from 'ava';
+import { GreetDelayPassList } from '../../../src/gateways/smtp/greet-delay-pass-list.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from '../../../src/gateways/smtp/limits.js';
-import { ProvenNetworks } from '../../../src/gateways/smtp/proven-networks.js';
 import { RateCredit } from '../../../src/gateways/tcp/rate-credit.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import { type Harness, listen } from './listener.js';
@@ -203,16 +203,16 @@ test('a network that mail was accepted from gets its banner at once, not one who
 });
 
 test('networks that mail was accepted from: a bounded number, for a bounded time', async (t) => {
-  const limits = { ...DEFAULT_LIMITS, greetDelayMs: 100, provenNetworks: 2 };
-  const proven = new ProvenNetworks(limits);
-  t.is(proven.delayOf('192.0.2.1'), 100);
-  for (const address of ['192.0.2.1', '192.0.2.2', '2001:db8::1']) proven.add(address);
+  const limits = { ...DEFAULT_LIMITS, greetDelayMs: 100, passListNetworks: 2 };
+  const passList = new GreetDelayPassList(limits);
+  t.is(passList.delayOf('192.0.2.1'), 100);
+  for (const address of ['192.0.2.1', '192.0.2.2', '2001:db8::1']) passList.add(address);
   t.deepEqual(
-    ['192.0.2.1', '192.0.2.2', '2001:db8::2'].map((address) => proven.delayOf(address)),
+    ['192.0.2.1', '192.0.2.2', '2001:db8::2'].map((address) => passList.delayOf(address)),
     [100, 0, 0],
   );
-  t.is(new ProvenNetworks({ ...limits, greetDelayMs: 0 }).delayOf('192.0.2.1'), 0);
-  const forgetful = new ProvenNetworks({ ...limits, provenMs: 5 });
+  t.is(new GreetDelayPassList({ ...limits, greetDelayMs: 0 }).delayOf('192.0.2.1'), 0);
+  const forgetful = new GreetDelayPassList({ ...limits, passListMs: 5 });
   forgetful.add('192.0.2.1');
   while (forgetful.delayOf('192.0.2.1') === 0) await new Promise((resolve) => setTimeout(resolve, 5));
 });

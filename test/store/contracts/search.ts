@@ -187,8 +187,6 @@ export const SEARCH: Contract = {
     await search.put([words(accountId, ids[0]!, 'x')]);
     await merge();
     t.deepEqual(await found(stores, accountId, 'x'), [ids[1]], 'it is gone');
-    t.is((await search.outdated(accountId, 10)).length, 0);
-    t.deepEqual(await search.outdatedAccounts('00000000-0000-0000-0000-000000000000', 10), []);
   },
   async 'emails of several accounts are looked for and become searchable together, each account up to its own last id'(
     t,

@@ -22,9 +22,6 @@ export function memorySearch(tables: MemoryTables): SearchStore {
           });
       });
     },
-    // All that is in memory is of the present version.
-    outdated: async () => [],
-    outdatedAccounts: async () => [],
     async put(emails) {
       const gone = new Set<string>();
       const counts = new Map<string, number>();

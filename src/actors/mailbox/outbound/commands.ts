@@ -126,8 +126,8 @@ function enqueueOffered(
   const offered = tx.offered(payload.offerId);
   if (!('offer' in offered)) return { reply: offered };
   const { content, summary } = offered.offer.message;
-  const { offerId: _offerId, ...letter } = payload;
-  const { reply, refusal } = queue(tx, payload, { ...letter, blob: content.hash, summary }, undefined);
+  const { offerId: _offerId, ...outgoing } = payload;
+  const { reply, refusal } = queue(tx, payload, { ...outgoing, blob: content.hash, summary }, undefined);
   if (reply === undefined) return { refusal };
   const result: OfferedEnqueue = reply;
   tx.take(offered.offer, result, true);

@@ -107,7 +107,7 @@ export const deliveryAttempt = open({
 });
 
 /** What is queued beside the message. */
-const letter = {
+const outgoing = {
   draft: nullable(object({ id: string(), updatedAt: number() })),
   sender: string(),
   /** What is shown as its bodies; null when they are to be read from the blob. */
@@ -121,7 +121,7 @@ const letter = {
 };
 
 /** A stored message to be queued. */
-const queued = { ...letter, blob: string(), summary: messageSummary };
+const queued = { ...outgoing, blob: string(), summary: messageSummary };
 
 const enqueued = {
   reply: object({ id: string(), createdAt: number(), sentEmailId: string() }),
@@ -158,7 +158,7 @@ export const outboundOperations = {
   enqueue: command({ payload: object(queued), ...enqueued }),
   /** As `enqueue`, of a message that is offered to the mailboxes of a node and not stored yet: see `deliverOffered`. */
   enqueueOffered: command({
-    payload: object({ offerId: string(), ...letter }),
+    payload: object({ offerId: string(), ...outgoing }),
     reply: object({ isTaken: boolean() }),
     refusals: enqueued.refusals,
     onRepeat: 'harmless',

@@ -13,7 +13,7 @@ export interface QueueingPorts {
 }
 
 /** What is queued beside the message. */
-export type QueuedLetter = Omit<Payload<MailboxProtocol, 'enqueueOffered'>, 'offerId'>;
+export type QueuedMessage = Omit<Payload<MailboxProtocol, 'enqueueOffered'>, 'offerId'>;
 
 type Enqueued = Outcome<MailboxProtocol, 'enqueue'>;
 
@@ -22,14 +22,14 @@ export async function queueMessage(
   ports: QueueingPorts,
   accountId: string,
   message: OfferedMessage,
-  letter: QueuedLetter,
+  outgoing: QueuedMessage,
   deadlineMs?: number,
 ): Promise<Enqueued> {
-  const offered = await queueOffered(ports, accountId, message, letter);
+  const offered = await queueOffered(ports, accountId, message, outgoing);
   if (offered !== undefined) return offered;
   const { content, summary } = message;
   await ports.blobs.put(content);
-  const payload = { ...letter, blob: content.hash, summary: { ...summary, references: [...summary.references] } };
+  const payload = { ...outgoing, blob: content.hash, summary: { ...summary, references: [...summary.references] } };
   return ports.mailboxes.of(accountId).ask('enqueue', payload, deadlineMs === undefined ? {} : { deadlineMs });
 }
 
@@ -38,13 +38,13 @@ async function queueOffered(
   { offers, mailboxes }: QueueingPorts,
   accountId: string,
   message: OfferedMessage,
-  letter: QueuedLetter,
+  outgoing: QueuedMessage,
 ): Promise<Enqueued | undefined> {
   const offerId = newId();
   const offer = offers.offer<OfferedEnqueue>(accountId, offerId, message);
   if (offer === undefined) return undefined;
   let refusal: Enqueued['refusal'];
-  const asked = mailboxes.of(accountId).ask('enqueueOffered', { offerId, ...letter }, { deadlineMs: OFFER_MS });
+  const asked = mailboxes.of(accountId).ask('enqueueOffered', { offerId, ...outgoing }, { deadlineMs: OFFER_MS });
   const answered = asked.then((outcome) => {
     refusal = outcome.refusal;
   });

@@ -15,16 +15,16 @@ import { attachmentsOf } from './outbound-attachments.js';
 import { allWithRecipients, contentOf, type Outbound, withRecipients } from './outbound-content.js';
 import {
   addresseesOf,
-  type ComposedLetter,
+  type ComposedEmail,
   enqueue,
   fieldsOf,
   HELD,
-  type Letter,
   LIMIT,
   NO_THREAD,
   NOT_OWN,
   NOTHING_GIVEN,
   type OutboundSources,
+  type OutgoingEmail,
   oneLine,
   ownAddress,
   type Sender,
@@ -94,7 +94,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
     const attachments = await attachmentsOf(sources, accountId, body.attachments);
     if (attachments instanceof Problem) return attachments;
     const given = { textBody: body.textBody ?? null, htmlBody: body.htmlBody ?? null };
-    const letter: Letter = {
+    const outgoing: OutgoingEmail = {
       from,
       subject: body.subject ?? '',
       addressees: addresseesOf(body.recipients ?? []),
@@ -102,7 +102,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       attachments,
       ...fieldsOf(body),
     };
-    return saveDraft(sources, sender, letter, given, id, save);
+    return saveDraft(sources, sender, outgoing, given, id, save);
   }
 
   return [
@@ -221,10 +221,10 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
           const draft = await read(principal.accountId, params.id);
           if (draft instanceof Problem) return draft;
           if (ifMatch !== undefined && !ifMatch.includes(draft.email.updatedAt)) return refused('draftChanged');
-          const letter = await letterOf(sources, sender, draft);
-          if (letter instanceof Problem) return letter;
+          const outgoing = await outgoingOf(sources, sender, draft);
+          if (outgoing instanceof Problem) return outgoing;
           const { id, updatedAt } = draft.email;
-          const outcome = await enqueue(sources, sender, letter, { draft: { id, updatedAt }, sendAt });
+          const outcome = await enqueue(sources, sender, outgoing, { draft: { id, updatedAt }, sendAt });
           if (outcome.reply !== undefined) return sent(outcome);
           if (outcome.refusal !== 'draftChanged') return refused(outcome.refusal);
         }
@@ -248,7 +248,7 @@ function versionsOf(field: string | undefined): { readonly ifMatch?: number[] } 
   return ifMatch === undefined ? {} : { ifMatch: ifMatch.map(Number) };
 }
 
-type Bodies = Pick<Letter, 'textBody' | 'htmlBody'>;
+type Bodies = Pick<OutgoingEmail, 'textBody' | 'htmlBody'>;
 
 /** docs/interface/mail.md, "Outbound email": a draft needs a recipient and a subject to be sent, and no body. */
 function sendable({ textBody, htmlBody }: Bodies): Bodies {
@@ -257,11 +257,11 @@ function sendable({ textBody, htmlBody }: Bodies): Bodies {
 }
 
 /** What the draft says, which may have been true when it was written: addresses are given up again. */
-async function letterOf(
+async function outgoingOf(
   { blobs }: OutboundSources,
   sender: Sender,
   { email, content, isComposedHere }: Draft,
-): Promise<Letter | ComposedLetter | Problem> {
+): Promise<OutgoingEmail | ComposedEmail | Problem> {
   const { sender: address, recipients, blob, inReplyTo, references } = email;
   const subject = oneLine(email.subject, LONGEST_SUBJECT);
   const from = ownAddress(sender, address);

@@ -76,7 +76,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
         }
         const attachments = await attachmentsOf(sources, principal.accountId, body.attachments);
         if (attachments instanceof Problem) return attachments;
-        const letter = {
+        const outgoing = {
           from: fromOf(sender, found.index),
           subject: replySubject(envelope.subject),
           textBody,
@@ -87,7 +87,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
           ...threadFields(envelope),
         };
         const original = { emailId: params.emailId, flag: '\\Answered' as const };
-        const outcome = await enqueue(sources, sender, letter, { original, sendAt: body.sendAt });
+        const outcome = await enqueue(sources, sender, outgoing, { original, sendAt: body.sendAt });
         return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome);
       },
     }),
@@ -114,7 +114,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
         const viewer = viewerOf(call);
         return withRoom(sources.decoder, bodyOctets(found.index), viewer, async () => {
           const content = await forwarded(sources, found, body.textBody ?? '', viewer);
-          const letter = {
+          const outgoing = {
             from: fromOf(sender, found.index),
             subject: forwardSubject(found.index.envelope.subject),
             addressees: addresseesOf(body.recipients),
@@ -124,7 +124,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
             ...NO_THREAD,
           };
           const original = { emailId: params.emailId, flag: '$Forwarded' as const };
-          const outcome = await enqueue(sources, sender, letter, { original, sendAt: body.sendAt });
+          const outcome = await enqueue(sources, sender, outgoing, { original, sendAt: body.sendAt });
           return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome);
         });
       },

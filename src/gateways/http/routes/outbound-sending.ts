@@ -95,14 +95,14 @@ export function addresseesOf(recipients: readonly RecipientInput[]): Addressee[]
 }
 
 /** Addresses are valid, `from` is one of the sender's own. */
-interface Letterhead {
+interface OutgoingHeader {
   readonly from: string;
   readonly subject: string;
   readonly addressees: Addressee[];
 }
 
 /** What is to be sent. Texts are valid. */
-export interface Letter extends Letterhead, ThreadFields, GivenFields {
+export interface OutgoingEmail extends OutgoingHeader, ThreadFields, GivenFields {
   readonly textBody: string | null;
   readonly htmlBody: string | null;
   readonly attachments: readonly OutgoingAttachment[];
@@ -116,7 +116,7 @@ export interface GivenFields {
 }
 
 /** A draft that is to be sent as it was composed. */
-export interface ComposedLetter extends Letterhead, ThreadFields {
+export interface ComposedEmail extends OutgoingHeader, ThreadFields {
   /** As the mailbox keeps them; null when it does not. */
   readonly bodies: Bodies | null;
   readonly blob: string;
@@ -125,7 +125,7 @@ export interface ComposedLetter extends Letterhead, ThreadFields {
   readonly isOwn: boolean;
 }
 
-type Bodies = Pick<Letter, 'textBody' | 'htmlBody'>;
+type Bodies = Pick<OutgoingEmail, 'textBody' | 'htmlBody'>;
 
 export const NO_THREAD: ThreadFields = { inReplyTo: null, references: [] };
 export const NOTHING_GIVEN: GivenFields = { replyTo: null, headers: [] };
@@ -156,7 +156,7 @@ const keptOf = ({ textBody, htmlBody }: Bodies): Bodies | null =>
 interface Sending {
   /** As the client gave it. */
   readonly sendAt: string | null | undefined;
-  /** What the letter was made of, and when that was changed last. */
+  /** The draft that the email was made of, and when it was changed last. */
   readonly draft?: { readonly id: string; readonly updatedAt: number };
   /** What it replies to or forwards. */
   readonly original?: Payload<MailboxProtocol, 'enqueue'>['original'];
@@ -170,20 +170,20 @@ type Enqueued =
 export async function enqueue(
   sources: OutboundSources,
   sender: Sender,
-  letter: Letter | ComposedLetter,
+  outgoing: OutgoingEmail | ComposedEmail,
   { sendAt, draft, original }: Sending,
 ): Promise<Enqueued> {
   const heldUntil = await endOfHold(sources, sender, sendAt);
   const fields = { messageId: newMessageId(sources), bcc: [], date: heldUntil ?? clock.now() };
   const queued = {
     draft: draft ?? null,
-    sender: letter.from,
-    content: 'index' in letter ? letter.bodies : keptOf(letter),
-    recipients: letter.addressees,
+    sender: outgoing.from,
+    content: 'index' in outgoing ? outgoing.bodies : keptOf(outgoing),
+    recipients: outgoing.addressees,
     ...(original !== undefined && { original }),
   };
   const { accountId } = sender;
-  const outcome = await composed(sources, sender, letter, fields, async (content) => {
+  const outcome = await composed(sources, sender, outgoing, fields, async (content) => {
     const { hash: blob, index } = content;
     if (heldUntil === undefined) {
       return queueMessage(sources, accountId, { content, summary: summarize(index), receivedAt: clock.now() }, queued);
@@ -214,7 +214,7 @@ export async function sendNow(
   if (!index || blob === null || heldUntil === null || messageId === null)
     return mailbox.ask('retryOutbound', { outboundId });
   const sender = await senderOf(sources, accountId);
-  const letter = {
+  const outgoing = {
     from,
     subject,
     addressees: addresseesOf(recipients),
@@ -225,7 +225,7 @@ export async function sendNow(
     index,
     isOwn: true,
   };
-  return stored(sources, sender, letter, { messageId, bcc: [], date: now }, ({ hash, index: dated }) =>
+  return stored(sources, sender, outgoing, { messageId, bcc: [], date: now }, ({ hash, index: dated }) =>
     mailbox.ask('retryOutbound', { outboundId, message: { heldUntil, blob: hash, summary: summaryOf(dated) } }),
   );
 }
@@ -265,19 +265,19 @@ const newMessageId = ({ hostname }: OutboundSources): string => `<${newId()}@${h
 export function saveDraft<T>(
   sources: OutboundSources,
   sender: Sender,
-  letter: Letter,
+  outgoing: OutgoingEmail,
   given: Bodies,
   id: string | undefined,
   save: (draft: Payload<MailboxProtocol, 'createDraft'>['draft']) => Promise<T>,
 ): Promise<T> {
   const messageId = id === undefined ? newMessageId(sources) : `<${id}@${sources.hostname}>`;
-  const fields = { messageId, bcc: namedAs('Bcc', letter), date: clock.now() };
-  return stored(sources, sender, letter, fields, ({ hash, size, index }) =>
+  const fields = { messageId, bcc: namedAs('Bcc', outgoing), date: clock.now() };
+  return stored(sources, sender, outgoing, fields, ({ hash, size, index }) =>
     save({
-      sender: letter.from,
-      subject: letter.subject,
+      sender: outgoing.from,
+      subject: outgoing.subject,
       content: keptOf(given),
-      recipients: letter.addressees,
+      recipients: outgoing.addressees,
       message: { blob: hash, size, summary: summaryOf(index) },
     }),
   );
@@ -293,11 +293,11 @@ interface OwnFields extends Pick<MessageToCompose, 'messageId' | 'bcc'> {
 function stored<T>(
   sources: OutboundSources,
   sender: Sender,
-  letter: Letter | ComposedLetter,
+  outgoing: OutgoingEmail | ComposedEmail,
   fields: OwnFields,
   then: (content: SpooledContent) => Promise<T>,
 ): Promise<T> {
-  return composed(sources, sender, letter, fields, async (content) => {
+  return composed(sources, sender, outgoing, fields, async (content) => {
     await sources.blobs.put(content);
     return then(content);
   });
@@ -307,11 +307,11 @@ function stored<T>(
 async function composed<T>(
   sources: OutboundSources,
   sender: Sender,
-  letter: Letter | ComposedLetter,
+  outgoing: OutgoingEmail | ComposedEmail,
   fields: OwnFields,
   then: (content: SpooledContent) => Promise<T>,
 ): Promise<T> {
-  const content = await compose(sources, sender, letter, fields);
+  const content = await compose(sources, sender, outgoing, fields);
   try {
     return await then(content);
   } finally {
@@ -322,23 +322,23 @@ async function composed<T>(
 async function compose(
   { blobs, spool, maxMessageSize }: OutboundSources,
   sender: Sender,
-  letter: Letter | ComposedLetter,
+  outgoing: OutgoingEmail | ComposedEmail,
   fields: OwnFields,
 ): Promise<SpooledContent> {
   const header = {
     ...fields,
     date: new Date(fields.date),
-    from: { name: oneLine(sender.displayName, LONGEST_DISPLAY_NAME), address: letter.from },
-    to: namedAs('To', letter),
-    cc: namedAs('Cc', letter),
-    subject: letter.subject,
-    inReplyTo: letter.inReplyTo,
-    references: letter.references,
+    from: { name: oneLine(sender.displayName, LONGEST_DISPLAY_NAME), address: outgoing.from },
+    to: namedAs('To', outgoing),
+    cc: namedAs('Cc', outgoing),
+    subject: outgoing.subject,
+    inReplyTo: outgoing.inReplyTo,
+    references: outgoing.references,
   };
   const newWriter = () => spool.writer(sender.accountId);
   try {
-    if (!('index' in letter)) return await composeMessage(messageOf(letter, header), newWriter(), maxMessageSize);
-    const message = { blobs, blob: letter.blob, index: letter.index, isOwn: letter.isOwn };
+    if (!('index' in outgoing)) return await composeMessage(messageOf(outgoing, header), newWriter(), maxMessageSize);
+    const message = { blobs, blob: outgoing.blob, index: outgoing.index, isOwn: outgoing.isOwn };
     return await shortened(await readdressMessage(header, message, newWriter(), maxMessageSize), newWriter);
   } catch (error) {
     throw error instanceof MessageTooLarge ? messageTooLarge(maxMessageSize) : error;
@@ -359,11 +359,11 @@ async function shortened(content: SpooledContent, newWriter: () => SpoolWriter):
 }
 
 const messageOf = (
-  { textBody, htmlBody, attachments, replyTo, headers }: Letter,
+  { textBody, htmlBody, attachments, replyTo, headers }: OutgoingEmail,
   header: Omit<MessageToCompose, keyof Bodies | keyof GivenFields | 'attachments'>,
 ): MessageToCompose => ({ ...header, textBody, htmlBody, attachments, replyTo, headers });
 
-const namedAs = (type: Addressee['type'], { addressees }: Letterhead): IndexedAddress[] =>
+const namedAs = (type: Addressee['type'], { addressees }: OutgoingHeader): IndexedAddress[] =>
   addressees
     .filter((one) => one.type === type)
     .map(({ address, displayName }) => ({ name: displayName ?? '', address }));

@@ -107,8 +107,8 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         const attachments = await attachmentsOf(sources, principal.accountId, body.attachments);
         if (attachments instanceof Problem) return attachments;
         const addressees = addresseesOf(recipients);
-        const letter = { from, subject, textBody, htmlBody, addressees, attachments, ...fieldsOf(body) };
-        const outcome = await enqueue(sources, sender, letter, { sendAt: body.sendAt });
+        const outgoing = { from, subject, textBody, htmlBody, addressees, attachments, ...fieldsOf(body) };
+        const outcome = await enqueue(sources, sender, outgoing, { sendAt: body.sendAt });
         return outcome.reply === undefined ? refused(outcome.refusal) : sent(outcome);
       },
     }),

@@ -116,7 +116,7 @@ class Fetching {
   }
 
   /** The client learns all it has to know of a change of flags. */
-  get #tellsFlags(): boolean {
+  get #sendsFlags(): boolean {
     return this.#hasFlags && !this.#lacksModseq;
   }
 
@@ -132,7 +132,7 @@ class Fetching {
       if (mirrorItems === undefined) await this.#fromMessages(positions);
       else await this.#fromMirror(positions, mirrorItems);
     } finally {
-      // Also when a later message cannot be read: the client counts as told what these responses say.
+      // Also when a later message cannot be read: what these responses say counts as sent.
       this.#writer.flush();
     }
   }
@@ -141,19 +141,19 @@ class Fetching {
     const view = this.#view;
     const place = this.#place;
     const writer = this.#writer;
-    const told: number[] = [];
+    const sent: number[] = [];
     for (const position of positions) {
       if (!this.#isPresent(position)) continue;
       place.uid = view.uidAt(position);
-      if (this.#tellsFlags) told.push(place.uid);
+      if (this.#sendsFlags) sent.push(place.uid);
       let text = this.#begin(position);
       for (let i = 0; i < items.length; i++) text += i === 0 ? items[i]!(place) : ` ${items[i]!(place)}`;
       writer.add(`${text})\r\n`);
       if (!writer.isFull) continue;
-      if (told.length > 0) view.flagsTold(told.splice(0));
+      if (sent.length > 0) view.markFlagsSent(sent.splice(0));
       await writer.pause();
     }
-    if (told.length > 0) view.flagsTold(told);
+    if (sent.length > 0) view.markFlagsSent(sent);
   }
 
   async #fromMessages(positions: Uint32Array): Promise<void> {
@@ -192,14 +192,14 @@ class Fetching {
         this.#place.root = undefined;
         this.#place.bounds = undefined;
         const isSeen = group.seen.has(message.uid);
-        // What changes while the response is written is told after it.
-        const isTold = this.#tellsFlags || isSeen;
-        if (isTold) view.flagsTold([message.uid]);
+        // What changes while the response is written is sent after it.
+        const isSent = this.#sendsFlags || isSeen;
+        if (isSent) view.markFlagsSent([message.uid]);
         try {
           const written = this.#response(position, message, isSeen);
           if (written !== undefined) await written;
         } catch (error) {
-          if (isTold) view.flagsDoubted([message.uid]);
+          if (isSent) view.markFlagsUnknown([message.uid]);
           throw error;
         }
       }

@@ -91,7 +91,7 @@ class Idle implements Suspension {
       if (hasUpdatingSearches(this.#selected.view)) {
         this.#searches = Promise.resolve(this.#searches).then(() => writeSearchUpdates(this.#session));
       }
-      if (!this.#selected.view.owesFlags) return;
+      if (!this.#selected.view.hasPendingFlags) return;
     }
     this.#isWaiting = true;
     void (output.ready ?? nextTurn()).then(() => {

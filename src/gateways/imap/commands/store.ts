@@ -34,14 +34,14 @@ async function store(session: Session, args: StoreArguments, isUid: boolean): Pr
   const positions = view.presentAt(named);
   const uids = view.uidsAt(positions);
   if (args.isSilent && session.notifier !== undefined) {
-    view.flagsDoubted(view.uidsAt(view.changedAfter(session.notifier.toldModseq, positions)));
+    view.markFlagsUnknown(view.uidsAt(view.changedAfter(session.notifier.sentModseq, positions)));
   }
   const settle = args.isSilent ? view.expectFlags(uids, args) : undefined;
   const { modified, isTaken, aloneUntil } = await storeFlags(session, uids, args);
   if (!isTaken) await view.mirror.sync();
   const stored = modified.size === 0 ? positions : positions.filter((position) => !modified.has(view.uidAt(position)));
-  // What changes while the answers are written is told after them.
-  if (settle === undefined) view.flagsTold(modified.size === 0 ? uids : view.uidsAt(stored));
+  // What changes while the answers are written is sent after them.
+  if (settle === undefined) view.markFlagsSent(modified.size === 0 ? uids : view.uidsAt(stored));
   else settle(aloneUntil === view.mirror.modseq);
   if (!args.isSilent || session.enabled.has('CONDSTORE')) await answer(session, stored, args, isUid);
   // UIDs that are gone are passed over; sequence numbers of such messages are not, unless no answer is expected (RFC 2180 §4.2).

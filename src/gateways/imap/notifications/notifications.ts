@@ -38,7 +38,7 @@ export class Notifications implements Notifier, AccountListener {
   #isBehind = true;
   #isHeld = true;
   #mayExpunge = false;
-  #toldModseq = 0;
+  #sentModseq = 0;
   #isOver = false;
   #telling: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -56,7 +56,7 @@ export class Notifications implements Notifier, AccountListener {
     session.context.mirrors.events.add(session.accountId, this);
   }
 
-  get tellsFlags(): boolean {
+  get sendsFlags(): boolean {
     return this.#rules.selected?.events.has('FlagChange') === true;
   }
 
@@ -64,8 +64,8 @@ export class Notifications implements Notifier, AccountListener {
     return this.#telling !== undefined;
   }
 
-  get toldModseq(): number {
-    return this.#toldModseq;
+  get sentModseq(): number {
+    return this.#sentModseq;
   }
 
   followed(): void {
@@ -90,7 +90,7 @@ export class Notifications implements Notifier, AccountListener {
     this.#isHeld = false;
     this.#mayExpunge = during === 'idle' || this.#rules.selected?.filter.type === 'selected';
     const { selected } = this.#session;
-    this.#toldModseq = selected?.view.toldModseq ?? 0;
+    this.#sentModseq = selected?.view.sentModseq ?? 0;
     if (selected?.view !== this.#view) {
       this.#view = selected?.view;
       this.#fetched = lastUid(this.#view);
@@ -204,7 +204,7 @@ export class Notifications implements Notifier, AccountListener {
     do {
       session.sendUpdates(this.#mayExpunge);
       if (session.output.ready !== undefined) await session.output.ready;
-    } while (view.owesFlags && !this.#isOver);
+    } while (view.hasPendingFlags && !this.#isOver);
     await writeSearchUpdates(session);
     if (this.#fetchesNew) await this.#fetch(view, this.#rules.selected!.attributes);
   }

@@ -17,8 +17,8 @@ export function writeUpdates(session: Session, mayExpunge: boolean): ViewUpdates
   const { selected, output, enabled, notifier } = session;
   if (selected === undefined) return { expunged: [], exists: undefined, flagged: [] };
   const { view } = selected;
-  const mayTellFlags = notifier?.isTelling !== true || notifier.tellsFlags;
-  const updates = view.takeUpdates(mayExpunge, mayTellFlags);
+  const maySendFlags = notifier?.isTelling !== true || notifier.sendsFlags;
+  const updates = view.takeUpdates(mayExpunge, maySendFlags);
   const { expunged, exists, flagged } = updates;
   if (expunged.length > 0) {
     output.write(removalsOf(view, expunged));
@@ -66,7 +66,7 @@ export function flagsResponses({ keywords }: FolderMirror, isReadOnly: boolean):
 }
 
 /** The response code. Up to this modseq the client knows of all changes; it may rely on that when it comes back. */
-export const highestModseq = ({ toldModseq }: FolderView): string => `HIGHESTMODSEQ ${Math.max(1, toldModseq)}`;
+export const highestModseq = ({ sentModseq }: FolderView): string => `HIGHESTMODSEQ ${Math.max(1, sentModseq)}`;
 
 /** FETCH of the flags that a message has now. */
 export function flagChange({ enabled }: Pick<Session, 'enabled'>, view: FolderView, position: number): string {

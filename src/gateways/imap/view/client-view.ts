@@ -1,6 +1,6 @@
-// A session's view of its folder. While no expunge waits to be told, the UIDs that the client knows are the beginning of the
+// A session's view of its folder. While no expunge waits to be sent, the UIDs that the client knows are the beginning of the
 // mirror's own array, which all sessions share. While one waits, the view goes on with the array of before, which the mirror
-// has left as it was, or with a copy where new messages have been told behind expunged ones.
+// has left as it was, or with a copy where new messages have been sent behind expunged ones.
 import type { SequenceSet } from '../grammar/sequence-set.js';
 import {
   type ChangeOfBits,
@@ -18,7 +18,7 @@ import { positionsOf } from './named-positions.js';
 
 type Expunged = ViewUpdates['expunged'];
 
-/** Messages whose flags are told at a time: as many as one write holds. */
+/** Messages whose flags are sent at a time: as many as one write holds. */
 const MOST_FLAGGED = 5_000;
 /** The position of a message that was expunged. */
 const GONE = -1;
@@ -31,7 +31,7 @@ export class ClientView implements FolderView {
   readonly mirror: MirroredFolder;
   #uids: Uint32Array;
   #count: number;
-  /** The highest UID that the client has been told of; it may be expunged since. */
+  /** The highest UID that the client has been sent; it may be expunged since. */
   #highest: number;
   /** UIDs of messages whose flags the client does not know; made when there is one. */
   #changed: Set<number> | undefined;
@@ -39,13 +39,13 @@ export class ClientView implements FolderView {
   #hasMoreFlags = false;
   /** The next note of the mirror's journal. */
   #note: number;
-  /** Changes up to this modseq are in `#changed`, or told. */
+  /** Changes up to this modseq are in `#changed`, or sent. */
   #modseq: number;
-  #toldModseq: number;
+  #sentModseq: number;
   #keywords: ReadonlySet<string>;
   #isClosed = false;
 
-  /** The client is told now what the mirror holds. */
+  /** The client is sent now what the mirror holds. */
   constructor(mirror: MirroredFolder) {
     this.mirror = mirror;
     this.#uids = mirror.uids;
@@ -53,7 +53,7 @@ export class ClientView implements FolderView {
     this.#highest = mirror.count === 0 ? 0 : mirror.uids[mirror.count - 1]!;
     this.#note = mirror.journal.end;
     this.#modseq = mirror.modseq;
-    this.#toldModseq = mirror.modseq;
+    this.#sentModseq = mirror.modseq;
     this.#keywords = mirror.keywords;
   }
 
@@ -107,20 +107,20 @@ export class ClientView implements FolderView {
     return positionsOf(this.#uids, this.#count, set, isUid, saved);
   }
 
-  get toldModseq(): number {
-    return this.#toldModseq;
+  get sentModseq(): number {
+    return this.#sentModseq;
   }
 
   get hasExpunged(): boolean {
     return this.#present < this.#count;
   }
 
-  takeUpdates(mayExpunge: boolean, mayTellFlags = true): ViewUpdates {
+  takeUpdates(mayExpunge: boolean, maySendFlags = true): ViewUpdates {
     const { mirror } = this;
     this.#collect();
     const present = this.#present;
     const isHeld = present < this.#count && !mayExpunge;
-    if (!isHeld && (mayTellFlags || this.#changed === undefined)) this.#toldModseq = mirror.modseq;
+    if (!isHeld && (maySendFlags || this.#changed === undefined)) this.#sentModseq = mirror.modseq;
     if (present === this.#count && present === mirror.count && this.#changed === undefined) {
       this.#uids = mirror.uids;
       return NOTHING;
@@ -133,10 +133,10 @@ export class ClientView implements FolderView {
       this.#count = mirror.count;
     }
     if (added > 0) this.#highest = mirror.uids[mirror.count - 1]!;
-    return { expunged, exists: added > 0 ? this.#count : undefined, flagged: mayTellFlags ? this.#takeFlagged() : [] };
+    return { expunged, exists: added > 0 ? this.#count : undefined, flagged: maySendFlags ? this.#takeFlagged() : [] };
   }
 
-  get owesFlags(): boolean {
+  get hasPendingFlags(): boolean {
     return this.#hasMoreFlags && this.#changed !== undefined;
   }
 
@@ -149,14 +149,14 @@ export class ClientView implements FolderView {
     return hasNew;
   }
 
-  flagsTold(uids: ArrayLike<number>): void {
+  markFlagsSent(uids: ArrayLike<number>): void {
     this.#collect(uids);
     if (this.#changed === undefined) return;
     for (let i = 0; i < uids.length; i++) this.#changed.delete(uids[i]!);
     if (this.#changed.size === 0) this.#changed = undefined;
   }
 
-  flagsDoubted(uids: ArrayLike<number>): void {
+  markFlagsUnknown(uids: ArrayLike<number>): void {
     for (let i = 0; i < uids.length; i++) this.#markChanged(uids[i]!);
   }
 
@@ -187,13 +187,13 @@ export class ClientView implements FolderView {
     return () => {
       if (mirror.uids !== there) indexes = this.#indexesOf(uids);
       const present = presentFlags();
-      const told = new Uint32Array(uids.length);
+      const sent = new Uint32Array(uids.length);
       let count = 0;
       for (let i = 0; i < uids.length; i++) {
         const index = indexes[i]!;
-        if (index !== GONE && expected[i] === present(mirror, index)) told[count++] = uids[i]!;
+        if (index !== GONE && expected[i] === present(mirror, index)) sent[count++] = uids[i]!;
       }
-      this.flagsTold(told.subarray(0, count));
+      this.markFlagsSent(sent.subarray(0, count));
     };
   }
 
@@ -228,15 +228,15 @@ export class ClientView implements FolderView {
     const { mirror } = this;
     const indexes = this.#indexesOf(uids);
     const mayHaveKeywords = mirror.keywords.size > 0;
-    const told = new Uint32Array(uids.length);
+    const sent = new Uint32Array(uids.length);
     let count = 0;
     for (let i = 0; i < uids.length; i++) {
       const index = indexes[i]!;
       if (index === GONE || expected[i] !== mirror.bitsAt(index)) continue;
       if (mayHaveKeywords && mirror.keywordsAt(index).length > 0) continue;
-      told[count++] = uids[i]!;
+      sent[count++] = uids[i]!;
     }
-    this.flagsTold(told.subarray(0, count));
+    this.markFlagsSent(sent.subarray(0, count));
   }
 
   close(): void {
@@ -295,8 +295,8 @@ export class ClientView implements FolderView {
     this.#count = uids.length;
   }
 
-  /** Notes which of the messages that the client knows have changed. Those of `told` may be left out where they are in order. */
-  #collect(told: ArrayLike<number> = NONE): void {
+  /** Notes which of the messages that the client knows have changed. Those of `sent` may be left out where they are in order. */
+  #collect(sent: ArrayLike<number> = NONE): void {
     const { journal, modseq } = this.mirror;
     if (this.#note === journal.end && this.#modseq === modseq) return;
     const highest = this.#highest;
@@ -307,8 +307,8 @@ export class ClientView implements FolderView {
       let next = 0;
       for (let i = 0; i < uids.length; i++) {
         const uid = uids[i]!;
-        while (next < told.length && told[next]! < uid) next++;
-        if (uid <= highest && told[next] !== uid) this.#markChanged(uid);
+        while (next < sent.length && sent[next]! < uid) next++;
+        if (uid <= highest && sent[next] !== uid) this.#markChanged(uid);
       }
     }
     this.#note = journal.end;

@@ -61,7 +61,7 @@ test('flags are told once, and not those that the client knows', async (t) => {
   const { owner, view } = await opened(4);
   owner.store(new Set([1, 3, 4]), SEEN);
   await view.mirror.sync();
-  view.flagsTold([3]);
+  view.markFlagsSent([3]);
   t.deepEqual(view.takeUpdates(true).flagged, [0, 3]);
   t.deepEqual(view.takeUpdates(true).flagged, []);
 });
@@ -100,7 +100,7 @@ test('flags of very many messages are told in parts', async (t) => {
   await view.mirror.sync();
   const told: number[][] = [];
   do told.push([...view.takeUpdates(true).flagged]);
-  while (view.owesFlags);
+  while (view.hasPendingFlags);
   t.deepEqual(
     told.map(({ length }) => length),
     [5_000, 5_000, 2_000],
@@ -134,7 +134,7 @@ test('a change that the client did not know of before its silent STORE is told',
 
 test('flags that the client may not know are told, also when its silent STORE was alone', async (t) => {
   const { owner, view } = await opened(4);
-  view.flagsDoubted([1, 4]);
+  view.markFlagsUnknown([1, 4]);
   expunge(owner, 4);
   await view.mirror.sync();
   const settle = view.expectFlags([1, 2], SEEN);

@@ -64,7 +64,7 @@ test('flags that are not told are found', mustFail, Silent);
 class Presumptuous extends ClientView {
   /** As if STORE with .SILENT made all flags known, those that another session changed too. */
   override expectFlags(uids: ArrayLike<number>): () => void {
-    return () => this.flagsTold(uids);
+    return () => this.markFlagsSent(uids);
   }
 }
 

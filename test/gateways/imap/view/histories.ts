@@ -183,7 +183,7 @@ class TestSession {
       uids.push(uid);
     }
     this.client.receive(text);
-    this.view.flagsTold(uids);
+    this.view.markFlagsSent(uids);
   }
 
   async store(a: number, b: number, change: FlagStore, isSilent: boolean): Promise<void> {
