@@ -12,14 +12,14 @@ export const TAGS: Readonly<Record<string, string>> = {
     'Rules for new mail, evaluated in the order of `priority`, lower first. Conditions are joined with AND; every action of a filter that matches is applied.',
   Events: 'What happens in the account, as it happens.',
   Profile: 'The account and its additional addresses.',
-  Preferences: 'How the account likes its mail shown.',
+  Preferences: 'How clients show mail to the account.',
   'API keys': 'Keys for programs and devices, and where the mail protocols are.',
-  'Push subscriptions': 'Browsers that are told of new mail by Web Push.',
-  Webhooks: 'URLs that get the events of the account, one a request, in order and signed.',
+  'Push subscriptions': 'Browsers that get new mail by Web Push.',
+  Webhooks: 'URLs that get the events of the account, one per request, in order and signed.',
   Internal: 'For mail servers that run apart from this one.',
   'Mail programs':
-    'Where mail programs look for their settings, given the address of their user. No authentication, and no reply says whether there is such an account.',
-  Service: 'What a client asks before it has a credential. No authentication.',
+    'Settings for mail programs, by the address of their user. There is no authentication, and no reply says whether the account exists.',
+  Service: 'What a client asks before it has a credential.',
 };
 
 export const ABOUT = `Mail over REST: mailboxes, messages, attachments, sending, labels, filters.

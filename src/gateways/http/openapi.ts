@@ -91,7 +91,7 @@ const LAST_EVENT_ID: JsonSchema = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The id that came last; a browser sends it by itself when it connects again',
+  description: 'The last id; a browser sends it by itself when it connects again',
   schema: { type: 'string' },
 };
 

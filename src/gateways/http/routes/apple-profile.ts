@@ -32,8 +32,8 @@ const profileReply = binary(MEDIA_TYPE, { 'Content-Disposition': 'attachment, wi
 const newProfile = named(
   'NewAppleProfile',
   record({
-    name: optional(line(LONGEST_NAME, { description: `Of the key; \`${DEFAULT_NAME}\` when absent` })),
-    deviceId: optional(line(LONGEST_DEVICE_ID, { description: 'A further key for the same device revokes this one' })),
+    name: optional(line(LONGEST_NAME, { description: `Name of the key; \`${DEFAULT_NAME}\` when absent` })),
+    deviceId: optional(line(LONGEST_DEVICE_ID, { description: 'Another key for the same device revokes this one' })),
   }),
 );
 
@@ -48,7 +48,7 @@ export function appleProfileRoutes({ keys, profiles, connectionInfo }: AppleProf
       method: 'GET',
       path: PATH,
       summary: 'Configuration profile for Apple Mail, without a key',
-      description: `For IMAP, or POP3 where there is no IMAP, and submission. ${NOT_SERVED}`,
+      description: `The profile sets up IMAP, or POP3 where there is no IMAP, and submission. ${NOT_SERVED}`,
       tags: TAGS,
       access: OWNER,
       rate: 'authentication',

@@ -19,7 +19,7 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 export const ATTACHMENT = {
   summary: 'An attachment, decoded',
   description:
-    'Sent with the media type it came with, to be saved and not shown: `attachment`, sandboxed, not sniffed.',
+    'The reply has the media type of the attachment, and headers that make browsers save it: `attachment`, sandboxed, `nosniff`.',
   replies: { 200: binary('*/*', FILE_NAME), 304: EMPTY },
 } as const;
 

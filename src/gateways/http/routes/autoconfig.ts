@@ -30,12 +30,12 @@ export function autoconfigRoutes({ connectionInfo, hosts }: MailProgramSources):
       path,
       summary: 'Settings for Thunderbird and programs that read the same file',
       description:
-        'The file is the same for every address of a domain, whether or not there is such an account. 404 for a domain that is not hosted here, and when programs could not both read and send mail.',
+        'The file is the same for every address of a domain, whether or not the account exists. 404 for a domain that is not hosted here, and when programs could not both read and send mail.',
       tags: TAGS,
       access: 'public',
       query: {
         emailaddress: optional(
-          text({ description: 'The address of the user; without it the domain of the host that is asked counts' }),
+          text({ description: 'The address of the user; without it the domain in the host name counts' }),
         ),
       },
       replies: { 200: binary(XML) },

@@ -56,7 +56,7 @@ function xmlRoute({ connectionInfo, hosts }: MailProgramSources): Route {
     anyCase: true,
     summary: 'Settings for Outlook, in XML',
     description:
-      'Autodiscover in its plain XML form. A fault is 200 with an `Error`: 500 for an address of a domain that is not hosted here, 600 for what is no such request, 601 for another schema of replies, such as that of ActiveSync, and when programs could not both read and send mail.',
+      'Autodiscover in its plain XML form. A fault is 200 with an `Error`: 500 for an address of a domain that is not hosted here, 600 for an invalid request, 601 for another schema of replies, such as that of ActiveSync, and when programs could not both read and send mail.',
     tags: TAGS,
     access: 'public',
     // It changes nothing.
@@ -82,8 +82,8 @@ function probeRoute(): Route {
     method: 'GET',
     path: XML_PATH,
     anyCase: true,
-    summary: 'Whether Autodiscover is here',
-    description: 'Always the `Error` 600: settings are asked for by POST.',
+    summary: 'Whether the server has Autodiscover',
+    description: 'The answer is always the `Error` 600: programs get settings by POST.',
     tags: TAGS,
     access: 'public',
     replies: { 200: binary(XML) },

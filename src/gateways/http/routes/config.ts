@@ -23,7 +23,7 @@ const webClientFile = named(
   record({
     oidcAuthority: text({ description: 'Empty when no provider is configured' }),
     oidcClientId: text(),
-    oidcRedirectUri: text({ description: 'Empty: the page itself' }),
+    oidcRedirectUri: text({ description: 'Empty; the page itself is meant' }),
     oidcScope: text(),
   }),
 );

@@ -34,7 +34,7 @@ export const ownConnectionInfo = named(
     smtp: protocolInfo,
     pop3: protocolInfo,
     imap: protocolInfo,
-    smtpServer: text({ description: 'This and the fields below say the same again, for clients that read them' }),
+    smtpServer: text({ description: 'This and the fields below repeat it, for clients that read them' }),
     smtpPort: whole(),
     smtpSecurePort: whole(),
     smtpEnabled: flag(),

@@ -32,7 +32,7 @@ const keyFields = {
 const apiKey = named('ApiKey', record(keyFields));
 const issuedKey = named(
   'IssuedApiKey',
-  record({ ...keyFields, apiKey: text({ description: 'The key itself; it cannot be had again' }) }),
+  record({ ...keyFields, apiKey: text({ description: 'The key itself; it is not shown again' }) }),
 );
 const credentials = named('Credentials', record({ connectionInfo: ownConnectionInfo, keys: list(apiKey) }));
 
@@ -48,7 +48,7 @@ const newMobileKey = named(
   record({
     name: optional(line(LONGEST_NAME)),
     platform: text({ enum: PLATFORMS, description: 'In upper or lower case' }),
-    deviceId: optional(line(LONGEST_DEVICE_ID, { description: 'A further key for the same device revokes this one' })),
+    deviceId: optional(line(LONGEST_DEVICE_ID, { description: 'Another key for the same device revokes this one' })),
     deviceName: optional(line(LONGEST_NAME, { description: 'In place of `name` and `deviceId`' })),
   }),
   { anyOf: [{ required: ['name', 'deviceId'] }, { required: ['deviceName'] }] },
@@ -85,8 +85,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       tags: TAGS,
       access: OWNER,
       rate: 'authentication',
-      description:
-        '`internal` has to be the only scope of its key. The number of active keys of an account is limited.',
+      description: '`internal` must be the only scope of its key. The number of active keys of an account is limited.',
       body: newKey,
       example: { name: 'Laptop', scopes: ['smtp', 'imap'] },
       replies: { 201: issuedKey },
@@ -105,7 +104,7 @@ export function credentialRoutes(sources: CredentialSources): readonly Route[] {
       access: OWNER,
       rate: 'authentication',
       description:
-        'The key has the scope `app`. A device has one key: a further key with the same `deviceId` revokes the one before. ' +
+        'The key has the scope `app`. A device has one key: a new key with the same `deviceId` revokes the old one. ' +
         'Phone and desktop programs may send `deviceName` in place of `name` and `deviceId`.',
       body: newMobileKey,
       example: { name: 'Phone', platform: 'ios', deviceId: '6F9619FF-8B86' },

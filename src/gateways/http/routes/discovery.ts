@@ -20,9 +20,9 @@ const discovery = named(
     pop3: protocolInfo,
     imap: protocolInfo,
     features: record({ oidc: flag(), pushNotifications: flag() }),
-    version: text({ description: 'Of the server' }),
+    version: text({ description: 'Version of the server' }),
     apiVersion: text(),
-    oidcEnabled: flag({ description: 'As `features.oidc`' }),
+    oidcEnabled: flag({ description: 'The same as `features.oidc`' }),
   }),
 );
 

@@ -72,7 +72,7 @@ export function docsRoutes(): readonly Route[] {
     defineRoute({
       method: 'GET',
       path: `${PATH}/{file}`,
-      summary: 'What the page is made of',
+      summary: 'Files of the page',
       tags: [],
       inDocument: false,
       access: 'public',
@@ -91,7 +91,7 @@ function redirect(path: string, location: string): Route {
   return defineRoute({
     method: 'GET',
     path,
-    summary: 'To the page of the API',
+    summary: 'Redirects to the page of the API',
     tags: [],
     inDocument: false,
     access: 'public',

@@ -48,7 +48,7 @@ const ownHead = {
   ),
   receivedAt: timestamp(),
   threadId: uuid(),
-  folderIds: list(uuid({ description: 'Of every folder that holds it, labels included' })),
+  folderIds: list(uuid({ description: 'Ids of every folder that holds it, labels included' })),
   labels: list(labelSummary),
 };
 
@@ -63,7 +63,7 @@ export const headerPairList = (notes: JsonSchema) =>
   );
 
 const verdict = () =>
-  record({ result: choice(...RESULTS), domain: text({ description: 'Of which this is the result; empty for none' }) });
+  record({ result: choice(...RESULTS), domain: text({ description: 'Domain that was checked; empty for none' }) });
 
 const emailItem = named(
   'EmailListItem',
@@ -71,7 +71,7 @@ const emailItem = named(
     derivedFields(emailListItem.schema, {
       ...ownHead,
       previewText: text({ description: 'The beginning of the text' }),
-      outboundId: optional(uuid({ description: 'Of the outbound email that it is the copy in Sent of' })),
+      outboundId: optional(uuid({ description: 'Id of the outbound email whose copy in Sent this is' })),
       to: optional(list(namedMailbox)),
     }),
   ),
@@ -90,9 +90,9 @@ export const attachment = named(
     contentType: text(),
     size: whole(),
     sizeBytes: whole(),
-    contentId: optional(text({ description: 'What `cid:` links in the html name it by' })),
-    charset: optional(text({ description: 'Of text, where its sender has declared one' })),
-    method: optional(text({ description: 'Of text/calendar: what an invitation asks for, such as REQUEST' })),
+    contentId: optional(text({ description: 'Name that `cid:` links in the html use for it' })),
+    charset: optional(text({ description: 'Charset of text, where its sender has declared one' })),
+    method: optional(text({ description: 'For text/calendar: what an invitation asks for, such as REQUEST' })),
   }),
 );
 
@@ -105,18 +105,18 @@ export const emailDetail = named(
   'EmailDetail',
   record({
     ...derivedFields(emailHead, ownHead),
-    date: nullable(timestamp({ description: 'Of its Date field; null when that is missing or no date' })),
+    date: nullable(timestamp({ description: 'Time of its Date field; null when that is missing or no date' })),
     replyTo: list(namedMailbox),
     headers: headerPairList({
-      description: 'Name and value of each field of its header, in order: unfolded, encoded words as they came',
+      description: 'Name and value of each field of its header, in order: unfolded, with encoded words as they came',
     }),
     authentication: named('Authentication', record({ spf: verdict(), dkim: verdict(), dmarc: verdict() }), {
-      description: 'What the MX has found; `none` of mail that came another way',
+      description: 'What the MX found; `none` for mail that came another way',
     }),
     toAddresses: list(text()),
     ccAddresses: list(text()),
     textBody: text({ description: 'Empty when there is none' }),
-    htmlBody: text({ description: 'As it was sent: not made safe to show' }),
+    htmlBody: text({ description: 'The html as it was sent: not made safe to show' }),
     inReplyTo: text(),
     references: text({ description: 'Message ids, separated by spaces' }),
     attachments: list(attachment),

@@ -14,7 +14,7 @@ const MOST_IDS = 1000;
 
 const changeCount = named('ChangeCount', record({ count: whole({ description: 'How many emails changed' }) }));
 const emailIds = textList(MOST_IDS, {
-  description: 'Ids of emails; those that name none of the account do not count',
+  description: 'Ids of emails; ids of no email of the account are ignored',
 });
 const bulkMark = named('BulkMark', record({ emailIds, isRead: flag() }));
 const bulkMove = named('BulkMove', record({ emailIds, folderId: folderName(), fromFolderId: optional(folderName()) }));
@@ -45,7 +45,7 @@ export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mai
       path: `${base}/bulk/move`,
       summary: 'Move up to 1,000 emails to a folder',
       description:
-        'Out of `fromFolderId`, when it is given: emails that are not in it stay where they are. Else out of every folder; labels stay on an email unless it goes to trash or junk. Moved to a label, an email leaves the inbox, trash and junk, and no other folder.',
+        'With `fromFolderId`, emails leave that folder, and emails that are not in it stay where they are. Without it, they leave every folder and keep their labels, unless they go to trash or junk. An email that is moved to a label leaves the inbox, trash and junk, and no other folder.',
       tags,
       access: WRITE,
       body: bulkMove,

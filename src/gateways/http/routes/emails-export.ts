@@ -28,7 +28,7 @@ export function exportRoute(base: string, tags: readonly string[], sources: Expo
     path: `${base}/export/mbox`,
     summary: `The account's mail as an mboxrd file, oldest first, at most ${MOST_EMAILS} emails`,
     description:
-      'Everything but trash and junk, unless `folder` names one. Another export of the account within the interval (10 minutes, unless the server is set otherwise) is 429 with the time to wait. One that is not read to its end does not count, three times within the interval.',
+      'The export leaves out trash and junk, unless `folder` names one. Another export of the account within the interval (10 minutes by default) is 429 with the time to wait. An export that is not read to its end does not count, three times within the interval.',
     tags,
     access: READ,
     query: { ...period, folder: folderParameter },

@@ -28,7 +28,7 @@ export const searching = {
   q: optional(
     text({
       maxLength: MOST_CHARACTERS,
-      description: `Words in subject, sender, To, Cc, names of attachments or body, all of which must be there; beginnings of words count, phrases stand in quotes. At most ${MOST_WORDS} words`,
+      description: `Words that must all be in subject, sender, To, Cc, names of attachments or body. A word may be the beginning of one; phrases stand in quotes. At most ${MOST_WORDS} words`,
       examples: ['invoice "second quarter"'],
     }),
   ),
@@ -83,9 +83,9 @@ export function searchRoute(base: string, tags: readonly string[], mailboxes: Ma
   return defineRoute({
     method: 'GET',
     path: `${base}/search`,
-    summary: 'Emails that match, newest first; unreadCount is of those that match',
+    summary: 'Emails that match, newest first; unreadCount counts those that match',
     description:
-      'Everything but trash and junk is searched, unless `folder` names one. Without any parameter, that is all there is.',
+      'A search leaves out trash and junk, unless `folder` names one. Without any parameter it finds everything.',
     tags,
     access: READ,
     query: searching,

@@ -100,7 +100,7 @@ export function emailRoutes(base: string, tags: readonly string[], sources: Emai
       method: 'DELETE',
       path: `${base}/{id}`,
       summary: 'Delete an email for good',
-      description: 'It does not go to the trash and cannot be had back.',
+      description: 'It does not go to the trash and cannot be restored.',
       tags,
       access: WRITE,
       params: { id: idParameter() },

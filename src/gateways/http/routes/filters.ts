@@ -53,7 +53,7 @@ const filter = named(
     updatedAt: timestamp(),
     lastAppliedAt: nullable(timestamp()),
     timesApplied: whole(),
-    assignLabelName: nullable(text({ description: 'Of the label that `assignLabelId` names' })),
+    assignLabelName: nullable(text({ description: 'Name of the label of `assignLabelId`' })),
     assignLabelColor: nullable(text()),
   }),
 );
@@ -87,7 +87,7 @@ const filterInput = named(
     delete: maybe(flag()),
   }),
   {
-    description: 'A condition that is absent, null or blank is not set; at least one has to be',
+    description: 'A condition that is absent, null or blank is not set; at least one must be set',
     ...atLeastOne('fromAddressContains', 'subjectContains', 'bodyContains', 'hasAttachments'),
   },
 );
@@ -108,7 +108,7 @@ const testResult = named(
     untestedCount: optional(
       whole({
         description:
-          'Emails whose body could not be read in time, or not to its end, and has no match in what was read',
+          'Emails whose body could not be read in time or to its end, without a match in the part that was read',
       }),
     ),
   }),
@@ -157,7 +157,7 @@ export function filterRoutes(base: string, tags: readonly string[], mailboxes: M
       method: 'PUT',
       path: `${base}/{id}`,
       summary: 'Replace a filter',
-      description: 'As a whole: what is left out is not set any more.',
+      description: 'The filter is replaced as a whole: conditions and actions that are left out are not set any more.',
       tags,
       access: WRITE,
       params: { id: idParameter() },
@@ -189,7 +189,7 @@ export function filterRoutes(base: string, tags: readonly string[], mailboxes: M
     defineRoute({
       method: 'POST',
       path: `${base}/{id}/test`,
-      summary: 'Which of the newest emails of the inbox a filter matches; nothing is done to them',
+      summary: 'Which of the newest emails of the inbox a filter matches; it changes nothing',
       tags,
       access: WRITE,
       params: { id: idParameter() },

@@ -19,21 +19,20 @@ const folder = named(
     id: uuid(),
     name: text(),
     role: choice(...SYSTEM_FOLDERS, 'label', 'folder'),
-    parentId: nullable(uuid({ description: 'Of the folder that it is below; null at the top' })),
+    parentId: nullable(uuid({ description: 'Id of the folder above it; null at the top' })),
     total: whole({ description: 'Emails in it' }),
     unread: whole({ description: 'Unread emails in it' }),
     color: nullable(colorText()),
-    isSubscribed: flag({ description: 'Whether mail programs show it among the subscribed ones' }),
+    isSubscribed: flag({ description: 'Whether mail programs show it as subscribed' }),
   }),
 );
 
 const input = {
   name: nameField(levelName, { minLength: 1, maxLength: LONGEST_LEVEL }),
-  parentId: optional(nullable(text({ format: 'uuid', description: 'Id of a folder that it is to be below' }))),
+  parentId: optional(nullable(text({ format: 'uuid', description: 'Id of the folder above it' }))),
 };
 const NOTES = {
-  description:
-    'Names are unique below one parent, whatever the case. A path has at most 1,000 characters and 20 levels',
+  description: 'Names are unique below one parent, without case. A path has at most 1,000 characters and 20 levels',
 };
 const newFolder = named('NewFolder', record(input), NOTES);
 const changedFolder = named(
@@ -93,7 +92,7 @@ export function folderRoutes(base: string, tags: readonly string[], mailboxes: M
     defineRoute({
       method: 'PUT',
       path: `${base}/{id}`,
-      summary: 'Rename a folder or move it, with all that is below it',
+      summary: 'Rename or move a folder, with everything below it',
       description: 'Without `parentId` it stays where it is; null moves it to the top.',
       tags,
       access: WRITE,
@@ -118,7 +117,7 @@ export function folderRoutes(base: string, tags: readonly string[], mailboxes: M
     defineRoute({
       method: 'DELETE',
       path: `${base}/{id}`,
-      summary: 'Delete a folder and all that is below it; emails without any other place go to Archive',
+      summary: 'Delete a folder and everything below it; emails without another place go to Archive',
       tags,
       access: WRITE,
       params: { id: idParameter() },
@@ -138,7 +137,7 @@ export function folderRoutes(base: string, tags: readonly string[], mailboxes: M
       method: 'GET',
       path: `${base}/{id}/emails`,
       summary: 'Emails in a folder, newest first unless `sort` says otherwise',
-      description: 'Folders that every account has are named by their role too, such as `archive`.',
+      description: 'Folders that every account has can be named by their role too, such as `archive`.',
       tags,
       access: READ,
       params: { id: folderPathParameter() },

@@ -16,7 +16,7 @@ const notification = named(
   'InternalNotification',
   record({
     type: choice('new_email'),
-    userId: text({ format: 'uuid', description: 'Who received the email' }),
+    userId: text({ format: 'uuid', description: 'Account that received the email' }),
     emailId: text({ format: 'uuid' }),
   }),
 );

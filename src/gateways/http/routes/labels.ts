@@ -35,7 +35,7 @@ const color = () =>
   });
 
 const labelInput = named('LabelInput', record({ name: name(), color: color(), sortOrder: smallWhole() }), {
-  description: `Names are unique in an account, whatever the case, and none of ${SYSTEM_NAMES.join(', ')}`,
+  description: `Names are unique in an account without case, and none of ${SYSTEM_NAMES.join(', ')}`,
 });
 const assignment = named(
   'LabelAssignment',
@@ -101,7 +101,7 @@ export function labelRoutes(base: string, tags: readonly string[], mailboxes: Ma
     defineRoute({
       method: 'DELETE',
       path: `${base}/{id}`,
-      summary: 'Delete a label; emails without any other place go to Archive',
+      summary: 'Delete a label; emails without another place go to Archive',
       tags,
       access: WRITE,
       params: { id: idParameter() },
@@ -132,7 +132,7 @@ export function labelRoutes(base: string, tags: readonly string[], mailboxes: Ma
     defineRoute({
       method: 'POST',
       path: `${base}/emails/{emailId}`,
-      summary: 'Put a label on an email; one that is there already stays',
+      summary: 'Put a label on an email',
       tags,
       access: WRITE,
       params: { emailId: idParameter() },
@@ -149,7 +149,7 @@ export function labelRoutes(base: string, tags: readonly string[], mailboxes: Ma
     defineRoute({
       method: 'DELETE',
       path: `${base}/emails/{emailId}/{labelId}`,
-      summary: 'Take a label off an email; one without any other place goes to Archive',
+      summary: 'Take a label off an email; an email without another place goes to Archive',
       tags,
       access: WRITE,
       params: { emailId: idParameter(), labelId: idParameter() },

@@ -70,10 +70,10 @@ export function ownAddress({ own }: Sender, address: string): string | undefined
 }
 
 /** Of the bodies of the routes that take attachments. */
-export const LIMIT = 'The body may have as many bytes as a message, and 4 MiB without the content of its attachments.';
+export const LIMIT = 'The body may be as large as a message, and 4 MiB without the content of its attachments.';
 /** Of the routes that queue an email. */
 export const HELD =
-  'Nobody gets it before `sendAt`, or before as many seconds are over as the preference `undoSendSeconds` says; until then it can be cancelled.';
+  'Nobody gets it before `sendAt`, or before the seconds of the preference `undoSendSeconds` are over; until then it can be cancelled.';
 export const uploads = ({ spool }: OutboundSources): UploadField => ({ list: 'attachments', field: 'content', spool });
 
 export const NOT_OWN = "must be the account's address or one of its verified additional addresses";

@@ -47,7 +47,7 @@ const recipient = named(
     type: choice(...RECIPIENT_TYPES),
     status: choice(...RECIPIENT_STATUSES),
     deliveredAt: nullable(timestamp()),
-    lastError: nullable(text({ description: 'The last answer that was no delivery' })),
+    lastError: nullable(text({ description: 'The last answer that refused the message' })),
     statusCode: nullable(text({ description: 'Its enhanced status code (RFC 3463)', examples: ['5.1.1'] })),
   }),
 );
@@ -58,13 +58,13 @@ const summary = {
   subject: text(),
   status: status(),
   createdAt: timestamp(),
-  sendAt: nullable(timestamp({ description: 'While it is held: when it is sent' })),
+  sendAt: nullable(timestamp({ description: 'When it is sent, while it waits for that time' })),
   sentAt: nullable(timestamp()),
   messageId: text({ description: 'Empty for a draft' }),
   inReplyTo: nullable(text()),
   references: nullable(text({ description: 'Message ids, separated by spaces' })),
   retryCount: whole(),
-  lastError: nullable(text({ description: 'Of the last delivery that failed' })),
+  lastError: nullable(text({ description: 'Error of the last delivery that failed' })),
   recipients: list(recipient),
 };
 
@@ -75,7 +75,7 @@ const content = {
   htmlBody: nullable(text()),
   attachments: list(attachment),
   replyTo: nullable(text()),
-  headers: headerPairList({ description: 'The fields that a sender may give, as the message has them' }),
+  headers: headerPairList({ description: 'Fields that a sender may set, as the message has them' }),
   isPartial: optional(flag({ description: 'Present and true when a limit was hit: the bodies are not whole' })),
 };
 const contentShape = record(content);
@@ -90,7 +90,7 @@ export const outboundDetail = named(
     sentEmailId: nullable(uuid({ description: 'Its copy in Sent; null when that was deleted, and for drafts' })),
     queuePosition: nullable(
       whole({
-        description: 'How many emails are before it; null when it does not wait, or others of the account do first',
+        description: 'How many emails are before it; null when it does not wait, or waits behind others of the account',
       }),
     ),
   }),
@@ -121,24 +121,24 @@ export const queued = named(
     id: uuid(),
     status: choice('Queued'),
     createdAt: timestamp(),
-    sendAt: optional(timestamp({ description: 'Present when it is held: until then it can be undone' })),
+    sendAt: optional(timestamp({ description: 'Present when it waits for this time: until then it can be undone' })),
   }),
-  { description: 'It is in the queue, and a copy of it in Sent' },
+  { description: 'It is in the queue, and its copy is in Sent' },
 );
 
 export const cancelled = named(
   'CancelledEmail',
   record({
-    cancelled: flag({ description: 'False: a delivery is under way, or it was over before; `status` says which' }),
+    cancelled: flag({ description: 'False when a delivery is under way or over; `status` says which' }),
     status: status(),
-    draftId: nullable(uuid({ description: 'Its id, when it was cancelled while it was held: it is a draft again' })),
+    draftId: nullable(uuid({ description: 'Its id, when it was cancelled before its time: it is a draft again' })),
   }),
 );
 
 export const retried = named(
   'RetriedEmail',
   record({
-    retried: flag({ description: 'False: it was sent, is a draft, or a delivery is under way' }),
+    retried: flag({ description: 'False when it was sent, is a draft, or a delivery is under way' }),
     status: status(),
   }),
 );
@@ -150,10 +150,10 @@ const attempt = named(
     at: timestamp(),
     durationMs: whole(),
     domain: text(),
-    host: nullable(text({ description: 'Name of the MX host; null when it did not come to one' })),
+    host: nullable(text({ description: 'Name of the MX host; null when there was none' })),
     remoteAddress: nullable(text()),
     tls: nullable(text({ examples: ['TLSv1.3 TLS_AES_256_GCM_SHA384 (verified)'] })),
-    reply: text({ description: 'The reply that decided, or what went wrong instead of one' }),
+    reply: text({ description: 'The reply that decided, or the error in place of a reply' }),
     recipients: list(record({ id: uuid(), outcome: choice(...OUTCOMES), statusCode: nullable(text()) })),
   }),
   { description: 'One host that was tried, for the recipients of one domain' },
@@ -197,7 +197,7 @@ const sendAt = maybe(
     {
       format: 'date-time',
       description:
-        'When it is sent, at most a year ahead (ISO 8601); at once when that is past. Overrides `undoSendSeconds`',
+        'When it is sent, at most a year ahead (ISO 8601); at once when that is in the past. Overrides `undoSendSeconds`',
       examples: ['2027-01-04T09:00:00+01:00'],
     },
   ),
@@ -218,7 +218,7 @@ const address = (description: string) =>
 
 const file = () =>
   leaf<Upload>('file', (value) => (value instanceof Upload && value.isBase64) || 'must be base64', {
-    description: 'The octets of the file in base64',
+    description: 'The bytes of the file in base64',
   });
 
 /** Parameters may follow. */
@@ -250,7 +250,7 @@ const contentId = () =>
 const recipientInput = named(
   'RecipientInput',
   closedRecord({
-    address: address('An email address; one that is named again is passed over'),
+    address: address('An email address; a repeated one is ignored'),
     displayName: maybe(line(LONGEST_DISPLAY_NAME)),
     type: choice(...RECIPIENT_TYPES),
   }),
@@ -271,7 +271,7 @@ const attachmentInput = named(
   }),
   {
     description:
-      "Either a file, with `fileName` and `content`, or an attachment of one of the account's emails, drafts and outbound emails included, with `emailId` and `attachmentId`. One that has a `contentId` is shown by the html that names it (`cid:`)",
+      "Either a file, with `fileName` and `content`, or an attachment of one of the account's emails, drafts and outbound emails included, with `emailId` and `attachmentId`. One with a `contentId` is shown where the html names it (`cid:`)",
     anyOf: [{ required: ['fileName', 'content'] }, { required: ['emailId', 'attachmentId'] }],
   },
 );
@@ -281,7 +281,7 @@ const attachments = maybe(shortList(attachmentInput, 0, MOST_ATTACHMENTS));
 
 const OWN = "The account's address or one of its verified additional addresses";
 const givenFields = {
-  replyTo: maybe(address('An email address, where replies are to go')),
+  replyTo: maybe(address('An email address for replies')),
   headers: maybe(
     leaf<[name: string, value: string][]>('headerPairs', (value) => senderFieldsFault(value) ?? true, {
       description:
@@ -294,7 +294,7 @@ const givenFields = {
 const given = { textBody: maybe(prose()), htmlBody: maybe(prose()), attachments };
 
 const A_BODY = {
-  description: 'At least one of `textBody` and `htmlBody` has to be there, and not empty',
+  description: 'At least one of `textBody` and `htmlBody` must be there, and not empty',
   ...atLeastOne('textBody', 'htmlBody'),
 };
 

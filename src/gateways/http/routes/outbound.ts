@@ -85,7 +85,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       method: 'POST',
       path: `${base}/send`,
       summary: 'Send an email',
-      description: `It is queued, and a copy of it in Sent, when the reply comes. Recipients of type Bcc are not named in the message. An address that is named twice gets the message once, as the first says. ${HELD}\n\n${LIMIT}`,
+      description: `When the reply comes, the email is queued and its copy is in Sent. The message does not name recipients of type Bcc. An address that is named twice gets the message once, with the type of the first. ${HELD}\n\n${LIMIT}`,
       tags,
       access: WRITE,
       body: sendInput,
@@ -151,7 +151,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       path: `${base}/{id}`,
       summary: 'Delete an outbound email that is sent or failed',
       description:
-        'With its content, its attempts, and a report of its failure that is not given yet. Its copy in Sent stays. 409 while it is queued or being sent; 404 for a draft.',
+        'Its content, its attempts and a pending report of its failure are deleted too. Its copy in Sent stays. 409 while it is queued or being sent; 404 for a draft.',
       tags,
       access: WRITE,
       params: { id: idParameter() },
@@ -167,7 +167,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       path: `${base}/{id}/cancel`,
       summary: 'Cancel an email',
       description:
-        'Recipients who have not got it will not get it. While a delivery is under way, and once it is over, nothing is cancelled. An email that is cancelled before its `sendAt`, or within the seconds of `undoSendSeconds`, is a draft again, with its id and content.',
+        'Recipients who do not have it will not get it. While a delivery is under way, and once it is over, nothing is cancelled. An email that is cancelled before its `sendAt`, or within the seconds of `undoSendSeconds`, is a draft again, with its id and content.',
       tags,
       access: WRITE,
       params: { id: idParameter() },
@@ -182,7 +182,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
       path: `${base}/{id}/retry`,
       summary: 'Send an email now',
       description:
-        'A failed one is tried again for recipients who have not got it, one that waits for its next attempt has it now, and one that is held is sent before its time.',
+        'A failed email is tried again for the recipients who do not have it. One that waits, for its next attempt or for its time, is sent now.',
       tags,
       access: WRITE,
       params: { id: idParameter() },

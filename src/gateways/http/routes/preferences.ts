@@ -73,7 +73,7 @@ export function preferenceRoutes(book: Preferences): readonly Route[] {
       method: 'PUT',
       path: PATH,
       summary: 'Choose some or all preferences',
-      description: 'What is left out keeps its value.',
+      description: 'Preferences that are left out keep their values.',
       tags: TAGS,
       access: OWNER,
       body: changes,

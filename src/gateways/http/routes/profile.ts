@@ -22,7 +22,9 @@ const profile = named(
     email: text(EMAIL),
     displayName: text(),
     createdAt: timestamp(),
-    lastLoginAt: timestamp({ description: 'By a login or an API key; before the first, when the account was made' }),
+    lastLoginAt: timestamp({
+      description: 'Last use of a login or an API key; before the first, when the account was made',
+    }),
     additionalAddresses: list(additionalAddress),
   }),
 );

@@ -28,21 +28,21 @@ const TAGS = ['Push subscriptions'];
 
 const vapidPublicKey = named(
   'VapidPublicKey',
-  record({ publicKey: text({ description: 'VAPID: 65 octets in base64url' }) }),
+  record({ publicKey: text({ description: 'VAPID: 65 bytes in base64url' }) }),
 );
 
 const subscription = named(
   'PushSubscription',
   record({
     endpoint: text({ format: 'uri', description: 'https URL of the push service' }),
-    p256dh: text({ description: 'Public key of the browser: 65 octets in base64url' }),
-    auth: text({ description: 'Secret of the browser: 16 octets in base64url' }),
+    p256dh: text({ description: 'Public key of the browser: 65 bytes in base64url' }),
+    auth: text({ description: 'Secret of the browser: 16 bytes in base64url' }),
   }),
 );
 
 const ended = named(
   'PushSubscriptionEnd',
-  record({ endpoint: optional(text({ format: 'uri', description: 'Of the subscription that ends' })) }),
+  record({ endpoint: optional(text({ format: 'uri', description: 'Endpoint of the subscription that ends' })) }),
 );
 
 /** The keys are those of RFC 8291, Appendix A. */
@@ -57,7 +57,7 @@ export function pushRoutes({ subscriptions, publicKey, check }: PushSources): re
     defineRoute({
       method: 'GET',
       path: `${PATH}/vapid-public-key`,
-      summary: 'The key that subscriptions are made with',
+      summary: 'Public key of the server, with which a browser subscribes',
       tags: TAGS,
       access: 'public',
       replies: { 200: vapidPublicKey },
@@ -66,7 +66,7 @@ export function pushRoutes({ subscriptions, publicKey, check }: PushSources): re
     defineRoute({
       method: 'POST',
       path: PATH,
-      summary: 'Subscribe a browser; one of the same endpoint is replaced',
+      summary: 'Subscribe a browser; a subscription of the same endpoint is replaced',
       tags: TAGS,
       access: OWNER,
       body: subscription,
@@ -84,10 +84,10 @@ export function pushRoutes({ subscriptions, publicKey, check }: PushSources): re
       path: PATH,
       summary: 'End the subscription of a browser, or all of the account',
       description:
-        'With `endpoint`, in the body or in the query, the subscription of this endpoint; without it all subscriptions. An endpoint that is not subscribed is no error.',
+        'With `endpoint`, in the body or in the query, only the subscription of this endpoint ends; without it all subscriptions end. An endpoint that is not subscribed is no error.',
       tags: TAGS,
       access: OWNER,
-      query: { endpoint: optional(text({ description: 'Of the subscription that ends' })) },
+      query: { endpoint: optional(text({ description: 'Endpoint of the subscription that ends' })) },
       body: ended,
       isBodyOptional: true,
       example: { endpoint: EXAMPLE.endpoint },

@@ -27,14 +27,14 @@ export function threadRoute(base: string, tags: readonly string[], sources: Emai
     path: `${base}/threads/{threadId}`,
     summary: 'The emails of a thread, oldest first: the newest 500, or a page of all',
     description:
-      'Long threads: emails whose bodies did not fit come without them and with `isPartial`, to be had one by one, and `X-Truncated` says that something is missing. Pages begin with the oldest email: one after the other they are the thread.',
+      'In long threads, emails whose bodies do not fit come without them and with `isPartial`, and `X-Truncated` says that something is missing; each email can be read by itself. Pages begin with the oldest email.',
     tags,
     access: READ,
     params: { threadId: idParameter() },
     query: {
       page: optional(pageOr({ default: undefined, description: PAGED })),
       pageSize: optional(
-        pageSizeOr({ default: undefined, description: `${PAGED}, 20 emails unless said; at most 100` }),
+        pageSizeOr({ default: undefined, description: `${PAGED}, 20 emails by default; at most 100` }),
       ),
     },
     replies: { 200: list(emailDetail) },

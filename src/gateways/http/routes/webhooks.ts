@@ -43,7 +43,9 @@ const fields = {
   disabledReason: nullable(text({ description: 'Why the server disabled the webhook' })),
   failures: whole({ description: 'Attempts that have failed since the last success' }),
   failingSince: nullable(timestamp()),
-  nextAttemptAt: nullable(timestamp({ description: 'Of the event that failed; null when nothing waits for a retry' })),
+  nextAttemptAt: nullable(
+    timestamp({ description: 'Next attempt of the event that failed; null when nothing waits for a retry' }),
+  ),
   createdAt: timestamp(),
   updatedAt: timestamp(),
 };
@@ -141,7 +143,7 @@ export function webhookRoutes({ webhooks, urlFault, test }: WebhookSources): rea
       path: PATH,
       summary: 'Make a webhook; its secret is shown in this reply only',
       description:
-        'It gets the events that follow, one a request, in the order of the log. Messages and signatures are those of Standard Webhooks. An account has at most 20 webhooks.',
+        'It gets the events that follow, one per request, in the order of the log. Messages and signatures are those of Standard Webhooks. An account has at most 20 webhooks.',
       tags: TAGS,
       access: OWNER,
       body: webhookInput,
@@ -173,7 +175,7 @@ export function webhookRoutes({ webhooks, urlFault, test }: WebhookSources): rea
       path: `${PATH}/{id}`,
       summary: 'Replace a webhook',
       description:
-        'One that was disabled goes on after the last event that it got, as far as the log reaches back. An event that failed is tried at once.',
+        'One that was disabled continues after the last event that it got, as far back as the log reaches. An event that failed is tried at once.',
       tags: TAGS,
       access: OWNER,
       params,
@@ -231,9 +233,9 @@ export function webhookRoutes({ webhooks, urlFault, test }: WebhookSources): rea
     defineRoute({
       method: 'POST',
       path: `${PATH}/{id}/replay`,
-      summary: 'Deliver again what came after a position of the log',
+      summary: 'Deliver the events after a position of the log again',
       description:
-        '`after` is the id of an event (`webhook-id`), the id of a delivery, a cursor, or the number of a change. Where the log does not reach back so far, the webhook gets one event `Resync` first.',
+        '`after` is the id of an event (`webhook-id`), the id of a delivery, a cursor, or the number of a change. Where the log does not reach back that far, the webhook gets one event `Resync` first.',
       tags: TAGS,
       access: OWNER,
       params,
@@ -253,7 +255,7 @@ export function webhookRoutes({ webhooks, urlFault, test }: WebhookSources): rea
       path: `${PATH}/{id}/test`,
       summary: 'Send a message of the type Test, and see the answer',
       description:
-        'At once and once, also to a webhook that is disabled. The test is no delivery, and changes nothing. A receiver that gives no answer within 10 s makes `isDelivered` false.',
+        'The message is sent at once and once, also to a disabled webhook. The test is no delivery, and changes nothing. Without an answer within 10 s `isDelivered` is false.',
       tags: TAGS,
       access: OWNER,
       params,
