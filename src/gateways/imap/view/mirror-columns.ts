@@ -1,6 +1,6 @@
 // The messages of a folder as columns in UID order: 14 octets each, and keywords beside them.
 import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
-import type { ChangeOfBits, ChangeOfKeywords } from './expected-flags.js';
+import { type ChangeOfBits, type ChangeOfKeywords, KEPT_KEYWORDS } from './expected-flags.js';
 import { KeywordColumn } from './keyword-column.js';
 import type { ChangesPage } from './owner-changes.js';
 import { PositionSet } from './position-set.js';
@@ -163,17 +163,19 @@ export class MirrorColumns {
   }
 
   /**
-   * Changes these messages, as far as they are here, and returns the UIDs of those that had other bits, perhaps as a part of a larger
+   * Changes these messages, as far as they are here, and returns the UIDs of those that had other flags, perhaps as a part of a larger
    * array; `uids` ascend.
    */
-  changeBits(uids: ArrayLike<number>, change: ChangeOfBits, modseq: number): Uint32Array {
+  changeFlags(uids: ArrayLike<number>, change: ChangeOfBits, keywords: ChangeOfKeywords, modseq: number): Uint32Array {
     this.#withBit.clear();
-    const start = this.startOfRun(uids);
+    const areKept = keywords === KEPT_KEYWORDS;
+    const start = areKept ? this.startOfRun(uids) : -1;
     if (start >= 0 && this.#changeRun(start, start + uids.length, change)) {
       this.#modseqs.fill(modseq, start, start + uids.length);
       return this.uids.subarray(start, start + uids.length);
     }
     const { kept, added } = change;
+    const rename = areKept ? undefined : this.#keywords.changing(keywords, this.uids.length);
     const changed = new Uint32Array(uids.length);
     let count = 0;
     let next = Math.max(start, 0);
@@ -183,30 +185,8 @@ export class MirrorColumns {
       if (index >= this.count || this.uids[index] !== uid) continue;
       next = index + 1;
       const bits = (this.#flags[index]! & kept) | added;
-      if (bits === this.#flags[index]) continue;
-      this.#flags[index] = bits;
-      this.#modseqs[index] = modseq;
-      changed[count++] = uid;
-    }
-    return changed.subarray(0, count);
-  }
-
-  /** As `changeBits`, with the keywords. */
-  changeFlags(uids: ArrayLike<number>, change: ChangeOfBits, keywords: ChangeOfKeywords, modseq: number): Uint32Array {
-    this.#withBit.clear();
-    const { kept, added } = change;
-    const changed = new Uint32Array(uids.length);
-    const rename = this.#keywords.changing(keywords, this.uids.length);
-    let count = 0;
-    let next = 0;
-    for (let i = 0; i < uids.length; i++) {
-      const uid = uids[i]!;
-      const index = next < this.count && this.uids[next] === uid ? next : this.indexOf(uid);
-      if (index >= this.count || this.uids[index] !== uid) continue;
-      next = index + 1;
-      const bits = (this.#flags[index]! & kept) | added;
-      const areOthers = rename(index);
-      if (bits === this.#flags[index] && !areOthers) continue;
+      const hasOthers = rename?.(index) === true;
+      if (bits === this.#flags[index] && !hasOthers) continue;
       this.#flags[index] = bits;
       this.#modseqs[index] = modseq;
       changed[count++] = uid;

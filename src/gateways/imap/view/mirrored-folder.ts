@@ -2,7 +2,7 @@
 // the owner (decision 0043). One question runs at a time; a call of `sync` while one runs waits for the next question, so that a
 // change made before the call is in the mirror when the call returns.
 import type { MailboxEvent, Mailboxes } from '../../../actors/mailbox/protocol.js';
-import { changeOfBits, changeOfKeywords, KEPT_KEYWORDS } from './expected-flags.js';
+import { changeOfBits, changeOfKeywords } from './expected-flags.js';
 import { FlagJournal } from './flag-journal.js';
 import type { FolderMirror, FolderModseqs, StoredFlags } from './folder-mirror.js';
 import { MirrorColumns } from './mirror-columns.js';
@@ -170,11 +170,7 @@ export class MirroredFolder implements FolderMirror {
     if (keywords === undefined || (change.mode === 'replace' && this.keywords.size > 0)) return false;
     const { after } = modseqs;
     if (after === this.modseq) return true;
-    const bits = changeOfBits(change);
-    const isOfBits = keywords === KEPT_KEYWORDS;
-    const changed = isOfBits
-      ? this.#columns.changeBits(uids, bits, after)
-      : this.#columns.changeFlags(uids, bits, keywords, after);
+    const changed = this.#columns.changeFlags(uids, changeOfBits(change), keywords, after);
     this.journal.add(changed, this.count);
     this.modseq = after;
     this.#settled = Math.max(this.#settled, after);
