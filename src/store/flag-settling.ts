@@ -14,8 +14,11 @@ export interface FlagOverlayRows {
 }
 
 export interface FlagSettling {
-  /** Whether an account may have more overlays: whoever loads or lists its mailbox reads them all. */
-  hasRoom(accountId: string): boolean;
+  /**
+   * Resolves when the account may have another overlay: whoever loads or lists its mailbox reads them all. Where it has as many as it
+   * may, those that are covered are dropped and the oldest of the others written first.
+   */
+  makeRoom(accountId: string): Promise<void>;
   /** Whether an account of this node may have overlays. */
   mayHave(accountId: string): boolean;
   /** The account has an overlay more, or some that were left. */
@@ -36,6 +39,8 @@ export interface FlagSettlingOptions {
 
 /** Emails of a slice: the account's commits wait for one. */
 const SLICE = 500;
+/** Emails of any overlay: a command is about 10,000 at most. */
+const WHOLE = 10_000;
 /** Rest after a slice, in times of what it took. */
 const REST = 2;
 /** Commits of overlays pause for this long before the flags are written, or they have been going on for that long. */
@@ -45,7 +50,6 @@ const PATIENCE_MS = 30_000;
 const MOST_OVERLAYS = 24;
 /** With so many more since the last look, or as many as there may be, those that are covered are dropped at once. */
 const MANY_OVERLAYS = 8;
-const MOST_ACCOUNTS = 10_000;
 const RETRY_MS = 5_000;
 /** Overlays of this age were left by a node that has ended. */
 const LEFT_MS = 60_000;
@@ -157,9 +161,11 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
   }
 
   return {
-    hasRoom(accountId) {
+    async makeRoom(accountId) {
       const account = waiting.get(accountId);
-      return account === undefined ? waiting.size < MOST_ACCOUNTS : account.count < MOST_OVERLAYS;
+      if (account === undefined || account.count < MOST_OVERLAYS) return;
+      await drop(accountId, account);
+      while (account.count >= MOST_OVERLAYS && (await rows.write(accountId, WHOLE))) account.count--;
     },
 
     mayHave: (accountId) => waiting.has(accountId),

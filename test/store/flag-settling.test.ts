@@ -31,7 +31,7 @@ class Rows implements FlagOverlayRows {
     return this.left.has(accountId) ? 1 : 0;
   }
 
-  async write(accountId: string): Promise<boolean> {
+  async write(accountId: string, _most: number): Promise<boolean> {
     const { fault } = this;
     this.fault = undefined;
     this.#did(`write ${accountId}`);
@@ -60,14 +60,13 @@ function start(retryMs = 1, quietMs = QUIET_MS) {
   return { rows, failures, settling: startFlagSettling({ rows, failed, quietMs, retryMs }) };
 }
 
-test('what accounts have is written, and each of them has room again', async (t) => {
+test('what accounts have is written, one account after the other', async (t) => {
   const { rows, settling } = start();
   for (const id of ['a', 'b']) {
     rows.add(id, 3);
     settling.note(id);
   }
   await rows.until(() => rows.left.size === 0);
-  t.true(settling.hasRoom('a'));
   await rows.until(() => rows.log.filter((what) => what.startsWith('write')).length === 8);
   t.deepEqual(
     rows.log,
@@ -76,14 +75,38 @@ test('what accounts have is written, and each of them has room again', async (t)
   await settling.stop();
 });
 
-test('an account has room for so many overlays', async (t) => {
-  const { settling } = start();
-  for (let i = 0; i < 24; i++) {
-    t.true(settling.hasRoom('a'));
+test('an account with 24 overlays has room when those that others cover are dropped, or the oldest is written', async (t) => {
+  const { rows, settling } = start(1, NEVER_MS);
+  let left = 0;
+  rows.dropCovered = async () => {
+    rows.log.push('drop');
+    return left;
+  };
+  rows.write = async (_, most) => {
+    rows.log.push(`write ${most}`);
+    left--;
+    return true;
+  };
+  const note = async () => {
+    const before = rows.log.length;
+    await settling.makeRoom('a');
+    const done = rows.log.slice(before);
     settling.note('a');
-  }
-  t.false(settling.hasRoom('a'));
-  t.true(settling.hasRoom('b'));
+    left++;
+    await setImmediate();
+    return done;
+  };
+  for (let i = 0; i < 24; i++) t.deepEqual(await note(), []);
+  t.deepEqual(await note(), ['drop', 'write 10000']);
+  left = 5;
+  t.deepEqual(await note(), ['drop']);
+  t.deepEqual(await note(), []);
+  await settling.makeRoom('b');
+  rows.dropCovered = async () => {
+    throw new Error('no database');
+  };
+  while (left < 24) await note();
+  await t.throwsAsync(settling.makeRoom('a'), { message: 'no database' });
   await settling.stop();
 });
 
@@ -104,7 +127,7 @@ test('overlays that others cover are dropped as soon as there are many, whatever
   rows.add('b', 1);
   for (let i = 0; i < 300; i++) {
     for (const id of ['a', 'b']) {
-      t.true(settling.hasRoom(id));
+      await settling.makeRoom(id);
       settling.note(id);
     }
     await setImmediate();
@@ -138,10 +161,8 @@ test('overlays that could not be dropped are looked through when there are more;
   t.is(rows.log.length, 2);
   await note(7);
   t.is(rows.log.length, 2);
-  t.true(settling.hasRoom('a'));
   await note(1);
   t.is(rows.log.length, 3);
-  t.false(settling.hasRoom('a'));
   await settling.stop();
 });
 

@@ -116,16 +116,15 @@ class CommitRows {
   /** And the entries of the log. */
   #addFlags(change: MailboxChange, net: NetChange, overlays: Overlays): void {
     const a = change.accountId;
-    const isOverlaid = net.flaggedTogether.length > 0 && overlays.hasRoom(a);
-    const areRanges = isOverlaid && isRanged(change, net);
+    const areRanges = isRanged(change, net);
     this.log.add(a, change.changes, areRanges);
-    for (const { change: record } of isOverlaid ? net.flaggedTogether : []) {
+    for (const { change: record } of net.flaggedTogether) {
       const { flags, keywords } = record.payload;
       const overlay = { a, seq: record.seq, flags, keywords, ...this.log.placeOf(record) };
       if (areRanges) this.ranged.push(...rangesOf(overlay, record.inFolder!));
       else this.overlaid.push(overlay);
     }
-    let flagged = isOverlaid ? net.emailsFlagged : allFlagged(net);
+    let flagged = net.emailsFlagged;
     // An overlay may give the email keywords that the row does not have yet, and does not hold for the email from now on.
     if (flagged.length > 0 && (net.flaggedTogether.length > 0 || overlays.mayHave(a)))
       flagged = flagged.map((email) => withKeywords(email, change));
@@ -163,20 +162,6 @@ function folderRows({ accountId: a, counters }: MailboxChange, { foldersAdded, f
   return counters.flatMap((row) => (added.has(row.id) ? [] : [{ a, ...changed.get(row.id), ...row }]));
 }
 
-/** Each email once, with its last flags. Emails that are removed are not among them: a statement changes a row once. */
-function allFlagged({ flaggedTogether, emailsFlagged, emailsRemoved }: NetChange): readonly Flagged[] {
-  if (flaggedTogether.length === 0) return emailsFlagged;
-  const flagged = new Map<string, Flagged>();
-  for (const { change, ids } of flaggedTogether) {
-    const { flags, keywords } = change.payload;
-    const changed = { flags, modseq: change.seq, ...(keywords !== undefined && { keywords }) };
-    for (const id of ids) flagged.set(id, { ...flagged.get(id), id, ...changed });
-  }
-  for (const email of emailsFlagged) flagged.set(email.id, { ...flagged.get(email.id), ...email });
-  for (const id of emailsRemoved) flagged.delete(id);
-  return [...flagged.values()];
-}
-
 const storedCounters = folderCounters.set((_, property) => `r.${property}`);
 const storedFolder = changingFolderColumns.set((name, property) => `coalesce(r.${property}, t.${name})`);
 
@@ -196,10 +181,10 @@ interface CommitRow {
   readonly threads: string[] | null;
 }
 
-/** Where changes of many flags may become overlays. */
+/** What is known of the overlays of accounts. */
 export interface Overlays {
-  /** Whether the account may have more of them. */
-  hasRoom(accountId: string): boolean;
+  /** Resolves when the account may have another. Commits with overlays wait for it, and no other account's do. */
+  makeRoom(accountId: string): Promise<void>;
   /** Whether the account may have some, at present. */
   mayHave(accountId: string): boolean;
   /** A commit has written some, or a mailbox that is loaded has some. */

@@ -50,7 +50,7 @@ const OCTETS_OF_A_WEIGHT = 2_000;
 
 /**
  * `writerSql`: a pool made `byKey`, for the commits; `claimSql`: one for the claims. Without `overlays` nobody writes the flags of
- * overlays to the emails.
+ * overlays to the emails, of which there may be any number.
  */
 export function postgresMailboxes(
   sql: Sql,
@@ -158,7 +158,10 @@ export function postgresMailboxes(
     },
     placements: (accountId) => placementPages(sql, accountId),
     forget,
-    commit: (change) => group.submit(change),
+    commit: (change) =>
+      netOf(change.changes).flaggedTogether.length === 0
+        ? group.submit(change)
+        : overlays.makeRoom(change.accountId).then(() => group.submit(change)),
     beforeCommit: () => group.beforeWrite(),
     isNewest,
     summaries,
@@ -169,6 +172,6 @@ export function postgresMailboxes(
   };
 }
 
-const ALWAYS_OVERLAID: Overlays = { hasRoom: () => true, mayHave: () => true, note() {} };
+const ALWAYS_OVERLAID: Overlays = { makeRoom: async () => {}, mayHave: () => true, note() {} };
 
 const exportColumns = emailColumns.only('id', 'blob', 'fromAddress', 'receivedAt', 'size');
