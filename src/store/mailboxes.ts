@@ -11,6 +11,7 @@ import type {
   FilterRow,
   FolderCounters,
   FolderRow,
+  Placement,
 } from './mailbox-rows.js';
 import type {
   DeliveryAttempt,
@@ -218,6 +219,8 @@ export interface MailboxStore {
   isNewest(accountId: string, epoch: number, modseq: number): Promise<boolean>;
   /** Rows of these emails, in no particular order; ids that are not there are left out. */
   summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]>;
+  /** Those of the placements that were made with their emails: no client has copied, moved or labelled the email there. */
+  placedWithEmail(accountId: string, placements: readonly Placement[]): Promise<readonly Placement[]>;
   /** Emails of a thread, oldest first; also under an id that it had before it was joined with another. */
   thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows>;
   /** What an export needs of these emails, in no particular order; ids that are not there are left out. */

@@ -2,9 +2,9 @@
 // the same for an email that somebody else has stored.
 import { SEEN } from '../../mail/flags.js';
 import type { MessageSummary } from '../../mail/summary.js';
-import type { DeferredFilters, Placement } from '../../store/mailbox-rows.js';
+import type { Placement } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
-import { put } from './arriving.js';
+import { isKept, put } from './arriving.js';
 import { type FilterResult, matchFilters, needsBody, resultOf } from './filter-match.js';
 import { newEmail } from './new-email.js';
 import { takeBounce } from './outbound/bounces.js';
@@ -90,15 +90,15 @@ export function announce(
   const result = matchFilters(tx.filters.all(), factsOf(row, tx.prefetched.bodies.get(row.blob)));
   tx.begin();
   countMatches(tx, result);
+  const placed = tx.prefetched.placedWithEmail.filter(({ folderId, uid }) => tx.folders.uid(folderId, slot) === uid);
   if (result.remove) {
-    tx.remove([slot]);
+    endDelivery(tx, slot, placed);
     tx.announceUnread();
-    return { reply: { isKept: false } };
+    return { reply: { isKept: tx.findShown(emailId) >= 0 } };
   }
   const isRead = (tx.flags(slot) & SEEN) !== 0 || result.markRead;
-  assignLabels(tx, slot, result);
-  const placed = tx.folders.holding(slot).map((folderId) => ({ folderId, uid: tx.folders.uid(folderId, slot) }));
-  deferUndecided(tx, emailId, result, placed);
+  const given = assignLabels(tx, slot, result);
+  deferUndecided(tx, emailId, result, [...placed, ...given]);
   const { fromAddress, fromName: fromDisplayName, subject, receivedAt, hasAttachments } = row;
   tx.announce({ emailId, fromAddress, fromDisplayName, subject, receivedAt, hasAttachments, isRead });
   if (isRead) tx.setFlags([slot], tx.flags(slot) | SEEN);
@@ -123,7 +123,7 @@ export function applyDeferred(
   const deleting = matching.findIndex((filter) => filter.delete === true);
   const result = resultOf(deleting < 0 ? matching : matching.slice(0, deleting + 1));
   countMatches(tx, result);
-  if (result.remove) endDelivery(tx, slot, deferred);
+  if (result.remove) endDelivery(tx, slot, deferred.placed);
   else {
     assignLabels(tx, slot, result);
     if (result.markRead) tx.setFlags([slot], tx.flags(slot) | SEEN);
@@ -133,14 +133,21 @@ export function applyDeferred(
 }
 
 /** Ends what the delivery made and nobody has moved since; what clients have copied meanwhile stays. */
-function endDelivery(tx: MailboxTransaction, slot: number, { placed }: DeferredFilters): void {
+function endDelivery(tx: MailboxTransaction, slot: number, placed: readonly Placement[]): void {
   const still = placed.filter(({ folderId, uid }) => tx.folders.uid(folderId, slot) === uid);
   if (still.length === tx.folders.holding(slot).length) tx.remove([slot]);
   else for (const { folderId } of still) tx.unplace([slot], folderId);
 }
 
-function assignLabels(tx: MailboxTransaction, slot: number, result: Pick<FilterResult, 'labelIds'>): void {
-  for (const labelId of labelsOf(tx, result)) put(tx, slot, labelId);
+/** Returns the placements that the labels make. */
+function assignLabels(
+  tx: MailboxTransaction,
+  slot: number,
+  result: Pick<FilterResult, 'labelIds'>,
+): readonly Placement[] {
+  const given = labelsOf(tx, result).filter((labelId) => !isKept(tx, slot, labelId));
+  for (const labelId of given) put(tx, slot, labelId);
+  return given.map((folderId) => ({ folderId, uid: tx.folders.uid(folderId, slot) }));
 }
 
 /** Mail is not kept waiting for its body: filters that look at it follow. */

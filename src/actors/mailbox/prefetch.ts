@@ -1,10 +1,11 @@
-// What planning needs of the store and cannot wait for: the rows of emails to announce, and the words of bodies when a
+// What planning needs of the store and cannot wait for: the rows and first placements of emails to announce, and the words of bodies when a
 // filter asks for them. Read before a group of commands is planned, within bounds: mail is never kept waiting by a filter.
 // What could not be read is missing, and filters that need it are applied after the delivery.
 
 import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
 import { isUuid } from '../../mail/ids.js';
+import type { Placement } from '../../store/mailbox-rows.js';
 import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
 import type { Payload } from '../runtime/protocol.js';
 import { type EmailReads, NO_EMAIL_READS } from './email-reads.js';
@@ -24,6 +25,8 @@ import type { MailboxState } from './state.js';
 export interface Prefetched {
   /** Rows of emails by id. */
   readonly rows: ReadonlyMap<string, EmailSummaryRow>;
+  /** Of emails to announce: placements that were made with the email. */
+  readonly placedWithEmail: readonly Placement[];
   /** Why rows are missing that may be there. */
   readonly fault?: unknown;
   /** Words of bodies by blob. */
@@ -39,6 +42,7 @@ export interface Prefetched {
 
 export const NOTHING_PREFETCHED: Prefetched = {
   rows: new Map(),
+  placedWithEmail: [],
   bodies: new Map(),
   outbound: NO_OUTBOUND,
   emailReads: NO_EMAIL_READS,
@@ -46,7 +50,7 @@ export const NOTHING_PREFETCHED: Prefetched = {
 };
 
 export interface PrefetchSources extends OutboundPrefetchSources {
-  readonly store: Pick<MailboxStore, 'summaries'> & OutboundPrefetchSources['store'];
+  readonly store: Pick<MailboxStore, 'summaries' | 'placedWithEmail'> & OutboundPrefetchSources['store'];
   readonly texts: EmailTexts;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -101,9 +105,14 @@ async function read(
 ): Promise<Prefetched> {
   const { accountId } = state;
   const rows = new Map<string, EmailSummaryRow>();
+  let placedWithEmail: readonly Placement[] = [];
   let fault: unknown;
   try {
     for (const row of await store.summaries(accountId, announced.filter(isUuid))) rows.set(row.id, row);
+    placedWithEmail = await store.placedWithEmail(
+      accountId,
+      announced.flatMap((id) => placementsOf(state, id)),
+    );
   } catch (error) {
     fault = error;
   }
@@ -117,7 +126,16 @@ async function read(
   const bodies = await bodiesOf(texts, accountId, blobs, READING_MS, (err, blob) =>
     log.warn({ accountId, blob, err }, 'a body could not be read in time for filters: they follow'),
   );
-  return { ...NOTHING_PREFETCHED, rows, bodies, fault, outbound: (await outbound) ?? NO_OUTBOUND };
+  return { ...NOTHING_PREFETCHED, rows, placedWithEmail, bodies, fault, outbound: (await outbound) ?? NO_OUTBOUND };
+}
+
+function placementsOf(state: MailboxState, emailId: string): readonly Placement[] {
+  const slot = state.findShown(emailId);
+  if (slot < 0) return [];
+  return [...state.folders].flatMap(([folderId, folder]) => {
+    const uid = folder.uidOf(slot);
+    return uid === 0 ? [] : [{ folderId, uid }];
+  });
 }
 
 /** Words of blobs, as many as can be had in time; a blob that fails is reported and missing. */

@@ -142,8 +142,8 @@ export const mailboxProtocol = protocol('mailbox', {
       refusals: ['notHeld'],
     }),
     /**
-     * Tells of an email that is in the mailbox as if it had just been delivered, filters included; `isKept` is false when
-     * one of them deleted it.
+     * Tells of an email that is in the mailbox as if it had just been delivered, filters included. One that deletes ends the placements
+     * that were made with the email; `isKept` is false when no other shows it.
      */
     announce: command({
       payload: object({ emailId: string() }),

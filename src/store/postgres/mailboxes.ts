@@ -1,5 +1,6 @@
 // One account's mailbox in PostgreSQL: claiming it, its commits, and the rows that queries ask for.
 import type { CommitMeter } from '../commit-meter.js';
+import type { Placement } from '../mailbox-rows.js';
 import type {
   CommitResult,
   EmailSummaryRow,
@@ -106,6 +107,19 @@ export function postgresMailboxes(
     );
   }
 
+  async function placedWithEmail(accountId: string, placements: readonly Placement[]): Promise<readonly Placement[]> {
+    if (placements.length === 0) return [];
+    const folderIds = placements.map(({ folderId }) => folderId);
+    const uids = placements.map(({ uid }) => uid);
+    return guarded(
+      () => sql<Placement[]>`
+        select p.folder_id as "folderId", p.uid::float8 as uid
+        from unnest(${folderIds}::uuid[], ${uids}::bigint[]) as asked (folder_id, uid)
+        join placements p on p.account_id = ${accountId} and p.folder_id = asked.folder_id and p.uid = asked.uid
+        where p.saved_at is null`,
+    );
+  }
+
   async function thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows> {
     return guarded(() => threadRows(sql, accountId, threadId, part));
   }
@@ -165,6 +179,7 @@ export function postgresMailboxes(
     beforeCommit: () => group.beforeWrite(),
     isNewest,
     summaries,
+    placedWithEmail,
     thread,
     exportRows,
     listed: (...of) => guarded(() => listedEmails(sql, ...of)),

@@ -132,6 +132,47 @@ test('a body that deletes takes away what the delivery made; copies that clients
   await world.end();
 });
 
+test('a filter that deletes an email that is announced ends what came with it; copies that clients made stay', async (t) => {
+  const { world, accountId, mailbox, filter, label, deliver, waiting, settled } = await setUp();
+  const [given, chosen] = [await label('Given'), await label('Chosen')];
+  await filter('subject', null, { assignLabelId: given }, 0);
+  const ids = await Promise.all(['a', 'b', 'c', 'd'].map((word) => deliver(`${word} spam`)));
+  const [alone, copied, moved, late] = ids;
+  const inInbox = async (emailId: string) => {
+    const [row] = await world.sql`select p.uid::int from placements p join folders f on f.id = p.folder_id
+      where p.account_id = ${accountId} and p.email_id = ${emailId} and f.role = 'inbox'`;
+    const uid = row!['uid'] as number;
+    return { folderId: 'inbox', uids: [[uid, uid]] as [number, number][] };
+  };
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  for (const id of [copied, late]) {
+    await mailbox.ask('copy', { selection: await inInbox(id!), toFolderId: chosen });
+  }
+  await mailbox.ask('move', { selection: await inInbox(moved!), toFolderId: 'archive' });
+  await filter('spam', 'spam', { delete: true }, -1);
+  const announced = async (id: string) => (await mailbox.ask('announce', { emailId: id })).reply;
+  t.deepEqual(await announced(alone!), { isKept: false });
+  t.deepEqual(await announced(copied!), { isKept: true });
+  t.deepEqual(await announced(moved!), { isKept: true });
+  world.texts.fault = new Error('no body today');
+  t.deepEqual(await announced(late!), { isKept: true });
+  t.deepEqual(await waiting(), [late]);
+  world.texts.fault = undefined;
+  await settled();
+  const rows = await world.sql`select p.email_id as id, f.name from placements p
+    join folders f on f.id = p.folder_id where p.account_id = ${accountId} order by p.email_id, f.name`;
+  t.deepEqual(
+    rows.map(({ id, name }) => [id, name]),
+    [
+      [copied, 'Chosen'],
+      [moved, 'Archive'],
+      [late, 'Chosen'],
+    ].toSorted(([a], [b]) => (a! < b! ? -1 : 1)),
+  );
+  await checkRows(world, t, accountId);
+  await world.end();
+});
+
 test('a body that is never decoded whole is judged by its start, after some tries', async (t) => {
   const { world, filter, deliver, shown, settled } = await setUp();
   await filter('read', 'start', { markAsRead: true });

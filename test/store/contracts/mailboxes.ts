@@ -466,6 +466,27 @@ export const MAILBOXES: Contract = {
     t.is((await mailboxes.submittedCopies(await stores.account(), ['<m@x>'])).length, 0);
   },
 
+  async 'placements that were made with their emails are told from later ones'(t, stores) {
+    const { mailboxes } = stores;
+    const writer = await openWriter(stores);
+    const [inbox, sent] = [writer.folder('inbox'), writer.folder('sent')];
+    const placed = [
+      { folderId: inbox, uid: 3 },
+      { folderId: sent, uid: 3 },
+    ];
+    const email = await writer.add({}, placed);
+    const later = { folderId: writer.folder('archive'), uid: 3 };
+    await writer.commit([{ type: 'EmailPlaced', payload: { emailId: email.id, ...later } }]);
+    const asked = [...placed, later, { folderId: inbox, uid: 9 }];
+    const found = await mailboxes.placedWithEmail(writer.accountId, asked);
+    t.deepEqual(
+      found.toSorted((a, b) => (a.folderId === inbox ? -1 : 1) - (b.folderId === inbox ? -1 : 1)),
+      placed,
+    );
+    t.is((await mailboxes.placedWithEmail(await stores.account(), asked)).length, 0);
+    t.is((await mailboxes.placedWithEmail(writer.accountId, [])).length, 0);
+  },
+
   async 'replies are remembered until they are old'(t, stores) {
     const writer = await openWriter(stores);
     const reply = (n: number) => ({ id: randomUUID(), reply: { n, list: [null, 'x'] } });

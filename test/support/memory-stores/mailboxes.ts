@@ -110,6 +110,13 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       const { emails } = of(accountId);
       return [...new Set(ids)].flatMap((id) => emails.get(id) ?? []).map(summaryOf);
     },
+    async placedWithEmail(accountId, asked) {
+      const { placements } = of(accountId);
+      return asked.filter(({ folderId, uid }) => {
+        const placement = placements.get(folderId)?.get(uid);
+        return placement !== undefined && placement.savedAt === undefined;
+      });
+    },
     async exportRows(accountId, ids) {
       const { emails } = of(accountId);
       return [...new Set(ids)]
