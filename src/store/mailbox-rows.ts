@@ -74,8 +74,11 @@ export interface DeferredFilters {
   readonly placed: readonly Placement[];
 }
 
-/** How an email came: appended by a client over IMAP, or as the copy in Sent that submission made. */
-export type EmailOrigin = 'appended' | 'submitted';
+/**
+ * How an email came: `appended` by a client over IMAP, `submitted` as the copy in Sent that submission made, `sent` as the copy in Sent
+ * that REST made, or as another email with the message of one that was sent.
+ */
+export type EmailOrigin = 'appended' | 'submitted' | 'sent';
 
 export interface EmailRow extends MessageSummary {
   readonly id: string;

@@ -228,9 +228,9 @@ export interface MailboxStore {
   listed(accountId: string, folderId: string, criteria: ListCriteria): Promise<ListedEmails>;
   /** Rows of outbound emails; ids that are not there are left out. */
   outboundRows(accountId: string, ids: readonly string[]): Promise<readonly OutboundRow[]>;
-  /** Outbound emails by their copies in Sent; those that have none are missing. */
   /** Ids of the outbound emails with this Message-ID, the newest first, at most 10; drafts are left out. */
   outboundOfMessage(accountId: string, messageId: string): Promise<readonly string[]>;
+  /** Outbound emails by their copies in Sent; those that have none are missing. */
   outboundOfCopies(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The first `most` mailboxes of the To field of each email, without starts of groups; emails that are not there are missing. */
   recipientsOf(
@@ -238,7 +238,10 @@ export interface MailboxStore {
     emailIds: readonly string[],
     most: number,
   ): Promise<ReadonlyMap<string, readonly IndexedAddress[]>>;
-  /** Recipients of type Bcc by the copy in Sent of what was sent to them, in their order; emails that have none are missing. */
+  /**
+   * Recipients of type Bcc, in their order, by the email that stands for what was sent to them, and by emails of the origin `sent` that
+   * have its Message-ID; emails that have none are missing.
+   */
   blindRecipients(
     accountId: string,
     emailIds: readonly string[],

@@ -102,7 +102,7 @@ export function isKept(tx: MailboxTransaction, slot: number, folderId: string): 
 function duplicate(tx: MailboxTransaction, slot: number, row: EmailSummaryRow, folderId: string): number {
   const id = tx.newId();
   // Submission made one copy.
-  const origin = row.origin === 'appended' ? row.origin : null;
+  const origin = row.origin === 'submitted' ? 'sent' : (row.origin ?? null);
   const email = { ...row, id, flags: tx.flags(slot), keywords: tx.keywords(slot), origin };
   tx.add(email, [folderId], { isNew: false });
   return tx.find(id);

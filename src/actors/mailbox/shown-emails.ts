@@ -142,30 +142,34 @@ export async function details(
 ): Promise<EmailDetail[]> {
   const reading = rowsOf(store, state, slots);
   const rows = reading instanceof Promise ? await reading : reading;
-  const shown = slots.flatMap((slot, i) => {
-    const row = rows[i];
-    return row === undefined || !state.isShown(slot) ? [] : [detailOf(state, slot, row)];
-  });
-  return withBlindRecipients(store, state, shown);
+  return detailsOf(
+    store,
+    state,
+    slots.flatMap((slot, i) => (rows[i] === undefined ? [] : [{ slot, row: rows[i] }])),
+  );
 }
 
-/** Names the recipients of emails in Sent, whom the message itself need not name. */
-export async function withBlindRecipients(
+/** Those that are shown, with the recipients of sent emails whom the message itself need not name. */
+export async function detailsOf(
   store: MailboxStore,
   state: MailboxState,
-  emails: EmailDetail[],
+  emails: readonly { readonly slot: number; readonly row: EmailSummaryRow }[],
 ): Promise<EmailDetail[]> {
-  const sentId = state.folderOf('sent').row.id;
-  const sent = emails.filter(({ folderIds }) => folderIds.includes(sentId)).map(({ id }) => id);
-  if (sent.length === 0) return emails;
+  const shown = emails.filter(({ slot }) => state.isShown(slot));
+  const items = shown.map(({ slot, row }) => detailOf(state, slot, row));
+  const sent = shown.filter(({ row }) => mayBeSent(row)).map(({ row }) => row.id);
+  if (sent.length === 0) return items;
   const found = await store.blindRecipients(state.accountId, sent);
-  return emails.map((email) => {
-    const blind = found.get(email.id);
-    return blind === undefined ? email : { ...email, blindRecipients: [...blind] };
+  return items.map((item) => {
+    const blind = found.get(item.id);
+    return blind === undefined ? item : { ...item, blindRecipients: [...blind] };
   });
 }
 
-export function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailDetail {
+/** What a client appended may have taken the place of a copy that submission made. */
+const mayBeSent = ({ origin = null }: EmailSummaryRow): boolean => origin !== null;
+
+function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailDetail {
   return Object.assign(headOf(state, slot, row), {
     blob: row.blob,
     inReplyTo: row.inReplyTo,

@@ -2,7 +2,7 @@
 // does not know which of them are hidden: where any email of the mailbox may be, a thread is read as a whole.
 import type { MailboxStore, ThreadPart } from '../../store/mailboxes.js';
 import type { EmailDetail } from './email-view.js';
-import { detailOf, details, withBlindRecipients } from './shown-emails.js';
+import { details, detailsOf } from './shown-emails.js';
 import type { MailboxState } from './state.js';
 
 const THREAD_PAGE = 500;
@@ -77,10 +77,6 @@ export async function readThread(
     );
   }
   summaries.room.used(summaries);
-  const shown = found.filter(({ slot }) => state.isShown(slot));
-  const emails = shown.map(({ row, slot }) => detailOf(state, slot, row));
-  return {
-    emails: await withBlindRecipients(store, state, emails),
-    total: total - found.length + shown.length,
-  };
+  const emails = await detailsOf(store, state, found);
+  return { emails, total: total - found.length + emails.length };
 }

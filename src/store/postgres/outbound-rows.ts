@@ -57,12 +57,18 @@ export async function blindRecipients(
   emailIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly BlindRecipient[]>> {
   const rows = await sql<{ emailId: string; recipients: BlindRecipient[] }[]>`
-    select o.sent_email_id as "emailId",
-      json_agg(json_build_object('address', r.address, 'displayName', r.display_name) order by r.position) as recipients
-    from outbound o join outbound_recipients r on r.account_id = o.account_id and r.outbound_id = o.id
-    where o.account_id = ${accountId} and o.sent_email_id = any(${emailIds as string[]}::uuid[]) and o.status <> 'Draft'
-      and r.type = 'Bcc'
-    group by o.sent_email_id`;
+    with sent as (
+      select id, sent_email_id as email_id from outbound
+      where account_id = ${accountId} and sent_email_id = any(${emailIds as string[]}::uuid[]) and status <> 'Draft'
+      union
+      select o.id, e.id from emails e join outbound o on o.account_id = e.account_id and o.message_id = e.message_id
+      where e.account_id = ${accountId} and e.id = any(${emailIds as string[]}::uuid[]) and e.origin = 'sent' and o.status <> 'Draft'
+    )
+    select s.email_id as "emailId",
+      json_agg(json_build_object('address', r.address, 'displayName', r.display_name) order by s.id, r.position) as recipients
+    from sent s join outbound_recipients r on r.account_id = ${accountId} and r.outbound_id = s.id
+    where r.type = 'Bcc'
+    group by s.email_id`;
   return new Map(rows.map(({ emailId, recipients }) => [emailId, recipients]));
 }
 

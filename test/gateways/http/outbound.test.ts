@@ -133,6 +133,16 @@ test('the sender of an email sees whom its message does not name', async (t) => 
     const [first] = await read<Detail[]>(`/api/emails/threads/${detail.threadId}`);
     t.deepEqual(names(first!), names(detail));
   }
+  const move = { emailIds: [sentEmailId], folderId: 'archive' };
+  t.is((await gateway.fetch('/api/emails/bulk/move', { method: 'POST', json: move })).status, 200);
+  const moved = await read<Detail>(`/api/emails/${sentEmailId}`);
+  t.deepEqual(names(moved), ['To bob@remote.test', 'Bcc Carol@remote.test']);
+  // Another email that a mail program makes of it.
+  const selection = { folderId: 'archive', uids: [[1, 1]] as [number, number][] };
+  t.is((await mailbox.ask('copy', { selection, toFolderId: 'archive' })).reply?.count, 1);
+  const { items } = await read<{ items: { id: string }[] }>('/api/folders/archive/emails');
+  t.is(items.length, 2);
+  for (const item of items) t.deepEqual(names(await read<Detail>(`/api/emails/${item.id}`)), names(moved));
 });
 
 test('an email in the queue is shown by a mailbox that knows no positions', async (t) => {

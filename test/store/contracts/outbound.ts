@@ -156,6 +156,17 @@ export const OUTBOUND: Contract = {
     ];
     t.deepEqual(await mailboxes.blindRecipients(writer.accountId, ids), new Map([[ids[0]!, expected]]));
     t.is((await mailboxes.blindRecipients(await stores.account(), ids)).size, 0);
+    const twice = outboundEmail({ status: 'Sent', emailId: newId(), recipients, messageId: '<m@x>' });
+    await writer.commit(written(twice));
+    const [again, own] = [
+      await writer.add({ messageId: '<m@x>', origin: 'sent' }),
+      await writer.add({ messageId: '<m@x>', origin: 'appended' }),
+    ];
+    const nameless = await writer.add({ messageId: null, origin: 'sent' });
+    t.deepEqual(
+      await mailboxes.blindRecipients(writer.accountId, [again.id, own.id, nameless.id]),
+      new Map([[again.id, expected]]),
+    );
   },
 
   async 'bodies stay until they are taken away, attempts are each stored once'(t, stores) {

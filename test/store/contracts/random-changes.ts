@@ -90,7 +90,7 @@ export class RandomChanges {
       hasAttachments: a % 2 === 0,
       flags: c % 4,
       keywords: KEYWORDS[a % 4]!,
-      origin: ([null, 'appended', 'submitted'] as const)[b % 3]!,
+      origin: ([null, 'appended', 'submitted', 'sent'] as const)[b % 4]!,
     });
     const placements = [...new Set([this.#pick(this.#folders.keys(), a)!, this.#pick(this.#folders.keys(), b)!])].map(
       (folderId) => ({ folderId, uid: this.#newUid(folderId) }),

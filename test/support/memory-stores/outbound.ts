@@ -38,15 +38,15 @@ export function outboundReading(tables: MemoryTables): OutboundReading {
       return new Map(found);
     },
     async blindRecipients(accountId, emailIds) {
-      const found = [...of(accountId).values()].flatMap((record) => {
-        const { emailId, status, recipients } = wholeRow(record);
-        if (emailId === null || status === 'Draft' || !emailIds.includes(emailId)) return [];
-        const blind = recipients
-          .filter(({ type }) => type === 'Bcc')
-          .map(({ address, displayName }) => ({ address, displayName }));
-        return blind.length === 0 ? [] : [[emailId, blind] as const];
+      const sent = [...of(accountId).values()].map(wholeRow).filter(({ status }) => status !== 'Draft');
+      const found = emailIds.map((emailId) => {
+        const { origin, messageId = null } = tables.of(accountId).emails.get(emailId) ?? {};
+        const isCopy = (row: OutboundRow) =>
+          row.emailId === emailId || (origin === 'sent' && messageId !== null && row.messageId === messageId);
+        const blind = sent.filter(isCopy).flatMap(({ recipients }) => recipients.filter(({ type }) => type === 'Bcc'));
+        return [emailId, blind.map(({ address, displayName }) => ({ address, displayName }))] as const;
       });
-      return new Map(found);
+      return new Map(found.filter(([, blind]) => blind.length > 0));
     },
     async outboundPage(accountId, statuses, without, page, pageSize) {
       return [...of(accountId).values()]

@@ -104,7 +104,7 @@ function retry(tx: MailboxTransaction, row: OutboundRow, payload: unknown, messa
 /** With its copy, where that is still in Sent. */
 function dated(tx: MailboxTransaction, row: OutboundRow, { blob, summary }: NonNullable<Message>): OutboundRow {
   const kept = takeOut(tx, row, 'sent');
-  const emailId = kept === undefined ? row.emailId : placeInSent(tx, blob, summary, kept);
+  const emailId = kept === undefined ? row.emailId : placeInSent(tx, blob, summary, kept, 'sent');
   return { ...row, blob, size: summary.size, emailId };
 }
 

@@ -166,7 +166,7 @@ function queue(
   }));
   const about = { now, recipients: asked, heldUntil, begins: first.begins };
   const next = step(null, { type: 'enqueue', ...about }, ...first.events);
-  const origin = message.isSubmission === true ? 'submitted' : null;
+  const origin = message.isSubmission === true ? 'submitted' : 'sent';
   const labels = before === undefined ? [] : labelsOfDraft(tx, before);
   const sentEmailId = placeInSent(tx, blob, summary, { ...READ, labels }, origin);
   flagOriginal(tx, message.original);

@@ -24,8 +24,8 @@ export function placeInSent(
   tx: MailboxTransaction,
   blob: string,
   summary: MessageSummary,
-  kept = READ,
-  origin: EmailOrigin | null = null,
+  kept: Kept,
+  origin: EmailOrigin,
 ): string {
   const id = tx.newId();
   const { flags, keywords, labels } = kept;

@@ -88,7 +88,11 @@ function withBlind(
   { blindRecipients = [] }: Pick<EmailDetail, 'blindRecipients'>,
 ): readonly IndexedAddress[] {
   const known = new Set(named.map(({ address }) => address.toLowerCase()));
-  const others = blindRecipients.filter(({ address }) => !known.has(address.toLowerCase()));
+  const others = blindRecipients.filter(({ address }) => {
+    const isNew = !known.has(address.toLowerCase());
+    known.add(address.toLowerCase());
+    return isNew;
+  });
   return [...named, ...others.map(({ address, displayName }) => ({ address, name: displayName ?? '' }))];
 }
 
