@@ -24,6 +24,8 @@ export interface Arrival {
   readonly staying: ReadonlySet<number>;
   /** Those that another email arrives for. */
   readonly duplicated: ReadonlyMap<number, EmailSummaryRow>;
+  /** All emails arrive that were asked for; else the first of them do, as many as the bounds of one command allow. */
+  readonly isComplete: boolean;
 }
 
 /** `leaving`: the folder that the emails leave when they have arrived. */
@@ -33,25 +35,43 @@ export function arrivalOf(
   folderId: string,
   meeting: Meeting,
   leaving?: string,
-): Arrival | { readonly refusal: 'tooManyEmails' } {
+): Arrival {
   const there = slots.filter((slot) => tx.folders.uid(folderId, slot) !== 0);
   const isDisplaced = (slot: number) => meeting === 'placedAnew' || tx.isDeleted(slot, folderId);
   const displaced = there.filter(isDisplaced);
   const met = there.filter((slot) => !isDisplaced(slot));
-  if (meeting !== 'duplicated') return { folderId, slots, displaced, staying: new Set(met), duplicated: new Map() };
-  const others = new Set([...met, ...draftsApart(tx, slots, folderId, leaving)]);
-  if (others.size > MOST_DUPLICATES) return { refusal: 'tooManyEmails' };
+  if (meeting !== 'duplicated') {
+    return { folderId, slots, displaced, staying: new Set(met), duplicated: new Map(), isComplete: true };
+  }
+  const { duplicated, end } = othersOf(tx, slots, new Set([...met, ...draftsApart(tx, slots, folderId, leaving)]));
+  const arriving = new Set(slots.slice(0, end));
+  return {
+    folderId,
+    slots: [...arriving],
+    displaced: displaced.filter((slot) => arriving.has(slot)),
+    staying: new Set(),
+    duplicated,
+    isComplete: end === slots.length,
+  };
+}
+
+/** The rows of the emails that others arrive for, and how many of `slots` the bounds of one command allow: one at least. */
+function othersOf(tx: MailboxTransaction, slots: readonly number[], others: ReadonlySet<number>) {
   const duplicated = new Map<number, EmailSummaryRow>();
+  let count = 0;
   let characters = 0;
-  for (const slot of others) {
+  for (const [position, slot] of slots.entries()) {
+    if (!others.has(slot)) continue;
+    if (count === MOST_DUPLICATES) return { duplicated, end: position };
+    count++;
     const row = tx.emailRows.get(tx.id(slot));
     // The plan is made again once the row is read.
     if (row === undefined) continue;
-    duplicated.set(slot, row);
     characters += JSON.stringify(row).length;
+    if (characters > MOST_CHARACTERS && count > 1) return { duplicated, end: position };
+    duplicated.set(slot, row);
   }
-  if (characters > MOST_CHARACTERS) return { refusal: 'tooManyEmails' };
-  return { folderId, slots, displaced, staying: new Set(), duplicated };
+  return { duplicated, end: slots.length };
 }
 
 /** Emails that would be in Drafts as drafts, and in another folder too. */
@@ -90,8 +110,7 @@ export function arrive(tx: MailboxTransaction, arrival: Arrival): readonly numbe
 
 /** An email that is to be in the folder, and stays where it is there unmarked. */
 export function put(tx: MailboxTransaction, slot: number, folderId: string): void {
-  const arrival = arrivalOf(tx, [slot], folderId, 'stays');
-  if (!('refusal' in arrival)) arrive(tx, arrival);
+  arrive(tx, arrivalOf(tx, [slot], folderId, 'stays'));
 }
 
 /** Whether the folder holds the email without `\Deleted`. */

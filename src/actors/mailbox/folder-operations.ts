@@ -61,7 +61,7 @@ export const folderOperations = {
   renameInbox: command({
     payload: object({ name: string(), folderId: optional(string()) }),
     reply: object({ folderId: string(), isComplete: boolean() }),
-    refusals: ['noSuchFolder', 'nameTaken', 'nameTooLong', 'tooMany', 'tooManyEmails'],
+    refusals: ['noSuchFolder', 'nameTaken', 'nameTooLong', 'tooMany'],
     onRepeat: 'remembered',
   }),
   /**

@@ -19,9 +19,8 @@ export function renameInbox(
       : tx.folders.label(folderId);
   if (target === undefined) return { refusal: 'noSuchFolder' };
   if ('refusal' in target) return target;
-  const moving = slots.slice(0, MOST_EMAILS);
-  const arrival = arrivalOf(tx, moving, target.id, 'duplicated', inbox.id);
-  if ('refusal' in arrival) return arrival;
+  const arrival = arrivalOf(tx, slots.slice(0, MOST_EMAILS), target.id, 'duplicated', inbox.id);
+  const { slots: moving } = arrival;
   if (folderId !== undefined && moving.length > 0) tx.begin();
   const isMarked = moving.map((slot) => tx.isDeleted(slot, inbox.id));
   const arrived = arrive(tx, arrival);

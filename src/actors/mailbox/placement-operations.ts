@@ -147,7 +147,8 @@ export const placementOperations = {
   /**
    * Emails that are selected by UIDs all arrive in the folder under new UIDs, without `\Deleted`: a placement of the email that is
    * marked `\Deleted` there ends; for one that is unmarked there another email with its message arrives (`tooManyEmails` for more
-   * than 1,000 of these). So it does for an email that would be in Drafts and in another folder. An email that is selected by id and is in the folder unmarked stays as it is.
+   * than 1,000 of these, or 4 MiB of their rows). So it does for an email that would be in Drafts and in another folder. An email that is
+   * selected by id and is in the folder unmarked stays as it is.
    */
   copy: command({
     payload: object({ selection, toFolderId: string() }),
@@ -158,14 +159,16 @@ export const placementOperations = {
   }),
   /**
    * From one folder, which for UIDs is the one they are of unless another is named; they arrive as with `copy`, and within their own
-   * folder have new UIDs. Emails that are selected by id alone
-   * leave every folder and keep their labels, but for Trash and Junk; into a label they leave
-   * the inbox, Trash and Junk.
+   * folder have new UIDs. Emails that are selected by id alone leave every folder and keep their labels, but for Trash and Junk; into a
+   * label they leave the inbox, Trash and Junk.
    */
   move: command({
     payload: object({ selection, toFolderId: string(), fromFolderId: optional(string()) }),
-    /** `count`: have arrived, or have left another folder. */
-    reply: object({ count: integer(), ...uidsFromTo }),
+    /**
+     * `count`: have arrived, or have left another folder. Not `isComplete`: the first of the emails have moved, with as many others as
+     * `copy` makes at most; the rest moves when the command is given again.
+     */
+    reply: object({ count: integer(), isComplete: boolean(), ...uidsFromTo }),
     refusals: ['noSuchFolder', 'noSuchSource', 'tooManyEmails'],
     onRepeat: 'remembered',
   }),

@@ -26,7 +26,8 @@ export function copy(
   if ('refusal' in chosen) return chosen;
   const { slots, folderId } = chosen;
   const arrival = arrivalOf(tx, slots, target.id, folderId === undefined ? 'stays' : 'duplicated');
-  if ('refusal' in arrival) return arrival;
+  // All of them are copied or none (RFC 9051 §6.4.7).
+  if (!arrival.isComplete) return { refusal: 'tooManyEmails' };
   const { highestModseq: before } = target;
   const from = folderId === undefined ? [] : slots.map((slot) => tx.folders.uid(folderId, slot));
   const arriving = slots.filter((slot) => !arrival.staying.has(slot));
@@ -57,11 +58,11 @@ export function move(
   if ('refusal' in chosen) return chosen;
   const { folderId } = chosen;
   const sourceId = source?.id ?? folderId;
-  const slots = chosen.slots.filter((slot) => sourceId === undefined || tx.folders.uid(sourceId, slot) !== 0);
+  const all = chosen.slots.filter((slot) => sourceId === undefined || tx.folders.uid(sourceId, slot) !== 0);
   const isWithin = sourceId === target.id;
   const met = isWithin ? 'placedAnew' : 'duplicated';
-  const arrival = arrivalOf(tx, slots, target.id, folderId === undefined ? 'stays' : met, sourceId);
-  if ('refusal' in arrival) return arrival;
+  const arrival = arrivalOf(tx, all, target.id, folderId === undefined ? 'stays' : met, sourceId);
+  const { slots, isComplete } = arrival;
   const { highestModseq: before } = target;
   const from = folderId === undefined ? [] : slots.map((slot) => tx.folders.uid(folderId, slot));
   const leftBy = (slot: number) => (sourceId === undefined ? leftFor(tx, slot, target) : [sourceId]);
@@ -84,6 +85,7 @@ export function move(
   return {
     reply: {
       count: moving.length,
+      isComplete,
       ...uidsFromTo(tx, from, arrived, target),
       folderModseqs: modseqsOf(tx, target.id, before),
     },

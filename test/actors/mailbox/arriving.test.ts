@@ -133,17 +133,40 @@ test('flags that are written later go with the email that arrives, and with the 
   await world.end();
 });
 
-test('more than 1,000 emails are not made by one command', async (t) => {
-  const { account, mailbox, world, append, end } = await started();
+test('more than 1,000 emails are not made by one command: COPY is refused, MOVE and RENAME of the inbox take some', async (t) => {
+  const { account, mailbox, world, append, label, uidsIn, end } = await started();
   for (let i = 0; i < 1_001; i += 143) {
     await Promise.all(Array.from({ length: 143 }, (_, n) => append('archive', `${i} ${n}`)));
   }
   const copied = (last: number) =>
     mailbox.ask('copy', { selection: { folderId: 'archive', uids: [[1, last]] }, toFolderId: 'archive' });
   t.is((await copied(1_001)).refusal, 'tooManyEmails');
+  const first = [[1, 1_001]] as [number, number][];
+  const inArchive = { folderId: 'archive', uids: first };
+  t.is((await mailbox.ask('copy', { selection: inArchive, toFolderId: 'inbox' })).reply?.count, 1_001);
   t.is((await copied(1_000)).reply?.count, 1_000);
+  const labelId = await label('L');
+  for (const toFolderId of [labelId, 'sent']) await mailbox.ask('copy', { selection: inArchive, toFolderId });
+  // Those whose placements are marked there count for nothing.
+  await mailbox.ask('storeFlags', {
+    selection: { folderId: labelId, uids: [[1, 1]] },
+    mode: 'add',
+    flags: ['\\Deleted'],
+  });
+  t.is((await mailbox.ask('move', { selection: inArchive, toFolderId: labelId })).reply?.count, 1_001);
+  const moved = () => mailbox.ask('move', { selection: { folderId: 'sent', uids: ALL }, toFolderId: labelId });
+  const { reply } = await moved();
+  t.like(reply, { count: 1_000, isComplete: false, from: [[1, 1_000]] });
+  t.deepEqual(await uidsIn('sent'), [1_001]);
+  t.like((await moved()).reply, { count: 1, isComplete: true, from: [[1_001, 1_001]] });
+  t.is((await uidsIn(labelId)).length, 3_002);
+  const renamed = () => mailbox.ask('renameInbox', { name: 'unused', folderId: labelId });
+  t.deepEqual((await renamed()).reply, { folderId: labelId, isComplete: false });
+  t.deepEqual((await renamed()).reply, { folderId: labelId, isComplete: true });
+  t.is((await uidsIn('inbox')).length, 0);
+  t.is((await uidsIn(labelId)).length, 4_003);
   const [emails] = await world.sql`select count(*)::int as count from emails where account_id = ${account.id}`;
-  t.is(emails!['count'], 2_001);
+  t.is(emails!['count'], 1_001 + 1_000 + 1_000 + 1_001 + 1_001);
   await end(t);
 });
 

@@ -73,7 +73,7 @@ async function copy(session: Session, { set, mailbox }: TargetArguments, isUid: 
   return ok('COPY completed', copyUid(outcome.reply));
 }
 
-/** Each message is moved as a whole; those beyond what a mailbox takes at once follow in a command of their own. */
+/** Each message is moved as a whole; those beyond what a mailbox takes at once follow in commands of their own. */
 async function move(session: Session, { set, mailbox }: TargetArguments, isUid: boolean): Promise<Completion> {
   const { uids, isIncomplete } = chosen(session, set, isUid);
   const toFolderId = await targetReference(session, mailbox);
@@ -82,12 +82,15 @@ async function move(session: Session, { set, mailbox }: TargetArguments, isUid: 
   const { folderId } = session.selected!;
   for (const ranges of batchesOf(uids)) {
     const selection = { folderId, uids: ranges };
-    const outcome = await context.mailboxes.of(accountId).ask('move', { selection, toFolderId });
-    if (outcome.reply === undefined) return refusalOf(session, outcome.refusal);
-    reportPlaced(session, outcome.reply.folderModseqs, outcome.reply.to);
-    // RFC 6851 §4.3: before the EXPUNGE responses.
-    const code = copyUid(outcome.reply);
-    if (code !== undefined) output.line(`* OK [${code}] Moved`);
+    for (let isComplete = false; !isComplete; ) {
+      const { reply, refusal } = await context.mailboxes.of(accountId).ask('move', { selection, toFolderId });
+      if (reply === undefined) return refusalOf(session, refusal);
+      reportPlaced(session, reply.folderModseqs, reply.to);
+      // RFC 6851 §4.3: before the EXPUNGE responses.
+      const code = copyUid(reply);
+      if (code !== undefined) output.line(`* OK [${code}] Moved`);
+      ({ isComplete } = reply);
+    }
   }
   return ok(uids.length === 0 ? 'No messages to move' : 'MOVE completed');
 }
