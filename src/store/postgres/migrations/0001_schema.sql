@@ -187,8 +187,9 @@ create table emails (
   from_envelope boolean not null default false,
   -- The message begins with the trace fields of the MX, the results of its checks (Authentication-Results) among them.
   has_results boolean not null default false,
-  -- How the email came, where that decides something: 'appended' by a client over IMAP, or 'submitted' for the copy in Sent that
-  -- submission made, and whose place the copy of the client takes.
+  -- How the email came, where that decides something: 'appended' by a client over IMAP; 'submitted' for the copy in Sent that
+  -- submission made, and whose place the copy of the client takes; 'sent' for the copy that REST made, and for another email that
+  -- arrived with the message of one that was sent.
   origin text,
   primary key (account_id, id)
 ) with (fillfactor = 85);
