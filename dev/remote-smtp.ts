@@ -175,8 +175,10 @@ export async function startBareServer(
   };
 }
 
-/** An SMTP dialogue of fixed replies by command verb; `*` is for all others. The message is read when DATA got a 354. */
-export function scripted(replies: Readonly<Record<string, string>>): (socket: Socket) => void {
+type ScriptedReply = string | ((line: string) => string);
+
+/** An SMTP dialogue of replies by command verb; `*` is for all others. The message is read when DATA got a 354. */
+export function scripted(replies: Readonly<Record<string, ScriptedReply>>): (socket: Socket) => void {
   return (socket) => {
     let text = '';
     let inMessage = false;
@@ -190,7 +192,8 @@ export function scripted(replies: Readonly<Record<string, string>>): (socket: So
         const line = text.slice(0, end);
         text = text.slice(end + (inMessage ? 5 : 2));
         const verb = inMessage ? 'message' : line.slice(0, 4).toUpperCase().trim();
-        const reply = replies[verb] ?? replies['*'] ?? '250 ok';
+        const known = replies[verb] ?? replies['*'] ?? '250 ok';
+        const reply = typeof known === 'string' ? known : known(line);
         inMessage = verb === 'DATA' && reply.startsWith('354');
         // The message begins a line, and may end with it.
         if (inMessage) text = `\r\n${text}`;

@@ -59,8 +59,6 @@ const OBSTACLES: Readonly<Record<SevenBitObstacle, string>> = {
 
 /** A host that may be connected to again within it is waited for. */
 const SHORT_WAIT_MS = 2_000;
-/** Sessions in a row that ended while idle, before the next failure counts as the host's. */
-const STALE = 6;
 
 export class Attempt {
   readonly #common: Common;
@@ -155,10 +153,10 @@ export class Attempt {
       this.#missed(tried, started, status, isClosing);
       return true;
     }
-    for (let stale = 0; ; stale++) {
+    for (let isNew = false; ; isNew = true) {
       let session: ClientSession | undefined;
       try {
-        session = await pool.acquire(this.#target(host, address), signal, this.#mail.task.connect);
+        session = await pool.acquire(this.#target(host, address), signal, this.#mail.task.connect, isNew);
       } catch (error) {
         if (!(error instanceof SessionFailure)) throw error;
         this.#learn(address, error);
@@ -170,19 +168,12 @@ export class Attempt {
         return false;
       }
       tried.tls = session.tls;
-      const isFresh = session.served === 0;
-      const isDone = await this.#converse(session, tried, started, isFresh || stale >= STALE);
-      if (isDone !== undefined) return isDone;
+      if (await this.#converse(session, tried, started)) return false;
     }
   }
 
-  /** Transactions until everyone pending was asked for. Undefined when the session turns out to have ended before. */
-  async #converse(
-    session: ClientSession,
-    tried: Tried,
-    started: number,
-    isTrusted: boolean,
-  ): Promise<boolean | undefined> {
+  /** Transactions until everyone pending was asked for; false when that needs a connection that was not used before. */
+  async #converse(session: ClientSession, tried: Tried, started: number): Promise<boolean> {
     const { pool, limits, health, meter } = this.#common;
     const { task, log } = this.#mail;
     const host = session.host;
@@ -201,17 +192,18 @@ export class Attempt {
         form,
         pending.map((addressee) => [addressee, form]),
       );
-      return false;
+      return true;
     }
     const { content, prefix } = form;
     let rest = this.#results.pending;
     const statuses = new Map<TaskRecipient, DeliveryStatus>();
     let decided: DeliveryStatus | undefined;
     let isReusable = true;
-    let isFirst = true;
+    let isInStep = true;
     try {
       while (rest.length > 0 && isReusable && !this.#isOver) {
         const batch = rest.slice(0, limits.recipients);
+        const isFresh = session.served === 0;
         const result = await session.transact(
           {
             sender: task.sender,
@@ -223,11 +215,11 @@ export class Attempt {
           },
           this.#mail.signal,
         );
-        if (isFirst && result.isUnanswered && !isTrusted && !this.#mail.signal.aborted) {
+        isInStep = isFresh || isBelievable(result) || this.#mail.signal.aborted;
+        if (!isInStep) {
           isReusable = false;
-          return undefined;
+          break;
         }
-        isFirst = false;
         const limited = this.#take(result, batch, session, statuses);
         decided = decisive(statuses.values(), decided);
         if (isDelivered(result)) meter.sent(prefix.length + content.size);
@@ -245,13 +237,13 @@ export class Attempt {
       pool.release(session, isReusable);
     }
     const ended = faultStatus('lost', `${host}: the connection ended before all recipients were asked for`);
-    for (const addressee of rest) {
+    for (const addressee of isInStep ? rest : []) {
       if (statuses.has(addressee)) continue;
       this.#results.note(addressee, ended, host);
       statuses.set(addressee, ended);
     }
-    log.add(tried, started, decided ?? ended, [...statuses]);
-    return false;
+    if (statuses.size > 0) log.add(tried, started, decided ?? ended, [...statuses]);
+    return isInStep;
   }
 
   /** Notes the replies; returns the recipients that the host wants in another transaction. */
@@ -370,6 +362,15 @@ function envelopeDsn({ dsn }: DeliveryTask, recipients: readonly TaskRecipient[]
 
 function nowhere(host: string | null): Tried {
   return { host, address: null, tls: null };
+}
+
+/**
+ * On a connection that was used before: 354 shows that each reply belongs to its command. Without it a late reply to the message
+ * before may have been taken for one of these, or the connection has ended meanwhile (decision 0067). A recipient that is tried again
+ * loses nothing.
+ */
+function isBelievable({ isInStep, answers }: TransactionResult): boolean {
+  return isInStep || [...answers.values()].every(({ reply }) => reply?.startsWith('4'));
 }
 
 function isDelivered({ answers }: TransactionResult): boolean {

@@ -48,19 +48,20 @@ export class SessionPool {
   }
 
   /**
-   * To be given back by `release`. Undefined when the scheduler had no turn for it. @throws SessionFailure, or what opening
-   * throws
+   * To be given back by `release`. `isNew`: one that was not used before. Undefined when the scheduler had no turn for it.
+   * @throws SessionFailure, or what opening throws
    */
   async acquire(
     target: Target,
     signal: AbortSignal,
     connect: DeliveryTask['connect'],
+    isNew: boolean,
   ): Promise<ClientSession | undefined> {
     const turn = await this.#turn(connect(target.address, signal));
     if (turn === undefined) return undefined;
     const host = this.#host(target.address);
     const { key } = target;
-    const idle = takeIdle(host, key);
+    const idle = isNew ? undefined : takeIdle(host, key);
     if (idle !== undefined) {
       this.#inUse.set(idle, { host, key, turn });
       return idle;

@@ -39,6 +39,8 @@ export interface TransactionResult {
   readonly answers: ReadonlyMap<string, Answer>;
   /** The final dot is out and no reply says whether the message was taken (RFC 5321 §4.5.5): it may have been. */
   readonly isDoubtful: boolean;
+  /** The server asked for the message: each reply so far belongs to its command. */
+  readonly isInStep: boolean;
   /** The connection failed before the server said anything to this message. */
   readonly isUnanswered: boolean;
   readonly isReusable: boolean;
@@ -83,6 +85,8 @@ export class Transaction {
   #reject!: (error: unknown) => void;
   #isOver = false;
   #wake: (() => void) | undefined;
+  /** 354 has come. */
+  #isAskedFor = false;
   /** The last octet of the message was given to the library. */
   #isWritten = false;
 
@@ -163,10 +167,20 @@ export class Transaction {
     for (const recipient of this.#envelope.recipients) if (!answers.has(recipient)) answers.set(recipient, others);
     const { destroyed, isOutOfStep } = this.#connection;
     const isReusable = about.isReusable === true && !destroyed && !isOutOfStep;
-    this.#settle({ isDoubtful: false, isUnanswered: false, needsReset: false, ...about, isReusable, answers });
+    const isInStep = this.#isAskedFor;
+    this.#settle({
+      isDoubtful: false,
+      isUnanswered: false,
+      needsReset: false,
+      ...about,
+      isInStep,
+      isReusable,
+      answers,
+    });
   }
 
   #write(target: Writable): void {
+    this.#isAskedFor = true;
     const { prefix, content } = this.#envelope;
     const { limits, watch } = this.#options;
     if (prefix !== '') target.write(prefix, 'latin1');
