@@ -1,8 +1,9 @@
 // The stores of what belongs to accounts beside their mail. Each fails at once while the database does not answer.
+
+import type { CircuitBreaker } from '../store/postgres/circuit-breaker.js';
 import type { Sql } from '../store/postgres/client.js';
 import { postgresPreferences } from '../store/postgres/preferences.js';
 import { postgresPushSubscriptions } from '../store/postgres/push-subscriptions.js';
-import type { StallWatch } from '../store/postgres/stall-watch.js';
 import { postgresWebhookDeliveries } from '../store/postgres/webhook-deliveries.js';
 import { postgresWebhooks } from '../store/postgres/webhooks.js';
 import type { PreferenceStore } from '../store/preferences.js';
@@ -16,11 +17,11 @@ export interface AccountStores {
   readonly webhookDeliveries: WebhookDeliveryStore;
 }
 
-export function openAccountStores(sql: Sql, stall: Pick<StallWatch, 'port'>): AccountStores {
+export function openAccountStores(sql: Sql, breaker: Pick<CircuitBreaker, 'guard'>): AccountStores {
   return {
-    preferences: stall.port(postgresPreferences(sql)),
-    subscriptions: stall.port(postgresPushSubscriptions(sql)),
-    webhooks: stall.port(postgresWebhooks(sql)),
-    webhookDeliveries: stall.port(postgresWebhookDeliveries(sql)),
+    preferences: breaker.guard(postgresPreferences(sql)),
+    subscriptions: breaker.guard(postgresPushSubscriptions(sql)),
+    webhooks: breaker.guard(postgresWebhooks(sql)),
+    webhookDeliveries: breaker.guard(postgresWebhookDeliveries(sql)),
   };
 }

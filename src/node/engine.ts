@@ -133,11 +133,11 @@ export async function startEngine(
   config: Config,
   log: Logger,
   lifecycle: Lifecycle,
-  node: DatabasePools & Pick<Resources, 'nodeId' | 'processShare' | 'stall'>,
+  node: DatabasePools & Pick<Resources, 'nodeId' | 'processShare' | 'breaker'>,
   { metrics, tracer }: Observability,
   open: EngineAdapters,
 ): Promise<Engine> {
-  const { sql, commitSql, writerSql, searchSql, messagesSql, leaseSql, maintenanceSql, nodeId, processShare, stall } =
+  const { sql, commitSql, writerSql, searchSql, messagesSql, leaseSql, maintenanceSql, nodeId, processShare, breaker } =
     node;
   const leases = postgresLeases(leaseSql);
   const watched = { tracer, ...(metrics && { meter: metrics.runtime }) };
@@ -172,7 +172,7 @@ export async function startEngine(
     clock: {
       learn(...times) {
         clock.learn(...times);
-        stall.heard();
+        breaker.noteAnswer();
       },
     },
     ...watched,
@@ -180,14 +180,14 @@ export async function startEngine(
 
   const events = postgresEvents(sql);
   const commits = new CommitWatch();
-  const deadline = () => clock.now() + stall.commitWithinMs();
-  const inbound = stall.port(
+  const deadline = () => clock.now() + breaker.commitWithinMs();
+  const inbound = breaker.guard(
     postgresInbound(sql, writerSql, commits.meter('inbound', metrics?.commits.inbound), deadline),
     [],
     ['spool'],
   );
   const blobs = recentBlobs(
-    stall.port(postgresBlobs(sql, writerSql, commits.meter('blobs', metrics?.commits.blobs)), ['stream'], ['put']),
+    breaker.guard(postgresBlobs(sql, writerSql, commits.meter('blobs', metrics?.commits.blobs)), ['stream'], ['put']),
   );
   const texts = open.texts(blobs);
   lifecycle.add('texts of emails', () => texts.close(), JOB_RESERVE_MS, STOP_MS);
@@ -198,9 +198,9 @@ export async function startEngine(
   lifecycle.add('settling of flags', () => settling.stop(), JOB_RESERVE_MS, STOP_MS);
   const mailboxMeter = commits.meter('mailboxes', metrics?.commits.mailboxes);
   const mailboxRows = blobs.keptBy(postgresMailboxes(sql, commitSql, mailboxMeter, settling, writerSql, deadline));
-  const exports = exportTurns(stall.port(postgresExports(sql)), config.mboxExportInterval, log);
+  const exports = exportTurns(breaker.guard(postgresExports(sql)), config.mboxExportInterval, log);
   const revocations = new Revocations({ transport, ownership, leases: postgresLeases(sql), ttlMs, log });
-  const accounts = stall.port(postgresDirectory(sql, shards, (keyIds) => revocations.announce(keyIds)));
+  const accounts = breaker.guard(postgresDirectory(sql, shards, (keyIds) => revocations.announce(keyIds)));
   for (const name of config.hostedDomains) await accounts.addDomain(name);
 
   const owns = (accountId: string) => ownership.epochOf(accountId) !== undefined;
@@ -232,7 +232,7 @@ export async function startEngine(
     deliverLocally: (delivery: LocalDelivery) => deliverLocally(mailboxes, delivery, log),
   };
   const consumers = createConsumers({
-    store: stall.port(postgresConsumers(sql)),
+    store: breaker.guard(postgresConsumers(sql)),
     log: events,
     ownership,
     transport,
@@ -290,7 +290,7 @@ export async function startEngine(
     ownership,
     streams,
     host,
-    store: stall,
+    store: breaker,
     ...watched,
   });
 
@@ -311,7 +311,7 @@ export async function startEngine(
   const localDelivery = hostedDelivery({ directory, facts: messageFacts(blobs), hostname: config.hostname, newId });
   hostedOpened(localDelivery);
 
-  const accountStores = openAccountStores(sql, stall);
+  const accountStores = openAccountStores(sql, breaker);
   const accountApi = createAccountApi({
     directory: accounts,
     ...accountStores,
@@ -325,7 +325,7 @@ export async function startEngine(
   const redelivery = await startRedelivery({ inbound, mailboxes, ownership, log, intervalMs, minAgeMs, tracer });
   lifecycle.add('redelivery', () => redelivery.stop(), JOB_RESERVE_MS, STOP_MS);
   const placing = startImportPlacing({
-    imports: stall.port(postgresImports(sql)),
+    imports: breaker.guard(postgresImports(sql)),
     mailboxes,
     ownership,
     log,
@@ -376,7 +376,7 @@ export async function startEngine(
         }),
       })
     : undefined;
-  const settings = stall.port(postgresSettings(sql));
+  const settings = breaker.guard(postgresSettings(sql));
   return {
     mailboxes,
     directory,
@@ -386,7 +386,7 @@ export async function startEngine(
     inbound,
     offers,
     blobs,
-    folderMessages: stall.port(postgresFolderMessages(messagesSql)),
+    folderMessages: breaker.guard(postgresFolderMessages(messagesSql)),
     exports,
     commits,
     ownership,

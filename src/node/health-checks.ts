@@ -34,14 +34,14 @@ type Queue = Pick<
 
 export interface Checked {
   readonly healthSql: Resources['healthSql'];
-  readonly stall: Pick<Resources['stall'], 'answered'>;
+  readonly breaker: Pick<Resources['breaker'], 'run'>;
   readonly dataDirectory: Pick<Resources['dataDirectory'], 'path'>;
   readonly tls: Pick<Resources['tls'], 'notAfter'>;
   readonly config: Pick<Resources['config'], 'tls'>;
 }
 
 export function healthChecks(
-  { healthSql, stall, dataDirectory, tls, config }: Checked,
+  { healthSql, breaker, dataDirectory, tls, config }: Checked,
   parts: {
     readonly commits: Pick<CommitWatch, 'failing'>;
     /** Undefined on nodes without the role `api`. */
@@ -61,7 +61,7 @@ export function healthChecks(
       name: 'database',
       tags: ['infrastructure'],
       run: async () => {
-        await stall.answered(() => ping(healthSql));
+        await breaker.run(() => ping(healthSql));
         return { status: 'Healthy', description: 'The database is reachable and accepts connections.' };
       },
     },

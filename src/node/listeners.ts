@@ -185,8 +185,8 @@ function checksOf(
   { commits, ownership, queue }: Engine,
   hub: { readonly connections: number } | undefined,
 ) {
-  const outbound = resources.stall.port(postgresOutbound(resources.healthSql));
-  const signing = signingKeysOf(resources.config, resources.stall.port(postgresSigningKeys(resources.healthSql)));
+  const outbound = resources.breaker.guard(postgresOutbound(resources.healthSql));
+  const signing = signingKeysOf(resources.config, resources.breaker.guard(postgresSigningKeys(resources.healthSql)));
   return healthChecks(resources, { commits, hub, ownership, queue: queue?.status, signing, outbound });
 }
 

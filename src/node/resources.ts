@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.js';
 import { type DataDirectory, openDataDirectory } from '../store/data-directory.js';
 import { startEmbedded } from '../store/embedded.js';
+import { CircuitBreaker } from '../store/postgres/circuit-breaker.js';
 import {
   connect,
   type DatabaseAddress,
@@ -17,7 +18,6 @@ import { connectionLimit } from '../store/postgres/connection-limit.js';
 import { checkDatabase } from '../store/postgres/durability-check.js';
 import { type Migrated, migrate } from '../store/postgres/migrate.js';
 import { ping } from '../store/postgres/ping.js';
-import { StallWatch } from '../store/postgres/stall-watch.js';
 import type { Lifecycle } from './lifecycle.js';
 import { clearLeftDirectories } from './processes/process-directories.js';
 import { type ProcessShare, shareOfPool } from './processes/process-share.js';
@@ -52,7 +52,7 @@ export interface Resources extends DatabasePools {
   readonly dataDirectory: DataDirectory;
   readonly database: DatabaseAddress;
   /** Whether the database answers. */
-  readonly stall: StallWatch;
+  readonly breaker: CircuitBreaker;
   readonly tls: TlsMaterial;
 }
 
@@ -131,14 +131,14 @@ export async function openResources(
   await openConnections(commitSql, COMMIT_POOL_SIZE);
   await openConnections(writerSql, WRITER_POOL_SIZE);
   await openConnections(healthSql, 1);
-  const stall = new StallWatch(
+  const breaker = new CircuitBreaker(
     () => ping(healthSql),
-    (isStalled) => {
-      if (isStalled) log.error('the database does not answer: requests that need the database are refused');
+    (isOpen) => {
+      if (isOpen) log.error('the database does not answer: requests that need the database are refused');
       else log.info('the database answers again');
     },
   );
-  lifecycle.add('watch of the database', () => stall.stop());
+  lifecycle.add('circuit breaker of the database', () => breaker.stop());
   signal.throwIfAborted();
 
   const { tls: files, hostname } = config;
@@ -160,7 +160,7 @@ export async function openResources(
     messagesSql,
     leaseSql,
     healthSql,
-    stall,
+    breaker,
     maintenanceSql,
     tls,
   };

@@ -5,7 +5,7 @@ import type { ClusterView, NodeState } from '../../src/store/leases.js';
 
 const DAY = 86_400_000;
 const dataDirectory = { path: '.' };
-const stall = { answered: <T>(work: () => Promise<T>) => work() };
+const breaker = { run: <T>(work: () => Promise<T>) => work() };
 const QUIET = { overdueMs: async () => 0, isStranded: async () => false };
 const FILES = { cert: '/cert.pem', key: '/key.pem' };
 
@@ -28,7 +28,7 @@ test("the certificate is watched when it is the operator's, degraded near its en
   };
   const names = (files: typeof FILES | undefined) =>
     healthChecks(
-      { healthSql: undefined as never, stall, dataDirectory, tls, config: { tls: files && [files] } },
+      { healthSql: undefined as never, breaker, dataDirectory, tls, config: { tls: files && [files] } },
       {
         hub: { connections: 0 },
         commits: { failing: undefined },
@@ -86,7 +86,7 @@ test('a node that cannot serve is unhealthy; one that is cut off only when other
     const checks = healthChecks(
       {
         healthSql: undefined as never,
-        stall,
+        breaker,
         dataDirectory,
         tls: { notAfter: new Date() },
         config: { tls: undefined },
@@ -133,7 +133,7 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
     } as const;
     const resources = {
       healthSql: undefined as never,
-      stall,
+      breaker,
       dataDirectory,
       tls: { notAfter: new Date() },
       config: { tls: undefined },
@@ -198,7 +198,7 @@ test('the queue speaks of the cluster: what is due and what no node that lives d
     const checks = healthChecks(
       {
         healthSql: undefined as never,
-        stall,
+        breaker,
         dataDirectory,
         tls: { notAfter: new Date() },
         config: { tls: undefined },

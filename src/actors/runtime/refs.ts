@@ -42,7 +42,7 @@ export interface RefsOptions<P extends Protocol> {
 
 interface StoreAnswers {
   /** @throws when the store does not answer */
-  answered<T>(work: () => Promise<T>): Promise<T>;
+  run<T>(work: () => Promise<T>): Promise<T>;
 }
 
 type Opened = { readonly reply: unknown } | { readonly refusal: string };
@@ -61,7 +61,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
     const deadline = clock.now() + (ask.deadlineMs ?? DEADLINE_MS);
     const request: RequestPacket = { v: PACKET_VERSION, id: newId(), accountId, name, payload, deadline };
     const carryOut = () => (isWatched ? watched(request) : carriedOut(request));
-    return store === undefined ? carryOut() : store.answered(carryOut).catch(asActorFault);
+    return store === undefined ? carryOut() : store.run(carryOut).catch(asActorFault);
   }
 
   /** A function of its own, because another promise for every ask is a measurable cost. */

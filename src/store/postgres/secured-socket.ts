@@ -1,5 +1,5 @@
 // TLS to PostgreSQL as one stream that accepts writes at once: the stream asks the server for TLS, upgrades the
-// connection, and then sends the writes. With the driver's own TLS the stall watch would see encrypted octets only and
+// connection, and then sends the writes. With the driver's own TLS the circuit breaker would see encrypted octets only and
 // not know whether an answer is due, and a connection that is cut would end before its error is reported.
 import { isIP, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';

@@ -1,9 +1,9 @@
-// The watch over all connections, against a real server: what runs long is left alone, what hangs with everything else is not.
+// The breaker over all connections, against a real server: what runs long is left alone, what hangs with everything else is not.
 import test from 'ava';
 import { startPostgresServer } from '../../dev/postgres-server.js';
 import { startTcpProxy } from '../../dev/tcp-proxy.js';
+import { CircuitBreaker } from '../../src/store/postgres/circuit-breaker.js';
 import { connect } from '../../src/store/postgres/client.js';
-import { StallWatch } from '../../src/store/postgres/stall-watch.js';
 import { preparedDirectory } from '../support/prepared-cluster.js';
 
 test('a long statement survives beside a database that answers; a stall ends what waits, until it is over', async (t) => {
@@ -20,18 +20,18 @@ test('a long statement survives beside a database that answers; a stall ends wha
   const probe = connect({ url }, { max: 1, applicationName: 'test', patienceMs: 60_000, probe: true });
   const states: boolean[] = [];
   let asked = 0;
-  const watch = new StallWatch(
+  const breaker = new CircuitBreaker(
     () => {
       asked++;
       return probe`select 1`;
     },
-    (isStalled) => states.push(isStalled),
+    (isOpen) => states.push(isOpen),
   );
   t.teardown(async () => {
-    watch.stop();
+    breaker.stop();
     await Promise.all([sql.end({ timeout: 0.2 }), probe.end({ timeout: 0.2 })]);
   });
-  const port = watch.port(
+  const port = breaker.guard(
     {
       read: async () => (await sql`select 1 as one`).length,
       // Longer than a stall takes to be seen.
@@ -48,7 +48,7 @@ test('a long statement survives beside a database that answers; a stall ends wha
   t.is(await port.readLong(), 1);
   t.true(asked > 0);
   t.deepEqual(states, []);
-  t.true(watch.commitWithinMs() > 0);
+  t.true(breaker.commitWithinMs() > 0);
 
   const pieces = port.pieces()[Symbol.asyncIterator]();
   t.deepEqual(await pieces.next(), { done: false, value: 1 });
@@ -62,12 +62,12 @@ test('a long statement survives beside a database that answers; a stall ends wha
   t.deepEqual(states, [true]);
   await t.throwsAsync(port.read(), stalled);
   await t.throwsAsync(port.put(), stalled);
-  t.throws(() => watch.commitWithinMs(), stalled);
+  t.throws(() => breaker.commitWithinMs(), stalled);
 
   await proxy.set('pass');
   // As a heartbeat does.
   await probe`select 1`;
-  watch.heard();
+  breaker.noteAnswer();
   t.deepEqual(states, [true, false]);
   t.is(await port.read(), 1);
   t.is(await port.put(), 1);

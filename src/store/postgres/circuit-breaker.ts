@@ -1,4 +1,4 @@
-// Whether the database has stopped answering: no octet arrives on any connection although answers are due, and a question
+// The circuit breaker of the database. It opens when the database has stopped answering, which is a stall: no octet arrives on any connection although answers are due, and a question
 // of our own gets none either. One long statement, a large upload or a database under load are no stall, because that
 // question is answered beside them. During a stall statements fail at once instead of after the patience of their pool.
 import { StoreFault } from '../errors.js';
@@ -8,29 +8,29 @@ const CHECK_MS = 500;
 /** Silent checks before the database is asked. They are counted, not the time: a process that was paused heard nothing. */
 const ASK_AFTER = 2;
 /** Silent checks before the database counts as stalled. */
-const STALLED_AFTER = 5;
+const OPEN_AFTER = 5;
 /** Checks between the deadline of a commit and the stall: one for the first, which may come at once, and one for clocks that are not exact. */
 const CHECKS_OF_MARGIN = 2;
 
-export class StallWatch {
+export class CircuitBreaker {
   readonly #ask: () => Promise<unknown>;
-  readonly #changed: (isStalled: boolean) => void;
+  readonly #changed: (isOpen: boolean) => void;
   readonly #read = new WeakMap<Watchable, number>();
   readonly #waiting = new Set<(fault: StoreFault) => void>();
   readonly #timer: NodeJS.Timeout;
-  #isStalled = false;
+  #isOpen = false;
   #silentChecks = 0;
   #asking = false;
 
   /** `ask`: a statement on a pool made as `probe`. */
-  constructor(ask: () => Promise<unknown>, changed: (isStalled: boolean) => void) {
+  constructor(ask: () => Promise<unknown>, changed: (isOpen: boolean) => void) {
     this.#ask = ask;
     this.#changed = changed;
     this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
   }
 
-  get isStalled(): boolean {
-    return this.#isStalled;
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /**
@@ -38,8 +38,8 @@ export class StallWatch {
    * @throws StoreFault during a stall
    */
   commitWithinMs(): number {
-    if (this.isStalled) throw stalled();
-    return Math.max(0, STALLED_AFTER - CHECKS_OF_MARGIN - this.#silentChecks) * CHECK_MS;
+    if (this.isOpen) throw stalled();
+    return Math.max(0, OPEN_AFTER - CHECKS_OF_MARGIN - this.#silentChecks) * CHECK_MS;
   }
 
   stop(): void {
@@ -47,14 +47,14 @@ export class StallWatch {
   }
 
   /** The database has answered a statement that is not watched: a stall is over before the next check. */
-  heard(): void {
+  noteAnswer(): void {
     this.#silentChecks = 0;
-    if (this.isStalled) this.#set(false);
+    if (this.isOpen) this.#set(false);
   }
 
   /** The outcome of the work. @throws StoreFault during a stall, also one that begins later; the work itself goes on */
-  answered<T>(work: () => Promise<T>): Promise<T> {
-    if (this.isStalled) return Promise.reject(stalled());
+  run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.isOpen) return Promise.reject(stalled());
     return new Promise((resolve, reject) => {
       this.#waiting.add(reject);
       work().then(
@@ -71,11 +71,11 @@ export class StallWatch {
   }
 
   /**
-   * The port with all that it does `answered`. `streams`: methods that return an async iterable. `unabandoned`: methods that
+   * The port with all that it does run by the breaker. `streams`: methods that return an async iterable. `unabandoned`: methods that
    * read what their caller takes away when they fail; during a stall they are refused, and those under way fail with their
    * connection.
    */
-  port<T extends object>(port: T, streams: readonly (keyof T)[] = [], unabandoned: readonly (keyof T)[] = []): T {
+  guard<T extends object>(port: T, streams: readonly (keyof T)[] = [], unabandoned: readonly (keyof T)[] = []): T {
     return new Proxy(port, {
       get: (target, name) => {
         const member = Reflect.get(target, name);
@@ -83,8 +83,8 @@ export class StallWatch {
         return (...args: unknown[]) => {
           const call = () => member.apply(target, args);
           if (streams.includes(name as keyof T)) return this.#stream(call());
-          if (!unabandoned.includes(name as keyof T)) return this.answered(call);
-          return this.isStalled ? Promise.reject(stalled()) : call();
+          if (!unabandoned.includes(name as keyof T)) return this.run(call);
+          return this.isOpen ? Promise.reject(stalled()) : call();
         };
       },
     });
@@ -94,7 +94,7 @@ export class StallWatch {
     const iterator = source[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const next = await this.answered(() => iterator.next());
+        const next = await this.run(() => iterator.next());
         if (next.done === true) return;
         yield next.value;
       }
@@ -114,12 +114,12 @@ export class StallWatch {
       if (read === socket.readAtWrite) isDue = true;
       this.#read.set(socket, read);
     }
-    this.#silentChecks = !isHeard && (isDue || this.isStalled) ? this.#silentChecks + 1 : 0;
+    this.#silentChecks = !isHeard && (isDue || this.isOpen) ? this.#silentChecks + 1 : 0;
     if (this.#silentChecks >= ASK_AFTER) this.#askOnce();
-    if (isHeard && this.isStalled) this.#set(false);
-    else if (this.#silentChecks >= STALLED_AFTER && !this.isStalled) this.#set(true);
+    if (isHeard && this.isOpen) this.#set(false);
+    else if (this.#silentChecks >= OPEN_AFTER && !this.isOpen) this.#set(true);
     // Connections that were opened since get no answer either.
-    if (this.isStalled) cutWatched();
+    if (this.isOpen) cutWatched();
   }
 
   #askOnce(): void {
@@ -132,10 +132,10 @@ export class StallWatch {
       });
   }
 
-  #set(isStalled: boolean): void {
-    this.#isStalled = isStalled;
-    this.#changed(isStalled);
-    if (!isStalled) return;
+  #set(isOpen: boolean): void {
+    this.#isOpen = isOpen;
+    this.#changed(isOpen);
+    if (!isOpen) return;
     for (const reject of this.#waiting) reject(stalled());
     this.#waiting.clear();
   }
