@@ -12,7 +12,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['bounds/', ['bounds/', 'errors/']],
   ['mail/', ['mail/', 'entities', 'iconv-lite', 'libmime', 'superstruct']],
   ['machines/', ['machines/', 'mail/', 'xstate']],
-  ['store/postgres/', ['store/', 'bounds/memory-room', 'mail/', 'errors/', 'ids/']],
+  ['store/postgres/', ['store/', 'bounds/cache-budget', 'mail/', 'errors/', 'ids/']],
   ['store/embedded', ['store/', 'bounds/time-bounds', 'pino']],
   ['store/', ['store/', 'mail/', 'errors/']],
   [

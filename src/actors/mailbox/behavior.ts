@@ -1,6 +1,6 @@
 // The mailbox actor: its commands and queries put together, and the commit between plan and evolve.
 import type { Logger } from 'pino';
-import { MemoryRoom } from '../../bounds/memory-room.js';
+import { CacheBudget } from '../../bounds/cache-budget.js';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { logged } from '../../store/changes.js';
@@ -115,14 +115,14 @@ export function mailboxBehavior(
   sources: MailboxSources,
 ): Behavior<MailboxActorProtocol, MailboxState, MailboxTransaction, Prefetched> {
   const { store, texts, search, maildrops = new MaildropLocks() } = sources;
-  const summaryRoom = new MemoryRoom(SUMMARY_OCTETS);
+  const summaryBudget = new CacheBudget(SUMMARY_OCTETS);
   return {
     protocol: mailboxActorProtocol,
     async load(accountId, epoch) {
       const loaded = await loadMailbox(store, accountId, epoch);
       if (loaded.kind === 'loaded') {
         const { emails, summaries } = loaded.state;
-        summaries.room = summaryRoom;
+        summaries.budget = summaryBudget;
         if (emails.size > 0) search.indexing.note(accountId, emails.id(emails.size - 1));
         if (loaded.state.deferred.size > 0) sources.deferrals.note(accountId);
       }

@@ -69,7 +69,7 @@ function rowsOf(
   const { summaries, emails } = state;
   const rows = slots.map((slot) => summaries.row(slot));
   const missing = slots.filter((_, i) => rows[i] === undefined);
-  summaries.room.used(summaries);
+  summaries.budget.use(summaries);
   if (missing.length === 0) return rows;
   const { version } = summaries;
   const ids = missing.map((slot) => emails.id(slot));
@@ -79,7 +79,7 @@ function rowsOf(
       const row = read.get(ids[i]!);
       if (row !== undefined && emails.isAlive(slot)) summaries.keep(slot, row, version);
     });
-    summaries.room.used(summaries);
+    summaries.budget.use(summaries);
     return slots.map((slot, i) => rows[i] ?? read.get(emails.id(slot)));
   });
 }

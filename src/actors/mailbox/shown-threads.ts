@@ -76,7 +76,7 @@ export async function readThread(
       version,
     );
   }
-  summaries.room.used(summaries);
+  summaries.budget.use(summaries);
   const emails = await detailsOf(store, state, found);
   return { emails, total: total - found.length + emails.length };
 }

@@ -1,7 +1,7 @@
 // What the store has of emails that were shown lately, in memory: their rows, the list items made of them, and which emails the
 // threads asked for last have. A row never changes but for its thread. A change that is committed drops what it changes of this;
 // what was read before it and arrives after it is not kept.
-import type { MemoryHolder, MemoryRoom } from '../../bounds/memory-room.js';
+import type { BudgetedCache, CacheBudget } from '../../bounds/cache-budget.js';
 import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
 import type { NetChange } from '../../store/net-changes.js';
 import { countOf } from '../../store/net-placements.js';
@@ -31,15 +31,15 @@ interface Kept {
   modseq: number;
 }
 
-type Room = Pick<MemoryRoom, 'used'>;
-const OWN_ROOM: Room = { used() {} };
+type Budget = Pick<CacheBudget, 'use'>;
+const OWN_BUDGET: Budget = { use() {} };
 
-export class Summaries implements MemoryHolder {
+export class Summaries implements BudgetedCache {
   /** The account. */
   readonly name: string;
   readonly #mostOctets: number;
   /** Shared by the mailboxes of a node. */
-  room: Room = OWN_ROOM;
+  budget: Budget = OWN_BUDGET;
   /** By slot, the least recently shown first. */
   #kept: Map<number, Kept> | undefined;
   /** Slots of whole threads, oldest first, by the id that was asked for. */

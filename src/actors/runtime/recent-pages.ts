@@ -1,7 +1,7 @@
 // Pages of event logs that were read a moment ago: when the clients of a node that has gone come to another one, those of an
 // account do not all come in the same moment, and read the same pages. One memory for all accounts of a node, bounded, with
 // a share an account.
-import { type MemoryHolder, MemoryRoom } from '../../bounds/memory-room.js';
+import { type BudgetedCache, CacheBudget } from '../../bounds/cache-budget.js';
 import type { Found, KeptResults } from './shared-reads.js';
 import type { LogSegment } from './without-gaps.js';
 
@@ -23,25 +23,25 @@ interface Page extends Found<LogSegment> {
 }
 
 export class RecentPages {
-  readonly #room = new MemoryRoom(NODE_OCTETS);
+  readonly #budget = new CacheBudget(NODE_OCTETS);
   #followers = 0;
 
   /** For a follower of one account: what another follower has kept is not its own. */
   ofFollower(): KeptResults<LogSegment> {
-    return new FollowerPages(`${++this.#followers}`, this.#room);
+    return new FollowerPages(`${++this.#followers}`, this.#budget);
   }
 }
 
-class FollowerPages implements KeptResults<LogSegment>, MemoryHolder {
+class FollowerPages implements KeptResults<LogSegment>, BudgetedCache {
   readonly name: string;
   octets = 0;
-  readonly #room: MemoryRoom;
+  readonly #budget: CacheBudget;
   /** By position, the oldest first. */
   readonly #pages = new Map<number, Page>();
 
-  constructor(name: string, room: MemoryRoom) {
+  constructor(name: string, budget: CacheBudget) {
     this.name = name;
-    this.#room = room;
+    this.#budget = budget;
   }
 
   get(position: number): Found<LogSegment> | undefined {
@@ -61,7 +61,7 @@ class FollowerPages implements KeptResults<LogSegment>, MemoryHolder {
       if (this.octets <= ACCOUNT_OCTETS && until > now) break;
       this.#drop(oldest);
     }
-    this.#room.used(this);
+    this.#budget.use(this);
   }
 
   clear(): void {

@@ -1,6 +1,6 @@
 // Segments that were looked at are kept in memory while there is room: small ones whole, of large ones the ids. They never
 // change. What does not fit beside others of its account is not kept: searches look at all of them in the same order.
-import { type MemoryHolder, MemoryRoom } from '../../bounds/memory-room.js';
+import { type BudgetedCache, CacheBudget } from '../../bounds/cache-budget.js';
 import type { IndexPage } from '../word-index/index-page.js';
 
 const NODE_OCTETS = 32 * 1024 * 1024;
@@ -16,7 +16,7 @@ export interface CachedSegment {
   readonly hasPositions: boolean;
 }
 
-class AccountSegments implements MemoryHolder {
+class AccountSegments implements BudgetedCache {
   readonly name: string;
   readonly segments = new Map<number, CachedSegment>();
   octets = 0;
@@ -47,27 +47,27 @@ class AccountSegments implements MemoryHolder {
 }
 
 export class SegmentCache {
-  readonly #room = new MemoryRoom<AccountSegments>(NODE_OCTETS);
+  readonly #budget = new CacheBudget<AccountSegments>(NODE_OCTETS);
 
   of(accountId: string): ReadonlyMap<number, CachedSegment> {
-    const account = this.#room.holder(accountId);
+    const account = this.#budget.cache(accountId);
     if (account === undefined) return new Map();
-    this.#room.used(account);
+    this.#budget.use(account);
     return new Map(account.segments);
   }
 
   keep(accountId: string, segment: CachedSegment): void {
-    const account = this.#room.holder(accountId) ?? new AccountSegments(accountId);
+    const account = this.#budget.cache(accountId) ?? new AccountSegments(accountId);
     account.keep(segment);
-    this.#room.used(account);
+    this.#budget.use(account);
   }
 
   /** The others of the account are gone. */
   retain(accountId: string, ids: ReadonlySet<number>): void {
-    const account = this.#room.holder(accountId);
+    const account = this.#budget.cache(accountId);
     if (account === undefined) return;
     for (const id of account.segments.keys()) if (!ids.has(id)) account.drop(id);
-    this.#room.used(account);
+    this.#budget.use(account);
   }
 }
 

@@ -1,7 +1,7 @@
 // What details show of a message, encoded, of the messages that were shown lately: it does not change while the email is there. The
 // mailbox is asked for the email first, so nothing is shown to others, or after the email was deleted.
 import { LRUCache } from 'lru-cache';
-import { type MemoryHolder, MemoryRoom } from '../../../bounds/memory-room.js';
+import { type BudgetedCache, CacheBudget } from '../../../bounds/cache-budget.js';
 
 const NODE_OCTETS = 32 * 1024 * 1024;
 const ACCOUNT_OCTETS = 2 * 1024 * 1024;
@@ -24,7 +24,7 @@ interface Message {
   readonly blob: string;
 }
 
-class AccountContents implements MemoryHolder {
+class AccountContents implements BudgetedCache {
   readonly name: string;
   readonly contents = new LRUCache<string, EncodedContent>({
     maxSize: ACCOUNT_OCTETS,
@@ -45,27 +45,27 @@ class AccountContents implements MemoryHolder {
 }
 
 export class EncodedContents {
-  readonly #room: MemoryRoom<AccountContents>;
+  readonly #budget: CacheBudget<AccountContents>;
 
   constructor(octets = NODE_OCTETS) {
-    this.#room = new MemoryRoom(octets);
+    this.#budget = new CacheBudget(octets);
   }
 
   get octets(): number {
-    return this.#room.octets;
+    return this.#budget.octets;
   }
 
   of(accountId: string, { id, blob }: Message): EncodedContent | undefined {
-    const account = this.#room.holder(accountId);
+    const account = this.#budget.cache(accountId);
     const content = account?.contents.get(`${id}/${blob}`);
-    if (account !== undefined && content !== undefined) this.#room.used(account);
+    if (account !== undefined && content !== undefined) this.#budget.use(account);
     return content;
   }
 
   keep(accountId: string, { id, blob }: Message, content: EncodedContent): void {
     if (content.text.length > LONGEST) return;
-    const account = this.#room.holder(accountId) ?? new AccountContents(accountId);
+    const account = this.#budget.cache(accountId) ?? new AccountContents(accountId);
     account.contents.set(`${id}/${blob}`, content);
-    this.#room.used(account);
+    this.#budget.use(account);
   }
 }
