@@ -81,7 +81,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
     'directory/',
     [
       'directory/',
-      'bounds/grouped-reads',
+      'bounds/coalesced-reads',
       'mail/',
       'actors/mailbox/protocol',
       'actors/runtime/errors',

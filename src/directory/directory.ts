@@ -2,7 +2,7 @@
 // facts; this file has the rules about unknown and held recipients (docs/interface/mail.md), and caches both.
 import { Subject } from 'rxjs';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
-import { GroupedReads } from '../bounds/grouped-reads.js';
+import { CoalescedReads } from '../bounds/coalesced-reads.js';
 import { canonicalAddress } from '../mail/address.js';
 import type { DirectoryChange, DirectoryStore, StoredKey } from '../store/directory.js';
 import { AddressCache } from './address-cache.js';
@@ -42,7 +42,7 @@ export async function createDirectory(
   const missedChanges = new Subject<void>();
   /** Of the keys that the next read reads. */
   const prefixes = new Set<string>();
-  const keyReads = new GroupedReads(readKeys);
+  const keyReads = new CoalescedReads(readKeys);
   let hosted: Promise<ReadonlySet<string>> | undefined;
   let hostedReadAt = 0;
 

@@ -7,7 +7,7 @@ import type { Ownership } from '../actors/runtime/ownership.js';
 import { PACKET_VERSION, type RequestPacket } from '../actors/runtime/packet.js';
 import { revocationSubject } from '../actors/runtime/subjects.js';
 import { NoResponders, type Transport } from '../actors/runtime/transport.js';
-import { GroupedReads } from '../bounds/grouped-reads.js';
+import { CoalescedReads } from '../bounds/coalesced-reads.js';
 import { newId } from '../ids/new-id.js';
 import { clock } from '../store/clock.js';
 import type { LeaseStore, NodeRow } from '../store/leases.js';
@@ -27,7 +27,7 @@ export class Revocations {
   readonly #options: RevocationsOptions;
   readonly #now: () => number;
   /** Many devices that get their keys anew at the same time are many revocations. */
-  readonly #views: GroupedReads<{ readonly nodes: readonly NodeRow[] }>;
+  readonly #views: CoalescedReads<{ readonly nodes: readonly NodeRow[] }>;
   #forget: (keyId: string) => void = () => {};
   /** From then on all other nodes reach this one. */
   #reachedFrom = Number.POSITIVE_INFINITY;
@@ -37,7 +37,7 @@ export class Revocations {
     this.#options = options;
     const { now = () => performance.now() } = options;
     this.#now = now;
-    this.#views = new GroupedReads(() => options.leases.view());
+    this.#views = new CoalescedReads(() => options.leases.view());
   }
 
   /** In one period this node is asked about each revocation, before the revocation is answered; undefined: it may not be asked. */

@@ -2,8 +2,8 @@
 // account that is followed is in `log-follower`; here are the bounds that all accounts share.
 import type { Logger } from 'pino';
 import { defer, filter, type Observable } from 'rxjs';
+import { CoalescedReads } from '../../bounds/coalesced-reads.js';
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
-import { GroupedReads } from '../../bounds/grouped-reads.js';
 import { clock } from '../../store/clock.js';
 import { EVENT_LOG_START, type EventLog } from '../../store/events.js';
 import { shardOf } from '../../store/shard.js';
@@ -45,9 +45,9 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
   /** The clients of a node that has gone come to the others all at once. */
   const catchUps = new FairSemaphore({ total: READS_AT_A_TIME });
   const shared = { ...options, recoveries, catchUps, recentPages: new RecentPages() };
-  const newestSeqs = new GroupedReads((accountId) => catchUps.run(accountId, () => log.newest(accountId)));
+  const newestSeqs = new CoalescedReads((accountId) => catchUps.run(accountId, () => log.newest(accountId)));
   /** The first event after a seq. Keys: seq, a space, account. */
-  const nextEvents = new GroupedReads(async (key) => {
+  const nextEvents = new CoalescedReads(async (key) => {
     const [seq, accountId] = key.split(' ') as [string, string];
     const [next] = await catchUps.run(accountId, () => log.read(accountId, Number(seq), 1));
     return next;

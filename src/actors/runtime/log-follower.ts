@@ -24,7 +24,7 @@ import { type Meter, NO_METER } from './meter.js';
 import type { EventPacket, EventRecord, RecheckPacket } from './packet.js';
 import { permit$, withPermit } from './permits.js';
 import type { RecentPages } from './recent-pages.js';
-import { SharedReads } from './shared-reads.js';
+import { SingleFlightReads } from './single-flight-reads.js';
 import { eventSubject } from './subjects.js';
 import { NO_TRACER, type Tracer } from './tracing.js';
 import type { Transport } from './transport.js';
@@ -63,8 +63,8 @@ export class LogFollower {
   readonly #subscription$: Observable<LogSegment>;
   #newest$: Observable<LogSegment> | undefined;
   #recovery$: Observable<unknown> | undefined;
-  #startingReads: SharedReads<LogSegment> | undefined;
-  #gapReads: SharedReads<LogSegment> | undefined;
+  #startingReads: SingleFlightReads<LogSegment> | undefined;
+  #gapReads: SingleFlightReads<LogSegment> | undefined;
   #subscribed = Promise.resolve();
   #rechecking: NodeJS.Timeout | undefined;
   /** How many segments the bus has brought. */
@@ -188,7 +188,7 @@ export class LogFollower {
   }
 
   #readGap(position: number): Observable<LogSegment> {
-    this.#gapReads ??= new SharedReads(
+    this.#gapReads ??= new SingleFlightReads(
       (after) => this.#page(after),
       () => this.#segments,
     );
@@ -197,7 +197,7 @@ export class LogFollower {
 
   #backlog(after: number): Observable<LogSegment> {
     const { catchUps, recentPages } = this.#options;
-    this.#startingReads ??= new SharedReads(
+    this.#startingReads ??= new SingleFlightReads(
       (position) => this.#page(position).pipe(withPermit(permit$(catchUps, this.#accountId))),
       () => this.#segments,
       recentPages.ofFollower(),

@@ -2,7 +2,7 @@
 // account do not all come in the same moment, and read the same pages. One memory for all accounts of a node, bounded, with
 // a share an account.
 import { type BudgetedCache, CacheBudget } from '../../bounds/cache-budget.js';
-import type { Found, KeptResults } from './shared-reads.js';
+import type { Found, KeptResults } from './single-flight-reads.js';
 import type { LogSegment } from './without-gaps.js';
 
 const TTL_MS = 5_000;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { RecentPages } from '../../../src/actors/runtime/recent-pages.js';
-import type { KeptResults } from '../../../src/actors/runtime/shared-reads.js';
+import type { KeptResults } from '../../../src/actors/runtime/single-flight-reads.js';
 import type { LogSegment } from '../../../src/actors/runtime/without-gaps.js';
 
 /** One change of so many emails. */

@@ -1,11 +1,11 @@
 // Reads that are shared by those who ask while one is under way.
 import test from 'ava';
-import { GroupedReads } from '../../src/bounds/grouped-reads.js';
+import { CoalescedReads } from '../../src/bounds/coalesced-reads.js';
 
 function startReads() {
   const begun: { readonly key: string; readonly end: (value: number) => void; readonly fail: (why: Error) => void }[] =
     [];
-  const reads = new GroupedReads<number>((key) => new Promise((end, fail) => begun.push({ key, end, fail })));
+  const reads = new CoalescedReads<number>((key) => new Promise((end, fail) => begun.push({ key, end, fail })));
   /** Until what can go on has gone on. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   return { begun, reads, settled };

@@ -1,7 +1,7 @@
-// Reads that many ask for at the same time, as when the clients of a node that has gone come to another one: whoever asks
+// Coalesced reads: reads that many ask for at the same time, as when the clients of a node that has gone come to another one: whoever asks
 // while a read of the same key is under way shares the read after it. So a read always begins after it was asked for.
 
-export class GroupedReads<T> {
+export class CoalescedReads<T> {
   readonly #read: (key: string) => Promise<T>;
   /** Have not begun. */
   readonly #next = new Map<string, Promise<T>>();

@@ -1,12 +1,12 @@
 // Reads of a log that followers at the same position share.
 import test from 'ava';
 import { Subject } from 'rxjs';
-import { SharedReads } from '../../../src/actors/runtime/shared-reads.js';
+import { SingleFlightReads } from '../../../src/actors/runtime/single-flight-reads.js';
 
 test('reads from one position are shared while one is under way, unless a segment has arrived since it began', (t) => {
   const begun: [after: number, result$: Subject<string>][] = [];
   let segments = 0;
-  const reads = new SharedReads<string>(
+  const reads = new SingleFlightReads<string>(
     (after) => {
       const result$ = new Subject<string>();
       begun.push([after, result$]);

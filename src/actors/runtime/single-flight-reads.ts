@@ -1,4 +1,4 @@
-// Reads of one account's log that several followers want: followers at the same position share a read, also for a while after
+// Single-flight reads of one account's log, which several followers want: followers at the same position share a read, also for a while after
 // its end. A read that began before the last segment of the bus arrived is not shared: it may not see the change that was announced.
 import { defer, finalize, type Observable, of, share, tap } from 'rxjs';
 
@@ -20,7 +20,7 @@ export interface KeptResults<T> {
   keep(position: number, found: Found<T>): void;
 }
 
-export class SharedReads<T> {
+export class SingleFlightReads<T> {
   readonly #read: (after: number) => Observable<T>;
   readonly #segmentsSoFar: () => number;
   readonly #kept: KeptResults<T> | undefined;
