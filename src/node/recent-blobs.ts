@@ -42,19 +42,19 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
   }
 
   /** Of those that are in memory, and of the others from the store in one question. */
-  async function nearAndFar<T>(
+  async function recentOrStored<T>(
     hashes: readonly string[],
     of: (blob: RecentBlob) => T,
     ask: (hashes: readonly string[]) => Promise<ReadonlyMap<string, T>>,
   ): Promise<ReadonlyMap<string, T>> {
-    const near = new Map<string, T>();
+    const found = new Map<string, T>();
     for (const hash of hashes) {
       const blob = recent.get(hash);
-      if (blob !== undefined) near.set(hash, of(blob));
+      if (blob !== undefined) found.set(hash, of(blob));
     }
-    if (near.size === hashes.length) return near;
-    const far = await ask(hashes.filter((hash) => !near.has(hash)));
-    return near.size === 0 ? far : new Map([...near, ...far]);
+    if (found.size === hashes.length) return found;
+    const stored = await ask(hashes.filter((hash) => !found.has(hash)));
+    return found.size === 0 ? stored : new Map([...found, ...stored]);
   }
 
   /** Of the mailboxes that place it, the first one reads it. */
@@ -101,13 +101,13 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
       return recent.get(hash)?.index ?? blobs.index(hash);
     },
     indexes: (hashes) =>
-      nearAndFar(
+      recentOrStored(
         hashes,
         ({ index }) => index,
         (wanted) => blobs.indexes(wanted),
       ),
     readAll: (hashes) =>
-      nearAndFar(
+      recentOrStored(
         hashes,
         ({ bytes }) => bytes,
         (wanted) => blobs.readAll(wanted),

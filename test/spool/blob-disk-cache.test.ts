@@ -4,17 +4,17 @@ import { readdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { BlobRing } from '../../src/spool/blob-ring.js';
+import { BlobDiskCache } from '../../src/spool/blob-disk-cache.js';
 import { runs } from '../support/amounts.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 const CAPACITY = 100_000;
 
-async function openRing(t: ExecutionContext) {
-  const directory = temporaryDirectory('mansio-ring-');
-  const ring = await BlobRing.open(directory, CAPACITY);
-  t.teardown(() => ring.close());
-  return { ring, directory };
+async function openCache(t: ExecutionContext) {
+  const directory = temporaryDirectory('mansio-cache-');
+  const cache = await BlobDiskCache.open(directory, CAPACITY);
+  t.teardown(() => cache.close());
+  return { cache, directory };
 }
 
 function blob(octets: number): [hash: string, bytes: Buffer] {
@@ -25,13 +25,13 @@ function blob(octets: number): [hash: string, bytes: Buffer] {
 const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 test('copies come back as they were, however many at a time, and the file has no name', async (t) => {
-  const { ring, directory } = await openRing(t);
+  const { cache, directory } = await openCache(t);
   const blobs = Array.from({ length: 50 }, (_, i) => blob(1 + i * 70));
-  for (let i = 0; i < 50; i += 5) ring.keep(new Map(blobs.slice(i, i + 5)));
-  await ring.settled();
+  for (let i = 0; i < 50; i += 5) cache.keep(new Map(blobs.slice(i, i + 5)));
+  await cache.settled();
   const hashes = blobs.map(([hash]) => hash);
   for (const wanted of [hashes, hashes.toReversed(), hashes.filter((_, i) => i % 7 === 0), [hashes[3]!, hashes[3]!]]) {
-    const found = await ring.read([...wanted, 'not there']);
+    const found = await cache.read([...wanted, 'not there']);
     t.deepEqual([...found.keys()].toSorted(), [...new Set(wanted)].toSorted());
     for (const [hash, bytes] of found) t.is(hashOf(bytes), hash);
   }
@@ -39,13 +39,13 @@ test('copies come back as they were, however many at a time, and the file has no
 });
 
 test('new copies go over the oldest ones', async (t) => {
-  const { ring } = await openRing(t);
+  const { cache } = await openCache(t);
   const blobs = Array.from({ length: 30 }, () => blob(10_000));
   for (const each of blobs) {
-    ring.keep(new Map([each]));
-    await ring.settled();
+    cache.keep(new Map([each]));
+    await cache.settled();
   }
-  const found = await ring.read(blobs.map(([hash]) => hash));
+  const found = await cache.read(blobs.map(([hash]) => hash));
   t.deepEqual(
     [...found.keys()].toSorted(),
     blobs
@@ -56,30 +56,30 @@ test('new copies go over the oldest ones', async (t) => {
 });
 
 test('what is written over while it is read is not given out', async (t) => {
-  const { ring } = await openRing(t);
+  const { cache } = await openCache(t);
   const first = Array.from({ length: 10 }, () => blob(9_000));
   const keepFirst = async () => {
-    for (const each of first) ring.keep(new Map([each]));
-    await ring.settled();
+    for (const each of first) cache.keep(new Map([each]));
+    await cache.settled();
   };
   await keepFirst();
   for (let round = 0; round < 50; round++) {
     const [fresh, again] = [blob(30_000), blob(30_000)];
-    const reading = ring.read(first.map(([hash]) => hash));
-    ring.keep(new Map([fresh]));
-    ring.keep(new Map([again]));
+    const reading = cache.read(first.map(([hash]) => hash));
+    cache.keep(new Map([fresh]));
+    cache.keep(new Map([again]));
     for (const [hash, bytes] of await reading) t.is(hashOf(bytes), hash);
-    await ring.settled();
+    await cache.settled();
     await keepFirst();
   }
 });
 
 test.serial('others have their turn before many copies that lie apart are read', async (t) => {
-  const ring = await BlobRing.open(temporaryDirectory('mansio-ring-'), 2_000_000);
-  t.teardown(() => ring.close());
+  const cache = await BlobDiskCache.open(temporaryDirectory('mansio-cache-'), 2_000_000);
+  t.teardown(() => cache.close());
   const blobs = Array.from({ length: 40 }, () => blob(100));
-  for (const each of blobs) ring.keep(new Map([each, blob(33_000)]));
-  await ring.settled();
+  for (const each of blobs) cache.keep(new Map([each, blob(33_000)]));
+  await cache.settled();
   // A disk that takes a while for each of them.
   const { now } = performance;
   let ms = now.call(performance);
@@ -89,34 +89,34 @@ test.serial('others have their turn before many copies that lie apart are read',
   setImmediate(() => {
     isTurn = true;
   });
-  const found = await ring.read(blobs.map(([hash]) => hash));
+  const found = await cache.read(blobs.map(([hash]) => hash));
   t.true(isTurn);
   for (const [hash, bytes] of blobs) t.deepEqual(Buffer.from(found.get(hash)!), bytes);
 });
 
 test('what would fill half of the file, and what comes after the end, is not kept', async (t) => {
-  const { ring } = await openRing(t);
+  const { cache } = await openCache(t);
   const [large, small] = [blob(CAPACITY / 2 + 1), blob(10)];
-  ring.keep(new Map([large]));
-  await ring.settled();
-  t.is((await ring.read([large[0]])).size, 0);
-  ring.keep(new Map([small]));
-  await ring.close();
-  ring.keep(new Map([small]));
-  t.is((await ring.read([small[0]])).size, 0);
+  cache.keep(new Map([large]));
+  await cache.settled();
+  t.is((await cache.read([large[0]])).size, 0);
+  cache.keep(new Map([small]));
+  await cache.close();
+  cache.keep(new Map([small]));
+  t.is((await cache.read([small[0]])).size, 0);
 });
 
 test('a disk that becomes full within a write leaves no copies', async (t) => {
-  const directory = temporaryDirectory('mansio-ring-');
-  const module = new URL('../../src/spool/blob-ring.js', import.meta.url).href;
+  const directory = temporaryDirectory('mansio-cache-');
+  const module = new URL('../../src/spool/blob-disk-cache.js', import.meta.url).href;
   const script = `
-    const { BlobRing } = await import(${JSON.stringify(module)});
-    const ring = await BlobRing.open(${JSON.stringify(directory)}, ${CAPACITY});
+    const { BlobDiskCache } = await import(${JSON.stringify(module)});
+    const cache = await BlobDiskCache.open(${JSON.stringify(directory)}, ${CAPACITY});
     const found = [];
     for (const octets of [10_000, 12_000]) {
-      ring.keep(new Map([['blob of ' + octets, new Uint8Array(octets)]]));
-      await ring.settled();
-      found.push((await ring.read(['blob of 10000'])).size);
+      cache.keep(new Map([['blob of ' + octets, new Uint8Array(octets)]]));
+      await cache.settled();
+      found.push((await cache.read(['blob of 10000'])).size);
     }
     console.log(JSON.stringify(found));`;
   // Files of that shell's programs have 16 kB at most: as with a disk, the system writes the part for which there is room.
@@ -131,19 +131,19 @@ const step = fc.record({
 });
 
 test('whatever is kept and read in whatever order, a copy is what was kept', async (t) => {
-  const { ring } = await openRing(t);
+  const { cache } = await openCache(t);
   const known: string[] = [];
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
       const readings: Promise<Map<string, Uint8Array>>[] = [];
       for (const { sizes, settles } of steps) {
         const blobs = sizes.map(blob);
-        ring.keep(new Map(blobs));
+        cache.keep(new Map(blobs));
         known.push(...blobs.map(([hash]) => hash));
-        if (settles) await ring.settled();
-        readings.push(ring.read(known.slice(-40)));
+        if (settles) await cache.settled();
+        readings.push(cache.read(known.slice(-40)));
         const last = blobs.at(-1)?.[0];
-        if (settles && last !== undefined) t.true((await ring.read([last])).has(last));
+        if (settles && last !== undefined) t.true((await cache.read([last])).has(last));
       }
       for (const found of await Promise.all(readings)) {
         for (const [hash, bytes] of found) t.is(hashOf(bytes), hash);

@@ -1,13 +1,13 @@
 import test from 'ava';
-import { nearBlobs } from '../../src/node/near-blobs.js';
-import { BlobRing } from '../../src/spool/blob-ring.js';
+import { cachedBlobs } from '../../src/node/cached-blobs.js';
+import { BlobDiskCache } from '../../src/spool/blob-disk-cache.js';
 import { blobOf } from '../../src/store/blobs.js';
 import { FakeBlobs } from '../gateways/http/fakes.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
 
 test('a blob that was read is read near at hand, and one that is not there is not there', async (t) => {
-  const ring = await BlobRing.open(temporaryDirectory('mansio-near-'), 1_000_000);
-  t.teardown(() => ring.close());
+  const cache = await BlobDiskCache.open(temporaryDirectory('mansio-found-'), 1_000_000);
+  t.teardown(() => cache.close());
   const asked: (readonly string[])[] = [];
   const store = new (class extends FakeBlobs {
     override async readAll(hashes: readonly string[]) {
@@ -18,11 +18,11 @@ test('a blob that was read is read near at hand, and one that is not there is no
   const contents = ['one', 'two', 'three'].map((text) => blobOf(Buffer.from(text)));
   for (const content of contents) await store.put(content);
   const [one, two, three] = contents.map(({ hash }) => hash) as [string, string, string];
-  const blobs = nearBlobs(store, ring);
+  const blobs = cachedBlobs(store, cache);
   const texts = async (hashes: string[]) =>
     new Map([...(await blobs.readAll(hashes))].map(([hash, bytes]) => [hash, Buffer.from(bytes).toString()]));
   t.deepEqual(await texts([one, 'gone']), new Map([[one, 'one']]));
-  await ring.settled();
+  await cache.settled();
   t.deepEqual(
     await texts([three, one, two]),
     new Map([
@@ -31,7 +31,7 @@ test('a blob that was read is read near at hand, and one that is not there is no
       [two, 'two'],
     ]),
   );
-  await ring.settled();
+  await cache.settled();
   t.is((await texts([one, two, three])).size, 3);
   t.deepEqual(asked, [
     [one, 'gone'],

@@ -29,7 +29,7 @@ const SLOW_MS = 5;
 const PATIENT_MS = 10_000;
 const NAME = 'blobs';
 
-export class BlobRing {
+export class BlobDiskCache {
   readonly #handle: FileHandle;
   readonly #capacity: number;
   /** By hash, oldest first: these lie right behind the position. */
@@ -54,13 +54,13 @@ export class BlobRing {
   }
 
   /** `maxOctets`: of the file, which never takes more than a tenth of what is free. */
-  static async open(directory: string, maxOctets: number): Promise<BlobRing> {
+  static async open(directory: string, maxOctets: number): Promise<BlobDiskCache> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const { bavail, bsize } = await statfs(directory);
     const path = join(directory, NAME);
     const handle = await open(path, 'w+', 0o600);
     await unlink(path);
-    return new BlobRing(handle, Math.min(maxOctets, Math.floor((bavail * bsize) / 10)));
+    return new BlobDiskCache(handle, Math.min(maxOctets, Math.floor((bavail * bsize) / 10)));
   }
 
   /** Copies of those that are there; each is a part of a larger buffer. */
