@@ -358,6 +358,7 @@ test('the log of random histories gives the state of the actor and the tables of
   t.deepEqual([...seen].sort(), [
     'AnnotationsChanged',
     'DeferralEnded',
+    'DeliveredLocally',
     'DeliveryAttempted',
     'EmailAdded',
     'EmailAnnounced',
@@ -372,7 +373,6 @@ test('the log of random histories gives the state of the actor and the tables of
     'FolderCreated',
     'FolderDeleted',
     'MailDiscarded',
-    'DeliveredLocally',
     'OutboundChanged',
     'OutboundRemoved',
     'PreferencesChanged',
