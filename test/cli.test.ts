@@ -364,9 +364,9 @@ test.serial('cluster status shows nodes, their shards, and what waits', async (t
 async function queued(status: string, subject: string): Promise<string> {
   const [account] = await sql`select id from accounts where email = 'taken@example.test'`;
   const [accountId, id] = [account!['id'] as string, randomUUID()];
-  await sql`insert into outbound (account_id, id, shard, status, sender, subject, created_at, updated_at, queued_at,
-      next_retry_at, retry_count, last_error)
-    values (${accountId}, ${id}, 0, ${status}, 'taken@example.test', ${subject}, now(), now(), now(),
+  await sql`insert into outbound (account_id, id, shard, status, blob, sender, subject, sent_email_id, created_at, updated_at,
+      queued_at, next_retry_at, retry_count, last_error)
+    values (${accountId}, ${id}, 0, ${status}, '', 'taken@example.test', ${subject}, ${randomUUID()}, now(), now(), now(),
       '2030-01-02T03:04:05.006Z', 2, '451 later')`;
   const recipients = [
     { address: 'got@there.test', status: 'Delivered', delivered_at: '2026-01-02T03:04:05Z', last_error: null },

@@ -54,10 +54,7 @@ interface OtherPlacement {
 /** Packed where they are many. In a record about placements they have the UIDs that follow, in their order. */
 type OtherIds = readonly string[] | PackedIds;
 
-/**
- * A record may be about many emails: of the first one it says everything, and `others` names those of which the same holds.
- * Nodes of an earlier version write and read records without `others`.
- */
+/** A record may be about many emails: it says everything of the first one, and `others` names those of which the same holds. */
 interface Payloads {
   /** `isNew`: clients get a notification of new mail. */
   EmailAdded: { readonly email: NewEmail; readonly placements: readonly Placement[]; readonly isNew: boolean };
@@ -120,10 +117,7 @@ interface Payloads {
   FilterChanged: { readonly filter: FilterRow };
   FilterDeleted: { readonly filterId: string };
   /** The filters of an email that wait for its body. */
-  FiltersDeferred: Omit<DeferredFilters, 'placed'> & {
-    /** Owners of earlier versions leave it out. */
-    readonly placed?: readonly Placement[];
-  };
+  FiltersDeferred: DeferredFilters;
   DeferralEnded: { readonly emailId: string };
   /** Clients get a notification of the email as if it had just come. */
   EmailAnnounced: ShownEmail;

@@ -154,7 +154,7 @@ class Fold {
         this.#filtersRemoved.add(change.payload.filterId);
         return;
       case 'FiltersDeferred':
-        this.#deferred.set(change.payload.emailId, { placed: [], ...change.payload });
+        this.#deferred.set(change.payload.emailId, change.payload);
         this.#deferralsEnded.delete(change.payload.emailId);
         return;
       case 'DeferralEnded':

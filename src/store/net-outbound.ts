@@ -72,7 +72,7 @@ export class OutboundFold {
     known.isSameMessage &&= storedOnly?.isSameMessage === true;
     known.stored = { ...known.stored, ...storedOnly };
     if (released !== undefined) known.blobs.add(released);
-    if (outbound.blob !== null) known.blobs.delete(outbound.blob);
+    known.blobs.delete(outbound.blob);
     if (recipientIds === undefined) return;
     const kept = new Set(recipientIds);
     for (const id of known.recipients.keys()) if (!kept.has(id)) known.recipients.delete(id);
@@ -88,8 +88,7 @@ export class OutboundFold {
     this.#outbound.delete(id);
     if (known === undefined || known.before !== null) this.#removed.add(id);
     if (known === undefined) return [];
-    const { blob } = known.outbound;
-    return known.before === null && blob !== null ? [...known.blobs, blob] : [...known.blobs];
+    return known.before === null ? [...known.blobs, known.outbound.blob] : [...known.blobs];
   }
 
   attempt(attempt: NetAttempt): void {

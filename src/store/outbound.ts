@@ -39,9 +39,9 @@ export interface OutboundRow {
   readonly status: OutboundStatus;
   /**
    * SHA-256 of the message as it is sent, without its DKIM signature. A draft's as it is written now: its header is replaced
-   * when it is sent; null for one that was never composed.
+   * when it is sent.
    */
-  readonly blob: string | null;
+  readonly blob: string;
   /** Address of the From field and of the envelope; '' for a draft that names none. */
   readonly sender: string;
   readonly subject: string;
@@ -50,11 +50,8 @@ export interface OutboundRow {
   readonly references: readonly string[];
   /** Octets of the blob. */
   readonly size: number;
-  /**
-   * The email that stands for it: in Drafts while it is a draft, in Sent afterwards. null for a draft of an earlier version
-   * until it is changed or sent.
-   */
-  readonly emailId: string | null;
+  /** The email that stands for it: in Drafts while it is a draft, in Sent afterwards. Either may be gone. */
+  readonly emailId: string;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly queuedAt: number | null;

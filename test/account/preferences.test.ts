@@ -38,16 +38,3 @@ test('preferences are defaults until chosen, and choices are merged and in the l
     code: 'no-such-account',
   });
 });
-
-test('a choice of a node of an earlier version, which writes no record, is merged with', async (t) => {
-  const world = await mailboxWorld();
-  t.teardown(() => world.end());
-  const { id: ann } = await world.directory.createAccount('ann@example.test', 'Ann');
-  const preferences = createPreferences(postgresPreferences(world.sql), world.mailboxes);
-  await preferences.choose(ann, { theme: 'dark' });
-  await world.sql`
-    insert into preferences (account_id, chosen) values (${ann}, '{"emailsPerPage": 30, "showPreview": false}')
-    on conflict (account_id) do update set chosen = preferences.chosen || excluded.chosen`;
-  await preferences.choose(ann, { emailsPerPage: 40 });
-  t.like(await preferences.read(ann), { theme: 'dark', emailsPerPage: 40, showPreview: false });
-});

@@ -63,7 +63,7 @@ testWith('nats-server')('what a newer node says is passed over, and not what it 
       bus.publish(on(eventSubject('mailbox', followed.id)), JSON.stringify(strange));
       bus.publish(on(PLACEMENT_SUBJECT), JSON.stringify(strange));
     }
-    const news = { v: 1, node: 'newer', shards: [0], vanished: false };
+    const news = { v: 1, node: 'newer', shards: [0], crashed: false };
     for (const kind of ['rebalanced', 'settled', 'freed', 'gone']) {
       bus.publish(on(PLACEMENT_SUBJECT), JSON.stringify({ ...news, kind, gone: 'nobody', reason: 'weight' }));
     }
@@ -112,7 +112,7 @@ class OlderNode {
   readonly #entry = {
     id: 'older',
     incarnation: randomUUID(),
-    version: '0.0.1',
+    version: '0.2.0',
     roles: ['mailbox'],
     bus: 'nats',
   } as const;

@@ -161,18 +161,15 @@ test('what a node took from another one and lost with itself is not passed over:
   const opening = { accountId: ACCOUNT, owner: ACCOUNT, keyId: null, resumes: false, topics: 0 };
   const dying = createHubPeers(transport, recordingLog().log);
   const hubId = originOf(connectionToken)!.hubId;
-  const taken = await dying.ask(hubId, { kind: 'poll', connectionToken, opening, confirms: true });
+  const taken = await dying.ask(hubId, { kind: 'poll', connectionToken, opening });
   t.like(taken, { kind: 'frames', toConfirm: true });
   events.commit(ACCOUNT, [emailRemoved('e4')]);
   t.is((await poll()).status, 404);
   t.is(nodes[0]!.hub.connections, 0);
 });
 
-/**
- * A connection over long polling; `ask` is another node, which has taken the answer to the handshake and not confirmed it. Without
- * `confirms` that node is of an earlier version.
- */
-async function startPolled(t: ExecutionContext, limits: Partial<HubLimits>, confirms = true) {
+/** A connection over long polling; `ask` is another node, which has taken the answer to the handshake and not confirmed it. */
+async function startPolled(t: ExecutionContext, limits: Partial<HubLimits>) {
   const { events, nodes, transport } = await startNodes(t, 1, limits);
   const headers = { authorization: 'Bearer token' };
   const url = `http://${nodes[0]!.address}/hubs/email`;
@@ -185,13 +182,12 @@ async function startPolled(t: ExecutionContext, limits: Partial<HubLimits>, conf
       kind,
       connectionToken,
       opening,
-      ...(confirms && { confirms }),
       ...(octets && { octets }),
     });
   t.like(await ask('poll'), { kind: 'done' });
   t.teardown(() => ask('end'));
   await ask('send', Buffer.from('{"protocol":"json","version":1}\u001e'));
-  t.like(await ask('poll'), { kind: 'frames', ...(confirms && { toConfirm: true }) });
+  t.like(await ask('poll'), { kind: 'frames', toConfirm: true });
   return { events, ask };
 }
 
@@ -216,14 +212,4 @@ test('of two polls that wait for a confirmation the later one alone takes frames
   const [first, second] = await Promise.all(polls);
   t.like(first, { kind: 'over' });
   t.true(second?.kind === 'frames' && Buffer.from(second.octets).includes('e1'));
-});
-
-test('a node of an earlier version, which confirms nothing, takes one poll after the other', async (t) => {
-  const { events, ask } = await startPolled(t, { confirmMs: 50 }, false);
-  for (const id of ['e1', 'e2', 'e3']) {
-    events.commit(ACCOUNT, [emailRemoved(id)]);
-    const reply = await ask('poll');
-    t.like(reply, { kind: 'frames' });
-    t.false('toConfirm' in reply!);
-  }
 });

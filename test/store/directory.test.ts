@@ -326,8 +326,8 @@ test('deleting an account deletes all that is its own and nothing else', async (
       values (${id}, ${randomUUID()}, ${Buffer.alloc(32, 8)}, '{}')`;
     await sql`insert into import_positions (account_id, source, uid_validity, uid) values (${id}, ${blob}, 1, 1)`;
     const outbound = randomUUID();
-    await sql`insert into outbound (account_id, id, shard, status, blob, sender, subject, created_at, updated_at)
-      values (${id}, ${outbound}, 0, 'Sent', ${Buffer.alloc(32, 9)}, 'x@y.z', '', now(), now())`;
+    await sql`insert into outbound (account_id, id, shard, status, blob, sender, subject, sent_email_id, created_at, updated_at)
+      values (${id}, ${outbound}, 0, 'Sent', ${Buffer.alloc(32, 9)}, 'x@y.z', '', ${randomUUID()}, now(), now())`;
     await sql`insert into outbound_recipients (account_id, outbound_id, id, position, address, type, status, domain)
       values (${id}, ${outbound}, ${randomUUID()}, 0, 'x@y.z', 'To', 'Delivered', 'y.z')`;
     await sql`insert into outbound_contents (account_id, outbound_id) values (${id}, ${outbound})`;

@@ -45,7 +45,7 @@ async function store(t: ExecutionContext, shards = 4): Promise<World> {
 const node = (id: string, more: Partial<NodeEntry> = {}): NodeEntry => ({
   id,
   incarnation: `${id}-1`,
-  version: '0.1.0',
+  version: '0.2.0',
   roles: ['api', 'mailbox'],
   bus: 'nats',
   ...more,
@@ -104,7 +104,7 @@ test('a heartbeat extends the entry and the leases and shows everything of that 
     { shard: 2, nodeId: null, epoch: 0, expired: true },
   ]);
   const [a, b] = view!.nodes;
-  t.like(a, { id: 'a', version: '0.1.0', roles: ['api', 'mailbox'], bus: 'nats', state: 'draining', expired: false });
+  t.like(a, { id: 'a', version: '0.2.0', roles: ['api', 'mailbox'], bus: 'nats', state: 'draining', expired: false });
   t.like(b, { id: 'b', version: '0.2.0', roles: ['api'], state: 'serving' });
   t.true(Number.isInteger(a!.silentMs) && a!.silentMs >= 0 && Math.abs(Date.now() - a!.startedAt) < LONG);
   t.false('incarnation' in a!);

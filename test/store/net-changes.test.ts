@@ -51,7 +51,7 @@ const OUTBOUND: LoggedOutbound = {
   inReplyTo: null,
   references: [],
   size: 1,
-  emailId: null,
+  emailId: 'e1',
   createdAt: 0,
   updatedAt: 0,
   queuedAt: null,

@@ -140,7 +140,7 @@ test('reports that are due, what operators ask, and what they see', async (t) =>
   const failed = email({ status: 'Failed', nextRetryAt: null, reportDue: 'failed', createdAt: T0 + 3 });
   const late = email({ reportDue: 'delayed', reportAt: T0, createdAt: T0 + 2 });
   const later = { reportDue: 'failed', reportAt: Date.now() + 3_600_000, createdAt: T0 } as const;
-  const draft = email({ status: 'Draft', blob: null, machine: null, createdAt: T0 + 1, nextRetryAt: null });
+  const draft = email({ status: 'Draft', machine: null, createdAt: T0 + 1, nextRetryAt: null });
   const waiting = email(later);
   await put(failed, late, draft, waiting);
   t.deepEqual(ids(await outbound.reportsDue(all, 10, [])).sort(), [failed.id, late.id].sort());
@@ -217,8 +217,8 @@ test('polls of the queue and first pages read few rows, however much was sent', 
   const { address, sql, account } = await world(t);
   const { id: accountId, shard } = await account();
   await sql`
-    insert into outbound (account_id, id, shard, status, sender, subject, created_at, updated_at)
-    select ${accountId}, gen_random_uuid(), ${shard}, 'Sent', '', '', now() - i * interval '1 second', now()
+    insert into outbound (account_id, id, shard, status, blob, sender, subject, sent_email_id, created_at, updated_at)
+    select ${accountId}, gen_random_uuid(), ${shard}, 'Sent', '', '', '', gen_random_uuid(), now() - i * interval '1 second', now()
     from generate_series(1, 20000) i`;
   for (const analyzed of [false, true]) {
     if (analyzed) await sql`analyze outbound`;

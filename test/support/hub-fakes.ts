@@ -263,7 +263,7 @@ const OUTBOUND: LoggedOutbound = {
   inReplyTo: null,
   references: [],
   size: 100,
-  emailId: null,
+  emailId: 'e1',
   createdAt: at,
   updatedAt: at,
   queuedAt: at,

@@ -14,7 +14,7 @@ export interface DeliveryTask {
     readonly id: string;
     readonly address: string;
     /** The host that may have taken the message in an earlier attempt: the hosts after it are tried first. */
-    readonly doubtfulHost?: string | null | undefined;
+    readonly doubtfulHost?: string | undefined;
     readonly dsn?: RecipientDsnRequest | undefined;
   }[];
   /** What the sender asks to be told; absent or null when nothing was asked. */

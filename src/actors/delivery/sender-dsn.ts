@@ -128,18 +128,18 @@ export class SenderNotifications {
     });
   }
 
-  async #headerOf(blob: string | null): Promise<Uint8Array> {
+  async #headerOf(blob: string): Promise<Uint8Array> {
     const { blobs } = this.#options;
-    const index = blob === null ? undefined : await blobs.index(blob);
+    const index = await blobs.index(blob);
     // A notification without the header is better than none.
-    if (blob === null || index === undefined) return new Uint8Array(0);
+    if (index === undefined) return new Uint8Array(0);
     return blobs.read(blob, 0, Math.min(index.root.bodyStart, HEADER_OCTETS));
   }
 
   /** null when the message is not there. */
-  async #contentOf(blob: string | null, size: number): Promise<Uint8Array | null> {
+  async #contentOf(blob: string, size: number): Promise<Uint8Array | null> {
     const { blobs } = this.#options;
-    if (blob === null || (await blobs.index(blob)) === undefined) return null;
+    if ((await blobs.index(blob)) === undefined) return null;
     return blobs.read(blob, 0, size);
   }
 }

@@ -49,15 +49,15 @@ export function append(
 /** Appends messages that their commit stores. */
 export function appendOffered(
   tx: MailboxTransaction,
-  { offerId, folderId: named, path, flags, otherFlags = [], replaces }: Payload<MailboxProtocol, 'appendOffered'>,
+  { offerId, folder, flags, replaces }: Payload<MailboxProtocol, 'appendOffered'>,
 ): Outcome<MailboxProtocol, 'appendOffered'> {
   const offered = tx.offered(offerId);
   if (!('offer' in offered)) return { reply: offered };
   const { message, others } = offered.offer;
-  const folderId = path === undefined ? named : folderAt(tx.folders.rows(), path)?.id;
+  const folderId = 'path' in folder ? folderAt(tx.folders.rows(), folder.path)?.id : folder.folderId;
   if (folderId === undefined) return { refusal: 'noSuchFolder' };
   const messages = [message, ...others].map(({ content, summary, receivedAt }, i) => {
-    return { blob: content.hash, summary, receivedAt, flags: i === 0 ? flags : otherFlags[i - 1]! };
+    return { blob: content.hash, summary, receivedAt, flags: flags[i]! };
   });
   const { reply, refusal } = append(tx, { folderId, messages, replaces });
   if (reply === undefined) return { refusal };

@@ -69,7 +69,7 @@ export class FilterChanges {
         this.#inOrder = undefined;
         return;
       case 'FiltersDeferred':
-        this.#deferred.set(change.payload.emailId, { placed: [], ...change.payload });
+        this.#deferred.set(change.payload.emailId, change.payload);
         this.#deferralsEnded.delete(change.payload.emailId);
         return;
       case 'DeferralEnded':

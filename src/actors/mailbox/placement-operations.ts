@@ -26,8 +26,8 @@ const uidRanges = array(tuple([integer(), integer()]));
 /** Emails of the account, or what a folder holds under UIDs; UIDs that it does not hold are passed over. */
 const selection = union([object({ emailIds: array(string()) }), object({ folderId: string(), uids: uidRanges })]);
 
-/** HIGHESTMODSEQ of the folder that the command changed, before it and after it. Owners of earlier versions leave it out. */
-const folderModseqs = optional(object({ folderId: string(), before: number(), after: number() }));
+/** HIGHESTMODSEQ of the folder that the command changed, before it and after it. */
+const folderModseqs = object({ folderId: string(), before: number(), after: number() });
 
 /**
  * The UIDs in the order of the emails: in the folder they were selected in, none when they were selected by id, and in
@@ -73,12 +73,9 @@ export const placementOperations = {
   appendOffered: command({
     payload: object({
       offerId: string(),
-      folderId: string(),
-      /** In place of `folderId`. An earlier version, which does not know it, has no such offer either. */
-      path: optional(string()),
-      flags: array(string()),
-      /** Of the messages behind the first. An earlier version finds no offer of several. */
-      otherFlags: optional(array(array(string()))),
+      folder: union([object({ folderId: string() }), object({ path: string() })]),
+      /** One list per message, in their order. */
+      flags: array(array(string())),
       replaces: optional(object({ folderId: string(), uid: integer() })),
     }),
     reply: object({ isTaken: boolean() }),
@@ -138,7 +135,7 @@ export const placementOperations = {
       changed: integer(),
       missing: array(string()),
       modified: uidRanges,
-      folderModseqs,
+      folderModseqs: optional(folderModseqs),
       keywords: optional(array(string())),
     }),
     refusals: ['noSuchFolder', 'noSuchFlag', 'tooManyKeywords', 'tooManyEmails'],

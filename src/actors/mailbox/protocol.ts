@@ -115,7 +115,7 @@ export const mailboxProtocol = protocol('mailbox', {
     }),
     /**
      * As `deliver`, of a message that is offered to the mailboxes of a node and not stored yet. An owner on another node does not
-     * find the offer, and one of an earlier version does not know the operation; the offer says what has become of the message.
+     * find the offer; the offer says what has become of the message.
      */
     deliverOffered: command({
       payload: object({ offerId: string() }),
@@ -242,15 +242,15 @@ export const mailboxProtocol = protocol('mailbox', {
       reply: object({
         matchCount: integer(),
         matchedEmailIds: array(string()),
-        untestedCount: optional(integer()),
+        untestedCount: integer(),
       }),
       refusals: ['noSuchFilter'],
     }),
     /** The newest 500 emails of the thread, or a page that begins with the oldest; oldest first. */
     thread: query({
       payload: object({ threadId: string(), page: optional(integer()), pageSize: optional(integer()) }),
-      /** `total`: emails of the whole thread; owners of earlier versions do not say. */
-      reply: object({ emails: array(emailDetail), total: optional(integer()) }),
+      /** `total`: emails of the whole thread. */
+      reply: object({ emails: array(emailDetail), total: integer() }),
       refusals: ['noSuchThread'],
     }),
     ...listOperations,

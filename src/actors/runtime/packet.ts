@@ -117,29 +117,9 @@ export interface RecheckPacket {
 export type Publication = EventPacket | PlacementPacket | DuePacket | LoginsPacket | ConsumersPacket | RecheckPacket;
 
 export function encode(packet: RequestPacket | ReplyPacket | Publication): Uint8Array {
-  return Buffer.from(JSON.stringify(withWireNames(packet)));
+  return Buffer.from(JSON.stringify(packet));
 }
 
 export function decode<T>(bytes: Uint8Array): T {
-  const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
-  return withNames(value) as T;
-}
-
-/** Packets keep the names of version 1 on the wire, because neighbouring versions of Mansio read them (decision 0013). */
-function withWireNames(packet: RequestPacket | ReplyPacket | Publication): object {
-  if (!('kind' in packet)) return packet;
-  if (packet.kind === 'recheck') return { ...packet, kind: 'look' };
-  if (packet.kind === 'unclean') return { ...packet, kind: 'unsure' };
-  if (packet.kind !== 'settled') return packet;
-  const { crashed, ...rest } = packet;
-  return { ...rest, vanished: crashed };
-}
-
-function withNames(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('kind' in value)) return value;
-  if (value.kind === 'look') return { ...value, kind: 'recheck' };
-  if (value.kind === 'unsure') return { ...value, kind: 'unclean' };
-  if (value.kind !== 'settled' || !('vanished' in value)) return value;
-  const { vanished, ...rest } = value;
-  return { ...rest, crashed: vanished };
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
 }

@@ -53,7 +53,7 @@ export function fallbackAnswer(
   const carryOut: CarryOut = async (kind, octets) => {
     const asked: PolledRequest = { kind, connectionToken, opening, ...(octets && { octets }) };
     if (origin === hubId) return connections.carryOut(asked);
-    return (origin === undefined ? undefined : await peers?.ask(origin, { ...asked, confirms: true })) ?? GONE;
+    return (origin === undefined ? undefined : await peers?.ask(origin, asked)) ?? GONE;
   };
   switch (request.method) {
     case 'POST':

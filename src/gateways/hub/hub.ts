@@ -173,7 +173,7 @@ export function createHub(options: HubOptions): Hub {
     refusal,
     open,
   });
-  const stopServing = peers?.serve(hubId, (request) => polled.carryOut(request));
+  const stopServing = peers?.serve(hubId, (request) => polled.carryOut(request, true));
   /** Tokens of connections of other hubs, which this node hands requests on to. */
   const handedOn = new Set<string>();
 

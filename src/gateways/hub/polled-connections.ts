@@ -26,8 +26,6 @@ export interface PolledRequest {
   readonly opening: Opening;
   /** What the client sends. */
   readonly octets?: Uint8Array;
-  /** Of a poll: who asks can confirm frames. Nodes of earlier versions cannot. */
-  readonly confirms?: boolean;
 }
 
 export type PolledReply =
@@ -86,7 +84,7 @@ const MAX_ENDED = 10_000;
 const DONE: PolledReply = { kind: 'done' };
 const OVER: PolledReply = { kind: 'over' };
 
-/** False for requests of a later version. */
+/** False for the requests of a later version. */
 export function isPolledKind(name: string): name is PolledKind {
   return KINDS.some((kind) => kind === name);
 }
@@ -106,7 +104,8 @@ export class PolledConnections {
     return this.#held.has(connectionToken);
   }
 
-  async carryOut(request: PolledRequest): Promise<PolledReply> {
+  /** `isOfOtherNode`: another node asks, which confirms the frames that it takes. */
+  async carryOut(request: PolledRequest, isOfOtherNode = false): Promise<PolledReply> {
     const { kind, connectionToken, opening } = request;
     const held = this.#held.get(connectionToken);
     if (held === undefined) {
@@ -119,9 +118,9 @@ export class PolledConnections {
       case 'stream':
         return OTHER_TRANSPORT;
       case 'poll':
-        return isStream ? OTHER_TRANSPORT : this.#poll(held, request);
+        return isStream ? OTHER_TRANSPORT : this.#poll(held, isOfOtherNode);
       case 'next':
-        return this.#frames(held, request);
+        return this.#frames(held, isOfOtherNode);
       case 'taken':
         held.unconfirmed?.confirm();
         return DONE;
@@ -134,19 +133,19 @@ export class PolledConnections {
     }
   }
 
-  #poll(held: Held, request: PolledRequest): Promise<PolledReply> {
+  #poll(held: Held, isOfOtherNode: boolean): Promise<PolledReply> {
     const { connection, socket, waiting } = held;
     // A poll that takes the place of another one is a message like others, and their number is bounded.
     if (socket.isPolled || waiting !== undefined) connection.pinged();
     connection.heard();
-    return this.#frames(held, request);
+    return this.#frames(held, isOfOtherNode);
   }
 
   /**
    * A node that dies takes the frames of a poll with it, and a balancer sends that poll to another node, as if the client had
    * received them. So frames that another node took are confirmed before there are more.
    */
-  async #frames(held: Held, { confirms = false }: PolledRequest): Promise<PolledReply> {
+  async #frames(held: Held, isOfOtherNode: boolean): Promise<PolledReply> {
     const { socket, unconfirmed } = held;
     if (unconfirmed !== undefined) {
       const waiting = Symbol('waiting');
@@ -160,7 +159,7 @@ export class PolledConnections {
       }
     }
     const reply = await socket.poll();
-    if (reply.kind !== 'frames' || !confirms || held.isStream) return reply;
+    if (reply.kind !== 'frames' || !isOfOtherNode || held.isStream) return reply;
     held.unconfirmed = confirmationOf(held);
     return { ...reply, toConfirm: true };
   }

@@ -95,5 +95,5 @@ async function registerBlobs(tx: SqlTransaction, accountId: string): Promise<voi
     insert into blob_candidates (hash)
     select blob from emails where account_id = ${accountId}
     union select blob from inbound where account_id = ${accountId}
-    union select blob from outbound where account_id = ${accountId} and blob is not null`;
+    union select blob from outbound where account_id = ${accountId}`;
 }

@@ -107,8 +107,7 @@ async function dropCovered(sql: Sql, accountId: string): Promise<number> {
 
 /**
  * Writes flags to at most so many emails of an account's oldest overlay; returns whether overlays were left before. The lock on
- * the account's row comes first, as in every commit, so the two never wait for each other's emails. A node of an earlier version
- * deletes an account without its overlays: there is nothing to write then.
+ * the account's row comes first, as in every commit, so the two never wait for each other's emails.
  */
 async function writeOverlaid(sql: Sql, accountId: string, most: number): Promise<boolean> {
   const rows = await guarded(

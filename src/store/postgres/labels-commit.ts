@@ -107,9 +107,7 @@ function hasNone(net: NetChange): boolean {
   );
 }
 
-/** Of `accounts a`. Rows of a folder that is not there any more are left out: nodes of an earlier version leave them behind. */
+/** The annotations of `accounts a`. */
 export const ANNOTATIONS_OF_ACCOUNT = `
-    select f.id as "folderId", n.name, translate(encode(n.value, 'base64'), E'\\n', '') as value
-    from annotations n left join folders f on f.account_id = n.account_id and f.id = n.folder_id
-    where n.account_id = a.id and (n.folder_id = '${OF_ACCOUNT}' or f.id is not null)
-    order by n.folder_id, n.name`;
+    select nullif(folder_id, '${OF_ACCOUNT}') as "folderId", name, translate(encode(value, 'base64'), E'\\n', '') as value
+    from annotations where account_id = a.id order by folder_id, name`;

@@ -143,11 +143,11 @@ const rewriteOutbound: Part = (sql, rows) => sql`
         refs = excluded.refs, size = excluded.size, dsn = excluded.dsn, ${stateOfExcluded(sql)}
     )`;
 
-/** The mailbox has each of these rows from the store, so that the insertion finds it: the empty sender and subject are stored nowhere. */
+/** The mailbox has each of these rows from the store, so that the insertion finds it: the empty message is stored nowhere. */
 const stepOutbound: Part = (sql, rows) => sql`
     , outbound_stepped as (
-      insert into outbound (account_id, id, shard, created_at, sender, subject, ${stateColumns(sql)})
-      select a, x.id, p.shard, to_timestamp(x.updated / 1000.0), '', '', ${stateOfRow(sql)}
+      insert into outbound (account_id, id, shard, created_at, blob, sender, subject, ${stateColumns(sql)})
+      select a, x.id, p.shard, to_timestamp(x.updated / 1000.0), '', '', '', ${stateOfRow(sql)}
       from ${rowsWithDocuments(sql, rows, 'machine', stateRecordset(sql))} x join passed p using (a)
       on conflict (account_id, id) do update set ${stateOfExcluded(sql)}
     )`;
@@ -219,7 +219,7 @@ const removeOutbound: Part = (sql, rows) => sql`
     ), outbound_removed as (
       delete from outbound t using outbound_gone g where t.account_id = g.a and t.id = g.o returning t.blob
     ), outbound_released as (
-      insert into blob_candidates (hash) select blob from outbound_removed where blob is not null
+      insert into blob_candidates (hash) select blob from outbound_removed
     ), recipients_removed as (
       delete from outbound_recipients t using outbound_gone g where t.account_id = g.a and t.outbound_id = g.o
     ), contents_removed as (
@@ -253,7 +253,7 @@ function emailState(a: string, row: LoggedOutbound, machine: unknown) {
     a,
     id: row.id,
     status: row.status,
-    sent_email_id: present(row.emailId),
+    sent_email_id: row.emailId,
     updated: row.updatedAt,
     queued: present(row.queuedAt),
     sent: present(row.sentAt),
@@ -274,7 +274,7 @@ function emailRow(a: string, row: LoggedOutbound, machine: unknown) {
   return {
     ...emailState(a, row, machine),
     created: row.createdAt,
-    blob: row.blob === null ? undefined : `\\x${row.blob}`,
+    blob: `\\x${row.blob}`,
     sender: row.sender,
     subject: row.subject,
     message_id: present(row.messageId),

@@ -319,32 +319,6 @@ test('an email whose row cannot be read comes into Drafts when the store is back
   await checkDrafts(world, t, accountId);
 });
 
-test('a draft of an earlier version has no email until it is changed, and is sent without one', async (t) => {
-  const { world, accountId, mailbox, listed, drafts } = await worldOf(t);
-  const old = async (subject: string) => {
-    const { message: _message, ...draft } = await draftOf(world, subject);
-    return (await mailbox.ask('createDraft', { draft })).reply!.id;
-  };
-  const [one, two] = [await old('one'), await old('two')];
-  world.reload();
-  t.deepEqual([(await drafts()).length, await listed('drafts')], [2, []]);
-  await mailbox.ask('updateDraft', { outboundId: one, draft: await draftOf(world, 'Zoë 💌') });
-  t.deepEqual(
-    (await listed('drafts')).map(({ subject }) => subject),
-    ['Zoë 💌'],
-  );
-  const { updatedAt } = (await drafts()).find(({ id }) => id === two)!;
-  const sent = await mailbox.ask('enqueue', {
-    ...(await stored(world)),
-    draft: { id: two, updatedAt },
-    sender: 'zoe@example.test',
-    content: null,
-    recipients: [addressee('a@one.test')],
-  });
-  t.is(sent.reply?.id, two);
-  await checkDrafts(world, t, accountId);
-});
-
 const which = fc.nat(7);
 const anyFolder = fc.constantFrom('drafts', 'archive', 'trash', 'sent');
 const command = fc.oneof(

@@ -4,7 +4,7 @@ import test from 'ava';
 import { clock } from '../../../src/store/clock.js';
 import { postgresOutbound } from '../../../src/store/postgres/outbound.js';
 import { checkDrafts, checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
-import { addressee, enqueued, logged, outcome, reported, started, stored } from './outbound-world.js';
+import { addressee, draftOf, enqueued, logged, outcome, reported, started, stored } from './outbound-world.js';
 
 const HOUR = 3_600_000;
 const SHARDS = [0];
@@ -187,7 +187,7 @@ test('an email is undone whatever number of drafts there is', async (t) => {
   const { blob, summary } = await stored(world);
   const message = { blob, summary, receivedAt: 1, flags: [] };
   await mailbox.ask('append', { folderId: 'drafts', messages: Array.from({ length: 1_000 }, () => message) });
-  const draft = { sender: '', subject: 's', content: { textBody: 't', htmlBody: null }, recipients: [] };
+  const draft = await draftOf(world, 's');
   t.is((await mailbox.ask('createDraft', { draft })).refusal, 'tooMany');
   const { reply } = await mailbox.ask('cancelOutbound', { outboundId: id });
   t.deepEqual(reply, { cancelled: true, status: 'Draft', draftId: id });

@@ -206,7 +206,7 @@ test('messages of one offer are stored by one commit, each with its own flags, o
     const [first, ...others] = mails;
     const offer = world.offers.offer<OfferedAppend>(id, offerId, first!, others)!;
     if (isWithdrawn) t.is(await offer.withdraw(), undefined);
-    const payload = { offerId, folderId: 'sent', flags: flags[0]!, otherFlags: flags.slice(1) };
+    const payload = { offerId, folder: { folderId: 'sent' }, flags };
     const ask = () => world.mailboxes.of(id).ask('appendOffered', payload);
     const [{ reply, refusal }] = [...(await Promise.all([ask(), ask()])), await ask()];
     return { isTaken: reply?.isTaken, refusal, result: (await offer.withdraw())?.result };

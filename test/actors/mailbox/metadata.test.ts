@@ -68,14 +68,6 @@ test('annotations go with their folder, in the same commit too, and those of a f
     rows.map(({ name, value }) => [name, Buffer.from(value).toString()]),
     [['/private/a', 'kept']],
   );
-  // As a node of an earlier version leaves it.
-  await world.sql`insert into annotations (account_id, folder_id, name, value) values (${accountId}, ${id}, '/private/a', 'x')`;
-  world.reload();
-  t.deepEqual(await get('inbox'), { '/private/a': text('kept') });
-  t.deepEqual(
-    (await world.store.overview(accountId)).annotations.map(({ value }) => value),
-    [text('kept')],
-  );
 });
 
 test('a folder has 100 entries, a value 64 kB, an account 1 MB; what is refused changes nothing', async (t) => {

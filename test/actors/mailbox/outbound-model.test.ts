@@ -7,7 +7,7 @@ import type { OutboundEmail } from '../../../src/actors/mailbox/outbound/protoco
 import { OUTBOUND_STATUSES } from '../../../src/mail/outbound-status.js';
 import { runs } from '../../support/amounts.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
-import { addressee, type Kind, outcome, stored } from './outbound-world.js';
+import { addressee, draftOf, type Kind, outcome, stored } from './outbound-world.js';
 
 const which = fc.nat(3);
 const command = fc.oneof(
@@ -71,10 +71,7 @@ interface Answer {
   readonly refusal?: string;
 }
 
-function draftOf(to: number) {
-  const recipients = Array.from({ length: to }, (_, i) => addressee(`r${i}@d${i}.test`));
-  return { sender: 'me@example.test', subject: 's', content: { textBody: 't', htmlBody: null }, recipients };
-}
+const addressesOf = (to: number) => Array.from({ length: to }, (_, i) => `r${i}@d${i}.test`);
 
 /** Of the email that the command is about. */
 function idOf(next: Command, known: readonly Known[]): string {
@@ -88,16 +85,17 @@ async function issue(world: MailboxWorld, accountId: string, next: Command, know
   const outboundId = at?.email.id ?? randomUUID();
   switch (next.name) {
     case 'createDraft':
-      return mailbox.ask('createDraft', { draft: draftOf(next.to) });
+      return mailbox.ask('createDraft', { draft: await draftOf(world, 's', addressesOf(next.to)) });
     case 'updateDraft':
-      return mailbox.ask('updateDraft', { outboundId, draft: draftOf(next.to) });
+      return mailbox.ask('updateDraft', { outboundId, draft: await draftOf(world, 's', addressesOf(next.to)) });
     case 'deleteDraft':
       return mailbox.ask('deleteDraft', { outboundId });
     case 'enqueue':
     case 'holdOutbound': {
       const draft = at === undefined ? null : { id: outboundId, updatedAt: at.email.updatedAt };
-      const { sender, content, recipients } = draftOf(next.to);
-      const queued = { draft, sender, content, recipients, ...(await stored(world)) };
+      const recipients = addressesOf(next.to).map(addressee);
+      const content = { textBody: 't', htmlBody: null };
+      const queued = { draft, sender: 'me@example.test', content, recipients, ...(await stored(world)) };
       if (next.name === 'enqueue') return mailbox.ask('enqueue', queued);
       return mailbox.ask('holdOutbound', { ...queued, heldUntil: 1_800_000_000_000 + next.to });
     }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import type { ChangeOf } from '../../../src/store/changes.js';
 import { StoreFault } from '../../../src/store/errors.js';
+import { summary } from './command-world.js';
 import { mailboxWorld } from './mailbox-world.js';
 import {
   addressee,
@@ -16,11 +17,13 @@ import {
   stored,
 } from './outbound-world.js';
 
+/** As if its message were stored. */
 const draft = (subject: string, to: readonly string[] = ['a@one.test', 'b@two.test']) => ({
   sender: 'me@example.test',
   subject,
   content: { textBody: `text of ${subject}`, htmlBody: null },
   recipients: to.map(addressee),
+  message: { blob: '00'.repeat(32), size: 1, summary: summary(subject) },
 });
 
 test('drafts are made, replaced, listed, sent once as they were read, and deleted', async (t) => {
@@ -84,7 +87,7 @@ test('a draft holds its message in the store, and lets go of it when another tak
   const mailbox = world.mailboxes.of(accountId);
   const next = async () => {
     const { blob, summary } = await stored(world);
-    return { blob, size: summary.size };
+    return { blob, size: summary.size, summary };
   };
   const [first, third] = [await next(), await next()];
   const collected = async () => {
@@ -98,13 +101,16 @@ test('a draft holds its message in the store, and lets go of it when another tak
   const long = { ...draft('long'), content: null };
   const outboundId = (await mailbox.ask('createDraft', { draft: { ...draft('short'), message: first } })).reply!.id;
   const kept = (await mailbox.ask('createDraft', { draft: { ...long, message: third } })).reply!.id;
-  t.like((await mailbox.ask('outbound', { outboundId })).reply, { email: first, content: { htmlBody: null } });
+  t.like((await mailbox.ask('outbound', { outboundId })).reply, {
+    email: { blob: first.blob, size: first.size },
+    content: { htmlBody: null },
+  });
   t.deepEqual(await collected(), [first.blob, third.blob].sort());
 
   const second = await next();
   await mailbox.ask('updateDraft', { outboundId, draft: { ...long, message: second } });
   const { reply } = await mailbox.ask('outbound', { outboundId });
-  t.like(reply, { email: second, content: null });
+  t.like(reply, { email: { blob: second.blob, size: second.size }, content: null });
   t.deepEqual(await collected(), [second.blob, third.blob].sort());
 
   const message = await stored(world);

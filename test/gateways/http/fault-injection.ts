@@ -1,6 +1,7 @@
 // What a test forces upon a mailbox, by a name or a subject: bounds that would take thousands of requests to reach, and
 // somebody else who edits a draft at the same time.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { OutboundEmail } from '../../../src/actors/mailbox/outbound/protocol.js';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Outcome, Payload } from '../../../src/actors/runtime/protocol.js';
 import { ALICE } from './fakes.js';
@@ -30,24 +31,39 @@ export function injectFaults(mailboxes: TestMailboxes): void {
   refuseNamed('createDraft', ({ draft }: Of<'createDraft'>) => draft.subject);
 
   let edits = 0;
-  mailboxes.hook('outbound', async ({ outboundId }: Of<'outbound'>, proceed) => {
+  mailboxes.hook('outbound', async (_: Of<'outbound'>, proceed) => {
     const answer = (await proceed()) as Outcome<MailboxProtocol, 'outbound'>;
-    const { subject = '', updatedAt = 0 } = answer.reply?.email ?? {};
-    if (subject === RESTLESS || (subject === RESTLESS_TWICE && edits++ < 2)) {
+    const email = answer.reply?.email;
+    if (email?.subject === RESTLESS || (email?.subject === RESTLESS_TWICE && edits++ < 2)) {
       // Two changes of one millisecond look alike.
-      while (Date.now() <= updatedAt) await nextTurn();
-      await edit(mailboxes, outboundId, subject);
+      while (Date.now() <= email.updatedAt) await nextTurn();
+      await edit(mailboxes, email);
     }
     return answer;
   });
 }
 
-async function edit(mailboxes: TestMailboxes, outboundId: string, subject: string): Promise<void> {
+/** With another recipient and the message that it has. */
+async function edit(mailboxes: TestMailboxes, { id, subject, blob, size }: OutboundEmail): Promise<void> {
+  const sender = 'alice@example.test';
+  const summary = {
+    messageId: null,
+    inReplyTo: null,
+    references: [],
+    fromAddress: sender,
+    fromName: '',
+    subject,
+    preview: '',
+    size,
+    hasAttachments: false,
+    attachmentCount: 0,
+  };
   const draft = {
-    sender: 'alice@example.test',
+    sender,
     subject,
     content: { textBody: 'Hello', htmlBody: null },
     recipients: [{ address: 'bob@remote.test', displayName: null, type: 'To' as const, domain: 'remote.test' }],
+    message: { blob, size, summary },
   };
-  await mailboxes.actors.of(ALICE).ask('updateDraft', { outboundId, draft });
+  await mailboxes.actors.of(ALICE).ask('updateDraft', { outboundId: id, draft });
 }

@@ -365,7 +365,7 @@ test('a message that the mailbox does not take is stored first', async (t) => {
   t.deepEqual(await append('Archive', ...many(100, 5_000)), ['1:100', 'appendOffered']);
   t.deepEqual(await append('Archive', ...many(101, 10)), ['101:201', 'append']);
   t.deepEqual(await append('Archive', ...many(3, 200_000)), ['202:204', 'append']);
-  gateway.mailboxes.hook('appendOffered', () => Promise.reject(new ActorFault('unsupported', 'an earlier version')));
+  gateway.mailboxes.hook('appendOffered', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
   t.deepEqual(await append('Drafts', new Literal(BYTES)), ['5', 'append']);
   t.deepEqual(await append('Archive', ...many(2, 10)), ['205:206', 'append']);
   // The answer is lost, and the message is taken.
@@ -419,7 +419,7 @@ test('a message that nobody asks for goes to the mailbox of that name at the tim
     return answer;
   });
   t.deepEqual(await append(name, 'sixth'), ['1', 'appendOffered', 'folderAt', 'append']);
-  hooked('appendOffered', () => Promise.reject(new ActorFault('unsupported', 'an earlier version')));
+  hooked('appendOffered', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
   t.deepEqual(await append(name, 'seventh'), ['2', 'appendOffered', 'folderAt', 'append']);
   t.is(gateway.context.spool.reserved, 0);
 });

@@ -40,7 +40,7 @@ export const EVENTS: Contract = {
     const writer = await openWriter(stores);
     // 100,000 ids do not compress to much less than half.
     const filterIds = Array.from({ length: 100_000 }, () => randomUUID());
-    const large: ChangeContent = { type: 'FiltersDeferred', payload: { emailId: randomUUID(), filterIds } };
+    const large: ChangeContent = { type: 'FiltersDeferred', payload: { emailId: randomUUID(), filterIds, placed: [] } };
     await put(writer, 2);
     for (const seq of [3, 4, 5]) await put(writer, seq, [large]);
     const seqs = async (after: number) => [

@@ -267,7 +267,7 @@ export class RandomChanges {
       status: 'Sent',
       nextRetryAt: null,
       sentAt: T0 + c,
-      emailId: this.#pick(this.#emails.keys(), c) ?? null,
+      emailId: this.#pick(this.#emails.keys(), c) ?? known.emailId,
       recipients: [delivered, ...others],
     };
     this.#outbound.set(outboundId, row);

@@ -145,7 +145,7 @@ export function outboundEmail(parts: Partial<OutboundRow> = {}): OutboundRow {
     inReplyTo: null,
     references: ['<0@example.test>'],
     size: 10,
-    emailId: null,
+    emailId: newId(),
     createdAt: T0,
     updatedAt: T0,
     queuedAt: T0,

@@ -112,7 +112,6 @@ export class OutboundChanges {
     { recipients, content, summary, passed = [] }: WrittenParts,
   ): void {
     const { machine: _machine, recipients: all, ...outbound } = row;
-    const hasOtherBlob = before !== undefined && before.blob !== null && before.blob !== row.blob;
     this.#record({
       type: 'OutboundChanged',
       payload: {
@@ -120,7 +119,7 @@ export class OutboundChanges {
         before: before?.status ?? null,
         passed,
         ...(recipients === 'all' ? { recipientIds: all.map(({ id }) => id) } : {}),
-        ...(hasOtherBlob ? { released: before.blob! } : {}),
+        ...(before !== undefined && before.blob !== row.blob && { released: before.blob }),
       },
       storedOnly: {
         row,

@@ -90,18 +90,18 @@ function removeOutbound(
 /** Messages do not change: another email takes the place of the one that stood for the draft, with its flags and labels. */
 function save(
   tx: MailboxTransaction,
-  row: OutboundRow,
+  row: ReturnType<typeof newDraft>,
   before: OutboundRow | undefined,
   { sender, subject, content, recipients, message }: Payload<MailboxProtocol, 'createDraft'>['draft'],
 ): void {
-  const { blob = null, size = 0, summary } = message ?? {};
-  const emailId = summary === undefined ? null : tx.newId();
-  const thread = { inReplyTo: summary?.inReplyTo ?? null, references: summary?.references ?? [] };
-  const written = { ...row, ...thread, emailId, blob, size, sender, subject, recipients: recipientsOf(tx, recipients) };
+  const { blob, size, summary } = message;
+  const { inReplyTo, references } = summary;
+  const emailId = tx.newId();
+  const text = { inReplyTo, references, blob, size, sender, subject };
+  const written = { ...row, ...text, emailId, recipients: recipientsOf(tx, recipients) };
   // The draft names its email before the email is placed (draft-rows.ts).
   tx.outbound.put(written, before, { recipients: 'all', content });
   const kept = before === undefined ? undefined : takeOut(tx, before, 'drafts');
-  if (emailId === null || summary === undefined || blob === null) return;
   const { flags, keywords, labels } = kept ?? { flags: SEEN, keywords: [], labels: [] };
   const ids = { id: emailId, blob, threadId: emailId };
   const email = { ...summary, ...ids, receivedAt: tx.now, flags: flags | DRAFT, keywords };
@@ -217,7 +217,7 @@ function flagOriginal(tx: MailboxTransaction, original: Payload<MailboxProtocol,
 function draftOf(tx: MailboxTransaction, id: string): OutboundRow | undefined {
   const row = isUuid(id) ? tx.outbound.get(id) : undefined;
   if (row?.status !== 'Draft') return undefined;
-  const slot = row.emailId === null ? -1 : tx.find(row.emailId);
+  const slot = tx.find(row.emailId);
   return slot >= 0 && tx.isDeleted(slot, tx.folders.rowOf('drafts').id) ? undefined : row;
 }
 

@@ -46,7 +46,7 @@ function startDelivery(
 export function startedOf(tx: MailboxTransaction, row: OutboundRow, next: Step): StartedDelivery {
   const { blob, size, sender, messageId, createdAt, retryCount } = row;
   const dsn = row.dsn && { ret: row.dsn.ret, envid: row.dsn.envid };
-  const email = { blob: blob!, size, sender, messageId, createdAt, retryCount, dsn };
+  const email = { blob, size, sender, messageId, createdAt, retryCount, dsn };
   return { ...email, recipients: underWay(row, next), retryInMs: retryInMs(tx, next) };
 }
 
@@ -122,7 +122,7 @@ export function recordLocalDeliveries(
 ) {
   return takers.map((accountId) => {
     const inboundId = tx.otherId();
-    tx.outbound.deliverLocally({ accountId, id: inboundId, blob: blob!, envelope: { receivedAt: tx.now, summary } });
+    tx.outbound.deliverLocally({ accountId, id: inboundId, blob, envelope: { receivedAt: tx.now, summary } });
     return { accountId, inboundId };
   });
 }

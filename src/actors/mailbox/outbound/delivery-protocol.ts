@@ -27,7 +27,7 @@ const underWay = {
       address: string(),
       domain: string(),
       /** The host that may have taken the message in an earlier attempt. */
-      doubtfulHost: optional(nullable(string())),
+      doubtfulHost: optional(string()),
       dsn: optional(recipientDsn),
     }),
   ),

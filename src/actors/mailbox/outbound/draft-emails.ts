@@ -8,8 +8,7 @@ export const MOST_DRAFTS = 1_000;
 const DRAFT_OCTETS = 300;
 
 export class DraftEmails {
-  /** null: an earlier version made the draft, which has no email until it is changed. */
-  readonly #emails = new Map<string, string | null>();
+  readonly #emails = new Map<string, string>();
   readonly #drafts = new Map<string, string>();
 
   constructor(drafts: Iterable<DraftEmail> = []) {
@@ -33,13 +32,13 @@ export class DraftEmails {
   set({ id, emailId }: DraftEmail): void {
     this.delete(id);
     this.#emails.set(id, emailId);
-    if (emailId !== null) this.#drafts.set(emailId, id);
+    this.#drafts.set(emailId, id);
   }
 
   /** False when there is no such draft. */
   delete(id: string): boolean {
     const emailId = this.#emails.get(id);
-    if (emailId != null) this.#drafts.delete(emailId);
+    if (emailId !== undefined) this.#drafts.delete(emailId);
     return this.#emails.delete(id);
   }
 

@@ -103,19 +103,17 @@ export class DraftRows {
   }
 }
 
-/** A draft that holds nothing yet. */
-export function newDraft(id: string, now: number): OutboundRow {
+/** A draft without its message. */
+export function newDraft(id: string, now: number): Omit<OutboundRow, 'blob' | 'emailId'> {
   return {
     id,
     status: 'Draft',
-    blob: null,
     sender: '',
     subject: '',
     messageId: null,
     inReplyTo: null,
     references: [],
     size: 0,
-    emailId: null,
     createdAt: now,
     updatedAt: now,
     queuedAt: null,

@@ -168,11 +168,11 @@ async function read(
     const rowOf = (id: string) => state.outbound.get(id)?.row ?? rows.get(id);
     for (const [id, payload] of releasing) {
       const row = rowOf(id);
-      if (row?.blob && row.heldUntil !== null) released.push({ payload, blob: row.blob, recipients: row.recipients });
+      if (row != null && row.heldUntil !== null) released.push({ payload, blob: row.blob, recipients: row.recipients });
     }
     for (const id of local) {
       const blob = rowOf(id)?.blob;
-      const index = blob ? await blobs.index(blob) : undefined;
+      const index = blob === undefined ? undefined : await blobs.index(blob);
       if (index !== undefined) summaries.set(id, summarize(index));
     }
   } catch (error) {

@@ -48,8 +48,8 @@ const draft = object({
   /** null: read the bodies from the message. */
   content: nullable(content),
   recipients: array(addressee),
-  /** The draft composed, its blob stored. Older nodes leave it out, or its summary: then no email stands for the draft. */
-  message: optional(object({ blob: string(), size: integer(), summary: optional(messageSummary) })),
+  /** The draft composed, its blob stored. */
+  message: object({ blob: string(), size: integer(), summary: messageSummary }),
 });
 
 /** Values of `updatedAt`, one of which the draft must have; whatever it has when absent. */
@@ -71,8 +71,7 @@ const outboundRecipient = object({
 export const outboundEmail = object({
   id: string(),
   status: outboundStatus,
-  /** null for drafts that were never composed. */
-  blob: nullable(string()),
+  blob: string(),
   sender: string(),
   subject: string(),
   messageId: nullable(string()),
@@ -84,11 +83,11 @@ export const outboundEmail = object({
   sentAt: nullable(number()),
   retryCount: integer(),
   nextRetryAt: nullable(number()),
-  /** While it is held: until when. Older nodes leave it out. */
-  heldUntil: optional(nullable(number())),
+  /** While it is held: until when. */
+  heldUntil: nullable(number()),
   lastError: nullable(string()),
   recipients: array(outboundRecipient),
-  /** The copy in Sent, while there is one; older nodes leave it out. */
+  /** The copy in Sent, while there is one. */
   sentEmailId: optional(string()),
 });
 export type OutboundEmail = Infer<typeof outboundEmail>;
@@ -140,8 +139,7 @@ export const outboundOperations = {
   /** Replaces all that it has. */
   updateDraft: command({
     payload: object({ outboundId: string(), draft, ifMatch }),
-    /** Older nodes leave it out. */
-    reply: object({ updatedAt: optional(number()) }),
+    reply: object({ updatedAt: number() }),
     refusals: ['noSuchOutbound', 'draftChanged'],
     onRepeat: 'remembered',
   }),
@@ -163,10 +161,7 @@ export const outboundOperations = {
     refusals: enqueued.refusals,
     onRepeat: 'harmless',
   }),
-  /**
-   * As `enqueue`, and nobody gets the message before `heldUntil`. A command of its own: nodes that hold no email refuse it, where
-   * they would pass over the field and send the message.
-   */
+  /** As `enqueue`, and nobody gets the message before `heldUntil`. */
   holdOutbound: command({ payload: object({ ...queued, heldUntil: number() }), ...enqueued }),
   /**
    * Fails a queued email, for its sender: recipients who have not got it will not get it. One that is held is a draft again, and

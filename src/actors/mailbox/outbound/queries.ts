@@ -28,8 +28,8 @@ function hiddenDrafts(state: MailboxState): string[] {
   return [...state.outbound.drafts].flatMap(({ id, emailId }) => (isMarked(state, emailId) ? [id] : []));
 }
 
-function isMarked(state: MailboxState, emailId: string | null): boolean {
-  const slot = emailId === null ? -1 : state.emails.find(emailId);
+function isMarked(state: MailboxState, emailId: string): boolean {
+  const slot = state.emails.find(emailId);
   return slot >= 0 && state.folderOf('drafts').isDeleted(slot);
 }
 
@@ -150,6 +150,6 @@ function shown(state: MailboxState, row: OutboundRow): OutboundEmail {
     heldUntil: row.heldUntil,
     lastError: row.lastError,
     recipients: row.recipients.map(({ domain: _domain, ...recipient }) => recipient),
-    ...(status !== 'Draft' && emailId !== null && state.findShown(emailId) >= 0 && { sentEmailId: emailId }),
+    ...(status !== 'Draft' && state.findShown(emailId) >= 0 && { sentEmailId: emailId }),
   };
 }

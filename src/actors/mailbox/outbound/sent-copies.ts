@@ -39,7 +39,7 @@ export function placeInSent(
  * folder. Returns what another email takes over; undefined when there is none in that folder.
  */
 export function takeOut(tx: MailboxTransaction, { emailId }: OutboundRow, role: 'drafts' | 'sent'): Kept | undefined {
-  const slot = emailId === null ? -1 : tx.find(emailId);
+  const slot = tx.find(emailId);
   const folderId = tx.folders.rowOf(role).id;
   if (slot < 0 || tx.folders.uid(folderId, slot) === 0) return undefined;
   const others = tx.folders.holding(slot).filter((id) => id !== folderId);
@@ -52,7 +52,7 @@ export function takeOut(tx: MailboxTransaction, { emailId }: OutboundRow, role: 
 
 /** Labels of the email that stands for a draft, which go on to the copy in Sent. */
 export function labelsOfDraft(tx: MailboxTransaction, { emailId }: OutboundRow): readonly string[] {
-  const slot = emailId === null ? -1 : tx.find(emailId);
+  const slot = tx.find(emailId);
   return slot < 0 ? [] : labelsOf(tx, slot);
 }
 
@@ -66,17 +66,17 @@ const labelsOf = (tx: MailboxTransaction, slot: number): string[] =>
  */
 export function returnToDrafts(tx: MailboxTransaction, row: OutboundRow, next: Step, summary: MessageSummary): void {
   const [draftsId, sentId] = [tx.folders.rowOf('drafts').id, tx.folders.rowOf('sent').id];
-  const copy = row.emailId === null ? -1 : tx.find(row.emailId);
+  const copy = tx.find(row.emailId);
   // A mail program has put the copy into Drafts, where it stands for another draft.
   if (copy >= 0 && tx.folders.uid(draftsId, copy) !== 0) tx.unplace([copy], draftsId);
-  const emailId = copy >= 0 ? row.emailId! : tx.newId();
+  const emailId = copy >= 0 ? row.emailId : tx.newId();
   const updatedAt = Math.max(tx.now, row.updatedAt + 1);
   const parts = { before: row, recipients: 'all' as const, content: undefined, summary };
   // The draft names its email before the email is placed (draft-rows.ts).
   advance(tx, { ...row, emailId, messageId: null, dsn: null, updatedAt }, next, parts);
   if (copy < 0) {
     const flags = { flags: SEEN | DRAFT, keywords: [] };
-    tx.add(newEmail(summary, { id: emailId, blob: row.blob!, receivedAt: tx.now, ...flags }), [draftsId], {
+    tx.add(newEmail(summary, { id: emailId, blob: row.blob, receivedAt: tx.now, ...flags }), [draftsId], {
       isNew: false,
     });
     return;

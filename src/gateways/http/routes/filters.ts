@@ -105,12 +105,10 @@ const testResult = named(
   record({
     matchCount: whole(),
     matchedEmailIds: list(uuid()),
-    untestedCount: optional(
-      whole({
-        description:
-          'Emails whose body could not be read in time or to its end, without a match in the part that was read',
-      }),
-    ),
+    untestedCount: whole({
+      description:
+        'Emails whose body could not be read in time or to its end, without a match in the part that was read',
+    }),
   }),
 );
 

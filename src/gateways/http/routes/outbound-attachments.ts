@@ -121,7 +121,7 @@ async function messageOf({ mailboxes, blobs }: Sources, accountId: string, id: s
   const mailbox = mailboxes.of(accountId);
   const { reply } = await mailbox.ask('detail', { emailId: id });
   const blob = reply?.blob ?? (await mailbox.ask('outbound', { outboundId: id })).reply?.email.blob;
-  const index = blob == null ? undefined : await blobs.index(blob);
-  if (blob == null || index === undefined) return undefined;
+  const index = blob === undefined ? undefined : await blobs.index(blob);
+  if (blob === undefined || index === undefined) return undefined;
   return { id: reply === undefined ? versionOf(id, blob) : id, blob, index };
 }

@@ -41,13 +41,10 @@ export async function allWithRecipients(
   );
 }
 
-const lacksRecipients = (email: OutboundEmail): email is OutboundEmail & { readonly blob: string } =>
-  email.status === 'Draft' && email.blob !== null && email.recipients.length === 0;
+const lacksRecipients = ({ status, recipients }: OutboundEmail): boolean =>
+  status === 'Draft' && recipients.length === 0;
 
-function recipientsIn(
-  { id, blob }: OutboundEmail & { readonly blob: string },
-  index: MessageIndex | undefined,
-): OutboundEmail['recipients'] {
+function recipientsIn({ id, blob }: OutboundEmail, index: MessageIndex | undefined): OutboundEmail['recipients'] {
   if (index === undefined) return [];
   const named = (type: RecipientType, addresses: readonly IndexedAddress[]) =>
     addresses
@@ -73,7 +70,6 @@ export async function contentOf(
   viewer: Viewer,
 ): Promise<Content | undefined> {
   const { id, blob } = email;
-  if (blob === null) return { textBody: null, htmlBody: null, ...content, attachments: [], replyTo: null, headers: [] };
   const index = await blobs.index(blob);
   if (index === undefined) return undefined;
   const { pairs } = await shownHeader(blobs, blob, index);

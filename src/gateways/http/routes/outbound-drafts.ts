@@ -20,9 +20,7 @@ import {
   fieldsOf,
   HELD,
   LIMIT,
-  NO_THREAD,
   NOT_OWN,
-  NOTHING_GIVEN,
   type OutboundSources,
   type OutgoingEmail,
   oneLine,
@@ -181,8 +179,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
         );
         if (outcome instanceof Problem) return outcome;
         if (outcome.reply === undefined) return refused(outcome.refusal);
-        const { updatedAt } = outcome.reply;
-        return { status: 204, headers: updatedAt === undefined ? [] : [tagOf(updatedAt)] };
+        return { status: 204, headers: [tagOf(outcome.reply.updatedAt)] };
       },
     }),
     defineRoute({
@@ -261,7 +258,7 @@ async function outgoingOf(
   { blobs }: OutboundSources,
   sender: Sender,
   { email, content, isComposedHere }: Draft,
-): Promise<OutgoingEmail | ComposedEmail | Problem> {
+): Promise<ComposedEmail | Problem> {
   const { sender: address, recipients, blob, inReplyTo, references } = email;
   const subject = oneLine(email.subject, LONGEST_SUBJECT);
   const from = ownAddress(sender, address);
@@ -278,10 +275,6 @@ async function outgoingOf(
   };
   if (from === undefined || Object.keys(errors).length > 0) return invalid(errors);
   const addressees = addresseesOf(recipients);
-  if (blob === null) {
-    const texts = sendable(content ?? { textBody: null, htmlBody: null });
-    return { from, subject, addressees, ...texts, attachments: [], ...NOTHING_GIVEN, ...NO_THREAD };
-  }
   const index = await blobs.index(blob);
   if (index === undefined) return notFound();
   return { from, subject, addressees, bodies: content, inReplyTo, references, blob, index, isOwn: isComposedHere };

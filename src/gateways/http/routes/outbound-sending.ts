@@ -207,11 +207,11 @@ export async function sendNow(
   const mailbox = sources.mailboxes.of(accountId);
   const { reply, refusal } = await mailbox.ask('outbound', { outboundId });
   if (reply === undefined) return { refusal };
-  const { blob, messageId, sender: from, subject, inReplyTo, references, recipients, heldUntil = null } = reply.email;
+  const { blob, messageId, sender: from, subject, inReplyTo, references, recipients, heldUntil } = reply.email;
   const now = clock.now();
-  const index =
-    blob === null || heldUntil === null || heldUntil < now + DATED_AHEAD_MS ? null : await sources.blobs.index(blob);
-  if (!index || blob === null || heldUntil === null || messageId === null)
+  const isDatedAhead = heldUntil !== null && heldUntil >= now + DATED_AHEAD_MS;
+  const index = isDatedAhead ? await sources.blobs.index(blob) : undefined;
+  if (index === undefined || heldUntil === null || messageId === null)
     return mailbox.ask('retryOutbound', { outboundId });
   const sender = await senderOf(sources, accountId);
   const outgoing = {

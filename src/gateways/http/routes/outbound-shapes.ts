@@ -338,7 +338,7 @@ export function itemOf(email: OutboundEmail): Infer<typeof outboundItem> {
     subject: email.subject,
     status: email.status,
     createdAt: isoTime(email.createdAt),
-    sendAt: timeOrNull(email.heldUntil ?? null),
+    sendAt: timeOrNull(email.heldUntil),
     sentAt: timeOrNull(email.sentAt),
     messageId: email.messageId ?? '',
     inReplyTo: email.inReplyTo,

@@ -204,9 +204,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         const outcome = await mailboxes.of(principal.accountId).ask('outbound', { outboundId: params.id });
         if (outcome.reply === undefined) return refused(outcome.refusal);
         const { id, blob } = outcome.reply.email;
-        return blob === null
-          ? notFound()
-          : attachmentReply(sources.blobs, { id: versionOf(id, blob), blob }, params.attachmentId);
+        return attachmentReply(sources.blobs, { id: versionOf(id, blob), blob }, params.attachmentId);
       },
     }),
     defineRoute({

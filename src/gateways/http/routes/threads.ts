@@ -51,7 +51,7 @@ export function threadRoute(base: string, tags: readonly string[], sources: Emai
         ...(paged ? { page: query.page ?? 1, pageSize: query.pageSize ?? 20 } : {}),
       });
       if (outcome.reply === undefined) return refused(outcome.refusal);
-      const { emails, total = emails.length } = outcome.reply;
+      const { emails, total } = outcome.reply;
       const known = knownDetails(emails, sources, principal);
       if (known !== undefined && total === emails.length) {
         return { status: 200, headers: [['X-Total-Count', String(total)]], json: threadJson(known) };

@@ -4,7 +4,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { defer, repeat, retry, type Subscription, tap } from 'rxjs';
 import type { MailboxEvent } from '../../../actors/mailbox/protocol.js';
-import { ActorFault } from '../../../actors/runtime/errors.js';
 import type { ListDependencies } from './list-dependencies.js';
 import { ListRound } from './list-round.js';
 import { type Pacing, Rounds } from './rounds.js';
@@ -12,8 +11,6 @@ import type { Follower, StandingList } from './standing-list.js';
 import { concerns, touchedBy } from './touched.js';
 
 const NOT_NOW = 'The list cannot be read at present. Try again in a moment.';
-const OLDER_NODE =
-  'The node that has the mailbox runs an earlier version without subscriptions. Try again in a moment.';
 /** Lists of one question; what a list needs of the store is a question of its own, so the others do not wait for it. */
 const LISTS_OF_MEMORY = 50;
 const LISTS_OF_STORE = 1;
@@ -157,14 +154,10 @@ export class AccountLists {
 
   #failed(lists: readonly StandingList[], err: unknown): void {
     const { log } = this.#dependencies;
-    const isOlder = err instanceof ActorFault && err.code === 'unsupported';
-    log[isOlder ? 'debug' : 'warn'](
-      { err, accountId: this.#accountId, lists: lists.length },
-      'lists could not be read',
-    );
+    log.warn({ err, accountId: this.#accountId, lists: lists.length }, 'lists could not be read');
     // Clients that have their lists already get the changes once the lists can be read.
     for (const list of lists) list.isDirty = true;
-    this.#refuseCalls(lists, isOlder ? OLDER_NODE : NOT_NOW);
+    this.#refuseCalls(lists, NOT_NOW);
   }
 
   #refuseCalls(lists: Iterable<StandingList>, error: string): void {

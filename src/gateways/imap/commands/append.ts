@@ -193,9 +193,8 @@ async function appendUnstored(
   const offerId = newId();
   const offer = context.offers.offer<OfferedAppend>(accountId, offerId, first, others);
   if (offer === undefined) return undefined;
-  const otherFlags = others.length === 0 ? {} : { otherFlags: others.map(({ flags }) => flags) };
-  const folder = folderId === undefined ? { folderId: '', path: mailbox } : { folderId };
-  const payload = { offerId, flags: first.flags, ...otherFlags, ...folder, ...(replaces && { replaces }) };
+  const folder = folderId === undefined ? { path: mailbox } : { folderId };
+  const payload = { offerId, folder, flags: unstored.map(({ flags }) => flags), ...(replaces && { replaces }) };
   let refused: Appended | undefined;
   const asked = context.mailboxes
     .of(accountId)

@@ -6,16 +6,12 @@ import type { Session } from '../session.js';
 
 type Placed = Reply<MailboxProtocol, 'copy'>;
 
-/** Messages were put into a folder under these UIDs. The folder is not named by owners of earlier versions. */
+/** Messages were put into a folder under these UIDs. */
 export function reportPlaced(
   { notifier, selected }: Session,
   folderModseqs: Placed['folderModseqs'],
   uids: Placed['to'],
 ): void {
-  if (folderModseqs === undefined) {
-    selected?.view.mirror.changedAt(undefined);
-    return;
-  }
   const { folderId, before: modseqBefore, after: modseq } = folderModseqs;
   if (selected?.folderId === folderId) selected.view.mirror.changedAt(modseq);
   notifier?.caused({ type: 'messages', folderId, uids, modseqBefore, modseq });

@@ -54,8 +54,8 @@ export interface FolderMirror {
   readonly isStale: boolean;
   /** Nothing has changed since the last `sync`, as the owner on this node knows: `sync` would bring nothing. */
   readonly isCurrent: boolean;
-  /** The folder has changed at this modseq: it is stale if the mirror does not have the change. Undefined: it may have changed. */
-  changedAt(modseq: number | undefined): void;
+  /** The folder has changed at this modseq: it is stale if the mirror does not have the change. */
+  changedAt(modseq: number): void;
   /**
    * Takes in a change of flags that the owner has stored for these messages (UIDs, ascending), without a question. False where that
    * needs more than is known here: `sync` then. `modseqs`: undefined where the owner does not say them.

@@ -145,9 +145,8 @@ export class MirroredFolder implements FolderMirror {
     if (this.#heard > before) this.#follow();
   }
 
-  changedAt(modseq: number | undefined): void {
-    if (modseq === undefined) this.#isDoubtful = true;
-    else if (modseq > this.modseq) this.#heard = Math.max(this.#heard, modseq);
+  changedAt(modseq: number): void {
+    if (modseq > this.modseq) this.#heard = Math.max(this.#heard, modseq);
     if (this.#isBehind) this.#follow();
   }
 

@@ -455,8 +455,8 @@ create table outbound (
   -- The shard of the account, which never changes: the queue is read by shard.
   shard integer not null,
   status text not null check (status in ('Draft', 'Queued', 'Sending', 'Sent', 'Failed')),
-  -- The message as it is sent, without its DKIM signature; a draft's as it is written now, null for one that was never composed.
-  blob bytea,
+  -- The message as it is sent, without its DKIM signature; a draft's as it is written now.
+  blob bytea not null,
   -- Address of the From field and of the envelope; '' for a draft that names none.
   sender text not null,
   subject text not null,
@@ -465,7 +465,7 @@ create table outbound (
   refs text[] not null default '{}',
   size bigint not null default 0,
   -- The email that stands for it: in Drafts while it is a draft, then the copy in Sent.
-  sent_email_id uuid,
+  sent_email_id uuid not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   queued_at timestamptz,
@@ -499,7 +499,7 @@ create index outbound_held on outbound (shard, held_until) where held_until is n
 -- What is sent or failed, and owes its sender no report: it is deleted some days after its last change.
 create index outbound_final on outbound (updated_at) where status in ('Sent', 'Failed') and report_due is null;
 -- Lists of sent emails name the outbound email of each.
-create index outbound_sent_copy on outbound (account_id, sent_email_id) where sent_email_id is not null;
+create index outbound_sent_copy on outbound (account_id, sent_email_id);
 -- Later bounces name the message that comes back.
 create index outbound_message_id on outbound (account_id, message_id) where message_id is not null;
 -- Only the collection of blobs asks by blob, across accounts.

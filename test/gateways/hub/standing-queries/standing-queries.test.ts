@@ -2,7 +2,6 @@
 import test from 'ava';
 import { Observable, Subject } from 'rxjs';
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
-import { ActorFault } from '../../../../src/actors/runtime/errors.js';
 import type { FollowedList } from '../../../support/followed-list.js';
 import { listsWorld, PAUSE_OCTETS, until } from './lists-world.js';
 
@@ -195,23 +194,6 @@ test('a client without an account has no lists', async (t) => {
   t.teardown(() => world.end());
   const client = Object.assign(world.connect(), { accountId: '' });
   await t.throwsAsync(client.subscribe({}), { message: 'A client without an account has no lists.' });
-});
-
-test('an owner of an earlier version: subscribing is refused for now, and lists that are followed go on later', async (t) => {
-  const world = await listsWorld();
-  t.teardown(() => world.end());
-  const client = world.connect();
-  const list = await client.subscribe({});
-  let isOlder = true;
-  world.mailboxes.hook('lists', async (_, proceed) => {
-    if (isOlder) throw new ActorFault('unsupported', 'lists');
-    return proceed();
-  });
-  await t.throwsAsync(client.subscribe({ page: 2 }), { message: /runs an earlier version.*Try again/ });
-  await world.append();
-  isOlder = false;
-  await until(() => list.total === 1);
-  t.is((await client.subscribe({ page: 2 })).total, 1);
 });
 
 test('a mailbox that cannot be reached refuses the call, and lists that are followed come back', async (t) => {

@@ -196,11 +196,11 @@ class TestSession {
     const present = new Set(this.#owner.messages.map(({ uid }) => uid));
     const modseqs = this.#owner.store(new Set(uids), change);
     await turns(this.#owner.delays());
-    // Owners of earlier versions say neither the modseqs nor how keywords are spelled.
+    // The reply to a STORE with UNCHANGEDSINCE does not say how keywords are spelled.
     const keywords = change.flags.filter((name) => !name.startsWith('\\'));
-    const isEarlier = this.#owner.delays() % 3 === 0;
-    const stored = { ...change, keywords: isEarlier ? undefined : keywords };
-    const isTaken = mirror.takeFlags(uids, stored, isEarlier ? undefined : modseqs);
+    const isConditional = this.#owner.delays() % 3 === 0;
+    const stored = { ...change, keywords: isConditional ? undefined : keywords };
+    const isTaken = mirror.takeFlags(uids, stored, modseqs);
     if (!isTaken) await mirror.sync();
     await turns(this.#owner.delays());
     told?.(isTaken && modseqs.before === since && modseqs.after === mirror.modseq);
