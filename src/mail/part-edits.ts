@@ -48,28 +48,31 @@ export interface PartEdit {
 
 const ENCODINGS = new Set(['7bit', '8bit', 'binary', 'quoted-printable', 'base64']);
 /** The encoding that a body without parts may get; undefined when it must stay. */
-export function encodingFor({ type, encoding }: IndexedPart): EncodedAs | undefined {
-  // RFC 2045 §6.4: messages are not encoded.
-  if (type === 'multipart' || type === 'message' || !ENCODINGS.has(encoding)) return undefined;
-  return encoding === 'base64' || type !== 'text' ? 'base64' : 'quoted-printable';
+export function encodingFor({ type, subtype, encoding }: IndexedPart): EncodedAs | undefined {
+  // RFC 2045 §6.4: messages are not encoded, but for those in UTF-8 (RFC 6532 §3.7, RFC 6533 §5).
+  const isText = type === 'text' || (type === 'message' && /^global(?:-|$)/.test(subtype));
+  if (type === 'multipart' || (type === 'message' && !isText) || !ENCODINGS.has(encoding)) return undefined;
+  return encoding === 'base64' || !isText ? 'base64' : 'quoted-printable';
 }
 
 const EMPTY_LINE = '\r\n';
 
 /** The header of a part as the edit wants it; undefined when it cannot be written so. */
 export function editedHeader(header: Buffer, { part, isMessage, isFolded, isAscii, to }: PartEdit): Buffer | undefined {
-  let edited: Buffer | undefined = to === undefined ? header : relabelled(header, to, isMessage);
+  const hasBody = part.bodyStart < part.bodyEnd;
+  let edited: Buffer | undefined = to === undefined ? header : relabelled(header, to, isMessage, hasBody);
   if (isAscii && edited !== undefined) edited = asciiHeader(edited, part.params['charset']);
   return (isFolded || isAscii) && edited !== undefined ? foldedHeader(edited) : edited;
 }
 
-/** Undefined when the header does not end in an empty line. */
-function relabelled(header: Buffer, to: string, isMessage: boolean): Buffer | undefined {
+/** Undefined when the header of a body does not end in an empty line. */
+function relabelled(header: Buffer, to: string, isMessage: boolean, hasBody: boolean): Buffer | undefined {
   const text = header.toString('latin1');
-  if (text !== EMPTY_LINE && !text.endsWith(`\r\n${EMPTY_LINE}`)) return undefined;
+  const isEnded = text === EMPTY_LINE || text.endsWith(`\r\n${EMPTY_LINE}`);
+  if (!isEnded && (hasBody || !text.endsWith('\r\n'))) return undefined;
   const lines = headerLines(header);
   const kept = lines.filter(({ name }) => name !== 'content-transfer-encoding');
   const version = isMessage && !lines.some(({ name }) => name === 'mime-version') ? 'MIME-Version: 1.0\r\n' : '';
   const fields = kept.map(({ start, end }) => text.slice(start, end)).join('');
-  return Buffer.from(`${fields}${version}Content-Transfer-Encoding: ${to}\r\n${EMPTY_LINE}`, 'latin1');
+  return Buffer.from(`${fields}${version}Content-Transfer-Encoding: ${to}\r\n${isEnded ? EMPTY_LINE : ''}`, 'latin1');
 }

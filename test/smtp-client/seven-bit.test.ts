@@ -103,6 +103,38 @@ test('a signed part fails with the reason, unless it is in 7 bits', async (t) =>
   t.is(only(await deliver('remote.test', ['b'], signed('plain'))), 'delivered 2.0.0');
 });
 
+testWith('python3')('headers without a body and without an empty line are converted too', async (t) => {
+  const { deliver, remote } = await world(t, options);
+  const mx = await remote('127.0.0.2', OLD);
+  const label = 'Content-Transfer-Encoding: 8bit\r\n';
+  const alone = `${HEADER}${label}X-Note: grün\r\n`;
+  const nested = `${HEADER}Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; name="grün"\r\n${label}--b--\r\n`;
+  for (const message of [alone, nested]) {
+    t.is(only(await deliver('remote.test', ['b'], message)), 'delivered 2.0.0');
+    const text = Buffer.from(mx.messages.at(-1)!.text).toString('latin1');
+    t.regex(text, /^[\r\n\t -~]*$/);
+    t.regex(text, /\r\nContent-Transfer-Encoding: 7bit\r\n(?:--b--\r\n)?$/);
+    t.is(parts(Buffer.from(text)).length, 1);
+  }
+});
+
+test('parts of UTF-8 reports may be encoded, other parts of reports not (RFC 6532 §3.7, RFC 6533)', async (t) => {
+  const { deliver, remote } = await world(t, options);
+  const mx = await remote('127.0.0.2', OLD);
+  const report = (type: string, encoding = '8bit') =>
+    `${HEADER}Content-Type: multipart/report; boundary=b\r\n\r\n--b\r\nContent-Type: ${type}\r\n` +
+    `Content-Transfer-Encoding: ${encoding}\r\n\r\nSubject: grün and more of it\r\n\r\n--b--\r\n`;
+  for (const type of ['message/global-headers', 'message/global-delivery-status']) {
+    t.is(only(await deliver('remote.test', ['b'], report(type))), 'delivered 2.0.0');
+    const encoded = 'quoted-printable\r\n\r\nSubject: gr=C3=BCn and more of it\r\n\r\n--b--';
+    t.true(mx.messages.at(-1)!.text.includes(encoded));
+  }
+  const refused = await deliver('remote.test', ['b'], report('message/delivery-status'));
+  t.is(only(refused), 'permanent 5.6.3');
+  t.regex(refused.outcomes[0]!.text, /must not be encoded/);
+  t.is(only(await deliver('remote.test', ['b'], report('text/plain', 'x-own'))), 'permanent 5.6.3');
+});
+
 test('a raw header goes out as encoded words where the server does not know SMTPUTF8', async (t) => {
   const { deliver, remote } = await world(t, { ...options });
   const mx = await remote('127.0.0.2', OLD);
