@@ -36,16 +36,21 @@ export interface BalancerOptions {
 export const BALANCER_NETWORK = '127.0.0.1/32';
 
 /** @throws MissingProgram */
-export async function startHaproxy(options: BalancerOptions): Promise<Balancer> {
+export function startHaproxy(options: BalancerOptions): Promise<Balancer> {
+  return startConfigured(haproxyConfig(options), options.imap);
+}
+
+/** `port`: one that `text` binds on 127.0.0.1. @throws MissingProgram */
+export async function startConfigured(text: string, port: number): Promise<Balancer> {
   const command = requireProgram('haproxy');
   const directory = mkdtempSync(join(tmpdir(), 'mansio-haproxy-'));
   const config = join(directory, 'haproxy.cfg');
-  writeFileSync(config, haproxyConfig(options));
+  writeFileSync(config, text);
   const program = startProgram({ command, args: ['-db', '-f', config], env: { PATH: process.env['PATH'] ?? '' } });
   // It reads the file once.
   const forget = () => rmSync(directory, { recursive: true, force: true });
   try {
-    await whenReady('haproxy', program, listening(options.imap));
+    await whenReady('haproxy', program, listening(port));
   } finally {
     forget();
   }
@@ -84,15 +89,26 @@ defaults
   http-check send meth GET uri /healthz ver HTTP/1.1 hdr Host healthz
   default-server inter 500ms fastinter 250ms fall 2 rise 1
 
-listen http
+frontend http
   mode http
   bind 127.0.0.1:${http}
+  http-request del-header X-Forwarded-For
+  use_backend http-writes unless { method GET HEAD }
+  default_backend http
+
+backend http
+  mode http
   balance leastconn
   timeout server 20s
   retry-on conn-failure empty-response
-  http-request disable-l7-retry unless { method GET HEAD }
-  http-request del-header X-Forwarded-For
   ${servers(({ name, http: port }) => `server ${name} 127.0.0.1:${port} check send-proxy-v2`)}
+
+backend http-writes
+  mode http
+  balance leastconn
+  timeout server 20s
+  option http-server-close
+  ${servers(({ name, http: port }) => `server ${name} 127.0.0.1:${port} track http/${name} send-proxy-v2`)}
 ${mail('mx', mx, '6m')}${mail('imap', imap, '32m')}${mail('pop3', pop3, '11m')}`;
 }
 

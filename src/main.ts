@@ -35,7 +35,7 @@ export interface RunningNode {
 }
 
 export interface StopManner {
-  /** Other processes serve the same ports on: no balancer has to notice anything. */
+  /** Other processes serve the same ports on: new connections are for them. */
   readonly portsStay?: boolean;
   /** Nobody is waited for: mailboxes are given up and not handed over. */
   readonly atOnce?: boolean;
@@ -101,15 +101,14 @@ async function assemble(
   signal.throwIfAborted();
   // The first to be stopped: while others take the mailboxes over, clients are still served.
   const { ownership, queue, failed } = engine;
-  const beginDrainOfAll = () => {
-    queue?.beginDrain();
-    beginDrain();
-  };
   let manner: StopManner = {};
   const drain = async () => {
     if (manner.atOnce === true) return;
-    const noticeMs = manner.portsStay === true ? 0 : undefined;
-    await drainNode({ ownership, beginDrain: beginDrainOfAll, withinMs: DRAIN_MS, noticeMs });
+    const beginDrainOfAll = () => {
+      queue?.beginDrain();
+      beginDrain(manner.portsStay === true);
+    };
+    await drainNode({ ownership, beginDrain: beginDrainOfAll, withinMs: DRAIN_MS });
   };
   lifecycle.add('drain', drain, DRAIN_MS);
   const stop = (chosen: StopManner = {}) => {

@@ -1,8 +1,11 @@
 // Draining: the first step of a stop. The node tells its cluster, which takes the mailboxes over, /healthz, and its clients, and
-// serves them meanwhile. So a balancer sends nobody to a port that is closed already.
+// serves them meanwhile. So a balancer sends nobody to a port that is closed already, and nothing over a connection that is about to be.
 import type { Ownership } from '../actors/runtime/ownership.js';
 
-/** Balancers look every second, as a rule, and go by the second failure; and a little for their looking. */
+/**
+ * Balancers look every second, as a rule, and go by the second failure; and a little for their looking. Where other processes serve the
+ * same ports on, no balancer notices anything: its next request on each connection that it keeps is answered, and ends the connection.
+ */
 const NOTICE_MS = 2_500;
 
 export interface DrainOptions {
@@ -11,7 +14,7 @@ export interface DrainOptions {
   readonly beginDrain: () => void;
   /** For others to take the mailboxes over. */
   readonly withinMs: number;
-  /** For balancers to notice; 0 where other processes serve the same ports on. */
+  /** For balancers to notice. */
   readonly noticeMs?: number | undefined;
 }
 

@@ -73,6 +73,7 @@ export function healthChecks(
     {
       name: 'shards',
       tags: ['infrastructure'],
+      state: () => parts.ownership.state,
       run: async () => shardsResult(parts.ownership),
     },
     ...(parts.hub === undefined ? [] : [hubCheck(parts.hub)]),

@@ -72,8 +72,11 @@ export interface Vitals {
 export interface OpenListeners {
   readonly listeners: Listeners;
   readonly vitals: Vitals;
-  /** The node is to stop soon: all of them serve as before, and end each connection when it has been served. */
-  beginDrain(): void;
+  /**
+   * The node is to stop soon: all of them serve as before, and end each connection when it has been served. `othersListen`: new connections
+   * are for the other processes that share the ports.
+   */
+  beginDrain(othersListen: boolean): void;
 }
 
 export async function openListeners(
@@ -117,9 +120,9 @@ export async function openListeners(
       ...(http && { http: http.address }),
     },
     vitals,
-    beginDrain() {
-      for (const listener of Object.values(mail)) listener.beginDrain();
-      http?.beginDrain();
+    beginDrain(othersListen) {
+      for (const listener of Object.values(mail)) listener.beginDrain(othersListen);
+      http?.beginDrain(othersListen);
     },
   };
 }

@@ -6,7 +6,8 @@ import { type ListenAttempt, listenFailure } from './start-failure.js';
 export interface Listener {
   /** `ip:port`. */
   readonly address: string;
-  beginDrain(): void;
+  /** `othersListen`: the port is shared with processes that stay, and new connections are for them. */
+  beginDrain(othersListen?: boolean): void;
 }
 
 /** What ends a listener: what is under way gets `graceMs`. */

@@ -1,13 +1,14 @@
 // The balancer before nodes that are slow or unwell: what it goes by is /healthz, and mail reaches a node all the same.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer as createHttp } from 'node:http';
+import { readFileSync } from 'node:fs';
+import { Agent, createServer as createHttp, request as httpRequest } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { requireProgram } from '../../dev/executables.js';
-import { startHaproxy } from '../../dev/haproxy.js';
-import { freePorts } from '../../dev/ports.js';
+import { type Backend, type Balancer, startConfigured, startHaproxy } from '../../dev/haproxy.js';
+import { freePort, freePorts } from '../../dev/ports.js';
 import { testWith } from '../support/test-with.js';
 
 /** A node of which /healthz answers as is said, and whose mail port, for SMTP and IMAP, tells its name. */
@@ -85,3 +86,68 @@ testWith('haproxy')('mail goes to nodes that are well, and when none is, to any'
   unwell.status = 200;
   await t.notThrowsAsync(reached(['220 b']));
 });
+
+/** A node that closes each kept connection at the worst moment: when it has the next request, and has not begun it. */
+async function closingNode() {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    let isUsed = false;
+    socket.on('data', (octets) => {
+      if (!octets.includes('\r\n\r\n')) return;
+      if (isUsed) socket.destroy();
+      else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+      isUsed = true;
+    });
+  });
+  const port = await listen(server);
+  return { name: 'closing', http: port, mx: port, imap: port, pop3: port, close: () => server.close() };
+}
+
+/** That of containers, with this node in place of theirs, and HTTP on `http`. */
+async function deployed(node: Backend, http: number): Promise<Balancer> {
+  const text = readFileSync('deploy/haproxy.cfg', 'utf8');
+  const others = new Map<string, number>([['8080', http]]);
+  for (const [, port] of text.matchAll(/^ {2}bind :(\d+)/gm)) {
+    if (!others.has(port!)) others.set(port!, await freePort());
+  }
+  const local = text
+    // More than the limit of files of a user.
+    .replace(/^ {2}maxconn .*$/m, '')
+    .replaceAll(/^ {2}server node-[23].*$/gm, '')
+    .replaceAll(/^( {2}bind) :(\d+)/gm, (_, bind, port) => `${bind} 127.0.0.1:${others.get(port)}`)
+    .replaceAll(/ node-1:\d+/g, ` 127.0.0.1:${node.http}`)
+    .replaceAll(' port 8080', ` port ${node.http}`);
+  return startConfigured(local, http);
+}
+
+const balancers = {
+  'of containers': deployed,
+  'of tests': async (node: Backend, http: number) => {
+    const [mx, imap, pop3] = (await freePorts(3)) as [number, number, number];
+    return startHaproxy({ http, mx, imap, pop3, backends: [node] });
+  },
+};
+
+for (const [name, startBalancer] of Object.entries(balancers)) {
+  testWith('haproxy')(
+    `a request that meets the end of a kept connection to a node is answered all the same, by the balancer ${name}`,
+    async (t) => {
+      const node = await closingNode();
+      t.teardown(node.close);
+      const http = await freePort();
+      const balancer = await startBalancer(node, http);
+      t.teardown(() => balancer.stop());
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      t.teardown(() => agent.destroy());
+      for (const method of ['GET', 'PATCH', 'POST', 'GET', 'DELETE', 'PUT', 'HEAD', 'PATCH']) {
+        const status = new Promise((resolve, reject) => {
+          const request = httpRequest({ port: http, host: '127.0.0.1', method, agent }, (response) => {
+            response.on('end', () => resolve(response.statusCode)).resume();
+          });
+          request.on('error', reject).end();
+        });
+        t.is(await status, 200, method);
+      }
+    },
+  );
+}

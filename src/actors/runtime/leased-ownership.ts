@@ -96,7 +96,8 @@ class LeasedOwnership implements Ownership {
   }
 
   get state(): NodeState {
-    return this.#state;
+    // A heartbeat under way does not keep the node from saying so.
+    return this.#draining ? 'draining' : this.#state;
   }
 
   get view(): ClusterView | undefined {

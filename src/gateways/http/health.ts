@@ -1,5 +1,5 @@
 // Named checks run side by side, each with a time limit, into one report. The report is kept for a moment and shared by
-// everybody who asks meanwhile: a public endpoint must not be a way to load the database.
+// everybody who asks meanwhile: a public endpoint must not be a way to load the database. A node that begins to stop says so at once.
 import { atMost } from '../../bounds/time-bounds.js';
 import type { Log } from './exchange.js';
 
@@ -14,6 +14,8 @@ export interface HealthResult {
 export interface HealthCheck {
   readonly name: string;
   readonly tags: readonly string[];
+  /** No report is given again after a change of it. */
+  state?(): string;
   run(): Promise<HealthResult>;
 }
 
@@ -48,8 +50,9 @@ export interface HealthOptions {
 
 export function createHealth(options: HealthOptions): () => Promise<HealthReport> {
   const { checks, timeoutMs = 5000, keepMs = 1000, now, log } = options;
-  let running: Promise<HealthReport> | undefined;
-  let last: { readonly at: number; readonly report: HealthReport } | undefined;
+  let running: { readonly state: string; readonly report: Promise<HealthReport> } | undefined;
+  let last: { readonly state: string; readonly at: number; readonly report: HealthReport } | undefined;
+  const stateNow = () => checks.map((check) => check.state?.()).join();
 
   async function report(): Promise<HealthReport> {
     const started = now();
@@ -58,12 +61,15 @@ export function createHealth(options: HealthOptions): () => Promise<HealthReport
   }
 
   return async () => {
-    if (last !== undefined && now() - last.at < keepMs) return last.report;
-    running ??= report().finally(() => {
+    const state = stateNow();
+    if (last?.state === state && now() - last.at < keepMs) return last.report;
+    if (running?.state !== state) running = { state, report: report() };
+    const begun = running;
+    const result = await begun.report;
+    if (running === begun) {
       running = undefined;
-    });
-    const result = await running;
-    last = { at: now(), report: result };
+      last = { state, at: now(), report: result };
+    }
     return result;
   };
 }

@@ -7,6 +7,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** From a reply to the request that follows it on the same connection, at most, between machines that are not far apart. */
 const QUIET_MS = 100;
 
+/**
+ * Turns of the event loop from a request in the kernel to `begin`: a proxy listener before the server accepts the connection, reads it,
+ * connects to the server, and hands large pieces on with a delay; a turn for each.
+ */
+const ARRIVAL_TURNS = 8;
+
 const READ_AGAIN_MS = 4_000;
 
 interface OpenRequest {
@@ -36,7 +42,7 @@ export class OpenRequests {
     const until = performance.now() + graceMs;
     for (;;) {
       // What has arrived while this process was busy is read first.
-      await nextTurn();
+      for (let turn = 0; turn < ARRIVAL_TURNS; turn++) await nextTurn();
       const now = performance.now();
       const quietAt = this.#underWay.size > 0 ? Number.POSITIVE_INFINITY : this.#lastAt + QUIET_MS;
       if (now >= Math.min(quietAt, until)) return;

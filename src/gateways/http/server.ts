@@ -73,8 +73,11 @@ interface PortSharing {
 export interface HttpServer {
   /** `ip:port`, with the port that was really taken. */
   readonly address: string;
-  /** The server is to stop soon: everything is served as before, and every reply ends its connection. */
-  beginDrain(): void;
+  /**
+   * The server is to stop soon: everything is served as before, and every reply ends its connection. `othersListen`: new connections are
+   * for the other processes that share the port.
+   */
+  beginDrain(othersListen?: boolean): void;
   /**
    * No new connections; requests on those there are have `graceMs` to come and to be answered. Connections are closed as soon
    * as none of them is in use.
@@ -141,6 +144,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { trusted } = options;
   const openRequests = new OpenRequests();
   let draining = false;
+  let isListening = true;
   let stopping: Promise<void> | undefined;
   let addressOf: ReadAddress = peerAddress;
 
@@ -241,9 +245,14 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   }
   app.any('/*', (response, raw) => serve(response, readHead(raw, limits)));
 
-  async function shutDown(listening: Listening, graceMs: number): Promise<void> {
+  function endListening(): void {
+    if (isListening) listening.end();
+    isListening = false;
+  }
+
+  async function shutDown(graceMs: number): Promise<void> {
     draining = true;
-    listening.end();
+    endListening();
     await openRequests.settle(graceMs);
     lateUpgrades.stop();
     app.close();
@@ -258,11 +267,12 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   if (endpoints.size > 0) await lateUpgrades.start(listening.self);
   return {
     address: authority(options.bind, listening.port),
-    beginDrain() {
+    beginDrain(othersListen = false) {
       draining = true;
+      if (othersListen) endListening();
     },
     stop(graceMs) {
-      stopping ??= shutDown(listening, graceMs);
+      stopping ??= shutDown(graceMs);
       return stopping;
     },
   };

@@ -54,7 +54,7 @@ export async function startImap({ context, ...place }: ImapOptions): Promise<Tcp
     get connections() {
       return listener.connections;
     },
-    beginDrain: () => listener.beginDrain(),
+    beginDrain: (othersListen) => listener.beginDrain(othersListen),
     async stop(graceMs) {
       await listener.stop(graceMs);
       logins.stop();

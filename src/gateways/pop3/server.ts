@@ -51,7 +51,7 @@ export async function startPop3({ context, ...place }: Pop3Options): Promise<Tcp
     get connections() {
       return listener.connections;
     },
-    beginDrain: () => listener.beginDrain(),
+    beginDrain: (othersListen) => listener.beginDrain(othersListen),
     async stop(graceMs) {
       await listener.stop(graceMs);
       logins.stop();

@@ -38,8 +38,11 @@ export interface SmtpListener {
   readonly address: string;
   /** Open connections. */
   readonly connections: number;
-  /** The listener is to stop soon: everything is accepted as before, and connections that have become idle are ended. */
-  beginDrain(): void;
+  /**
+   * The listener is to stop soon: everything is accepted as before, and connections that have become idle are ended. `othersListen`: new
+   * connections are for the other processes that share the port.
+   */
+  beginDrain(othersListen?: boolean): void;
   /** Stops listening and lets messages on their way finish for up to `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
@@ -211,7 +214,7 @@ export async function startListener(
     get connections() {
       return server.openConnections;
     },
-    beginDrain: () => server.beginDrain(),
+    beginDrain: (othersListen) => server.beginDrain(othersListen),
     async stop(graceMs) {
       const deadline = performance.now() + graceMs;
       await server.drain(graceMs);

@@ -174,7 +174,8 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
   }
 
   /** Connections are ended as they come to be idle: their peers find another node with the next message. */
-  beginDrain(): void {
+  beginDrain(othersListen = false): void {
+    if (othersListen) this.server.close();
     // What has arrived while this process was busy is read before anybody is called idle.
     this.#drainer ??= setInterval(() => setImmediate(() => this.#endIdle()), DRAIN_TICK_MS).unref();
   }

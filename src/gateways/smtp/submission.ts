@@ -102,7 +102,7 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     get connections() {
       return listener.connections;
     },
-    beginDrain: () => listener.beginDrain(),
+    beginDrain: (othersListen) => listener.beginDrain(othersListen),
     async stop(graceMs) {
       await listener.stop(graceMs);
       ending.unsubscribe();

@@ -58,8 +58,11 @@ export interface TcpListener {
   readonly address: string;
   /** Open connections. */
   readonly connections: number;
-  /** The listener is to stop soon: connections are taken as before, and end when their peers are between two lines. */
-  beginDrain(): void;
+  /**
+   * The listener is to stop soon: connections end when their peers are between two lines. New ones are taken as before, unless
+   * `othersListen`: then they are for the other processes that share the port.
+   */
+  beginDrain(othersListen?: boolean): void;
   /** Stops listening, and cuts off what is left after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
@@ -139,8 +142,9 @@ class LineListener implements TcpListener, OwningListener {
     });
   }
 
-  beginDrain(): void {
+  beginDrain(othersListen = false): void {
     this.#isDraining = true;
+    if (othersListen) this.#server.close();
     for (const connection of this.#open) connection.drain();
   }
 

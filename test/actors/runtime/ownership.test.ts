@@ -160,6 +160,17 @@ test.serial('who drains hands everything over before others answer for it, and b
   t.false(world.told.slice(told).some((packet) => 'crashed' in packet && packet.crashed));
 });
 
+test.serial('who drains says so at once, while a heartbeat waits for the store', async (t) => {
+  const world = await cluster(t, ['a', 'b']);
+  const a = world.node('a')!;
+  a.store = 'hangs';
+  await world.time.advance(TTL_MS / 2);
+  t.is(a.ownership.state, 'serving');
+  const drained = world.time.as(a, () => a.ownership.drain(100));
+  t.is(a.ownership.state, 'draining');
+  await passing(world, drained);
+});
+
 test.serial('the last node drains at once and keeps what nobody is there to take', async (t) => {
   const world = await cluster(t, ['a']);
   const a = world.node('a')!;

@@ -106,7 +106,49 @@ for (const [name, trusted] of [
     await server.stop(10_000);
     for (const last of await Promise.all(clients)) t.regex(last, /^HTTP\/1\.1 200 .*\r\nConnection: close\r\n.*!$/is);
   });
+
+  test(`${name} that stops answers requests that have arrived on connections that are kept`, async (t) => {
+    const server = await start(t, trusted);
+    const large = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\n${'x'.repeat(50_000)}`;
+    const connections = [GET, large].map((request) => {
+      const socket = net.connect(portOf(server), '127.0.0.1');
+      let answers = 0;
+      const answered = (count: number) =>
+        new Promise<void>((resolve, reject) => {
+          const look = () => answers === count && resolve();
+          socket.on('data', look);
+          socket.on('error', reject);
+          socket.on('close', () => reject(new Error('closed without an answer')));
+          look();
+        });
+      socket.on('data', (chunk) => {
+        answers += String(chunk).split('HTTP/1.1 200 OK').length - 1;
+      });
+      return { answered, ask: () => void socket.write(request) };
+    });
+    for (const { ask } of connections) ask();
+    await Promise.all(connections.map(({ answered }) => answered(1)));
+    // Longer than a server that stops waits for a further request.
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    // The kernel has the requests, and nobody has read them.
+    for (const { ask } of connections) ask();
+    const stopped = server.stop(10_000);
+    await t.notThrowsAsync(Promise.all(connections.map(({ answered }) => answered(2))));
+    await stopped;
+  });
 }
+
+test('while draining beside processes that share the port no new connections are taken, and those there are are served', async (t) => {
+  const server = await start(t, []);
+  const kept = net.connect(portOf(server), '127.0.0.1');
+  const next = () => new Promise<string>((resolve) => kept.once('data', (chunk) => resolve(String(chunk))));
+  kept.write(GET);
+  t.notRegex(await next(), /Connection: close/i);
+  server.beginDrain(true);
+  await t.throwsAsync(fetch(`http://${server.address}/`));
+  kept.write(GET);
+  t.regex(await next(), /^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/is);
+});
 
 test('while draining new connections are taken, and large replies say that they are the last as well', async (t) => {
   async function* chunks() {

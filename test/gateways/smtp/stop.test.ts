@@ -88,6 +88,16 @@ test('while draining everybody is served, and told to go when nothing more comes
   t.is(stored.length, 3);
 });
 
+test('while draining beside processes that share the port nobody new comes in', async (t) => {
+  const { address, listener } = await listen(t);
+  const early = await SmtpClient.greeted(address);
+  listener.beginDrain(true);
+  await t.throwsAsync(SmtpClient.connect(address), { code: 'ECONNREFUSED' });
+  t.is((await early.send('', ['alice@example.test'], 'Subject: x\r\n\r\nhi')).code, 250);
+  await listener.stop(60_000);
+  t.deepEqual(await codes(early), ['421 4.3.2']);
+});
+
 test('a pool of connections loses no message over a drain and a stop', async (t) => {
   const [old, next] = [await listen(t), await listen(t)];
   const portOf = ({ address }: { address: string }) => Number(address.split(':')[1]);

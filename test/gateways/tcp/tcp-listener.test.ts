@@ -360,6 +360,24 @@ test('draining ends connections between two lines, and lets the others finish wh
   t.is(opened.listener.connections, 0);
 });
 
+test('draining beside processes that share the port takes no new connections, and serves those there are', async (t) => {
+  const opened = await open(t);
+  const client = await Client.connect(opened);
+  t.is(await client.line(), '+ hello 127.0.0.1');
+  client.write('half a li');
+  opened.listener.beginDrain(true);
+  const refused = net.connect(Number(opened.listener.address.split(':')[1]), '127.0.0.1');
+  t.is(
+    await new Promise((resolve) => refused.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code))),
+    'ECONNREFUSED',
+  );
+  t.is(await client.write('ne\r\n').line(), '+ half a line');
+  t.is(await client.line(), '- stopping');
+  client.socket.destroy();
+  await opened.listener.stop(60_000);
+  t.is(opened.listener.connections, 0);
+});
+
 test('a stop cuts off what is left after its time', async (t) => {
   const opened = await open(t);
   const client = await Client.connect(opened, 'take 4\r\nab');
