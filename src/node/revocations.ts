@@ -94,7 +94,7 @@ export class Revocations {
     try {
       await transport.request(revocationSubject(nodeId), request, ttlMs);
     } catch (err) {
-      // It remembers nothing: it is of a version that asks the store each time, is cut off, has just started, or has ended.
+      // It remembers nothing: it is cut off, has just started, or has ended.
       if (err instanceof NoResponders) return;
       log.warn({ err, nodeId, keyIds }, 'a node has not confirmed that it forgot revoked keys');
     }

@@ -1,5 +1,5 @@
 // Words in PostgreSQL: what the index finds against the plain definition, for phrases and starts of words, in all that is
-// indexed or in bodies alone, in short emails and long ones, in many segments and few, and in the index of the versions before.
+// indexed or in bodies alone, in short emails and long ones, in many segments and few.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';

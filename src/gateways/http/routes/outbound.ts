@@ -67,7 +67,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         return { status: 200, json: { items: items.map(itemOf), totalCount, page, pageSize } };
       },
     });
-  /** null as well while it is not known: the owner may be of a version that knows no positions, and the email is shown. */
+  /** null as well while the owner does not answer: the email is shown without its position. */
   async function positionOf(accountId: string, { id, status, heldUntil }: OutboundEmail): Promise<number | null> {
     if ((status !== 'Queued' && status !== 'Sending') || typeof heldUntil === 'number') return null;
     const { reply } = await mailboxes
