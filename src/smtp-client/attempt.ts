@@ -366,7 +366,7 @@ function nowhere(host: string | null): Tried {
 
 /**
  * On a connection that was used before: 354 shows that each reply belongs to its command. Without it a late reply to the message
- * before may have been taken for one of these, or the connection has ended meanwhile (decision 0067). A recipient that is tried again
+ * before may have been taken for one of these, or the connection has ended meanwhile (decision 0068). A recipient that is tried again
  * loses nothing.
  */
 function isBelievable({ isInStep, answers }: TransactionResult): boolean {
