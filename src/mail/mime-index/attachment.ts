@@ -15,9 +15,14 @@ export function attachmentOf(part: IndexedPart, builder: PartBuilder): IndexedAt
     contentType: `${part.type}/${part.subtype}`,
     ...textParameters(part),
     size: builder.size?.finish() ?? part.bodyEnd - part.bodyStart,
-    contentId: part.id?.replace(/^<|>$/g, '') || null,
+    contentId: contentId(part.id ?? '') || null,
     inline: part.disposition === 'inline' || (part.disposition === null && part.id !== null),
   };
+}
+
+/** The id in a Content-ID or a `start`, which may have comments around its brackets, or no brackets. */
+export function contentId(field: string): string {
+  return (/<([^<>]*)>/.exec(field)?.[1] ?? field.replace(/^\s*<|>\s*$/g, '')).trim();
 }
 
 /** What tells how text is read, and of an invitation what it asks for (RFC 6047 §2.4). */
@@ -39,7 +44,8 @@ function fileName(part: IndexedPart, encoded: string): string {
 }
 
 function generatedName(part: IndexedPart): string {
-  if (part.type === 'message' && !isMessage(part)) return `${part.subtype}-${part.section}.txt`;
+  const isReport = (part.type === 'message' && !isMessage(part)) || part.subtype === 'rfc822-headers';
+  if (isReport) return `${part.subtype}-${part.section}.txt`;
   if (part.type === 'message') {
     const subject = safeName((part.envelope?.subject ?? '').slice(0, 100));
     return `${subject || `message-${part.section}`}.eml`;

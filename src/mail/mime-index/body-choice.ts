@@ -4,7 +4,7 @@
 import type { IndexedAttachment, IndexedPart } from '../message-index.js';
 import { enclosedSources, type TextSource } from '../parts.js';
 import type { TnefText } from '../tnef/reader.js';
-import { attachmentOf } from './attachment.js';
+import { attachmentOf, contentId } from './attachment.js';
 import type { ContentFields } from './content-fields.js';
 import type { Builders, PartBuilder } from './part-builder.js';
 
@@ -150,14 +150,17 @@ function positionsIn(multipart: IndexedPart): (part: IndexedPart) => Position {
   return (part) => ({ isFirst: part === root, place: part === root ? 'body' : 'beside-root', isForm });
 }
 
-/** RFC 2387 §3.2: the part that `start` names, else the first. */
+/** RFC 2387 §3: the part that `start` names, else the first. A name of no part leaves the type of the root. */
 function relatedRoot({ params, parts }: IndexedPart): IndexedPart | undefined {
-  const start = withoutBrackets(params['start'] ?? '');
-  const named = start === '' ? undefined : parts.find(({ id }) => id !== null && withoutBrackets(id) === start);
-  return named ?? parts[0];
+  const start = contentId(params['start'] ?? '');
+  if (start === '') return parts[0];
+  const ofRoot = params['type']?.toLowerCase();
+  return (
+    parts.find(({ id }) => id !== null && contentId(id) === start) ??
+    parts.find(({ type, subtype }) => `${type}/${subtype}` === ofRoot) ??
+    parts[0]
+  );
 }
-
-const withoutBrackets = (id: string): string => id.trim().replace(/^<|>$/g, '');
 
 /**
  * Which form a mixed or related is: with all of its texts the HTML form where it has HTML, else the plain form. One that holds

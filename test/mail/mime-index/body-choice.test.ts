@@ -64,6 +64,25 @@ for (const [name, node, expected] of [
   ],
   ['related whose start is nobody', related('<9@x>', html, html), ' | 1 | 2 inline'],
   [
+    'related whose start is nobody, with the type of its root',
+    related('<9@x>"; type="text/html', image2, html),
+    ' | 2 | 1 inline',
+  ],
+  [
+    'related whose start is nobody of its type',
+    related('<9@x>"; type="text/html', image2, plain),
+    ' |  | 1 inline,2 inline',
+  ],
+  [
+    'related whose ids have comments',
+    of(
+      'related; start="<2@x>"',
+      { ...image2, header: 'Content-ID: <1@x>\n' },
+      { ...html, header: 'Content-ID: (root) <2@x> (of (it))\n' },
+    ),
+    ' | 2 | 1 inline',
+  ],
+  [
     'related whose start is an alternative',
     related('<2@x>', html, of('alternative', plain, html)),
     '2.1 | 2.2 | 1 inline',

@@ -133,6 +133,7 @@ test('names of parts without one: messages by their subject, reports by their ty
   t.is(nameOf('message/rfc822'), 'message-1.eml');
   t.is(nameOf('message/global'), 'message-1.eml');
   t.is(nameOf('message/delivery-status'), 'delivery-status-1.txt');
+  t.is(nameOf('text/rfc822-headers'), 'rfc822-headers-1.txt');
   t.is(nameOf('message/disposition-notification'), 'disposition-notification-1.txt');
   t.is(nameOf('message/feedback-report'), 'feedback-report-1.txt');
   t.is(nameOf('message/delivery-status; name="why.txt"'), 'why.txt');
@@ -151,4 +152,19 @@ test('an invitation has its method and its charset, other text its charset', (t)
   t.like(of('text/csv; charset=iso-8859-1; method=x'), { method: undefined, charset: 'iso-8859-1' });
   t.like(of('text/calendar; method="a\\"b"; charset="?"'), { method: undefined, charset: undefined });
   t.like(of('application/pdf; charset=utf-8'), { method: undefined, charset: undefined });
+});
+
+test('the id of an attachment is what stands in angle brackets, whatever is around it', (t) => {
+  for (const [field, id] of [
+    ['<a@x>', 'a@x'],
+    ['(one) <a@x>', 'a@x'],
+    ['<a@x> (one)', 'a@x'],
+    ['< a@x >', 'a@x'],
+    ['a@x', 'a@x'],
+    ['<a@x', 'a@x'],
+    ['<>', null],
+  ] as const) {
+    const index = indexMessage(Buffer.from(`Content-Type: image/png\r\nContent-ID: ${field}\r\n\r\nx`));
+    t.is(index.attachments[0]!.contentId, id, field);
+  }
 });
