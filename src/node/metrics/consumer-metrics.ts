@@ -25,7 +25,7 @@ export function watchConsumers(families: Families, consumers: MeasuredConsumers)
     'Accounts with push subscriptions or webhooks on the shards of this node.',
     () => consumers.accounts,
   );
-  families.gauge('consumer_accounts_active', 'Accounts of these that are at work or live.', () => consumers.active);
+  families.gauge('consumer_accounts_active', 'Accounts of these whose consumers run.', () => consumers.active);
   families.gauge('consumer_accounts_waiting', 'Accounts of these that wait for a place.', () => consumers.waiting);
   families.gauge('consumer_accounts_resting', 'Accounts of these that wait for a retry.', () => consumers.resting);
 }

@@ -14,7 +14,7 @@ const classOf = (code: number): string => `${Math.trunc(code / 100)}xx`;
 
 export function smtpMeter(families: Families): SmtpMeter {
   const messages = families.counter('smtp_messages_accepted_total', 'Messages answered with 250.');
-  const octets = families.counter('smtp_accepted_bytes_total', 'Octets of accepted messages.');
+  const octets = families.counter('smtp_accepted_bytes_total', 'Bytes of accepted messages.');
   const deliveries = families.counter(
     'smtp_deliveries_total',
     'Mailboxes of accepted messages; outcome: placed before the reply, or postponed.',
@@ -42,7 +42,7 @@ export function smtpMeter(families: Families): SmtpMeter {
 
 export function submissionMeter(families: Families): SubmissionMeter {
   const messages = families.counter('submission_messages_queued_total', 'Submitted messages answered with 250.');
-  const octets = families.counter('submission_queued_bytes_total', 'Octets of queued messages.');
+  const octets = families.counter('submission_queued_bytes_total', 'Bytes of queued messages.');
   const recipients = families.counter('submission_recipients_total', 'Recipients of queued messages.');
   const refusals = families.counter(
     'submission_refused_total',
@@ -64,12 +64,12 @@ export function submissionMeter(families: Families): SubmissionMeter {
 export function imapMeter(families: Families): ImapMeter {
   const commands = families.latency(
     'imap_command_duration_seconds',
-    'Commands from their last octet to the tagged response; command: of the command table, or unknown; status: OK, NO or BAD.',
+    'Commands from their last byte to the tagged response; command: of the command table, or unknown; status: OK, NO or BAD.',
     ['command', 'status'],
   );
   const appended = families.counter(
     'imap_appended_bytes_total',
-    'Octets of messages that APPEND and REPLACE have stored.',
+    'Bytes of messages that APPEND and REPLACE have stored.',
   );
   return {
     completed: (command, status, ms) => commands.observe({ command, status }, ms / 1000),
@@ -83,7 +83,7 @@ export function pop3Meter(families: Families): Pop3Meter {
     'Commands from their line to the end of the response; command: of the command table, or unknown; status: OK or ERR.',
     ['command', 'status'],
   );
-  const retrieved = families.counter('pop3_retrieved_bytes_total', 'Octets of messages that RETR and TOP have sent.');
+  const retrieved = families.counter('pop3_retrieved_bytes_total', 'Bytes of messages that RETR and TOP have sent.');
   const removed = families.counter('pop3_removed_messages_total', 'Messages that QUIT has taken out of the inbox.');
   return {
     completed: (command, status, ms) => commands.observe({ command, status }, ms / 1000),

@@ -17,7 +17,7 @@ export function smtpClientMeter(families: Families): SmtpClientMeter {
     'Connections to other servers that reached their first transaction; tls: none, unverified or verified.',
     ['tls'],
   );
-  const octets = families.counter('smtp_client_octets_total', 'Octets of messages that other servers accepted.', []);
+  const octets = families.counter('smtp_client_octets_total', 'Bytes of messages that other servers accepted.', []);
   let [connections, waiting] = [0, 0];
   families.gauge('smtp_client_connections', 'Open connections to other servers.', () => connections);
   families.gauge('smtp_client_waiting', 'Deliveries that wait for a connection.', () => waiting);

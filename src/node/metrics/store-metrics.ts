@@ -43,7 +43,7 @@ export function mergeMeter(families: Families): MergeMeter {
   const emails = families.counter('search_merged_emails_total', 'Emails in the segments that merges have written.');
   const octets = families.counter(
     'search_merged_bytes_total',
-    'Octets of words and positions in the segments that merges have written.',
+    'Bytes of words and positions in the segments that merges have written.',
   );
   return {
     merged(outcome, ms) {
