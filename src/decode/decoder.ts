@@ -2,7 +2,7 @@
 // time budget decode them with mailparser, so no message holds the event loop or ends the process. Short messages have a
 // thread of their own and never wait for long ones. A job that exceeds its budget is done again by our own decoders: of a
 // short message in the caller's thread, of a long one in a new worker, and if that fails too the bodies are their start,
-// with `partial`. Bodies that are shown as their octets are need no thread. Accounts take turns, and a job whose client has
+// with `partial`. Bodies that are shown as their octets are need no thread. Accounts go in turn, and a job whose client has
 // gone ends.
 import { FairSemaphore, type Release, SemaphoreFull } from '../bounds/fair-semaphore.js';
 import { Fault } from '../errors/fault.js';
@@ -123,7 +123,7 @@ export class BodyDecoder {
     const { accountId, signal } = job.viewer;
     let done: Release;
     try {
-      done = await this.#short.turn(accountId, signal);
+      done = await this.#short.acquire(accountId, signal);
     } catch (error) {
       // A short message is never refused: our own decoders take about a millisecond for it.
       if (error instanceof SemaphoreFull) return this.#decodeHere(job);
@@ -146,7 +146,7 @@ export class BodyDecoder {
 
   async #decodeLong(job: Job): Promise<Bodies> {
     const { accountId, signal } = job.viewer;
-    const done = await this.#long.turn(accountId, signal).catch(refused);
+    const done = await this.#long.acquire(accountId, signal).catch(refused);
     const options = { ms: this.#limits.jobMs, movesOctets: true };
     const decode = async (withMailparser: boolean) =>
       this.#run(this.#long, await this.#read(job), withMailparser, options, signal);

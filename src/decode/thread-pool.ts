@@ -1,4 +1,4 @@
-// Threads that decode, and the queue before them: accounts take turns, and an account has its share of the places.
+// Threads that decode, and the queue before them: accounts go in turn, and an account has its share of the places.
 import { FairSemaphore, type Release } from '../bounds/fair-semaphore.js';
 import type { Bodies } from '../mail/decode/bodies.js';
 import { DecodeThread, type JobOptions, type ThreadLimits } from './thread.js';
@@ -14,21 +14,21 @@ export interface PoolLimits extends ThreadLimits {
 export class ThreadPool {
   readonly #threads: readonly DecodeThread[];
   readonly #free: DecodeThread[];
-  readonly #turns: FairSemaphore;
+  readonly #semaphore: FairSemaphore;
 
   constructor(limits: PoolLimits) {
     const { threads, queue, queueAnAccount } = limits;
     this.#threads = Array.from({ length: threads }, () => new DecodeThread(limits));
     this.#free = [...this.#threads];
-    this.#turns = new FairSemaphore({ total: threads, waiting: queue, waitingShare: queueAnAccount });
+    this.#semaphore = new FairSemaphore({ total: threads, waiting: queue, waitingShare: queueAnAccount });
   }
 
   /** Rejects with SemaphoreFull, and with the reason of `signal`. */
-  turn(accountId: string, signal: AbortSignal | undefined): Promise<Release> {
-    return this.#turns.acquire(accountId, { signal });
+  acquire(accountId: string, signal: AbortSignal | undefined): Promise<Release> {
+    return this.#semaphore.acquire(accountId, { signal });
   }
 
-  /** For a caller that has its turn: there is a free thread for each. */
+  /** For a caller that has its permit: there is a free thread for each. */
   async run(job: DecodeJob, options: JobOptions): Promise<Bodies | undefined> {
     const thread = this.#free.pop()!;
     try {

@@ -63,7 +63,7 @@ import { postgresWebhookDeliveries } from '../store/postgres/webhook-deliveries.
 import type { SettingStore } from '../store/settings.js';
 import { type AccountStores, openAccountStores } from './account-stores.js';
 import { openQueue, type RemoteTransport } from './delivery-queue.js';
-import { type ExportTurns, exportTurns } from './export-turns.js';
+import { type ExportRate, exportRate } from './export-rate.js';
 import { startHousekeeping } from './housekeeping.js';
 import type { Lifecycle } from './lifecycle.js';
 import { startMailSearch } from './mail-search.js';
@@ -85,7 +85,7 @@ export interface Engine {
   readonly offers: MessageOffers;
   readonly blobs: BlobStore;
   readonly folderMessages: FolderMessageStore & FolderBlobStore;
-  readonly exports: ExportTurns;
+  readonly exports: ExportRate;
   readonly commits: Pick<CommitWatch, 'failing'>;
   readonly ownership: Ownership;
   readonly revocations: Pick<Revocations, 'period'>;
@@ -198,7 +198,7 @@ export async function startEngine(
   lifecycle.add('settling of flags', () => settling.stop(), JOB_RESERVE_MS, STOP_MS);
   const mailboxMeter = commits.meter('mailboxes', metrics?.commits.mailboxes);
   const mailboxRows = blobs.keptBy(postgresMailboxes(sql, commitSql, mailboxMeter, settling, writerSql, deadline));
-  const exports = exportTurns(breaker.guard(postgresExports(sql)), config.mboxExportInterval, log);
+  const exports = exportRate(breaker.guard(postgresExports(sql)), config.mboxExportInterval, log);
   const revocations = new Revocations({ transport, ownership, leases: postgresLeases(sql), ttlMs, log });
   const accounts = breaker.guard(postgresDirectory(sql, shards, (keyIds) => revocations.announce(keyIds)));
   for (const name of config.hostedDomains) await accounts.addDomain(name);

@@ -5,7 +5,7 @@ import type { EmailTexts } from '../actors/mailbox/email-texts.js';
 import { startMergeClearing } from '../actors/mailbox/merge-clearing.js';
 import { startSearchIndexing } from '../actors/mailbox/search-indexing.js';
 import { type MergeMeter, startSearchMerging } from '../actors/mailbox/search-merging.js';
-import { searchTurns } from '../actors/mailbox/search-turns.js';
+import { withSearchSemaphore } from '../actors/mailbox/search-semaphore.js';
 import type { Sql } from '../store/postgres/client.js';
 import { postgresSearch } from '../store/postgres/search.js';
 import { SEARCHES_AT_ONCE } from './resources.js';
@@ -24,7 +24,7 @@ export function startMailSearch({ sql, texts, meter, log, job }: MailSearchOptio
   job('merges of search', () => merging.stop());
   const clearing = startMergeClearing({ store: merging.store, log });
   job('clearing of merges', () => clearing.stop());
-  const store = searchTurns(merging.store, SEARCHES_AT_ONCE);
+  const store = withSearchSemaphore(merging.store, SEARCHES_AT_ONCE);
   const indexing = startSearchIndexing({ store, texts, log });
   job('search', () => indexing.stop());
   return { store, indexing, merging };

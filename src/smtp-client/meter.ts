@@ -2,7 +2,7 @@
 import type { OutcomeKind } from '../mail/outbound-status.js';
 
 export interface SmtpClientMeter {
-  /** One host was tried for a message; `ms` from when it was its turn to the last reply. */
+  /** One host was tried for a message; `ms` from when it had its permit to the last reply. */
   attempted(outcome: OutcomeKind, ms: number): void;
   /** A connection that got as far as the first transaction. */
   connected(tls: 'none' | 'unverified' | 'verified'): void;

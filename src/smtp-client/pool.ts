@@ -1,7 +1,7 @@
 // Connections to mail hosts: opened, kept for the next message, ended. A host is an address. Who may have a connection, and
-// when, the scheduler decides: the pool asks for a turn first. Connections that are idle count too, and end when another
+// when, the scheduler decides: the pool asks for a permit first. Connections that are idle count too, and end when another
 // connection needs their room.
-import type { ConnectionTurn, DeliveryTask } from '../actors/delivery/delivery-transport.js';
+import type { ConnectionPermit, DeliveryTask } from '../actors/delivery/delivery-transport.js';
 import type { SmtpClientLimits } from './limits.js';
 import type { SmtpClientMeter } from './meter.js';
 import type { ClientSession } from './session.js';
@@ -30,7 +30,7 @@ interface Host {
 interface InUse {
   readonly host: Host;
   readonly key: string;
-  readonly turn: ConnectionTurn;
+  readonly permit: ConnectionPermit;
 }
 
 export class SessionPool {
@@ -48,7 +48,7 @@ export class SessionPool {
   }
 
   /**
-   * To be given back by `release`. `isNew`: one that was not used before. Undefined when the scheduler had no turn for it.
+   * To be given back by `release`. `isNew`: one that was not used before. Undefined when the scheduler had no permit for it.
    * @throws SessionFailure, or what opening throws
    */
   async acquire(
@@ -57,24 +57,24 @@ export class SessionPool {
     connect: DeliveryTask['connect'],
     isNew: boolean,
   ): Promise<ClientSession | undefined> {
-    const turn = await this.#turn(connect(target.address, signal));
-    if (turn === undefined) return undefined;
+    const permit = await this.#permit(connect(target.address, signal));
+    if (permit === undefined) return undefined;
     const host = this.#host(target.address);
     const { key } = target;
     const idle = isNew ? undefined : takeIdle(host, key);
     if (idle !== undefined) {
-      this.#inUse.set(idle, { host, key, turn });
+      this.#inUse.set(idle, { host, key, permit });
       return idle;
     }
     this.#makeRoom(host);
     this.#count(host, 1);
     try {
       const session = await target.open();
-      this.#inUse.set(session, { host, key, turn });
+      this.#inUse.set(session, { host, key, permit });
       return session;
     } catch (error) {
       this.#count(host, -1);
-      turn.leave(false);
+      permit.leave(false);
       throw error;
     }
   }
@@ -84,7 +84,7 @@ export class SessionPool {
     const used = this.#inUse.get(session);
     if (used === undefined) return;
     this.#inUse.delete(session);
-    const { host, key, turn } = used;
+    const { host, key, permit } = used;
     const { messagesPerConnection, idleMs } = this.#limits;
     const stays = isReusable && !session.isOver && !this.#isClosing && session.served < messagesPerConnection;
     if (stays) {
@@ -100,7 +100,7 @@ export class SessionPool {
       session.quit();
       this.#count(host, -1);
     }
-    turn.leave(stays);
+    permit.leave(stays);
   }
 
   /** Ends idle sessions; those in use end when they are released. */
@@ -109,7 +109,7 @@ export class SessionPool {
     for (const host of [...this.#hosts.values()]) while (host.idle.length > 0) this.#endOldest(host);
   }
 
-  async #turn(asked: ReturnType<DeliveryTask['connect']>): Promise<ConnectionTurn | undefined> {
+  async #permit(asked: ReturnType<DeliveryTask['connect']>): Promise<ConnectionPermit | undefined> {
     if (!(asked instanceof Promise)) return asked;
     this.#waiting++;
     this.#report();

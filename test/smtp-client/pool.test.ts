@@ -11,10 +11,10 @@ function observed(task: DeliveryTask, waits: (isWaiting: boolean) => void): Deli
   return {
     ...task,
     connect(host, signal) {
-      const turn = task.connect(host, signal);
-      if (!(turn instanceof Promise)) return turn;
+      const permit = task.connect(host, signal);
+      if (!(permit instanceof Promise)) return permit;
       waits(true);
-      return turn.finally(() => waits(false));
+      return permit.finally(() => waits(false));
     },
   };
 }
@@ -161,7 +161,7 @@ test('an account has its share of the connections; the others wait', async (t) =
   t.is(waiting.size, 0);
 });
 
-test('a host serves the accounts in turn', async (t) => {
+test('a host serves the accounts in permit', async (t) => {
   const { remote, transport, task, deliver } = await world(t, { zones: zonesOf(1), limits: { connectionsPerHost: 1 } });
   const order: string[] = [];
   let release = () => {};

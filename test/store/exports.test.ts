@@ -17,7 +17,7 @@ async function setUp(t: Teardown) {
   const exports = postgresExports(sql);
   return {
     claim: (interval = INTERVAL) => exports.claim(id, interval),
-    giveBack: (turn: string) => exports.giveBack(id, turn, INTERVAL, 3),
+    giveBack: (permit: string) => exports.giveBack(id, permit, INTERVAL, 3),
     /** As if all that has happened had been so long ago. */
     age: (seconds: number) => sql`
       update accounts set mbox_exported_at = mbox_exported_at - ${seconds} * interval '1 second',
@@ -25,36 +25,36 @@ async function setUp(t: Teardown) {
   };
 }
 
-test('of exports at once one has the turn, and the next after the interval', async (t) => {
+test('of exports at once one has the permit, and the next after the interval', async (t) => {
   const { claim, age } = await setUp(t);
   const claims = await Promise.all([1, 2, 3].map(() => claim()));
-  t.is(claims.filter(({ turn }) => turn !== undefined).length, 1);
-  t.true(claims.filter(({ turn }) => turn === undefined).every(({ waitSeconds }) => waitSeconds > 590));
+  t.is(claims.filter(({ permit }) => permit !== undefined).length, 1);
+  t.true(claims.filter(({ permit }) => permit === undefined).every(({ waitSeconds }) => waitSeconds > 590));
   await age(INTERVAL);
   t.is((await claim()).waitSeconds, 0);
-  t.deepEqual(await claim(0), { waitSeconds: 0, turn: null });
+  t.deepEqual(await claim(0), { waitSeconds: 0, permit: null });
 });
 
-test('a turn that is given back is free at once; the fourth within the interval counts', async (t) => {
+test('a permit that is given back is free at once; the fourth within the interval counts', async (t) => {
   const { claim, giveBack, age } = await setUp(t);
   for (let i = 0; i < 3; i++) {
-    const { turn } = await claim();
-    await giveBack(turn!);
+    const { permit } = await claim();
+    await giveBack(permit!);
   }
-  const { turn } = await claim();
-  await giveBack(turn!);
+  const { permit } = await claim();
+  await giveBack(permit!);
   t.true((await claim()).waitSeconds > 590);
   await age(INTERVAL);
   for (let i = 0; i < 3; i++) {
-    const { turn } = await claim();
-    await giveBack(turn!);
+    const { permit } = await claim();
+    await giveBack(permit!);
   }
   t.is((await claim()).waitSeconds, 0);
 });
 
-test('an export does not give back the turn of another', async (t) => {
+test('an export does not give back the permit of another', async (t) => {
   const { claim, giveBack, age } = await setUp(t);
-  const { turn: old } = await claim();
+  const { permit: old } = await claim();
   await age(INTERVAL);
   t.is((await claim()).waitSeconds, 0);
   await giveBack(old!);

@@ -22,10 +22,10 @@ import { type ConsumerMeter, type DurableConsumers, NO_CONSUMER_METER } from './
 /** Accounts whose consumers are at work or live; the others wait. */
 const MOST_ACTIVE = 2_000;
 /** Consumers that read a backlog at a time, and those of one account. */
-const TURNS = 64;
-const TURNS_OF_ACCOUNT = 2;
-/** An account has a second turn while more than 16 are free: a peer that does not answer keeps one until the delivery is over. */
-const TURNS_FACTOR = 1 / 16;
+const PERMITS = 64;
+const PERMITS_OF_ACCOUNT = 2;
+/** An account has a second permit while more than 16 are free: a peer that does not answer keeps one until the delivery is over. */
+const PERMITS_FACTOR = 1 / 16;
 /** Reads of rows: fewer than the database has connections for. */
 const READS = 4;
 /** Consumers stay live for so long after the last event that concerned them. */
@@ -83,7 +83,7 @@ class ShardConsumers implements Consumers {
   readonly #options: ConsumersOptions;
   readonly #positions: PositionWriter;
   readonly #reads = new FairSemaphore({ total: READS });
-  readonly #turns = new FairSemaphore({ total: TURNS, share: TURNS_OF_ACCOUNT, factor: TURNS_FACTOR });
+  readonly #semaphore = new FairSemaphore({ total: PERMITS, share: PERMITS_OF_ACCOUNT, factor: PERMITS_FACTOR });
   readonly #abort = new AbortController();
   readonly #accounts = new Set<string>();
   readonly #active = new Map<string, AccountConsumers>();
@@ -184,7 +184,7 @@ class ShardConsumers implements Consumers {
       store,
       log,
       positions: this.#positions,
-      turns: this.#turns,
+      semaphore: this.#semaphore,
       logger,
       meter,
       tracer,

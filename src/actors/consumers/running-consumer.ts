@@ -1,5 +1,5 @@
 // One consumer at work: the events of its account after its position, one change at a time, each delivered before the next. The
-// stream is live once the consumer has caught up. Pages of a backlog are worked on in turns that consumers share, and a
+// stream is live once the consumer has caught up. Pages of a backlog are worked on in time slices with a permit, and a
 // consumer that falls behind leaves the stream and reads the log from its position, so little waits in memory.
 import type { Logger } from 'pino';
 import {
@@ -30,8 +30,8 @@ import type { ConsumerMeter, DeliveryOutcome, DeliveryRun, DurableConsumers, Log
 const PAGE_EVENTS = 200;
 /** Events that wait for a live consumer. */
 const MOST_WAITING = 1_000;
-/** A turn ends after this time: other consumers wait for it. */
-const TURN_MS = 30_000;
+/** A time slice ends after this time: other consumers wait for it. */
+const SLICE_MS = 30_000;
 /** A store or a log that fails is asked again after this time. */
 const TROUBLE_MS = 5_000;
 const AGAIN$ = of(true);
@@ -42,8 +42,8 @@ export interface ConsumerContext {
   readonly store: ConsumerStore;
   readonly log: Pick<EventLog, 'read'>;
   readonly positions: PositionWriter;
-  /** Turns of consumers that read a backlog. */
-  readonly turns: FairSemaphore;
+  /** For consumers that read a backlog. */
+  readonly semaphore: FairSemaphore;
   readonly logger: Logger;
   readonly meter: ConsumerMeter;
   readonly tracer: Tracer;
@@ -121,11 +121,11 @@ export class RunningConsumer {
 
   /** Emits for each batch that is done. */
   #changes(): Observable<unknown> {
-    const { mailboxes, turns, tracer } = this.#context;
+    const { mailboxes, semaphore, tracer } = this.#context;
     const { accountId } = this.#consumer;
     const brokenOff$ = throwError(() => new Error('the event stream has ended'));
-    const turn = (release: Release) => {
-      const until = performance.now() + TURN_MS;
+    const slice = (release: Release) => {
+      const until = performance.now() + SLICE_MS;
       this.#waiting = 0;
       return concat(mailboxes.of(accountId).events$(this.#position), brokenOff$).pipe(
         takeWhile((batch) => {
@@ -151,7 +151,9 @@ export class RunningConsumer {
         }),
       );
     };
-    return permitted(permit$(turns, accountId), turn).pipe(repeat({ delay: () => (this.#isOver ? EMPTY : AGAIN$) }));
+    return permitted(permit$(semaphore, accountId), slice).pipe(
+      repeat({ delay: () => (this.#isOver ? EMPTY : AGAIN$) }),
+    );
   }
 
   /** False when the rest is to be read again, or the consumer has ended. */

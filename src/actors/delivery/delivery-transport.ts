@@ -25,16 +25,16 @@ export interface DeliveryTask {
   /** Ends the attempt when the node stops: recipients without a reply are temporary. */
   readonly signal: AbortSignal;
   /**
-   * Asks for a turn to have a connection to the host (an IP address): at once, or a promise where the task waits. Undefined when
+   * Asks for a permit to have a connection to the host (an IP address): at once, or a promise where the task waits. Undefined when
    * none was free in time.
    */
   readonly connect: (
     host: string,
     signal: AbortSignal,
-  ) => Promise<ConnectionTurn | undefined> | ConnectionTurn | undefined;
+  ) => Promise<ConnectionPermit | undefined> | ConnectionPermit | undefined;
 }
 
-export interface ConnectionTurn {
+export interface ConnectionPermit {
   /** To be called once. `mayStay`: the connection is kept for another message to the same host. */
   leave(mayStay: boolean): void;
 }

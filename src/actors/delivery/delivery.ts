@@ -16,7 +16,7 @@ import type { DeliveryReport, DeliveryTask, DeliveryTransport } from './delivery
 import type { DeliveryMeter } from './meter.js';
 import { failedBy, unreachableAgain, withoutTemporary } from './outcomes.js';
 import type { DeliverySlot } from './scheduler/delivery-concurrency.js';
-import type { DeliveryScheduler, DomainTurn } from './scheduler/scheduler.js';
+import type { DeliveryScheduler, DomainPermit } from './scheduler/scheduler.js';
 
 export interface DeliveryPorts extends Omit<DeliveryLeaseOptions, 'confirm'> {
   readonly mailboxes: DeliveryMailboxes;
@@ -49,7 +49,7 @@ type Reported = Outcome<DeliveryProtocol, 'reportDelivery'>;
 interface DomainDelivery {
   readonly domain: string;
   readonly recipients: Recipients;
-  readonly turn: DomainTurn;
+  readonly permit: DomainPermit;
 }
 
 interface DomainReport extends DeliveryReport {
@@ -172,7 +172,7 @@ export class Delivery {
     const domains: DomainDelivery[] = [];
     for (const [domain, each] of byDomain(recipients.filter(({ id }) => !this.#begun.has(id)))) {
       for (const { id } of each) this.#begun.add(id);
-      domains.push({ domain, recipients: each, turn: scheduler.domain(this.slot, this.queued.outboundId, domain) });
+      domains.push({ domain, recipients: each, permit: scheduler.domain(this.slot, this.queued.outboundId, domain) });
     }
     for (const domain of domains) {
       this.#domains.add(domain);
@@ -213,11 +213,11 @@ export class Delivery {
 
   /** Never rejects; undefined when nothing is known of any recipient. */
   async #deliverDomain(started: StartedDelivery, domain: DomainDelivery): Promise<DomainReport | undefined> {
-    const { turn, recipients } = domain;
+    const { permit, recipients } = domain;
     const { signal } = this.#abort;
     let report: DeliveryReport | undefined;
     try {
-      const entry = await turn.enter(signal);
+      const entry = await permit.enter(signal);
       if (entry.kind === 'unreachable') return { ...unreachableAgain(recipients, entry.text), postponed: [] };
       if (entry.kind !== 'entered') {
         this.#isInterrupted = true;
@@ -226,14 +226,14 @@ export class Delivery {
       report = await this.#askTransport(started, domain);
       return report && this.#withPostponed(report, recipients);
     } finally {
-      turn.leave(signal.aborted ? undefined : unreachableBy(report));
+      permit.leave(signal.aborted ? undefined : unreachableBy(report));
     }
   }
 
   /** Undefined when the transport was not asked. */
   async #askTransport(
     { blob, size, sender, dsn }: StartedDelivery,
-    { domain, recipients, turn }: DomainDelivery,
+    { domain, recipients, permit }: DomainDelivery,
   ): Promise<DeliveryReport | undefined> {
     const { deliveryTransport, meter } = this.#ports;
     const { accountId, outboundId } = this.queued;
@@ -243,7 +243,7 @@ export class Delivery {
       return undefined;
     }
     const began = performance.now();
-    const connect: DeliveryTask['connect'] = (host, ended) => turn.connect(host, ended);
+    const connect: DeliveryTask['connect'] = (host, ended) => permit.connect(host, ended);
     const report = await deliveryTransport
       .deliver({ accountId, outboundId, sender, domain, recipients, blob, size, dsn, signal, connect })
       .catch((error: unknown) => this.#failed(error, recipients));

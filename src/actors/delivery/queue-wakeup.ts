@@ -8,7 +8,7 @@ import { type DuePacket, PACKET_VERSION, type RecheckPacket } from '../runtime/p
 import { deliverySubject } from '../runtime/subjects.js';
 import type { Transport } from '../runtime/transport.js';
 import { deliverer, shardsOf } from './delivery-placement.js';
-import type { WaitingTurn } from './scheduler/scheduler.js';
+import type { WaitingDomain } from './scheduler/scheduler.js';
 
 /** The delivery queue of this node. */
 export interface QueueListener extends DeliverySlots {
@@ -16,7 +16,7 @@ export interface QueueListener extends DeliverySlots {
   /** Wake-ups may have been lost: the store is to be read. */
   read(): void;
   /** Emails of the account whose deliveries wait. */
-  waitingOf(accountId: string): ReadonlyMap<string, WaitingTurn>;
+  waitingOf(accountId: string): ReadonlyMap<string, WaitingDomain>;
 }
 
 const NO_QUEUE: AccountQueue = { shards: [], waiting: new Map() };

@@ -9,8 +9,8 @@ import type { Mailboxes } from './protocol.js';
 /** Rows of one command: the commit of that many holds up the mail of others no longer than a group of deliveries does. */
 const BATCH = 200;
 const ACCOUNTS_AT_ONCE = 4;
-/** Pages of an account before the others have their turn: while an import brings rows, its account has no last page. */
-const PAGES_A_TURN = 10;
+/** Pages of an account before the others go on: while an import brings rows, its account has no last page. */
+const PAGES_IN_A_ROW = 10;
 /** Rows that could not be placed, of which the log has had a line. */
 const MOST_SET_ASIDE = 10_000;
 /** Until the next look after one that placed mail: the import that brings them may be running. */
@@ -68,13 +68,13 @@ export function startImportPlacing(options: ImportPlacingOptions): ImportPlacing
     let count = 0;
     try {
       let page = await imports.next(accountId, 0, BATCH);
-      for (let turn = 0; page.length > 0 && !isStopped && turn < PAGES_A_TURN; turn++) {
+      for (let pages = 0; page.length > 0 && !isStopped && pages < PAGES_IN_A_ROW; pages++) {
         const last = page.at(-1)!.number;
         // The rows after these are read while these are placed.
         const [own, following] = await Promise.all([place(accountId, page), imports.next(accountId, last, BATCH)]);
         count += own;
-        // Rows that cannot be placed leave the turn to those behind them.
-        if (own === 0) turn--;
+        // Rows that cannot be placed do not count: those behind them follow.
+        if (own === 0) pages--;
         page = following;
       }
     } catch (error) {

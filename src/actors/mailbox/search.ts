@@ -14,7 +14,7 @@ import type { FoundPage, TextMatches, TextQuestion } from './search-memory.js';
 import type { SearchMerging } from './search-merging.js';
 import type { MailboxState } from './state.js';
 
-/** Emails that are looked at before others get their turn. */
+/** Emails that are looked at before the event loop serves others. */
 const STRETCH = 50_000;
 /** Matches that are less than this part of the mailbox are gone through alone. */
 const FEW = 8;

@@ -16,7 +16,7 @@ import { listItems } from './shown-emails.js';
 import { wholeThread } from './shown-threads.js';
 import type { MailboxState } from './state.js';
 
-/** Emails of folders that are gone through before others get their turn. */
+/** Emails of folders that are gone through before the event loop serves others. */
 const STRETCH = 50_000;
 const SHOWN_FLAGS = SEEN | FLAGGED | ANSWERED;
 

@@ -15,8 +15,8 @@ interface OwnerlessShard {
 export class OwnerRetry {
   readonly #shards = new Map<number, OwnerlessShard>();
 
-  /** Resolves true when this ask has its turn, or a node answers for the shard; false when `boundMs` is over before. */
-  turn(shard: number, boundMs: number): Promise<boolean> {
+  /** Resolves true when this ask may be repeated, or a node answers for the shard; false when `boundMs` is over before. */
+  wait(shard: number, boundMs: number): Promise<boolean> {
     const ownerless = this.#shards.get(shard) ?? { waiting: new Set(), retries: 0, timer: undefined };
     this.#shards.set(shard, ownerless);
     return new Promise((resolve) => {

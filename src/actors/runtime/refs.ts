@@ -97,7 +97,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
       if (reply.kind === 'notOwner') {
         giveUp ??= Math.min(deadline, clock.now() + ownerWaitMs);
         meter.askRetried();
-        if (await ownerRetry.turn(shard, giveUp - clock.now())) continue;
+        if (await ownerRetry.wait(shard, giveUp - clock.now())) continue;
         throw new ActorFault('unreachable', `no node answers for account ${accountId}`);
       }
       if (giveUp !== undefined) ownerRetry.end(shard);

@@ -1,6 +1,6 @@
 // The server's WebSockets behind the interface of gateways/web-socket: upgrades decided at once or later, frames of one
 // tick written at once, buffers bounded. Pings and the protocol on top are the endpoint's (RFC 6455).
-import { FairTurns } from '../../bounds/fair-turns.js';
+import { FairYield } from '../../bounds/fair-yield.js';
 import type {
   HttpAnswer,
   Socket,
@@ -196,16 +196,16 @@ export function socketHandlers(log: Log) {
 const WRITE_OCTETS = 16 * 1024;
 /** Written at a time, writes as above included: 128 small frames take a millisecond. */
 const STRETCH_OCTETS = 2 * 1024 * 1024;
-/** A session that has queued more does not wait for its turn. */
+/** A session that has queued more is sent without waiting. */
 const PROMPT_OCTETS = 64 * 1024;
 
 /**
  * Writes what sessions have queued in a tick, all sessions in one go. Ten thousand may have the same event: many are written in
- * stretches, and the event loop serves others in between. Ticks take turns, so that few sessions do not wait for many.
+ * stretches, and the event loop serves others in between. Ticks go on in turn, so that few sessions do not wait for many.
  */
 class EndOfTick {
   #sessions: Session[] = [];
-  readonly #turns = new FairTurns();
+  readonly #fairYield = new FairYield();
   #ticks = 0;
 
   /** After everything that this tick's promises still do: their frames belong into the same write. */
@@ -221,7 +221,7 @@ class EndOfTick {
     let isLate = false;
     for (const session of sessions) {
       if (left <= 0) {
-        await this.#turns.next(tick);
+        await this.#fairYield.yield(tick);
         left = STRETCH_OCTETS;
         isLate = true;
       }

@@ -1,9 +1,9 @@
 // The life of a session on its connection: greeting, one command after the other, rests between them, end.
 import { HeldShare } from '../../bounds/held-share.js';
+import { eventLoop, SLICE_MS } from '../tcp/event-loop.js';
 import { networkOf } from '../tcp/ip-address.js';
 import type { LineConnection } from '../tcp/line-connection.js';
 import type { LineSession } from '../tcp/line-session.js';
-import { TURN_MS, turns } from '../tcp/turns.js';
 import type { Command } from './command.js';
 import { dispatch, finishSuspended } from './dispatch.js';
 import { ImapSession, type SessionParts } from './imap-session.js';
@@ -44,8 +44,8 @@ export class SessionLoop implements LineSession {
       output.flush();
       // A client that sends commands and reads no replies waits for the next one.
       if (output.ready !== undefined) await output.ready;
-      if (performance.now() - began < TURN_MS) continue;
-      await turns.next(session.isLoggedIn ? session.accountId : session.remoteAddress);
+      if (performance.now() - began < SLICE_MS) continue;
+      await eventLoop.yield(session.isLoggedIn ? session.accountId : session.remoteAddress);
       began = performance.now();
     }
     return 'over';

@@ -1,7 +1,8 @@
 // The life of a session on its connection: greeting, one command after the other, rests between them, end.
+
+import { eventLoop, SLICE_MS } from '../tcp/event-loop.js';
 import type { LineConnection } from '../tcp/line-connection.js';
 import type { LineSession } from '../tcp/line-session.js';
-import { TURN_MS, turns } from '../tcp/turns.js';
 import type { Pop3Command } from './command.js';
 import { dispatch } from './dispatch.js';
 import { lineOf, ok } from './replies.js';
@@ -33,9 +34,9 @@ export class Pop3SessionLoop implements LineSession {
       await dispatch(session, this.#table, line);
       // A client that sends commands and reads no replies waits for the next one.
       if (output.ready !== undefined) await output.ready;
-      if (performance.now() - began < TURN_MS) continue;
+      if (performance.now() - began < SLICE_MS) continue;
       output.flush();
-      await turns.next(session.state === 'authorization' ? session.remoteAddress : session.accountId);
+      await eventLoop.yield(session.state === 'authorization' ? session.remoteAddress : session.accountId);
       began = performance.now();
     }
     return 'over';

@@ -2,7 +2,7 @@
 // is large goes into the spool too; such a message is checked when it has arrived, a few at a time. The trace fields are
 // written last, because the results of the checks stand among them.
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
-import { Turns } from '../../bounds/turns.js';
+import { PacedYield } from '../../bounds/paced-yield.js';
 import type { Authenticated, Checks } from '../../mail/authentication.js';
 import { HeaderCollector } from '../../mail/header-collector.js';
 import { incomingHeader } from '../../mail/incoming-header.js';
@@ -19,7 +19,7 @@ const LARGE_AT_A_TIME = 8;
 /** What one listener does with large headers, of whatever connection. */
 export class LargeHeaders {
   readonly semaphore = new FairSemaphore({ total: LARGE_AT_A_TIME });
-  readonly turns = new Turns();
+  readonly pace = new PacedYield();
 }
 
 export interface MxDataOptions {
@@ -51,7 +51,7 @@ export async function receiveMail(
   options: MxDataOptions,
 ): Promise<ReceivedMessage> {
   const sink = new MxSink(writer, options);
-  const { semaphore, turns } = options.largeHeaders;
+  const { semaphore, pace } = options.largeHeaders;
   let release = () => {};
   let checks: Checks | undefined;
   try {
@@ -64,7 +64,7 @@ export async function receiveMail(
       release = await semaphore.acquire(options.network);
       header = await readHeader(writer, options.maxHeaderSize);
       spooled = header.length;
-      await turns.next();
+      await pace.yield();
       checks = options.authenticate?.(header);
       for await (const piece of writer.read(spooled)) checks?.write(piece);
     }
@@ -72,7 +72,7 @@ export async function receiveMail(
     if (authenticated?.disposition === 'reject') throw new SmtpRefused('dmarc');
     const trace = `${options.returnPath}${authenticated?.field ?? ''}${options.received}`;
     const head = Buffer.concat([Buffer.from(trace), incomingHeader(header, options.hostname)]);
-    if (isLarge) await turns.next();
+    if (isLarge) await pace.yield();
     const { hash, size, index, isInMemory, chunks, release: releaseContent } = await writer.finish(head, spooled);
     const releaseAll = () => {
       releaseContent();

@@ -15,8 +15,8 @@ import { DeliveryRecords } from './delivery-records.js';
 import { FAILING_MS, retryDelayMs } from './retry-schedule.js';
 import type { WebhookMessage } from './signed-message.js';
 
-/** No message of a change begins later than this: other consumers wait for their turns. */
-const TURN_MS = 20_000;
+/** No message of a change begins later than this: other consumers wait for a permit. */
+const SLICE_MS = 20_000;
 /** After so many messages of one change the position is stored. */
 const STORED_EVERY = 50;
 const BUSY_MS = 1_000;
@@ -60,7 +60,7 @@ export class WebhookConsumers implements DurableConsumers {
     const before = consumer.seq ?? 0;
     const target = await store.target(accountId, id);
     if (target === undefined) return { kind: 'gone' };
-    const until = performance.now() + TURN_MS;
+    const until = performance.now() + SLICE_MS;
     let done: EventPlace | undefined;
     let count = 0;
     for (const message of messagesOf(change, target, accountId)) {
@@ -89,7 +89,7 @@ export class WebhookConsumers implements DurableConsumers {
     return this.#send(consumer, target, message, true, run);
   }
 
-  /** `isFirst`: of this turn, so that earlier failures are of this message. */
+  /** `isFirst`: of this time slice, so that earlier failures are of this message. */
   async #send(
     consumer: ConsumerPosition,
     target: WebhookTarget,

@@ -8,7 +8,7 @@ const HOSTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 
 export function smtpClientMeter(families: Families): SmtpClientMeter {
   const hosts = families.histogram(
     'smtp_client_host_duration_seconds',
-    'Attempts at one host, from its turn to the last reply.',
+    'Attempts at one host, from its permit to the last reply.',
     HOSTS,
     ['outcome'],
   );

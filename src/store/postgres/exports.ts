@@ -4,14 +4,14 @@ import { type Sql, storeFault } from './client.js';
 
 export function postgresExports(sql: Sql): ExportStore {
   async function claim(accountId: string, intervalSeconds: number): Promise<ExportClaim> {
-    if (intervalSeconds === 0) return { waitSeconds: 0, turn: null };
+    if (intervalSeconds === 0) return { waitSeconds: 0, permit: null };
     try {
-      const [claimed] = await sql<{ turn: string }[]>`
+      const [claimed] = await sql<{ permit: string }[]>`
         update accounts set mbox_exported_at = now()
         where id = ${accountId}
           and (mbox_exported_at is null or mbox_exported_at <= now() - ${intervalSeconds} * interval '1 second')
-        returning mbox_exported_at::text as turn`;
-      if (claimed !== undefined) return { waitSeconds: 0, turn: claimed.turn };
+        returning mbox_exported_at::text as permit`;
+      if (claimed !== undefined) return { waitSeconds: 0, permit: claimed.permit };
       const [row] = await sql<{ seconds: number | null }[]>`
         select ceil(extract(epoch from mbox_exported_at - now()) + ${intervalSeconds})::float8 as seconds
         from accounts where id = ${accountId}`;
@@ -21,7 +21,7 @@ export function postgresExports(sql: Sql): ExportStore {
     }
   }
 
-  async function giveBack(accountId: string, turn: string, intervalSeconds: number, times: number): Promise<void> {
+  async function giveBack(accountId: string, permit: string, intervalSeconds: number, times: number): Promise<void> {
     try {
       await sql`
         update accounts set mbox_exported_at = null,
@@ -31,7 +31,7 @@ export function postgresExports(sql: Sql): ExportStore {
           select id as of, mbox_returned_at is null
             or mbox_returned_at <= now() - ${intervalSeconds} * interval '1 second' as is_new
           from accounts where id = ${accountId}) returned
-        where id = of and mbox_exported_at = ${turn}::text::timestamptz and (is_new or mbox_returned < ${times})`;
+        where id = of and mbox_exported_at = ${permit}::text::timestamptz and (is_new or mbox_returned < ${times})`;
     } catch (error) {
       throw storeFault(error);
     }

@@ -140,14 +140,14 @@ function held(sql: Sql, shards: readonly number[], withinMs: number, limit: numb
   return sql`
     select account_id as "accountId", id as "outboundId", (extract(epoch from held_until) * 1000)::float8 as "heldUntil"
     from (
-      select account_id, id, held_until, row_number() over (partition by account_id order by held_until) as turn from (
+      select account_id, id, held_until, row_number() over (partition by account_id order by held_until) as rank from (
         select account_id, id, held_until from outbound
         where held_until <= now() + ${withinMs}::float8 * interval '1 ms'
           and shard = any(${shards as number[]}::int[]) and id <> all(${except as string[]}::uuid[])
         order by held_until limit ${RANKED}
       ) first
     ) ranked
-    order by turn, held_until limit ${limit}`;
+    order by rank, held_until limit ${limit}`;
 }
 
 function interrupted(

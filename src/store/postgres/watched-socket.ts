@@ -37,17 +37,17 @@ export function watchedSockets({
   isProbe,
 }: SocketOptions): (destination: SocketDestination) => Duplex {
   let hosts: readonly string[] | undefined;
-  let turn = 0;
+  let next = 0;
   let failed = 0;
   return (destination) => {
     hosts ??= destination.host;
     const count = hosts.length;
-    const mine = turn;
+    const mine = next;
     // Shown several hosts, the driver tries on and on without a pause, and reports nothing when none of them answers.
     destination.host = failed + 1 < count ? [...hosts] : hosts.slice(0, 1);
     const socket = new WatchedSocket((wasSettled) => {
       failed = socket.bytesRead > 0 ? 0 : (failed + 1) % count;
-      if (turn === mine && !wasSettled) turn = (turn + 1) % count;
+      if (next === mine && !wasSettled) next = (next + 1) % count;
     });
     const host = hosts[mine]!;
     const port = destination.port[mine]!;

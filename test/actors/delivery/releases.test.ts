@@ -1,4 +1,4 @@
-// Held emails on their way to their mailboxes: asked for at their time, once, again after a fault, and no account before its turn.
+// Held emails on their way to their mailboxes: asked for at their time, once, again after a fault, and accounts in turn.
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import pino from 'pino';
@@ -32,15 +32,15 @@ function world(held: HeldOutbound[], ask: Ask, intervalMs = 5) {
       async held(_, withinMs, limit, except) {
         reads++;
         if (fault !== undefined) throw fault;
-        const turns = new Map<string, number>();
+        const ranks = new Map<string, number>();
         return held
           .filter(({ outboundId, heldUntil }) => !except.includes(outboundId) && heldUntil <= clock.now() + withinMs)
           .map((one) => {
-            const turn = turns.get(one.accountId) ?? 0;
-            turns.set(one.accountId, turn + 1);
-            return { one, turn };
+            const rank = ranks.get(one.accountId) ?? 0;
+            ranks.set(one.accountId, rank + 1);
+            return { one, rank };
           })
-          .sort((a, b) => a.turn - b.turn)
+          .sort((a, b) => a.rank - b.rank)
           .slice(0, limit)
           .map(({ one }) => one);
       },
@@ -104,7 +104,7 @@ test('what could not be asked, or read, is tried again; an account that is gone 
   t.is(running.releases.released, 1);
 });
 
-test('thousands of emails of one account delay those of another by no more than their turn', async (t) => {
+test('thousands of emails of one account delay those of another by no more than one of them', async (t) => {
   const held = [...Array.from({ length: 3_000 }, () => email(1, 0)), email(2, 0)];
   const other = held.at(-1)!.outboundId;
   const { releases, asked } = world(held, () => new Promise((resolve) => setImmediate(resolve, 'released' as const)));

@@ -1,5 +1,5 @@
 // How many emails are delivered at the same time: a bounded number of slots, of which every account has its share. An email all
-// of whose domains wait, for their turn or for a connection, leaves its slot to another and holds a waiting slot instead, of
+// of whose domains wait, for a permit or for a connection, leaves its slot to another and holds a waiting slot instead, of
 // which there is a bounded number too. It goes on with or without a free slot.
 import { DynamicShares } from '../../../bounds/dynamic-shares.js';
 

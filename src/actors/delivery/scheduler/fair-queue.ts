@@ -1,13 +1,13 @@
-// Turns of which a bounded number run at a time, in each group (a domain, a host) and in all. Every account has its share of
-// each bound, every domain its share of the bound on all. A request that gets no turn waits. The next turn goes to the account
+// Permits, of which a bounded number are out at a time, in each group (a domain, a host) and in all. Every account has its share of
+// each bound, every domain its share of the bound on all. A request that gets no permit waits. The next permit goes to the account
 // that has the fewest, then to the group that has the fewest, then to the request that came first. When a group turns out to be
 // unreachable, all that wait for it are sent away: to try each in turn would keep each for as long as a dead host takes.
 import { DynamicShares } from '../../../bounds/dynamic-shares.js';
 
 export interface FairQueueOptions {
-  /** Turns at a time in one group. */
+  /** Permits at a time in one group. */
   readonly perGroup: number;
-  /** Turns at a time in all groups; unbounded when absent. */
+  /** Permits at a time in all groups; unbounded when absent. */
   readonly total?: number;
   /** Requests that may wait; unbounded when absent. */
   readonly mostWaiting?: number;
@@ -15,7 +15,7 @@ export interface FairQueueOptions {
   readonly waitMs?: number;
 }
 
-export interface TurnRequest {
+export interface PermitRequest {
   readonly accountId: string;
   readonly outboundId: string;
   readonly domain: string;
@@ -23,7 +23,7 @@ export interface TurnRequest {
 }
 
 export interface WaitingRequest {
-  readonly request: TurnRequest;
+  readonly request: PermitRequest;
   readonly ahead: number;
 }
 
@@ -37,7 +37,7 @@ export type Entry =
   | { readonly kind: 'aborted' };
 
 interface Waiter {
-  readonly request: TurnRequest;
+  readonly request: PermitRequest;
   readonly number: number;
   settle(entry: Entry): void;
 }
@@ -47,11 +47,11 @@ interface Group {
   /** In the order in which they came. */
   readonly waiters: Set<Waiter>;
   /** Since it last gave one up to another group. */
-  turns: number;
+  permits: number;
 }
 
-/** Turns after which a group that has more than another gives one up to it, where all are taken. */
-const TURNS_IN_A_ROW = 20;
+/** Permits after which a group that has more than another gives one up to it, where all are taken. */
+const PERMITS_IN_A_ROW = 20;
 const ENTERED: Entry = { kind: 'entered' };
 
 export class FairQueue {
@@ -71,7 +71,7 @@ export class FairQueue {
     this.#domains = new DynamicShares({ total });
   }
 
-  /** Turns that run. */
+  /** Permits that are out. */
   get running(): number {
     return this.#accounts.held;
   }
@@ -93,8 +93,8 @@ export class FairQueue {
     return found;
   }
 
-  /** At once where a turn is free; a promise where the request waits. */
-  enter(request: TurnRequest, signal: AbortSignal): Promise<Entry> | Entry {
+  /** At once where a permit is free; a promise where the request waits. */
+  enter(request: PermitRequest, signal: AbortSignal): Promise<Entry> | Entry {
     if (signal.aborted) return { kind: 'aborted' };
     const group = this.#group(request.group);
     if (this.#mayTake(group, request)) {
@@ -113,7 +113,7 @@ export class FairQueue {
    * less than one of another group, because its connection is there.
    */
   leave(
-    request: TurnRequest,
+    request: PermitRequest,
     { unreachable, mayStay = false }: { readonly unreachable?: string | undefined; readonly mayStay?: boolean } = {},
   ): void {
     const group = this.#groups.get(request.group)!;
@@ -133,7 +133,7 @@ export class FairQueue {
   #group(name: string): Group {
     let group = this.#groups.get(name);
     if (group === undefined) {
-      group = { shares: new DynamicShares({ total: this.#options.perGroup }), waiters: new Set(), turns: 0 };
+      group = { shares: new DynamicShares({ total: this.#options.perGroup }), waiters: new Set(), permits: 0 };
       this.#groups.set(name, group);
     }
     return group;
@@ -143,12 +143,12 @@ export class FairQueue {
     if (shares.held === 0 && waiters.size === 0) this.#groups.delete(name);
   }
 
-  #mayTake({ shares }: Group, { accountId, domain }: TurnRequest): boolean {
+  #mayTake({ shares }: Group, { accountId, domain }: PermitRequest): boolean {
     return shares.mayTake(accountId) && this.#accounts.mayTake(accountId) && this.#domains.mayTake(domain);
   }
 
-  #take(group: Group, { accountId, domain }: TurnRequest): void {
-    group.turns++;
+  #take(group: Group, { accountId, domain }: PermitRequest): void {
+    group.permits++;
     group.shares.take(accountId);
     this.#accounts.take(accountId);
     this.#domains.take(domain);
@@ -159,7 +159,7 @@ export class FairQueue {
     waiter.settle(ENTERED);
   }
 
-  #wait(group: Group, request: TurnRequest, signal: AbortSignal): Promise<Entry> {
+  #wait(group: Group, request: PermitRequest, signal: AbortSignal): Promise<Entry> {
     const { waitMs } = this.#options;
     return new Promise((resolve) => {
       const abort = () => leave({ kind: 'aborted' });
@@ -187,7 +187,7 @@ export class FairQueue {
     });
   }
 
-  /** Gives turns to those who wait, as long as there are some. Without a bound on all, a group's turns are its own. */
+  /** Gives permits to those who wait, as long as there are some. Without a bound on all, a group's permits are its own. */
   #serve(left: Group): void {
     const groups = this.#options.total === undefined ? [left] : this.#wanted;
     for (let next = this.#neediest(groups); next !== undefined; next = this.#neediest(groups)) {
@@ -229,12 +229,12 @@ export class FairQueue {
     return byAccount || a.group.shares.held - b.group.shares.held || a.waiter.number - b.waiter.number;
   }
 
-  /** Gives the turn that the group has just left to one of its own, unless another group has fewer. */
+  /** Gives the permit that the group has just left to one of its own, unless another group has fewer. */
   #passOn(group: Group): void {
     const own = this.#fairest(group);
     const other = this.#neediest([...this.#wanted].filter((wanted) => wanted !== group));
     if (other !== undefined && this.#isOwed(group, own, other)) {
-      group.turns = 0;
+      group.permits = 0;
       this.#grant(other.group, other.waiter);
     } else if (own !== undefined) this.#grant(group, own);
   }
@@ -244,6 +244,6 @@ export class FairQueue {
     const [held, otherHeld] = [own, other.waiter].map(({ request }) => this.#accounts.heldBy(request.accountId));
     if (held! < otherHeld!) return false;
     const [ours, theirs] = [group.shares.held + 1, other.group.shares.held];
-    return theirs + 1 < ours || (theirs < ours && group.turns >= TURNS_IN_A_ROW);
+    return theirs + 1 < ours || (theirs < ours && group.permits >= PERMITS_IN_A_ROW);
   }
 }

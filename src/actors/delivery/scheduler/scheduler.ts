@@ -4,7 +4,7 @@
 // machine (machines/outbound-email/retry.ts); which hosts do not answer now is in smtp-client/host-health.ts.
 import { Backoff } from '../../../bounds/backoff.js';
 import { DynamicShares } from '../../../bounds/dynamic-shares.js';
-import { CONNECTIONS, CONNECTIONS_PER_HOST, type ConnectionTurn } from '../delivery-transport.js';
+import { CONNECTIONS, CONNECTIONS_PER_HOST, type ConnectionPermit } from '../delivery-transport.js';
 import { DeliveryConcurrency, type DeliverySlot } from './delivery-concurrency.js';
 import { type Entry, FairQueue } from './fair-queue.js';
 
@@ -38,7 +38,7 @@ const DEFAULT_LIMITS: SchedulerLimits = {
 };
 
 /** An email whose delivery waits: for this domain, with so many before it. */
-export interface WaitingTurn {
+export interface WaitingDomain {
   readonly domain: string;
   readonly ahead: number;
 }
@@ -112,13 +112,13 @@ export class DeliveryScheduler {
   }
 
   /** The delivery of one domain in an email that has the slot. It counts until it is left. */
-  domain(slot: DeliverySlot, outboundId: string, domain: string): DomainTurn {
-    return new DomainTurn(slot, { outboundId, domain }, this.#domains, this.#connections);
+  domain(slot: DeliverySlot, outboundId: string, domain: string): DomainPermit {
+    return new DomainPermit(slot, { outboundId, domain }, this.#domains, this.#connections);
   }
 
-  /** Emails of the account that wait for a turn or a connection: the least that is ahead of one of their domains. */
-  waitingOf(accountId: string): ReadonlyMap<string, WaitingTurn> {
-    const least = new Map<string, WaitingTurn>();
+  /** Emails of the account that wait for a permit or a connection: the least that is ahead of one of their domains. */
+  waitingOf(accountId: string): ReadonlyMap<string, WaitingDomain> {
+    const least = new Map<string, WaitingDomain>();
     for (const { request, ahead } of [
       ...this.#domains.waitingOf(accountId),
       ...this.#connections.waitingOf(accountId),
@@ -170,8 +170,8 @@ export class DeliveryScheduler {
   }
 }
 
-/** The turn of one email to deliver to one domain. */
-export class DomainTurn {
+/** The permit of one email to deliver to one domain. */
+export class DomainPermit {
   readonly #slot: DeliverySlot;
   readonly #outboundId: string;
   readonly #domain: string;
@@ -193,19 +193,19 @@ export class DomainTurn {
     slot.count(1, 0);
   }
 
-  /** Waits for the turn. The email waits while all of its domains do. */
+  /** Waits for the permit. The email waits while all of its domains do. */
   async enter(signal: AbortSignal): Promise<Entry> {
     const entry = await this.#counted(this.#domains.enter(this.#request(this.#domain), signal));
     this.#hasEntered = entry.kind === 'entered';
     return entry;
   }
 
-  /** A turn to have a connection to the host; undefined when none was free in time. */
-  connect(host: string, signal: AbortSignal): Promise<ConnectionTurn | undefined> | ConnectionTurn | undefined {
+  /** A permit to have a connection to the host; undefined when none was free in time. */
+  connect(host: string, signal: AbortSignal): Promise<ConnectionPermit | undefined> | ConnectionPermit | undefined {
     const request = this.#request(host);
-    const turn = (entry: Entry) => (entry.kind === 'entered' ? this.#connection(host) : undefined);
+    const permit = (entry: Entry) => (entry.kind === 'entered' ? this.#connection(host) : undefined);
     const entry = this.#connections.enter(request, signal);
-    return entry instanceof Promise ? Promise.resolve(this.#counted(entry)).then(turn) : turn(entry);
+    return entry instanceof Promise ? Promise.resolve(this.#counted(entry)).then(permit) : permit(entry);
   }
 
   /** `unreachable`: why no host of the domain was reached, when that is so. */
@@ -214,7 +214,7 @@ export class DomainTurn {
     this.#slot.count(-1, 0);
   }
 
-  #connection(host: string): ConnectionTurn {
+  #connection(host: string): ConnectionPermit {
     return { leave: (mayStay) => this.#connections.leave(this.#request(host), { mayStay }) };
   }
 

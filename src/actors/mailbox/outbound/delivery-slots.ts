@@ -17,7 +17,7 @@ export interface AccountQueue {
   /** Shards that the node delivers for; none when no node does. */
   readonly shards: readonly number[];
   /**
-   * By ids, the account's emails that are Sending and wait for a turn of a domain, with so many before them. Empty where the node
+   * By ids, the account's emails that are Sending and wait for a permit to deliver to a domain, with this many before them. Empty where the node
    * is another one.
    */
   readonly waiting: ReadonlyMap<string, { readonly domain: string; readonly ahead: number }>;

@@ -16,7 +16,7 @@ const TRUNCATED: HeaderField = ['X-Export-Truncated', 'true'];
 export interface ExportSources {
   readonly mailboxes: Mailboxes;
   readonly blobs: BlobStore;
-  /** The account's turn to export, or for how many seconds there is none. */
+  /** The account's permit to export, or for how many seconds there is none. */
   readonly exports: {
     claim(accountId: string): Promise<{ readonly waitSeconds: number; readonly giveBack?: () => void }>;
   };

@@ -22,8 +22,8 @@ import { entriesOf } from './metadata.js';
 
 /** Characters of all patterns that have wildcards: each may be compared with every character of every name. */
 const MOST_PATTERN_CHARACTERS = 1_000;
-/** Mailboxes that are matched before other sessions have a turn. */
-const A_TURN = 32;
+/** Mailboxes that are matched before other sessions are served. */
+const MAILBOXES_A_TURN = 32;
 
 export const listCommands: readonly Command[] = [
   command<ListArguments>({
@@ -105,7 +105,7 @@ async function lsub(session: Session, { reference, pattern }: LsubArguments): Pr
   const tree = await mailboxTree(session);
   const above = superiorsOf(tree.mailboxes.filter(({ isSubscribed }) => isSubscribed));
   const isUtf8 = takesUtf8(session);
-  await eachInTurns(tree.mailboxes, (mailbox) => {
+  await eachYielding(tree.mailboxes, (mailbox) => {
     const isLevel = !mailbox.isSubscribed;
     if (isLevel && !(pattern.endsWith('%') && above.has(mailbox))) return;
     if (!compiled!.matches(mailbox.name)) return;
@@ -143,7 +143,7 @@ async function chosen(
   const above = isRecursive ? superiorsOf(tree.mailboxes.filter(isSelected)) : new Set<TreeMailbox>();
   const isAnyLevel = !options.has('SUBSCRIBED') && !options.has('SPECIAL-USE');
   const listed: Listed[] = [];
-  await eachInTurns(tree.mailboxes, (mailbox) => {
+  await eachYielding(tree.mailboxes, (mailbox) => {
     const hasSelectedBelow = above.has(mailbox);
     const isLevel = mailbox.folder === undefined && !isSelected(mailbox);
     if (isLevel ? !(isAnyLevel && mailbox.isThere) && !hasSelectedBelow : !isSelected(mailbox) && !hasSelectedBelow) {
@@ -166,9 +166,9 @@ function superiorsOf(mailboxes: readonly TreeMailbox[]): Set<TreeMailbox> {
   return above;
 }
 
-async function eachInTurns(mailboxes: readonly TreeMailbox[], visit: (mailbox: TreeMailbox) => void): Promise<void> {
+async function eachYielding(mailboxes: readonly TreeMailbox[], visit: (mailbox: TreeMailbox) => void): Promise<void> {
   for (const [i, mailbox] of mailboxes.entries()) {
-    if (i > 0 && i % A_TURN === 0) await nextTurn();
+    if (i > 0 && i % MAILBOXES_A_TURN === 0) await nextTurn();
     visit(mailbox);
   }
 }

@@ -5,7 +5,7 @@ import { command } from '../command.js';
 import { type Completion, no, ok, Refused } from '../completion.js';
 import { refusalCompletion } from '../faults.js';
 import { type StoreArguments, storeArguments } from '../grammar/store.js';
-import { MOST_MESSAGES, MOST_OF_TURN, rangesOf } from '../mailboxes/uid-ranges.js';
+import { MOST_MESSAGES, MOST_OF_COMMAND, rangesOf } from '../mailboxes/uid-ranges.js';
 import { flagList } from '../responses/flags.js';
 import { ResponseWriter } from '../responses/response-writer.js';
 import { writeNewKeywords } from '../responses/updates.js';
@@ -67,7 +67,7 @@ async function storeFlags(session: Session, uids: Uint32Array, args: StoreArgume
   const modified = new Set<number>();
   let isTaken = true;
   let aloneUntil: number | undefined = mirror.modseq;
-  const most = areFlagsOfEmails(args) ? MOST_MESSAGES : MOST_OF_TURN;
+  const most = areFlagsOfEmails(args) ? MOST_MESSAGES : MOST_OF_COMMAND;
   for (let at = 0; at < uids.length; at += most) {
     const part = uids.subarray(at, at + most);
     const { reply, refusal } = await mailbox.ask('storeFlags', {

@@ -3,7 +3,7 @@
 /** Messages that one command takes. */
 export const MOST_MESSAGES = 10_000;
 /** The same of a command that the mailbox plans message by message: other accounts wait for its turn of the event loop. */
-export const MOST_OF_TURN = 2_500;
+export const MOST_OF_COMMAND = 2_500;
 
 type UidRange = [first: number, last: number];
 
@@ -22,5 +22,5 @@ export function rangesOf(uids: ArrayLike<number>): UidRange[] {
 
 /** As many commands as the UIDs need. */
 export function* batchesOf(uids: readonly number[]): Generator<UidRange[]> {
-  for (let at = 0; at < uids.length; at += MOST_OF_TURN) yield rangesOf(uids.slice(at, at + MOST_OF_TURN));
+  for (let at = 0; at < uids.length; at += MOST_OF_COMMAND) yield rangesOf(uids.slice(at, at + MOST_OF_COMMAND));
 }

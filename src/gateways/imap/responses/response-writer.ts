@@ -1,7 +1,7 @@
 // Writes responses of many messages: text is gathered into larger pieces, the client's pace holds the writer back, and the event
-// loop has its turn every few ms.
+// loop serves others every few ms.
 import { ConnectionEnd } from '../../tcp/connection-end.js';
-import { TURN_MS, turns } from '../../tcp/turns.js';
+import { eventLoop, SLICE_MS } from '../../tcp/event-loop.js';
 import type { Output } from '../output.js';
 import type { Piece } from './fetch-item.js';
 
@@ -14,9 +14,9 @@ export class ResponseWriter {
   readonly #output: Output;
   readonly #holder: string;
   #text = '';
-  #turnedAt = performance.now();
+  #yieldedAt = performance.now();
 
-  /** `holder`: whose turns of the event loop the writer takes. */
+  /** `holder`: on whose behalf the writer gives way to others. */
   constructor(output: Output, holder: string) {
     this.#output = output;
     this.#holder = holder;
@@ -41,9 +41,9 @@ export class ResponseWriter {
     }
     this.flush();
     if (this.#output.ready !== undefined) await this.#output.ready;
-    else if (performance.now() - this.#turnedAt < TURN_MS) return;
-    await turns.next(this.#holder);
-    this.#turnedAt = performance.now();
+    else if (performance.now() - this.#yieldedAt < SLICE_MS) return;
+    await eventLoop.yield(this.#holder);
+    this.#yieldedAt = performance.now();
   }
 
   flush(): void {

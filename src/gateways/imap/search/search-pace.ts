@@ -1,7 +1,7 @@
-// The pace of a long search: the event loop has its turn every few milliseconds, and the client gets reports of progress
+// The pace of a long search: the event loop serves others every few milliseconds, and the client gets reports of progress
 // (RFC 9585).
 import { ConnectionEnd } from '../../tcp/connection-end.js';
-import { TURN_MS, turns } from '../../tcp/turns.js';
+import { eventLoop, SLICE_MS } from '../../tcp/event-loop.js';
 import type { Output } from '../output.js';
 import { quoted } from '../wire/format.js';
 
@@ -19,7 +19,7 @@ interface SearchingClient {
 export class SearchPace {
   readonly #client: SearchingClient;
   readonly #now: () => number;
-  #turnEnds: number;
+  #sliceEnds: number;
   #reportAt: number;
 
   /** `now`: ms. */
@@ -27,13 +27,13 @@ export class SearchPace {
     this.#client = client;
     this.#now = now;
     const began = now();
-    this.#turnEnds = began + TURN_MS;
+    this.#sliceEnds = began + SLICE_MS;
     this.#reportAt = began + REPORT_EVERY_MS;
   }
 
-  /** The turn is over: `rest` is due. */
+  /** The time slice is over: `rest` is due. */
   get isDue(): boolean {
-    return this.#now() >= this.#turnEnds;
+    return this.#now() >= this.#sliceEnds;
   }
 
   /**
@@ -44,8 +44,8 @@ export class SearchPace {
     const { accountId, connection } = this.#client;
     if (connection.isLost) throw new ConnectionEnd('lost');
     if (this.#now() >= this.#reportAt) this.#report(done, goal);
-    await turns.next(accountId);
-    this.#turnEnds = this.#now() + TURN_MS;
+    await eventLoop.yield(accountId);
+    this.#sliceEnds = this.#now() + SLICE_MS;
   }
 
   /** Waits for something else than messages, and reports that none of `goal` is searched yet. Passes on how `wait` ends. */

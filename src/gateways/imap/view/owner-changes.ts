@@ -2,7 +2,7 @@
 
 import { unpackFlags, unpackModseqs, unpackUids } from '../../../actors/mailbox/packed-columns.js';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
-import { turns } from '../../tcp/turns.js';
+import { eventLoop } from '../../tcp/event-loop.js';
 
 const NO_KEYWORDS: readonly string[] = [];
 
@@ -69,7 +69,7 @@ async function readPages(
       return { modseq, uidValidity, isWhole, uidNext: reply.uidNext, pages };
     }
     fromUid = reply.nextUid;
-    await turns.next(accountId);
+    await eventLoop.yield(accountId);
   }
 }
 

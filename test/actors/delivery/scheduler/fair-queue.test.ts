@@ -1,8 +1,8 @@
-// Turns of groups against any history of requests: never above the bounds, fair among accounts and groups, no request forgotten.
+// Permits of groups against any history of requests: never above the bounds, fair among accounts and groups, no request forgotten.
 import { setMaxListeners } from 'node:events';
 import test from 'ava';
 import fc from 'fast-check';
-import { type Entry, FairQueue, type TurnRequest } from '../../../../src/actors/delivery/scheduler/fair-queue.js';
+import { type Entry, FairQueue, type PermitRequest } from '../../../../src/actors/delivery/scheduler/fair-queue.js';
 import { runs } from '../../../support/amounts.js';
 
 const { signal } = new AbortController();
@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 setMaxListeners(0, signal);
 
 interface Asked {
-  readonly request: TurnRequest;
+  readonly request: PermitRequest;
   readonly abort: AbortController;
   readonly number: number;
   entry?: Entry;
@@ -61,7 +61,7 @@ const bounds = fc.record({
   total: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
 });
 
-test('never above the bounds, no turn idle that a request may have, and every request is served in the end', async (t) => {
+test('never above the bounds, no permit idle that a request may have, and every request is served in the end', async (t) => {
   await fc.assert(
     fc.asyncProperty(bounds, fc.array(step, { maxLength: 120 }), async ({ perGroup, total }, steps) => {
       const of = world(total === undefined ? { perGroup } : { perGroup, total });
@@ -73,7 +73,7 @@ test('never above the bounds, no turn idle that a request may have, and every re
         for (const group of new Set(running.map(({ request }) => request.group)))
           t.true(running.filter(({ request }) => request.group === group).length <= perGroup);
         if (total === undefined || running.length < total) {
-          // An account without a turn in a group that has one free, and without any where all are bounded, never waits.
+          // An account without a permit in a group that has one free, and without any where all are bounded, never waits.
           for (const { request } of of.waiting()) {
             const inGroup = running.filter((other) => other.request.group === request.group);
             const isStranger = total === undefined ? inGroup : running;
@@ -121,7 +121,7 @@ test('never above the bounds, no turn idle that a request may have, and every re
   );
 });
 
-test('accounts that want as much as they can get have about as many turns as each other, and so have groups', async (t) => {
+test('accounts that want as much as they can get have about as many permits as each other, and so have groups', async (t) => {
   const accounts = fc.integer({ min: 2, max: 5 });
   await fc.assert(
     fc.asyncProperty(accounts, fc.integer({ min: 2, max: 4 }), async (count, groups) => {
@@ -131,7 +131,7 @@ test('accounts that want as much as they can get have about as many turns as eac
       for (let i = 0; i < 40; i++)
         for (let account = 0; account < count; account++)
           for (let group = 0; group < groups; group++) of.ask(account, group);
-      for (let turn = 0; turn < 30 * count; turn++) {
+      for (let round = 0; round < 30 * count; round++) {
         const [left] = of.running();
         const { accountId, group } = left!.request;
         served.set(accountId, (served.get(accountId) ?? 0) + 1);
@@ -148,7 +148,7 @@ test('accounts that want as much as they can get have about as many turns as eac
   );
 });
 
-test('an account leaves turns of a group to others, and others come before its many that wait', async (t) => {
+test('an account leaves permits of a group to others, and others come before its many that wait', async (t) => {
   const queue = new FairQueue({ perGroup: 20 });
   const entered: string[] = [];
   const request = (accountId: string) => ({ accountId, outboundId: 'o', domain: 'slow.test', group: 'slow.test' });
@@ -168,7 +168,7 @@ test('an account leaves turns of a group to others, and others come before its m
   t.is(entered.at(-1), 'late', 'before the 86 that came before it');
 });
 
-test('where there is one turn the accounts alternate', async (t) => {
+test('where there is one permit the accounts alternate', async (t) => {
   const queue = new FairQueue({ perGroup: 1 });
   const order: string[] = [];
   const deliver = async (accountId: string) => {
@@ -182,19 +182,19 @@ test('where there is one turn the accounts alternate', async (t) => {
   t.deepEqual(order, ['a', 'b', 'a', 'b', 'a', 'a']);
 });
 
-test('a group keeps its turns for requests of its own, but not for ever while another group has fewer', async (t) => {
+test('a group keeps its permits for requests of its own, but not for ever while another group has fewer', async (t) => {
   const of = world({ perGroup: 2, total: 3 });
   for (let i = 0; i < 60; i++) of.ask(i % 3, 0);
   await settled();
   for (let i = 0; i < 10; i++) of.ask(i % 3, 1);
   await settled();
-  let turns = 0;
-  while (of.running().filter(({ request }) => request.group === 'g1').length < 2 && turns < 50) {
+  let permits = 0;
+  while (of.running().filter(({ request }) => request.group === 'g1').length < 2 && permits < 50) {
     of.leave(of.running().find(({ request }) => request.group === 'g0')!, { mayStay: true });
-    turns++;
+    permits++;
     await settled();
   }
-  t.true(turns > 10 && turns < 30, `${turns}`);
+  t.true(permits > 10 && permits < 30, `${permits}`);
 });
 
 test('waiting is bounded in number and in time', async (t) => {

@@ -44,13 +44,13 @@ test('bounds hold at every moment, back-off is kept, and every email ends', asyn
       const due = new Map(emails.map((each, i) => [`e${i}`, { ...each, number: i }]));
       let underWay = 0;
 
-      const deliver = async (turn: ReturnType<DeliveryScheduler['domain']>, domain: number): Promise<void> => {
-        const entry = await turn.enter(signal);
+      const deliver = async (permit: ReturnType<DeliveryScheduler['domain']>, domain: number): Promise<void> => {
+        const entry = await permit.enter(signal);
         let unreachable: string | undefined;
         if (entry.kind === 'entered') {
           t.true(running.add(`domain ${domain}`, 1) <= LIMITS.perDomain);
           const host = `192.0.2.${domain % HOSTS}`;
-          const connection = (await turn.connect(host, signal))!;
+          const connection = (await permit.connect(host, signal))!;
           t.true(running.add(host, 1) <= LIMITS.connectionsPerHost);
           t.true(running.add('connections', 1) <= LIMITS.connections);
           await new Promise<void>((resolve) => open.push(resolve));
@@ -60,7 +60,7 @@ test('bounds hold at every moment, back-off is kept, and every email ends', asyn
           if (deadDomains.includes(domain)) unreachable = 'dead';
           running.add(`domain ${domain}`, -1);
         }
-        turn.leave(unreachable);
+        permit.leave(unreachable);
       };
       const begin = (id: string): void => {
         const { account, domains, number } = due.get(id)!;
@@ -81,8 +81,8 @@ test('bounds hold at every moment, back-off is kept, and every email ends', asyn
         }
         underWay++;
         t.true(underWay <= LIMITS.emails + LIMITS.waitingEmails);
-        const turns = domains.map((domain) => [scheduler.domain(slot, 'x', `d${domain}.test`), domain] as const);
-        void Promise.all(turns.map(([turn, domain]) => deliver(turn, domain))).then(() => {
+        const permits = domains.map((domain) => [scheduler.domain(slot, 'x', `d${domain}.test`), domain] as const);
+        void Promise.all(permits.map(([permit, domain]) => deliver(permit, domain))).then(() => {
           scheduler.delivered(accountId, id);
           slot.release();
           underWay--;

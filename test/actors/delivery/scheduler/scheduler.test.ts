@@ -53,24 +53,24 @@ test('an email that waits for a connection leaves its slot until it has one', as
   const other = await waits;
   t.is(scheduler.emails.free, 0);
   other!.leave(false);
-  for (const turn of [first, second]) turn.leave();
+  for (const permit of [first, second]) permit.leave();
   for (const slot of [one, two]) slot.release();
   t.is(scheduler.emails.free, 2);
 });
 
 test('a domain of which no host was reached is tried for one email, not for all that wait', async (t) => {
   const scheduler = new DeliveryScheduler({ perDomain: 1 });
-  const turns = ['a', 'b', 'c'].map((accountId) =>
+  const permits = ['a', 'b', 'c'].map((accountId) =>
     scheduler.domain(scheduler.reserve(accountId)!, accountId, 'dead.test'),
   );
-  const entries = turns.map((turn) => turn.enter(signal));
+  const entries = permits.map((permit) => permit.enter(signal));
   t.is((await entries[0]!).kind, 'entered');
-  turns[0]!.leave('no route');
+  permits[0]!.leave('no route');
   t.deepEqual(await Promise.all(entries.slice(1)), [
     { kind: 'unreachable', text: 'no route' },
     { kind: 'unreachable', text: 'no route' },
   ]);
-  for (const turn of turns.slice(1)) turn.leave();
+  for (const permit of permits.slice(1)) permit.leave();
   t.is((await scheduler.domain(scheduler.reserve('d')!, 'd', 'dead.test').enter(signal)).kind, 'entered');
 });
 
@@ -93,12 +93,12 @@ test('an account has its share of the notifications, and one that failed backs o
 test('what waits of an account is known, with what came before it', async (t) => {
   const scheduler = new DeliveryScheduler({ perDomain: 1, connectionsPerHost: 1 });
   const { signal } = new AbortController();
-  const turn = (accountId: string, outboundId: string, domain: string) =>
+  const permit = (accountId: string, outboundId: string, domain: string) =>
     scheduler.domain(scheduler.reserve(accountId)!, outboundId, domain);
-  const first = turn('a', 'one', 'x.test');
+  const first = permit('a', 'one', 'x.test');
   await first.enter(signal);
   t.deepEqual([...scheduler.waitingOf('a')], []);
-  const second = turn('b', 'two', 'x.test');
+  const second = permit('b', 'two', 'x.test');
   const entered = second.enter(signal);
   const slot = scheduler.reserve('a')!;
   const third = scheduler.domain(slot, 'three', 'x.test');

@@ -1,12 +1,12 @@
-// Turns: one long step at a time, and other events between two of them.
+// PacedYield: one long step at a time, and other events between two of them.
 import test from 'ava';
-import { Turns } from '../../src/bounds/turns.js';
+import { PacedYield } from '../../src/bounds/paced-yield.js';
 
 test('other events are served between two steps', async (t) => {
-  const turns = new Turns();
+  const steps = new PacedYield();
   const events: string[] = [];
   const step = async (name: string): Promise<void> => {
-    await turns.next();
+    await steps.yield();
     events.push(name);
     setImmediate(() => events.push(`after ${name}`));
   };

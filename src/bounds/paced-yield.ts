@@ -5,11 +5,11 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 /** How many times as long as a step took no other is taken. */
 const PAUSE = 2;
 
-export class Turns {
+export class PacedYield {
   #last: Promise<void> = Promise.resolve();
 
-  /** Resolves when it is the caller's turn, which lasts until the caller awaits something. */
-  next(): Promise<void> {
+  /** Gives way. Resolves when the caller may go on, until it awaits something. */
+  yield(): Promise<void> {
     const turn = this.#last.then(() => nextTurn());
     this.#last = turn.then(async () => {
       const began = performance.now();

@@ -1,13 +1,13 @@
-// Turns of the event loop for work that gives way every few ms: one such piece of work goes on an iteration, and holders take
-// turns, so that whoever has much work at a time delays others by one piece of it. Between two turns the loop serves all else.
+// Cooperative yields for work that gives way every few ms: one such piece of work goes on per turn of the event loop, and holders
+// go on in turn, so that a holder with much work delays others by one piece of it. In between the loop serves all else.
 
-export class FairTurns {
-  /** By holder, in the order of their turns. */
+export class FairYield {
+  /** By holder, in the order in which they go on. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #isDue = false;
 
-  /** Resolves when it is the holder's turn, which lasts until the caller awaits something. */
-  next(holder: string): Promise<void> {
+  /** Gives way. Resolves when the holder may go on, until the caller awaits something. */
+  yield(holder: string): Promise<void> {
     return new Promise((resolve) => {
       const queue = this.#waiting.get(holder);
       if (queue === undefined) this.#waiting.set(holder, [resolve]);

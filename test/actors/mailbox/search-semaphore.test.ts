@@ -1,9 +1,9 @@
-// The turns of searches at the database.
+// The semaphore of searches at the database.
 import test from 'ava';
-import { searchTurns } from '../../../src/actors/mailbox/search-turns.js';
+import { withSearchSemaphore } from '../../../src/actors/mailbox/search-semaphore.js';
 import type { SearchStore } from '../../../src/store/search.js';
 
-test('so many searches are under way at a time; accounts take turns, and one that fails gives its turn back', async (t) => {
+test('so many searches are under way at a time; accounts go in turn, and one that fails gives its permit back', async (t) => {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   let underWay = 0;
@@ -17,7 +17,7 @@ test('so many searches are under way at a time; accounts take turns, and one tha
       return { ids: new Uint8Array(16), segments: 1 };
     },
   };
-  const { matches } = searchTurns(store as unknown as SearchStore, 2);
+  const { matches } = withSearchSemaphore(store as unknown as SearchStore, 2);
   const ask = (accountId: string) => matches(accountId, [], 'text');
   const failing = t.throwsAsync(ask('fails'), { message: 'no answer' });
   const asked = [...'aaaab'].map((accountId) => ask(accountId));
@@ -28,10 +28,10 @@ test('so many searches are under way at a time; accounts take turns, and one tha
   await failing;
   t.is((await Promise.all(asked)).length, 5);
   t.deepEqual(begun.slice(0, 2), ['fails', 'a']);
-  t.true(begun.indexOf('b') <= 3, 'the other account waits for one turn, not for all of them');
+  t.true(begun.indexOf('b') <= 3, 'the other account waits for one search, not for all of them');
 });
 
-test('an account whose searches do not end leaves a turn to the others', async (t) => {
+test('an account whose searches do not end leaves a permit to the others', async (t) => {
   const ends: (() => void)[] = [];
   const store = {
     matches: async (accountId: string) => {
@@ -39,7 +39,7 @@ test('an account whose searches do not end leaves a turn to the others', async (
       return { ids: new Uint8Array(16), segments: 1 };
     },
   };
-  const { matches } = searchTurns(store as unknown as SearchStore, 3);
+  const { matches } = withSearchSemaphore(store as unknown as SearchStore, 3);
   const endless = [1, 2, 3].map(() => matches('endless', [], 'text'));
   t.is((await matches('Zoë 💌', [], 'text')).segments, 1);
   t.is(ends.length, 2);

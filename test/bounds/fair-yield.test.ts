@@ -1,19 +1,19 @@
 // Turns of the event loop that holders take one after the other.
 import test from 'ava';
-import { FairTurns } from '../../src/bounds/fair-turns.js';
+import { FairYield } from '../../src/bounds/fair-yield.js';
 
-test('holders take turns, however much one of them has to do', async (t) => {
-  const turns = new FairTurns();
+test('holders take loop, however much one of them has to do', async (t) => {
+  const loop = new FairYield();
   const taken: string[] = [];
-  const take = (holder: string) => turns.next(holder).then(() => void taken.push(holder));
+  const take = (holder: string) => loop.yield(holder).then(() => void taken.push(holder));
   await Promise.all([...Array.from({ length: 4 }, () => take('a')), take('b'), take('b'), take('c')]);
   t.deepEqual(taken, ['a', 'b', 'c', 'a', 'b', 'a', 'a']);
 });
 
 test('one piece of work goes on an iteration of the event loop', async (t) => {
-  const turns = new FairTurns();
+  const loop = new FairYield();
   const seen: string[] = [];
-  const work = Array.from({ length: 3 }, (_, i) => turns.next('a').then(() => void seen.push(`turn ${i}`)));
+  const work = Array.from({ length: 3 }, (_, i) => loop.yield('a').then(() => void seen.push(`turn ${i}`)));
   const iterations = async () => {
     for (let i = 0; i < 3; i++)
       await new Promise<void>((resolve) => setImmediate(resolve)).then(() => seen.push('other'));
