@@ -267,12 +267,12 @@ export async function startEngine(
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
   if (config.roles.has('mailbox')) await warmUp(mailboxRows);
   await ownership.start({
-    async settle(shards) {
-      await host.settle(shards);
-      await consumers.settle(shards);
+    async acquired(shards) {
+      await host.acquired(shards);
+      await consumers.acquired(shards);
     },
-    async vacate(shards) {
-      await Promise.all([host.vacate(shards), consumers.vacate(shards)]);
+    async released(shards) {
+      await Promise.all([host.released(shards), consumers.released(shards)]);
     },
   });
   const protocolName = mailboxActorProtocol.name;

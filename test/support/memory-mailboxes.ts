@@ -73,7 +73,7 @@ export async function startMemoryMailboxes(
     sweepMs: 60_000,
     checked: true,
   });
-  await host.settle(ownership.owned);
+  await host.acquired(ownership.owned);
   const streams = createEventStreams<MailboxEvent>({
     protocolName: mailboxActorProtocol.name,
     transport,

@@ -10,7 +10,7 @@ import type { ConsumerStore } from '../../store/consumers.js';
 import type { EventLog } from '../../store/events.js';
 import { shardOf } from '../../store/shard.js';
 import type { MailboxEvent, Mailboxes } from '../mailbox/protocol.js';
-import type { Ownership, Tenant } from '../runtime/ownership.js';
+import type { Ownership, ShardListener } from '../runtime/ownership.js';
 import { type ConsumersPacket, type EventPacket, PACKET_VERSION, type RecheckPacket } from '../runtime/packet.js';
 import { CONSUMERS_SUBJECT } from '../runtime/subjects.js';
 import { NO_TRACER, type Tracer } from '../runtime/tracing.js';
@@ -37,7 +37,7 @@ const SCAN_MS = 60_000;
 const PAGE_OF_ACCOUNTS = 500;
 const TROUBLE_MS = 1_000;
 /** What a handover of shards waits for deliveries under way. They may be repeated by the next owner when they take longer. */
-const VACATE_MS = 250;
+const RELEASE_MS = 250;
 /** Retries that have a timer; the scan finds the others. */
 const MOST_TIMERS = 10_000;
 
@@ -58,7 +58,7 @@ export interface ConsumersOptions {
   readonly mostActive?: number;
 }
 
-export interface Consumers extends Tenant {
+export interface Consumers extends ShardListener {
   /** Begins to run consumers of these kinds. Until then nothing is read. */
   start(kinds: readonly DurableConsumers[]): void;
   /** The host has published what a commit of the account has changed. */
@@ -150,18 +150,18 @@ class ShardConsumers implements Consumers {
     this.#options.transport.publish(CONSUMERS_SUBJECT, { v: PACKET_VERSION, kind: 'consumers', accountId });
   }
 
-  async settle(shards: readonly number[]): Promise<void> {
+  async acquired(shards: readonly number[]): Promise<void> {
     for (const shard of shards) this.#unread.add(shard);
     this.#readAccounts();
   }
 
-  async vacate(shards: readonly number[]): Promise<void> {
+  async released(shards: readonly number[]): Promise<void> {
     const leaving = new Set(shards);
     for (const shard of leaving) this.#unread.delete(shard);
     const isLeaving = (accountId: string) => leaving.has(shardOf(accountId, this.#options.ownership.shards));
     for (const accountId of this.#accounts) if (isLeaving(accountId)) this.#forget(accountId);
     const ending = [...this.#active.values()].filter(({ accountId }) => isLeaving(accountId));
-    if (ending.length > 0) await atMost(Promise.all(ending.map((account) => this.#end(account))), VACATE_MS);
+    if (ending.length > 0) await atMost(Promise.all(ending.map((account) => this.#end(account))), RELEASE_MS);
   }
 
   async stop(withinMs: number): Promise<void> {

@@ -8,7 +8,7 @@ import { shardOf } from '../../store/shard.js';
 import { Activation } from './activation.js';
 import type { Behavior } from './behavior.js';
 import { type Meter, NO_METER, outcomeOf } from './meter.js';
-import type { Ownership, Tenant } from './ownership.js';
+import type { Ownership, ShardListener } from './ownership.js';
 import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
 import type { Protocol } from './protocol.js';
 import { eventSubject, requestSubject } from './subjects.js';
@@ -43,7 +43,7 @@ interface HostLoad {
   readonly waiting: number;
 }
 
-export interface Host extends Tenant {
+export interface Host extends ShardListener {
   /** Actors in memory. */
   readonly size: number;
   /** Adds up over all actors when it is read. */
@@ -175,20 +175,20 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     });
   }
 
-  async function settle(shards: readonly number[]): Promise<void> {
+  async function acquired(shards: readonly number[]): Promise<void> {
     for (const shard of shards) {
       if (!responders.has(shard)) responders.set(shard, transport.respond(requestSubject(name, shard), tracked));
     }
     await Promise.all(shards.map((shard) => responders.get(shard)?.ready));
   }
 
-  async function vacate(shards: readonly number[]): Promise<void> {
+  async function released(shards: readonly number[]): Promise<void> {
     const leaving = new Set(shards);
     for (const shard of leaving) {
       responders.get(shard)?.end();
       responders.delete(shard);
     }
-    // Collected now: the shards may be settled again before the last answer is sent.
+    // Collected now: the shards may be acquired again before the last answer is sent.
     const taken = [...underWay].filter(([, shard]) => leaving.has(shard)).map(([reply]) => reply);
     const over = [...activations].filter(([accountId]) => leaving.has(shardOf(accountId, ownership.shards)));
     await Promise.allSettled(taken);
@@ -247,8 +247,8 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
       const activation = activations.get(accountId);
       return activation?.epoch === ownership.epochOf(accountId) ? activation?.position : undefined;
     },
-    settle,
-    vacate,
+    acquired,
+    released,
     async stop() {
       clearInterval(sweeping);
       for (const responder of responders.values()) responder.end();

@@ -13,7 +13,7 @@ import { type Ownership, StoreInUse } from './ownership.js';
 import { PACKET_VERSION, type PlacementNotice, type PlacementPacket, type RecheckPacket } from './packet.js';
 import { candidates, decide } from './placement.js';
 import { rendezvous } from './rendezvous.js';
-import { type Relocation, ShardLeases, type Tenant } from './shard-leases.js';
+import { type Relocation, ShardLeases, type ShardListener } from './shard-leases.js';
 import { nodeSubject, PLACEMENT_SUBJECT } from './subjects.js';
 import type { Registration, Transport } from './transport.js';
 
@@ -146,11 +146,11 @@ class LeasedOwnership implements Ownership {
     this.#requestHeartbeat();
   }
 
-  async start(tenant: Tenant): Promise<void> {
+  async start(listener: ShardListener): Promise<void> {
     const { transport, node, ttlMs } = this.#options;
     this.#joining = this.#join();
     await this.#joining;
-    this.#shardLeases.setTenant(tenant);
+    this.#shardLeases.setListener(listener);
     const connection = transport.connected$.subscribe((connected) => this.#isolation.bus(connected));
     this.#teardown.push(() => connection.unsubscribe());
     const ping = transport.respond(nodeSubject(node.id), async () => ({ kind: 'reply', reply: null }));
@@ -163,7 +163,7 @@ class LeasedOwnership implements Ownership {
     const heartbeat = setInterval(() => this.#requestHeartbeat(), ttlMs / 3);
     this.#teardown.push(() => clearInterval(heartbeat));
     await this.#heartbeat();
-    await this.#shardLeases.settled;
+    await this.#shardLeases.allAcquired;
     // Makes owners of shards that this node should own hand them over before their next heartbeat.
     this.#publish({ kind: 'freed', shards: [] });
   }
@@ -195,15 +195,15 @@ class LeasedOwnership implements Ownership {
     this.#left = true;
     this.#failureDetector.stop();
     this.#isolation.stop();
-    const held = this.#shardLeases.drop();
+    const shards = this.#shardLeases.drop();
     // A join under way could make the entry after it was removed.
     await this.#joining?.catch(() => {});
     // A heartbeat under way could take leases again after they were released.
     await this.#heartbeating;
-    const vacated = await this.#shardLeases.vacated(held);
+    const isReleased = await this.#shardLeases.allReleased(shards);
     await this.#options.store.leave(this.#options.node);
-    this.#publish({ kind: 'freed', shards: held });
-    if (!vacated) this.#publish({ kind: 'unclean', shards: held });
+    this.#publish({ kind: 'freed', shards });
+    if (!isReleased) this.#publish({ kind: 'unclean', shards });
     this.#relocations$.complete();
   }
 
@@ -235,7 +235,7 @@ class LeasedOwnership implements Ownership {
 
   #receive(packet: PlacementPacket | RecheckPacket): void {
     switch (packet.kind) {
-      case 'settled':
+      case 'acquired':
         this.#relocations$.next({ shards: packet.shards, unclean: packet.crashed });
         if (packet.node !== this.nodeId && packet.shards.some((shard) => this.#shardLeases.epochs.has(shard)))
           this.#requestHeartbeat();
@@ -353,7 +353,7 @@ class LeasedOwnership implements Ownership {
     clearTimeout(this.#lapseTimer);
     clearTimeout(this.#expiryTimer);
     this.#options.log.fatal({ nodeId: this.nodeId }, 'another process has started under the name of this node');
-    void this.#shardLeases.vacated(this.#shardLeases.drop());
+    void this.#shardLeases.allReleased(this.#shardLeases.drop());
     this.#options.displaced();
   }
 
@@ -362,7 +362,7 @@ class LeasedOwnership implements Ownership {
       self: this.nodeId,
       state: this.#state,
       view,
-      held: this.#shardLeases.epochs,
+      epochs: this.#shardLeases.epochs,
       gone: this.#failureDetector.gone,
       patient: this.#isolation.isPatient,
     });

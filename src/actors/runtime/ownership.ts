@@ -2,9 +2,9 @@
 import type { Observable } from 'rxjs';
 import { StartFault } from '../../errors/start-fault.js';
 import type { ClusterView, NodeState, PublicListeners } from '../../store/leases.js';
-import type { Relocation, Tenant } from './shard-leases.js';
+import type { Relocation, ShardListener } from './shard-leases.js';
 
-export type { Relocation, Tenant } from './shard-leases.js';
+export type { Relocation, ShardListener } from './shard-leases.js';
 
 /** Another node runs on this store, and one of the two has no bus. */
 export class StoreInUse extends StartFault {
@@ -37,7 +37,7 @@ export interface Ownership {
   /** The cluster has changed since the last heartbeat. */
   recheck(): void;
   /** Joins the cluster; resolves when the node answers for its first shards. */
-  start(tenant: Tenant): Promise<void>;
+  start(listener: ShardListener): Promise<void>;
   /** Publishes the addresses at which clients reach this node; every heartbeat repeats them. */
   announce(listeners: PublicListeners): Promise<void>;
   /** Hands all shards over; resolves when that is done, no node can take them, or `withinMs` is over. */

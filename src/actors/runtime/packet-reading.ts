@@ -86,7 +86,7 @@ const OTHER_KINDS: ReadonlySet<string> = new Set(['due', 'logins', 'consumers'])
 function isOfPlacement({ kind, node, shards, crashed, gone, to, leases }: Fields): boolean {
   if (typeof kind !== 'string' || OTHER_KINDS.has(kind) || typeof node !== 'string') return false;
   const ofShards = Array.isArray(shards) && shards.every(Number.isInteger);
-  if (kind === 'settled') return ofShards && typeof crashed === 'boolean';
+  if (kind === 'acquired') return ofShards && typeof crashed === 'boolean';
   if (kind === 'freed' || kind === 'unclean') return ofShards;
   const isLease = (lease: unknown) =>
     isFields(lease) && Number.isInteger(lease['shard']) && Number.isInteger(lease['epoch']);

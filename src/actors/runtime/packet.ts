@@ -58,7 +58,7 @@ export type PlacementPacket =
   /** `node` answers for these shards now. `crashed`: the owner before may have left commits unpublished. */
   | {
       readonly v: number;
-      readonly kind: 'settled';
+      readonly kind: 'acquired';
       readonly node: string;
       readonly shards: readonly number[];
       readonly crashed: boolean;

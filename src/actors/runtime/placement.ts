@@ -10,7 +10,7 @@ export interface PlacementInput {
   readonly state: NodeState;
   readonly view: ClusterView;
   /** Shard → epoch of the leases that this process holds. */
-  readonly held: ReadonlyMap<number, number>;
+  readonly epochs: ReadonlyMap<number, number>;
   /** Nodes that do not answer on the bus. */
   readonly gone: ReadonlySet<string>;
   /** This node was isolated itself, so other nodes may only seem to be late or gone: it takes free shards only. */
@@ -48,7 +48,7 @@ export function decide(at: PlacementInput): Decision {
     if (lease.nodeId === at.self) {
       const others = rightful !== undefined && rightful !== at.self && at.state !== 'cut off';
       if (unable || others) give.push(lease);
-      else if (at.held.get(lease.shard) !== lease.epoch && at.state !== 'draining') take.push(lease);
+      else if (at.epochs.get(lease.shard) !== lease.epoch && at.state !== 'draining') take.push(lease);
     } else if (rightful === at.self) {
       const takeableLease = takeable(at, lease);
       if (takeableLease !== undefined) take.push(takeableLease);

@@ -1,4 +1,4 @@
-// The leases that this node holds. Takes leases, lets the tenant answer for their shards, notices leases that were lost and
+// The leases that this node holds. Takes leases, tells the listener of their shards, notices leases that were lost and
 // hands over those that other nodes should own. `ownership` decides when; the store decides whether it succeeds.
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
@@ -7,12 +7,12 @@ import type { ClusterView, LeaseRow, LeaseStore, ReleasedLease, ShardLease } fro
 import type { Meter } from './meter.js';
 import type { PlacementNotice } from './packet.js';
 
-/** Answers requests for the shards that the node owns. */
-export interface Tenant {
+/** Listens to which shards the node owns, and answers requests for them. */
+export interface ShardListener {
   /** Begins to answer for the shards; resolves once requests of other nodes arrive. */
-  settle(shards: readonly number[]): Promise<void>;
+  acquired(shards: readonly number[]): Promise<void>;
   /** Stops answering for the shards at once; resolves when earlier requests are committed and answered. */
-  vacate(shards: readonly number[]): Promise<void>;
+  released(shards: readonly number[]): Promise<void>;
 }
 
 export interface Relocation {
@@ -34,19 +34,19 @@ export interface ShardLeasesOptions {
 }
 
 /** How long an actor may take to finish when its shard is handed over; later commits are fenced. */
-const VACATE_MS = 2_000;
-/** The same when the node stops; the tenant has been stopped before. */
-const LAST_VACATE_MS = 50;
+const RELEASE_MS = 2_000;
+/** The same when the node stops; the listener has been stopped before. */
+const LAST_RELEASE_MS = 50;
 /** How long the next batch waits until the new owners answer for this one. */
-const SETTLED_MS = 250;
+const ANSWERED_MS = 250;
 
 export class ShardLeases {
   readonly #options: ShardLeasesOptions;
-  readonly #held = new Map<number, number>();
+  readonly #leases = new Map<number, number>();
   /** Shards that are being handed over: this node answers no more requests for them, and still has the lease. */
   readonly #leaving = new Set<number>();
-  readonly #settling = new Set<Promise<void>>();
-  #tenant: Tenant | undefined;
+  readonly #acquiring = new Set<Promise<void>>();
+  #listener: ShardListener | undefined;
   #handingOver: Promise<void> | undefined;
   #ended = false;
 
@@ -56,32 +56,32 @@ export class ShardLeases {
 
   /** Shard → epoch. */
   get epochs(): ReadonlyMap<number, number> {
-    return this.#held;
+    return this.#leases;
   }
 
   /** Shards for which this node answers. */
   get answered(): readonly number[] {
-    return [...this.#held.keys()].filter((shard) => !this.#leaving.has(shard));
+    return [...this.#leases.keys()].filter((shard) => !this.#leaving.has(shard));
   }
 
   get handingOver(): Promise<void> | undefined {
     return this.#handingOver;
   }
 
-  get settled(): Promise<unknown> {
-    return Promise.all(this.#settling);
+  get allAcquired(): Promise<unknown> {
+    return Promise.all(this.#acquiring);
   }
 
   epochOf(shard: number): number | undefined {
-    return this.#leaving.has(shard) ? undefined : this.#held.get(shard);
+    return this.#leaving.has(shard) ? undefined : this.#leases.get(shard);
   }
 
   isLeaving(shard: number): boolean {
     return this.#leaving.has(shard);
   }
 
-  setTenant(tenant: Tenant): void {
-    this.#tenant = tenant;
+  setListener(listener: ShardListener): void {
+    this.#listener = listener;
   }
 
   /** The leases have expired. Other nodes may take them, so this node stops answering for their shards. */
@@ -92,22 +92,22 @@ export class ShardLeases {
   /** Forgets all leases, and takes none any more. */
   drop(): readonly number[] {
     this.#ended = true;
-    const shards = [...this.#held.keys()];
-    this.#held.clear();
+    const shards = [...this.#leases.keys()];
+    this.#leases.clear();
     return shards;
   }
 
   /** Stops answering for the last shards; false when an actor was still at work. */
-  async vacated(shards: readonly number[]): Promise<boolean> {
-    const vacating = this.#tenant?.vacate(shards) ?? Promise.resolve();
+  async allReleased(shards: readonly number[]): Promise<boolean> {
+    const releasing = this.#listener?.released(shards) ?? Promise.resolve();
     await this.#handingOver;
-    return atMost(vacating, LAST_VACATE_MS);
+    return atMost(releasing, LAST_RELEASE_MS);
   }
 
   /** Ends the leases that other nodes have taken over by the view. */
   notice(view: ClusterView): void {
     const lost: number[] = [];
-    for (const [shard, epoch] of this.#held) {
+    for (const [shard, epoch] of this.#leases) {
       if (this.#leaving.has(shard)) continue;
       const lease = view.leases[shard];
       // The view is older than a lease that another node has given since.
@@ -119,11 +119,11 @@ export class ShardLeases {
 
   #lose(shards: readonly number[], reason: string): void {
     if (shards.length === 0) return;
-    for (const shard of shards) this.#held.delete(shard);
+    for (const shard of shards) this.#leases.delete(shard);
     this.#options.meter?.shardsLost(shards.length);
     this.#options.log.warn({ shards: shards.length }, reason);
     // Without waiting: work that is still under way cannot commit.
-    void this.#tenant!.vacate(shards);
+    void this.#listener!.released(shards);
   }
 
   async take(rows: readonly LeaseRow[]): Promise<void> {
@@ -132,46 +132,46 @@ export class ShardLeases {
     const { store, ttlMs } = this.#options;
     const taken = await inTime(store.take(this.#options.nodeId, wanted, ttlMs), ttlMs, 'taking shards');
     if (this.#ended) return;
-    for (const { shard, epoch } of taken) this.#held.set(shard, epoch);
+    for (const { shard, epoch } of taken) this.#leases.set(shard, epoch);
     const free = new Set(wanted.filter(({ nodeId }) => nodeId === null).map(({ shard }) => shard));
     for (const crashed of [false, true]) {
-      const settled = taken.filter(({ shard }) => free.has(shard) !== crashed);
-      if (settled.length > 0) this.#settle(settled, crashed);
+      const acquired = taken.filter(({ shard }) => free.has(shard) !== crashed);
+      if (acquired.length > 0) this.#acquired(acquired, crashed);
     }
   }
 
   /** Takes leases that their owner has given to this node. A view that was read before does not show them yet. */
   accept(leases: readonly ShardLease[]): void {
-    if (this.#ended || this.#tenant === undefined) return;
+    if (this.#ended || this.#listener === undefined) return;
     const accepted = leases.filter(
-      ({ shard, epoch }) => !this.#leaving.has(shard) && epoch > (this.#held.get(shard) ?? 0),
+      ({ shard, epoch }) => !this.#leaving.has(shard) && epoch > (this.#leases.get(shard) ?? 0),
     );
-    for (const { shard, epoch } of accepted) this.#held.set(shard, epoch);
-    if (accepted.length > 0) this.#settle(accepted, false);
+    for (const { shard, epoch } of accepted) this.#leases.set(shard, epoch);
+    if (accepted.length > 0) this.#acquired(accepted, false);
   }
 
   /** Without waiting: leases are renewed whatever the bus does. */
-  #settle(leases: readonly ShardLease[], crashed: boolean): void {
-    const settling = this.#tenant!.settle(leases.map(({ shard }) => shard))
+  #acquired(leases: readonly ShardLease[], crashed: boolean): void {
+    const acquiring = this.#listener!.acquired(leases.map(({ shard }) => shard))
       .then(() => {
         const shards = leases.filter((lease) => this.#holds(lease)).map(({ shard }) => shard);
         this.#options.meter?.shardsTaken(shards.length, crashed);
-        this.#options.log.info({ shards: shards.length, crashed, held: this.#held.size }, 'shards taken');
-        if (shards.length > 0) this.#options.publish({ kind: 'settled', shards, crashed });
+        this.#options.log.info({ shards: shards.length, crashed, held: this.#leases.size }, 'shards taken');
+        if (shards.length > 0) this.#options.publish({ kind: 'acquired', shards, crashed });
       })
       .catch((error) => {
-        this.#options.log.error({ err: error }, 'shards could not be settled');
+        this.#options.log.error({ err: error }, 'shards could not be acquired');
         // The next heartbeat takes them again.
         const failed = leases.filter((lease) => this.#holds(lease)).map(({ shard }) => shard);
-        for (const shard of failed) this.#held.delete(shard);
-        void this.#tenant!.vacate(failed);
+        for (const shard of failed) this.#leases.delete(shard);
+        void this.#listener!.released(failed);
       })
-      .finally(() => this.#settling.delete(settling));
-    this.#settling.add(settling);
+      .finally(() => this.#acquiring.delete(acquiring));
+    this.#acquiring.add(acquiring);
   }
 
   #holds({ shard, epoch }: ShardLease): boolean {
-    return this.#held.get(shard) === epoch && !this.#leaving.has(shard);
+    return this.#leases.get(shard) === epoch && !this.#leaving.has(shard);
   }
 
   /** Does nothing while a batch is under way. */
@@ -186,52 +186,52 @@ export class ShardLeases {
     const shards = leases.map(({ shard }) => shard);
     for (const shard of shards) this.#leaving.add(shard);
     let given: readonly ReleasedLease[];
-    let vacated = false;
+    let isReleased = false;
     try {
-      vacated = await atMost(this.#tenant!.vacate(shards), VACATE_MS);
+      isReleased = await atMost(this.#listener!.released(shards), RELEASE_MS);
       const releasing = this.#options.store.release(this.#options.nodeId, leases);
       given = await inTime(releasing, this.#options.ttlMs, 'giving shards back');
       this.#options.meter?.shardsHandedOver(shards.length);
       this.#options.log.info({ shards: shards.length }, 'shards handed over');
     } catch (error) {
-      if (!vacated) this.#options.publish({ kind: 'unclean', shards });
+      if (!isReleased) this.#options.publish({ kind: 'unclean', shards });
       this.#handingOver = undefined;
       throw error;
     } finally {
       // When the store's answer was lost, the next view shows the owners.
       for (const shard of shards) {
-        this.#held.delete(shard);
+        this.#leases.delete(shard);
         this.#leaving.delete(shard);
       }
     }
     const taken = new Set(given.map(({ shard }) => shard));
     const freed = shards.filter((shard) => !taken.has(shard));
     if (freed.length > 0) this.#options.publish({ kind: 'freed', shards: freed });
-    const settled = this.#settledByOthers(taken);
+    const answered = this.#answeredByOthers(taken);
     for (const to of new Set(given.map((lease) => lease.to))) {
       const theirs = given.filter((lease) => lease.to === to).map(({ shard, epoch }) => ({ shard, epoch }));
       if (to !== undefined) this.#options.publish({ kind: 'given', to, leases: theirs });
     }
     // The accounts of one batch pause at a time.
-    await settled;
-    if (!vacated) this.#options.publish({ kind: 'unclean', shards });
+    await answered;
+    if (!isReleased) this.#options.publish({ kind: 'unclean', shards });
     this.#handingOver = undefined;
     this.#options.handedOver();
   }
 
-  /** Resolves when other nodes answer for the shards, or after `SETTLED_MS`. */
-  async #settledByOthers(shards: ReadonlySet<number>): Promise<void> {
+  /** Resolves when other nodes answer for the shards, or after `ANSWERED_MS`. */
+  async #answeredByOthers(shards: ReadonlySet<number>): Promise<void> {
     const waiting = new Set(shards);
     if (waiting.size === 0) return;
     let end = () => {};
-    const settled = new Promise<void>((resolve) => {
+    const answered = new Promise<void>((resolve) => {
       end = resolve;
     });
     const hearing = this.#options.relocations$.subscribe((move) => {
       for (const shard of move.shards) waiting.delete(shard);
       if (waiting.size === 0) end();
     });
-    await atMost(settled, SETTLED_MS);
+    await atMost(answered, ANSWERED_MS);
     hearing.unsubscribe();
   }
 }

@@ -73,7 +73,7 @@ class World {
       },
     };
     consumers.start([kind]);
-    void consumers.settle([0]);
+    void consumers.acquired([0]);
     this.#nodes.add(consumers);
     const die = () => {
       isOwner = false;
@@ -404,7 +404,7 @@ test('whatever fails, dies and moves: nothing is missed, order is kept, and only
         else if (each === 'fail') failing = 1;
         else if (each === 'wait') await new Promise((resolve) => setTimeout(resolve, 1));
         else {
-          if (each === 'move') await node.vacate([0]);
+          if (each === 'move') await node.released([0]);
           else deaths++;
           node.die();
           node = world.start();

@@ -132,7 +132,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     sweepMs: 60_000,
     checked: true,
   });
-  await host.settle(ownership.owned);
+  await host.acquired(ownership.owned);
   const streams = createEventStreams<MailboxEvent>({
     protocolName: 'mailbox',
     transport,

@@ -49,7 +49,7 @@ test('a repeated command gets the reply of the first time from the next owner to
       sweepMs: 60_000,
       checked: true,
     });
-    await host.settle([0]);
+    await host.acquired([0]);
     const ask = (id: string, name: string, payload: unknown): Promise<ReplyPacket> => {
       const packet = { v: 1, id, accountId: account.id, name, payload, deadline: Date.now() + 60_000 };
       return transport.request(requestSubject('mailbox', 0), packet, 60_000);

@@ -84,7 +84,7 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
     sweepMs: 60_000,
     checked: true,
   });
-  await host.settle(ownership.owned);
+  await host.acquired(ownership.owned);
   const mailboxes = createRefs({ protocol: mailboxProtocol, transport, ownership, streams: {} as never });
   const mailbox = (accountId: string) => {
     const ref = mailboxes.of(accountId);

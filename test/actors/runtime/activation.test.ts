@@ -25,7 +25,7 @@ async function setUp() {
     sweepMs: 60_000,
     checked: true,
   });
-  await host.settle([0]);
+  await host.acquired([0]);
   const ask = (name: string, payload: unknown): Promise<ReplyPacket> => {
     const deadline = Date.now() + 60_000;
     const packet = { v: 1, id: crypto.randomUUID(), accountId: A, name, payload, deadline };

@@ -42,7 +42,7 @@ function setUp(
     sweepMs: options.sweepMs ?? 60_000,
     checked: options.checked ?? true,
   });
-  void host.settle(ownership.owned);
+  void host.acquired(ownership.owned);
   const streams = createEventStreams<EventOf<typeof counterProtocol>>({
     protocolName: 'counter',
     transport,
@@ -159,7 +159,7 @@ test('what was committed though its answer was lost reaches followers, with nobo
 });
 
 test('what was committed though its answer was lost reaches followers, also when the shard moves or the node stops', async (t) => {
-  for (const end of ['vacate', 'stop'] as const) {
+  for (const end of ['released', 'stop'] as const) {
     const { store, counters, host } = setUp();
     const seen: number[] = [];
     const followed = new Promise<void>((resolve) => {
@@ -174,7 +174,7 @@ test('what was committed though its answer was lost reaches followers, also when
     await counters.of(A).ask('add', { amount: 1 });
     store.lostAnswer = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
     await t.throwsAsync(counters.of(A).ask('add', { amount: 2 }), { instanceOf: ActorFault });
-    await (end === 'vacate' ? host.vacate([0]) : host.stop());
+    await (end === 'released' ? host.released([0]) : host.stop());
     await followed;
     t.deepEqual(seen, [1, 2]);
     await host.stop();
@@ -195,12 +195,12 @@ test('a commit that comes to nothing known after the shard has moved reaches fol
   });
   const asked = counters.of(A).ask('add', { amount: 1 });
   await new Promise((resolve) => setTimeout(resolve, 10));
-  const vacating = host.vacate([0]);
+  const releasing = host.released([0]);
   own(undefined);
   store.lostAnswer = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
   open();
   await t.throwsAsync(asked, { instanceOf: ActorFault });
-  await Promise.all([vacating, followed]);
+  await Promise.all([releasing, followed]);
   t.is(store.loads, 1);
   await host.stop();
 });

@@ -140,7 +140,7 @@ test.serial('who drains hands everything over before others answer for it, and b
   const { published } = world.bus;
   world.bus.published = (by, packet) => {
     published(by, packet);
-    if (!('kind' in packet) || packet.kind !== 'settled') return;
+    if (!('kind' in packet) || packet.kind !== 'acquired') return;
     for (const shard of packet.shards) {
       t.false(a.answering.has(shard));
       others.add(shard);
@@ -203,7 +203,7 @@ test.serial('giving shards over does not wait for an actor that never ends', asy
   const world = await cluster(t, ['a', 'b']);
   const a = world.node('a')!;
   const { owned } = a.ownership;
-  a.vacateMs = Number.POSITIVE_INFINITY;
+  a.releaseMs = Number.POSITIVE_INFINITY;
   const looked = new Set<number>();
   world.node('b')!.ownership.relocations$.subscribe((move) => {
     for (const shard of move.unclean ? move.shards : []) looked.add(shard);

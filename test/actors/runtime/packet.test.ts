@@ -4,7 +4,7 @@ import { encode } from '../../../src/actors/runtime/packet.js';
 import { readPublication } from '../../../src/actors/runtime/packet-reading.js';
 
 const PUBLICATIONS = [
-  '{"v":1,"kind":"settled","node":"n","shards":[7],"crashed":true}',
+  '{"v":1,"kind":"acquired","node":"n","shards":[7],"crashed":true}',
   '{"v":1,"kind":"unclean","node":"n","shards":[7]}',
   '{"v":1,"kind":"freed","node":"n","shards":[7]}',
   '{"v":1,"kind":"given","node":"n","to":"m","leases":[{"shard":7,"epoch":2}]}',

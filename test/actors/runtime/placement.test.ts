@@ -85,12 +85,13 @@ function lookOf([rows, cells, patient]: typeof look extends fc.Arbitrary<infer T
     view,
     gone,
     standpoint(self) {
-      const held = new Map<number, number>();
+      const epochs = new Map<number, number>();
       cells.forEach((cell, shard) => {
-        if (cell.nodeId === self && cell.held !== 'none') held.set(shard, cell.epoch - (cell.held === 'this' ? 0 : 1));
+        if (cell.nodeId === self && cell.held !== 'none')
+          epochs.set(shard, cell.epoch - (cell.held === 'this' ? 0 : 1));
       });
       const state = nodes.find(({ id }) => id === self)?.state ?? 'serving';
-      return { self, state, view, held, gone: new Set([...gone].filter((id) => id !== self)), patient };
+      return { self, state, view, epochs, gone: new Set([...gone].filter((id) => id !== self)), patient };
     },
   };
 }
@@ -196,11 +197,11 @@ test('when everybody is well one round of giving and one of taking is enough', (
         }),
       );
       let leases = nodeIds.map((nodeId, shard): LeaseRow => ({ shard, nodeId, epoch: 1, expired: nodeId === null }));
-      const held = new Map(leases.map(({ shard, epoch }) => [shard, epoch]));
+      const epochs = new Map(leases.map(({ shard, epoch }) => [shard, epoch]));
       const decisions = () =>
         NAMES.map((self) => ({
           self,
-          ...decide({ self, state: 'serving', view: { nodes, leases }, held, gone: new Set(), patient: true }),
+          ...decide({ self, state: 'serving', view: { nodes, leases }, epochs, gone: new Set(), patient: true }),
         }));
       for (const { give } of decisions()) {
         const given = new Set(give.map(({ shard }) => shard));

@@ -44,7 +44,7 @@ function setUp(change: (transport: Transport) => Partial<Transport> = () => ({})
       sweepMs: 60_000,
       checked: true,
     });
-    await host.settle([0]);
+    await host.acquired([0]);
     return host;
   };
   const settled = () => relocations$.next({ shards: [0], unclean: true });

@@ -25,7 +25,7 @@ async function owner(store: CounterStore, epoch: number) {
     sweepMs: 60_000,
     checked: true,
   });
-  await host.settle([0]);
+  await host.acquired([0]);
   const add = (id: string, amount: number): Promise<ReplyPacket> => {
     const deadline = Date.now() + 60_000;
     const packet = { v: 1, id, accountId: A, name: 'add', payload: { amount }, deadline };

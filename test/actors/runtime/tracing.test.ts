@@ -32,7 +32,7 @@ function node(n: number, store: CounterStore, transport: ReturnType<typeof local
     checked: true,
     tracer,
   });
-  void host.settle([n]);
+  void host.acquired([n]);
   const streams = createEventStreams<EventOf<typeof counterProtocol>>({
     protocolName: 'counter',
     transport,
@@ -159,7 +159,7 @@ test('a node that does not trace hands the context of others on', async (t) => {
     sweepMs: 60_000,
     checked: true,
   });
-  void silent.settle([n]);
+  void silent.acquired([n]);
   const published = new Promise<string | undefined>((resolve) => {
     transport.subscribe<EventPacket>(eventSubject('counter', account), ({ events, trace }) => {
       if (events.length > 0) resolve(trace);

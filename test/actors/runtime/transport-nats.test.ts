@@ -287,10 +287,10 @@ test('publications that lack what their kind has make listeners look; kinds of a
   await heard.registration.ready;
   const of = (fields: object) => ({ v: 1, node: 'n', ...fields });
   const broken = [
-    of({ kind: 'settled' }),
-    of({ kind: 'settled', shards: 7, crashed: false }),
-    of({ kind: 'settled', shards: ['7'], crashed: false }),
-    of({ kind: 'settled', shards: [7] }),
+    of({ kind: 'acquired' }),
+    of({ kind: 'acquired', shards: 7, crashed: false }),
+    of({ kind: 'acquired', shards: ['7'], crashed: false }),
+    of({ kind: 'acquired', shards: [7] }),
     of({ kind: 'freed' }),
     of({ kind: 'gone' }),
     of({ kind: 'given', to: 'm' }),
@@ -311,7 +311,7 @@ test('publications that lack what their kind has make listeners look; kinds of a
     known: [['192.0.2.1', 'a@b.test']],
   });
   const later = of({ kind: 'invented' });
-  const good = of({ kind: 'settled', shards: [7], crashed: false });
+  const good = of({ kind: 'acquired', shards: [7], crashed: false });
   for (const packet of [...broken, later, due, logins, good])
     raw.publish(`mansio.${clusterId}.p`, JSON.stringify(packet));
   t.deepEqual(await heard.all, [...broken.map(() => RECHECK), later, due, logins, good] as never);

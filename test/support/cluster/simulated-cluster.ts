@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import pino from 'pino';
 import { createOwnership } from '../../../src/actors/runtime/leased-ownership.js';
-import type { Ownership, Tenant } from '../../../src/actors/runtime/ownership.js';
+import type { Ownership, ShardListener } from '../../../src/actors/runtime/ownership.js';
 import type { Publication } from '../../../src/actors/runtime/packet.js';
 import { rendezvous } from '../../../src/actors/runtime/rendezvous.js';
 import type { LeaseStore } from '../../../src/store/leases.js';
@@ -23,14 +23,14 @@ export interface SimulatedNode extends Proc {
   readonly ownership: Ownership;
   readonly bus: BusLink;
   store: StoreFaults;
-  /** Shards that its tenant answers for. */
+  /** Shards that its listener answers for. */
   readonly answering: Set<number>;
   /** Starting or leaving, which may never end. */
   busy: boolean;
   displaced: boolean;
   left: boolean;
-  /** How long vacating takes. */
-  vacateMs: number;
+  /** How long a release takes. */
+  releaseMs: number;
 }
 
 export class SimulatedCluster {
@@ -75,7 +75,7 @@ export class SimulatedCluster {
 
   /** Starts a process; a living one of this name is displaced by it. Resolves when it has started, which may be never. */
   join(name: string, roles: readonly string[] = ['mailbox'], store: StoreFaults = 'none'): Promise<SimulatedNode> {
-    const proc = { paused: false, dead: false, busy: true, displaced: false, left: false, vacateMs: 1, store };
+    const proc = { paused: false, dead: false, busy: true, displaced: false, left: false, releaseMs: 1, store };
     const node = Object.assign(proc, { name, roles, answering: new Set<number>() }) as unknown as SimulatedNode;
     return this.time.as(node, async () => {
       const bus = this.bus.link(node);
@@ -93,7 +93,7 @@ export class SimulatedCluster {
       });
       Object.assign(node, { bus, ownership });
       this.nodes.push(node);
-      await ownership.start(this.#tenantOf(node));
+      await ownership.start(this.#listenerOf(node));
       node.busy = false;
       return node;
     });
@@ -149,22 +149,22 @@ export class SimulatedCluster {
     return this.leases.over(link);
   }
 
-  #tenantOf(node: SimulatedNode): Tenant {
+  #listenerOf(node: SimulatedNode): ShardListener {
     return {
-      settle: async (shards) => {
+      acquired: async (shards) => {
         await this.time.pause(1);
         for (const shard of shards) node.answering.add(shard);
       },
-      vacate: async (shards) => {
+      released: async (shards) => {
         for (const shard of shards) node.answering.delete(shard);
-        await this.time.pause(node.vacateMs);
+        await this.time.pause(node.releaseMs);
       },
     };
   }
 
   #published(by: SimulatedNode, packet: Publication): void {
     this.told.push(packet);
-    if (!('kind' in packet) || packet.kind !== 'settled') return;
+    if (!('kind' in packet) || packet.kind !== 'acquired') return;
     for (const shard of packet.shards)
       assert(by.answering.has(shard), `${by.name} answers for ${shard} when it says so`);
   }
