@@ -25,22 +25,27 @@ export interface Bounce {
 export const BOUNCE_OCTETS = 256 * 1024;
 const MOST_RECIPIENTS = 100;
 const LONGEST_TEXT = 500;
+const LONGEST_FIELD = 4 * LONGEST_TEXT;
 const LONGEST_ID = 500;
 const MESSAGE_ID = /^message-id:\s*(<[^<>\s]{1,498}>)/im;
 const STATUS = /\b5\.\d{1,3}\.\d{1,3}\b/;
+/** Behind the numbers of replies, words of all kinds of servers; white space is a blank. */
 const FAILED =
-  /undeliver|permanent|fail|returned to sender|could ?n[o']t be delivered|no such user|\b55\d\b|\b5\.\d+\.\d+\b/i;
+  /\b55\d\b|\b5\.\d+\.\d+\b|undeliver|permanent|fail|returned to sender|unable to deliver|n[o'’]t (?:been |be |able to )*(?:deliver|reach)|no such user/i;
 const WAITS = /\bdelayed\b|warning|will be retried|still (?:be )?trying|not yet been|need not|do not need to/i;
 /** Where the text of a server ends and the message that comes back begins. */
 const COPY =
   /^[- ]*(?:below this line is a copy|this is a copy of|original message|included is a copy|returned message|message header)/im;
+/** Where no such line stands: the Message-ID is in a header, which has other fields too. */
+const COPIED_FIELD = /^(?:received|return-path|from|to|date|subject):/im;
 const ADDRESS = /<?([^\s<>()":,;]{1,64}@[^\s<>()":,;]{1,255})>?/g;
 
 /** Undefined for a message that is none. `octets`: its beginning; `sender`: of its envelope. */
 export function readBounce(octets: Buffer, { root }: Pick<MessageIndex, 'root'>, sender: string): Bounce | undefined {
-  const parts = root.type === 'multipart' ? root.parts : [root];
-  const isReport = root.subtype === 'report' && root.params['report-type']?.toLowerCase() === 'delivery-status';
-  if (!isReport && sender !== '') return undefined;
+  const report = reportIn(root);
+  if (report === undefined && sender !== '') return undefined;
+  const { type, parts: inside } = report ?? root;
+  const parts = type === 'multipart' ? inside : [root];
   const status = parts.find(({ type, subtype }) => type === 'message' && /^(?:global-)?delivery-status$/.test(subtype));
   const recipients = status === undefined ? fromText(octets, root, parts) : fromStatus(textOfPart(octets, status));
   const messageId = returnedId(octets, parts);
@@ -48,36 +53,74 @@ export function readBounce(octets: Buffer, { root }: Pick<MessageIndex, 'root'>,
   return { messageId, recipients: recipients.slice(0, MOST_RECIPIENTS) };
 }
 
+/** The message itself, or a part of it where a filter has put the report beside a text of its own. */
+function reportIn(part: IndexedPart): IndexedPart | undefined {
+  const { type, subtype, params, parts } = part;
+  if (type !== 'multipart') return undefined;
+  const isReport = subtype === 'report' && params['report-type']?.toLowerCase() === 'delivery-status';
+  return isReport ? part : parts.map(reportIn).find((found) => found !== undefined);
+}
+
 /** The groups of a delivery-status (RFC 3464 §2.3) that say failed. */
 function fromStatus(text: string): FailedRecipient[] {
   const groups = text.replace(/\r?\n[ \t]+/g, ' ').split(/\r?\n[ \t]*\r?\n/);
   return groups.flatMap((group) => {
-    const field = (name: string) => new RegExp(`^${name}:[ \\t]*(.*)$`, 'im').exec(group)?.[1]?.trim();
-    if (field('Action')?.toLowerCase() !== 'failed') return [];
-    const addresses = [field('Original-Recipient'), field('Final-Recipient')].flatMap((value) => {
-      const address = parseAddress((value ?? '').replace(/^[^;]*;\s*/, '').replace(/^<(.*)>$/, '$1'));
-      return address === undefined ? [] : [`${address.localPart}@${address.domain}`.toLowerCase()];
-    });
+    const field = (name: string) =>
+      new RegExp(`^${name}:[ \\t]*(.*)$`, 'im').exec(group)?.[1]?.slice(0, LONGEST_FIELD).trim();
+    if (!/^failed\b/i.test(field('Action') ?? '')) return [];
+    const addresses = ['Original-Recipient', 'Final-Recipient'].flatMap((name) => addressesOf(field(name) ?? ''));
     const said = field('Diagnostic-Code')?.replace(/^[^;]*;\s*/, '') ?? field('Status') ?? '';
     return addresses.length === 0 ? [] : [failed(addresses, STATUS.exec(field('Status') ?? '')?.[0], said)];
   });
 }
 
+/** `rfc822; <a@b.test> (comment)`. Some servers repeat the xtext of RFC 3461 as it came. */
+function addressesOf(field: string): string[] {
+  const written = field
+    .replace(/^[^;]*;\s*/, '')
+    .replace(/\s*\([^()]*\)$/, '')
+    .replace(/^<(.*)>$/, '$1');
+  const decoded = written.replace(/\+([0-9A-F]{2})/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)));
+  return [...new Set([written, decoded])].flatMap((text) => {
+    const address = parseAddress(text);
+    return address === undefined ? [] : [`${address.localPart}@${address.domain}`.toLowerCase()];
+  });
+}
+
 /** Each address that the text names before the copy of the message, with what is said behind it (qmail, Exim and others). */
 function fromText(octets: Buffer, root: IndexedPart, parts: readonly IndexedPart[]): FailedRecipient[] {
-  const first = parts.find(({ type, subtype }) => type === 'text' && subtype === 'plain');
-  if (first === undefined) return [];
-  const whole = textOfPart(octets, first);
-  const text = whole.slice(0, COPY.exec(whole)?.index ?? whole.length);
+  const plain = parts.find(({ type, subtype }) => type === 'text' && subtype === 'plain');
+  if (plain === undefined) return [];
+  const text = partedText(textOfPart(octets, plain)).said;
   const subject = /^subject:.*$/im.exec(octets.toString('latin1', root.headerStart, root.bodyStart))?.[0] ?? '';
-  if (!FAILED.test(text) || WAITS.test(`${subject}\n${text}`)) return [];
-  const named = [...text.matchAll(ADDRESS)].slice(0, MOST_RECIPIENTS);
-  return named.flatMap(([found, address], i) => {
-    const parsed = parseAddress(address!.replace(/\.$/, ''));
-    if (parsed === undefined) return [];
-    const said = text.slice(named[i]!.index + found.length, named[i + 1]?.index).replace(/^[>:\s]+/, '');
-    return [failed([`${parsed.localPart}@${parsed.domain}`.toLowerCase()], STATUS.exec(said)?.[0], said)];
+  const words = text.replace(/\s+/g, ' ');
+  if (!FAILED.test(words) || WAITS.test(`${subject} ${words}`)) return [];
+  const named = [...text.matchAll(ADDRESS)].slice(0, MOST_RECIPIENTS).flatMap((found) => {
+    const parsed = parseAddress(found[1]!.replace(/\.$/, ''));
+    const end = found.index + found[0].length;
+    return parsed === undefined
+      ? []
+      : [{ address: `${parsed.localPart}@${parsed.domain}`.toLowerCase(), start: found.index, end }];
   });
+  // What is said of an address may name it again.
+  const first = named.filter(({ address }, i) => address !== named[i - 1]?.address);
+  return first.map(({ address, end }, i) => {
+    const said = text.slice(end, first[i + 1]?.start).replace(/^[>:\s]+/, '');
+    return failed([address], STATUS.exec(said)?.[0], said);
+  });
+}
+
+/** What the server says, and the copy of the message behind it; '' where there is no copy. */
+function partedText(text: string): { readonly said: string; readonly copy: string } {
+  const at = COPY.exec(text)?.index ?? headerAt(text) ?? text.length;
+  return { said: text.slice(0, at), copy: text.slice(at) };
+}
+
+function headerAt(text: string): number | undefined {
+  for (const { 0: block, index } of text.matchAll(/(?:[^\r\n]+\r?\n?)+/g)) {
+    if (MESSAGE_ID.test(block) && COPIED_FIELD.test(block)) return index;
+  }
+  return undefined;
 }
 
 function failed(addresses: string[], statusCode: string | undefined, said: string): FailedRecipient {
@@ -97,7 +140,8 @@ function returnedId(octets: Buffer, parts: readonly IndexedPart[]): string | und
   if (returned?.envelope?.messageId) return returned.envelope.messageId;
   const text = returned ?? parts.find(({ type, subtype }) => type === 'text' && subtype === 'plain');
   if (text === undefined) return undefined;
-  return MESSAGE_ID.exec(textOfPart(octets, text).replace(/\r?\n[ \t]+/g, ' '))?.[1];
+  const whole = textOfPart(octets, text).replace(/\r?\n[ \t]+/g, ' ');
+  return MESSAGE_ID.exec(returned === undefined ? partedText(whole).copy : whole)?.[1];
 }
 
 function textOfPart(octets: Buffer, part: IndexedPart): string {

@@ -144,7 +144,77 @@ test('free forms: what qmail and Exim write', (t) => {
   const exim = read(crlf(EXIM))!;
   t.is(exim.messageId, '<original@here.test>');
   t.true(exim.recipients.every(({ addresses }) => addresses.join() === 'bob@there.test'));
-  t.regex(exim.recipients[0]!.text, /host mx\.there\.test/);
+  t.regex(exim.recipients[0]!.text, /host mx\.there\.test.*: 550 unknown user$/);
+});
+
+const OLD_POSTFIX = `From: MAILER-DAEMON@there.test
+Subject: Undelivered Mail Returned to Sender
+Content-Type: multipart/mixed; boundary="b"
+
+--b
+Content-Type: text/plain
+
+I'm sorry to have to inform you that your message could not
+be delivered to one or more recipients.
+
+<bob@there.test>: who is that?
+
+--b
+Content-Type: message/rfc822
+
+From: ann@here.test
+To: bob@there.test, cy@there.test
+Message-ID: <original@here.test>
+
+--b--
+`;
+
+const OLD_EXCHANGE = OLD_POSTFIX.replace(
+  /I'm sorry[\s\S]*who is that\?/,
+  'Your message did not reach\nbob@there.test on Saturday',
+);
+
+/** No line says where the copy begins. */
+const WITHOUT_MARK = `From: MAILER-DAEMON@there.test
+Subject: Mail could not be delivered
+
+This address failed: bob@there.test
+
+Received: from here.test
+From: ann@here.test
+To: bob@there.test, cy@there.test
+Message-ID: <original@here.test>
+`;
+
+test('free forms: words over two lines, other words, a copy without a mark', (t) => {
+  for (const text of [OLD_POSTFIX, OLD_EXCHANGE, WITHOUT_MARK]) {
+    const bounce = read(crlf(text))!;
+    t.is(bounce?.messageId, '<original@here.test>', text);
+    t.deepEqual(
+      bounce.recipients.map(({ addresses }) => addresses.join()),
+      ['bob@there.test'],
+    );
+  }
+});
+
+test('a report within another multipart, as mail filters make it, with comments and an encoded address in its fields', (t) => {
+  const [, report] = REPORT('Failed (for good)').split('Message-ID: <bounce@there.test>\n');
+  const wrapped = `From: MAILER-DAEMON@there.test
+Content-Type: multipart/mixed; boundary="o"
+
+--o
+${report!.replace('rfc822;Bob@There.test', 'rfc822;bob+2Btag@there.test (Bob)')}
+--o
+Content-Type: text/plain
+
+Checked by a filter.
+--o--
+`;
+  t.deepEqual(read(crlf(wrapped))?.recipients[0]?.addresses, [
+    'bob+2btag@there.test',
+    'bob+tag@there.test',
+    'bob.inner@store.there.test',
+  ]);
 });
 
 test('what is no bounce: delays, mail of people, no message that comes back', (t) => {
@@ -153,6 +223,13 @@ test('what is no bounce: delays, mail of people, no message that comes back', (t
   t.is(read(crlf(QMAIL), 'friend@there.test'), undefined, 'with a sender it is somebody’s mail');
   t.is(read(crlf(QMAIL.replace(/\nMessage-ID: <original.*\n/, '\n'))), undefined);
   t.is(read(crlf('From: a@b.test\n\nI am on holiday.\n')), undefined);
+  const reply = 'I am away. If this fails, write to bob@there.test instead.';
+  for (const quote of [
+    'Message-ID: <original@here.test>',
+    '> From: ann@here.test\n> Message-ID: <original@here.test>',
+  ]) {
+    t.is(read(crlf(`From: a@b.test\nSubject: Away\n\n${reply}\n\n${quote}\n`)), undefined, quote);
+  }
 });
 
 test('whatever others write is read within bounds', (t) => {
@@ -168,6 +245,18 @@ test('whatever others write is read within bounds', (t) => {
     'é',
     '--b\r\n',
   );
+  const long = ' '.repeat(200_000);
+  const fields = `Final-Recipient: rfc822; a@b.test${long}x\nAction: failed\n\nFinal-Recipient: rfc822; ${'(a '.repeat(60_000)}\nAction: failed\n`;
+  const report = REPORT('failed').replace('Action: relayed', `Action: failed\n\n${fields}`);
+  read(crlf(report));
+  for (const text of [
+    long,
+    'a'.repeat(200_000),
+    'Message-ID:\n'.repeat(20_000),
+    'not be '.repeat(30_000),
+    'a@'.repeat(100_000),
+  ])
+    read(crlf(`Subject: x\n\n${text}`));
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 60 }), (texts) => {
       const bounce = read(crlf(texts.join('')));

@@ -7,7 +7,7 @@ import type { Outcome, Payload } from '../runtime/protocol.js';
 import { isKept, put } from './arriving.js';
 import { type FilterResult, matchFilters, needsBody, resultOf } from './filter-match.js';
 import { newEmail } from './new-email.js';
-import { takeBounce } from './outbound/bounces.js';
+import { isBounceEarly, takeBounce } from './outbound/bounces.js';
 import { factsOf } from './prefetch.js';
 import type { MailboxProtocol, OfferedDelivery } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
@@ -25,6 +25,7 @@ export function deliver(
 ): Outcome<MailboxProtocol, 'deliver'> {
   const { inboundId } = mail;
   if (tx.isConsumed(inboundId)) return { reply: { emailId: null } };
+  if (isBounceEarly(tx, mail)) return { refusal: 'attemptUnderWay' };
   const emailId = place(tx, mail, inboundId);
   takeBounce(tx, mail);
   tx.consume(inboundId);

@@ -111,6 +111,8 @@ export const mailboxProtocol = protocol('mailbox', {
       }),
       /** null when the delivery had already been made. */
       reply: object({ emailId: nullable(string()) }),
+      /** `attemptUnderWay`: the bounce of an email that is being delivered, which is placed after that from its inbound row. */
+      refusals: ['attemptUnderWay'],
       onRepeat: 'harmless',
     }),
     /**

@@ -44,9 +44,13 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
     const ask = () => mailboxes.of(accountId).ask('deliver', { inboundId, blob, ...open(envelope) });
     try {
       // The message's own trace goes on, however long ago it began and on whatever node.
-      const { reply } = await spanned(tracer.start('redeliver', { kind: 'consumer', parent: envelope.trace }), ask);
+      const { reply, refusal } = await spanned(
+        tracer.start('redeliver', { kind: 'consumer', parent: envelope.trace }),
+        ask,
+      );
+      if (refusal !== undefined) return false;
       delivered++;
-      log.info({ accountId, inboundId, blob, emailId: reply?.emailId }, 'delivered after the fact');
+      log.info({ accountId, inboundId, blob, emailId: reply.emailId }, 'delivered after the fact');
       return true;
     } catch (error) {
       log.warn({ accountId, inboundId, err: error }, 'delivery is still waiting');

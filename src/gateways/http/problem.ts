@@ -84,8 +84,9 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   noSuchSource: 400,
   intoItself: 400,
   systemFolder: 400,
-  // Only asked by the keeper of held mailboxes, never over HTTP.
+  // Refusals of operations that HTTP never calls.
   notHeld: 500,
+  attemptUnderWay: 500,
 };
 
 const DETAILS: Readonly<Partial<Record<MailboxRefusal, string>>> = {

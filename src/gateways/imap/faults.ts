@@ -33,6 +33,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, Completion>> = {
   draftChanged: BUG,
   outboundUnderWay: BUG,
   notHeld: BUG,
+  attemptUnderWay: BUG,
 };
 
 const FAULTS: Readonly<Record<FaultKind, Completion>> = {

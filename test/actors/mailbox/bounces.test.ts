@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import { mailboxWorld } from './mailbox-world.js';
-import { addressee, attempt, enqueued, outcome, statusesLogged, stored } from './outbound-world.js';
+import { addressee, attempt, enqueued, outcome, started, statusesLogged, stored } from './outbound-world.js';
 
 const TAKER = '192.0.2.1';
 
@@ -98,6 +98,44 @@ test('a forged bounce, one of another message, and one of another recipient chan
     t.deepEqual(await shown(), before);
   }
   t.is((await mailbox.ask('outboundTimeline', { outboundId: id })).reply!.attempts.length, 1);
+});
+
+test('a bounce that comes while its message is being delivered waits for the outcome, and not for ever', async (t) => {
+  const world = await mailboxWorld();
+  t.teardown(world.end);
+  const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
+  const mailbox = world.mailboxes.of(accountId);
+  const { id } = await enqueued(world, accountId, ['a@remote.test', 'b@remote.test']);
+  const shown = async () => (await mailbox.ask('outbound', { outboundId: id })).reply!.email;
+  const statuses = async () => (await shown()).recipients.map(({ status }) => status);
+  const { messageId } = await shown();
+  const { attemptId, reply } = await started(world, accountId, id);
+  const [a, b] = reply!.recipients;
+  async function bounceOf(address: string, receivedAt = Date.now()) {
+    const [spooled] = await world.spool([accountId], receivedAt, { subject: 'returned', body: 'x' });
+    const recipients = [{ addresses: [address], statusCode: '5.1.1', text: '550 5.1.1 gone' }];
+    const source = { remoteAddress: TAKER, domains: [] };
+    return () => spooled!.deliver({ bounce: { messageId: messageId!, recipients, source } });
+  }
+  const deliver = await bounceOf('a@remote.test');
+  t.is((await deliver()).refusal, 'attemptUnderWay');
+  t.truthy((await (await bounceOf('c@remote.test'))()).reply!.emailId, 'one of another recipient does not wait');
+  t.truthy((await (await bounceOf('b@remote.test', Date.now() - 3_600_000))()).reply!.emailId);
+  t.deepEqual(await statuses(), ['Pending', 'Pending']);
+  const delivered = [a!, b!].map((each) => ({ id: each.id, outcome: 'delivered' as const }));
+  const report = mailbox.ask('reportDelivery', {
+    outboundId: id,
+    attemptId,
+    outcomes: delivered.map((each) => outcome(each.id, 'delivered')),
+    attempts: [attempt(delivered)],
+    isOver: true,
+    isInterrupted: false,
+  });
+  const together = await deliver();
+  await report;
+  t.is(together.refusal, 'attemptUnderWay', 'in one batch with the outcome, whose attempts it has not read');
+  t.truthy((await deliver()).reply!.emailId);
+  t.deepEqual(await statuses(), ['Failed', 'Delivered']);
 });
 
 test('of a submission with one recipient the host may have another address', async (t) => {

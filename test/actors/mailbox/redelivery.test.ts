@@ -26,7 +26,7 @@ const pending = (accountId: string, trace?: string): PendingInbound => ({
 });
 
 test('what waits is delivered in the trace of its message, and what cannot be is counted', async (t) => {
-  const rows = [pending('a', '00-of-the-message'), pending('b'), pending('gone')];
+  const rows = [pending('a', '00-of-the-message'), pending('b'), pending('gone'), pending('early')];
   const inbound: Pick<InboundStore, 'overdue'> = { overdue: async () => rows };
   const asked: string[] = [];
   const mailboxes = {
@@ -34,6 +34,7 @@ test('what waits is delivered in the trace of its message, and what cannot be is
       ask: async () => {
         asked.push(accountId);
         if (accountId === 'gone') throw new Error('away');
+        if (accountId === 'early') return { refusal: 'attemptUnderWay' };
         return { reply: { emailId: null } };
       },
     }),
@@ -54,10 +55,10 @@ test('what waits is delivered in the trace of its message, and what cannot be is
       },
     },
   });
-  t.deepEqual(asked.sort(), ['a', 'b', 'gone']);
-  t.deepEqual(parents, ['00-of-the-message', undefined, undefined]);
+  t.deepEqual(asked.sort(), ['a', 'b', 'early', 'gone']);
+  t.deepEqual(parents, ['00-of-the-message', undefined, undefined, undefined]);
   t.is(redelivery.delivered, 2);
-  t.is(redelivery.waiting, 1);
+  t.is(redelivery.waiting, 2);
   await redelivery.stop();
 });
 

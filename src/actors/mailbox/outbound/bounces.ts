@@ -14,7 +14,28 @@ import { advance } from './step.js';
 
 type ReturnedMail = NonNullable<Payload<MailboxProtocol, 'deliver'>['bounce']>;
 
-/** `payload`: of the command, by which the emails were read. */
+/** A message may come back while it is still on its way to others. The bounce waits until its recipients have an outcome, this long. */
+const OUTCOME_WAIT_MS = 600_000;
+
+/**
+ * A recipient that the bounce names has no outcome yet, or one whose attempts were not committed when they were read. `payload`: of
+ * the command, by which the emails were read.
+ */
+export function isBounceEarly(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'deliver'>): boolean {
+  const { bounce, receivedAt } = payload;
+  if (bounce === undefined || tx.now - receivedAt > OUTCOME_WAIT_MS) return false;
+  return tx.outbound.bounced(payload).some(({ id, attempts }) => {
+    const row = tx.outbound.get(id);
+    if (row === undefined || row.status === 'Draft') return false;
+    return namedBy(bounce, row).some(({ recipient }) =>
+      recipient.status === 'Pending'
+        ? row.status === 'Sending'
+        : recipient.status === 'Delivered' && deliveringAttempts(recipient, attempts).length === 0,
+    );
+  });
+}
+
+/** `payload`: as for `isBounceEarly`. */
 export function takeBounce(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'deliver'>): void {
   const { bounce } = payload;
   if (bounce === undefined) return;
@@ -31,13 +52,8 @@ function failRecipients(
   bounce: ReturnedMail,
   attempts: readonly DeliveryAttempt[],
 ): void {
-  const failed = row.recipients.flatMap((recipient) => {
-    const named = bounce.recipients.find(({ addresses }) => addresses.includes(addressOf(recipient)));
-    // A server may know the only recipient by another address.
-    const [only, ...others] = bounce.recipients;
-    const said = named ?? (row.recipients.length === 1 && others.length === 0 ? only : undefined);
-    if (said === undefined || recipient.status !== 'Delivered') return [];
-    if (!isBelieved(bounce.source, takenBy(recipient, attempts))) return [];
+  const failed = namedBy(bounce, row).flatMap(({ recipient, said }) => {
+    if (recipient.status !== 'Delivered' || !isBelieved(bounce.source, takenBy(recipient, attempts))) return [];
     const { text, statusCode } = said;
     return [{ id: recipient.id, domain: recipient.domain, text, statusCode }];
   });
@@ -61,19 +77,34 @@ function failRecipients(
   advance(tx, row, next);
 }
 
+/** Recipients that the bounce says have failed. */
+function namedBy({ recipients: failed }: ReturnedMail, { recipients }: OutboundRow) {
+  return recipients.flatMap((recipient) => {
+    const named = failed.find(({ addresses }) => addresses.includes(addressOf(recipient)));
+    // A server may know the only recipient by another address.
+    const [only, ...others] = failed;
+    const said = named ?? (recipients.length === 1 && others.length === 0 ? only : undefined);
+    return said === undefined ? [] : [{ recipient, said }];
+  });
+}
+
 function addressOf({ address, domain }: OutboundRecipientRow): string {
   const { localPart = '' } = parseAddress(address) ?? {};
   return `${localPart}@${domain}`.toLowerCase();
 }
 
-function takenBy({ id, domain }: OutboundRecipientRow, attempts: readonly DeliveryAttempt[]): TakenMessage {
-  const own = attempts.filter(({ recipients }) => recipients.some((tried) => tried.id === id));
-  const took = own.filter(({ recipients }) =>
+function takenBy(recipient: OutboundRecipientRow, attempts: readonly DeliveryAttempt[]): TakenMessage {
+  return {
+    domain: recipient.domain,
+    hosts: attempts
+      .filter(({ recipients }) => recipients.some(({ id }) => id === recipient.id))
+      .flatMap(({ host }) => host ?? []),
+    takers: deliveringAttempts(recipient, attempts).flatMap(({ remoteAddress }) => remoteAddress ?? []),
+  };
+}
+
+function deliveringAttempts({ id }: OutboundRecipientRow, attempts: readonly DeliveryAttempt[]): DeliveryAttempt[] {
+  return attempts.filter(({ recipients }) =>
     recipients.some((tried) => tried.id === id && tried.outcome === 'delivered'),
   );
-  return {
-    domain,
-    hosts: own.flatMap(({ host }) => host ?? []),
-    takers: took.flatMap(({ remoteAddress }) => remoteAddress ?? []),
-  };
 }
