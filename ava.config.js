@@ -1,7 +1,10 @@
 import { startsNode } from './dist/test/support/node-files.js';
 
 export default {
-  files: ['dist/test/**/*.test.js'],
+  files: [
+    'dist/test/**/*.test.js',
+    ...(process.env.TEST_ENDED_FILES === undefined ? [] : ['dist/test-groups/**/*.test.js']),
+  ],
   require: ['./dist/test/support/property-seed.js', './dist/test/support/ended-file.js'],
   timeout: '3m',
   concurrency: 3,

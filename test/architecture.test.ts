@@ -1,7 +1,7 @@
 // Who may import whom (docs/architecture.md, "Layout"): walks the imports of src and holds them against one table.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
-import test from 'ava';
+import test from './support/test.js';
 
 const SRC = 'src';
 

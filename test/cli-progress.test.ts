@@ -1,7 +1,7 @@
 // Progress on a terminal, in a log, and for a program that reads the result.
 import { Writable } from 'node:stream';
-import test from 'ava';
 import { progressTo } from '../src/cli/progress.js';
+import test from './support/test.js';
 
 function output(isTTY: boolean) {
   let written = '';

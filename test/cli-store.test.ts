@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import test from 'ava';
 import { findPostmaster } from '../src/store/embedded/postmaster.js';
 import { identityOf } from '../src/store/process-identity.js';
 import { bareEnvironment, PROGRAM, startTestNode } from './support/node.js';
 import { preparedDirectory } from './support/prepared-cluster.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
+import test from './support/test.js';
 
 const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, ['--', PROGRAM, ...args], {

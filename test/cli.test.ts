@@ -2,7 +2,6 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
 import { connect, type Sql } from '../src/store/postgres/client.js';
 import { postgresDirectory } from '../src/store/postgres/directory.js';
 import { postgresLeases } from '../src/store/postgres/leases.js';
@@ -10,6 +9,7 @@ import { mansioJson as json, mansio } from './support/command-line.js';
 import { defaultSigningKey } from './support/default-signing-key.js';
 import { testDatabase } from './support/embedded-database.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
+import test from './support/test.js';
 
 interface Rdata {
   readonly name: string;

@@ -2,11 +2,11 @@ import { createECDH } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import test from 'ava';
 import { ConfigError } from '../src/config/error.js';
 import { availableProcessors } from '../src/config/processors.js';
 import { describeConfig, processCountOf, readConfig } from '../src/config.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
+import test from './support/test.js';
 
 const problemsOf = (env: Record<string, string>) => {
   try {

@@ -1,7 +1,7 @@
 // What a production install brings along, read from the lock file: no package that reports installations, versions that
 // cannot move where internals are used, hashes, and no host of a registry.
 import { readFileSync } from 'node:fs';
-import test from 'ava';
+import test from './support/test.js';
 
 interface Locked {
   readonly version: string;

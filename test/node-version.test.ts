@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import test from 'ava';
 import { temporaryDirectory } from './support/temporary-directory.js';
+import test from './support/test.js';
 
 const { nodeVersionProblem } = createRequire(join(process.cwd(), 'bin/'))('./node-version.js') as {
   nodeVersionProblem(version: string): string | undefined;

@@ -1,6 +1,7 @@
 // Properties draw the same cases in every run of the suite; `npm run test:soak` gives other seeds.
-import test from 'ava';
+
 import fc from 'fast-check';
+import test from './support/test.js';
 
 test('properties draw the same cases in every run, but for a soak', (t) => {
   const seed = Number(process.env['PROPERTY_SEED'] ?? 1);

@@ -1,12 +1,15 @@
 // `npm test` and `npm run test:quick`: AVA over the test files, with one PostgreSQL for all of them, and a line now and then that says
 // how far it is. Options and files are given on to AVA. However it ends, nothing that it started stays.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { stripVTControlCharacters } from 'node:util';
 import { RUN_SERVER, startTestServer } from './support/embedded-database.js';
 import { ENDED_FILES } from './support/ended-file.js';
+import { TEST_TIMES } from './support/file-turns.js';
+import { GroupedLines } from './support/grouped-lines.js';
+import { groupFiles } from './support/groups.js';
 import { startsNode } from './support/node-files.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
 
@@ -22,13 +25,21 @@ const isQuick = given[0] === '--quick';
 if (isQuick) given.shift();
 const named = given.filter((argument) => argument.endsWith('.js'));
 const all = named.length > 0 ? named : filesBelow(TESTS);
-const files = isQuick ? all.filter((file) => !startsNode(file)) : all;
+const withNodes = isQuick ? [] : all.filter(startsNode);
+const withoutNodes = all.filter((file) => !startsNode(file));
+const count = withNodes.length + withoutNodes.length;
+const groups = `dist/test-groups/${process.pid}`;
+// Files that are named one by one are few, and run as they do under AVA itself.
+const entries = [...withNodes, ...(named.length > 0 ? withoutNodes : groupFiles(withoutNodes, groups))];
 
 const began = Date.now();
 let tests = 0;
 const server = await startTestServer();
-const ended = join(temporaryDirectory('mansio-test-run-'), 'ended');
-writeFileSync(ended, '');
+const progress = temporaryDirectory('mansio-test-run-');
+const ended = join(progress, 'ended');
+const times = join(progress, 'times');
+for (const file of [ended, times]) writeFileSync(file, '');
+const lines = new GroupedLines(times);
 const ava = startAva();
 // Told so, AVA ends its workers, and what they have started ends with them. That the terminal's Ctrl-C reaches it too does no harm.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ava.kill('SIGINT'));
@@ -37,11 +48,12 @@ const status = await new Promise<number>((resolve) => ava.once('close', (code) =
 clearInterval(timer);
 tell();
 await server.stop();
+rmSync(groups, { recursive: true, force: true });
 process.exit(status);
 
 function startAva(): ChildProcess {
   const options = given.filter((argument) => !named.includes(argument));
-  const child = spawn(process.execPath, [AVA, ...options, ...files], {
+  const child = spawn(process.execPath, [AVA, ...options, ...entries], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),
@@ -50,11 +62,12 @@ function startAva(): ChildProcess {
       NODE_COMPILE_CACHE: COMPILED,
       [RUN_SERVER]: String(server.port),
       [ENDED_FILES]: ended,
+      [TEST_TIMES]: times,
     },
   });
   createInterface({ input: child.stdout! }).on('line', (line) => {
     if (TEST_LINE.test(stripVTControlCharacters(line))) tests++;
-    process.stdout.write(`${line}\n`);
+    process.stdout.write(`${lines.shown(line)}\n`);
   });
   return child;
 }
@@ -63,7 +76,7 @@ function tell(): void {
   const done = statSync(ended).size;
   const seconds = Math.round((Date.now() - began) / 1000);
   const minutes = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-  process.stdout.write(`  [${done} of ${files.length} files, ${tests} tests, ${minutes}]\n`);
+  process.stdout.write(`  [${done} of ${count} files, ${tests} tests, ${minutes}]\n`);
 }
 
 function filesBelow(folder: string): string[] {

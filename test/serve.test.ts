@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import test from 'ava';
 import { freePort } from '../dev/ports.js';
 import { whenGone } from '../dev/watchdog.js';
 import { findPostmaster } from '../src/store/embedded/postmaster.js';
@@ -17,6 +16,7 @@ import { bareEnvironment, NodeNotReady, PROGRAM, startTestNode } from './support
 import { preparedDirectory } from './support/prepared-cluster.js';
 import { SmtpClient } from './support/smtp-client.js';
 import { temporaryDirectory } from './support/temporary-directory.js';
+import test from './support/test.js';
 
 const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, ['--', PROGRAM, ...args], { env: { ...bareEnvironment(), ...env }, encoding: 'utf8' });

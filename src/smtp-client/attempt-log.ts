@@ -50,7 +50,8 @@ export class AttemptLog {
     const reply = decided.text;
     this.entries.push({
       id,
-      at: clock.now() - durationMs,
+      // Rounding must not put an attempt before the one that it follows: the timeline is ordered by these times.
+      at: Math.max(clock.now() - durationMs, this.entries.at(-1)?.at ?? 0),
       durationMs,
       domain,
       host,

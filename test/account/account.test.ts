@@ -1,7 +1,7 @@
 // An account's own affairs on a real store: keys, addresses, push subscriptions; each account's alone. Preferences are in
 // preferences.test.ts: the mailbox takes them.
 import { randomBytes, randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { createAccountApi } from '../../src/account/account-api.js';
 import type { IssuedKey } from '../../src/account/protocol.js';
 import { parseApiKey } from '../../src/directory/api-key.js';
@@ -14,6 +14,7 @@ import { postgresWebhookDeliveries } from '../../src/store/postgres/webhook-deli
 import { postgresWebhooks } from '../../src/store/postgres/webhooks.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { FakeMailboxes } from '../support/hub-fakes.js';
+import test from '../support/test.js';
 
 async function start(t: ExecutionContext) {
   const { address, drop } = await migratedDatabase();

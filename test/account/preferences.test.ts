@@ -1,12 +1,12 @@
 // Preferences on a real store: defaults until something is chosen, choices that are merged in the mailbox's commits, and the
 // events that clients get of them.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { createPreferences } from '../../src/account/preferences.js';
 import { ActorFault } from '../../src/actors/runtime/errors.js';
 import { allClientEventsOf } from '../../src/gateways/events/client-events.js';
 import { postgresPreferences } from '../../src/store/postgres/preferences.js';
 import { mailboxWorld } from '../actors/mailbox/mailbox-world.js';
+import test from '../support/test.js';
 
 test('preferences are defaults until chosen, and choices are merged and in the log', async (t) => {
   const world = await mailboxWorld();

@@ -1,8 +1,9 @@
 // What is remembered of credentials, and what ends that: a revocation, a deleted account, notices that were missed, expiry.
-import test from 'ava';
+
 import { Subject } from 'rxjs';
 import { Credentials } from '../../src/auth/credentials.js';
 import type { LoginClaims, Principal } from '../../src/directory/protocol.js';
+import test from '../support/test.js';
 
 const TOKEN = 'eyJhbGciOiJub25lIn0.e30.x';
 const CLAIMS = { issuer: 'i', subject: 'anna', email: undefined, emailVerified: undefined, name: undefined };

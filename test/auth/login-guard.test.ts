@@ -1,6 +1,7 @@
 // The guard of logins: what failures cost whom, for how long, in how much memory, and what nodes tell each other.
-import test from 'ava';
+
 import { type GuardLimits, LoginGuard } from '../../src/auth/login-guard.js';
+import test from '../support/test.js';
 
 const HERE = '192.0.2.1';
 const THERE = '203.0.113.7';

@@ -1,6 +1,7 @@
 // Whose requests without a credential act for the anonymous account: those for our own names, in the form that browsers send.
-import test from 'ava';
+
 import { anonymousGuard } from '../../src/auth/origin.js';
+import test from '../support/test.js';
 
 const guard = anonymousGuard({ hostname: 'mail.example.test', publicUrl: 'https://app.example.test/mail' });
 const refused = (host: string) => guard({ host, origin: '', takesEffect: true }) !== undefined;

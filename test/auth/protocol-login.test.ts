@@ -1,11 +1,12 @@
 // Logins of the mail protocols: what is remembered and for how long, what drops it, and who is told.
-import test from 'ava';
+
 import { NEVER, Subject } from 'rxjs';
 import { Credentials } from '../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
 import { type ProtocolLogin, ProtocolLogins } from '../../src/auth/protocol-login.js';
 import type { LoginClaims, Principal } from '../../src/directory/protocol.js';
 import type { Scope } from '../../src/store/directory.js';
+import test from '../support/test.js';
 
 const ALICE = { names: ['alice@example.test'], credential: 'key' };
 const TOKEN = 'eyJhbGciOiJub25lIn0.e30.x';

@@ -1,7 +1,8 @@
 // SASL exchanges as functions: what was shown comes out whatever is in it, and no octets make them fail otherwise.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { beginExchange, decodeBase64, failureChallenge, MECHANISMS, mechanismOf } from '../../src/auth/sasl.js';
+import test from '../support/test.js';
 
 const shown = (names: readonly string[], credential: string) =>
   ({ kind: 'shown', shown: { names, credential } }) as const;

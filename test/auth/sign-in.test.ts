@@ -1,11 +1,12 @@
 // The one door of the mail protocols: what an attempt comes to, its one count and its one log line, and the wait of a refusal.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
 import { Credentials } from '../../src/auth/credentials.js';
 import { type GuardLimits, LoginGuard } from '../../src/auth/login-guard.js';
 import { type LoginAttempt, SignIn } from '../../src/auth/sign-in.js';
 import type { Principal } from '../../src/directory/protocol.js';
+import test from '../support/test.js';
 
 const ALICE = 'alice@example.test';
 const OWNER: Principal = { accountId: 'alice', email: ALICE, scopes: ['imap'], keyId: 'k', serviceWide: false };

@@ -1,7 +1,8 @@
 // Back-off after failures.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { Backoff } from '../../src/bounds/backoff.js';
+import test from '../support/test.js';
 
 test('each further failure backs off twice as long; a success, or a long time without a failure, begins anew', (t) => {
   let now = 0;

@@ -1,6 +1,6 @@
-import test from 'ava';
 import fc from 'fast-check';
 import { CacheBudget } from '../../src/bounds/cache-budget.js';
+import test from '../support/test.js';
 
 class Cache {
   readonly name: string;

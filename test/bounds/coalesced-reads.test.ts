@@ -1,6 +1,7 @@
 // Reads that are shared by those who ask while one is under way.
-import test from 'ava';
+
 import { CoalescedReads } from '../../src/bounds/coalesced-reads.js';
+import test from '../support/test.js';
 
 function startReads() {
   const begun: { readonly key: string; readonly end: (value: number) => void; readonly fail: (why: Error) => void }[] =

@@ -1,7 +1,8 @@
 // Dynamic shares: as much as the threshold lets, however much is taken at a time, and always something for the next holder.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { DynamicShares } from '../../src/bounds/dynamic-shares.js';
+import test from '../support/test.js';
 
 test('one alone gets its part by the factor, and each that comes next gets its part of the rest', (t) => {
   const had = (factor: number) => {

@@ -1,9 +1,9 @@
 // The semaphore: bounds hold, holders are served round robin, nobody starves, and who leaves the queue leaves nothing behind.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import test from 'ava';
 import fc from 'fast-check';
 import { FairSemaphore, type Release, SemaphoreFull } from '../../src/bounds/fair-semaphore.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 /** Acquires for requests named by their holder and a number, and notes who got something. */
 class Users {

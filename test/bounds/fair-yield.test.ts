@@ -1,6 +1,7 @@
 // Turns of the event loop that holders take one after the other.
-import test from 'ava';
+
 import { FairYield } from '../../src/bounds/fair-yield.js';
+import test from '../support/test.js';
 
 test('holders take loop, however much one of them has to do', async (t) => {
   const loop = new FairYield();

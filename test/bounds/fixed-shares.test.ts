@@ -1,7 +1,8 @@
 // Fixed shares: nobody has more than its share, and all together have no more than the total.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { FixedShares } from '../../src/bounds/fixed-shares.js';
+import test from '../support/test.js';
 
 test('a holder gets its share, all together the total, and what is given back is there again', (t) => {
   const shares = new FixedShares({ total: 5, share: 3 });

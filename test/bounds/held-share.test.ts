@@ -1,6 +1,6 @@
-import test from 'ava';
 import { FixedShares } from '../../src/bounds/fixed-shares.js';
 import { HeldShare } from '../../src/bounds/held-share.js';
+import test from '../support/test.js';
 
 test('what work holds grows within the share and the total, shrinks, and is given back once', (t) => {
   const shares = new FixedShares({ total: 10, share: 6 });

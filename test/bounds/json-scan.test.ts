@@ -1,8 +1,9 @@
 // The scan of JSON in pieces: its bounds, and what it takes out and hands on.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { JsonExcess, JsonScan, parseBounded } from '../../src/bounds/json-scan.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const BOUNDS = { depth: 4, values: 10, names: 20 };
 

@@ -1,6 +1,7 @@
 // PacedYield: one long step at a time, and other events between two of them.
-import test from 'ava';
+
 import { PacedYield } from '../../src/bounds/paced-yield.js';
+import test from '../support/test.js';
 
 test('other events are served between two steps', async (t) => {
   const steps = new PacedYield();

@@ -1,6 +1,7 @@
 // Bounds of time: work that is done in time counts, late work is not waited for, and no timer is left.
-import test from 'ava';
+
 import { atMost, inTime } from '../../src/bounds/time-bounds.js';
+import test from '../support/test.js';
 
 const LONG_MS = 600_000;
 

@@ -1,10 +1,10 @@
 // `mansio address` and `mansio unclaimed`: who has an address, and what becomes of mail while nobody has it.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { mansioJson as json, mansio } from '../support/command-line.js';
 import { testDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 let sql: Sql;
 let drop: () => Promise<void>;

@@ -1,7 +1,8 @@
 // The DNS records of a domain from where the cluster is: for mail servers, for mail programs, and a note where a record
 // cannot be told.
-import test from 'ava';
+
 import { type DnsRecord, dnsPlan, type PublicEndpoints, zoneLines } from '../../src/cli/dns-records.js';
+import test from '../support/test.js';
 
 const HOST = { enabled: true, serverName: 'mail.example.org' };
 const OFF = { enabled: false, serverName: 'mail.example.org', port: 0, securePort: 0 };

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import test from 'ava';
+import test from '../support/test.js';
 
 // V8 passes over options that it does not know.
 test('V8 has the option that a node sets for its heap', async (t) => {

@@ -1,9 +1,10 @@
 // Messages as they are composed, read back by a reader of another make and by the index of ours.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { type AddressObject, simpleParser } from 'mailparser';
 import { MessageTooLarge } from '../../src/compose/message.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 import { attachment, compose, faultsOf, newSpool, PLAIN } from './compose.js';
 
 const lines = (text: string | false | undefined): string => (text || '').replace(/\r\n?/g, '\n').replace(/\n$/, '');

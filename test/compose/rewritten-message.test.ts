@@ -1,6 +1,6 @@
 // Whatever a message consists of, its parts hold the same octets after it was rewritten: for short lines, and for servers without
 // 8BITMIME.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { rewrittenMessage } from '../../src/compose/rewritten-message.js';
 import { decodeTransfer } from '../../src/mail/decode/transfer.js';
@@ -9,6 +9,7 @@ import type { IndexedPart } from '../../src/mail/message-index.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import type { PartEdit } from '../../src/mail/part-edits.js';
 import { EightBitRegions, sevenBitEdits } from '../../src/mail/seven-bit.js';
+import test from '../support/test.js';
 
 const words = fc.constantFrom(
   'grün',

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { availableProcessors } from '../../src/config/processors.js';
+import test from '../support/test.js';
 
 const files = (of: Readonly<Record<string, string>>) => (path: string) => {
   const text = of[path];

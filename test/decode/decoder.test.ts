@@ -2,12 +2,12 @@
 // one ends its view, not the process.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import test from 'ava';
 import { BodyDecoder, DecoderBusy, type DecoderLimits, DecodingAbandoned } from '../../src/decode/decoder.js';
 import { composeBodies } from '../../src/mail/decode/bodies.js';
 import type { OctetRange } from '../../src/mail/message-index.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { caseMessage } from '../mail/cases.js';
+import test from '../support/test.js';
 
 const reader = (raw: Buffer) => async (ranges: readonly OctetRange[]) =>
   ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(raw, start, end));

@@ -1,12 +1,13 @@
 // Parts as mail programs write them, read by mailparser and by our own decoders: both read the same text, and mailparser is
 // not given what it would be slow with.
-import test from 'ava';
+
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import libqp from 'libqp';
 import { mailparserText } from '../../src/decode/mailparser-text.js';
 import { type TextPart, textOf } from '../../src/mail/decode/part-text.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 const lines = (...text: string[]) => text.join('\r\n');

@@ -1,5 +1,5 @@
 // Whole messages of nodemailer: the index and the decoder find what mailparser finds in them.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
 import MailComposer from 'nodemailer/lib/mail-composer';
@@ -7,6 +7,7 @@ import { BodyDecoder } from '../../src/decode/decoder.js';
 import type { OctetRange } from '../../src/mail/message-index.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 /** Single spaces: the index folds runs of spaces in names, mailparser keeps them. */
 const words = fc

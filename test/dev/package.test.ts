@@ -4,12 +4,12 @@ import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import test from 'ava';
 import { findProgram, requireProgram } from '../../dev/executables.js';
 import { startProgram, whenReady } from '../../dev/program.js';
 import { amount } from '../support/amounts.js';
 import { bareEnvironment } from '../support/node.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const run = promisify(execFile);
 const testOfAll = amount(0, 1) === 0 ? test.skip : test;

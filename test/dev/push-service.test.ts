@@ -1,9 +1,9 @@
 // The push service and the webhook receiver of the tests: that they take what is right and see what is wrong.
 import { request } from 'node:http';
-import test from 'ava';
 import { Webhook } from 'standardwebhooks';
 import webPush from 'web-push';
 import { startPushService, type TestSubscription } from '../support/push-service.js';
+import test from '../support/test.js';
 import { startWebhookReceiver } from '../support/webhook-receiver.js';
 
 const keys = webPush.generateVAPIDKeys();

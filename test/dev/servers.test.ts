@@ -1,11 +1,12 @@
 // The servers that cluster tests stand on: real NATS servers and a PostgreSQL on TCP, which come back where they were after
 // a stop and after a crash.
-import test from 'ava';
+
 import { connect as connectNats } from 'nats';
 import { startNatsCluster, urlsOf } from '../../dev/nats-server.js';
 import { startPostgresServer } from '../../dev/postgres-server.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 import { testWith } from '../support/test-with.js';
 
 testWith('nats-server')('three NATS servers are one cluster, also after one was killed and came back', async (t) => {

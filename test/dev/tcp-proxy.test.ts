@@ -1,8 +1,8 @@
 // The proxy that cluster tests cut nodes off with: each mode does to a connection what its name says.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import test from 'ava';
 import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.js';
+import test from '../support/test.js';
 
 interface Setup {
   readonly proxy: TcpProxy;

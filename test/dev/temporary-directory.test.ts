@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import test from 'ava';
 import { temporaryDirectoryOnDisk } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 test('benchmarks and clusters by hand have their data on disk', (t) => {
   const directory = temporaryDirectoryOnDisk('mansio-test-💌-');

@@ -1,7 +1,8 @@
 // What the cache of owners remembers, shares and drops, above all when look-up and change cross.
-import test from 'ava';
+
 import { AddressCache } from '../../src/directory/address-cache.js';
 import type { AddressOwner } from '../../src/store/directory.js';
+import test from '../support/test.js';
 
 const ANN: AddressOwner = { accountId: 'ann', held: false };
 const BOB: AddressOwner = { accountId: 'bob', held: false };

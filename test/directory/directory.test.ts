@@ -1,6 +1,6 @@
 // The directory's rules on a real store; mailboxes are played by a function that answers `acceptance`.
 import { createHash, randomBytes } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Mailboxes } from '../../src/actors/mailbox/protocol.js';
 import { ActorFault } from '../../src/actors/runtime/errors.js';
 import { Credentials } from '../../src/auth/credentials.js';
@@ -12,6 +12,7 @@ import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
 import { testDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 type Acceptance = (accountId: string) => { held: boolean; total: number };
 

@@ -1,5 +1,5 @@
 // Logins on a real store: who gets which account, once, and what is remembered of it.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Mailboxes } from '../../src/actors/mailbox/protocol.js';
 import { createDirectory } from '../../src/directory/directory.js';
 import type { LoginClaims } from '../../src/directory/protocol.js';
@@ -7,6 +7,7 @@ import type { DirectoryStore } from '../../src/store/directory.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 async function start(t: ExecutionContext) {
   const { address, drop } = await migratedDatabase();

@@ -1,8 +1,9 @@
 // The resolver against a real DNS server on loopback.
-import test from 'ava';
+
 import { startDnsServer } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
 import { createResolver, DnsFailure } from '../../src/dns/resolver.js';
+import test from '../support/test.js';
 
 test('it answers from the servers it is given, and remembers', async (t) => {
   const server = await startDnsServer({

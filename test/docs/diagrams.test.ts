@@ -1,7 +1,7 @@
 // Every diagram of the documents is read by Mermaid's own parser, which turns a broken one down.
 import { readFileSync } from 'node:fs';
-import test from 'ava';
 import { diagramFault, diagramsOf } from '../../dev/mermaid.js';
+import test from '../support/test.js';
 import { PAGES } from './documents.js';
 
 test('Mermaid reads every diagram', async (t) => {

@@ -1,7 +1,7 @@
 // The form of documents, which keeps them readable as text: no wide lines, no table cells that are paragraphs.
 import { readFileSync } from 'node:fs';
-import test from 'ava';
 import { WIDTH } from '../../dev/markdown.js';
+import test from '../support/test.js';
 import { PAGES } from './documents.js';
 
 const CELL = 200;

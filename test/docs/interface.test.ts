@@ -1,11 +1,11 @@
 // The pages of docs/interface that are written by hand agree with the code where both list the same things.
 import { readdirSync, readFileSync } from 'node:fs';
-import test from 'ava';
 import { Command } from 'commander';
 import { bareRoutes } from '../../dev/openapi-document.js';
 import { assemble } from '../../src/cli/program.js';
 import { VARIABLES } from '../../src/config/variables.js';
 import { SCOPES } from '../../src/store/directory.js';
+import test from '../support/test.js';
 
 const page = (name: string): string => readFileSync(`docs/interface/${name}.md`, 'utf8');
 

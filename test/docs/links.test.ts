@@ -1,7 +1,7 @@
 // What documents and comments refer to exists: relative links with their anchors, decisions by number, and pages with a heading.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import test from 'ava';
+import test from '../support/test.js';
 import { PAGES as pages } from './documents.js';
 
 const ROOT = resolve('.');

@@ -1,6 +1,5 @@
 // The pages of docs/ that are made from the code say what the code says, and the page of metrics what a node exports.
 import { readFileSync } from 'node:fs';
-import test from 'ava';
 import { declaredByParents, METRICS_PAGE } from '../../dev/metrics-page.js';
 import { PAGES } from '../../dev/pages.js';
 import { freePort } from '../../dev/ports.js';
@@ -8,6 +7,7 @@ import { describeConfig } from '../../src/config.js';
 import { connectionsOf } from '../../src/node/resources.js';
 import { startTestNode } from '../support/node.js';
 import { parseMetrics } from '../support/prometheus-text.js';
+import test from '../support/test.js';
 
 for (const { path, made } of PAGES) {
   test(`${path} is what the code gives (npm run docs writes it)`, (t) => {

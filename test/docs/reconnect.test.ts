@@ -1,6 +1,6 @@
 // The hub clients that documents show reconnect for ever: the library's own policy gives up after four tries.
 import { readFileSync } from 'node:fs';
-import test from 'ava';
+import test from '../support/test.js';
 
 interface Policy {
   nextRetryDelayInMilliseconds(retry: { readonly previousRetryCount: number }): number | null;

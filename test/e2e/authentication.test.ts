@@ -1,10 +1,11 @@
 // A whole node that asks the DNS it was given: results in what people export, and the refusal the operator chose.
-import test from 'ava';
+
 import { startDnsServer } from '../../dev/dns-server.js';
 import { signed, zones } from '../mailauth/peers.js';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { SmtpClient } from '../support/smtp-client.js';
+import test from '../support/test.js';
 
 test('mail is authenticated with the settings of the node', async (t) => {
   const dns = await startDnsServer(zones());

@@ -1,13 +1,14 @@
 // A database that hangs: its processes are stopped (SIGSTOP), so connections stand and nothing is answered. Clients get the
 // temporary error of their protocol soon, and everything goes on when the database does. A statement that the database got while it was
 // stopped is carried out then, though its connection is closed; its deadline is over, and nothing that was refused is stored.
-import test from 'ava';
+
 import { eventually } from '../cluster/support/eventually.js';
 import { hangDatabase } from '../support/hung-database.js';
 import { createAccount, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { preparedDirectory } from '../support/prepared-cluster.js';
 import { SmtpClient } from '../support/smtp-client.js';
+import test from '../support/test.js';
 
 /** Far below the patience of connections, 10 to 15 s, and what a busy machine needs more than the 5 s of an idle one. */
 const SOON_MS = 8_000;

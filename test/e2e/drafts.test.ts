@@ -1,11 +1,12 @@
 // Drafts on a whole node: what REST saves is an email in Drafts, what comes into Drafts otherwise is a draft, and sending or
 // deleting takes both away. Hub clients hear of drafts whoever makes them.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { imapFlow } from '../support/imap-programs.js';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 interface Draft {
   readonly id: string;

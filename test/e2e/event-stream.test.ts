@@ -1,9 +1,10 @@
 // The event stream of a whole node: mail and preferences as they happen, the death of the node in between, and what ends a stream.
-import test from 'ava';
+
 import { createTransport } from 'nodemailer';
 import { type EventStreamClient, openEventStream } from '../support/event-stream-client.js';
 import { createAccount, createKey, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 const SETTINGS = { MANSIO_HOSTED_DOMAINS: 'example.test' };
 interface Credentials {

@@ -2,7 +2,6 @@
 // a STORE without an answer holds for all of its messages or for none, and in the end the rows of the emails say the same.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test from 'ava';
 import type { ImapClient } from '../../bench/support/imap-client.js';
 import { flagBit } from '../../src/mail/flags.js';
 import { eventually } from '../cluster/support/eventually.js';
@@ -10,6 +9,7 @@ import { KILLS } from '../support/amounts.js';
 import { imapSession, nodeWithInbox } from '../support/filled-inbox.js';
 import { storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 const MESSAGES = 600;
 const STORES = 4;

@@ -1,8 +1,9 @@
 // Folders, flags and moves as a user has them: over REST on a whole node, with names of people, across a kill.
-import test from 'ava';
+
 import { createTransport } from 'nodemailer';
 import { createAccount, type ListedEmail, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { nodeDirectory, startTestNode, type TestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 interface Folder {
   readonly id: string;

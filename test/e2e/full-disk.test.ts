@@ -3,13 +3,14 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { eventually } from '../cluster/support/eventually.js';
 import { defaultSigningKey } from '../support/default-signing-key.js';
 import { createAccount, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { NodeNotReady, startTestNode } from '../support/node.js';
 import { SmtpClient } from '../support/smtp-client.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const probe = temporaryDirectory('mansio-mount-');
 const canMount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', probe]).status === 0;

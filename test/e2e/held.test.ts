@@ -1,10 +1,11 @@
 // Unknown addresses of a whole node: postmaster and abuse are always accepted, whatever becomes of others.
-import test from 'ava';
+
 import { eventually } from '../cluster/support/eventually.js';
 import { mansio } from '../support/command.js';
 import { createAccount, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { SmtpClient } from '../support/smtp-client.js';
+import test from '../support/test.js';
 
 const MESSAGE = 'From: a@remote.test\r\nSubject: report\r\n\r\nhello';
 

@@ -1,9 +1,10 @@
 // Hostile MIME through a whole node: whatever its parts are worth, the message is accepted, listed, shown and given back
 // byte for byte, and the node serves others meanwhile.
-import test from 'ava';
+
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import { createAccount, MailboxClient, port, type ShownEmail, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 const nested = (levels: number) => {
   let body = '';

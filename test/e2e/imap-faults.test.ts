@@ -2,13 +2,13 @@
 // NO [UNAVAILABLE] soon, the session goes on with the next one, and a message that was refused is not there.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import test from 'ava';
 import { eventually } from '../cluster/support/eventually.js';
 import { TesterClient } from '../imap-tester/tester-client.js';
 import { hangDatabase } from '../support/hung-database.js';
 import { createAccount, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { preparedDirectory } from '../support/prepared-cluster.js';
+import test from '../support/test.js';
 
 const SETTINGS = { MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_ALLOW_PLAINTEXT_AUTH: 'true' };
 

@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecutionContext, TestFn } from 'ava';
-import anyTest from 'ava';
 import type { ImapFlow } from 'imapflow';
 import { randomOf } from '../imap-tester/stress.js';
 import { CuttingProxy } from '../support/cutting-proxy.js';
@@ -15,6 +14,7 @@ import { accountOn, port, type TestAccount } from '../support/mailbox-client.js'
 import { startTestNode, type TestNode } from '../support/node.js';
 import { runProgram } from '../support/run-program.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import anyTest from '../support/test.js';
 import { testWith } from '../support/test-with.js';
 
 interface Context {

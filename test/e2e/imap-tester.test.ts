@@ -3,13 +3,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import type { TestFn } from 'ava';
-import anyTest from 'ava';
 import { table } from '../../src/gateways/imap/table.js';
 import { parseScript, runScript } from '../imap-tester/script.js';
 import { stress } from '../imap-tester/stress.js';
 import { TesterClient } from '../imap-tester/tester-client.js';
 import { accountOn, port } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import anyTest from '../support/test.js';
 
 const GROUPS = 'test/imap-tester/groups';
 

@@ -5,7 +5,6 @@ import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import test from 'ava';
 import { ImapFlow } from 'imapflow';
 import { startDovecot } from '../../bench/support/dovecot.js';
 import type { Sql } from '../../src/store/postgres/client.js';
@@ -13,6 +12,7 @@ import { mansio } from '../support/command.js';
 import { createAccount, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const COUNT = 500;
 const FROM = 'From a@b.test Sat Feb  3 04:05:06 2001';

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import { eventually } from '../cluster/support/eventually.js';
 import { amount, KILLS } from '../support/amounts.js';
@@ -11,6 +10,7 @@ import { mansio } from '../support/command.js';
 import { createAccount, port, storeOf } from '../support/mailbox-client.js';
 import { bareEnvironment, PROGRAM, startTestNode } from '../support/node.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const COUNT = amount(2_000, 10_000);
 const ACCOUNT = 'zoe@example.test';

@@ -1,12 +1,12 @@
 // `mansio import` as an operator runs it: beside a node and without any, again, with input that is broken.
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
 import type { Sql } from '../../src/store/postgres/client.js';
 import { mansio } from '../support/command.js';
 import { createAccount, MailboxClient, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const ACCOUNT = 'zoe@example.test';
 

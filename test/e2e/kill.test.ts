@@ -2,7 +2,6 @@
 // that REST acknowledged.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test from 'ava';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import { KILLS } from '../support/amounts.js';
 import {
@@ -15,6 +14,7 @@ import {
 } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { preparedDirectory } from '../support/prepared-cluster.js';
+import test from '../support/test.js';
 
 const SENDERS = 8;
 

@@ -1,6 +1,6 @@
 // Labels, filters and threads as a user has them: rules made over REST, mail by SMTP, and what the hub says of it.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import {
   createAccount,
@@ -12,6 +12,7 @@ import {
   type TestAccount,
 } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 interface Label {
   readonly id: string;

@@ -1,11 +1,11 @@
 // Logins as a web app does them, on a whole node with a real OpenID provider: mail that waited is there at the first login,
 // REST and the hub take the token, and keys made with it work until they are revoked.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { startProvider } from '../support/oidc-provider.js';
+import test from '../support/test.js';
 
 interface IssuedKey {
   readonly id: string;

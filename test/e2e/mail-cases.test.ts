@@ -1,6 +1,5 @@
 // Messages of the kinds that people receive, through a whole node: what REST shows of them, and what each face finds.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test from 'ava';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import { type CaseName, caseMessage } from '../mail/cases.js';
 import { writtenTnef } from '../mail/tnef/written-tnef.js';
@@ -14,6 +13,7 @@ import {
   type TestAccount,
 } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 let node: TestNode;
 

@@ -1,12 +1,13 @@
 // Mail programs set themselves up at a whole node: what Thunderbird and Outlook send is answered with servers that are open, a
 // profile for Apple Mail opens them with the key in it, and a program that reads the documents as these do sends and reads mail.
-import test from 'ava';
+
 import { eventually } from '../cluster/support/eventually.js';
 import { mansio } from '../support/command.js';
 import { sendRecorded } from '../support/mail-program-requests.js';
 import { createAccount, MailboxClient, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { runProgram } from '../support/run-program.js';
+import test from '../support/test.js';
 import { testWith } from '../support/test-with.js';
 
 let node: TestNode;

@@ -3,7 +3,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test from 'ava';
 import { createTransport } from 'nodemailer';
 import {
   createAccount,
@@ -15,6 +14,7 @@ import {
   storeOf,
 } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import test from '../support/test.js';
 import { testWith } from '../support/test-with.js';
 
 interface NewEmail {

@@ -1,10 +1,11 @@
 // kill -9 around MOVEs of many messages whose flags were changed together before: each message is in one folder, a MOVE without an
 // answer holds for all of its messages or for none, and no flag is lost.
-import test from 'ava';
+
 import type { ImapClient } from '../../bench/support/imap-client.js';
 import { KILLS } from '../support/amounts.js';
 import { imapSession, nodeWithInbox } from '../support/filled-inbox.js';
 import { startTestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 const MESSAGES = 600;
 const FOLDERS = ['INBOX', 'Archive'];

@@ -4,7 +4,6 @@ import { EventEmitter, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test from 'ava';
 import { createTransport } from 'nodemailer';
 import { findProgram } from '../../dev/executables.js';
 import { freePort } from '../../dev/ports.js';
@@ -13,6 +12,7 @@ import { startTestNode, type TestNode } from '../support/node.js';
 import { startCollector } from '../support/otlp-collector.js';
 import { type Family, parseMetrics, sumOf } from '../support/prometheus-text.js';
 import { reportOfPromtool } from '../support/promtool.js';
+import test from '../support/test.js';
 
 async function account(node: TestNode, name: string) {
   const sql = await storeOf(node);

@@ -1,7 +1,6 @@
 // kill -9 at random moments with 200 emails in flight: every email that was acknowledged ends as it should, every recipient
 // gets it, and only what was under way at a kill may come twice.
 import { once } from 'node:events';
-import test from 'ava';
 import { SMTPServer } from 'smtp-server';
 import { type DnsServer, startDnsServer } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
@@ -9,6 +8,7 @@ import { KILLS } from '../support/amounts.js';
 import { createAccount, MailboxClient, storeOf, type TestAccount } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { preparedDirectory } from '../support/prepared-cluster.js';
+import test from '../support/test.js';
 
 const IN_FLIGHT = 200;
 const SENDERS = 8;

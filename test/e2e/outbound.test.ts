@@ -2,7 +2,7 @@
 // recipient, and what the sender gets to see of it, over REST and on the hub.
 import { randomBytes } from 'node:crypto';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { simpleParser } from 'mailparser';
 import { startDnsServer, type Zone } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
@@ -17,6 +17,7 @@ import {
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { SmtpClient } from '../support/smtp-client.js';
+import test from '../support/test.js';
 
 interface Shown {
   readonly id: string;

@@ -3,13 +3,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestFn } from 'ava';
-import anyTest from 'ava';
 import { createTransport } from 'nodemailer';
 import { eventually } from '../cluster/support/eventually.js';
 import { createAccount, MailboxClient, port, storeOf, type TestAccount } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { runProgram } from '../support/run-program.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import anyTest from '../support/test.js';
 import { testWith } from '../support/test-with.js';
 
 interface Context {

@@ -1,10 +1,11 @@
 // Ports that are off at a whole node: they are not opened, and discovery, connection info, documents for mail programs and DNS records
 // name what is left.
-import test from 'ava';
+
 import { freePort } from '../../dev/ports.js';
 import { mansio } from '../support/command.js';
 import { accountOn } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 interface Info {
   readonly enabled: boolean;

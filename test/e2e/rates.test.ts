@@ -1,10 +1,10 @@
 // Rates on a whole node: hub clients that reconnect leave the API to their account, and guesses from an address leave the
 // owners of right keys there alone.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, createKey, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 const LIMIT = 20;
 

@@ -1,7 +1,7 @@
 // One truth for everybody who follows an account: stock clients over every transport and in every protocol, EventSource, a
 // webhook and a push service get what the log of the account has, in its order, whatever happens to the network and the node.
 import { HttpTransportType } from '@microsoft/signalr';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { freePorts } from '../../dev/ports.js';
 import { startTcpProxy } from '../../dev/tcp-proxy.js';
 import type { Sql } from '../../src/store/postgres/client.js';
@@ -11,6 +11,7 @@ import { createAccount, MailboxClient, storeOf, type TestAccount } from '../supp
 import { startTestNode, type TestNode } from '../support/node.js';
 import { startPushService } from '../support/push-service.js';
 import { followHub, followStream, type StockFollower } from '../support/stock-followers.js';
+import test from '../support/test.js';
 import { startWebhookReceiver } from '../support/webhook-receiver.js';
 
 const { WebSockets, ServerSentEvents, LongPolling } = HttpTransportType;

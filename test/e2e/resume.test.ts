@@ -2,10 +2,10 @@
 import { on, once } from 'node:events';
 import { createRequire } from 'node:module';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 const SETTINGS = { MANSIO_HOSTED_DOMAINS: 'example.test' };
 

@@ -4,11 +4,11 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import test from 'ava';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { nodeDirectory, startTestNode, type TestNode } from '../support/node.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 import { testWith } from '../support/test-with.js';
 
 const READER = `

@@ -1,7 +1,7 @@
 // Emails that are undone or sent later, on whole nodes: what their sender sees, when recipients get them, and that kills around the
 // release neither lose one, nor deliver one that was cancelled.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { simpleParser } from 'mailparser';
 import { startDnsServer } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
@@ -9,6 +9,7 @@ import { startRemoteSmtp } from '../../dev/remote-smtp.js';
 import { KILLS } from '../support/amounts.js';
 import { createAccount, port as httpPort, MailboxClient, storeOf } from '../support/mailbox-client.js';
 import { nodeDirectory, startTestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 /** Enough to look at what waits and to cancel it on a busy machine. */
 const UNDO_S = 10;

@@ -3,11 +3,12 @@
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { port } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import { startProvider } from '../support/oidc-provider.js';
+import test from '../support/test.js';
 
 const SEGMENT = 1_000;
 

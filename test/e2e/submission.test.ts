@@ -1,6 +1,6 @@
 // Mail sent by the programs people use, on a whole node: by STARTTLS and TLS from the start it goes to Sent, to whom it is
 // for and to nobody's knowledge of a Bcc; a revoked key ends its session; tokens of the identity provider open it too.
-import test from 'ava';
+
 import { createTransport } from 'nodemailer';
 import { eventually } from '../cluster/support/eventually.js';
 import { createAccount, createKey, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
@@ -8,6 +8,7 @@ import { startTestNode, type TestNode } from '../support/node.js';
 import { startProvider } from '../support/oidc-provider.js';
 import { runProgram } from '../support/run-program.js';
 import { SmtpClient } from '../support/smtp-client.js';
+import test from '../support/test.js';
 import { testWith } from '../support/test-with.js';
 
 interface Outbound {

@@ -2,11 +2,12 @@
 // those before: none has ended that the operation did not name, what it brought is there and is not marked `\Deleted`, and a refused
 // one has changed nothing. So no message disappears without an EXPUNGE, CLOSE, DELETE or QUIT that names it.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { amount } from '../support/amounts.js';
 import { createAccount, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
+import test from '../support/test.js';
 import { type Effect, type Folder, type Held, OPERATIONS, Session } from './two-clients-operations.js';
 
 const HISTORIES = amount(12, 300);

@@ -1,9 +1,10 @@
 // A configured domain has no DKIM keys: a whole node says so until `mansio domain add` has made them beside it.
-import test from 'ava';
+
 import { eventually } from '../cluster/support/eventually.js';
 import { mansio } from '../support/command.js';
 import { startTestNode } from '../support/node.js';
 import { preparedDirectory } from '../support/prepared-cluster.js';
+import test from '../support/test.js';
 
 interface Health {
   readonly status: string;

@@ -3,7 +3,6 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
-import test from 'ava';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import {
   createAccount,
@@ -14,6 +13,7 @@ import {
   storeOf,
 } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
+import test from '../support/test.js';
 
 const LINE = 'The quick brown fox jumps over the lazy dog; again and again.\r\n';
 /** One is decoded at a time, and 16 wait. The last one has to be shown within the time of a request, also on a slow machine. */

@@ -1,10 +1,11 @@
 // Web Push on whole nodes, to a push service that decrypts what it gets: what browsers are told, what the answers of a push service
 // do, and what becomes of messages when nodes are killed.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { type PushService, startPushService, type TestSubscription } from '../support/push-service.js';
+import test from '../support/test.js';
 
 const SETTINGS = {
   MANSIO_HOSTED_DOMAINS: 'example.test',

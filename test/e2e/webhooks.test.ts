@@ -1,7 +1,7 @@
 // Webhooks of a whole node: signed and in order, through receivers that are away or say no, through the death of the node, and
 // again from the log.
 import { setTimeout as pause } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { Webhook } from 'standardwebhooks';
 import { startDnsServer } from '../../dev/dns-server.js';
@@ -15,6 +15,7 @@ import {
   storeOf,
 } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
+import test from '../support/test.js';
 import { startWebhookReceiver } from '../support/webhook-receiver.js';
 
 const SETTINGS = { MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_WEBHOOK_ALLOW_PRIVATE: 'true' };

@@ -1,9 +1,10 @@
 // Machines whose clock is an hour off: mail is dated by the clock that all nodes share, the database's.
-import test from 'ava';
+
 import { eventually } from '../cluster/support/eventually.js';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
 import { SmtpClient } from '../support/smtp-client.js';
+import test from '../support/test.js';
 
 const HOUR_MS = 3_600_000;
 /** Of a busy machine. */

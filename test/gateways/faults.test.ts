@@ -1,4 +1,3 @@
-import test from 'ava';
 import { ActorFault } from '../../src/actors/runtime/errors.js';
 import { ProviderRefusal, ProviderUnavailable } from '../../src/auth/oidc/bounded-json.js';
 import { DecoderBusy, DecodingAbandoned } from '../../src/decode/decoder.js';
@@ -9,6 +8,7 @@ import { completionOf } from '../../src/gateways/imap/faults.js';
 import { isBug, replyTo } from '../../src/gateways/smtp/replies.js';
 import { SpoolFault } from '../../src/spool/errors.js';
 import { StoreFault } from '../../src/store/errors.js';
+import test from '../support/test.js';
 
 const store = (code: StoreFault['code'], temporary: boolean, cause?: Error) =>
   new StoreFault(code, 'x', { temporary, cause });

@@ -1,11 +1,11 @@
 // Who gets a connection next: room at the host and in the share of the account together.
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import test from 'ava';
 import fc from 'fast-check';
 import { type Release, SemaphoreFull } from '../../src/bounds/fair-semaphore.js';
 import { ConnectionLimiter } from '../../src/http-client/connection-limiter.js';
 import { DEFAULT_HTTP_LIMITS } from '../../src/http-client/limits.js';
+import test from '../support/test.js';
 import { clientOf, dnsOf, OK, peer } from './peers.js';
 
 const limiterOf = (limits = {}) => new ConnectionLimiter({ ...DEFAULT_HTTP_LIMITS, ...limits });

@@ -1,7 +1,8 @@
 // The guarded HTTP client against servers that are slow, endless, silent or wrong: every request ends, within its bounds.
 import { setImmediate } from 'node:timers/promises';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { HttpClientLimits } from '../../src/http-client/limits.js';
+import test from '../support/test.js';
 import { clientOf, OK, peer } from './peers.js';
 
 /** For peers that do not answer: whoever answers has all the time of the defaults. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import type { Dns } from '../../src/dns/resolver.js';
 import { failed } from '../../src/http-client/outcome.js';
@@ -12,6 +12,7 @@ import { retryAfterMs } from '../../src/http-client/retry-after.js';
 import { targetUrlFault } from '../../src/http-client/target-url.js';
 import { selfSigned } from '../../src/node/tls-certificate.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 import { clientOf, dnsOf, OK, peer } from './peers.js';
 
 const post = (url: string, more: { readonly accountId?: string; readonly signal?: AbortSignal } = {}) => ({

@@ -1,8 +1,8 @@
-import test from 'ava';
 import fc from 'fast-check';
 import { idSource, newId } from '../../src/ids/new-id.js';
 import { randomOctets } from '../../src/ids/random-octets.js';
 import { isUuid } from '../../src/mail/ids.js';
+import test from '../support/test.js';
 
 test('ids of one source rise, whatever its clock does', (t) => {
   const clocks = fc.array(fc.integer({ min: 0, max: 2 ** 47 }), { minLength: 1, maxLength: 50 });

@@ -1,6 +1,6 @@
 // The machine of an outbound email against a plain model, with random histories; the snapshot goes through JSON at every
 // step, as it does in the store.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { type RetryPolicy, retryDelay } from '../../src/machines/outbound-email/retry.js';
 import { type Step, step } from '../../src/machines/outbound-email/step.js';
@@ -9,6 +9,7 @@ import type { Effect, OutboundEmailEvent } from '../../src/machines/outbound-ema
 import { NEVER, NOTIFY_CONDITIONS, type Notify } from '../../src/mail/dsn-request.js';
 import { REPORT_KINDS, type ReportKind } from '../../src/mail/outbound-status.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const HOUR = 3_600_000;
 const POLICY: RetryPolicy = { maxRetries: 3, baseMs: 60_000, capMs: 4 * HOUR };

@@ -1,6 +1,7 @@
 // What is drawn of the machines. That the page in docs/ is this text is the business of test/docs/pages.test.ts.
-import test from 'ava';
+
 import { statechartPage } from '../../dev/statechart.js';
+import test from '../support/test.js';
 
 test('the statechart shows the transitions of the machines', (t) => {
   const page = statechartPage();

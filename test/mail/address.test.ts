@@ -1,8 +1,9 @@
 // Addresses: which text is an address, and the canonical form for look-ups.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { canonicalAddress, hasTag, parseAddress, parseSender } from '../../src/mail/address.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 test('mailboxes', (t) => {
   t.deepEqual(parseAddress('Ann.Lee@Example.ORG'), { localPart: 'Ann.Lee', domain: 'example.org' });

@@ -1,7 +1,8 @@
 // Raw 8-bit headers in 7 bits: readers show the same.
-import test from 'ava';
+
 import { asciiHeader } from '../../src/mail/ascii-header.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
+import test from '../support/test.js';
 
 const ascii = (header: string | Buffer, charset?: string) =>
   asciiHeader(Buffer.from(header as string), charset)?.toString('latin1');

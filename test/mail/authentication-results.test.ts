@@ -1,7 +1,8 @@
 // The Authentication-Results field: text of a peer stays within its value, and forged fields are recognised.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { authenticationResults, claimsToBeFrom, verdictsOf } from '../../src/mail/authentication-results.js';
+import test from '../support/test.js';
 
 test('a field is folded a line a result', (t) => {
   t.is(

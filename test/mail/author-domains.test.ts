@@ -1,7 +1,8 @@
 // The author domains of a message, and the From fields in which the author is unknown.
-import test from 'ava';
+
 import { authorsOf } from '../../src/mail/author-domains.js';
 import { headerLines } from '../../src/mail/header-lines.js';
+import test from '../support/test.js';
 
 const authors = (text: string) => authorsOf(headerLines(Buffer.from(text, 'latin1')));
 const utf8 = (text: string) => Buffer.from(text).toString('latin1');

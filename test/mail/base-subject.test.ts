@@ -1,8 +1,9 @@
 // The base subject: the rules of RFC 5256 §2.1 by example, against the rules written down step by step, and in linear time.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { type BaseSubject, baseSubject } from '../../src/mail/base-subject.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const original = (text: string): BaseSubject => ({ text, isReplyOrForward: false });
 const reply = (text: string): BaseSubject => ({ text, isReplyOrForward: true });

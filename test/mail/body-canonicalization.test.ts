@@ -1,10 +1,10 @@
 // Body canonicalization against RFC 6376's own examples and against mailauth's.
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
-import test from 'ava';
 import fc from 'fast-check';
 import { type BodyCanonicalization, CanonicalBody } from '../../src/mail/body-canonicalization.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const { dkimBody } = createRequire(import.meta.url)('mailauth/lib/dkim/body/index.js') as {
   dkimBody(kind: string, algorithm: string): { update(octets: Buffer): void; digest(encoding: 'base64'): string };

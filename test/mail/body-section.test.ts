@@ -1,5 +1,5 @@
 // Sections of messages: exact octets of every part, header and text, and of none that is not there.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import {
   embeddedMessage,
@@ -12,6 +12,7 @@ import {
 import type { IndexedPart } from '../../src/mail/message-index.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { readPartBounds, writePartBounds } from '../../src/mail/part-bounds.js';
+import test from '../support/test.js';
 import { mimeTree, type Tree, writtenTree } from './mime-tree.js';
 
 const crlf = (text: string) => text.replaceAll('\n', '\r\n');

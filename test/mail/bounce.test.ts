@@ -1,11 +1,12 @@
 // Bounces as servers write them, what is none, and whom a bounce is believed.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { readBounce } from '../../src/mail/bounce.js';
 import { isBelieved } from '../../src/mail/bounce-source.js';
 import { writeDsn } from '../../src/mail/dsn.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const crlf = (text: string) => Buffer.from(text.replace(/\r?\n/g, '\r\n'));
 const read = (octets: Buffer, sender = '') => readBounce(octets, indexMessage(octets), sender);

@@ -1,5 +1,5 @@
 // Replies and faults to statuses: the table, and what no reply of a hostile server can do to the text.
-import test from 'ava';
+
 import fc from 'fast-check';
 import {
   faultStatus,
@@ -9,6 +9,7 @@ import {
   replyText,
   type Stage,
 } from '../../src/mail/delivery-status.js';
+import test from '../support/test.js';
 
 const TABLE: readonly [reply: string, stage: Stage, status: string][] = [
   ['250 2.0.0 Ok: queued as 1', 'message', 'delivered 2.0.0'],

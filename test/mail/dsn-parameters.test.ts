@@ -1,8 +1,9 @@
 // Parameters of DSN as they come in and as they go out.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { dsnOfMail, dsnOfRcpt, mailParameters, rcptParameters } from '../../src/mail/dsn-parameters.js';
 import { NOTIFY_CONDITIONS } from '../../src/mail/dsn-request.js';
+import test from '../support/test.js';
 
 test('what a submission asks', (t) => {
   t.is(dsnOfMail(false), undefined);

@@ -1,5 +1,5 @@
 // Delivery status notifications as a mail program reads them, and with hostile addresses, replies and headers.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
 import { type Dsn, writeDsn } from '../../src/mail/dsn.js';
@@ -7,6 +7,7 @@ import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { REPORT_KINDS } from '../../src/mail/outbound-status.js';
 import { summarize } from '../../src/mail/summary.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const AT = Date.UTC(2026, 4, 17, 9, 30);
 const HEADER = Buffer.from(

@@ -1,7 +1,8 @@
 // Fields of a header by name: folding, encoded words, and headers that are none.
-import test from 'ava';
+
 import { decodedBodies, fieldFinder, headerText } from '../../src/mail/field-text.js';
 import { casemapped, searchForm } from '../../src/mail/unicode-casemap.js';
+import test from '../support/test.js';
 import { caseMessage } from './cases.js';
 
 const header = (...lines: string[]) => Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'utf8');

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { DELETED_FLAG, FLAG_NAMES, flagBit, flagNames, isDeletedFlag, isKeyword } from '../../src/mail/flags.js';
+import test from '../support/test.js';
 
 test('every flag has a bit of its own, found by its name in any case', (t) => {
   let all = 0;

@@ -1,7 +1,8 @@
 // Long header lines are folded so that every reader unfolds what was written.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { foldedHeader } from '../../src/mail/header-folding.js';
+import test from '../support/test.js';
 
 const fold = (header: string) => foldedHeader(Buffer.from(header, 'latin1'))?.toString('latin1');
 const unfolded = (header: string) => header.replace(/\r\n(?=[ \t])/g, '');

@@ -1,10 +1,11 @@
 // Headers collected from a stream and split into fields: every octet is kept, however the stream is cut.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { HeaderCollector } from '../../src/mail/header-collector.js';
 import { fieldValue, headerLines } from '../../src/mail/header-lines.js';
 import { tagList } from '../../src/mail/tag-list.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const lines = (text: string) => headerLines(Buffer.from(text, 'latin1'));
 

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { newId } from '../../src/ids/new-id.js';
 import { isUuid, uuidTime, uuidV7, uuidV8 } from '../../src/mail/ids.js';
+import test from '../support/test.js';
 
 test('a version 7 UUID has the time at which it was made', (t) => {
   for (const ms of [0, 1, 1_763_000_000_123, 2 ** 48 - 1]) t.is(uuidTime(uuidV7(ms, 4095, new Uint8Array(8))), ms);

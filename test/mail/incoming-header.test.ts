@@ -1,6 +1,7 @@
 // The fields that are removed from the header of an incoming message; all others stay.
-import test from 'ava';
+
 import { incomingHeader } from '../../src/mail/incoming-header.js';
+import test from '../support/test.js';
 
 const stripped = (lines: readonly string[]) =>
   incomingHeader(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), 'mx.example.test').toString('latin1');

@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import test from 'ava';
 import fc from 'fast-check';
 import { fromLine, MboxQuoter } from '../../src/mail/mbox.js';
 import { runs } from '../support/amounts.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 import { testWith } from '../support/test-with.js';
 
 const messages = fc

@@ -1,8 +1,9 @@
 // Modified UTF-7 against a model that works bit by bit, as RFC 2152 and RFC 3501 §5.1.3 describe it.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { decodeModifiedUtf7, encodeModifiedUtf7 } from '../../src/mail/modified-utf7.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+,';
 const isPrintable = (unit: number) => unit >= 0x20 && unit <= 0x7e;

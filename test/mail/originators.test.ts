@@ -1,8 +1,9 @@
 // The originators of a message: a header that a reader could read in another way is refused.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { HeaderFields } from '../../src/mail/mime-index/header-fields.js';
 import { originators } from '../../src/mail/originators.js';
+import test from '../support/test.js';
 
 const of = (header: string) => originators(new HeaderFields(Buffer.from(header.replaceAll('\n', '\r\n'))));
 

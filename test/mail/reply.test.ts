@@ -1,8 +1,9 @@
 // The fields of replies and forwards that come from the original.
-import test from 'ava';
+
 import fc from 'fast-check';
 import type { IndexedAddress, IndexedEnvelope } from '../../src/mail/message-index.js';
 import { forwardSubject, ownAddressOf, replyAddressees, replySubject, threadFields } from '../../src/mail/reply.js';
+import test from '../support/test.js';
 
 const box = (address: string, name = ''): IndexedAddress => ({ name, address });
 const boxes = (...addresses: readonly string[]) => addresses.map((address) => box(address));

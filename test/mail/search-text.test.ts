@@ -1,8 +1,9 @@
 // The words of search: folding, the terms of a query, and arbitrary text.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { fold, searchTerms, wordsOf } from '../../src/mail/search-text.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 test('accents, case and forms of letters are one', (t) => {
   for (const [a, b] of [

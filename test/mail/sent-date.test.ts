@@ -1,6 +1,7 @@
 // The date of a message: the moment, the day as written, and what is wrong with dates in real mail.
-import test from 'ava';
+
 import { sentDate } from '../../src/mail/sent-date.js';
+import test from '../support/test.js';
 
 const at = (text: string): string | undefined => {
   const date = sentDate(text);

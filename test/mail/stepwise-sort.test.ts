@@ -1,6 +1,7 @@
 // Sorting in steps: the same as sorting at once, whatever the length.
-import test from 'ava';
+
 import { ascending, sortedStepwise } from '../../src/mail/stepwise-sort.js';
+import test from '../support/test.js';
 
 test('numbers are sorted as at once, equal ones in their order before, with a yield every few thousand', (t) => {
   for (const count of [0, 1, 1023, 1024, 1025, 5000, 20_000]) {

@@ -1,8 +1,9 @@
 // A submitted message after its preparation: only the intended fields change, in pieces of any size.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { SubmittedMessage, UnusableHeader } from '../../src/mail/submitted-message.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 import { piecesOf } from './pieces.js';
 
 const DATE = new Date(Date.UTC(2026, 10, 21, 13, 10, 19));

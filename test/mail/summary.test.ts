@@ -1,9 +1,10 @@
 // The bounds of a summary, whatever the envelope holds.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../src/mail/summary.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const summary = (header: string) => summarize(indexMessage(Buffer.from(`${header}\r\n\r\n`)));
 

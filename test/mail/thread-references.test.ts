@@ -1,10 +1,11 @@
 // Threads: the algorithm of RFC 5256 against its steps written down as they stand, and messages that mean harm.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { NONE, type ThreadedMessage, type ThreadForest, threadsBySubject } from '../../src/mail/thread-forest.js';
 import { idAt, packedIds, threadIdsOf } from '../../src/mail/thread-ids.js';
 import { threadsByReferences } from '../../src/mail/thread-references.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 /** With ids as they are written. */
 interface Message extends Omit<ThreadedMessage, 'ids'> {

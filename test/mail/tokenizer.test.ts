@@ -1,9 +1,10 @@
 // Words as octets: the same words as `wordsOf` finds, whatever stands between stretches of ASCII.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { wordsOf } from '../../src/mail/search-text.js';
 import { Tokenizer } from '../../src/mail/tokenizer.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const tokenizer = new Tokenizer();
 

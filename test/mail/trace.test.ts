@@ -1,7 +1,8 @@
 // Trace fields: text of a peer stays in its place.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { receivedLine, returnPathLine } from '../../src/mail/trace.js';
+import test from '../support/test.js';
 
 const base = {
   from: { helo: 'mail.example.org', remoteAddress: '192.0.2.1' },

@@ -1,6 +1,7 @@
 // ARC chains sealed by mailauth, and what is left of them when somebody touches the message or the chain.
-import test from 'ava';
+
 import { sealMessage } from 'mailauth';
+import test from '../support/test.js';
 import { RSA, startPeers } from './peers.js';
 
 const MESSAGE = 'From: A <a@peer.test>\r\nTo: b@example.test\r\nSubject: hi\r\n\r\nhello\r\n';

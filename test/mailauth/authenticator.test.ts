@@ -1,7 +1,8 @@
 // What is found out about mail that arrives, with keys and records in a real DNS server.
-import test from 'ava';
+
 import { dkimSign } from 'mailauth';
 import { DnsFailure } from '../../src/dns/resolver.js';
+import test from '../support/test.js';
 import { HOST, peerKeys, RSA, signed, startPeers } from './peers.js';
 
 const MESSAGE = 'From: A <a@peer.test>\nTo: b@example.test\nSubject: hi\nMessage-ID: <1@peer.test>\n\nhello  you\n\n\n';

@@ -1,8 +1,9 @@
 // DMARC by RFC 9989: whose policy applies, what is aligned, and what becomes of a message whose author nobody can tell. The
 // records are in a real DNS server.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Zone } from '../../dev/dns-server.js';
 import type { AuthorFault } from '../../src/mail/author-domains.js';
+import test from '../support/test.js';
 import { startPeers } from './peers.js';
 
 type Setting = 'tag' | 'reject' | 'none';

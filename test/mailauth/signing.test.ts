@@ -2,13 +2,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
 import { dkimVerify } from 'mailauth';
 import pino from 'pino';
 import { dkimKey, dkimRecord } from '../../src/mail/dkim-key.js';
 import { createSigner } from '../../src/mailauth/signing.js';
 import { StoreFault } from '../../src/store/errors.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 import { ED25519, keyStore, peerKeys, RSA, silent } from './peers.js';
 
 const MESSAGE = 'From: a@peer.test\r\nTo: b@x.test\r\nSubject: \r\nX-Other: y\r\n\r\n.dot \t first\r\n\r\n\r\n';

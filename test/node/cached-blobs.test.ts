@@ -1,9 +1,9 @@
-import test from 'ava';
 import { cachedBlobs } from '../../src/node/cached-blobs.js';
 import { BlobDiskCache } from '../../src/spool/blob-disk-cache.js';
 import { blobOf } from '../../src/store/blobs.js';
 import { FakeBlobs } from '../gateways/http/fakes.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 test('a blob that was read is read near at hand, and one that is not there is not there', async (t) => {
   const cache = await BlobDiskCache.open(temporaryDirectory('mansio-found-'), 1_000_000);

@@ -1,5 +1,5 @@
 // What clients are told of the mail protocols: the listeners of the cluster's nodes, and what the operator publishes.
-import test from 'ava';
+
 import {
   apiUrlOf,
   connectionInfoOf,
@@ -8,6 +8,7 @@ import {
   registration,
 } from '../../src/node/connection-info.js';
 import type { NodeRow } from '../../src/store/leases.js';
+import test from '../support/test.js';
 
 const HERE = 'here.example.test';
 const NOTHING: Published = {

@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
 import { type DemoParts, demoBanner, prepareDemo } from '../../src/node/demo.js';
 import { openDataDirectory } from '../../src/store/data-directory.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { drainNode } from '../../src/node/drain.js';
 import type { ClusterView, NodeRow } from '../../src/store/leases.js';
+import test from '../support/test.js';
 
 const row = (id: string, over: Partial<NodeRow> = {}): NodeRow => ({
   id,

@@ -1,9 +1,10 @@
 // The words of a message's body, of whatever shape the message is.
-import test from 'ava';
+
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { openEmailTexts } from '../../src/node/email-texts.js';
 import { ALICE, FakeBlobs } from '../gateways/http/fakes.js';
 import { caseMessage } from '../mail/cases.js';
+import test from '../support/test.js';
 
 const HEAD = 'From: a@b.test\r\nMIME-Version: 1.0\r\n';
 

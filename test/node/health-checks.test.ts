@@ -1,7 +1,8 @@
 // The check of the certificate's end; how checks are run is test/gateways/http's.
-import test from 'ava';
+
 import { healthChecks } from '../../src/node/health-checks.js';
 import type { ClusterView, NodeState } from '../../src/store/leases.js';
+import test from '../support/test.js';
 
 const DAY = 86_400_000;
 const dataDirectory = { path: '.' };

@@ -1,12 +1,13 @@
 // Bounds of held mail on a real store: octets of a domain and of all, and what postmaster and abuse keep. Mailboxes are played
 // by a function that answers `acceptance`.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { Mailboxes } from '../../src/actors/mailbox/protocol.js';
 import { HeldMailboxes } from '../../src/directory/held-mailboxes.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
 import { testDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 const MIB = 1024 * 1024;
 

@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import test from 'ava';
 import { readConfig } from '../../src/config.js';
 import { adviseOfHttp } from '../../src/node/http-exposure.js';
 import { FakeLog } from '../gateways/http/fakes.js';
 import { runProgram } from '../support/run-program.js';
+import test from '../support/test.js';
 
 const { healthUrl } = createRequire(join(process.cwd(), 'bin/'))('./health-check.js') as {
   healthUrl(env: Readonly<Record<string, string>>): string | undefined;

@@ -2,7 +2,7 @@
 // bus to the one that has the connection, so that clients notice nothing, and notice at once when that node is gone.
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { localTransport } from '../../src/actors/runtime/transport-local.js';
 import { anonymousGuard } from '../../src/auth/origin.js';
 import { startHttp } from '../../src/gateways/http/server.js';
@@ -12,6 +12,7 @@ import { createHubPeers } from '../../src/node/hub-peers.js';
 import { EventBus } from '../support/event-bus.js';
 import { emailAdded, emailRemoved, FakeDirectory, recordingLog, renamed, testHub } from '../support/hub-fakes.js';
 import { startRequestBalancer } from '../support/request-balancer.js';
+import test from '../support/test.js';
 
 const ACCOUNT = '00000000-0000-7000-8000-00000000000a';
 const { ServerSentEvents, LongPolling } = HttpTransportType;

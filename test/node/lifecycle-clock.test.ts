@@ -1,7 +1,8 @@
 // The machine's clock is put back while a node stops: the deadline is measured without it.
-import test from 'ava';
+
 import { pino } from 'pino';
 import { Lifecycle } from '../../src/node/lifecycle.js';
+import test from '../support/test.js';
 
 test('a clock that is put back does not lengthen the stop', async (t) => {
   const bounds: number[] = [];

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { pino } from 'pino';
 import { Lifecycle } from '../../src/node/lifecycle.js';
+import test from '../support/test.js';
 
 const log = pino({ level: 'silent' });
 

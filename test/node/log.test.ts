@@ -1,9 +1,9 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
 import type { Logger } from 'pino';
 import { inert, openLog } from '../../src/node/log.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 function written(pretty: boolean, write: (log: Logger, print: (line: string) => void) => void): string {
   const path = join(temporaryDirectory('mansio-log-'), 'out');

@@ -1,5 +1,5 @@
 // Outbound emails that go some days after their last change, by commands of their mailboxes.
-import test from 'ava';
+
 import { expireOutbound } from '../../src/node/outbound-expiry.js';
 import { clock } from '../../src/store/clock.js';
 import { postgresOutbound } from '../../src/store/postgres/outbound.js';
@@ -14,6 +14,7 @@ import {
   started,
   stored,
 } from '../actors/mailbox/outbound-world.js';
+import test from '../support/test.js';
 
 const DAY = 24 * 3_600_000;
 

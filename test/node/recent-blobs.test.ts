@@ -1,10 +1,11 @@
 // Blobs read from memory right after they were stored: the same octets as the store gives, and only what it has.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { recentBlobs } from '../../src/node/recent-blobs.js';
 import { type BlobContent, type BlobStore, blobOf } from '../../src/store/blobs.js';
 import { StoreFault } from '../../src/store/errors.js';
 import type { CommitResult, MailboxChange } from '../../src/store/mailboxes.js';
+import test from '../support/test.js';
 
 const MESSAGE = Buffer.from(`Subject: hello\r\n\r\n${'a line of it\r\n'.repeat(20)}`);
 

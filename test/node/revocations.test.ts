@@ -1,10 +1,11 @@
 // A revocation is answered when the other nodes have forgotten the key, and does not wait for nodes that cannot remember it.
-import test from 'ava';
+
 import { pino } from 'pino';
 import { BehaviorSubject } from 'rxjs';
 import { NoResponders, RequestTimeout, type Responder } from '../../src/actors/runtime/transport.js';
 import { Revocations } from '../../src/node/revocations.js';
 import type { NodeRow } from '../../src/store/leases.js';
+import test from '../support/test.js';
 
 const TTL_MS = 3_000;
 const LAG_MS = 1_000;

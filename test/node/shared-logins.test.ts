@@ -1,10 +1,10 @@
 // Guards of logins on one bus: what one node counts, the others know soon after, in few packets.
 import { setTimeout as delay } from 'node:timers/promises';
-import test from 'ava';
 import { LOGINS_SUBJECT } from '../../src/actors/runtime/subjects.js';
 import { localTransport } from '../../src/actors/runtime/transport-local.js';
 import { LoginGuard } from '../../src/auth/login-guard.js';
 import { shareLogins } from '../../src/node/shared-logins.js';
+import test from '../support/test.js';
 
 test('a node learns what other nodes count, and nothing twice', async (t) => {
   const transport = localTransport({ encoding: true });

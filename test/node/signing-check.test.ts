@@ -1,9 +1,10 @@
 // What a node says while mail of hosted domains leaves unsigned, and when it has nothing to say.
-import test from 'ava';
+
 import { readConfig } from '../../src/config.js';
 import { signingCheck, signingKeysOf, warnOfUnsigned } from '../../src/node/signing-check.js';
 import { FakeLog } from '../gateways/http/fakes.js';
 import { defaultSigningKey } from '../support/default-signing-key.js';
+import test from '../support/test.js';
 
 const keys = (...domains: string[]) => ({ domainsWithoutKey: async () => domains });
 

@@ -1,7 +1,7 @@
 // The certificate a node makes itself: its packages are loaded when one is made, and by nothing else.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import test from 'ava';
+import test from '../support/test.js';
 import '../../src/main.js';
 import { selfSigned } from '../../src/node/tls-certificate.js';
 import { recordingLog } from '../support/hub-fakes.js';

@@ -2,10 +2,10 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import test from 'ava';
 import { pino } from 'pino';
 import { openTls, TlsFault, type TlsFiles, type TlsMaterial, type TlsOptions } from '../../src/node/tls.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const log = pino({ level: 'silent' });
 const directory = () => temporaryDirectory('mansio-tls-');

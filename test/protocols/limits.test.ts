@@ -1,8 +1,8 @@
 // Slow clients and floods of connections, at every mail listener: what takes too long is ended, who has too many connections is
 // refused, and others are served.
 import { setTimeout as delay } from 'node:timers/promises';
-import test from 'ava';
 import { v1 } from '../support/proxy-protocol.js';
+import test from '../support/test.js';
 import { Conversation } from './conversation.js';
 import { LineClient } from './line-client.js';
 import { rows } from './rows.js';

@@ -1,8 +1,9 @@
 // A whole node: every mail listener has a row in the table, all of them take logins by one door, and a key that is revoked
 // over REST ends its sessions at each.
-import test from 'ava';
+
 import { createAccount, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
+import test from '../support/test.js';
 import { Conversation } from './conversation.js';
 import { rows } from './rows.js';
 

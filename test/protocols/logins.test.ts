@@ -2,7 +2,7 @@
 // let in all the same, and a session ends with its credential.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import test from 'ava';
+import test from '../support/test.js';
 import { Conversation } from './conversation.js';
 import { ALICE, BOB, rows } from './rows.js';
 

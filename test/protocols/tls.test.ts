@@ -2,11 +2,11 @@
 // names picks the certificate, and sessions are resumed at every listener.
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
-import test from 'ava';
 import pino from 'pino';
 import { CertificateSource, type KeyPair } from '../../src/gateways/tcp/certificate-source.js';
 import { selfSigned } from '../../src/node/tls-certificate.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 import { Conversation } from './conversation.js';
 import { rows } from './rows.js';
 

@@ -1,6 +1,7 @@
 // What is remembered of hosts and of address families.
-import test from 'ava';
+
 import { HostHealth } from '../../src/smtp-client/host-health.js';
+import test from '../support/test.js';
 
 const SIX = ['2001:db8::1', '2001:db8::2'];
 const FOUR = ['192.0.2.1'];

@@ -1,8 +1,9 @@
 // Servers that are slow, silent, endless or broken: bounded time and memory, and other mail goes on.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { scripted } from '../../dev/remote-smtp.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 import { kinds, only, tried, world } from './client-world.js';
 
 const ZONES = {

@@ -1,8 +1,8 @@
 // Servers that say more after the reply to a message, just when the connection is used again: from there on each reply is taken for
 // the one to the command before. No recipient fails because of that, and none counts as delivered that the server refused.
 import type { Socket } from 'node:net';
-import test from 'ava';
 import { scripted } from '../../dev/remote-smtp.js';
+import test from '../support/test.js';
 import { kinds, tried, world } from './client-world.js';
 
 const ZONES = { 'one.test': { MX: [[10, 'mx.one.test']] }, 'mx.one.test': { A: ['127.0.0.2'] } } as const;

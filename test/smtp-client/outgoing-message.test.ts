@@ -1,7 +1,8 @@
 // What the sender needs to know of a message before it goes out.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { OutgoingMessages } from '../../src/smtp-client/outgoing-message.js';
+import test from '../support/test.js';
 
 async function* none(): AsyncGenerator<Uint8Array> {}
 

@@ -2,10 +2,10 @@
 // without a turn of the event loop for each.
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
-import test from 'ava';
 import fc from 'fast-check';
 import { ClientConnection } from '../../src/smtp-client/connection.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 import { kinds, world } from './client-world.js';
 
 const ZONES = { 'one.test': { MX: [[10, 'mx.one.test']] }, 'mx.one.test': { A: ['127.0.0.2'] } } as const;

@@ -1,6 +1,7 @@
 // Connections of the SMTP client: used again, bounded by host and in all, fair when they are short.
-import test from 'ava';
+
 import type { DeliveryTask } from '../../src/actors/delivery/delivery-transport.js';
+import test from '../support/test.js';
 import { MESSAGE, only, world } from './client-world.js';
 
 const zonesOf = (count: number) =>

@@ -1,8 +1,8 @@
 // Servers that do not speak SMTP as RFC 5321 has it, where a lenient client would take a message for delivered or lose it:
 // all of it is a protocol error, which is temporary, and the connection is not used again.
 import type { Socket } from 'node:net';
-import test from 'ava';
 import { scripted } from '../../dev/remote-smtp.js';
+import test from '../support/test.js';
 import { kinds, only, world } from './client-world.js';
 
 const ZONES = { 'one.test': { MX: [[10, 'mx.one.test']] }, 'mx.one.test': { A: ['127.0.0.2'] } } as const;

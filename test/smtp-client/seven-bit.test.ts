@@ -2,7 +2,7 @@
 // Python's parser.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import test from 'ava';
+import test from '../support/test.js';
 import { testWith } from '../support/test-with.js';
 import { only, world } from './client-world.js';
 

@@ -1,12 +1,12 @@
 // The SMTP client against real DNS and real servers: where mail goes, and what becomes of each recipient.
 import { createHash } from 'node:crypto';
-import test from 'ava';
 import fc from 'fast-check';
 import { scripted } from '../../dev/remote-smtp.js';
 import type { Dns } from '../../src/dns/resolver.js';
 import { mailExchangers } from '../../src/smtp-client/mail-exchangers.js';
 import { StoreFault } from '../../src/store/errors.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 import { kinds, MESSAGE, only, tried, world } from './client-world.js';
 
 const MX1 = { A: ['127.0.0.2'] };

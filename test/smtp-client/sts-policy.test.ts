@@ -1,7 +1,8 @@
 // Reading MTA-STS records and policies, and which hosts a policy allows.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { allowsHost, parseStsPolicy, stsId } from '../../src/smtp-client/sts-policy.js';
+import test from '../support/test.js';
 
 test('the id of a record', (t) => {
   t.is(stsId([['v=STSv1; id=20160831085700Z;']]), '20160831085700Z');

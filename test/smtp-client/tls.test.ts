@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import { scripted } from '../../dev/remote-smtp.js';
 import { selfSigned } from '../../src/node/tls-certificate.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 import { only, tried, type WorldOptions, world } from './client-world.js';
 
 async function certificate(name: string) {

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
 import fc from 'fast-check';
 import { asSpoolFault } from '../../src/spool/errors.js';
 import { prepareSpool, Spool, type SpooledContent, type SpoolOptions } from '../../src/spool/spool.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 async function newSpool(options: Partial<SpoolOptions> = {}): Promise<Spool> {
   const directory = join(temporaryDirectory('mansio-spool-'), 'spool');

@@ -1,5 +1,4 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import test from 'ava';
 import type { OctetRange } from '../../src/mail/message-index.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../src/mail/summary.js';
@@ -9,6 +8,7 @@ import { connect, type Sql, type SqlTransaction } from '../../src/store/postgres
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresInbound } from '../../src/store/postgres/inbound.js';
 import { migratedDatabase, type Teardown } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 async function setUp(t: Teardown) {
   const { address } = await migratedDatabase(t);

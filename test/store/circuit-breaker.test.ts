@@ -1,10 +1,11 @@
 // The breaker over all connections, against a real server: what runs long is left alone, what hangs with everything else is not.
-import test from 'ava';
+
 import { startPostgresServer } from '../../dev/postgres-server.js';
 import { startTcpProxy } from '../../dev/tcp-proxy.js';
 import { CircuitBreaker } from '../../src/store/postgres/circuit-breaker.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { preparedDirectory } from '../support/prepared-cluster.js';
+import test from '../support/test.js';
 
 test('a long statement survives beside a database that answers; a stall ends what waits, until it is over', async (t) => {
   t.timeout(120_000);

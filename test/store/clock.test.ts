@@ -1,6 +1,7 @@
 // The estimate of the database's clock.
-import test from 'ava';
+
 import { DatabaseClock } from '../../src/store/clock.js';
+import test from '../support/test.js';
 
 const HOUR_MS = 3_600_000;
 

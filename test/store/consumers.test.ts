@@ -1,6 +1,5 @@
 // Positions of durable consumers against a real PostgreSQL: who is behind, and updates that name the position they replace.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import type { ConsumerPosition } from '../../src/store/consumers.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresConsumers } from '../../src/store/postgres/consumers.js';
@@ -8,6 +7,7 @@ import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresPushSubscriptions } from '../../src/store/postgres/push-subscriptions.js';
 import { shardOf } from '../../src/store/shard.js';
 import { migratedDatabase, type Teardown } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 const SHARDS = 8;
 const ALL = Array.from({ length: SHARDS }, (_, shard) => shard);

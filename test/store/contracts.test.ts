@@ -1,8 +1,8 @@
 // The contracts of the stores that a mailbox stands on, held by PostgreSQL and by the stores in memory alike.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import fc from 'fast-check';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 import { contentsOf } from './contracts/contents.js';
 import { EVENTS } from './contracts/events.js';
 import { FOLDER_MESSAGES } from './contracts/folder-messages.js';

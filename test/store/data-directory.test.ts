@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
 import { holderOf, openDataDirectory } from '../../src/store/data-directory.js';
 import { LocalFault } from '../../src/store/local-fault.js';
 import { identityOf } from '../../src/store/process-identity.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const directory = () => temporaryDirectory('mansio-data-');
 const locks = (path: string) => readdirSync(path).filter((name) => name.startsWith('mansio.lock'));

@@ -1,6 +1,6 @@
 // The directory store against a real PostgreSQL: accounts, held mailboxes, addresses, keys, and notifications of changes.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { MessageSummary } from '../../src/mail/summary.js';
 import { type DirectoryChange, DirectoryConflict, type DirectoryStore } from '../../src/store/directory.js';
 import { StoreFault } from '../../src/store/errors.js';
@@ -10,6 +10,7 @@ import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
 import { shardOf } from '../../src/store/shard.js';
 import { testDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 const SHARDS = 16;
 

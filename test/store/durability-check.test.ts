@@ -1,5 +1,5 @@
 // Which databases are refused, and with what words: real settings where a role can have them, made-up facts where not.
-import test from 'ava';
+
 import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgres/client.js';
 import {
   checkDatabase,
@@ -8,6 +8,7 @@ import {
   UnsafeDatabase,
 } from '../../src/store/postgres/durability-check.js';
 import { type Teardown, testDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 const GOOD: DatabaseFacts = {
   versionNumber: 150004,

@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import test from 'ava';
 import { pino } from 'pino';
 import { findEmbedded, startEmbedded } from '../../src/store/embedded.js';
 import { LocalFault } from '../../src/store/local-fault.js';
 import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgres/client.js';
 import { identityOf, processesAt } from '../../src/store/process-identity.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const log = pino({ level: 'silent' });
 const settings = { shared_buffers: '16MB' };

@@ -1,11 +1,11 @@
 // The distance between exports of an account: kept by those that were served, and given back so many times by those that
 // were not.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresExports } from '../../src/store/postgres/exports.js';
 import { migratedDatabase, type Teardown } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 const INTERVAL = 600;
 

@@ -1,7 +1,8 @@
 // UIDs that left a folder: those that follow each other and left together are one row of the table.
-import test from 'ava';
+
 import { connect } from '../../src/store/postgres/client.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 import { expungedOf } from './contracts/contents.js';
 import { onPostgres } from './contracts/stores.js';
 import { openWriter } from './contracts/writer.js';

@@ -1,6 +1,6 @@
 // Overlays of flags in PostgreSQL: whenever, in whatever pieces and how often they are written to the emails, a mailbox that is
 // read has the flags of the last change.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { uuidText } from '../../src/mail/ids.js';
 import type { ChangeContent } from '../../src/store/changes.js';
@@ -8,6 +8,7 @@ import { startFlagSettling } from '../../src/store/flag-settling.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { runs } from '../support/amounts.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 import { contentsOf, emailsOf } from './contracts/contents.js';
 import { onPostgres, type Stores } from './contracts/stores.js';
 import { flaggedTogether, openWriter, type Writer } from './contracts/writer.js';

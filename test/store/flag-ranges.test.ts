@@ -1,6 +1,6 @@
 // Ranges of flags in PostgreSQL: a change of many flags that is committed as UIDs has its ids in the log before its emails go,
 // and reads like one that was committed with ids.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { PackedIds } from '../../src/mail/packed-ids.js';
 import type { ChangeContent } from '../../src/store/changes.js';
@@ -8,6 +8,7 @@ import { deleteAccountRows } from '../../src/store/postgres/account-rows.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { runs } from '../support/amounts.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 import { emailsOf } from './contracts/contents.js';
 import { onPostgres, type Stores } from './contracts/stores.js';
 import { flaggedInFolder, flaggedTogether, newFolder, openWriter, type Writer } from './contracts/writer.js';

@@ -1,7 +1,7 @@
 // When overlays of flags are written to the emails: after a pause, one account at a time, again after a fault.
 import { setImmediate } from 'node:timers/promises';
-import test from 'ava';
 import { type FlagOverlayRows, startFlagSettling } from '../../src/store/flag-settling.js';
+import test from '../support/test.js';
 
 const QUIET_MS = 20;
 const NEVER_MS = 3_600_000;

@@ -1,9 +1,10 @@
 // The ids that a search has found in several segments, beside a set of their texts.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { uuidOctets, uuidText } from '../../src/mail/ids.js';
 import { ResultSet } from '../../src/store/postgres/result-set.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const id = fc.nat(60).map((n) => `00000000-0000-7000-8000-${String(n * 7).padStart(12, '0')}`);
 const other = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((octets) => uuidText(octets));

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { StoreFault } from '../../src/store/errors.js';
 import { GroupCommit } from '../../src/store/postgres/group-commit.js';
+import test from '../support/test.js';
 
 const options = { maxItems: 10, maxWeight: 100, maxWaiting: 1000, weigh: (item: number) => item };
 

@@ -1,12 +1,13 @@
 // Nodes and shard leases in PostgreSQL: who gets what, and when epochs rise. Leases run out by moving their end, not by
 // waiting for it.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { LeaseRow, LeaseStore, NodeEntry } from '../../src/store/leases.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { postgresSettings } from '../../src/store/postgres/settings.js';
 import { shardOf } from '../../src/store/shard.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 const LONG = 600_000;
 

@@ -1,11 +1,12 @@
 // A claim brings a small mailbox along, as reading the mailbox part by part would give it, and never one that a commit of the
 // owner before has changed meanwhile.
-import test from 'ava';
+
 import { FLAGGED, SEEN } from '../../src/mail/flags.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { postgresMailboxes } from '../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 import { emailAdded, flaggedTogether, newEmail, Writer } from './contracts/writer.js';
 
 const database = await migratedDatabase();

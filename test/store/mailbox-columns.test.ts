@@ -1,5 +1,5 @@
 // The declarations of columns: against the schema of the database, and the lists that derive from them.
-import test from 'ava';
+
 import { messageSummary } from '../../src/mail/summary.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { Columns, columnsOf, hex, integer, text, time } from '../../src/store/postgres/columns.js';
@@ -10,6 +10,7 @@ import {
   messageColumns,
 } from '../../src/store/postgres/mailbox-columns.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 test('every column of the tables of a mailbox is declared, and every declared one is there', async (t) => {
   const database = await migratedDatabase();

@@ -1,7 +1,7 @@
 // Commits of mailboxes that share a transaction: what passes its fence is written whole, the rest not at all. Large ones share none,
 // whatever they are large in.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { blobOf } from '../../src/store/blobs.js';
 import { StoreFault } from '../../src/store/errors.js';
 import { connect } from '../../src/store/postgres/client.js';
@@ -11,6 +11,7 @@ import { postgresInbound } from '../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { emptyChange, records } from '../support/mailbox-change.js';
+import test from '../support/test.js';
 import { emailsOf, placementsOf } from './contracts/contents.js';
 import { messageFor, place } from './contracts/shared-messages.js';
 import { emailAdded, newEmail, Writer } from './contracts/writer.js';

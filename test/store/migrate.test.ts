@@ -2,12 +2,12 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import test from 'ava';
 import { ACCOUNT_TABLES } from '../../src/store/postgres/account-rows.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { MigrationMismatch, migrate } from '../../src/store/postgres/migrate.js';
 import { testDatabase } from '../support/embedded-database.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const SHIPPED = fileURLToPath(new URL('../../src/store/postgres/migrations/', import.meta.url));
 

@@ -1,6 +1,6 @@
 // The net of a list of changes: what the list adds and takes away again is not in it, and of several changes of a row the
 // last one is.
-import test from 'ava';
+
 import { newId } from '../../src/ids/new-id.js';
 import { uuidV7 } from '../../src/mail/ids.js';
 import { PackedIds } from '../../src/mail/packed-ids.js';
@@ -9,6 +9,7 @@ import { logged } from '../../src/store/changes.js';
 import type { FolderDefinition } from '../../src/store/mailbox-rows.js';
 import { netOf } from '../../src/store/net-changes.js';
 import { records } from '../support/mailbox-change.js';
+import test from '../support/test.js';
 import { flaggedTogether } from './contracts/writer.js';
 
 const EMAIL: NewEmail = {

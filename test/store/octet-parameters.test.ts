@@ -4,13 +4,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import test from 'ava';
 import fc from 'fast-check';
 import { doubleOf, inBinary, integerOf, jsonOf, own } from '../../src/store/postgres/binary-results.js';
 import { connect, storeFault } from '../../src/store/postgres/client.js';
 import { OctetParameters, Octets } from '../../src/store/postgres/octet-parameters.js';
 import { runs } from '../support/amounts.js';
 import { type Teardown, testDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 async function pool(t: Teardown, max: number) {
   const { address } = await testDatabase(t);

@@ -1,7 +1,7 @@
 // Outbound mail in PostgreSQL: the queue of all accounts, and what is left of emails that are removed. What the mailbox's
 // store holds of it is in contracts/outbound.ts.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { ChangeContent } from '../../src/store/changes.js';
 import type { OutboundRow, OutboundStatus } from '../../src/store/outbound.js';
 import { connect } from '../../src/store/postgres/client.js';
@@ -12,6 +12,7 @@ import { postgresOutbound } from '../../src/store/postgres/outbound.js';
 import { postgresStsMaintenance } from '../../src/store/postgres/sts-maintenance.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { outboundRecords } from '../support/mailbox-change.js';
+import test from '../support/test.js';
 import { BLOB, outboundEmail as email, T0, Writer } from './contracts/writer.js';
 
 const SHARDS = 4;

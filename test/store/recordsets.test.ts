@@ -1,11 +1,12 @@
 // A row of a statement, against a real server: as parameters it is what it is as JSON.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { connect } from '../../src/store/postgres/client.js';
 import { asJson, asParameters, type Recordset } from '../../src/store/postgres/recordsets.js';
 import { execute, pieces } from '../../src/store/postgres/statement-pieces.js';
 import { runs } from '../support/amounts.js';
 import { testDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 const TABLE = `x (id uuid, "ids" uuid[], name text, names text[], uids bigint[], modseq bigint, count integer, at double precision,
   "isNew" boolean, entries json)`;

@@ -1,7 +1,7 @@
 // Merges of segments in PostgreSQL: large ones that are streamed, several at once, those that are killed or given up, and what
 // searches, removals and deletions find meanwhile.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { newId } from '../../src/ids/new-id.js';
 import { uuidText } from '../../src/mail/ids.js';
 import { searchTerms } from '../../src/mail/search-text.js';
@@ -13,6 +13,7 @@ import { type SearchStore, SearchTooLarge } from '../../src/store/search.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { textsWith } from '../support/field-words.js';
 import { gated, signalled } from '../support/gated-sql.js';
+import test from '../support/test.js';
 
 const NO_SIGNAL = new AbortController().signal;
 /** Words of an email, of which 16 emails have more than is merged at once. */

@@ -1,7 +1,6 @@
 // Words in PostgreSQL: what the index finds against the plain definition, for phrases and starts of words, in all that is
 // indexed or in bodies alone, in short emails and long ones, in many segments and few.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import fc from 'fast-check';
 import { newId } from '../../src/ids/new-id.js';
 import { uuidText } from '../../src/mail/ids.js';
@@ -13,6 +12,7 @@ import { SEARCH_PARTS, type SearchPart, type SearchStore } from '../../src/store
 import { runs } from '../support/amounts.js';
 import { migratedDatabase } from '../support/embedded-database.js';
 import { type FieldWords, textsOf, textsWith } from '../support/field-words.js';
+import test from '../support/test.js';
 
 /** Every term somewhere in one of the fields, word after word, the last as a prefix. */
 function isMatch(email: FieldWords, terms: readonly SearchTerm[], part: SearchPart): boolean {

@@ -1,11 +1,11 @@
 // What a search keeps in memory: ids that it has found, each once, and segments within a bound.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import fc from 'fast-check';
 import { uuidOctets, uuidText } from '../../src/mail/ids.js';
 import { IdSet } from '../../src/store/postgres/id-set.js';
 import { SegmentCache } from '../../src/store/postgres/segment-cache.js';
 import { runs } from '../support/amounts.js';
+import test from '../support/test.js';
 
 const MEGABYTE = 1024 * 1024;
 

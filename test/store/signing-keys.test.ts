@@ -1,10 +1,11 @@
 // Signing keys in a real database: only of hosted domains, the newest of each algorithm, gone with their domain.
-import test from 'ava';
+
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
 import { migrate } from '../../src/store/postgres/migrate.js';
 import { postgresSigningKeys } from '../../src/store/postgres/signing-keys.js';
 import { testDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 let sql: Sql;
 let drop: () => Promise<void>;

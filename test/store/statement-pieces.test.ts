@@ -1,6 +1,6 @@
-import test from 'ava';
 import type { Sql } from '../../src/store/postgres/client.js';
 import { execute, pieces, type StatementPiece } from '../../src/store/postgres/statement-pieces.js';
+import test from '../support/test.js';
 
 /** What the driver is given. */
 function given(statement: StatementPiece): readonly [string, readonly unknown[]] {

@@ -1,8 +1,9 @@
 // MTA-STS policies against a real PostgreSQL.
-import test from 'ava';
+
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresStsPolicies } from '../../src/store/postgres/sts-policies.js';
 import { migratedDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 test('a policy is kept until it expires, and replaced by a new one', async (t) => {
   const { address } = await migratedDatabase(t);

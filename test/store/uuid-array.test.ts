@@ -1,5 +1,5 @@
 // Arrays of uuids as parameters and in results, against a real server: packed ids and lists of texts.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { newId } from '../../src/ids/new-id.js';
 import { PackedIds } from '../../src/mail/packed-ids.js';
@@ -7,6 +7,7 @@ import { uuidArray } from '../../src/store/postgres/binary-array.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { runs } from '../support/amounts.js';
 import { testDatabase } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 const ids = (maxLength: number) => fc.array(fc.uuid(), { minLength: 1, maxLength });
 

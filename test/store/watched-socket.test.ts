@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import { type AddressInfo, createConnection, createServer } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { freePort } from '../../dev/ports.js';
 import { type PostgresServer, startPostgresServer } from '../../dev/postgres-server.js';
 import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.js';
@@ -12,6 +12,7 @@ import { connect, type Sql, storeFault } from '../../src/store/postgres/client.j
 import { Octets } from '../../src/store/postgres/octet-parameters.js';
 import { certificate } from '../support/certificate.js';
 import { preparedDirectory } from '../support/prepared-cluster.js';
+import test from '../support/test.js';
 
 const PATIENCE_MS = 800;
 /** ms: far from the minutes after which the system gives a connection up, and far beyond the patience on a busy machine. */

@@ -1,6 +1,5 @@
 // Webhooks and their deliveries in PostgreSQL: bounds, what an update resets, replays, secrets, pruning.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { idSource } from '../../src/ids/new-id.js';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresConsumers } from '../../src/store/postgres/consumers.js';
@@ -9,6 +8,7 @@ import { postgresWebhookDeliveries } from '../../src/store/postgres/webhook-deli
 import { postgresWebhooks } from '../../src/store/postgres/webhooks.js';
 import type { RecordedDelivery } from '../../src/store/webhooks.js';
 import { migratedDatabase, type Teardown } from '../support/embedded-database.js';
+import test from '../support/test.js';
 
 const CHOICES = { url: 'https://hooks.example.org/a', eventTypes: ['NewEmail'], isEnabled: true };
 const DAY_MS = 86_400_000;

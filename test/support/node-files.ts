@@ -1,25 +1,28 @@
-// Which test files start nodes: those whose imports lead to the module that does.
+// Which test files start nodes, and which replace the clock of their process: those whose imports lead to the module that does.
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const STARTS = fileURLToPath(new URL('../../dev/node-process.js', import.meta.url));
-const TESTS = fileURLToPath(new URL('../', import.meta.url));
-const DEV = dirname(STARTS);
 const IMPORTS = /(?:from|import)\s*\(?\s*'(\.[^']+\.js)'/g;
-
-const known = new Map<string, boolean>();
+const TESTS = fileURLToPath(new URL('../', import.meta.url));
+const DEV = fileURLToPath(new URL('../../dev/', import.meta.url));
 
 /** `file`: a compiled test file. Imports of types have gone with the compilation. */
-export function startsNode(file: string): boolean {
-  const path = resolve(file);
-  if (path === STARTS) return true;
-  const before = known.get(path);
-  if (before !== undefined) return before;
-  // A circle leads nowhere new.
-  known.set(path, false);
-  const imported = [...readFileSync(path, 'utf8').matchAll(IMPORTS)].map(([, name]) => join(dirname(path), name!));
-  const starts = imported.some((name) => (name.startsWith(TESTS) || name.startsWith(DEV)) && startsNode(name));
-  known.set(path, starts);
-  return starts;
+export const startsNode = leadsTo(`${DEV}node-process.js`);
+
+export const replacesClock = leadsTo(`${TESTS}support/cluster/virtual-time.js`);
+
+function leadsTo(target: string): (file: string) => boolean {
+  const known = new Map<string, boolean>([[target, true]]);
+  return function leads(file) {
+    const path = resolve(file);
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    // A circle leads nowhere new.
+    known.set(path, false);
+    const imported = [...readFileSync(path, 'utf8').matchAll(IMPORTS)].map(([, name]) => join(dirname(path), name!));
+    const answer = imported.some((name) => (name.startsWith(TESTS) || name.startsWith(DEV)) && leads(name));
+    known.set(path, answer);
+    return answer;
+  };
 }

@@ -1,7 +1,8 @@
 // Tests that need a program which npm does not bring along: skipped, and shown as such, where it is not installed.
 import { spawnSync } from 'node:child_process';
-import test, { type TestFn } from 'ava';
+import type { TestFn } from 'ava';
 import { findProgram } from '../../dev/executables.js';
+import test from './test.js';
 
 /** The same, one after the other within the file: for tests that start many processes each. */
 export function serialTestWith(...programs: readonly string[]): TestFn['serial'] | TestFn['skip'] {

@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import test from 'ava';
 import { imapServer } from '../../src/transfer/imap-server.js';
 import { imapSource } from '../../src/transfer/imap-source.js';
+import test from '../support/test.js';
 
 /** Serves an inbox of three messages. `fetch`: what it says to a fetch of their octets. */
 async function played(fetch: (socket: Socket) => void, mailbox = 'INBOX') {

@@ -1,10 +1,11 @@
 // An import against a store that is played: what is skipped, what fails alone, how far a source is taken, when reading waits.
-import test from 'ava';
+
 import { blobOf } from '../../src/store/blobs.js';
 import { StoreFault } from '../../src/store/errors.js';
 import type { ImportStore } from '../../src/store/imports.js';
 import { type ImportCounts, importMail } from '../../src/transfer/import.js';
 import type { SourceItem } from '../../src/transfer/source.js';
+import test from '../support/test.js';
 
 const message = (text: string, folder = 'A', isCopy = false): SourceItem => ({
   kind: 'message',

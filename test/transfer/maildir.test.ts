@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import * as fc from 'fast-check';
 import { placesOf } from '../../src/transfer/folder-places.js';
 import {
@@ -28,6 +28,7 @@ import { maildirSource, NotMaildir } from '../../src/transfer/maildir-source.js'
 import { MaildirFolderWriter } from '../../src/transfer/maildir-writer.js';
 import type { SourceItem } from '../../src/transfer/source.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const DATE = Date.UTC(2001, 1, 3, 4, 5, 6, 789);
 

@@ -1,13 +1,13 @@
 // Mailbox files: cut wherever the pieces end, line ends, quotes, dates and flags.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
 import { fromLine, MboxQuoter } from '../../src/mail/mbox.js';
 import { fromLineDate, headerFlags } from '../../src/transfer/mbox-fields.js';
 import { mboxSource } from '../../src/transfer/mbox-source.js';
 import { MboxSplitter, NotMbox } from '../../src/transfer/mbox-splitter.js';
 import type { SourceItem } from '../../src/transfer/source.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const DATE = Date.UTC(2001, 1, 3, 4, 5, 6);
 

@@ -1,6 +1,6 @@
 // The engine of durable consumers over an event log in memory: order, positions, failures, owners that change, replays.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import pino from 'pino';
 import { type Consumers, createConsumers } from '../../../src/actors/consumers/consumers.js';
@@ -10,6 +10,7 @@ import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { runs } from '../../support/amounts.js';
 import { EventBus } from '../../support/event-bus.js';
 import { MemoryConsumers } from '../../support/memory-consumers.js';
+import test from '../../support/test.js';
 
 const ACCOUNT = randomUUID();
 const CONSUMER = randomUUID();

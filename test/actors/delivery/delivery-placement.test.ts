@@ -1,8 +1,9 @@
 // Which node delivers for which shard: every node decides the same, and each shard for which a node is able has exactly one.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { deliverer, shardsOf } from '../../../src/actors/delivery/delivery-placement.js';
 import type { ClusterView } from '../../../src/store/leases.js';
+import test from '../../support/test.js';
 import { SHARDS, viewOf } from './outbound-world.js';
 
 const ALL = Array.from({ length: SHARDS }, (_, shard) => shard);

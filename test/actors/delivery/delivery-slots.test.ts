@@ -1,8 +1,8 @@
 // Deliveries that begin with the commit that queues their email, as the queue has them: slots that are reserved, assigned to
 // emails, used or released, and emails that are not taken for interrupted ones meanwhile.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import type { StartedDelivery } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
+import test from '../../support/test.js';
 import {
   ALONE,
   account,

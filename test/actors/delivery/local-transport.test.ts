@@ -1,6 +1,6 @@
 // Mail for domains of this store, on a real directory: who gets it, who cannot, and what is left to the other transport.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { DeliveryTask, DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
 import { hostedDelivery, localDeliveryTransport } from '../../../src/actors/delivery/local-transport.js';
 import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
@@ -13,6 +13,7 @@ import { postgresBlobs } from '../../../src/store/postgres/blobs.js';
 import { connect } from '../../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../../src/store/postgres/directory.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
+import test from '../../support/test.js';
 import { answer } from './outbound-world.js';
 
 async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' = 'hold') {

@@ -1,6 +1,7 @@
 // One email to a thousand domains: each domain waits for the end of the node or of the delivery, and that is no leak.
-import test from 'ava';
+
 import { world as clientWorld } from '../../smtp-client/client-world.js';
+import test from '../../support/test.js';
 import { ALONE, account, answer, ManualTransport, MESSAGE, OutboundWorld, until } from './outbound-world.js';
 
 const DOMAINS = 1_000;

@@ -1,10 +1,11 @@
 // The queue of a node on mailboxes and a store in memory: what is delivered when, how much at a time, and what is left of it
 // when the store, the mailboxes, the transports or the node itself fail.
-import test from 'ava';
+
 import type { DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { StoreFault } from '../../../src/store/errors.js';
+import test from '../../support/test.js';
 import { ALONE, account, answer, ManualTransport, OutboundWorld, until, viewOf } from './outbound-world.js';
 
 const away = () => new StoreFault('store-unavailable', 'away', { temporary: true });

@@ -1,12 +1,12 @@
 // Held emails on their way to their mailboxes: asked for at their time, once, again after a fault, and accounts in turn.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import pino from 'pino';
 import { startReleases } from '../../../src/actors/delivery/releases.js';
 import type { DeliveryMailboxes } from '../../../src/actors/mailbox/outbound/delivery-protocol.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { clock } from '../../../src/store/clock.js';
 import type { HeldOutbound } from '../../../src/store/outbound.js';
+import test from '../../support/test.js';
 import { account, until } from './outbound-world.js';
 
 type Ask = (held: HeldOutbound) => Promise<'released' | 'refused'>;

@@ -1,6 +1,5 @@
 // The queue on real mailboxes and a real store: from `enqueue` to what the sender and a mailbox of the store find.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
 import type { DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
@@ -14,6 +13,7 @@ import { deliverLocally } from '../../../src/actors/mailbox/outbound/local-deliv
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { createDirectory } from '../../../src/directory/directory.js';
 import { postgresOutbound } from '../../../src/store/postgres/outbound.js';
+import test from '../../support/test.js';
 import { mailboxWorld } from '../mailbox/mailbox-world.js';
 import { enqueued } from '../mailbox/outbound-world.js';
 import { answer } from './outbound-world.js';

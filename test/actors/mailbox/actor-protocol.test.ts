@@ -1,8 +1,9 @@
 // Two views of one mailbox actor: users and gateways see one half of what the actor takes, the delivery queue the other.
-import test from 'ava';
+
 import { mailboxActorProtocol } from '../../../src/actors/mailbox/actor-protocol.js';
 import { type DeliveryMailboxes, deliveryProtocol } from '../../../src/actors/mailbox/outbound/delivery-protocol.js';
 import { type Mailboxes, mailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
+import test from '../../support/test.js';
 
 test('the two halves share no operation, and the actor takes both', (t) => {
   const [users, queue] = [Object.keys(mailboxProtocol.operations), Object.keys(deliveryProtocol.operations)];

@@ -1,7 +1,7 @@
 // Append at its edges: many messages, a message that replaces another, save dates, what clients hear.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { uuidTime } from '../../../src/mail/ids.js';
+import test from '../../support/test.js';
 import { blobOf, start, summary } from './command-world.js';
 
 test('messages are appended together or not at all, in the order of their UIDs', async (t) => {

@@ -1,5 +1,5 @@
 // Emails that arrive where a placement of theirs is marked `\Deleted`: by label, move, the end of a label, the inbox renamed.
-import test from 'ava';
+import test from '../../support/test.js';
 import { start } from './command-world.js';
 import { checkDrafts, checkRows } from './mailbox-world.js';
 

@@ -1,6 +1,7 @@
 // Later bounces in the mailbox: who is Failed by them, what is told, and that a bounce which is not believed changes nothing.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
+import test from '../../support/test.js';
 import { mailboxWorld } from './mailbox-world.js';
 import { addressee, attempt, enqueued, outcome, started, statusesLogged, stored } from './outbound-world.js';
 

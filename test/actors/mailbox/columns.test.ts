@@ -1,5 +1,5 @@
 // The columns of a mailbox in memory against a naive model of it, their exactness, and how much memory they take.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { EmailColumns } from '../../../src/actors/mailbox/email-columns.js';
 import { FolderColumns } from '../../../src/actors/mailbox/folder-columns.js';
@@ -10,6 +10,7 @@ import { SEEN } from '../../../src/mail/flags.js';
 import { uuidOctets, uuidText, uuidV7, uuidWords } from '../../../src/mail/ids.js';
 import type { FolderRow } from '../../../src/store/mailboxes.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 const row: FolderRow = {
   id: '00000000-0000-7000-8000-000000000001',

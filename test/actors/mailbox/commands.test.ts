@@ -1,8 +1,8 @@
 // Flags, moves, folders and lists at their edges: limits, conditional stores, UIDs, sorting.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
 import { JUNK } from '../../../src/mail/flags.js';
+import test from '../../support/test.js';
 import { blobOf, start, summary } from './command-world.js';
 import { checkRows } from './mailbox-world.js';
 

@@ -1,8 +1,9 @@
 // Filters of mail whose body could not be read in time for its delivery: applied afterwards, once, whatever happens meanwhile.
-import test from 'ava';
+
 import pino from 'pino';
 import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import test from '../../support/test.js';
 import { checkRows, mailboxWorld } from './mailbox-world.js';
 
 const CONDITIONS = { fromAddressContains: null, subjectContains: null, hasAttachments: null };

@@ -1,8 +1,8 @@
 // Deliveries that begin with the commit that queues their email, on a real store: the rows, the notifications, and slots that
 // are released when the commit fails.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import type { StartedDelivery } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
+import test from '../../support/test.js';
 import { type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, enqueued, outcome, reported, started, statusesLogged, stored } from './outbound-world.js';
 

@@ -1,9 +1,10 @@
 // Drafts and the emails in Drafts that stand for them: whatever way one of the two comes, changes or goes, the other does too.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { StoreFault } from '../../../src/store/errors.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { checkDrafts, checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, draftOf, logged, stored } from './outbound-world.js';
 

@@ -1,12 +1,13 @@
 // Changes of flags of many emails, which the store keeps as overlays: the owner, the next owner, lists and the log agree after
 // each of them, however much of the overlays has been written to the emails.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { LEAST_PACKED } from '../../../src/actors/mailbox/named-emails.js';
 import { DELETED_BIT, unpackFlags, unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
 import { ANSWERED, FLAGGED, SEEN } from '../../../src/mail/flags.js';
 import { postgresFlagOverlays } from '../../../src/store/postgres/flag-overlays.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { start } from './command-world.js';
 import { freshAccount, logOf, replayed, snapshotOf, tablesOf } from './log-replay.js';
 import { checkRows } from './mailbox-world.js';

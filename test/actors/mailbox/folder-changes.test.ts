@@ -1,10 +1,11 @@
 // The folders of a transaction: which emails are in one folder alone, and what is gone through to find them.
-import test from 'ava';
+
 import { FolderChanges } from '../../../src/actors/mailbox/folder-changes.js';
 import { FolderColumns } from '../../../src/actors/mailbox/folder-columns.js';
 import { MailboxState } from '../../../src/actors/mailbox/state.js';
 import { uuidV7 } from '../../../src/mail/ids.js';
 import type { FolderRow } from '../../../src/store/mailboxes.js';
+import test from '../../support/test.js';
 
 const RANDOM = Buffer.from('0123456789abcdef', 'hex');
 const MANY = 400;

@@ -1,6 +1,6 @@
 // What changed in a folder since a modseq, as a client that keeps a copy of the folder asks for it.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import {
   DELETED_BIT,
   packFlags,
@@ -11,6 +11,7 @@ import {
   unpackUids,
 } from '../../../src/actors/mailbox/packed-columns.js';
 import { FLAGGED, SEEN } from '../../../src/mail/flags.js';
+import test from '../../support/test.js';
 import { message } from './command-world.js';
 import { mailboxWorld } from './mailbox-world.js';
 

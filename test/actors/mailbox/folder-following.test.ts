@@ -1,12 +1,12 @@
 // Clients that follow a folder by its changes, page by page, through random histories with other owners and a log that is pruned:
 // whenever they have asked for everything, they know what the rows say.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import fc from 'fast-check';
 import { DELETED_BIT, unpackFlags, unpackModseqs, unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Reply } from '../../../src/actors/runtime/protocol.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { message } from './command-world.js';
 import { type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 

@@ -1,8 +1,8 @@
 // Emails that are held: nobody gets them before their release, and the mailbox decides once between release and cancel.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { clock } from '../../../src/store/clock.js';
 import { postgresOutbound } from '../../../src/store/postgres/outbound.js';
+import test from '../../support/test.js';
 import { checkDrafts, checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, draftOf, enqueued, logged, outcome, reported, started, stored } from './outbound-world.js';
 

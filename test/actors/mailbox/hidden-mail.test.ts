@@ -1,10 +1,11 @@
 // Mail that a mail program has marked `\Deleted` and not expunged: hidden from all but IMAP and POP3 while it is marked
 // (docs/interface/mail.md, "Hidden mail").
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { allClientEventsOf } from '../../../src/gateways/events/client-events.js';
+import test from '../../support/test.js';
 import { start } from './command-world.js';
 import { checkRows } from './mailbox-world.js';
 import { addressee, draftOf, stored } from './outbound-world.js';

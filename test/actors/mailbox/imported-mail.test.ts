@@ -1,11 +1,11 @@
 // Placing of imported mail: folders, flags and dates as the import names them, each message once whoever places it.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import pino from 'pino';
 import { startImportPlacing } from '../../../src/actors/mailbox/import-placing.js';
 import { blobOf as contentOf } from '../../../src/store/blobs.js';
 import { postgresImports } from '../../../src/store/postgres/imports.js';
 import { postgresInbound } from '../../../src/store/postgres/inbound.js';
+import test from '../../support/test.js';
 import { blobOf, start, summary } from './command-world.js';
 import { checkDrafts, checkRows } from './mailbox-world.js';
 

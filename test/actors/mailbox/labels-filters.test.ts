@@ -1,10 +1,11 @@
 // Labels and filters on a real store against a plain model: random histories in batches that share commits, with reloads in
 // between; then placements in the rows and the UIDs that were given, which rise and are never given twice.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 
 const WORDS = ['red', 'GREEN', 'blue', 'Grün'];

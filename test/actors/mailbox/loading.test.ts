@@ -1,7 +1,7 @@
 // A mailbox that is loaded from PostgreSQL is the mailbox that was in memory before: emails, folders, keywords, `\Deleted`,
 // expunged UIDs, over several pages.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { FolderColumns } from '../../../src/actors/mailbox/folder-columns.js';
 import { loadMailbox, MailboxState } from '../../../src/actors/mailbox/state.js';
 import { uuidV7 } from '../../../src/mail/ids.js';
@@ -10,6 +10,7 @@ import { postgresDirectory } from '../../../src/store/postgres/directory.js';
 import { postgresEvents } from '../../../src/store/postgres/events.js';
 import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
+import test from '../../support/test.js';
 
 /** More than a page of the store. */
 const EMAILS = 21_000;

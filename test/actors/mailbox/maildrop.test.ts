@@ -1,8 +1,9 @@
 // Locks on maildrops: who gets them, for how long, and with which owner.
-import test from 'ava';
+
 import { MaildropLocks } from '../../../src/actors/mailbox/maildrop-locks.js';
 import { ALICE, FakeBlobs } from '../../gateways/http/fakes.js';
 import { startMailboxes } from '../../gateways/http/mailboxes.js';
+import test from '../../support/test.js';
 
 test('one session of an epoch has the lock, which expires unless it is renewed', (t) => {
   let now = 0;

@@ -1,7 +1,8 @@
 // What merges have left is looked for at the start and then now and then; what a look found comes to the next one.
-import test from 'ava';
+
 import pino from 'pino';
 import { startMergeClearing } from '../../../src/actors/mailbox/merge-clearing.js';
+import test from '../../support/test.js';
 
 test('each look knows what the one before has seen, also after one that failed', async (t) => {
   const looks: (readonly number[])[] = [];

@@ -1,12 +1,12 @@
 // Messages that a mailbox stores with its own commit: an offer is taken at most once, and who made it learns what has become
 // of the message, whatever fails on the way.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { MessageOffer, MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
 import type { OfferedAppend, OfferedDelivery, OfferedEnqueue } from '../../../src/actors/mailbox/protocol.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
+import test from '../../support/test.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, outcome } from './outbound-world.js';
 

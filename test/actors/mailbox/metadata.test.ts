@@ -1,6 +1,7 @@
 // Annotations of folders and of the account: set, read, removed with their folder, and their bounds.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
+import test from '../../support/test.js';
 import { mailboxWorld } from './mailbox-world.js';
 
 const text = (value: string) => Buffer.from(value).toString('base64');

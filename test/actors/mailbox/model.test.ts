@@ -1,10 +1,10 @@
 // The mailbox actor on a real store against a plain model: random histories with reloads in between, then the store's
 // own counters against what its rows say.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import fc from 'fast-check';
 import { runs } from '../../support/amounts.js';
 import { emptyChange, records } from '../../support/mailbox-change.js';
+import test from '../../support/test.js';
 import { checkRows, mailboxWorld } from './mailbox-world.js';
 
 type Shown = { id: string; subject: string; receivedAt: number; isRead: boolean };

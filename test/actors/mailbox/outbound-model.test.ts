@@ -1,11 +1,12 @@
 // Outbound mail of a mailbox through random histories: commands in groups that share commits, owners that change. What was
 // answered, what memory says, what a fresh owner reads and what the rows say agree.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { OutboundEmail } from '../../../src/actors/mailbox/outbound/protocol.js';
 import { OUTBOUND_STATUSES } from '../../../src/mail/outbound-status.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, draftOf, type Kind, outcome, stored } from './outbound-world.js';
 

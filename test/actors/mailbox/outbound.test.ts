@@ -1,8 +1,8 @@
 // Outbound mail in a mailbox on a real store: drafts, queueing, deliveries, reports, operators.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import type { ChangeOf } from '../../../src/store/changes.js';
 import { StoreFault } from '../../../src/store/errors.js';
+import test from '../../support/test.js';
 import { summary } from './command-world.js';
 import { mailboxWorld } from './mailbox-world.js';
 import {

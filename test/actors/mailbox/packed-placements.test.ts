@@ -1,10 +1,11 @@
 // Many emails that are copied, moved and taken out together, whose ids are packed: the owner, the next owner, the log and the
 // rows agree after each of them.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { LEAST_PACKED } from '../../../src/actors/mailbox/named-emails.js';
 import { postgresFlagOverlays } from '../../../src/store/postgres/flag-overlays.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { message, start } from './command-world.js';
 import { freshAccount, logOf, replayed, snapshotOf, tablesOf } from './log-replay.js';
 import { checkRows } from './mailbox-world.js';

@@ -1,10 +1,11 @@
 // Folders, placements and flags on a real store against a naive model: random histories of several writers whose commands
 // share commits, with reloads in between; then the rows: UIDs, counters, and the modseq of everything that changed.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { FLAG_NAMES, FLAGGED, SEEN } from '../../../src/mail/flags.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { message } from './command-world.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { Model, type Selection, SYSTEM } from './placements-model.js';

@@ -1,7 +1,8 @@
 // Where queued emails stand: those that are due by how many were due before them on the shards of the node that delivers, those
 // that are being sent by what the node says.
-import test from 'ava';
+
 import { clock } from '../../../src/store/clock.js';
+import test from '../../support/test.js';
 import { mailboxWorld } from './mailbox-world.js';
 import { enqueued, outcome, reported, started, stored } from './outbound-world.js';
 

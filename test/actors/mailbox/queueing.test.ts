@@ -1,11 +1,12 @@
 // A message that a gateway has queued is queued once, with its octets, whatever becomes of the commit that was to store both; when
 // nobody knows what became of it, the gateway is told so and queues nothing more.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { queueMessage } from '../../../src/actors/mailbox/outbound/queueing.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import type { CommitResult, MailboxChange } from '../../../src/store/mailboxes.js';
+import test from '../../support/test.js';
 import { checkDrafts, checkRows, mailboxWorld } from './mailbox-world.js';
 import { addressee, draftOf } from './outbound-world.js';
 

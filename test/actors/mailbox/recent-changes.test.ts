@@ -1,7 +1,8 @@
 // The changes that are kept, against the list of all.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { RecentChanges } from '../../../src/actors/mailbox/recent-changes.js';
+import test from '../../support/test.js';
 
 const KEPT = 64;
 const steps = fc.array(fc.record({ slot: fc.nat(100), by: fc.nat(2) }), { maxLength: 4 * KEPT, size: 'max' });

@@ -1,9 +1,9 @@
-import test from 'ava';
 import pino from 'pino';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { startRedelivery } from '../../../src/actors/mailbox/redelivery.js';
 import { NO_SPAN, NO_TRACER } from '../../../src/actors/runtime/tracing.js';
 import type { InboundStore, PendingInbound } from '../../../src/store/inbound.js';
+import test from '../../support/test.js';
 
 const summary = {
   messageId: null,

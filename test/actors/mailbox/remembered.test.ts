@@ -1,6 +1,5 @@
 // Commands of the mailbox that must not run twice, on a real store: the reply outlives the owner that gave it, for a while.
 import { createHash, randomUUID } from 'node:crypto';
-import test from 'ava';
 import pino from 'pino';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
@@ -18,6 +17,7 @@ import { migratedDatabase } from '../../support/embedded-database.js';
 import { NO_OUTBOUND } from '../../support/no-outbound.js';
 import { NO_SEARCH } from '../../support/no-search.js';
 import { fixedOwnership } from '../../support/ownership.js';
+import test from '../../support/test.js';
 
 test('a repeated command gets the reply of the first time from the next owner too, until it is forgotten', async (t) => {
   const database = await migratedDatabase();

@@ -1,9 +1,10 @@
 // The log is the whole truth of a mailbox: replayed into an empty state it gives the state of the actor, committed to a fresh
 // account it gives the same tables. Random histories of several writers, whose commands share commits.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { cutAfter, freshAccount, logOf, replayed, replayInto, snapshotOf, tablesOf } from './log-replay.js';
 import { checkDrafts, checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 import { addressee, attempt, type Kind, outcome, stored } from './outbound-world.js';

@@ -1,6 +1,6 @@
 // Search indexing on a store of its own: the words of a page are stored in bounded batches, a search waits for its own emails
 // alone, however many come behind them, and in the background many accounts share a round.
-import test from 'ava';
+
 import pino from 'pino';
 import type { StoredMessage } from '../../../src/actors/mailbox/email-texts.js';
 import { startSearchIndexing } from '../../../src/actors/mailbox/search-indexing.js';
@@ -10,6 +10,7 @@ import { openEmailTexts } from '../../../src/node/email-texts.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import type { IndexedEmail, UnindexedEmail } from '../../../src/store/search.js';
 import { FakeBlobs } from '../../gateways/http/fakes.js';
+import test from '../../support/test.js';
 
 const log = pino({ level: 'silent' });
 

@@ -1,11 +1,12 @@
 // Merges of the search index on a store of its own: what asks for one, that accounts take turns one at a time, and that what fails
 // holds back nobody else.
-import test from 'ava';
+
 import pino from 'pino';
 import { type MergeMeter, startSearchMerging } from '../../../src/actors/mailbox/search-merging.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import type { IndexedEmail, MergeOptions, MergeOutcome, SearchStore } from '../../../src/store/search.js';
 import { textsWith } from '../../support/field-words.js';
+import test from '../../support/test.js';
 
 const log = pino({ level: 'silent' });
 

@@ -1,7 +1,8 @@
 // The semaphore of searches at the database.
-import test from 'ava';
+
 import { withSearchSemaphore } from '../../../src/actors/mailbox/search-semaphore.js';
 import type { SearchStore } from '../../../src/store/search.js';
+import test from '../../support/test.js';
 
 test('so many searches are under way at a time; accounts go in turn, and one that fails gives its permit back', async (t) => {
   const begun: string[] = [];

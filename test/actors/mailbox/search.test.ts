@@ -1,7 +1,7 @@
 // Search on a real store: what matches, what is left out, that nothing in the inbox is ever missed, and random mail and
 // queries against the plain definition.
 import { createHash, randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import pino from 'pino';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
@@ -25,6 +25,7 @@ import { runs } from '../../support/amounts.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
 import { NO_OUTBOUND } from '../../support/no-outbound.js';
 import { fixedOwnership } from '../../support/ownership.js';
+import test from '../../support/test.js';
 
 const log = pino({ level: 'silent' });
 /** A busy machine takes its time. */

@@ -1,6 +1,6 @@
 // Copies in Sent that submission made, and the client's own that take their places: appended, copied or moved into Sent.
 import { createHash, randomUUID } from 'node:crypto';
-import test from 'ava';
+import test from '../../support/test.js';
 import { start, summary } from './command-world.js';
 import { checkRows } from './mailbox-world.js';
 import { addressee, stored } from './outbound-world.js';

@@ -2,7 +2,6 @@
 // hold. The control shows that the property would notice a change that drops nothing.
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import test from 'ava';
 import fc from 'fast-check';
 import { folderQueries } from '../../../src/actors/mailbox/folder-queries.js';
 import type { EmailListItem } from '../../../src/actors/mailbox/protocol.js';
@@ -16,6 +15,7 @@ import { startMemoryMailboxes } from '../../support/memory-mailboxes.js';
 import { memoryStores } from '../../support/memory-stores/stores.js';
 import { MemoryTables } from '../../support/memory-stores/tables.js';
 import { NO_SEARCH } from '../../support/no-search.js';
+import test from '../../support/test.js';
 import { blobOf, summary } from './command-world.js';
 
 const NO_BLOBS = { index: async () => undefined } as unknown as BlobStore;

@@ -1,11 +1,11 @@
 // Threads do not depend on the order in which mail arrives, nor on what shares a commit: every conversation is one thread,
 // however its emails refer to each other.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import fc from 'fast-check';
 import { joinedSets, threadIds } from '../../../src/mail/thread.js';
 import { joinThreads, messageKey } from '../../../src/store/postgres/threads.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { mailboxWorld } from './mailbox-world.js';
 
 const email = fc.record({

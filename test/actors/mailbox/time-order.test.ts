@@ -1,10 +1,11 @@
 // The emails of a mailbox by time, and the slots of packed ids, against naive models.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { EmailColumns } from '../../../src/actors/mailbox/email-columns.js';
 import { TimeOrder } from '../../../src/actors/mailbox/time-order.js';
 import { uuidOctets, uuidV7 } from '../../../src/mail/ids.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 const RANDOM = Buffer.from('0123456789abcdef', 'hex');
 const START = Date.UTC(2026, 0, 1);

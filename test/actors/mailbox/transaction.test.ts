@@ -3,12 +3,13 @@
 // after a batch is the state after its commit.
 
 import { createHash, randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { deleteIntoArchive } from '../../../src/actors/mailbox/folder-deletion.js';
 import { loadMailbox, type MailboxState } from '../../../src/actors/mailbox/state.js';
 import { MailboxTransaction } from '../../../src/actors/mailbox/transaction.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { CONTEXT, cutAfter, freshAccount, logOf, replayed, replayInto, snapshotOf, tablesOf } from './log-replay.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 

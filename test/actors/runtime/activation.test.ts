@@ -1,11 +1,12 @@
 // What an activation answers when it cannot be: a later owner has the account, or the node is older than the question.
-import test from 'ava';
+
 import pino from 'pino';
 import { startHost } from '../../../src/actors/runtime/host.js';
 import type { ReplyPacket } from '../../../src/actors/runtime/packet.js';
 import { requestSubject } from '../../../src/actors/runtime/subjects.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { fixedOwnership } from '../../support/ownership.js';
+import test from '../../support/test.js';
 import { CounterStore, counterBehavior } from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';

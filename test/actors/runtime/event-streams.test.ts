@@ -1,4 +1,3 @@
-import test from 'ava';
 import fc from 'fast-check';
 import pino from 'pino';
 import { NEVER, Subject } from 'rxjs';
@@ -11,6 +10,7 @@ import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { EVENT_LOG_START } from '../../../src/store/events.js';
 import { shardOf } from '../../../src/store/shard.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';
 const SUBJECT = eventSubject('test', A);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import pino from 'pino';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
@@ -10,6 +9,7 @@ import type { Responder } from '../../../src/actors/runtime/transport.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { fixedOwnership } from '../../support/ownership.js';
+import test from '../../support/test.js';
 import { CounterStore, counterBehavior, counterProtocol } from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';

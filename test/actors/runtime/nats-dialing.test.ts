@@ -1,8 +1,9 @@
 // Which server is tried when.
-import test from 'ava';
+
 import pino from 'pino';
 import { dialForEver } from '../../../src/actors/runtime/nats-dialing.js';
 import { natsServer } from '../../../src/actors/runtime/nats-servers.js';
+import test from '../../support/test.js';
 
 test('every server is tried in random order, the one that was lost last', async (t) => {
   const servers = ['a', 'b', 'c'].map((host) => natsServer(`nats://${host}:4222`));

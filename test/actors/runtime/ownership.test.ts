@@ -1,6 +1,6 @@
 // Ownership in simulated clusters: random histories of everything that can go wrong, and single faults whose course is
 // known. What must hold at every moment is checked by the simulation itself.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { Relocation } from '../../../src/actors/runtime/ownership.js';
 import { runs } from '../../support/amounts.js';
@@ -10,6 +10,7 @@ import {
   type StoreFaults,
   TTL_MS,
 } from '../../support/cluster/simulated-cluster.js';
+import test from '../../support/test.js';
 
 const SHARDS = 16;
 /** Much longer than anything should take. */

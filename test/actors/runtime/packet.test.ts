@@ -1,7 +1,8 @@
 // The form of packets on the wire, which neighbouring versions of Mansio share (decision 0013).
-import test from 'ava';
+
 import { encode } from '../../../src/actors/runtime/packet.js';
 import { readPublication } from '../../../src/actors/runtime/packet-reading.js';
+import test from '../../support/test.js';
 
 const PUBLICATIONS = [
   '{"v":1,"kind":"acquired","node":"n","shards":[7],"crashed":true}',

@@ -1,8 +1,9 @@
 // Observables that hold a permit of a semaphore while they last.
-import test from 'ava';
+
 import { Observable, of, Subject } from 'rxjs';
 import { permit$, permitted, withPermit } from '../../../src/actors/runtime/permits.js';
 import { FairSemaphore } from '../../../src/bounds/fair-semaphore.js';
+import test from '../../support/test.js';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

@@ -1,10 +1,11 @@
 // Who should own what, as functions: rendezvous hashing, and what nodes decide from one and the same look at the store.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { decide, type PlacementInput } from '../../../src/actors/runtime/placement.js';
 import { rendezvous } from '../../../src/actors/runtime/rendezvous.js';
 import type { ClusterView, LeaseRow, NodeRow, NodeState } from '../../../src/store/leases.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 const SHARDS = 256;
 /** Every name is hashed with every shard. */

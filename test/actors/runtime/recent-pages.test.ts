@@ -1,9 +1,9 @@
 // Pages of event logs that are kept: they are bounded by what they take in memory, whatever their events hold.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import { RecentPages } from '../../../src/actors/runtime/recent-pages.js';
 import type { KeptResults } from '../../../src/actors/runtime/single-flight-reads.js';
 import type { LogSegment } from '../../../src/actors/runtime/without-gaps.js';
+import test from '../../support/test.js';
 
 /** One change of so many emails. */
 const page = (seq: number, emails: number): LogSegment => {

@@ -1,6 +1,6 @@
 // Asks while owners come and go: sent again with the same id when somebody else answers, looked for by one on behalf of all
 // when nobody does.
-import test from 'ava';
+
 import pino from 'pino';
 import { EMPTY, Subject } from 'rxjs';
 import type { ActorFault } from '../../../src/actors/runtime/errors.js';
@@ -13,6 +13,7 @@ import { NoResponders, type Transport } from '../../../src/actors/runtime/transp
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { VirtualTime } from '../../support/cluster/virtual-time.js';
 import { fixedOwnership } from '../../support/ownership.js';
+import test from '../../support/test.js';
 import { CounterStore, counterBehavior, counterProtocol } from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';

@@ -1,6 +1,5 @@
 // Commands that must not run twice: whoever carries an ask out a second time, the reply is that of the first.
 import { randomUUID } from 'node:crypto';
-import test from 'ava';
 import pino from 'pino';
 import { startHost } from '../../../src/actors/runtime/host.js';
 import type { ReplyPacket } from '../../../src/actors/runtime/packet.js';
@@ -8,6 +7,7 @@ import { requestSubject } from '../../../src/actors/runtime/subjects.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { fixedOwnership } from '../../support/ownership.js';
+import test from '../../support/test.js';
 import { CounterStore, counterBehavior } from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';

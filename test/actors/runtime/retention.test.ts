@@ -1,7 +1,8 @@
 // When a position in the log can be read on from.
-import test from 'ava';
+
 import { isKept } from '../../../src/actors/runtime/retention.js';
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH } from '../../../src/store/events.js';
+import test from '../../support/test.js';
 
 const NOW = Date.UTC(2026, 4, 1);
 

@@ -1,7 +1,8 @@
 // Reads of a log that followers at the same position share.
-import test from 'ava';
+
 import { Subject } from 'rxjs';
 import { SingleFlightReads } from '../../../src/actors/runtime/single-flight-reads.js';
+import test from '../../support/test.js';
 
 test('reads from one position are shared while one is under way, unless a segment has arrived since it began', (t) => {
   const begun: [after: number, result$: Subject<string>][] = [];

@@ -1,5 +1,5 @@
 // Traces over nodes: two hosts on one bus, each with a tracer of its own, and a collector that sees both.
-import test from 'ava';
+
 import pino from 'pino';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
@@ -13,6 +13,7 @@ import { openTracing } from '../../../src/node/tracing/tracing.js';
 import { shardOf } from '../../../src/store/shard.js';
 import { type CollectedSpan, startCollector } from '../../support/otlp-collector.js';
 import { fixedOwnership } from '../../support/ownership.js';
+import test from '../../support/test.js';
 import { CounterStore, counterBehavior, counterProtocol } from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';

@@ -1,6 +1,6 @@
-import test from 'ava';
 import type { Transport } from '../../../src/actors/runtime/transport.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import test from '../../support/test.js';
 import { transportContract } from './transport-contract.js';
 
 const alone = (transport: Transport) => ({ asker: transport, owner: transport });

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { connect, type NatsConnection } from 'nats';
 import pino from 'pino';
 import { filter, firstValueFrom, lastValueFrom, NEVER, take, toArray } from 'rxjs';
@@ -26,6 +26,7 @@ import {
 } from '../../../src/actors/runtime/transport.js';
 import { natsTransport } from '../../../src/actors/runtime/transport-nats.js';
 import { explain } from '../../../src/node/start-failure.js';
+import test from '../../support/test.js';
 
 import { collected, type Ends, echo, events, request, transportContract } from './transport-contract.js';
 

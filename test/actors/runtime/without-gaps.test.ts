@@ -1,5 +1,5 @@
 // The operator that completes one account's changes, alone: a source of segments and a log, both in the test's hand.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { defer, from, NEVER, Observable, of, Subject, switchMap } from 'rxjs';
 import type { EventRecord } from '../../../src/actors/runtime/packet.js';
@@ -10,6 +10,7 @@ import {
   withoutGaps,
 } from '../../../src/actors/runtime/without-gaps.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const events = (after: number, seq: number): EventRecord[] =>

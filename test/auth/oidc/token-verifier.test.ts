@@ -3,11 +3,12 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { CompactSign, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { ProviderUnavailable } from '../../../src/auth/oidc/bounded-json.js';
 import { createTokenVerifier, isToken } from '../../../src/auth/oidc/token-verifier.js';
 import { startProvider } from '../../support/oidc-provider.js';
+import test from '../../support/test.js';
 
 const log = { debug() {} };
 const MINUTE = 60_000;

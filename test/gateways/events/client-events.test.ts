@@ -1,5 +1,5 @@
 // What clients are told: names and payloads exactly as docs/hub.md has them.
-import test from 'ava';
+
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { CHANGES, type ClientEvent, clientEventsOf, TIMELINE } from '../../../src/gateways/events/client-events.js';
 import { FLAGGED, SEEN } from '../../../src/mail/flags.js';
@@ -12,6 +12,7 @@ import {
   statusChanged,
   unreadCount,
 } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 
 const ALL = CHANGES | TIMELINE;
 

@@ -1,7 +1,8 @@
 // Cursors: back to the same position, and of nobody else.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { cursorOf, positionOf, wholeChange } from '../../../src/gateways/events/cursor.js';
+import test from '../../support/test.js';
 
 test('a cursor leads back to its position, in its account alone', (t) => {
   const within = fc.record({ n: fc.nat({ max: 999_999_999 }), k: fc.nat({ max: 999_999_999 }) });

@@ -1,5 +1,5 @@
 // Addresses that clients send: what deceives a reader, or would reach another domain than the one that was written, is 400.
-import test from 'ava';
+import test from '../../support/test.js';
 import { startGateway } from './gateway.js';
 
 const SEND = { fromAddress: 'alice@example.test', subject: 'Hi', textBody: 'Hello' };

@@ -1,7 +1,8 @@
 // The configuration profile for Apple Mail: what the device reads in it, with a key and without, the same device after device.
-import test from 'ava';
+
 import { appleProfile } from '../../../src/gateways/http/mail-programs/apple-profile.js';
 import { type MailServers, mailServers } from '../../../src/gateways/http/mail-programs/mail-servers.js';
+import test from '../../support/test.js';
 import { IMAP, OFF, SUBMISSION, startGateway } from './gateway.js';
 
 const OWNER = {

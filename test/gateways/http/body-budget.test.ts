@@ -1,6 +1,7 @@
 // Room for bodies: what has come counts, and nobody takes what the next one needs.
-import test from 'ava';
+
 import { BodyBudget } from '../../../src/gateways/http/body-budget.js';
+import test from '../../support/test.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { forwardedFor } from '../../../src/gateways/http/client-address.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
+import test from '../../support/test.js';
 
 const trusted = new TrustedNetworks(['10.0.0.0/8', '2001:db8:ffff::/48']);
 

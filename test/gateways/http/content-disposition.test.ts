@@ -1,5 +1,5 @@
-import test from 'ava';
 import { attachmentDisposition } from '../../../src/gateways/http/content-disposition.js';
+import test from '../../support/test.js';
 
 test('plain names stay as they are', (t) => {
   t.is(attachmentDisposition('report 1.pdf'), 'attachment; filename="report 1.pdf"');

@@ -1,5 +1,5 @@
 // The bytes that routes of emails give: attachments, messages, exports.
-import test from 'ava';
+import test from '../../support/test.js';
 import { BASES, fill, PDF, READ_ID } from './endpoint-case.js';
 import { ALICE } from './fakes.js';
 import { startGateway } from './gateway.js';

@@ -1,10 +1,10 @@
 // Pages of other origins: what listed ones get on replies, refusals and negotiation, and that others get nothing.
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test from 'ava';
 import { pino } from 'pino';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { Rates } from '../../../src/auth/rates.js';
 import { FakeDirectory, FakeMailboxes, testHub } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 import { startGateway } from './gateway.js';
 
 const PAGE = 'https://app.example.org';

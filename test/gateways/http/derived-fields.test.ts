@@ -1,9 +1,10 @@
 // REST's fields as they derive from the structs of an actor.
-import test from 'ava';
+
 import { array, boolean, type Infer, integer, nullable, number, optional, string } from 'superstruct';
 import { record, timestamp } from '../../../src/gateways/http/fields.js';
 import { jsonSchema } from '../../../src/gateways/http/json-schema.js';
 import { derivedFields, withoutNulls } from '../../../src/gateways/http/routes/derived-fields.js';
+import test from '../../support/test.js';
 
 const actor = { name: string(), nick: nullable(string()), count: integer(), isNew: optional(boolean()), at: number() };
 

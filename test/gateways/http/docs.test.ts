@@ -1,5 +1,5 @@
 // The page of the API: whole with what this server gives, and nothing in it that its policy would have to make way for.
-import test from 'ava';
+import test from '../../support/test.js';
 import { startGateway } from './gateway.js';
 
 test('the page and what it is made of come from this server, under a strict policy', async (t) => {

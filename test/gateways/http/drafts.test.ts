@@ -1,10 +1,11 @@
 // Drafts over HTTP: their entity tags, and those that a mail program wrote, seen through the fakes.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
+import test from '../../support/test.js';
 import { ALICE } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { lastQueued } from './queued-message.js';

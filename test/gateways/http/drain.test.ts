@@ -1,11 +1,12 @@
 // Draining and stopping under load: who keeps a connection is told to leave it, and no request is lost over it.
 import http from 'node:http';
 import net from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { HttpHandler } from '../../../src/gateways/http/exchange.js';
 import { type HttpServer, startHttp } from '../../../src/gateways/http/server.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { startBalancer } from '../../support/balancer.js';
+import test from '../../support/test.js';
 import { FakeLog } from './fakes.js';
 import { deferred } from './gateway.js';
 

@@ -1,6 +1,7 @@
 // Every route of the table, over real sockets: what it replies when all is well and how it refuses what is particular to
 // it. How all of them refuse is in refusals.test.ts; that replies are as the OpenAPI document says, gateway.ts sees to.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
+import test from '../../support/test.js';
 import { ACCOUNT } from './account-cases.js';
 import { withAliases } from './aliases.js';
 import { EMAILS } from './email-cases.js';

@@ -2,7 +2,7 @@
 // and connects to another node gets the rest once; who may open how many streams, and when they end.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { EventSource } from 'eventsource';
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
@@ -27,6 +27,7 @@ import {
   recordingLog,
   unreadCount,
 } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 import { testWith } from '../../support/test-with.js';
 
 const MINE = '00000000-0000-7000-8000-00000000000a';

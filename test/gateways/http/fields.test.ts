@@ -1,4 +1,3 @@
-import test from 'ava';
 import { optional, validate } from 'superstruct';
 import type { AnyStruct } from '../../../src/actors/runtime/protocol.js';
 import {
@@ -12,6 +11,7 @@ import {
   text,
   timestamp,
 } from '../../../src/gateways/http/fields.js';
+import test from '../../support/test.js';
 
 const read = (struct: AnyStruct, value: unknown): unknown => {
   const [error, result] = validate(value, struct, { coerce: true });

@@ -1,9 +1,9 @@
 // A handler and the end of its request: told when nobody waits any more, and its reply once that has left, was given up or
 // came too late.
 import { request } from 'node:http';
-import test from 'ava';
 import { text } from '../../../src/gateways/http/fields.js';
 import { binary, defineRoute, READ, type Route } from '../../../src/gateways/http/route.js';
+import test from '../../support/test.js';
 import { type Deferred, deferred, type Gateway, startGateway } from './gateway.js';
 
 interface World {

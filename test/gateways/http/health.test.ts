@@ -1,6 +1,7 @@
 // How long a report of health is given again.
-import test from 'ava';
+
 import { createHealth, type HealthCheck } from '../../../src/gateways/http/health.js';
+import test from '../../support/test.js';
 import { FakeLog } from './fakes.js';
 import { deferred } from './gateway.js';
 

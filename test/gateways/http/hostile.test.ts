@@ -1,7 +1,8 @@
 // Every route of the table against what nobody honest sends: each is refused with the status it deserves, as problem
 // details, and nothing comes back that is ours. A route added to the table is held to this without further ado.
-import test from 'ava';
+
 import type { Route } from '../../../src/gateways/http/route.js';
+import test from '../../support/test.js';
 import { ALICE } from './fakes.js';
 import { exchangeBytes, type Gateway, startGateway } from './gateway.js';
 import type { Document } from './schema-check.js';

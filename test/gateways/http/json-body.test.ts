@@ -1,6 +1,6 @@
 // Bodies that are made to be heavy, and room for those that are large: what a request may cost is settled before it is parsed.
 import net from 'node:net';
-import test from 'ava';
+import test from '../../support/test.js';
 import { ALICE, BOB } from './fakes.js';
 import { exchangeBytes, type Gateway, startGateway } from './gateway.js';
 

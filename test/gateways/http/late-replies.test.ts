@@ -1,7 +1,7 @@
 // Replies that take their time: uWebSockets.js closes connections that were silent for ten seconds, and no reply is due to it.
 import { setTimeout as sleep } from 'node:timers/promises';
-import test from 'ava';
 import { startHttp } from '../../../src/gateways/http/server.js';
+import test from '../../support/test.js';
 import { FakeLog } from './fakes.js';
 
 /** Longer than the library waits, with its rounding. */

@@ -1,7 +1,8 @@
 // What mail programs ask for their settings (test/support/mail-programs), and what they are told: documents as they read them, of
 // servers that are there, and the same for every address of a domain.
-import test from 'ava';
+
 import { type RecordedReply, sendRecorded } from '../../support/mail-program-requests.js';
+import test from '../../support/test.js';
 import { IMAP, OFF, SUBMISSION, startGateway } from './gateway.js';
 
 const SERVERS = { smtp: SUBMISSION, imap: IMAP, pop3: { ...IMAP, port: 110, securePort: 995 } };

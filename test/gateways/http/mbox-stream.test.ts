@@ -1,8 +1,9 @@
 // The export's stream: reads ahead by one batch and no further, stops when it is left, leaves out what is gone, and sends
 // large messages piece by piece.
-import test from 'ava';
+
 import type { ExportedEmail, ExportPosition, Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { mboxStream } from '../../../src/gateways/http/mbox-stream.js';
+import test from '../../support/test.js';
 
 function sources(emails: readonly ExportedEmail[]) {
   const seen = { pages: 0, read: 0, streamed: 0 };

@@ -1,8 +1,9 @@
 // The OpenAPI document as a whole: complete, consistent, and no route whose struct it cannot describe.
-import test from 'ava';
+
 import { define } from 'superstruct';
 import { openApi } from '../../../src/gateways/http/openapi.js';
 import { defineRoute } from '../../../src/gateways/http/route.js';
+import test from '../../support/test.js';
 import { startGateway } from './gateway.js';
 import { type Document, replyCheck } from './schema-check.js';
 

@@ -1,9 +1,10 @@
 // Attachments of mail that leaves, through the routes: files in base64 and attachments of stored mail, in all that is sent.
 import net from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
+import test from '../../support/test.js';
 import { ALICE, BOB as BOBS_ACCOUNT } from './fakes.js';
 import { deferred, type Gateway, MAX_MESSAGE_SIZE, startGateway } from './gateway.js';
 import { addMail } from './mail-fixture.js';

@@ -1,12 +1,13 @@
 // The messages that the routes of outbound mail make and what they ask of the mailbox, as the mailbox gets them.
 import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import test from '../../support/test.js';
 import { ALICE, BOB as BOB_ID } from './fakes.js';
 import { deferred, type Gateway, startGateway } from './gateway.js';
 import { addRawMail } from './mail-fixture.js';

@@ -1,6 +1,6 @@
 // The pipeline's own decisions, over real sockets: which credential is admitted where, in which order a request is
 // refused, and what errors and log lines tell.
-import test from 'ava';
+import test from '../../support/test.js';
 import { ALICE, type Scopes } from './fakes.js';
 import { exchangeBytes, OWN_NAMES, startGateway } from './gateway.js';
 import { addMail } from './mail-fixture.js';

@@ -1,8 +1,9 @@
 // What follows a request on its connection: nothing is executed after a refused head, a write is not carried out when
 // the next request comes in one segment with it, and what comes later waits for its reply. With the front before the server, and without.
 import net from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { binary, defineRoute } from '../../../src/gateways/http/route.js';
+import test from '../../support/test.js';
 import { closed, deferred, exchangeBytes, type Gateway, startGateway } from './gateway.js';
 
 const octetsOf = (text: string) => ({

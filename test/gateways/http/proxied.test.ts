@@ -1,11 +1,12 @@
 // Behind balancers: whose request it is, and that nothing is lost in the listener for PROXY headers.
 import { createHash } from 'node:crypto';
 import net from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { HttpReply } from '../../../src/gateways/http/exchange.js';
 import { type HttpOptions, type HttpServer, startHttp } from '../../../src/gateways/http/server.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { V2_LOCAL, v1, v2 } from '../../support/proxy-protocol.js';
+import test from '../../support/test.js';
 import { FakeLog } from './fakes.js';
 import { closed, exchangeBytes } from './gateway.js';
 

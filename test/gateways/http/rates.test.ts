@@ -1,7 +1,8 @@
 // How often may be asked: whom a request counts for, what a refusal says, and who is not shut out by others.
-import test from 'ava';
+
 import { Rates } from '../../../src/auth/rates.js';
 import { networkOf } from '../../../src/gateways/tcp/ip-address.js';
+import test from '../../support/test.js';
 import { ALICE, BOB } from './fakes.js';
 import { startGateway } from './gateway.js';
 

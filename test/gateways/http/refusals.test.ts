@@ -1,10 +1,11 @@
 // How every route refuses what no route may take, made from the route table: callers without the right credential, ids of
 // nothing or of others, other methods, fields at fault, bodies too large or not JSON. A new route is in it by being there.
-import test from 'ava';
+
 import type { AnyStruct } from '../../../src/actors/runtime/protocol.js';
 import { isRequired } from '../../../src/gateways/http/json-schema.js';
 import type { Route } from '../../../src/gateways/http/route.js';
 import { SCOPES } from '../../../src/store/directory.js';
+import test from '../../support/test.js';
 import { filterIdOf, labelIdOf, outboundIdOf, ownFolderIdOf, withAliases } from './aliases.js';
 import { BOBS_ID, BOBS_THREAD_ID, fill, NO_ID, PDF_ID, READ_ID, THREAD_ID } from './endpoint-case.js';
 import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, BOBS_WEBHOOK_ID, KEY_ID, WEBHOOK_ID } from './fake-account-api.js';

@@ -1,5 +1,5 @@
 // What a client has already is not sent again, nor read; and HEAD says what GET would.
-import test from 'ava';
+import test from '../../support/test.js';
 import { ALICE } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { addMail } from './mail-fixture.js';

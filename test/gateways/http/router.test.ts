@@ -1,6 +1,6 @@
-import test from 'ava';
 import { defineRoute, EMPTY, type Method } from '../../../src/gateways/http/route.js';
 import { createRouter } from '../../../src/gateways/http/router.js';
+import test from '../../support/test.js';
 
 const route = (method: Method, path: string, anyCase = false) =>
   defineRoute({

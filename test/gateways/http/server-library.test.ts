@@ -1,12 +1,12 @@
 // Which build of uWebSockets.js is loaded, and what an operator reads where there is none.
 import { readFileSync } from 'node:fs';
-import test from 'ava';
 import {
   loadNewest,
   loadServerLibrary,
   missing,
   ServerLibraryFault,
 } from '../../../src/gateways/http/server-library.js';
+import test from '../../support/test.js';
 
 const debian12 = { system: 'linux', processor: 'x64', glibc: '2.36' };
 const debian13 = { system: 'linux', processor: 'x64', glibc: '2.41' };

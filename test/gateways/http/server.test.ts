@@ -1,9 +1,9 @@
 // The server against clients that do not behave: ambiguous heads, slow and endless bodies, readers that leave or stall.
 import net from 'node:net';
-import test from 'ava';
 import { binary, defineRoute } from '../../../src/gateways/http/route.js';
 import { startHttp } from '../../../src/gateways/http/server.js';
 import { explain, listenFailure } from '../../../src/node/start-failure.js';
+import test from '../../support/test.js';
 import { ALICE, FakeLog } from './fakes.js';
 import { closed, deferred, exchangeBytes, startGateway } from './gateway.js';
 import { addMail } from './mail-fixture.js';

@@ -1,6 +1,7 @@
 // Details and threads whose contents are in memory: they show every change, and nothing to others.
-import test from 'ava';
+
 import { EncodedContents } from '../../../src/gateways/http/routes/encoded-contents.js';
+import test from '../../support/test.js';
 import { ALICE } from './fakes.js';
 import { startGateway } from './gateway.js';
 import { addMail } from './mail-fixture.js';

@@ -1,8 +1,9 @@
 // Base64 out of JSON strings: what encoders of JSON make of it, and what is none.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { StrictBase64 } from '../../../src/gateways/http/strict-base64.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 function decoded(text: string, cuts: readonly number[] = []): string | undefined {
   const decoder = new StrictBase64();

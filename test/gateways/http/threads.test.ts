@@ -1,5 +1,5 @@
 // Long threads: what a reply leaves out it says, and pages give all of it.
-import test from 'ava';
+import test from '../../support/test.js';
 import { ALICE } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { addMail } from './mail-fixture.js';

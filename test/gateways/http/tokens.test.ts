@@ -1,8 +1,9 @@
 // Tokens of the identity provider over HTTP: what each outcome is to a client, and that no credential is ever given to the
 // judge of the other kind.
-import test from 'ava';
+
 import { ProviderUnavailable } from '../../../src/auth/oidc/bounded-json.js';
 import type { TokenVerifier, UserClaims, VerifiedToken } from '../../../src/auth/oidc/token-verifier.js';
+import test from '../../support/test.js';
 import { ALICE } from './fakes.js';
 import { startGateway } from './gateway.js';
 

@@ -1,5 +1,5 @@
 // Queries that are remembered: read as often as they come, they are what they are when they are read for the first time.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { optional } from 'superstruct';
 import { choice, flagParameter, pageParameter, pageSizeParameter, text } from '../../../src/gateways/http/fields.js';
@@ -7,6 +7,7 @@ import { Problem } from '../../../src/gateways/http/problem.js';
 import { defineRoute, EMPTY, READ, type Route } from '../../../src/gateways/http/route.js';
 import { readQuery } from '../../../src/gateways/http/validation.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 const newRoute = (method: 'GET' | 'DELETE' = 'GET', isEventStream = false): Route =>
   defineRoute({

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
 import { fileURLToPath } from 'node:url';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { LateUpgrade } from '../../../src/gateways/http/late-upgrade.js';
 import { defineRoute, EMPTY } from '../../../src/gateways/http/route.js';
 import type {
@@ -17,6 +17,7 @@ import type {
   UpgradeRequest,
   WebSocketEndpoint,
 } from '../../../src/gateways/web-socket.js';
+import test from '../../support/test.js';
 import { FakeLog } from './fakes.js';
 import { closed, deferred, exchangeBytes, type Gateway, startGateway } from './gateway.js';
 

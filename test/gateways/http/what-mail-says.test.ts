@@ -1,7 +1,8 @@
 // What details say of a message beyond its bodies, and the fields that a sender gives: Reply-To and an allow-list of others.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
+import test from '../../support/test.js';
 import { ALICE } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';
 import { lastQueued } from './queued-message.js';

@@ -1,7 +1,8 @@
 // Batches of a tick, with a tick in the test's hand.
-import test from 'ava';
+
 import { Subject } from 'rxjs';
 import { batchedBy } from '../../../src/gateways/hub/batched-by.js';
+import test from '../../support/test.js';
 
 function setUp() {
   const values$ = new Subject<number>();

@@ -1,10 +1,11 @@
 // Calls of hub methods: the first answer counts, none when none is wanted, and a method that fails refuses its call.
-import test from 'ava';
+
 import { carryOut } from '../../../src/gateways/hub/calls.js';
 import { type CallCompletion, INVOCATION, STREAM_INVOCATION } from '../../../src/gateways/hub/hub-messages.js';
 import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import type { Caller, HubMethod } from '../../../src/gateways/hub/methods.js';
 import { recordingLog } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 
 const caller: Caller = {
   id: 'c1',

@@ -1,6 +1,6 @@
 // One connection over a socket that remembers, in time that passes when told: handshake, pings, time-outs, slow clients
 // and what a client may get wrong.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import type { HubOptions } from '../../../src/gateways/hub/hub.js';
@@ -17,6 +17,7 @@ import {
   testHub,
 } from '../../support/hub-fakes.js';
 import { hubMessage } from '../../support/hub-message-arbitrary.js';
+import test from '../../support/test.js';
 
 const HANDSHAKE = '{"protocol":"json","version":1}\u001e';
 const PING = '{"type":6}\u001e';

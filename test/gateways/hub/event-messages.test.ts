@@ -1,9 +1,10 @@
 // Events as hub messages.
-import test from 'ava';
+
 import { pino } from 'pino';
 import { eventMessages } from '../../../src/gateways/hub/event-messages.js';
 import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import { emailAdded } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 
 const log = pino({ level: 'silent' });
 

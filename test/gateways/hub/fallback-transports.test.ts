@@ -1,6 +1,6 @@
 // Long polling and server-sent events as requests: what opens a connection, what each request is answered, how a connection ends, and
 // the bounds that hold without a WebSocket.
-import test from 'ava';
+
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { Rates } from '../../../src/auth/rates.js';
 import type { HubPeers } from '../../../src/gateways/hub/fallback-transports.js';
@@ -16,6 +16,7 @@ import {
   type TestHubOptions,
   testHub,
 } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 
 const HANDSHAKE = '{"protocol":"json","version":1}\u001e';
 const BINARY_HANDSHAKE = '{"protocol":"messagepack","version":1}\u001e';

@@ -1,7 +1,8 @@
 // The handshake: names a protocol of version 1, everything else is refused with a reason.
-import test from 'ava';
+
 import { handshakeRefused, protocolNamedIn } from '../../../src/gateways/hub/handshake.js';
 import { ProtocolError } from '../../../src/gateways/hub/protocol-error.js';
+import test from '../../support/test.js';
 
 const named = (text: string) => protocolNamedIn(Buffer.from(text)).name;
 

@@ -1,5 +1,5 @@
 // The endpoint as the HTTP server sees it: who may negotiate and connect, revocation, the bound on connections, drain.
-import test from 'ava';
+
 import { Credentials } from '../../../src/auth/credentials.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import type { HttpAnswer, UpgradeRequest } from '../../../src/gateways/web-socket.js';
@@ -14,6 +14,7 @@ import {
   type TestHubOptions,
   testHub,
 } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 
 const guard = anonymousGuard({
   hostname: 'mail.example.test',

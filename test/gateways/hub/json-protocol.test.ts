@@ -1,12 +1,12 @@
 // The JSON hub protocol: what is encoded parses to the same, and hostile text is a ProtocolError, never a crash.
 import { JsonHubProtocol, NullLogger } from '@microsoft/signalr';
-import test from 'ava';
 import fc from 'fast-check';
 import type { HubMessage } from '../../../src/gateways/hub/hub-messages.js';
 import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import { ProtocolError } from '../../../src/gateways/hub/protocol-error.js';
 import { runs } from '../../support/amounts.js';
 import { hubMessage as message } from '../../support/hub-message-arbitrary.js';
+import test from '../../support/test.js';
 
 const encodeMessage = (sent: HubMessage) => Buffer.from(JSON_PROTOCOL.encode(sent)).toString();
 const parseMessage = (text: string) => JSON_PROTOCOL.parse(Buffer.from(text));

@@ -3,13 +3,13 @@
 import { type HubMessage as ClientMessage, NullLogger } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import { encode } from '@msgpack/msgpack';
-import test from 'ava';
 import fc from 'fast-check';
 import type { HubMessage } from '../../../src/gateways/hub/hub-messages.js';
 import { MESSAGE_PACK_PROTOCOL as PROTOCOL } from '../../../src/gateways/hub/message-pack-protocol.js';
 import { ProtocolError } from '../../../src/gateways/hub/protocol-error.js';
 import { runs } from '../../support/amounts.js';
 import { hubMessage } from '../../support/hub-message-arbitrary.js';
+import test from '../../support/test.js';
 
 /** What JSON cannot tell apart is the same message. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -1,5 +1,5 @@
 // Positions of emails in the queue on their way to connections: what changed, to those who follow, and nothing asked in vain.
-import test from 'ava';
+
 import pino from 'pino';
 import { type Observable, Subject } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../../src/actors/mailbox/protocol.js';
@@ -7,6 +7,7 @@ import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import type { Caller, ConnectionPart } from '../../../src/gateways/hub/methods.js';
 import { QueuePositions } from '../../../src/gateways/hub/queue-positions.js';
 import { draftChanged, statusChanged } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 
 // Timers of positions keep no process up, and here there is nothing else.
 const keepAlive = setInterval(() => {}, 1000);

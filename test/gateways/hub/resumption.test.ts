@@ -1,6 +1,6 @@
 // A connection that resumes, over a socket that remembers: what `Resume` answers, and that every event after the cursor
 // comes once and in order, however slow the client is and wherever it connects.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { cursorOf } from '../../../src/gateways/events/cursor.js';
@@ -21,6 +21,7 @@ import {
   statusChanged,
   testHub,
 } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 
 const MINE = '00000000-0000-7000-8000-00000000000a';
 const OTHER = '00000000-0000-7000-8000-00000000000b';

@@ -1,5 +1,5 @@
 // Frames for many connections: each message is encoded once a protocol, and not at all for protocols and topics of nobody.
-import test from 'ava';
+
 import { AUDIENCES, audienceOf } from '../../../src/gateways/hub/audience.js';
 import type { EventMessage } from '../../../src/gateways/hub/event-messages.js';
 import { eventMessage, type Invocation } from '../../../src/gateways/hub/hub-messages.js';
@@ -7,6 +7,7 @@ import type { HubProtocol } from '../../../src/gateways/hub/hub-protocol.js';
 import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import { MESSAGE_PACK_PROTOCOL } from '../../../src/gateways/hub/message-pack-protocol.js';
 import { sharedFrames } from '../../../src/gateways/hub/shared-frames.js';
+import test from '../../support/test.js';
 
 /** Counts by audiences. */
 function connections(...audiences: (readonly [protocol: HubProtocol, topics: number])[]): number[] {

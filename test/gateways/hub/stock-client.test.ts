@@ -1,6 +1,5 @@
 // The hub as the stock @microsoft/signalr client sees it, unchanged, over real WebSockets.
 import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test from 'ava';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import {
   emailAdded,
@@ -12,6 +11,7 @@ import {
   testHub,
   unreadCount,
 } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 import { startWsServer } from '../../support/ws-server.js';
 
 const EVENTS = ['NewEmail', 'EmailUpdated', 'EmailDeleted', 'UnreadCountChanged'];

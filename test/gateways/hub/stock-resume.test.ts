@@ -3,11 +3,12 @@
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import type { HubOptions } from '../../../src/gateways/hub/hub.js';
 import { EventBus } from '../../support/event-bus.js';
 import { emailRemoved, FakeDirectory, recordingLog, testHub } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 import { startWsServer } from '../../support/ws-server.js';
 
 const ACCOUNT = '00000000-0000-7000-8000-00000000000a';

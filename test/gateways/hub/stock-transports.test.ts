@@ -2,7 +2,7 @@
 // events, calls, resuming, pings and ends are the same for all of them.
 import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { startHttp } from '../../../src/gateways/http/server.js';
 import { EventBus } from '../../support/event-bus.js';
@@ -15,6 +15,7 @@ import {
   type TestHubOptions,
   testHub,
 } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 
 const ACCOUNT = '00000000-0000-7000-8000-00000000000a';
 const { WebSockets, ServerSentEvents, LongPolling } = HttpTransportType;

@@ -1,5 +1,5 @@
 // Fan-out: one subscription an account, one frame a subscriber and tick, nothing lost and nothing early.
-import test from 'ava';
+
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { CHANGES, TIMELINE } from '../../../src/gateways/events/client-events.js';
@@ -17,6 +17,7 @@ import {
   statusChanged,
   unreadCount,
 } from '../../support/hub-fakes.js';
+import test from '../../support/test.js';
 
 class Reader implements Subscriber {
   readonly octets: Uint8Array[] = [];

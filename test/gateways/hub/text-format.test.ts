@@ -1,8 +1,9 @@
 // Framing: whole messages only, bounded, and nothing a client sends makes it fail otherwise than by a ProtocolError.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { ProtocolError } from '../../../src/gateways/hub/protocol-error.js';
 import { RECORD_SEPARATOR, splitText, textOf } from '../../../src/gateways/hub/text-format.js';
+import test from '../../support/test.js';
 
 const octets = (text: string) => Buffer.from(text);
 

@@ -1,11 +1,12 @@
 // APPEND and REPLACE.
-import test from 'ava';
+
 import { filter, firstValueFrom, mergeMap } from 'rxjs';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { encodeModifiedUtf7 } from '../../../src/mail/modified-utf7.js';
 import { Spool } from '../../../src/spool/spool.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
+import test from '../../support/test.js';
 import { type ImapClient, Literal } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
 

@@ -1,8 +1,8 @@
 // FETCH over IMAP: every attribute, what it marks as read, messages that change or go meanwhile, and large and slow transfers.
 import { randomBytes } from 'node:crypto';
-import test from 'ava';
 import { readAhead } from '../../../src/gateways/imap/messages/read-ahead.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
+import test from '../../support/test.js';
 import type { ImapClient } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
 

@@ -4,8 +4,8 @@
 import net from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import zlib from 'node:zlib';
-import test from 'ava';
 import fc from 'fast-check';
+import test from '../../support/test.js';
 import {
   allClosed,
   canary,

@@ -1,7 +1,7 @@
 // Golden messages over IMAP: structure, envelope and every section beside what Dovecot said of them (golden/dovecot.json, recorded
 // by dev/record-dovecot.ts). Where Mansio says something else, the list says why.
 import { readFileSync } from 'node:fs';
-import test from 'ava';
+import test from '../../support/test.js';
 import { ALICE, startImap } from './gateway.js';
 import { GOLDEN_MESSAGES } from './golden/messages.js';
 import { attributeOf, type ResponseValue } from './golden/response-value.js';

@@ -1,6 +1,7 @@
 // IDLE: what is told, and how it ends.
-import test from 'ava';
+
 import { createFolderMirrors } from '../../../src/gateways/imap/view/folder-mirrors.js';
+import test from '../../support/test.js';
 import type { ImapClient } from './client.js';
 import { ALICE, startImap } from './gateway.js';
 

@@ -1,9 +1,9 @@
 // Bounds of connections: of all, of an address, of an account, of times and of what a client may send.
 import net from 'node:net';
-import test from 'ava';
 import { ConnectionShares } from '../../../src/gateways/tcp/connection-limits.js';
 import { eventually } from '../../cluster/support/eventually.js';
 import { v1 } from '../../support/proxy-protocol.js';
+import test from '../../support/test.js';
 import { ImapClient, Literal } from './client.js';
 import { ALICE, ALICE_EMAIL, BOB, startImap } from './gateway.js';
 

@@ -1,7 +1,8 @@
 // LIST, LSUB, NAMESPACE and STATUS.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { encodeModifiedUtf7 } from '../../../src/mail/modified-utf7.js';
+import test from '../../support/test.js';
 import type { ImapClient } from './client.js';
 import { ALICE, startImap } from './gateway.js';
 

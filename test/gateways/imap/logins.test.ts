@@ -1,6 +1,7 @@
 // Logins: every mechanism in every form, what is refused and how, STARTTLS, and how a login ends.
-import test from 'ava';
+
 import { StoreFault } from '../../../src/store/errors.js';
+import test from '../../support/test.js';
 import { deferred } from '../http/gateway.js';
 import { type ImapClient, Literal } from './client.js';
 import { ALICE, ALICE_EMAIL, BOB_EMAIL, type ImapGateway, startImap } from './gateway.js';

@@ -1,10 +1,11 @@
 // Several clients on one mailbox over the wire, with deliveries, copies and other owners in between: each client believes what it
 // is told, and knows the mailbox as the owner has it once all is quiet.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { unpackFlags, unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
 import { flagNames } from '../../../src/mail/flags.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import type { ImapClient } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
 import { changedFlags, type FlagStore } from './view/folder-owner.js';

@@ -1,5 +1,5 @@
 // NOTIFY: which changes are told without a command, of the selected mailbox and of others.
-import test from 'ava';
+import test from '../../support/test.js';
 import { type ImapClient, Literal } from './client.js';
 import { ALICE, startImap } from './gateway.js';
 

@@ -1,5 +1,5 @@
 // Messages with NUL octets, which SMTP and imports bring: no literal but a literal8 may have one (RFC 9051 §9).
-import test from 'ava';
+import test from '../../support/test.js';
 import { ALICE, startImap } from './gateway.js';
 
 const header = 'From: a@example.test\r\nSubject: n\0ul\r\n\r\n';

@@ -1,7 +1,8 @@
 // Every part that BODYSTRUCTURE shows can be fetched: parts of parts as deep as the index goes, and messages in base64.
-import test from 'ava';
+
 import type { IndexedPart } from '../../../src/mail/message-index.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import test from '../../support/test.js';
 import { ALICE, startImap } from './gateway.js';
 
 const sectionsOf = (part: IndexedPart): IndexedPart[] => [part, ...part.parts.flatMap(sectionsOf)];

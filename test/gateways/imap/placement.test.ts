@@ -1,5 +1,5 @@
 // COPY, MOVE and EXPUNGE.
-import test from 'ava';
+import test from '../../support/test.js';
 import { type ImapClient, Literal } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
 

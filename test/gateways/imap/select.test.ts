@@ -1,5 +1,5 @@
 // SELECT, EXAMINE, CLOSE and UNSELECT, and what a session is told of its mailbox.
-import test from 'ava';
+import test from '../../support/test.js';
 import type { ImapClient } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
 

@@ -1,5 +1,5 @@
 // STORE over IMAP: flags added, removed and replaced, conditions, answers, and messages that are gone.
-import test from 'ava';
+import test from '../../support/test.js';
 import type { ImapClient } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
 

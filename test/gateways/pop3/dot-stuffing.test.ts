@@ -1,7 +1,8 @@
 // Messages as multi-line responses: what a client takes off is what was put on, wherever the pieces end; and what TOP sends.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { DotStuffing, TopOfMessage } from '../../../src/gateways/pop3/dot-stuffing.js';
+import test from '../../support/test.js';
 
 /** All octets that are sent for a message that comes in these pieces. */
 function sent(pieces: readonly Buffer[]): string {

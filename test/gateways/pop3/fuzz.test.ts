@@ -1,9 +1,9 @@
 // Random and damaged sessions of two accounts against a whole server: no crash, no hang, no bug, nothing of the other account, and
 // nothing is deleted but by QUIT. Each client sends all at once, in random pieces, closes its side, and reads up to the end.
 import { setImmediate } from 'node:timers/promises';
-import test from 'ava';
 import fc from 'fast-check';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { ALICE, ALICE_EMAIL, BOB, BOB_EMAIL, startPop3 } from './gateway.js';
 
 const RUNS = runs(100);

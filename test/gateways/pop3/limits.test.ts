@@ -1,8 +1,8 @@
 // Bounds of connections: of all, of an address, of an account, of times and of what a client may send.
 import net from 'node:net';
-import test from 'ava';
 import { ConnectionShares } from '../../../src/gateways/tcp/connection-limits.js';
 import { v1 } from '../../support/proxy-protocol.js';
+import test from '../../support/test.js';
 import { Pop3Client } from './client.js';
 import { ALICE, startPop3 } from './gateway.js';
 

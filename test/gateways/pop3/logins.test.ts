@@ -1,6 +1,7 @@
 // Logins: every mechanism in every form, what is refused and how, STLS, the lock on the maildrop, and how a login ends.
-import test from 'ava';
+
 import { StoreFault } from '../../../src/store/errors.js';
+import test from '../../support/test.js';
 import { deferred } from '../http/gateway.js';
 import type { Pop3Client } from './client.js';
 import { ALICE, ALICE_EMAIL, BOB_EMAIL, type Pop3Gateway, startPop3 } from './gateway.js';

@@ -1,6 +1,7 @@
 // What QUIT sends to the owner of a maildrop with very many messages.
-import test from 'ava';
+
 import { Maildrop } from '../../../src/gateways/pop3/maildrop.js';
+import test from '../../support/test.js';
 
 interface Asked {
   readonly name: string;

@@ -1,7 +1,8 @@
 // RETR and TOP: octets as they were delivered, small and large, read ahead, for slow readers, and when the store fails.
-import test from 'ava';
+
 import { SMALL_OCTETS } from '../../../src/gateways/pop3/message-reader.js';
 import { StoreFault } from '../../../src/store/errors.js';
+import test from '../../support/test.js';
 import { ALICE, BOB, startPop3 } from './gateway.js';
 
 const LARGE = SMALL_OCTETS + 100_000;

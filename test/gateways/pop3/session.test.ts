@@ -1,7 +1,8 @@
 // A session from its greeting to QUIT: states, arguments, listings, marks of deletion, and what each end of a session deletes.
-import test from 'ava';
+
 import { table } from '../../../src/gateways/pop3/table.js';
 import { NO_TOKENS } from '../../support/no-tokens.js';
+import test from '../../support/test.js';
 import { ALICE, BOB, startPop3 } from './gateway.js';
 
 const NUMBERS = {

@@ -1,6 +1,6 @@
 // Web Push as a kind of durable consumers, to a push service that decrypts: what each answer does, and when nothing is sent.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import type { PreferenceValues } from '../../../src/account/protocol.js';
 import type { LogChange } from '../../../src/actors/consumers/protocol.js';
@@ -13,6 +13,7 @@ import type { HttpClientLimits } from '../../../src/http-client/limits.js';
 import type { StoredSubscription } from '../../../src/store/push-subscriptions.js';
 import type { Answer } from '../../support/http-receiver.js';
 import { startPushService } from '../../support/push-service.js';
+import test from '../../support/test.js';
 
 const ACCOUNT = randomUUID();
 /** A new pair. */

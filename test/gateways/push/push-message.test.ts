@@ -1,7 +1,8 @@
 // What browsers are told of a new email: never more than a push service takes, and never half a character.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { pushMessage } from '../../../src/gateways/push/push-message.js';
+import test from '../../support/test.js';
 
 const ID = '0192f3a1-7c2e-7d4b-8f10-2b6a5c9e0d11';
 const email = (fields: { from?: string; fromDisplay?: string; subject?: string }) => ({

@@ -1,9 +1,10 @@
 // The key pair of Web Push: made once for the cluster, or as it was configured.
-import test from 'ava';
+
 import { vapidKeys } from '../../../src/gateways/push/vapid-keys.js';
 import { connect } from '../../../src/store/postgres/client.js';
 import { postgresSettings } from '../../../src/store/postgres/settings.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
+import test from '../../support/test.js';
 
 test('all nodes have one pair, made by the first', async (t) => {
   const { address, drop } = await migratedDatabase();

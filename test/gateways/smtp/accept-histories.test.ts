@@ -2,7 +2,6 @@
 // owners change and mailboxes cannot be reached: what was accepted is there once, what was refused at most once, and every email has its octets.
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import test from 'ava';
 import fc from 'fast-check';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
@@ -14,6 +13,7 @@ import { StoreFault } from '../../../src/store/errors.js';
 import type { CommitResult, MailboxChange } from '../../../src/store/mailboxes.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 const ACCOUNTS = 3;
 

@@ -1,11 +1,12 @@
 // Authentication of mail that arrives, as a peer and the mailbox see it: the field in the stored message, Junk, refusals.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { startDnsServer } from '../../../dev/dns-server.js';
 import { createResolver } from '../../../src/dns/resolver.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { createAuthenticator } from '../../../src/mailauth/authenticator.js';
 import { HOST, signed, silent, zones } from '../../mailauth/peers.js';
 import { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { type Harness, listen } from './listener.js';
 
 type Overrides = Parameters<typeof listen>[1] & { readonly dmarcReject?: 'tag' | 'reject' };

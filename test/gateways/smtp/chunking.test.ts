@@ -1,9 +1,10 @@
 // Messages in chunks (RFC 3030): what arrives is what was sent, however it is cut; no octet of a chunk is a command; what is
 // refused is read all the same, so that the next command is found.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { runs } from '../../support/amounts.js';
 import { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { listen } from './listener.js';
 import { listenForSubmission, signedIn } from './submission-listener.js';
 

@@ -1,7 +1,7 @@
 // Two clients the world uses, unchanged: nodemailer and Python's smtplib, with TLS and without.
 import { spawn } from 'node:child_process';
-import test from 'ava';
 import { createTransport } from 'nodemailer';
+import test from '../../support/test.js';
 import { testWith } from '../../support/test-with.js';
 import { listen } from './listener.js';
 

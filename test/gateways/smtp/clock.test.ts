@@ -1,7 +1,8 @@
 // The machine's clock is put forward while connections are open: how long a peer has taken is measured without it.
 // A file of its own, because the clock is the whole process's.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { listen } from './listener.js';
 
 function putClock(t: ExecutionContext, byMs: number): void {

@@ -1,8 +1,9 @@
 // The decoder of DATA against a plain model of RFC 5321 §4.5.2, over every way of cutting the octets.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { DataDecoder } from '../../../src/gateways/smtp/data-decoder.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 interface Decoded {
   readonly ended: boolean;

@@ -1,9 +1,10 @@
 // Each limit of the MX listener with a small value in its place: what the peer is told and that the connection ends.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { GreetDelayPassList } from '../../../src/gateways/smtp/greet-delay-pass-list.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from '../../../src/gateways/smtp/limits.js';
 import { RateCredit } from '../../../src/gateways/tcp/rate-credit.js';
 import { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { type Harness, listen } from './listener.js';
 
 const limited = (t: ExecutionContext, limits: Partial<SmtpLimits>): Promise<Harness> =>

@@ -1,9 +1,9 @@
 // Submitted lines that are too long: headers folded and parts encoded, before anybody signs them, or the message refused. The
 // content is read back by Python's parser.
 import { execFileSync } from 'node:child_process';
-import test from 'ava';
 import { LongLines } from '../../../src/mail/long-lines.js';
 import type { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { testWith } from '../../support/test-with.js';
 import { listenForSubmission, signedIn } from './submission-listener.js';
 

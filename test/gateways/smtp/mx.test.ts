@@ -1,9 +1,10 @@
 // The MX listener as a peer sees it: who may be written to, what is answered, what is stored and asked of whom.
-import test from 'ava';
+
 import type { MessageOffer } from '../../../src/actors/mailbox/message-offers.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { listen } from './listener.js';
 
 const MESSAGE = 'From: a@peer.test\r\nSubject: hi\r\nMessage-Id: <1@peer.test>\r\n\r\nhello';

@@ -1,10 +1,11 @@
 // Behind a balancer that sends PROXY headers: whose connection it is, in Received, log and limits; who is not believed; and
 // proxies that are slow, silent or broken.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import type { SmtpLimits } from '../../../src/gateways/smtp/limits.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { V2_LOCAL, v1, v2 } from '../../support/proxy-protocol.js';
 import { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { type Harness, listen } from './listener.js';
 
 const CLIENT = '203.0.113.7';

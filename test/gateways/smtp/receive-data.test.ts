@@ -1,9 +1,9 @@
 // The loop alone, over a stream that is no connection; with both sinks it is tested by the listeners' tests.
 import { PassThrough } from 'node:stream';
-import test from 'ava';
 import { DataDecoder } from '../../../src/gateways/smtp/data-decoder.js';
 import type { MessageStream } from '../../../src/gateways/smtp/data-parser.js';
 import { type DataSink, receiveData } from '../../../src/gateways/smtp/receive-data.js';
+import test from '../../support/test.js';
 
 class Sink implements DataSink {
   readonly happened: string[] = [];

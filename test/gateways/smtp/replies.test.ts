@@ -1,9 +1,10 @@
 // Faults to replies, where the listener's own tests do not get to.
-import test from 'ava';
+
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { replyTo, SmtpRefused } from '../../../src/gateways/smtp/replies.js';
 import { SpoolFault } from '../../../src/spool/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
+import test from '../../support/test.js';
 
 const said = (error: unknown): string => {
   const { code, text } = replyTo(error);

@@ -1,7 +1,7 @@
 // Messages for several mailboxes of one node, on real actors and a real store: one statement stores and places a message. A mailbox
 // that cannot take part in it gets the message from its inbound row, and holds up none of the others.
 import { randomUUID } from 'node:crypto';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { NO_TRACER } from '../../../src/actors/runtime/tracing.js';
 import { type Acceptance, acceptMessage } from '../../../src/gateways/smtp/accept.js';
 import { newId } from '../../../src/ids/new-id.js';
@@ -11,6 +11,7 @@ import { StoreFault } from '../../../src/store/errors.js';
 import type { MailboxChange } from '../../../src/store/mailboxes.js';
 import type { SharedMessage } from '../../../src/store/shared-message.js';
 import { checkRows, type MailboxWorld, mailboxWorld } from '../../actors/mailbox/mailbox-world.js';
+import test from '../../support/test.js';
 
 type Account = Awaited<ReturnType<typeof openWorld>>['accounts'][number];
 

@@ -1,9 +1,10 @@
 // SMTP smuggling: whatever a relay before us may have taken for the end of a message or of a line, no second message
 // appears, and what is stored is what was sent.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { runs } from '../../support/amounts.js';
 import { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { listen } from './listener.js';
 
 const HEADER = 'Subject: first\r\n\r\nfirst';

@@ -1,6 +1,7 @@
 // STARTTLS (RFC 3207): what came in plaintext is forgotten, what was sent along with the command never runs.
-import test from 'ava';
+
 import { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { listen } from './listener.js';
 
 test('a message over TLS, logged and traced as such', async (t) => {

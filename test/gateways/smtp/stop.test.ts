@@ -1,9 +1,10 @@
 // Stopping: idle peers are told, a message on its way is still taken, what will not end is ended. Draining, before
 // that: whoever comes is served.
-import test from 'ava';
+
 import { createTransport } from 'nodemailer';
 import { startBalancer } from '../../support/balancer.js';
 import { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { listen } from './listener.js';
 
 test('idle peers get 421, a message in DATA finishes, nobody new comes in', async (t) => {

@@ -1,8 +1,9 @@
 // AUTH at submission: every mechanism in every form, what is refused and how, and how a login ends.
-import test from 'ava';
+
 import { StoreFault } from '../../../src/store/errors.js';
 import { NO_TOKENS } from '../../support/no-tokens.js';
 import { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { base64, brief, listenForSubmission, plain, type SubmissionSettings, signedIn } from './submission-listener.js';
 
 const ALICE = 'alice@example.test';

@@ -1,8 +1,9 @@
 // Clients the world uses, unchanged, through STARTTLS and TLS from the start: what they send is queued as they sent it.
-import test from 'ava';
+
 import { createTransport } from 'nodemailer';
 import { NO_TOKENS } from '../../support/no-tokens.js';
 import { runProgram } from '../../support/run-program.js';
+import test from '../../support/test.js';
 import { testWith } from '../../support/test-with.js';
 import { listenForSubmission } from './submission-listener.js';
 

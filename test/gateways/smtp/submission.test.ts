@@ -1,8 +1,9 @@
 // Submission as a mail program sees it: who may write as whom, what is answered, and what is queued of what was sent.
-import test from 'ava';
+
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { brief, listenForSubmission, signedIn } from './submission-listener.js';
 
 const MESSAGE = [

@@ -1,10 +1,10 @@
 // Submission with TLS from the start (RFC 8314 §3.3): nothing is said before it, behind a proxy neither, and what does not
 // finish a handshake is ended.
 import { connect } from 'node:net';
-import test from 'ava';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { v1 } from '../../support/proxy-protocol.js';
 import { SmtpClient } from '../../support/smtp-client.js';
+import test from '../../support/test.js';
 import { brief, listenForSubmission, plain } from './submission-listener.js';
 
 const AUTH = `AUTH PLAIN ${plain('alice@example.test', 'alice-key')}`;

@@ -1,6 +1,7 @@
 // Which addresses are public, in every disguise.
-import test from 'ava';
+
 import { isPublicAddress } from '../../../src/gateways/tcp/address-scope.js';
+import test from '../../support/test.js';
 
 const INNER = [
   '0.0.0.0',

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import zlib from 'node:zlib';
-import test from 'ava';
 import { DeflatedSocket } from '../../../src/gateways/tcp/deflated-socket.js';
+import test from '../../support/test.js';
 
 const MIB = 1024 * 1024;
 /** What the stream and the decompressor may hold between them. */

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { Duplex } from 'node:stream';
 import { mock } from 'node:test';
-import test from 'ava';
 import { drainAndClose } from '../../../src/gateways/tcp/draining.js';
+import test from '../../support/test.js';
 
 /** Takes a write only when `takeOne` is called. */
 class SlowPeer extends Duplex {

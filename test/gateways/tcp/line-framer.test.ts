@@ -1,7 +1,8 @@
 // The framer against a model that reads the whole text at once, over random cuts.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { FramingError, LineFramer, type LineFramerOptions } from '../../../src/gateways/tcp/line-framer.js';
+import test from '../../support/test.js';
 
 const MAX = 8;
 

@@ -1,6 +1,7 @@
 // Streams whose first piece is read before anything is written.
-import test from 'ava';
+
 import { primed } from '../../../src/gateways/tcp/primed-stream.js';
+import test from '../../support/test.js';
 
 const PIECES = [Buffer.from('a'), Buffer.from('b'), Buffer.from('c')];
 

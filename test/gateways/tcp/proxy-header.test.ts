@@ -1,10 +1,11 @@
 // The codec of PROXY headers: what is encoded is read, wherever it is cut and whatever follows; what is not a header is left
 // alone, and what begins as one and does not go on so is named.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { canonicalAddress } from '../../../src/gateways/tcp/ip-address.js';
 import { encodeProxyHeader, ProxyHeaderError, parseProxyHeader } from '../../../src/gateways/tcp/proxy-header.js';
 import { V2_LOCAL, v1, v2 } from '../../support/proxy-protocol.js';
+import test from '../../support/test.js';
 
 const port = fc.integer({ min: 0, max: 0xffff });
 const octets = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });

@@ -1,9 +1,10 @@
 // The listener alone; tests in gateways/http have the server behind it.
 import { once } from 'node:events';
 import net from 'node:net';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { ProxyListener } from '../../../src/gateways/tcp/proxy-listener.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
+import test from '../../support/test.js';
 
 async function open(t: ExecutionContext, trusted: readonly string[]): Promise<[ProxyListener, number]> {
   const listener = new ProxyListener({

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { ConnectionLimits } from '../../../src/gateways/tcp/connection-limits.js';
 import type { LineConnection } from '../../../src/gateways/tcp/line-connection.js';
@@ -15,6 +15,7 @@ import {
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { certificates } from '../../support/certificate.js';
 import { v1 } from '../../support/proxy-protocol.js';
+import test from '../../support/test.js';
 
 async function session(connection: LineConnection): Promise<void> {
   connection.write(`+ hello ${connection.peer.address}\r\n`);

@@ -1,6 +1,6 @@
-import test from 'ava';
 import { addressText, canonicalAddress } from '../../../src/gateways/tcp/ip-address.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
+import test from '../../support/test.js';
 
 test('an address has one form', (t) => {
   t.is(canonicalAddress('192.0.2.7'), '192.0.2.7');

@@ -1,9 +1,10 @@
 // The email about a webhook that was disabled: a message that programs read, whatever the receiver has answered.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { acceptNotice, writeDisablingNotice } from '../../../src/gateways/webhooks/disabling-notice.js';
 import type { InboundDelivery, InboundEnvelope } from '../../../src/store/inbound.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 const ID = '018f0000-0000-7000-8000-0000000000e9';
 const PLACE = { hostname: 'mx.example.test', id: ID, now: Date.parse('2026-11-22T23:00:00Z') };

@@ -1,5 +1,5 @@
 // Messages of webhooks are as the library that receivers use verifies them, whatever they hold.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { cursorOf, type EventPosition } from '../../../src/gateways/events/cursor.js';
@@ -7,6 +7,7 @@ import { eventIdOf, positionOfEventId } from '../../../src/gateways/events/event
 import { retryDelayMs } from '../../../src/gateways/webhooks/retry-schedule.js';
 import { signedMessage } from '../../../src/gateways/webhooks/signed-message.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 const SECRETS = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`, `whsec_${Buffer.alloc(32, 2).toString('base64')}`];
 const ACCOUNT = '018f0000-0000-7000-8000-00000000000a';

@@ -1,7 +1,8 @@
 // A try of a webhook ends in time, whatever the receiver does, and says what came of it.
-import test from 'ava';
+
 import { webhookTest } from '../../../src/gateways/webhooks/test-message.js';
 import { clientOf, dnsOf, OK, peer } from '../../http-client/peers.js';
+import test from '../../support/test.js';
 
 const SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
 const NOT_ABORTED = new AbortController().signal;

@@ -1,6 +1,6 @@
 // Webhooks as durable consumers, against receivers that take, refuse, stall and break: what each answer means, and where the
 // webhook goes on.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import type { DeliveryOutcome, LogChange } from '../../../src/actors/consumers/protocol.js';
 import { cursorOf } from '../../../src/gateways/events/cursor.js';
@@ -11,6 +11,7 @@ import type { ConsumerPosition } from '../../../src/store/consumers.js';
 import type { EventPlace, RecordedDelivery, WebhookTarget } from '../../../src/store/webhooks.js';
 import { clientOf } from '../../http-client/peers.js';
 import type { Answer } from '../../support/http-receiver.js';
+import test from '../../support/test.js';
 import { startWebhookReceiver } from '../../support/webhook-receiver.js';
 
 const ACCOUNT = '018f0000-0000-7000-8000-00000000000a';

@@ -1,8 +1,9 @@
 // format=flowed (RFC 3676): paragraphs come back as they were before they were wrapped.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { unwrapped } from '../../../src/mail/decode/flowed.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 test('soft line breaks, with and without DelSp', (t) => {
   t.is(unwrapped('one \ntwo\nthree', false), 'one two\nthree');

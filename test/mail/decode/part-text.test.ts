@@ -1,9 +1,10 @@
 // The text of parts in the charsets of real mail, and in unknown ones.
-import test from 'ava';
+
 import iconv from 'iconv-lite';
 import { decodeCharset } from '../../../src/mail/decode/charset.js';
 import { htmlText } from '../../../src/mail/decode/html-text.js';
 import { textOf } from '../../../src/mail/decode/part-text.js';
+import test from '../../support/test.js';
 
 const plain = { subtype: 'plain', encoding: '7bit', params: {} };
 

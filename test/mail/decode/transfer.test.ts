@@ -1,10 +1,11 @@
 // Transfer encodings: equal to the platform's decoders on well-formed input in any pieces, tolerant of broken input.
-import test from 'ava';
+
 import fc from 'fast-check';
 import libqp from 'libqp';
 import { Base64Counter, endOfBase64 } from '../../../src/mail/decode/base64.js';
 import { decodeStream, decodeTransfer } from '../../../src/mail/decode/transfer.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { inPieces, piecesOf } from '../pieces.js';
 
 async function streamed(encoding: string, pieces: readonly Uint8Array[]): Promise<Buffer> {

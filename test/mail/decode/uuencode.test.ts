@@ -1,10 +1,11 @@
 // uuencode: what the standard's own encoder writes comes back in any pieces; what is broken is read as far as it goes.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { decodeStream, decodeTransfer } from '../../../src/mail/decode/transfer.js';
 import { UuDecoder } from '../../../src/mail/decode/uuencode.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { caseIndex, caseMessage } from '../cases.js';
 import { inPieces, piecesOf } from '../pieces.js';
 

@@ -1,6 +1,7 @@
 // The choice of body and attachments for the structures that mail programs send.
-import test from 'ava';
+
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import test from '../../support/test.js';
 
 interface Node {
   readonly type: string;

@@ -1,7 +1,8 @@
 // Subjects, names, file names and previews in the charsets of real mail.
-import test from 'ava';
+
 import iconv from 'iconv-lite';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import test from '../../support/test.js';
 import { caseIndex } from '../cases.js';
 
 const JAPANESE = Buffer.from('\x1b$BF|K\\\x1b(B');

@@ -1,7 +1,8 @@
 // Envelope fields as real mail has them.
-import test from 'ava';
+
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
+import test from '../../support/test.js';
 import { caseIndex } from '../cases.js';
 
 const envelope = (header: string) => indexMessage(Buffer.from(`${header}\r\n\r\n`)).envelope;

@@ -1,7 +1,8 @@
 // Comments in the fields of a part (RFC 2045 §5.1), and parentheses that are none.
-import test from 'ava';
+
 import { withoutComments } from '../../../src/mail/mime-index/field-comments.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import test from '../../support/test.js';
 
 const rootOf = (...lines: string[]) => indexMessage(Buffer.from(lines.join('\r\n'))).root;
 

@@ -1,8 +1,9 @@
 // Hostile mail: it is indexed within the limits, and the index says which limits were reached.
-import test from 'ava';
+
 import type { IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
+import test from '../../support/test.js';
 
 const index = (text: string): MessageIndex => {
   const made = indexMessage(Buffer.from(text, 'latin1'));

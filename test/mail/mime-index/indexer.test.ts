@@ -1,7 +1,8 @@
 // The index of ordinary messages: structure, offsets, bodies, attachments, preview.
-import test from 'ava';
+
 import type { IndexedPart } from '../../../src/mail/message-index.js';
 import { indexMessage, MimeIndexer } from '../../../src/mail/mime-index/indexer.js';
+import test from '../../support/test.js';
 import { caseIndex } from '../cases.js';
 
 const lines = (...text: string[]) => Buffer.from(text.join('\r\n'));

@@ -1,6 +1,7 @@
 // The preview is the start of the first text that has words.
-import test from 'ava';
+
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
+import test from '../../support/test.js';
 import { caseIndex } from '../cases.js';
 
 function preview(subtype: string, ...parts: string[]): string {

@@ -1,12 +1,13 @@
 // Properties of the index: the parts of a generated MIME tree lie at the offsets of the index, however the octets are cut, and
 // arbitrary octets are indexed without a throw.
-import test from 'ava';
+
 import fc from 'fast-check';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { decodeTransfer } from '../../../src/mail/decode/transfer.js';
 import type { IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
 import { indexMessage, MimeIndexer } from '../../../src/mail/mime-index/indexer.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { mimeTree, writtenTree } from '../mime-tree.js';
 import { piecesOf } from '../pieces.js';
 

@@ -1,11 +1,12 @@
 // Messages with winmail.dat: its files are attachments, its text is the body when there is none.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { bodyParts } from '../../../src/decode/body-parts.js';
 import { attachmentContent, attachmentPart } from '../../../src/mail/attachment-content.js';
 import { composeBodies } from '../../../src/mail/decode/bodies.js';
 import { indexMessage, MimeIndexer } from '../../../src/mail/mime-index/indexer.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { piecesOf } from '../pieces.js';
 import { binary, long, string8, unicode, type WrittenTnef, writtenTnef } from '../tnef/written-tnef.js';
 

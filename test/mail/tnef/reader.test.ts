@@ -1,8 +1,9 @@
 // TNEF: what is written comes back, in any pieces; what is cut gives what is whole of it; garbage is refused or read, never thrown at.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { type TnefContents, TnefReader } from '../../../src/mail/tnef/reader.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import { piecesOf } from '../pieces.js';
 import { binary, fixed, long, named, string8, unicode, variable, writtenTnef } from './written-tnef.js';
 

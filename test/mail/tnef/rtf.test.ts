@@ -1,9 +1,10 @@
 // Compressed RTF and its text: the examples of the specification, and whatever octets there are.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { decompressedRtf } from '../../../src/mail/tnef/compressed-rtf.js';
 import { rtfText } from '../../../src/mail/tnef/rtf-text.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 

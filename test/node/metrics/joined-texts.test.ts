@@ -1,6 +1,6 @@
-import test from 'ava';
 import { joinedTexts } from '../../../src/node/metrics/joined-texts.js';
 import { createMetrics } from '../../../src/node/metrics/metrics.js';
+import test from '../../support/test.js';
 
 test('a family of several texts has one head, and its samples stand together', (t) => {
   const text = (process: number) =>

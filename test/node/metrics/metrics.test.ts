@@ -1,8 +1,9 @@
 // What Prometheus asks of names, labels and the text, and that two nodes of one process count apart.
-import test from 'ava';
+
 import { NEVER, of } from 'rxjs';
 import { createMetrics } from '../../../src/node/metrics/metrics.js';
 import { parseMetrics, sumOf } from '../../support/prometheus-text.js';
+import test from '../../support/test.js';
 
 const ALL = new Set(['api', 'mx', 'submission', 'imap', 'outbound', 'mailbox']);
 

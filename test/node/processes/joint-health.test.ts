@@ -1,6 +1,6 @@
-import test from 'ava';
 import type { HealthReport } from '../../../src/gateways/http/health.js';
 import { jointHealth } from '../../../src/node/processes/joint-health.js';
+import test from '../../support/test.js';
 
 const report = (status: HealthReport['status']): HealthReport => ({
   status,

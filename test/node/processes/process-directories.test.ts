@@ -1,12 +1,12 @@
 // What is left of the processes of an earlier parent: the next start waits for them, and removes the directories that nobody uses.
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
 import { pino } from 'pino';
 import { clearLeftDirectories } from '../../../src/node/processes/process-directories.js';
 import { openDataDirectory } from '../../../src/store/data-directory.js';
 import { startTestNode } from '../../support/node.js';
 import { temporaryDirectory } from '../../support/temporary-directory.js';
+import test from '../../support/test.js';
 
 const over = new AbortController().signal;
 

@@ -1,9 +1,9 @@
 // What a parent learns about the end of a process, also when the system broke the channel between them first or gave no process at all.
 import cluster from 'node:cluster';
 import { readFileSync } from 'node:fs';
-import test from 'ava';
 import type { StartMessage } from '../../../src/node/processes/messages.js';
 import { NeverReady, ProcessLife } from '../../../src/node/processes/process-life.js';
+import test from '../../support/test.js';
 
 const START: StartMessage = {
   kind: 'start',

@@ -1,6 +1,6 @@
-import test from 'ava';
 import fc from 'fast-check';
 import { limitsOf, shareOfConnections, shareOfMemory, shareOfPool } from '../../../src/node/processes/process-share.js';
+import test from '../../support/test.js';
 
 test('one process has all of a bound, more of them have a part with some room', (t) => {
   t.is(shareOfConnections(200, 1), 200);

@@ -1,5 +1,5 @@
-import test from 'ava';
 import { type Life, Restarts } from '../../../src/node/processes/restarts.js';
+import test from '../../support/test.js';
 
 const NEVER_READY: Life = { readyMs: undefined, isTemporary: false };
 const LONG: Life = { readyMs: 60_000, isTemporary: false };

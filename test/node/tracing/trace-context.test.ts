@@ -1,5 +1,5 @@
-import test from 'ava';
 import { parseTraceparent, traceparentOf } from '../../../src/node/tracing/trace-context.js';
+import test from '../../support/test.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';

@@ -1,8 +1,9 @@
 // Sets of the emails of a segment, beside sets of numbers.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { DocumentBitmap } from '../../../src/store/word-index/document-bitmap.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 
 test('a set has the docIds that were added, ascending, and an intersection those of both', (t) => {
   const sized = fc.integer({ min: 1, max: 200 }).chain((size) => {

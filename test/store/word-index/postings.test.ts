@@ -1,7 +1,8 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { Tokenizer } from '../../../src/mail/tokenizer.js';
 import { BODY_POSITION } from '../../../src/store/word-index/index-page.js';
 import { Postings } from '../../../src/store/word-index/postings.js';
+import test from '../../support/test.js';
 
 /** How often the event loop has a turn while these words are brought in order. */
 function turnsOf(t: ExecutionContext, words: readonly string[]): number {

@@ -1,7 +1,8 @@
 // Segments that are made at the same time, in turns of the event loop, share arrays: each is as one that is made alone.
-import test from 'ava';
+
 import type { IndexPage } from '../../../src/store/word-index/index-page.js';
 import { pagesOf } from '../../../src/store/word-index/segment.js';
+import test from '../../support/test.js';
 import { sampleTexts } from './sample-texts.js';
 
 const SEGMENTS: readonly [seed: number, emails: number, characters: number, foreign: number][] = [

@@ -1,7 +1,8 @@
 // Numbers of words: words that stand in each other's places in the hash table, and a table that grows.
-import test from 'ava';
+
 import { Tokenizer } from '../../../src/mail/tokenizer.js';
 import { TermDictionary } from '../../../src/store/word-index/term-dictionary.js';
+import test from '../../support/test.js';
 
 /** Adds the words of a text, or finds them. */
 function numbersOf(dictionary: TermDictionary, text: string): number[] {

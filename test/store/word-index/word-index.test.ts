@@ -1,11 +1,12 @@
 // The word index against its definition: segments of random emails, merges of merges, and every form of a search.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { SEARCH_PARTS, SearchTooLarge } from '../../../src/store/search.js';
 import { type IndexPage, levelOf, type Segment } from '../../../src/store/word-index/index-page.js';
 import { mergedPages } from '../../../src/store/word-index/merged-pages.js';
 import { WordQuery } from '../../../src/store/word-index/word-query.js';
 import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
 import {
   aTerm,
   type EmailWords,

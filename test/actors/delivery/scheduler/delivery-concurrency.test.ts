@@ -1,10 +1,11 @@
 // Slots for emails, with any history of emails that come, wait, go on and end.
-import test from 'ava';
+
 import fc from 'fast-check';
 import {
   DeliveryConcurrency,
   type DeliverySlot,
 } from '../../../../src/actors/delivery/scheduler/delivery-concurrency.js';
+import test from '../../../support/test.js';
 
 test('an account may take slots while it has less than twice what is free, and a newcomer always finds one', (t) => {
   const step = fc.record({ account: fc.nat({ max: 5 }), ends: fc.boolean() });

@@ -1,9 +1,9 @@
 // Permits of groups against any history of requests: never above the bounds, fair among accounts and groups, no request forgotten.
 import { setMaxListeners } from 'node:events';
-import test from 'ava';
 import fc from 'fast-check';
 import { type Entry, FairQueue, type PermitRequest } from '../../../../src/actors/delivery/scheduler/fair-queue.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 
 const { signal } = new AbortController();
 // Every request that waits listens; in the product each delivery has a signal of its own.

@@ -1,10 +1,10 @@
 // The scheduler as a whole under random mail: emails of several accounts to several domains on few hosts, where deliveries take
 // any time, hosts are dead, and mailboxes cannot be asked. Bounds hold at every moment, back-off is kept, every email ends.
 import { setMaxListeners } from 'node:events';
-import test from 'ava';
 import fc from 'fast-check';
 import { DeliveryScheduler } from '../../../../src/actors/delivery/scheduler/scheduler.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 
 const LIMITS = { emails: 6, waitingEmails: 4, perDomain: 3, connections: 4, connectionsPerHost: 2 };
 const HOSTS = 2;

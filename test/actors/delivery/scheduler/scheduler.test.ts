@@ -1,6 +1,7 @@
 // What runs next: back-off of emails and accounts, slots that are offered again, connections, notifications.
-import test from 'ava';
+
 import { DeliveryScheduler } from '../../../../src/actors/delivery/scheduler/scheduler.js';
+import test from '../../../support/test.js';
 
 const { signal } = new AbortController();
 

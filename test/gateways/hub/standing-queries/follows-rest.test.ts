@@ -1,10 +1,10 @@
 // The contract of standing queries: a client that applies the changes has what REST lists, whatever happens to the mailbox, to
 // its owner and to the connection.
 import { isDeepStrictEqual } from 'node:util';
-import test from 'ava';
 import fc from 'fast-check';
 import { runs } from '../../../support/amounts.js';
 import type { FollowedList } from '../../../support/followed-list.js';
+import test from '../../../support/test.js';
 import type { ListClient } from './list-client.js';
 import { type ListsWorld, listsWorld, PAUSE_OCTETS, until } from './lists-world.js';
 

@@ -1,5 +1,5 @@
 // Differences of lists: applied in order they make one list the other, and they are no longer than they have to be.
-import test from 'ava';
+
 import fc from 'fast-check';
 import {
   changesOf,
@@ -9,6 +9,7 @@ import {
 } from '../../../../src/gateways/hub/standing-queries/list-changes.js';
 import { runs } from '../../../support/amounts.js';
 import { applyChanges, type FollowedList } from '../../../support/followed-list.js';
+import test from '../../../support/test.js';
 
 const list = (
   entries: readonly (readonly [id: string, version: number])[],

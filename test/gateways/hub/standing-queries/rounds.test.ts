@@ -1,6 +1,7 @@
 // Rounds of work: one at a time, one more when it was asked for meanwhile, also after one that failed, and none after the end.
-import test from 'ava';
+
 import { Rounds } from '../../../../src/gateways/hub/standing-queries/rounds.js';
+import test from '../../../support/test.js';
 import { until } from './lists-world.js';
 
 const AT_ONCE = { leastMs: 0, factor: 0, mostMs: 0 };

@@ -1,8 +1,9 @@
 // Standing queries in single situations: what is shared, bounded, refused, and what a client gets after something went wrong.
-import test from 'ava';
+
 import { Observable, Subject } from 'rxjs';
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
 import type { FollowedList } from '../../../support/followed-list.js';
+import test from '../../../support/test.js';
 import { listsWorld, PAUSE_OCTETS, until } from './lists-world.js';
 
 const idsOf = (list: FollowedList) => list.items.map(({ id }) => id);

@@ -1,5 +1,5 @@
 // METADATA, QUOTA, ID, ENABLE, NOTIFY, and the texts of APPEND.
-import test from 'ava';
+
 import { Refused } from '../../../../src/gateways/imap/completion.js';
 import {
   type CatenatePart,
@@ -17,6 +17,7 @@ import {
 } from '../../../../src/gateways/imap/grammar/metadata.js';
 import { type NotifyArguments, notifyArguments } from '../../../../src/gateways/imap/grammar/notify.js';
 import { type SetQuotaArguments, setQuotaArguments } from '../../../../src/gateways/imap/grammar/quota.js';
+import test from '../../../support/test.js';
 import { readWhole } from './reading.js';
 import { reads, refuses } from './tables.js';
 

@@ -1,5 +1,5 @@
 // FETCH: attributes, sections, modifiers; what is printed is read as the same.
-import test from 'ava';
+
 import fc from 'fast-check';
 import {
   type FetchArguments,
@@ -11,6 +11,7 @@ import { LAST, type SequenceSet, sequenceSet } from '../../../../src/gateways/im
 import { CommandSyntaxError } from '../../../../src/gateways/imap/wire/command-reader.js';
 import { quoted } from '../../../../src/gateways/imap/wire/format.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 import { printedSet, sets } from './generators.js';
 import { readWhole } from './reading.js';
 import { reads, refuses } from './tables.js';

@@ -1,5 +1,5 @@
 // LIST, LSUB, STATUS, SELECT, CREATE and RENAME.
-import test from 'ava';
+
 import fc from 'fast-check';
 import {
   type ListArguments,
@@ -23,6 +23,7 @@ import {
 } from '../../../../src/gateways/imap/wire/command-reader.js';
 import { mailboxName } from '../../../../src/gateways/imap/wire/format.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 import { readWhole } from './reading.js';
 import { reads, refuses } from './tables.js';
 

@@ -1,5 +1,5 @@
 // SEARCH, SORT and THREAD: keys, charsets, what is to be returned; what is printed is read as the same.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { type ResultPage, resultPage } from '../../../../src/gateways/imap/grammar/result-page.js';
 import {
@@ -15,6 +15,7 @@ import {
 import { CommandSyntaxError, createReader } from '../../../../src/gateways/imap/wire/command-reader.js';
 import { quoted } from '../../../../src/gateways/imap/wire/format.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 import { printedSet, sets } from './generators.js';
 import { readWhole } from './reading.js';
 import { reads, refuses } from './tables.js';

@@ -1,9 +1,10 @@
 // STORE, flags and dates.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { calendarDay, dateTime } from '../../../../src/gateways/imap/grammar/dates.js';
 import { flagList } from '../../../../src/gateways/imap/grammar/flags.js';
 import { type StoreArguments, storeArguments } from '../../../../src/gateways/imap/grammar/store.js';
+import test from '../../../support/test.js';
 import { flags, printedSet, sets } from './generators.js';
 import { readWhole } from './reading.js';
 import { reads, refuses } from './tables.js';

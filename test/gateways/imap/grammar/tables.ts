@@ -1,6 +1,7 @@
 // Tables of what a grammar function reads and refuses, a test each.
-import test from 'ava';
+
 import { CommandSyntaxError } from '../../../../src/gateways/imap/wire/command-reader.js';
+import test from '../../../support/test.js';
 import { type Rule, readWhole } from './reading.js';
 
 export function reads<T>(name: string, rule: Rule<T>, accepted: readonly (readonly [text: string, value: T])[]): void {

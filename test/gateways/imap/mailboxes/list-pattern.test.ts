@@ -1,8 +1,8 @@
-import test from 'ava';
 import fc from 'fast-check';
 import { ListPattern } from '../../../../src/gateways/imap/mailboxes/list-pattern.js';
 import { decodeModifiedUtf7, encodeModifiedUtf7 } from '../../../../src/mail/modified-utf7.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 
 const LEVELS = ['Zoë 💌', 'a&b', 'say "hi"', 'back\\slash', '&-', 'a', 'b', 'ab', 'Straße', '日本語', '.*', '(x)'];
 const name = fc.array(fc.constantFrom(...LEVELS), { minLength: 1, maxLength: 4 }).map((levels) => levels.join('/'));

@@ -1,4 +1,3 @@
-import test from 'ava';
 import fc from 'fast-check';
 import {
   createMessageSource,
@@ -7,6 +6,7 @@ import {
 } from '../../../../src/gateways/imap/messages/message-source.js';
 import { StoreFault } from '../../../../src/store/errors.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 import { FakeFolderStore } from './fake-folder-store.js';
 
 const INBOX: FolderKey = { accountId: 'a', folderId: 'inbox' };

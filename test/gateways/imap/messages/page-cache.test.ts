@@ -1,8 +1,8 @@
-import test from 'ava';
 import fc from 'fast-check';
 import type { MessagePage } from '../../../../src/gateways/imap/messages/message-page.js';
 import { PageCache } from '../../../../src/gateways/imap/messages/page-cache.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 
 const turn = () => new Promise(setImmediate);
 

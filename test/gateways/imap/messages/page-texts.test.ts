@@ -1,6 +1,6 @@
-import test from 'ava';
 import fc from 'fast-check';
 import { PageTexts } from '../../../../src/gateways/imap/messages/page-texts.js';
+import test from '../../../support/test.js';
 
 const text = fc.oneof(
   fc.string({ maxLength: 40 }),

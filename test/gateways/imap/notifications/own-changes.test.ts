@@ -1,8 +1,9 @@
 // What a command that places messages tells the mirror of the selected mailbox: the client hears of its own messages before the
 // command completes, and the owner is asked for nothing when the messages are elsewhere.
-import test from 'ava';
+
 import { reportPlaced } from '../../../../src/gateways/imap/notifications/own-changes.js';
 import type { Session } from '../../../../src/gateways/imap/session.js';
+import test from '../../../support/test.js';
 
 function sessionWith(folderId: string) {
   const told: number[] = [];

@@ -1,8 +1,9 @@
 // BODYSTRUCTURE and BODY from the MIME index of messages written by hand.
-import test from 'ava';
+
 import { bodyStructureOf, embeddedMessages } from '../../../../src/gateways/imap/responses/body-structure.js';
 import { envelopeOf } from '../../../../src/gateways/imap/responses/envelope.js';
 import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
+import test from '../../../support/test.js';
 
 function structure(message: string, isExtended = true): string {
   const octets = Buffer.from(message.replaceAll('\n', '\r\n'));

@@ -1,6 +1,7 @@
 // ENVELOPE from header octets: every form of address, and octets as they are.
-import test from 'ava';
+
 import { envelopeOf } from '../../../../src/gateways/imap/responses/envelope.js';
+import test from '../../../support/test.js';
 
 const envelope = (header: string) => envelopeOf(Buffer.from(header.replaceAll('\n', '\r\n'), 'latin1'));
 const NONE = 'NIL NIL NIL NIL NIL NIL NIL NIL NIL NIL';

@@ -1,8 +1,8 @@
 // BODY and TEXT: what is read for them and what the index decides; programs and mailboxes that are large.
 import { setImmediate } from 'node:timers/promises';
-import test from 'ava';
 import { Refused } from '../../../../src/gateways/imap/completion.js';
 import type { SearchKey } from '../../../../src/gateways/imap/grammar/search.js';
+import test from '../../../support/test.js';
 import { type MadeMessage, searchedMailbox } from './searched-messages.js';
 
 const START = Date.UTC(2024, 1, 27);

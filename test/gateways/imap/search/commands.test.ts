@@ -1,5 +1,6 @@
 // SEARCH, SORT and THREAD on the wire: the forms of their responses, what SAVE keeps, and what is refused.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
+import test from '../../../support/test.js';
 import { type Answer, type ImapClient, Literal } from '../client.js';
 import { ALICE, type ImapGateway, type ImapSettings, startImap } from '../gateway.js';
 

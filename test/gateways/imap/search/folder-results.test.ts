@@ -1,6 +1,7 @@
 // What is kept of folders: by folder and name, in place of what was kept before, within its bound.
-import test from 'ava';
+
 import { FolderResults, type ResultKind } from '../../../../src/gateways/imap/search/folder-results.js';
+import test from '../../../support/test.js';
 
 const kind = (name: string): ResultKind<string> => ({ name, octetsOf: ({ length }) => length });
 const UIDS = Uint32Array.of(1, 2);

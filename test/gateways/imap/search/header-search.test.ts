@@ -1,7 +1,8 @@
 // Fields of a folder of which the texts are joined and kept.
-import test from 'ava';
+
 import type { SearchKey } from '../../../../src/gateways/imap/grammar/search.js';
 import { FolderResults } from '../../../../src/gateways/imap/search/folder-results.js';
+import test from '../../../support/test.js';
 import { type MadeMessage, searchedMailbox } from './searched-messages.js';
 
 const made = (uid: number, raw: string): MadeMessage => ({

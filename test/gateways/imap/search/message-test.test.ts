@@ -1,7 +1,8 @@
 // Keys that are decided message by message.
-import test from 'ava';
+
 import type { Message } from '../../../../src/gateways/imap/messages/message-source.js';
 import { messageTest } from '../../../../src/gateways/imap/search/message-test.js';
+import test from '../../../support/test.js';
 
 test('a year below 100 is of the first century', (t) => {
   const message = { receivedAt: Date.UTC(1930, 0, 1) } as Message;

@@ -1,10 +1,10 @@
 // The pace of long searches: progress is told every ten seconds of a search and no sooner (RFC 9585), by a clock of the test; a
 // search ends with its client.
 import { mock } from 'node:test';
-import test from 'ava';
 import type { Output } from '../../../../src/gateways/imap/output.js';
 import { SearchPace } from '../../../../src/gateways/imap/search/search-pace.js';
 import { ConnectionEnd } from '../../../../src/gateways/tcp/connection-end.js';
+import test from '../../../support/test.js';
 
 test('progress is told every ten seconds, with the tag of the command; a client that is gone ends the search', async (t) => {
   const lines: string[] = [];

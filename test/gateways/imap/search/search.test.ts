@@ -1,11 +1,12 @@
 // Searches: every key alone and in any combination, over mailboxes that are made up, against an evaluation that looks at each
 // message on its own.
-import test from 'ava';
+
 import fc from 'fast-check';
 import type { CalendarDay, SearchKey } from '../../../../src/gateways/imap/grammar/search.js';
 import { LAST } from '../../../../src/gateways/imap/grammar/sequence-set.js';
 import { flagBit } from '../../../../src/mail/flags.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 import { emailIdOf, type MadeMessage, searchedMailbox, threadIdOf } from './searched-messages.js';
 
 const DAY_MS = 86_400_000;

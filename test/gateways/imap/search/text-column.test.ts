@@ -1,7 +1,8 @@
 // Joined texts: each is found as if it were searched alone, though a sought text may be where two of them meet.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { TextColumn } from '../../../../src/gateways/imap/search/text-column.js';
+import test from '../../../support/test.js';
 
 const letters = fc.string({ unit: fc.constantFrom('A', 'B', ' ', 'é', 'ж'), maxLength: 4 });
 const field = letters.map((text) => `\n${text}`);

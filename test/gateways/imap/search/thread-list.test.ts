@@ -1,7 +1,8 @@
 // The text of THREAD: the examples of RFC 5256 §4, and threads that are deep.
-import test from 'ava';
+
 import { threadList } from '../../../../src/gateways/imap/search/thread-list.js';
 import { NONE, type ThreadForest } from '../../../../src/mail/thread-forest.js';
+import test from '../../../support/test.js';
 
 /** Without giving way. */
 function written(forest: ThreadForest, numbers: ArrayLike<number>): string {

@@ -1,9 +1,10 @@
 // Searches that are kept up to date (RFC 5267): what comes into the results and what leaves them is told, in the right order
 // beside EXISTS and EXPUNGE, in IDLE too, and what the client makes of it is what a new search finds.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { eventually } from '../../../cluster/support/eventually.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 import type { ImapClient } from '../client.js';
 import { ALICE, type ImapGateway, startImap } from '../gateway.js';
 

@@ -1,7 +1,8 @@
 // A view of a folder: what is told at once, what waits, and what is not told because the client knows it.
-import test from 'ava';
+
 import { ClientView } from '../../../../src/gateways/imap/view/client-view.js';
 import { createFolderMirrors } from '../../../../src/gateways/imap/view/folder-mirrors.js';
+import test from '../../../support/test.js';
 import { ACCOUNT, FOLDER, FolderOwner } from './folder-owner.js';
 
 async function opened(count: number) {

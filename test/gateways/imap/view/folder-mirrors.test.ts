@@ -1,7 +1,8 @@
 // Mirrors against an owner: how they are loaded, brought up to date, shared, kept and given up.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { createFolderMirrors } from '../../../../src/gateways/imap/view/folder-mirrors.js';
 import type { MirroredFolder } from '../../../../src/gateways/imap/view/mirrored-folder.js';
+import test from '../../../support/test.js';
 import { ACCOUNT, FOLDER, FolderOwner, turns } from './folder-owner.js';
 
 const QUIET = 50;

@@ -1,12 +1,13 @@
 // Several sessions on one folder, under random histories: no client is ever told what is not so. The same histories find faults
 // that are put into the view on purpose.
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { ClientView } from '../../../../src/gateways/imap/view/client-view.js';
 import type { FlagChange } from '../../../../src/gateways/imap/view/folder-mirror.js';
 import type { ViewUpdates } from '../../../../src/gateways/imap/view/folder-view.js';
 import type { MirroredFolder } from '../../../../src/gateways/imap/view/mirrored-folder.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 import { history, runHistory } from './histories.js';
 
 const RUNS = runs(400);

@@ -1,8 +1,9 @@
 // Columns of a folder's messages: what a page of changes leaves behind.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { KEPT_KEYWORDS } from '../../../../src/gateways/imap/view/expected-flags.js';
 import { MirrorColumns } from '../../../../src/gateways/imap/view/mirror-columns.js';
+import test from '../../../support/test.js';
 
 const page = (uids: Uint32Array) => ({
   uids,

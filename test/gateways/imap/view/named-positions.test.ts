@@ -1,9 +1,10 @@
 // Sets of sequence numbers and UIDs, against the definition in RFC 9051 §9.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { Refused } from '../../../../src/gateways/imap/completion.js';
 import { LAST, type SequenceRange } from '../../../../src/gateways/imap/grammar/sequence-set.js';
 import { positionsOf } from '../../../../src/gateways/imap/view/named-positions.js';
+import test from '../../../support/test.js';
 
 const UIDS = Uint32Array.of(2, 3, 5, 8, 13, 99);
 const COUNT = 5;

@@ -1,7 +1,8 @@
 // Sets of positions at the borders of their words of 32.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { PositionSet } from '../../../../src/gateways/imap/view/position-set.js';
+import test from '../../../support/test.js';
 
 const SIZES = [0, 1, 31, 32, 33, 63, 64, 65, 100];
 

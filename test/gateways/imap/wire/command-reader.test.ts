@@ -1,5 +1,5 @@
 // The rules that all commands share, one table a rule.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { Refused } from '../../../../src/gateways/imap/completion.js';
 import {
@@ -10,6 +10,7 @@ import {
 } from '../../../../src/gateways/imap/wire/command-reader.js';
 import { astring, mailboxName, quoted } from '../../../../src/gateways/imap/wire/format.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 
 type Rule = (reader: CommandReader) => unknown;
 

@@ -1,11 +1,12 @@
 // Commands off the wire: their literals, their limits, and what follows a refused one.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { type CommandReader, CommandSyntaxError } from '../../../../src/gateways/imap/wire/command-reader.js';
 import type { CommandStream } from '../../../../src/gateways/imap/wire/command-source.js';
 import { ConnectionEnd } from '../../../../src/gateways/tcp/connection-end.js';
 import { FramingError } from '../../../../src/gateways/tcp/line-framer.js';
 import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
 import { MemoryPort } from './memory-port.js';
 import { LIMITS, type Login, MAX_MESSAGE, octetsOf, shown, sourceOf, streamOf } from './sources.js';
 

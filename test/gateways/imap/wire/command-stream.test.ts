@@ -1,6 +1,7 @@
 // Commands that carry messages: text and literals by turns, and what is passed over.
-import test from 'ava';
+
 import { CommandSyntaxError } from '../../../../src/gateways/imap/wire/command-reader.js';
+import test from '../../../support/test.js';
 import { MemoryPort } from './memory-port.js';
 import { octetsOf, shown, sourceOf, streamOf } from './sources.js';
 

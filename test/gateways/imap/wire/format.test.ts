@@ -1,5 +1,5 @@
 // Values as responses have them.
-import test from 'ava';
+
 import fc from 'fast-check';
 import { dateTime } from '../../../../src/gateways/imap/grammar/dates.js';
 import { sequenceSet } from '../../../../src/gateways/imap/grammar/sequence-set.js';
@@ -14,6 +14,7 @@ import {
   quoted,
   uidSet,
 } from '../../../../src/gateways/imap/wire/format.js';
+import test from '../../../support/test.js';
 
 test('strings are in quotes when they may be, else literals', (t) => {
   t.is(quoted('a "b" \\'), '"a \\"b\\" \\\\"');
