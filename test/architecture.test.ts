@@ -371,6 +371,13 @@ test('tests have their temporary directories from the one place that removes the
   t.deepEqual(makers, ['support/temporary-directory.ts']);
 });
 
+test('tests are declared with the test function that lets files share a process', (t) => {
+  const others = readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => /^import (?!type ).* from 'ava';$/m.test(readFileSync(join('test', name), 'utf8')));
+  t.deepEqual(others, []);
+});
+
 test('names of files say what is in them', (t) => {
   const vague = /(^|[/-])(utils?|helpers?|common|misc|manager|service)(-|\.|\/)/;
   t.deepEqual(

@@ -183,7 +183,7 @@ test('docs/scaling.md has every table', async (t) => {
   const named = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name!);
   const byAccount = named(/create_distributed_table\('(\w+)', 'account_id'/g);
   t.deepEqual(byAccount.sort(), [...ACCOUNT_TABLES].sort());
-  const local = /^Local to the coordinator stay ([^:]+):/m.exec(text)?.[1] ?? '';
+  const local = /^(.+) stay local to the coordinator:/m.exec(text)?.[1] ?? '';
   const others = [
     ...named(/create_distributed_table\('(\w+)', '(?!account_id)/g),
     ...named(/create_reference_table\('(\w+)'/g),
