@@ -1,7 +1,8 @@
-// Compiles src, dev, test and bench to dist/ and puts the SQL migrations and the files of Swagger UI beside the code that reads
-// them, so that its package, which reports installations to a third party, is no dependency of what runs. The new dist takes
-// the place of the old at once, so a node or a test run that loads something late still finds it. When nothing has changed since
-// the last build, it stays; otherwise the compiler compiles what has changed (`compiled` is its record of the rest).
+// Compiles src, dev, test and bench to dist/, whose modules tests import, and bundles the program, which they start (bundle.mjs).
+// Puts the SQL migrations and the files of Swagger UI beside the code that reads them, so that its package, which reports
+// installations to a third party, is no dependency of what runs. The new dist takes the place of the old at once, so a node or a test
+// run that loads something late still finds it. When nothing has changed since the last build, it stays; otherwise the compiler
+// compiles what has changed (`compiled` is its record of the rest), and the program is bundled when src has changed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,17 +12,22 @@ import nodeVersion from './bin/node-version.js';
 const hasCompiler = existsSync('node_modules/.bin/tsc');
 // After `npm ci --omit=dev` what was built before is what runs.
 const unready =
-  hasCompiler || existsSync('dist/src/cli/main.js')
+  hasCompiler || existsSync('dist/program/main.js')
     ? undefined
     : 'there is no dist/ and no compiler to make it: run "npm ci" with development packages, or install the package that "npm run package" makes';
-const problem = nodeVersion.nodeVersionProblem(process.versions.node) ?? unready;
+const outdated =
+  hasCompiler && !existsSync('node_modules/esbuild')
+    ? 'packages that the build needs are missing: run "npm ci"'
+    : undefined;
+const problem = nodeVersion.nodeVersionProblem(process.versions.node) ?? unready ?? outdated;
 if (problem !== undefined) {
   process.stderr.write(`mansio: ${problem}\n`);
   process.exit(1);
 }
 if (!hasCompiler) process.exit();
 
-const made = fingerprint();
+const SETTINGS = ['build.mjs', 'bundle.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const made = fingerprint(['bench', 'dev', 'src', 'test']);
 if (existsSync('dist/made-from') && readFileSync('dist/made-from', 'utf8') === made) process.exit();
 
 const migrations = 'src/store/postgres/migrations';
@@ -53,17 +59,25 @@ if (compiler.status !== 0) {
   rmSync(fresh, { recursive: true, force: true });
   process.exit(compiler.status ?? 1);
 }
+const programMade = fingerprint(['src']);
+const programRecord = `${fresh}/program-made-from`;
+if (!existsSync(programRecord) || readFileSync(programRecord, 'utf8') !== programMade) {
+  rmSync(`${fresh}/program`, { recursive: true, force: true });
+  const { bundle } = await import('./bundle.mjs');
+  await bundle(fresh);
+  writeFileSync(programRecord, programMade);
+}
 writeFileSync(`${fresh}/made-from`, made);
 // First: what is left of the old one when this process is killed has not been made from anything.
 rmSync('dist/made-from', { force: true });
 rmSync('dist', { recursive: true, force: true });
 renameSync(fresh, 'dist');
 
-/** Of every file that the build reads; the lock file stands for the packages. */
-function fingerprint() {
+/** Of every file that is read; the lock file stands for the packages. */
+function fingerprint(folders) {
   const hash = createHash('sha256');
-  const files = ['build.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'];
-  for (const folder of ['bench', 'dev', 'src', 'test']) {
+  const files = [...SETTINGS];
+  for (const folder of folders) {
     for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
       if (entry.isFile()) files.push(join(entry.parentPath, entry.name));
     }
@@ -81,7 +95,7 @@ function removeOutdated() {
   for (const entry of readdirSync(fresh, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const source = /^(.*)\.(?:js|d\.ts|js\.map)$/.exec(path.slice(fresh.length + 1))?.[1];
-    if (entry.isFile() && source !== undefined && !path.includes('/swagger-ui/') && !existsSync(`${source}.ts`))
-      rmSync(path);
+    const isCopied = path.includes('/swagger-ui/') || path.startsWith(`${fresh}/program/`);
+    if (entry.isFile() && source !== undefined && !isCopied && !existsSync(`${source}.ts`)) rmSync(path);
   }
 }

@@ -1,6 +1,4 @@
-// The program's version, from its package.json.
-import { readFileSync } from 'node:fs';
+// The program's version, from its package.json, which has this name in `imports` for compiled and for bundled code.
+import { createRequire } from 'node:module';
 
-export const version = String(
-  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).version,
-);
+export const version = String(createRequire(import.meta.url)('#package.json').version);

@@ -9,13 +9,15 @@ const MIGRATION = 'src/store/postgres/migrations/0001_zoë.sql';
 
 function smallClone() {
   const clone = temporaryDirectory('mansio-build-');
-  for (const file of ['bin', 'build.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'])
+  for (const file of ['bin', 'build.mjs', 'bundle.mjs', 'package.json', 'package-lock.json', 'tsconfig.json'])
     cpSync(file, join(clone, file), { recursive: true });
   symlinkSync(resolve('node_modules'), join(clone, 'node_modules'));
-  for (const folder of ['bench', 'dev', 'test', 'src/store/postgres/migrations'])
+  for (const folder of ['bench', 'dev', 'test', 'src/cli', 'src/decode', 'src/store/postgres/migrations'])
     mkdirSync(join(clone, folder), { recursive: true });
   writeFileSync(join(clone, MIGRATION), 'select 1;');
   writeFileSync(join(clone, 'src/zoe.ts'), "export const name = 'Zoë 💌';\n");
+  writeFileSync(join(clone, 'src/cli/main.ts'), 'import { name } from "../zoe.js";\n\nconsole.log(name);\n');
+  writeFileSync(join(clone, 'src/decode/worker.ts'), '');
   writeFileSync(join(clone, 'src/gone.ts'), 'export const isGone = true;\n');
   const at = (path: string) => join(clone, path);
   const build = () => {
@@ -34,9 +36,14 @@ test('a build is skipped when nothing has changed, and made again when anything 
   const second = build();
   t.not(second, first);
   t.is(readFileSync(at(`dist/${MIGRATION}`), 'utf8'), 'select 2;');
+  t.is(readFileSync(at('dist/program/migrations/0001_zoë.sql'), 'utf8'), 'select 2;');
   rmSync(at('src/gone.ts'));
-  t.not(build(), second);
+  const third = build();
+  t.not(third, second);
   t.false(existsSync(at('dist/src/gone.js')));
+  writeFileSync(at('src/zoe.ts'), "export const name = 'Zoé';\n");
+  t.not(build(), third);
+  t.is(spawnSync(process.execPath, [at('bin/mansio')], { encoding: 'utf8' }).stdout, 'Zoé\n');
 });
 
 /** Killed when it has removed a part of the dist before. */
@@ -65,6 +72,7 @@ test('a dist of which a killed build has left a part is made again', (t) => {
   writeFileSync(at('src/zoe.ts'), source);
   t.is(typeof build(), 'number');
   t.regex(readFileSync(at('dist/src/zoe.js'), 'utf8'), /Zoë/);
+  t.is(spawnSync(process.execPath, [at('bin/mansio')], { encoding: 'utf8' }).stdout, 'Zoë 💌\n');
 });
 
 test('without a compiler a dist that is there stays, and without one a line says what to run', (t) => {
@@ -78,9 +86,9 @@ test('without a compiler a dist that is there stays, and without one a line says
   t.is(status, 1);
   t.regex(output, /^mansio: there is no dist\/ [^\n]*"npm ci"[^\n]*"npm run package"[^\n]*\n$/);
   t.false(existsSync(at('dist')));
-  mkdirSync(at('dist/src/cli'), { recursive: true });
-  writeFileSync(at('dist/src/cli/main.js'), 'kept');
+  mkdirSync(at('dist/program'), { recursive: true });
+  writeFileSync(at('dist/program/main.js'), 'kept');
   writeFileSync(at('src/new.ts'), 'export const isNew = true;\n');
   t.deepEqual(build(), { status: 0, output: '' });
-  t.is(readFileSync(at('dist/src/cli/main.js'), 'utf8'), 'kept');
+  t.is(readFileSync(at('dist/program/main.js'), 'utf8'), 'kept');
 });

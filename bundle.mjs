@@ -1,0 +1,54 @@
+// Bundles the program: `program/` of a dist has one folder of few files, main.js for bin/mansio and worker.js for the threads that
+// decode bodies, made of src and of the packages that src imports. Code asks for its own files beside itself (`import.meta.url`), so
+// migrations and the files of Swagger UI are copied there. Decision 0067 says why, and which packages stay outside.
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+/** Packages with programs for a platform: the installed program needs these, and no other one. */
+export const EXTERNAL = ['uWebSockets.js', 'uWebSockets.js-20.51'];
+
+/** CommonJS packages call `require` for modules of Node.js. */
+const REQUIRE = `import { createRequire as requireBeside } from 'node:module'; const require = requireBeside(import.meta.url);`;
+const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
+const LICENCE = /^(?:licen[cs]e|copying|notice)\b/i;
+
+/** `dist`: has what the compiler made, and the files that are copied. */
+export async function bundle(dist) {
+  const program = `${dist}/program`;
+  const { metafile } = await build({
+    entryPoints: { main: 'src/cli/main.ts', worker: 'src/decode/worker.ts' },
+    outdir: program,
+    bundle: true,
+    // Commands load the code of a server only when they serve.
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    external: EXTERNAL,
+    banner: { js: REQUIRE },
+    sourcemap: true,
+    sourcesContent: false,
+    metafile: true,
+    logLevel: 'warning',
+  });
+  cpSync(`${dist}/src/store/postgres/migrations`, `${program}/migrations`, { recursive: true });
+  cpSync(`${dist}/src/gateways/http/routes/swagger-ui`, `${program}/swagger-ui`, { recursive: true });
+  writeFileSync(`${program}/THIRD-PARTY-LICENSES`, licencesOf(packagesIn(metafile)));
+}
+
+/** Folders of the packages whose code is in the bundle. */
+function packagesIn({ outputs }) {
+  const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+  return [...new Set(files.flatMap((file) => PACKAGE.exec(file) ?? []))].sort();
+}
+
+function licencesOf(folders) {
+  const texts = folders.map((folder) => {
+    const { name, version, license, author, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const files = readdirSync(folder).filter((file) => LICENCE.test(file));
+    const head = [`${name} ${version}`, license, author?.name ?? author, homepage].filter((part) => part !== undefined);
+    return [head.join(', '), ...files.map((file) => readFileSync(join(folder, file), 'utf8').trim())].join('\n\n');
+  });
+  return `The program contains code of these packages, as the registry of npm has them.\n\n${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
+}
