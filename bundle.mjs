@@ -1,6 +1,6 @@
 // Bundles the program: `program/` of a dist has one folder of few files, main.js for bin/mansio and worker.js for the threads that
 // decode bodies, made of src and of the packages that src imports. Code asks for its own files beside itself (`import.meta.url`), so
-// migrations and the files of Swagger UI are copied there. Decision 0067 says why, and which packages stay outside.
+// migrations and the files of Swagger UI are copied there. Decision 0069 says why, and which packages stay outside.
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
