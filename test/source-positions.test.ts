@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire, SourceMap } from 'node:module';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import test from 'ava';
+import test from './support/test.js';
 
 interface Position {
   readonly source: string;

@@ -3,7 +3,6 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import test from 'ava';
 import { freePort } from '../../dev/ports.js';
 import { startProgram, whenReady } from '../../dev/program.js';
 import { bodyParts, readParts } from '../../src/decode/body-parts.js';
@@ -14,6 +13,7 @@ import { bareEnvironment, PROGRAM } from '../support/node.js';
 import { startCollector } from '../support/otlp-collector.js';
 import { runProgram } from '../support/run-program.js';
 import { temporaryDirectory } from '../support/temporary-directory.js';
+import test from '../support/test.js';
 
 const BUNDLE = 'dist/program';
 const MANIFEST = JSON.parse(readFileSync('package.json', 'utf8'));
