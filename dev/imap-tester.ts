@@ -2,6 +2,8 @@
 // its own; for other servers: node dist/dev/imap-tester.js --port 2143 --user A --password P [--clients 50] [--seconds 600] [--seed 1]
 //   --qresync     every client keeps a copy with QRESYNC, and often connects again
 //   --accounts N  N accounts at once; %d in --user and --password is the number of the account, from 1
+//   --clients N   N clients per account. A Mansio takes 200 connections from one address, and clients that connect again have two for a
+//                 moment: without the option there are 80 clients in all, and at most 50 per account
 //   --no-delays   clients do not pause between two commands
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,7 +23,7 @@ const { values } = parseArgs({
     user: { type: 'string', default: '' },
     password: { type: 'string', default: '' },
     accounts: { type: 'string', default: '1' },
-    clients: { type: 'string', default: '50' },
+    clients: { type: 'string' },
     seconds: { type: 'string', default: '60' },
     seed: { type: 'string', default: '1' },
     group: { type: 'string', default: '' },
@@ -33,6 +35,7 @@ const GROUPS = 'test/imap-tester/groups';
 /** ms, up to: some hundred commands a second of 50 clients. */
 const PAUSE_MS = 200;
 const ACCOUNTS = Number(values.accounts);
+const CLIENTS = Number(values.clients ?? Math.min(50, Math.floor(80 / ACCOUNTS)));
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 interface Tested {
@@ -98,7 +101,7 @@ async function runStress({ server, users }: Tested): Promise<void> {
   const report = await stress({
     servers: [server],
     users,
-    clients: Number(values.clients),
+    clients: CLIENTS,
     seed: Number(values.seed),
     commands: Number.POSITIVE_INFINITY,
     isOver: () => Date.now() >= end,
@@ -115,7 +118,7 @@ async function runStress({ server, users }: Tested): Promise<void> {
 const tested = values.user === '' ? await ownNode() : named();
 try {
   const failures = await runGroups(tested);
-  if (Number(values.clients) > 0) await runStress(tested);
+  if (CLIENTS > 0) await runStress(tested);
   process.exitCode = failures === 0 ? 0 : 1;
 } finally {
   await tested.stop();
