@@ -1,6 +1,14 @@
 // The text of fields of a message header, found by name and read from the octets of the header: unfolded, encoded words
 // decoded (RFC 2047). For searches and sorting, which may name any field; the MIME index has the common ones.
-import { declaredCharset, eightBit, FIELD_LIMIT, WordDecoder } from './mime-index/header-text.js';
+import { isUtf8 } from 'node:buffer';
+import type { MessageIndex } from './message-index.js';
+import { declaredCharset, eightBit, FIELD_LIMIT, usableCharset, WordDecoder } from './mime-index/header-text.js';
+
+/** The texts of a message, as far as they are known. */
+interface Texts {
+  /** The charset of the first text that declares one: octets of the header are in it that the header says nothing of. */
+  readonly textCharset?: string | undefined;
+}
 
 const FIELD_NAME = /^[!-9;-~]+$/;
 const EIGHT_BIT = /[\u0080-\u00ff]/;
@@ -19,29 +27,45 @@ export function fieldFinder(name: string): (header: Buffer) => string[] {
 }
 
 /** The text of bodies that a finder gave of the header, decoded. */
-export function decodedBodies(bodies: readonly string[], header: Buffer): string[] {
+export function decodedBodies(bodies: readonly string[], header: Buffer, texts: Texts = {}): string[] {
   const words = new WordDecoder();
-  const charset = bodies.some((body) => EIGHT_BIT.test(body)) ? charsetOf(header) : undefined;
+  const charset = bodies.some((body) => EIGHT_BIT.test(body)) ? charsetOf(header, texts) : undefined;
   return bodies.map((body) => decoded(body, words, charset));
 }
 
-/** A body that a finder gave of the header: octets that are no UTF-8 are in the charset that the header declares. */
-export function characters(body: string, header: Buffer): string {
-  return EIGHT_BIT.test(body) ? eightBit(body, charsetOf(header)) : body;
+/** A body that a finder gave of the header: octets that are no UTF-8 are in the charset that the header or a text declares. */
+export function characters(body: string, header: Buffer, texts: Texts = {}): string {
+  return EIGHT_BIT.test(body) ? eightBit(body, charsetOf(header, texts)) : body;
 }
 
 const findContentType = fieldFinder('content-type');
 
-function charsetOf(header: Buffer): string | undefined {
-  return declaredCharset(findContentType(header)[0]);
+function charsetOf(header: Buffer, texts: Texts): string | undefined {
+  return declaredCharset(findContentType(header)[0]) ?? texts.textCharset;
+}
+
+/** The charset of octets in the header is known from the texts alone. */
+export function needsTextCharset({ buffer, byteOffset, length }: Uint8Array): boolean {
+  const header = Buffer.from(buffer, byteOffset, length);
+  return !isUtf8(header) && charsetOf(header, {}) === undefined;
+}
+
+export function textCharset({ root }: Pick<MessageIndex, 'root'>): string | undefined {
+  const open = [root];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    const charset = part.type === 'text' ? usableCharset(part.params['charset']) : undefined;
+    if (charset !== undefined) return charset;
+    for (let i = part.parts.length - 1; i >= 0; i--) open.push(part.parts[i]!);
+  }
+  return undefined;
 }
 
 /** The text of a whole header, a line a field. */
-export function headerText(header: Buffer): string {
+export function headerText(header: Buffer, texts: Texts = {}): string {
   const text = header.toString('latin1').replace(FOLDING, ' ');
   if (!text.includes('=?') && !EIGHT_BIT.test(text)) return text;
   const words = new WordDecoder();
-  const charset = charsetOf(header);
+  const charset = charsetOf(header, texts);
   return text
     .split('\n')
     .map((line) => decoded(line, words, charset))

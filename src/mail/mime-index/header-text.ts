@@ -20,7 +20,11 @@ const CHARSET = /;\s*charset\s*=\s*"?([\w.:+-]{1,40})/i;
 
 /** The charset that a Content-Type field declares, when it says how octets of its header are read that are no UTF-8. */
 export function declaredCharset(contentType: string | undefined): string | undefined {
-  const charset = CHARSET.exec(contentType?.slice(0, FIELD_LIMIT) ?? '')?.[1];
+  return usableCharset(CHARSET.exec(contentType?.slice(0, FIELD_LIMIT) ?? '')?.[1]);
+}
+
+/** A declared charset, unless it says nothing of octets that are no UTF-8. */
+export function usableCharset(charset: string | undefined): string | undefined {
   return charset !== undefined && isKnownCharset(charset) && !isUtf8OrUndeclared(charset) ? charset : undefined;
 }
 

@@ -1,5 +1,6 @@
 // A page of the cache: the messages of a folder whose UIDs are next to each other, as far as they were read. A part of the page
 // that is dropped leaves a page without the part in its place: whoever has the page before has all that the page had.
+import { textCharset } from '../../../mail/field-text.js';
 import type { MessageIndex } from '../../../mail/message-index.js';
 import type { FolderMessageRow } from '../../../store/folder-messages.js';
 import type { Message, MessageNeeds } from './message.js';
@@ -206,6 +207,11 @@ export class PageMessage implements Message {
     const octets = this.#page.sources?.header(this.#n);
     if (octets === undefined) throw new Error(`the header of UID ${this.uid} was not asked for`);
     return octets;
+  }
+
+  get textCharset(): string | undefined {
+    const octets = this.#page.sources?.index(this.#n);
+    return octets === undefined ? undefined : textCharset(JSON.parse(octets.toString()) as MessageIndex);
   }
 
   get index(): MessageIndex {

@@ -1,7 +1,8 @@
 // Messages of a folder as FETCH, SEARCH, SORT and THREAD need them: read from the store in pages, and kept in a cache of the node
 // that is bounded in octets. What is kept of a message never changes, so nothing in the cache becomes stale (decision 0044).
 import { FairSemaphore } from '../../../bounds/fair-semaphore.js';
-import type { FolderMessageStore } from '../../../store/folder-messages.js';
+import { needsTextCharset } from '../../../mail/field-text.js';
+import type { FolderMessageRow, FolderMessageStore } from '../../../store/folder-messages.js';
 import type { Message, MessageNeeds } from './message.js';
 import { type MessagePage, PAGE_UIDS, type PageMessage } from './message-page.js';
 import { PageCache } from './page-cache.js';
@@ -93,7 +94,7 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
     const header = isWanted(needs.header);
     const wanted = { header, index: isWanted(needs.index) || (header && uids.length <= FEW) };
     const loading = statements.run(accountId, async () => {
-      const rows = await store.rows(accountId, folderId, uids, wanted);
+      const rows = await withTextCharsets(folder, await store.rows(accountId, folderId, uids, wanted));
       let at = 0;
       for (const { part, page } of group) {
         const from = at;
@@ -111,6 +112,22 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
         cache.close(page);
       }
     }
+  }
+
+  /** A header with octets that only a text can explain has its index too. */
+  async function withTextCharsets(
+    { accountId, folderId }: FolderKey,
+    rows: readonly FolderMessageRow[],
+  ): Promise<readonly FolderMessageRow[]> {
+    const raw = rows.filter(({ header, indexJson }) => indexJson === undefined && header && needsTextCharset(header));
+    if (raw.length === 0) return rows;
+    const uids = raw.map(({ uid }) => uid);
+    const indexed = await store.rows(accountId, folderId, uids, { header: false, index: true });
+    const indexes = new Map(indexed.map(({ uid, indexJson }) => [uid, indexJson]));
+    return rows.map((row) => {
+      const indexJson = row.indexJson ?? indexes.get(row.uid);
+      return indexJson === undefined ? row : { ...row, indexJson };
+    });
   }
 
   function read(folder: FolderKey, uids: Uids, needs: MessageNeeds) {

@@ -33,6 +33,8 @@ export interface Message {
    * With the empty line behind it. Of a long one the first `MOST_HEADER_OCTETS`: the blob has the rest.
    */
   readonly header: Buffer;
+  /** The charset of octets in the header that are no UTF-8, where a text declares it and not the header itself. */
+  readonly textCharset: string | undefined;
   /** Parsed at every access. */
   readonly index: MessageIndex;
   /**

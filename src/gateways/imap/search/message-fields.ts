@@ -43,20 +43,22 @@ const ADDRESS_FIELDS = new Set(['bcc', 'cc', 'from', 'reply-to', 'sender', 'to']
 
 function fieldText(name: string): (message: Message) => string {
   const find = fieldFinder(name);
-  return ({ header }) => {
-    const bodies = find(header);
-    const texts = decodedBodies(bodies, header);
-    if (ADDRESS_FIELDS.has(name)) texts.push(...bodies.flatMap((body) => addressesBetweenComments(body, header)));
+  return (message) => {
+    const bodies = find(message.header);
+    const texts = decodedBodies(bodies, message.header, message);
+    if (ADDRESS_FIELDS.has(name)) texts.push(...bodies.flatMap((body) => addressesBetweenComments(body, message)));
     return texts.map((text) => `\n${searchForm(text)}`).join('');
   };
 }
 
 /** Addresses that the text of a field does not have, because comments or white space stand within them (RFC 5322 §4.4). */
-function addressesBetweenComments(body: string, header: Buffer): readonly string[] {
+function addressesBetweenComments(body: string, message: Message): readonly string[] {
   if (!/\(|\s[@.]|[@.]\s/.test(body)) return [];
-  const { addresses } = addressList(characters(body, header), DEFAULT_LIMITS.addresses, new WordDecoder());
+  const { addresses } = addressList(textOf(body, message), DEFAULT_LIMITS.addresses, new WordDecoder());
   return addresses.map(({ address }) => address).filter((address) => address.includes('@') && !body.includes(address));
 }
+
+const textOf = (body: string, message: Message): string => characters(body, message.header, message);
 
 const FIELDS: ReadonlyMap<string, MessageText> = new Map(
   KEPT_FIELDS.map((name) => [name, kept(`search ${name}`, fieldText(name))]),
@@ -68,7 +70,8 @@ export function searchedField(name: string): MessageText {
 }
 
 /** Whether a text, in the form in which texts are searched, is anywhere in the header. */
-export function isInHeader({ header }: Message, sought: string): boolean {
+export function isInHeader(message: Message, sought: string): boolean {
+  const { header } = message;
   const octets = header.toString('latin1');
   // Encoded words are searched as they read: a short text is in the base64 of many.
   if (!octets.includes('=?')) {
@@ -76,7 +79,7 @@ export function isInHeader({ header }: Message, sought: string): boolean {
     // What is written otherwise than it reads: in octets of UTF-8, over a folded line.
     if (!sought.includes(' ') && isAscii(header)) return false;
   }
-  return searchForm(headerText(header)).includes(sought);
+  return searchForm(headerText(header, message)).includes(sought);
 }
 
 const findDate = fieldFinder('date');
@@ -97,8 +100,8 @@ export const SENT_AT = kept('sent at', (message) => `${dateOf(message)?.at ?? ar
 
 const findSubject = fieldFinder('subject');
 
-function subjectOf({ header }: Message): BaseSubject {
-  const [subject = ''] = decodedBodies(findSubject(header).slice(0, 1), header);
+function subjectOf(message: Message): BaseSubject {
+  const [subject = ''] = decodedBodies(findSubject(message.header).slice(0, 1), message.header, message);
   return baseSubject(subject);
 }
 
@@ -112,8 +115,8 @@ type AddressField = 'from' | 'to' | 'cc';
 
 /** The local part of the first address; of a group its name (RFC 5256 §3, RFC 9051 §2.3.5). */
 export const firstMailbox = (field: AddressField): MessageText =>
-  kept(`first mailbox ${field}`, ({ header }) => {
-    const first = firstAddress(header, field);
+  kept(`first mailbox ${field}`, (message) => {
+    const first = firstAddress(message, field);
     if (first === undefined) return '';
     const at = first.address.lastIndexOf('@');
     return casemapped(unquoted(at < 0 ? first.address || first.name : first.address.slice(0, at)));
@@ -121,8 +124,8 @@ export const firstMailbox = (field: AddressField): MessageText =>
 
 /** The name of the first address, else the address (RFC 5957 §3). */
 export const firstDisplayName = (field: AddressField): MessageText =>
-  kept(`first display name ${field}`, ({ header }) => {
-    const first = firstAddress(header, field);
+  kept(`first display name ${field}`, (message) => {
+    const first = firstAddress(message, field);
     return first === undefined ? '' : casemapped(first.name || unquoted(first.address));
   });
 
@@ -130,9 +133,9 @@ export const firstDisplayName = (field: AddressField): MessageText =>
 const unquoted = (address: string): string =>
   address.replace(/"((?:[^"\\]|\\.)*)"/gs, (_, text: string) => text.replace(/\\(.)/gs, '$1'));
 
-function firstAddress(header: Buffer, field: AddressField): IndexedAddress | undefined {
-  for (const body of fieldFinder(field)(header)) {
-    const first = addressList(characters(body, header), 1, new WordDecoder()).addresses[0];
+function firstAddress(message: Message, field: AddressField): IndexedAddress | undefined {
+  for (const body of fieldFinder(field)(message.header)) {
+    const first = addressList(textOf(body, message), 1, new WordDecoder()).addresses[0];
     if (first !== undefined) return first;
   }
   return undefined;

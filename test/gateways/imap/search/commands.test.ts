@@ -1,5 +1,6 @@
 // SEARCH, SORT and THREAD on the wire: the forms of their responses, what SAVE keeps, and what is refused.
 import type { ExecutionContext } from 'ava';
+import iconv from 'iconv-lite';
 import test from '../../../support/test.js';
 import { type Answer, type ImapClient, Literal } from '../client.js';
 import { ALICE, type ImapGateway, type ImapSettings, startImap } from '../gateway.js';
@@ -360,4 +361,30 @@ test('the capabilities name what SEARCH, SORT and THREAD can do', async (t) => {
     t.true(capabilities.split(' ').includes(name), name);
   t.deepEqual(await ask('SEARCH 1:*'), ['SEARCH']);
   t.deepEqual(await ask('THREAD REFERENCES UTF-8 ALL'), ['THREAD']);
+});
+
+test('raw octets in a header are in the charset of the first text that declares one, whatever the message consists of', async (t) => {
+  const koi8 = (text: string) => iconv.encode(text, 'koi8-r').toString('latin1');
+  const gateway = await startImap(t);
+  const mixed = (subject: string, from: string, inner = '') =>
+    Buffer.from(
+      `From: ${koi8(from)} <a@b.test>\r\nSubject: ${koi8(subject)}\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n` +
+        `--b\r\nContent-Type: text/plain; charset=koi8-r\r\n\r\n${koi8('текст')}\r\n${inner}--b--\r\n`,
+      'latin1',
+    );
+  const embedded = `--b\r\nContent-Type: message/rfc822\r\n\r\nSubject: ${koi8('внутри')}\r\n\r\nx\r\n`;
+  await gateway.deliver(ALICE, mixed('привет', 'Яна'), START);
+  await gateway.deliver(ALICE, mixed('арбуз', 'Борис', embedded), START);
+  for (let i = 0; i < 6; i++) await gateway.deliver(ALICE, message({ subject: 'other' }), START);
+  const client = await gateway.open();
+  t.teardown(() => client.close());
+  await client.command('SELECT INBOX');
+  const ask = async (...command: (string | Literal)[]) => answered(t, await client.command(...command));
+  const found = async (key: string, text: string) => ask(`SEARCH CHARSET UTF-8 ${key} `, new Literal(text));
+  t.deepEqual(await ask('SORT (SUBJECT) UTF-8 1:2'), ['SORT 2 1']);
+  t.deepEqual(await ask('SORT (DISPLAYFROM) UTF-8 1:2'), ['SORT 2 1']);
+  t.deepEqual(await found('SUBJECT', 'ПРИВЕТ'), ['SEARCH 1']);
+  t.deepEqual(await found('FROM', 'борис'), ['SEARCH 2']);
+  t.deepEqual(await found('TEXT', 'арбуз'), ['SEARCH 2']);
+  t.deepEqual(await found('BODY', 'внутри'), ['SEARCH 2']);
 });
