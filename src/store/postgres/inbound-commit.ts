@@ -31,8 +31,10 @@ export const endInbound: Part = (sql) => sql`
 
 export const missingInbound: Part = (sql) => sql`union all select a, id, null from consumed`;
 
-/** Messages that the statement stores, with the accounts whose changes place them. */
-export function sharedMessages(changes: readonly MailboxChange[]): ReadonlyMap<SharedMessage, ReadonlySet<string>> {
+/** Messages for several accounts that a statement may store, with the accounts whose changes place them. */
+export type SharedMessages = ReadonlyMap<SharedMessage, ReadonlySet<string>>;
+
+export function sharedMessages(changes: readonly MailboxChange[]): SharedMessages {
   const takers = new Map<SharedMessage, Set<string>>();
   for (const { accountId, shared } of changes) {
     for (const { message } of shared) {
@@ -45,72 +47,85 @@ export function sharedMessages(changes: readonly MailboxChange[]): ReadonlyMap<S
   return takers;
 }
 
-export function sharedContents(shared: ReturnType<typeof sharedMessages>): readonly BlobOfAccounts[] {
+export function sharedContents(shared: SharedMessages): readonly BlobOfAccounts[] {
   return [...shared].map(([{ content }, takers]) => ({ accountIds: [...takers], ...smallBlob(content) }));
 }
 
-/** Whether the changes place every message in every mailbox: if all of them pass the fence, no account needs an inbound row. */
-export function arePlaced(shared: ReturnType<typeof sharedMessages>): boolean {
-  return [...shared].every(([{ deliveries }, takers]) => takers.size === deliveries.length);
-}
-
-/** Refuses the statement, by a division by zero, unless all accounts of the messages pass the fence. Of `passed`. */
-export function unlessAllPass(sql: Pieces, shared: ReturnType<typeof sharedMessages>): StatementPiece {
-  const accounts = new Set<string>();
-  for (const takers of shared.values()) for (const account of takers) accounts.add(account);
-  const ids = `{${[...accounts].join()}}`;
-  return sql`having 1 / (count(*) filter (where a = any (${ids}::uuid[])) = ${accounts.size}::int)::int = 1`;
-}
-
-/** Of the database: `unlessAllPass` has refused a statement, of which nothing is written. */
-export function isRefused(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === DIVISION_BY_ZERO;
-}
-
-const DIVISION_BY_ZERO = '22012';
-
-const PASSED_OR_NONE = `coalesce(${PASSED}, '{}')`;
+const DELIVERY = 'n int, blob bytea, accounts uuid[], ids uuid[], placed boolean[]';
 
 /**
- * `waiting`: the inbound rows of accounts whose mailboxes do not place a message, or do not pass the fence. For an account that is gone or
- * locked, as while it is deleted, and after the deadline, the statement is refused at once: all accounts of a message have it, or none.
+ * Decides, before any account passes the fence, which messages are stored: all accounts of a message have it, or none. Accounts that
+ * are `fit` pass the fence unless a message of theirs is withheld; the statement waits for them, as for all that it changes, and
+ * holds them. `other` accounts of a message are to have an inbound row; it waits for none of them. A message is `withheld` where an
+ * account is neither: it is gone, or locked, as while it is deleted, or the deadline is over. `isFit` is a condition on the account
+ * `t` and its fence `f`.
  */
-export function oweShared(sql: Pieces, shared: ReturnType<typeof sharedMessages>, until: StatementPiece) {
-  const rows = [...shared].map(([{ content, envelope, deliveries }, takers]) => ({
+export function weighShared(
+  sql: Pieces,
+  shared: SharedMessages,
+  isFit: StatementPiece,
+  until: StatementPiece,
+): StatementPiece {
+  const rows = [...shared].map(([{ content, envelope, deliveries }, takers], n) => ({
+    n,
     blob: `\\x${content.hash}`,
     accounts: deliveries.map(({ accountId }) => accountId),
     ids: deliveries.map(({ id }) => id),
     placed: deliveries.map(({ accountId }) => takers.has(accountId)),
     envelope,
   }));
-  const columns = sql`blob bytea, accounts uuid[], ids uuid[], placed boolean[]`;
   return sql`
-    , waiting as materialized (
-      select m.blob, m.unnest as envelope, d.a, d.id
-      from ${rowsWithDocuments(sql, rows, 'envelope', columns)} as m
+    , delivery as materialized (
+      select m.n, m.blob, m.unnest as envelope, d.a, d.id, d.is_placed
+      from ${rowsWithDocuments(sql, rows, 'envelope', sql.unsafe(DELIVERY))} as m
         cross join lateral unnest(m.accounts, m.ids, m.placed) as d (a, id, is_placed)
-      where not (d.is_placed and d.a = any (${sql.unsafe(PASSED_OR_NONE)}))
-    ), owner as materialized (
-      -- Accounts that this statement has updated cannot be locked by it once more: it holds them by that update.
-      select id from accounts where id in (select a from waiting) and id <> all (${sql.unsafe(PASSED_OR_NONE)})
-        ${until}
-      for key share of accounts skip locked
-    ), owing as (
-      insert into inbound (account_id, id, blob, envelope)
-      select case when a in (select id from owner) or a = any (${sql.unsafe(PASSED_OR_NONE)}) then a end, id, blob, envelope::json
-      from waiting
+    ), fit as materialized (
+      select t.id from fence f join accounts t on t.id = f.a where ${isFit} ${until} for no key update of t
+    ), other as materialized (
+      select id from accounts where id in (select a from delivery where a <> all (array(select id from fit))) ${until}
+      for key share skip locked
+    ), withheld as materialized (
+      select distinct n from delivery where a <> all (array(select id from fit union all select id from other))
+    ), able as materialized (
+      select array_agg(id) as ids from fit
+      where id not in (select a from delivery where is_placed and n in (select n from withheld))
+    ), stored as materialized (
+      select blob, envelope, a, id, is_placed from delivery where n not in (select n from withheld)
     )`;
 }
 
-/** Of blobs `x`: an inbound row refers to it. */
-export const isOwed = (sql: Pieces) => sql`or exists (select from waiting w where w.blob = decode(x.hash, 'hex'))`;
+/** A further condition on the account `t` that passes the fence. */
+export const isAble = (sql: Pieces) => sql`and t.id = any ((select ids from able)::uuid[])`;
 
-const WITHHELD: CommitResult = { kind: 'withheld' };
+/** Inbound rows of the accounts whose mailboxes do not place a message that is stored. */
+export const oweShared = (sql: Pieces) => sql`
+    , owing as (
+      insert into inbound (account_id, id, blob, envelope)
+      select a, id, blob, envelope::json from stored
+      where not (is_placed and a = any (coalesce(${sql.unsafe(PASSED)}, '{}')))
+    )`;
 
-/**
- * Commits changes, and tells shared messages what has become of them. A change that alone is refused with its messages is withheld, for
- * what is refused may be the part of another account.
- */
+/** Of blobs `x`: it is that of a shared message that is stored. */
+export const isShared = (sql: Pieces) => sql`or exists (select from stored s where s.blob = decode(x.hash, 'hex'))`;
+
+/** `rows` of the answer, and one for each message that is withheld, by its number. */
+export const withWithheld = (sql: Pieces, rows: StatementPiece) => sql`
+    select r.*, null::int as withheld from (${rows}) r union all select null, null, null, n from withheld`;
+
+/** Tells the messages of a statement what has become of them; returns those that are withheld. */
+export function endShared(shared: SharedMessages, numbers: readonly number[]): ReadonlySet<SharedMessage> {
+  const messages = [...shared.keys()];
+  const withheld = new Set(numbers.map((n) => messages[n]!));
+  for (const message of messages) {
+    if (withheld.has(message)) message.close();
+    else message.stored();
+  }
+  return withheld;
+}
+
+export const WITHHELD: CommitResult = { kind: 'withheld' };
+
+/** Commits changes, but for those with a shared message that may not be stored any more. */
 export async function commitShared(
   changes: readonly MailboxChange[],
   write: (changes: readonly MailboxChange[]) => Promise<readonly CommitResult[]>,
@@ -118,21 +133,12 @@ export async function commitShared(
   if (changes.every(({ shared }) => shared.length === 0)) return write(changes);
   const isWithheld = ({ shared }: MailboxChange) => shared.some(({ message }) => message.isClosed);
   const written = changes.filter((change) => !isWithheld(change));
+  if (written.length === 0) return changes.map(() => WITHHELD);
   const messages = [...sharedMessages(written).keys()];
-  let results: readonly CommitResult[] = [];
-  try {
-    if (written.length > 0) results = await write(written);
-  } catch (error) {
-    const { isUndecided } = storeFault(error);
-    if (isUndecided) for (const message of messages) message.lost();
-    if (isUndecided || messages.length === 0 || changes.length > 1) throw error;
-    for (const message of messages) message.close();
-    return [WITHHELD];
-  }
-  for (const message of messages) message.stored();
-  for (const [i, { shared }] of written.entries()) {
-    if (results[i]!.kind === 'committed') for (const { message } of shared) message.stored();
-  }
-  let next = 0;
-  return changes.map((change) => (isWithheld(change) ? WITHHELD : results[next++]!));
+  const results = await write(written).catch((error: unknown) => {
+    if (storeFault(error).isUndecided) for (const message of messages) message.lost();
+    throw error;
+  });
+  const byChange = new Map(written.map((change, i) => [change, results[i]!]));
+  return changes.map((change) => byChange.get(change) ?? WITHHELD);
 }

@@ -2,6 +2,7 @@
 // not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
 import type { CommitResult, MailboxChange, ThreadChange } from '../mailboxes.js';
 import { type NetChange, netOf } from '../net-changes.js';
+import type { SharedMessage } from '../shared-message.js';
 import { addEmails, emailRow, foundThreads } from './added-emails.js';
 import { type BlobOfAccounts, gather, smallBlob, storedBlobs } from './blob-writes.js';
 import type { Sql } from './client.js';
@@ -26,18 +27,21 @@ import {
   writeRanges,
 } from './flag-ranges.js';
 import {
-  arePlaced,
   endedInbound,
   endInbound,
+  endShared,
   hasAllInbound,
-  isOwed,
-  isRefused,
+  isAble,
+  isShared,
   lookForInbound,
   missingInbound,
   oweShared,
+  type SharedMessages,
   sharedContents,
   sharedMessages,
-  unlessAllPass,
+  WITHHELD,
+  weighShared,
+  withWithheld,
 } from './inbound-commit.js';
 import { writeLabels } from './labels-commit.js';
 import { changingFolderColumns, folderColumns, folderCounters } from './mailbox-columns.js';
@@ -59,7 +63,7 @@ import {
 } from './placement-rows.js';
 import { asJson, asParameters } from './recordsets.js';
 import { runsOf } from './runs.js';
-import { execute, type Pieces, pieces } from './statement-pieces.js';
+import { execute, type Pieces, pieces, type StatementPiece } from './statement-pieces.js';
 import { joinThreads } from './threads.js';
 
 interface Fence {
@@ -174,11 +178,13 @@ function hasSingleRows({ fences, added, placed, folders, log }: CommitRows): boo
   return [fences, added, placed, folders, log.rows].every(({ length }) => length <= 1);
 }
 
-/** Of an account that has passed, of an inbound row that is gone, or of the threads of an added email. */
+/** An account that has passed, an inbound row that is gone, the threads of an added email, or a shared message that is withheld. */
 interface CommitRow {
-  readonly account_id: string;
+  readonly account_id: string | null;
   readonly consumed: string | null;
   readonly threads: string[] | null;
+  /** Its number; absent where the statement has no shared messages. */
+  readonly withheld?: number | null;
 }
 
 /** What is known of the overlays of accounts. */
@@ -203,42 +209,59 @@ export async function commitChanges(
   deadline: CommitDeadline,
 ): Promise<readonly CommitResult[]> {
   const rows = new CommitRows(changes, overlays);
-  const { log } = rows;
-  const table = hasSingleRows(rows) ? asParameters : asJson;
-  const part = (write: TablePart, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of, table));
   const shared = sharedMessages(changes);
   const blobs = [...contentsOf(changes), ...sharedContents(shared)];
   const contents = blobs.length === 0 ? undefined : await gather(blobs);
-  const until = untilDeadline(pieces, deadline());
-  /** `isOwing`: an account whose mailbox does not place a shared message gets an inbound row. Else all of them have to place it. */
-  const statementOf = (isOwing: boolean) => pieces`
+  const statement = statementOf(changes, rows, shared, contents, untilDeadline(pieces, deadline()));
+  const results = await execute<CommitRow[]>(sql, statement);
+  const withheld = endShared(
+    shared,
+    results.flatMap(({ withheld }) => withheld ?? []),
+  );
+  const found = results.flatMap(({ account_id: a, threads }) =>
+    a === null || threads === null ? [] : [{ a, threads }],
+  );
+  const torn = found.filter(({ threads }) => threads.length > 1);
+  const epochs = torn.length === 0 ? undefined : new Map(changes.map(({ accountId, epoch }) => [accountId, epoch]));
+  const areJoined = epochs !== undefined && (await joinThreads(sql, torn, epochs));
+  for (const { a } of [...rows.overlaid, ...rows.ranged]) overlays.note(a);
+  return outcomesOf(changes, results, withheld, areJoined ? 'joined' : 'unsettled');
+}
+
+function statementOf(
+  changes: readonly MailboxChange[],
+  rows: CommitRows,
+  shared: SharedMessages,
+  contents: Awaited<ReturnType<typeof gather>> | undefined,
+  until: StatementPiece,
+): StatementPiece {
+  const { log } = rows;
+  const table = hasSingleRows(rows) ? asParameters : asJson;
+  const part = (write: TablePart, of: readonly unknown[]) => (of.length === 0 ? NOTHING : write(pieces, of, table));
+  const areShared = shared.size > 0;
+  const isFit = pieces`t.epoch = f.epoch and t.modseq = f.before ${part(hasAllInbound, rows.consumed)}`;
+  const unplacing = rows.fences.filter((fence) => 'unplaces' in fence);
+  const isStored = pieces`
+      where exists (select from passed p where p.a = any(x.accounts)) ${areShared ? isShared(pieces) : NOTHING}`;
+  const answer = pieces`
+    select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
+    ${part(missingInbound, rows.consumed)}
+    ${part(foundThreads, rows.added)}`;
+  return pieces`
     with fence as (
       select * from ${table(rows.fences, FENCE)}
     )
     ${part(lookForInbound, rows.consumed)}
+    ${areShared ? weighShared(pieces, shared, isFit, until) : NOTHING}
     , passed as (
       update accounts t set modseq = f.after from fence f
-      where t.id = f.a and t.epoch = f.epoch and t.modseq = f.before ${part(hasAllInbound, rows.consumed)}
-        ${until}
-        ${part(
-          expandRanges,
-          rows.fences.filter((fence) => 'unplaces' in fence),
-        )}
+      where t.id = f.a and ${isFit} ${areShared ? isAble(pieces) : until} ${part(expandRanges, unplacing)}
       returning t.id as a, t.shard
     ), passed_ids as materialized (
-      select array_agg(a) as ids from passed ${shared.size === 0 || isOwing ? NOTHING : unlessAllPass(pieces, shared)}
+      select array_agg(a) as ids from passed
     )
-    ${isOwing ? oweShared(pieces, shared, until) : NOTHING}
-    ${
-      contents === undefined
-        ? NOTHING
-        : pieces`, ${storedBlobs(
-            pieces,
-            contents,
-            pieces`
-      where exists (select from passed p where p.a = any(x.accounts)) ${isOwing ? isOwed(pieces) : NOTHING}`,
-          )}`
-    }
+    ${areShared ? oweShared(pieces) : NOTHING}
+    ${contents === undefined ? NOTHING : pieces`, ${storedBlobs(pieces, contents, isStored)}`}
     ${part(endInbound, rows.consumed)}
     ${part(addEmails, rows.added)}
     ${part(flagEmails, rows.flagged)}
@@ -248,53 +271,50 @@ export async function commitChanges(
     ${part(expunge, rows.expunged)}
     ${part(markDeleted, rows.marked)}
     ${part(changeFolders, rows.folders)}
-    , event as (
-      insert into events (account_id, seq, entries, at, ids)
-      select a, seq, ${pieces.unsafe(DOCUMENT)}, to_timestamp(at / 1000.0), ${log.areAnyPacked ? idsOfRow(pieces, log.ids) : pieces`null`}
-      from ${
-        log.rows.length === 1 && table === asParameters
-          ? rowWithDocument(log.rows[0], 'entries', EVENT)
-          : rowsWithDocuments(pieces, log.rows, 'entries', pieces.unsafe(EVENT))
-      }
-      where a = any (${pieces.unsafe(PASSED)})
-    )
+    ${writeLog(log, table === asParameters)}
     ${part(remember, rows.remembered)}
     ${part(choosePreferences, rows.preferences)}
     ${writeOverlays(pieces, rows.overlaid)}
     ${part(writeRanges, rows.ranged)}
     ${writeLabels(pieces, changes)}
     ${writeOutbound(pieces, changes)}
-    select a as account_id, null::uuid as consumed, null::uuid[] as threads from passed
-    ${part(missingInbound, rows.consumed)}
-    ${part(foundThreads, rows.added)}`;
-  const isOwing = !arePlaced(shared);
-  const results = await execute<CommitRow[]>(sql, statementOf(isOwing)).catch((error: unknown) => {
-    if (isOwing || !isRefused(error)) throw error;
-    return execute<CommitRow[]>(sql, statementOf(true));
-  });
-  const found = results.flatMap(({ account_id, threads }) => (threads === null ? [] : [{ a: account_id, threads }]));
-  const torn = found.filter(({ threads }) => threads.length > 1);
-  const epochs = torn.length === 0 ? undefined : new Map(changes.map(({ accountId, epoch }) => [accountId, epoch]));
-  const areJoined = epochs !== undefined && (await joinThreads(sql, torn, epochs));
-  for (const { a } of [...rows.overlaid, ...rows.ranged]) overlays.note(a);
-  return outcomesOf(changes, results, areJoined ? 'joined' : 'unsettled');
+    ${areShared ? withWithheld(pieces, answer) : answer}`;
+}
+
+/** `areSingle`: no kind of rows has several. */
+function writeLog(log: LogRows, areSingle: boolean): StatementPiece {
+  const isAlone = areSingle && log.rows.length === 1;
+  return pieces`
+    , event as (
+      insert into events (account_id, seq, entries, at, ids)
+      select a, seq, ${pieces.unsafe(DOCUMENT)}, to_timestamp(at / 1000.0), ${log.areAnyPacked ? idsOfRow(pieces, log.ids) : pieces`null`}
+      from ${
+        isAlone
+          ? rowWithDocument(log.rows[0], 'entries', EVENT)
+          : rowsWithDocuments(pieces, log.rows, 'entries', pieces.unsafe(EVENT))
+      }
+      where a = any (${pieces.unsafe(PASSED)})
+    )`;
 }
 
 /** `joined`: what became of the threads of an email that refers to several. */
 function outcomesOf(
   changes: readonly MailboxChange[],
   results: readonly CommitRow[],
+  withheld: ReadonlySet<SharedMessage>,
   joined: ThreadChange,
 ): readonly CommitResult[] {
   const byAccount = new Map<string, CommitRow[]>();
   for (const row of results) {
+    if (row.account_id === null) continue;
     const own = byAccount.get(row.account_id);
     if (own === undefined) byAccount.set(row.account_id, [row]);
     else own.push(row);
   }
-  return changes.map(({ accountId }) => {
+  return changes.map(({ accountId, shared }) => {
     const own = byAccount.get(accountId);
-    return own === undefined ? { kind: 'fenced' } : outcomeOf(own, joined);
+    if (own !== undefined) return outcomeOf(own, joined);
+    return shared.some(({ message }) => withheld.has(message)) ? WITHHELD : { kind: 'fenced' };
   });
 }
 

@@ -108,6 +108,24 @@ export const SHARED_MESSAGES: Contract = {
     t.is(await stores.blobs.index(message.content.hash), undefined);
   },
 
+  async 'a message that is withheld withholds no other one of its accounts'(t, stores) {
+    const [first, second] = [await openWriter(stores), await openWriter(stores)];
+    const message = messageFor([first.accountId, second.accountId]);
+    const refused = messageFor([first.accountId, randomUUID()]);
+    const shared = [message, refused].map((each) => ({ message: each, id: each.deliveries[0]!.id }));
+    const results = await Promise.all([place(first, message, { shared }), place(second, message)]);
+    t.deepEqual(
+      results.map(({ kind }) => kind),
+      ['withheld', 'committed'],
+    );
+    t.deepEqual([await message.ended, await refused.ended], [true, false]);
+    t.deepEqual(await waiting(stores), [message.deliveries[0]!.id]);
+    t.deepEqual([await blobsIn(stores, first), await blobsIn(stores, second)], [[], [message.content.hash]]);
+    t.is(await stores.blobs.index(refused.content.hash), undefined);
+    t.like(await place(first, message), { kind: 'committed' });
+    t.deepEqual([await waiting(stores), await blobsIn(stores, first)], [[], [message.content.hash]]);
+  },
+
   async 'a message that is closed is stored by no commit, and what was to place it writes nothing'(t, stores) {
     const writer = await openWriter(stores);
     const [message, other] = [messageFor([writer.accountId]), messageFor([writer.accountId])];
