@@ -65,7 +65,8 @@ test('more messages than a mailbox takes at once are moved in several commands, 
       // The mailbox takes the first of the second 2,500 alone when it is asked first.
       const isComplete = uids[0]![0] !== 2_501 || asked.length > 2;
       const moved: [number, number][] = isComplete ? uids : [[2_501, 3_000]];
-      return { reply: { count: 0, isComplete, uidValidity: 7, from: moved, to: moved } };
+      const folderModseqs = { folderId: 'another', before: 1, after: 2 };
+      return { reply: { count: 0, isComplete, uidValidity: 7, from: moved, to: moved, folderModseqs } };
     });
   }
   for (let i = 1; i <= 10_000; i++) await gateway.deliver(ALICE, 'Subject: x\r\n\r\nx\r\n');
