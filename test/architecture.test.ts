@@ -131,7 +131,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'http-client/',
       'spool/',
       'actors/delivery/delivery-transport',
-      'actors/mailbox/message-offers',
+      'actors/mailbox/inline-messages',
       'actors/mailbox/outbound/queueing',
       'actors/mailbox/packed-columns',
       'actors/runtime/ref',

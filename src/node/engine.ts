@@ -17,7 +17,7 @@ import { mailboxBehavior } from '../actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
 import { startImportPlacing } from '../actors/mailbox/import-placing.js';
-import { MessageOffers } from '../actors/mailbox/message-offers.js';
+import { InlineMessages } from '../actors/mailbox/inline-messages.js';
 import { deliverLocally } from '../actors/mailbox/outbound/local-deliveries.js';
 import type { MailboxEvent, Mailboxes } from '../actors/mailbox/protocol.js';
 import { startRedelivery } from '../actors/mailbox/redelivery.js';
@@ -82,7 +82,7 @@ export interface Engine {
   readonly accountApi: AccountApi;
   readonly settings: SettingStore;
   readonly inbound: InboundStore;
-  readonly offers: MessageOffers;
+  readonly inlineMessages: InlineMessages;
   readonly blobs: BlobStore;
   readonly folderMessages: FolderMessageStore & FolderBlobStore;
   readonly exports: ExportRate;
@@ -211,7 +211,7 @@ export async function startEngine(
     log,
     job: (name, stop) => lifecycle.add(name, stop, JOB_RESERVE_MS, STOP_MS),
   });
-  const offers = new MessageOffers(owns);
+  const inlineMessages = new InlineMessages(owns);
   const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log });
   lifecycle.add('deferred filters', () => deferrals.stop(), JOB_RESERVE_MS, STOP_MS);
   const queueWakeup = new QueueWakeup({ transport, ownership });
@@ -247,7 +247,7 @@ export async function startEngine(
       texts,
       search,
       deferrals,
-      offers,
+      inlineMessages,
       blobs,
       outbound,
       log,
@@ -384,7 +384,7 @@ export async function startEngine(
     accountApi,
     settings,
     inbound,
-    offers,
+    inlineMessages,
     blobs,
     folderMessages: breaker.guard(postgresFolderMessages(messagesSql)),
     exports,

@@ -46,7 +46,7 @@ export async function openImap(
   const { bind, hostname, maxMessageSize, allowPlaintextAuth, imapPort, imapsPort } = config;
   const { certificates: tls } = resources.tls;
   const log = resources.log.child({ protocol: 'imap' });
-  const { mailboxes, offers, folderMessages } = engine;
+  const { mailboxes, inlineMessages, folderMessages } = engine;
   const processes = resources.processShare?.count ?? 1;
   const limits = limitsOf(DEFAULT_LIMITS, processes);
   const context: ImapContext = {
@@ -56,7 +56,7 @@ export async function openImap(
     allowPlaintextAuth,
     signIn,
     mailboxes,
-    offers,
+    inlineMessages,
     blobs,
     spool,
     messages: createMessageSource({ store: folderMessages, maxOctets: shareOfMemory(messageCacheOctets(), processes) }),

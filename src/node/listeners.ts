@@ -243,7 +243,7 @@ async function openHttp(
     apiUrl: () => apiUrlOf(config, nodes()),
     hosts: (domain) => directory.hosts(domain),
     eventStreams,
-    composing: { offers: engine.offers, spool, hostname, maxMessageSize },
+    composing: { inlineMessages: engine.inlineMessages, spool, hostname, maxMessageSize },
     push: { publicKey, check: subscriptionCheck(config.pushAllowPrivate) },
     webhooks: {
       urlFault: (url) => targetUrlFault(url, config.webhookAllowPrivate),

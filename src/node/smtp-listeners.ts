@@ -34,7 +34,7 @@ export async function openSmtp(
   const { roles, bind, hostname, maxMessageSize, allowPlaintextAuth } = config;
   if (!roles.has('mx') && !roles.has('submission')) return {};
   const trusted = new TrustedNetworks(config.proxyNetworks);
-  const { directory, inbound, offers, mailboxes, blobs } = engine;
+  const { directory, inbound, inlineMessages, mailboxes, blobs } = engine;
   const limits = processShare === undefined ? {} : smtpLimitsOf(processShare);
   const shared = {
     bind,
@@ -59,7 +59,7 @@ export async function openSmtp(
         ...shared,
         port,
         authenticate: await authenticator(),
-        receiver: { spool, inbound, offers, mailboxes },
+        receiver: { spool, inbound, inlineMessages, mailboxes },
         hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
         ...(metrics && { meter: metrics.smtp }),
       }),
@@ -72,7 +72,7 @@ export async function openSmtp(
         implicitTls,
         allowPlaintextAuth,
         signIn,
-        receiver: { spool, blobs, offers, mailboxes },
+        receiver: { spool, blobs, inlineMessages, mailboxes },
         ...(metrics && { meter: metrics.submission }),
       }),
     );

@@ -65,8 +65,8 @@ test('each recipient has the outcome of its own reply, whatever pieces the repli
     await said('DATA\r\n');
     const closed = replies.findIndex((reply) => reply.startsWith('421'));
     const given = closed === -1 ? replies : replies.slice(0, closed + 1);
-    const isTaken = closed === -1 && replies.some((reply) => reply.startsWith('250'));
-    const last = closed === -1 ? [isTaken ? '354 go' : '503 5.5.1 nobody to send it to'] : [];
+    const isAccepted = closed === -1 && replies.some((reply) => reply.startsWith('250'));
+    const last = closed === -1 ? [isAccepted ? '354 go' : '503 5.5.1 nobody to send it to'] : [];
     const text = ['250 2.1.0 ok', ...given, ...last, ''].join('\r\n');
     const places = [0, ...cuts.map((cut) => cut % text.length), text.length].sort((a, b) => a - b);
     for (const [i, place] of places.slice(1).entries()) {
@@ -74,8 +74,8 @@ test('each recipient has the outcome of its own reply, whatever pieces the repli
       await turn();
     }
     if (closed !== -1) return void socket.end();
-    if (isTaken) await said('\r\n.\r\n');
-    if (isTaken) socket.write('250 2.0.0 taken\r\n');
+    if (isAccepted) await said('\r\n.\r\n');
+    if (isAccepted) socket.write('250 2.0.0 taken\r\n');
     socket.on('data', () => socket.end('221 bye\r\n'));
   });
   const scripts = fc.record({

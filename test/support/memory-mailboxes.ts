@@ -4,7 +4,7 @@ import pino from 'pino';
 import { type MailboxActors, mailboxActorProtocol } from '../../src/actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../../src/actors/mailbox/behavior.js';
 import type { EmailTexts } from '../../src/actors/mailbox/email-texts.js';
-import { MessageOffers } from '../../src/actors/mailbox/message-offers.js';
+import { InlineMessages } from '../../src/actors/mailbox/inline-messages.js';
 import type { MailboxEvent } from '../../src/actors/mailbox/protocol.js';
 import { startSearchIndexing } from '../../src/actors/mailbox/search-indexing.js';
 import { createEventStreams } from '../../src/actors/runtime/event-streams.js';
@@ -26,7 +26,7 @@ export interface MemoryMailboxes {
   readonly actors: MailboxActors;
   /** Another owner takes the mailboxes: they are loaded afresh. Whoever changes the tables says so with it. */
   reload(): void;
-  readonly offers: MessageOffers;
+  readonly inlineMessages: InlineMessages;
   stop(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function startMemoryMailboxes(
     searchable: (messages) =>
       Promise.all(messages.map(async ({ blob }) => ({ recipients: '', attachments: '', body: await text(blob) }))),
   };
-  const offers = new MessageOffers(() => true);
+  const inlineMessages = new InlineMessages(() => true);
   const indexing = startSearchIndexing({ store: search, texts, log });
   const host = startHost({
     behavior: mailboxBehavior({
@@ -60,7 +60,7 @@ export async function startMemoryMailboxes(
       texts,
       search: { store: search, indexing, merging: { removed() {} } },
       ...NO_OUTBOUND,
-      offers,
+      inlineMessages,
       blobs,
       outbound: { ...NO_OUTBOUND.outbound, retry: RETRY },
       log,
@@ -83,7 +83,7 @@ export async function startMemoryMailboxes(
   });
   return {
     actors: createRefs({ protocol: mailboxActorProtocol, transport, ownership, streams, host }),
-    offers,
+    inlineMessages,
     reload: () => {
       epoch++;
     },

@@ -1,4 +1,4 @@
-// Outbound mail of mailboxes that send none, and offers that nobody makes.
+// Outbound mail of mailboxes that send none, and no inline messages.
 import type { DeliverySlots } from '../../src/actors/mailbox/outbound/delivery-slots.js';
 
 /** Deliveries begin when the queue asks for them. */
@@ -6,7 +6,7 @@ export const NO_DELIVERY_SLOTS: DeliverySlots = { reserve: () => undefined };
 
 export const NO_OUTBOUND = {
   deferrals: { note() {} },
-  offers: { find: () => undefined, leave() {}, weightOf: () => 0 },
+  inlineMessages: { find: () => undefined, decline() {}, weightOf: () => 0 },
   blobs: { index: () => Promise.reject(new Error('no message is sent here')) },
   outbound: {
     retry: { maxRetries: 0, baseMs: 1, capMs: 1 },

@@ -7,7 +7,7 @@ import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
 import { newEmail } from './new-email.js';
 import { ReplacedCopies } from './outbound/submitted-copies.js';
 import { endPlacements, modseqsOf } from './placing.js';
-import type { MailboxProtocol, OfferedAppend } from './protocol.js';
+import type { InlineAppend, MailboxProtocol } from './protocol.js';
 import { folderAt, folderNamed } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
@@ -47,13 +47,13 @@ export function append(
 }
 
 /** Appends messages that their commit stores. */
-export function appendOffered(
+export function appendInline(
   tx: MailboxTransaction,
-  { offerId, folder, flags, replaces }: Payload<MailboxProtocol, 'appendOffered'>,
-): Outcome<MailboxProtocol, 'appendOffered'> {
-  const offered = tx.offered(offerId);
-  if (!('offer' in offered)) return { reply: offered };
-  const { message, others } = offered.offer;
+  { inlineId, folder, flags, replaces }: Payload<MailboxProtocol, 'appendInline'>,
+): Outcome<MailboxProtocol, 'appendInline'> {
+  const found = tx.inlineMessage(inlineId);
+  if (!('inlineMessage' in found)) return { reply: found };
+  const { message, others } = found.inlineMessage;
   const folderId = 'path' in folder ? folderAt(tx.folders.rows(), folder.path)?.id : folder.folderId;
   if (folderId === undefined) return { refusal: 'noSuchFolder' };
   const messages = [message, ...others].map(({ content, summary, receivedAt }, i) => {
@@ -61,9 +61,9 @@ export function appendOffered(
   });
   const { reply, refusal } = append(tx, { folderId, messages, replaces });
   if (reply === undefined) return { refusal };
-  const result: OfferedAppend = reply;
-  tx.take(offered.offer, result, true);
-  return { reply: { isTaken: true } };
+  const result: InlineAppend = reply;
+  tx.acceptInline(found.inlineMessage, result, true);
+  return { reply: { isAccepted: true } };
 }
 
 function add(

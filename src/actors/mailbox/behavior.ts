@@ -9,10 +9,10 @@ import { netOf } from '../../store/net-changes.js';
 import type { HostedDelivery } from '../delivery/local-transport.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
-import { append, appendOffered } from './append.js';
+import { append, appendInline } from './append.js';
 import type { DeferralNotes } from './deferred-filters.js';
 import { expire, remove } from './delete.js';
-import { announce, applyDeferred, deliver, deliverOffered } from './deliver.js';
+import { announce, applyDeferred, deliver, deliverInline } from './deliver.js';
 import type { EmailTexts } from './email-texts.js';
 import { filterQueries } from './filter-queries.js';
 import { createFilter, deleteFilter, updateFilter } from './filters.js';
@@ -21,11 +21,11 @@ import { folderQueries } from './folder-queries.js';
 import { createFolder, deleteFolder, renameFolder, subscribeFolder } from './folders.js';
 import { placeImported } from './imported-mail.js';
 import { renameInbox } from './inbox-rename.js';
+import type { InlineMessages } from './inline-messages.js';
 import { forgetSubscription } from './kept-subscriptions.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
 import { maildropCommands, maildropQueries } from './maildrop.js';
 import { MaildropLocks } from './maildrop-locks.js';
-import type { MessageOffers } from './message-offers.js';
 import { setMetadata } from './metadata.js';
 import { queuedCommands } from './outbound/cancelling.js';
 import { outboundCommands } from './outbound/commands.js';
@@ -48,11 +48,11 @@ const SUMMARY_OCTETS = 64 * 1024 * 1024;
 
 const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 'openMaildrop' | 'quitMaildrop'> = {
   deliver,
-  deliverOffered,
+  deliverInline,
   announce,
   applyDeferred,
   append,
-  appendOffered,
+  appendInline,
   placeImported,
   setRead,
   storeFlags,
@@ -106,7 +106,7 @@ export interface MailboxSources {
   /** Of all mailboxes of the node; its own when absent. */
   readonly maildrops?: MaildropLocks;
   /** Of this node. */
-  readonly offers: Pick<MessageOffers, 'find' | 'leave' | 'weightOf'>;
+  readonly inlineMessages: Pick<InlineMessages, 'find' | 'decline' | 'weightOf'>;
   readonly outbound: OutboundHooks;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -136,9 +136,13 @@ export function mailboxBehavior(
         return due === 0 ? read : { ...read, slots: sources.outbound.reserve(state.accountId, due) };
       });
     },
-    weigh: (payload) => weightOf(payload) + sources.offers.weightOf(payload),
+    weigh: (payload) => weightOf(payload) + sources.inlineMessages.weightOf(payload),
     begin: (state, context, read) => {
-      return new MailboxTransaction(state, { retry: sources.outbound.retry, offers: sources.offers, ...context }, read);
+      return new MailboxTransaction(
+        state,
+        { retry: sources.outbound.retry, inlineMessages: sources.inlineMessages, ...context },
+        read,
+      );
     },
     release: ({ slots }) => slots?.release(),
     commands: { ...commands, ...maildropCommands(maildrops) },
@@ -174,7 +178,7 @@ export function mailboxBehavior(
       let isCommitted = false;
       let threads: ThreadChange | undefined;
       try {
-        const result = await committed(store, change, tx.taken);
+        const result = await committed(store, change, tx.accepted);
         if (result.kind === 'fenced') return result;
         if (result.kind === 'consumed') {
           state.rememberDelivered(result.inbound);
@@ -204,22 +208,22 @@ export function mailboxBehavior(
   };
 }
 
-/** Commits, and settles the offers that the change takes: between planning and this call nothing else happens. */
+/** Commits, and settles the inline messages that the change accepts: between planning and this call nothing else happens. */
 async function committed(
   store: MailboxStore,
   change: MailboxChange,
-  taken: MailboxTransaction['taken'],
+  accepted: MailboxTransaction['accepted'],
 ): Promise<CommitResult> {
-  for (const offer of taken.keys()) offer.take();
+  for (const inlineMessage of accepted.keys()) inlineMessage.accept();
   try {
     const result = await store.commit(change);
-    for (const [offer, outcome] of taken) {
-      if (result.kind === 'committed') offer.committed(outcome);
-      else offer.released();
+    for (const [inlineMessage, outcome] of accepted) {
+      if (result.kind === 'committed') inlineMessage.committed(outcome);
+      else inlineMessage.released();
     }
     return result;
   } catch (error) {
-    for (const offer of taken.keys()) offer.failed(error);
+    for (const inlineMessage of accepted.keys()) inlineMessage.failed(error);
     throw error;
   }
 }

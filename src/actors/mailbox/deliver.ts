@@ -9,7 +9,7 @@ import { type FilterResult, matchFilters, needsBody, resultOf } from './filter-m
 import { newEmail } from './new-email.js';
 import { isBounceEarly, takeBounce } from './outbound/bounces.js';
 import { factsOf } from './prefetch.js';
-import type { MailboxProtocol, OfferedDelivery } from './protocol.js';
+import type { InlineDelivery, MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
 
 interface Mail {
@@ -33,22 +33,22 @@ export function deliver(
 }
 
 /** Delivers a message that its commit stores. Mail whose body a filter has to read is stored first. */
-export function deliverOffered(
+export function deliverInline(
   tx: MailboxTransaction,
-  { offerId }: Payload<MailboxProtocol, 'deliverOffered'>,
-): Outcome<MailboxProtocol, 'deliverOffered'> {
-  const offered = tx.offered(offerId);
-  if (!('offer' in offered)) return { reply: offered };
-  if (tx.isConsumed(offerId)) return { reply: { isTaken: false } };
-  const { content, receivedAt, summary, isJunk } = offered.offer.message;
+  { inlineId }: Payload<MailboxProtocol, 'deliverInline'>,
+): Outcome<MailboxProtocol, 'deliverInline'> {
+  const found = tx.inlineMessage(inlineId);
+  if (!('inlineMessage' in found)) return { reply: found };
+  if (tx.isConsumed(inlineId)) return { reply: { isAccepted: false } };
+  const { content, receivedAt, summary, isJunk } = found.inlineMessage.message;
   if (isJunk !== true && needsBody(tx.filters.all(), factsOf(summary))) {
-    tx.leaveOffer();
-    return { reply: { isTaken: false } };
+    tx.declineInline();
+    return { reply: { isAccepted: false } };
   }
-  const emailId = place(tx, { blob: content.hash, receivedAt, summary, isJunk }, offerId);
-  const result: OfferedDelivery = { emailId };
-  tx.take(offered.offer, result, emailId !== null);
-  return { reply: { isTaken: true } };
+  const emailId = place(tx, { blob: content.hash, receivedAt, summary, isJunk }, inlineId);
+  const result: InlineDelivery = { emailId };
+  tx.acceptInline(found.inlineMessage, result, emailId !== null);
+  return { reply: { isAccepted: true } };
 }
 
 /** The id of the email; null when a filter has deleted it. */

@@ -69,16 +69,16 @@ export const placementOperations = {
     refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords'],
     onRepeat: 'remembered',
   }),
-  /** As `append`, of messages that are offered to the mailboxes of a node and not stored yet: see `deliverOffered`. */
-  appendOffered: command({
+  /** As `append`, of inline messages, which are not stored yet: see `deliverInline`. */
+  appendInline: command({
     payload: object({
-      offerId: string(),
+      inlineId: string(),
       folder: union([object({ folderId: string() }), object({ path: string() })]),
       /** One list per message, in their order. */
       flags: array(array(string())),
       replaces: optional(object({ folderId: string(), uid: integer() })),
     }),
-    reply: object({ isTaken: boolean() }),
+    reply: object({ isAccepted: boolean() }),
     refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords'],
     onRepeat: 'harmless',
   }),

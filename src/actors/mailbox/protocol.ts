@@ -116,12 +116,12 @@ export const mailboxProtocol = protocol('mailbox', {
       onRepeat: 'harmless',
     }),
     /**
-     * As `deliver`, of a message that is offered to the mailboxes of a node and not stored yet. An owner on another node does not
-     * find the offer; the offer says what has become of the message.
+     * As `deliver`, of an inline message, which is not stored yet. An owner on another node does not
+     * find the inline message, which says what has become of the message.
      */
-    deliverOffered: command({
-      payload: object({ offerId: string() }),
-      reply: object({ isTaken: boolean() }),
+    deliverInline: command({
+      payload: object({ inlineId: string() }),
+      reply: object({ isAccepted: boolean() }),
       onRepeat: 'harmless',
     }),
     setRead: command({
@@ -279,12 +279,12 @@ export const mailboxProtocol = protocol('mailbox', {
   events: {} as { readonly [T in LoggedChange['type']]: Struct<Extract<LoggedChange, { type: T }>['payload'], null> },
 });
 
-/** What `deliverOffered` comes to: as `deliver`. */
-export type OfferedDelivery = Reply<MailboxProtocol, 'deliver'>;
-/** What `appendOffered` comes to: as `append`. */
-export type OfferedAppend = Reply<MailboxProtocol, 'append'>;
-/** What `enqueueOffered` comes to: as `enqueue`. */
-export type OfferedEnqueue = Reply<MailboxProtocol, 'enqueue'>;
+/** What `deliverInline` comes to: as `deliver`. */
+export type InlineDelivery = Reply<MailboxProtocol, 'deliver'>;
+/** What `appendInline` comes to: as `append`. */
+export type InlineAppend = Reply<MailboxProtocol, 'append'>;
+/** What `enqueueInline` comes to: as `enqueue`. */
+export type InlineEnqueue = Reply<MailboxProtocol, 'enqueue'>;
 
 /** Which emails a record is about. */
 export { flaggedIn, placementsIn, removedIn } from '../../store/changes.js';

@@ -17,8 +17,8 @@ import { EmailRows } from './email-reads.js';
 import { FilterChanges } from './filter-changes.js';
 import type { FolderChanges } from './folder-changes.js';
 import { grouped } from './grouped.js';
+import type { InlineMessage, InlineMessages } from './inline-messages.js';
 import { areSameKeywords, inKeywordOrder } from './keyword-order.js';
-import type { MessageOffer, MessageOffers } from './message-offers.js';
 import { HIDDEN, LEAST_PACKED, NamedEmails } from './named-emails.js';
 import { OutboundChanges } from './outbound/changes.js';
 import { SubmittedCopies } from './outbound/copy-reads.js';
@@ -30,7 +30,7 @@ import type { Unread } from './unread.js';
 /** What planning for a mailbox needs besides. */
 interface TransactionContext extends PlanContext {
   readonly retry: RetryPolicy;
-  readonly offers: Pick<MessageOffers, 'find' | 'leave'>;
+  readonly inlineMessages: Pick<InlineMessages, 'find' | 'decline'>;
 }
 
 /** `keywords`: in their order, when they are others for each of the emails. */
@@ -51,8 +51,8 @@ export class MailboxTransaction {
   readonly copies: SubmittedCopies;
   /** What was read of the store for the commands of this batch. */
   readonly prefetched: Prefetched;
-  /** Offers that the commit takes, with what their commands come to. */
-  readonly taken = new Map<MessageOffer, unknown>();
+  /** Inline messages that the commit accepts, with the results of their commands. */
+  readonly accepted = new Map<InlineMessage, unknown>();
   readonly #context: TransactionContext;
   readonly #mailbox: ChangedMailbox;
   readonly #named: NamedEmails;
@@ -101,32 +101,32 @@ export class MailboxTransaction {
   }
 
   isConsumed(inboundId: string): boolean {
-    const isTaken = this.#shared.some(({ id }) => id === inboundId);
-    return isTaken || this.#consumed.has(inboundId) || this.state.isDelivered(inboundId);
+    const isAccepted = this.#shared.some(({ id }) => id === inboundId);
+    return isAccepted || this.#consumed.has(inboundId) || this.state.isDelivered(inboundId);
   }
 
   consume(inboundId: string): void {
     this.#consumed.add(inboundId);
   }
 
-  /** An offer that the commit can take; else whether the message is taken, by this commit or an earlier one. */
-  offered(id: string): { readonly offer: MessageOffer } | { readonly isTaken: boolean } {
-    const offer = this.#context.offers.find(id);
-    if (offer === undefined) return { isTaken: false };
-    if (offer.isOpen && !this.taken.has(offer)) return { offer };
-    return { isTaken: offer.isOpen || offer.isCommitted };
+  /** An inline message that the commit can accept; else whether the message is accepted, by this commit or an earlier one. */
+  inlineMessage(id: string): { readonly inlineMessage: InlineMessage } | { readonly isAccepted: boolean } {
+    const inlineMessage = this.#context.inlineMessages.find(id);
+    if (inlineMessage === undefined) return { isAccepted: false };
+    if (inlineMessage.isOpen && !this.accepted.has(inlineMessage)) return { inlineMessage };
+    return { isAccepted: inlineMessage.isOpen || inlineMessage.isCommitted };
   }
 
-  /** Leaves an offer to its maker, who stores the message first, and stores the next ones first too. */
-  leaveOffer(): void {
-    this.#context.offers.leave(this.state.accountId);
+  /** Declines an inline message: its maker stores the message first, and the next ones too. */
+  declineInline(): void {
+    this.#context.inlineMessages.decline(this.state.accountId);
   }
 
-  /** Takes what is offered; `isKept`: the commit stores the octets. */
-  take(offer: MessageOffer, result: unknown, isKept: boolean): void {
-    this.taken.set(offer, result);
-    if (offer.shared !== undefined) this.#shared.push(offer.shared);
-    else if (isKept) this.#contents.push(...offer.contents);
+  /** Accepts the inline message; `isKept`: the commit stores the octets. */
+  acceptInline(inlineMessage: InlineMessage, result: unknown, isKept: boolean): void {
+    this.accepted.set(inlineMessage, result);
+    if (inlineMessage.shared !== undefined) this.#shared.push(inlineMessage.shared);
+    else if (isKept) this.#contents.push(...inlineMessage.contents);
   }
 
   /** The slot of an email that exists after the batch so far, or -1. `id` must be a UUID. */

@@ -43,7 +43,7 @@ export interface RouteSources extends Omit<EmailSources, 'contents'>, MailProgra
   readonly eventStreams: Pick<OpenEventStreams, 'admit'>;
   readonly webhooks: Omit<WebhookSources, 'webhooks'>;
   /** What messages are composed with. */
-  readonly composing: Pick<OutboundSources, 'offers' | 'spool' | 'hostname' | 'maxMessageSize'>;
+  readonly composing: Pick<OutboundSources, 'inlineMessages' | 'spool' | 'hostname' | 'maxMessageSize'>;
   readonly config: WebConfig;
   readonly checks: readonly HealthCheck[];
   /** Of the program, for the OpenAPI document. */

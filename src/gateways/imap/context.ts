@@ -1,6 +1,6 @@
 // What all IMAP sessions of a node share.
 
-import type { MessageOffers } from '../../actors/mailbox/message-offers.js';
+import type { InlineMessages } from '../../actors/mailbox/inline-messages.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { SignIn } from '../../auth/sign-in.js';
 import type { Spool } from '../../spool/spool.js';
@@ -20,7 +20,7 @@ export interface ImapContext {
   readonly allowPlaintextAuth: boolean;
   readonly signIn: SignIn;
   readonly mailboxes: Mailboxes;
-  readonly offers: Pick<MessageOffers, 'offer'>;
+  readonly inlineMessages: Pick<InlineMessages, 'add'>;
   readonly blobs: BlobStore;
   readonly spool: Spool;
   readonly messages: MessageSource;

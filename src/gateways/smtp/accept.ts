@@ -8,7 +8,7 @@ import { BOUNCE_OCTETS, type Bounce, readBounce } from '../../mail/bounce.js';
 import { exceedsHopLimit, wasDeliveredTo } from '../../mail/loop.js';
 import { type MessageSummary, summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
-import { type AcceptedDelivery, DELIVERY_DEADLINE_MS, type PlacingPorts, spooled, takenOffers } from './delivery.js';
+import { type AcceptedDelivery, acceptedInline, DELIVERY_DEADLINE_MS, type PlacingPorts, spooled } from './delivery.js';
 import type { ReceivedMessage } from './mx-data.js';
 import { SmtpRefused } from './replies.js';
 
@@ -71,9 +71,9 @@ export async function acceptMessage(
     const returned = bounce !== undefined && { bounce: { ...bounce, source } };
     const envelope = { receivedAt, summary, ...suspicion, ...returned, ...(trace === undefined ? {} : { trace }) };
     // A mailbox reads which email a bounce is about: bounces are stored first.
-    const isOffered = bounce === undefined;
+    const isInline = bounce === undefined;
     placed =
-      (isOffered ? await takenOffers(ports, deliveries, content, envelope) : undefined) ??
+      (isInline ? await acceptedInline(ports, deliveries, content, envelope) : undefined) ??
       (await spooled(ports, deliveries, content, envelope));
   } finally {
     content.release();

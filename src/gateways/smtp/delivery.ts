@@ -1,8 +1,8 @@
-// How the message of a transaction gets into the store and to its mailboxes (docs/decisions/0055). Mailboxes of this node are offered
-// it: the statement that commits the first placing of it stores it too, and an inbound row for each account that does not place it
+// How the message of a transaction gets into the store and to its mailboxes (docs/decisions/0055). Mailboxes of this node get
+// it inline: the statement that commits the first placing of it stores it too, and an inbound row for each account that does not place it
 // then. If no mailbox takes it, blob and inbound rows are stored first. Mailboxes place it from their rows then.
-import { type MessageOffer, type MessageOffers, OFFER_MS } from '../../actors/mailbox/message-offers.js';
-import type { Mailboxes, OfferedDelivery } from '../../actors/mailbox/protocol.js';
+import { INLINE_MS, type InlineMessage, type InlineMessages } from '../../actors/mailbox/inline-messages.js';
+import type { InlineDelivery, Mailboxes } from '../../actors/mailbox/protocol.js';
 import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
 import type { BlobContent } from '../../store/blobs.js';
 import type { StoreFault } from '../../store/errors.js';
@@ -12,7 +12,7 @@ export const DELIVERY_DEADLINE_MS = 2000;
 
 export interface PlacingPorts {
   readonly inbound: InboundStore;
-  readonly offers: Pick<MessageOffers, 'offer' | 'share'>;
+  readonly inlineMessages: Pick<InlineMessages, 'add' | 'share'>;
   readonly mailboxes: Mailboxes;
   readonly tracer: Tracer;
 }
@@ -29,10 +29,10 @@ export interface AcceptedDelivery {
 }
 
 /**
- * Offers the message to mailboxes of this node. Resolves when it is stored, with the placing that is still under way, or with undefined
+ * Gives the message inline to mailboxes of this node. Resolves when it is stored, with the placing that is still under way, or with undefined
  * when it has to be stored first. @throws StoreFault when it is not known whether the message is stored
  */
-export function takenOffers(
+export function acceptedInline(
   ports: PlacingPorts,
   deliveries: readonly AcceptedDelivery[],
   content: BlobContent,
@@ -45,38 +45,38 @@ export function takenOffers(
 
 /** The mailbox stores the message for itself alone. */
 async function takenByOne(
-  { offers, mailboxes }: PlacingPorts,
+  { inlineMessages, mailboxes }: PlacingPorts,
   delivery: AcceptedDelivery,
   content: BlobContent,
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[] | undefined> {
   const { receivedAt, summary, isJunk = false } = envelope;
   const message = { receivedAt, summary, isJunk, content };
-  const offer = offers.offer<OfferedDelivery>(delivery.accountId, delivery.inboundId, message);
-  if (offer === undefined) return undefined;
-  await take(mailboxes, delivery, offer);
+  const inlineMessage = inlineMessages.add<InlineDelivery>(delivery.accountId, delivery.inboundId, message);
+  if (inlineMessage === undefined) return undefined;
+  await acceptBy(mailboxes, delivery, inlineMessage);
   return delivery.emailId === undefined ? undefined : [];
 }
 
 /** The first mailbox stores the message for all accounts. What another node or a later commit has to place waits for nothing else. */
 async function takenByAny(
-  { offers, mailboxes }: PlacingPorts,
+  { inlineMessages, mailboxes }: PlacingPorts,
   deliveries: readonly AcceptedDelivery[],
   content: BlobContent,
   envelope: InboundEnvelope,
 ): Promise<readonly Promise<void>[] | undefined> {
   const { receivedAt, summary, isJunk = false } = envelope;
-  const offered = { receivedAt, summary, isJunk, content };
-  const shared = offers.share<OfferedDelivery>(offered, envelope, deliveries.map(rowOf));
+  const received = { receivedAt, summary, isJunk, content };
+  const shared = inlineMessages.share<InlineDelivery>(received, envelope, deliveries.map(rowOf));
   if (shared === undefined) return undefined;
   const { message } = shared;
   const isStored = message.ended.catch(() => false);
   let fault: StoreFault | undefined;
   let waiting = deliveries.length;
   const placed = deliveries.map(async (delivery) => {
-    const offer = shared.offers.get(delivery.inboundId);
+    const inlineMessage = shared.inlineMessages.get(delivery.inboundId);
     try {
-      if (offer !== undefined) await take(mailboxes, delivery, offer);
+      if (inlineMessage !== undefined) await acceptBy(mailboxes, delivery, inlineMessage);
     } catch (error) {
       fault = error as StoreFault;
     }
@@ -86,14 +86,14 @@ async function takenByAny(
   return (await message.ended) ? placed : undefined;
 }
 
-async function take(
+async function acceptBy(
   mailboxes: Mailboxes,
   delivery: AcceptedDelivery,
-  offer: MessageOffer<OfferedDelivery>,
+  inlineMessage: InlineMessage<InlineDelivery>,
 ): Promise<void> {
-  const { accountId, inboundId: offerId } = delivery;
-  const asked = mailboxes.of(accountId).ask('deliverOffered', { offerId }, { deadlineMs: OFFER_MS });
-  const taken = await offer.withdrawAfter(asked);
+  const { accountId, inboundId: inlineId } = delivery;
+  const asked = mailboxes.of(accountId).ask('deliverInline', { inlineId }, { deadlineMs: INLINE_MS });
+  const taken = await inlineMessage.revokeAfter(asked);
   if (taken !== undefined) delivery.emailId = taken.result.emailId;
 }
 

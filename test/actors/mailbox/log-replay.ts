@@ -15,7 +15,7 @@ export const CONTEXT = {
   epoch: EPOCH,
   random: (octets: number) => Buffer.alloc(octets),
   retry: { maxRetries: 2, baseMs: 60_000, capMs: 600_000 },
-  offers: { find: () => undefined, leave() {} },
+  inlineMessages: { find: () => undefined, decline() {} },
 };
 
 /** A new account, loaded. */

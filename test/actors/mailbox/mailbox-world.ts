@@ -7,7 +7,7 @@ import { type MailboxActors, mailboxActorProtocol } from '../../../src/actors/ma
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
 import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
 import type { BodyText, StoredMessage } from '../../../src/actors/mailbox/email-texts.js';
-import { MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
+import { InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
 import type { AccountQueue } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import type { MailboxState } from '../../../src/actors/mailbox/state.js';
@@ -113,8 +113,17 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     hosted: (task: Parameters<HostedDelivery>[0]) => inside.hosted(task),
     deliverLocally: (delivery: LocalDelivery) => inside.deliverLocally(delivery),
   };
-  const offers = new MessageOffers(() => true);
-  const behavior = mailboxBehavior({ store, texts, search: NO_SEARCH, deferrals, offers, blobs, outbound, log });
+  const inlineMessages = new InlineMessages(() => true);
+  const behavior = mailboxBehavior({
+    store,
+    texts,
+    search: NO_SEARCH,
+    deferrals,
+    inlineMessages,
+    blobs,
+    outbound,
+    log,
+  });
   const host = startHost({
     behavior: {
       ...behavior,
@@ -175,7 +184,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     events,
     texts,
     spool,
-    offers,
+    inlineMessages,
     blobs,
     /** Changes of all accounts that the store has, in their order. */
     commits,

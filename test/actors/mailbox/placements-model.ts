@@ -250,7 +250,7 @@ export class Model {
     }
   }
 
-  isTaken(path: string, except: readonly ModelFolder[] = []): boolean {
+  isAccepted(path: string, except: readonly ModelFolder[] = []): boolean {
     const isSystem = ['inbox', 'sent', 'drafts', 'archive', 'trash', 'junk', 'outbox'].includes(fold(path));
     return isSystem || this.folders.some((other) => !except.includes(other) && fold(other.name) === fold(path));
   }
@@ -268,7 +268,7 @@ export class Model {
     const below = this.below(folder);
     const moved = [folder, ...below];
     const paths = moved.map(({ name }) => path + name.slice(folder.name.length));
-    if (paths.some((name) => this.isTaken(name, moved))) return 'nameTaken';
+    if (paths.some((name) => this.isAccepted(name, moved))) return 'nameTaken';
     if (folder.name === path) return undefined;
     this.clock++;
     moved.forEach((one, i) => {

@@ -212,7 +212,7 @@ function issue(world: MailboxWorld, accountId: string, model: Model, next: Comma
         const parent = parentId === null ? undefined : model.folder(parentId);
         const path = parent === undefined ? next.name : `${parent.name}/${next.name}`;
         const isOrphan = parentId !== null && parent === undefined;
-        t.is(refusal, isOrphan ? 'noSuchParent' : model.isTaken(path) ? 'nameTaken' : undefined);
+        t.is(refusal, isOrphan ? 'noSuchParent' : model.isAccepted(path) ? 'nameTaken' : undefined);
         if (reply === undefined) return;
         model.clock++;
         model.folders.push({ id: reply.id, role: next.role, name: path, uidNext: 1, highest: model.clock });

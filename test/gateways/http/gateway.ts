@@ -115,7 +115,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
       },
       eventStreams: new OpenEventStreams({ mailboxes: mailboxes.refs, directory, log: pino({ level: 'silent' }) }),
       composing: {
-        offers: mailboxes.offers,
+        inlineMessages: mailboxes.inlineMessages,
         spool,
         hostname: OWN_NAMES.hostname,
         maxMessageSize: options.maxMessageSize ?? MAX_MESSAGE_SIZE,

@@ -2,7 +2,7 @@
 // operation fail or put something of its own before an answer. Accounts are there once they are asked for.
 
 import type { MailboxActors } from '../../../src/actors/mailbox/actor-protocol.js';
-import type { MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
+import type { InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/errors.js';
 import type { AskOptions } from '../../../src/actors/runtime/ref.js';
@@ -54,8 +54,8 @@ export class TestMailboxes {
     return this.#real.actors;
   }
 
-  get offers(): MessageOffers {
-    return this.#real.offers;
+  get inlineMessages(): InlineMessages {
+    return this.#real.inlineMessages;
   }
 
   /** Put between whoever asks and the mailbox. */

@@ -170,7 +170,7 @@ test('an email is held for the seconds of the preference, unless sendAt says oth
     const response = await gateway.fetch(`/api/outbound/${path}`, { method: 'POST', json });
     t.is(response.status, 200, await response.text());
     const { name, payload } = gateway.mailboxes.asked.findLast((one) =>
-      /^(enqueueOffered|holdOutbound)$/.test(one.name),
+      /^(enqueueInline|holdOutbound)$/.test(one.name),
     )!;
     const { heldUntil } = payload as Partial<Payload<MailboxProtocol, 'holdOutbound'>>;
     return [name, heldUntil === undefined ? undefined : Math.floor((heldUntil - before) / 10_000)];
@@ -178,15 +178,15 @@ test('an email is held for the seconds of the preference, unless sendAt says oth
   receive(gateway, 'From: bob@remote.test\r\nTo: alice@example.test\r\nMessage-ID: <1@remote.test>\r\n\r\nx');
   const past = { sendAt: '2020-01-01T00:00:00+01:00' };
   t.deepEqual(await asked('send', MAIL), ['holdOutbound', 3]);
-  t.deepEqual(await asked('send', { ...MAIL, ...past }), ['enqueueOffered', undefined]);
+  t.deepEqual(await asked('send', { ...MAIL, ...past }), ['enqueueInline', undefined]);
   t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes' }), ['holdOutbound', 3]);
-  t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes', ...past }), ['enqueueOffered', undefined]);
+  t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes', ...past }), ['enqueueInline', undefined]);
   t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB] }), ['holdOutbound', 3]);
-  t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB], ...past }), ['enqueueOffered', undefined]);
+  t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB], ...past }), ['enqueueInline', undefined]);
   const drafts = ['/api/outbound/drafts', { method: 'POST', json: MAIL }] as const;
   for (const [body, expected] of [
     [{}, 'holdOutbound'],
-    [past, 'enqueueOffered'],
+    [past, 'enqueueInline'],
   ] as const) {
     const { id } = (await (await gateway.fetch(...drafts)).json()) as { id: string };
     t.is((await asked(`drafts/${id}/send`, body))[0], expected);
@@ -200,12 +200,12 @@ test('a message is stored by the commit that queues it; a mailbox that leaves th
     await post(t, gateway, 'send', MAIL);
     return gateway.mailboxes.asked.slice(before).flatMap(({ name }) => (name.startsWith('enqueue') ? [name] : []));
   };
-  t.deepEqual(await names(), ['enqueueOffered']);
+  t.deepEqual(await names(), ['enqueueInline']);
   // As an owner on another node: it does not have the offer.
-  gateway.mailboxes.hook('enqueueOffered', async () => ({ reply: { isTaken: false } }));
-  t.deepEqual(await names(), ['enqueueOffered', 'enqueue']);
-  gateway.mailboxes.hook('enqueueOffered', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
-  t.deepEqual(await names(), ['enqueueOffered', 'enqueue']);
+  gateway.mailboxes.hook('enqueueInline', async () => ({ reply: { isAccepted: false } }));
+  t.deepEqual(await names(), ['enqueueInline', 'enqueue']);
+  gateway.mailboxes.hook('enqueueInline', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
+  t.deepEqual(await names(), ['enqueueInline', 'enqueue']);
   t.is(gateway.mailboxes.account(ALICE).outbound.size, 3);
 });
 
@@ -215,7 +215,7 @@ test('the message of a draft that changed while it was composed is not stored', 
   const { id } = (await made.json()) as { id: string };
   const before = gateway.blobs.blobs.size;
   let refused = 0;
-  gateway.mailboxes.hook('enqueueOffered', async (_payload, proceed) => {
+  gateway.mailboxes.hook('enqueueInline', async (_payload, proceed) => {
     return refused++ === 0 ? { refusal: 'draftChanged' } : proceed();
   });
   await post(t, gateway, `drafts/${id}/send`, undefined);

@@ -1,4 +1,4 @@
-// The message that a gateway had queued last, as `enqueue` would have it: an offered message is stored by the commit, so its
+// The message that a gateway had queued last, as `enqueue` would have it: an inline message is stored by the commit, so its
 // command names no blob, and the row does.
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
@@ -9,9 +9,9 @@ import type { Gateway } from './gateway.js';
 type Queued = Omit<Payload<MailboxProtocol, 'enqueue'>, 'summary'> & { readonly summary: MessageSummary };
 
 export function lastQueued({ mailboxes, blobs }: Gateway): Queued {
-  const { name, payload } = mailboxes.asked.findLast((one) => /^enqueue(?:Offered)?$/.test(one.name))!;
+  const { name, payload } = mailboxes.asked.findLast((one) => /^enqueue(?:Inline)?$/.test(one.name))!;
   if (name === 'enqueue') return payload as Queued;
-  const { offerId: _offerId, ...outgoing } = payload as Payload<MailboxProtocol, 'enqueueOffered'>;
+  const { inlineId: _inlineId, ...outgoing } = payload as Payload<MailboxProtocol, 'enqueueInline'>;
   const { outbound } = mailboxes.account(ALICE);
   const { row } = outgoing.draft === null ? [...outbound.values()].at(-1)! : outbound.get(outgoing.draft.id)!;
   return { ...outgoing, blob: row.blob!, summary: summarize(blobs.blobs.get(row.blob!)!.index) };

@@ -335,7 +335,7 @@ test('REPLACE puts one message in the place of another, in another mailbox too',
 /** Names of what mailboxes are asked to append by, as they are asked. */
 function appendsAsked(gateway: Awaited<ReturnType<typeof startImap>>): string[] {
   const asked: string[] = [];
-  for (const name of ['append', 'appendOffered']) {
+  for (const name of ['append', 'appendInline']) {
     gateway.mailboxes.hook(name, (_, ask) => {
       asked.push(name);
       return ask();
@@ -353,24 +353,24 @@ test('a message that the mailbox does not take is stored first', async (t) => {
     const { tagged } = await client.command(`APPEND ${mailbox} `, ...message);
     return [uidOf(tagged), ...asked];
   };
-  t.deepEqual(await append('Drafts', new Literal(BYTES)), ['1', 'appendOffered']);
-  t.deepEqual(await append('Drafts', new Literal(BYTES), ' ', new Literal(BYTES)), ['2:3', 'appendOffered']);
-  t.deepEqual(await append('Sent', new Literal(BYTES)), ['1', 'appendOffered']);
-  t.deepEqual(await append('Sent', new Literal(BYTES)), ['2', 'appendOffered']);
-  t.deepEqual(await append('Sent', new Literal(BYTES), ' ', new Literal(BYTES)), ['3:4', 'appendOffered']);
+  t.deepEqual(await append('Drafts', new Literal(BYTES)), ['1', 'appendInline']);
+  t.deepEqual(await append('Drafts', new Literal(BYTES), ' ', new Literal(BYTES)), ['2:3', 'appendInline']);
+  t.deepEqual(await append('Sent', new Literal(BYTES)), ['1', 'appendInline']);
+  t.deepEqual(await append('Sent', new Literal(BYTES)), ['2', 'appendInline']);
+  t.deepEqual(await append('Sent', new Literal(BYTES), ' ', new Literal(BYTES)), ['3:4', 'appendInline']);
   t.deepEqual(await append('Drafts', new Literal(Buffer.alloc(300_000, 'x\r\n'))), ['4', 'append']);
   const many = (count: number, octets: number) =>
     Array.from({ length: count }, (_, n) => [' ', new Literal(`Subject: ${n}\r\n\r\n${'x'.repeat(octets)}`)])
       .flat()
       .slice(1);
-  t.deepEqual(await append('Archive', ...many(100, 5_000)), ['1:100', 'appendOffered']);
+  t.deepEqual(await append('Archive', ...many(100, 5_000)), ['1:100', 'appendInline']);
   t.deepEqual(await append('Archive', ...many(101, 10)), ['101:201', 'append']);
   t.deepEqual(await append('Archive', ...many(3, 200_000)), ['202:204', 'append']);
-  gateway.mailboxes.hook('appendOffered', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
+  gateway.mailboxes.hook('appendInline', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
   t.deepEqual(await append('Drafts', new Literal(BYTES)), ['5', 'append']);
   t.deepEqual(await append('Archive', ...many(2, 10)), ['205:206', 'append']);
   // The answer is lost, and the message is taken.
-  gateway.mailboxes.hook('appendOffered', async (_, ask) => {
+  gateway.mailboxes.hook('appendInline', async (_, ask) => {
     await ask();
     throw new ActorFault('unreachable', 'the owner is gone');
   });
@@ -395,33 +395,33 @@ test('a message that nobody asks for goes to the mailbox of that name at the tim
     const { tagged } = await client.command(`APPEND ${mailbox}`, ...parts);
     return [/^OK/.test(tagged) ? uidOf(tagged) : tagged.split(' ')[1], ...asked];
   };
-  for (const operation of ['folderAt', 'append', 'appendOffered']) hooked(operation);
-  t.deepEqual(await append(name, 'lost'), ['[TRYCREATE]', 'appendOffered', 'folderAt']);
-  t.deepEqual(await append('a//b', 'lost'), ['[NONEXISTENT]', 'appendOffered', 'folderAt']);
+  for (const operation of ['folderAt', 'append', 'appendInline']) hooked(operation);
+  t.deepEqual(await append(name, 'lost'), ['[TRYCREATE]', 'appendInline', 'folderAt']);
+  t.deepEqual(await append('a//b', 'lost'), ['[NONEXISTENT]', 'appendInline', 'folderAt']);
   t.deepEqual(await append(name, 'lost', 'lost'), ['[TRYCREATE]', 'folderAt']);
   t.is(blobs.blobs.size, 0);
   await client.command(`CREATE ${name}`);
-  t.deepEqual(await append(name, 'first'), ['1', 'appendOffered']);
-  t.deepEqual(await append(name.replace('Zo', 'zO'), 'second'), ['2', 'appendOffered']);
-  t.deepEqual(await append(name, 'third', 'fourth'), ['3:4', 'folderAt', 'appendOffered']);
-  t.deepEqual(await append('sEnt', 'sent'), ['1', 'appendOffered']);
+  t.deepEqual(await append(name, 'first'), ['1', 'appendInline']);
+  t.deepEqual(await append(name.replace('Zo', 'zO'), 'second'), ['2', 'appendInline']);
+  t.deepEqual(await append(name, 'third', 'fourth'), ['3:4', 'folderAt', 'appendInline']);
+  t.deepEqual(await append('sEnt', 'sent'), ['1', 'appendInline']);
   t.deepEqual(await append(name, 'x'.repeat(300_000)), ['5', 'folderAt', 'append']);
   const { size } = blobs.blobs;
   // It goes where no message is looked for under this name any more.
-  hooked('appendOffered', async (ask) => {
+  hooked('appendInline', async (ask) => {
     await other.command(`RENAME ${name} Elsewhere`);
     return ask();
   });
-  t.deepEqual(await append(name, 'lost'), ['[TRYCREATE]', 'appendOffered', 'folderAt']);
+  t.deepEqual(await append(name, 'lost'), ['[TRYCREATE]', 'appendInline', 'folderAt']);
   t.is(blobs.blobs.size, size);
-  hooked('appendOffered', async (ask) => {
+  hooked('appendInline', async (ask) => {
     const answer = await ask();
     await other.command(`CREATE ${name}`);
     return answer;
   });
-  t.deepEqual(await append(name, 'sixth'), ['1', 'appendOffered', 'folderAt', 'append']);
-  hooked('appendOffered', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
-  t.deepEqual(await append(name, 'seventh'), ['2', 'appendOffered', 'folderAt', 'append']);
+  t.deepEqual(await append(name, 'sixth'), ['1', 'appendInline', 'folderAt', 'append']);
+  hooked('appendInline', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
+  t.deepEqual(await append(name, 'seventh'), ['2', 'appendInline', 'folderAt', 'append']);
   t.is(gateway.context.spool.reserved, 0);
 });
 
@@ -443,9 +443,9 @@ test('messages wait for the commit of the mailbox in bounded memory, and not in 
     return asked.join();
   };
   const parts = `Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\n\r\n'.repeat(900)}`;
-  t.is(await append(5, '\r\nx\r\n'), 'appendOffered');
+  t.is(await append(5, '\r\nx\r\n'), 'appendInline');
   t.is(await append(50, '\r\nx\r\n'), 'append');
-  t.is(await append(1, parts), 'appendOffered');
+  t.is(await append(1, parts), 'appendInline');
   t.is(await append(2, parts), 'append');
   // The second is in a file.
   t.is(await append(2, `\r\n${'x'.repeat(120_000)}`), 'append');

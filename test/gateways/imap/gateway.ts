@@ -58,7 +58,7 @@ export async function startImap(t: ExecutionContext, settings: ImapSettings = {}
     allowPlaintextAuth: true,
     signIn,
     mailboxes: mailboxes.refs,
-    offers: mailboxes.offers,
+    inlineMessages: mailboxes.inlineMessages,
     blobs,
     spool: new Spool({ directory: path }),
     messages: createMessageSource({ store: memoryFolderMessages(mailboxes.tables, blobs), maxOctets: 1e7 }),

@@ -70,7 +70,7 @@ const message = fc.record({
   to: fc.subarray([...Array(ACCOUNTS).keys()], { minLength: 1 }),
   /** Sent together with the one before. */
   isTogether: fc.boolean(),
-  isOffered: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+  isInline: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
   /** What the mailbox answers does not arrive; the commit may be under way then. */
   isAnswerLost: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
 });
@@ -114,7 +114,7 @@ test('what was accepted is there once, what was refused at most once', async (t)
       );
       const outcomes = new Map<string, { readonly to: readonly string[]; readonly isAccepted: boolean }>();
 
-      async function accept({ to, isOffered, isAnswerLost }: (typeof messages)[number]): Promise<void> {
+      async function accept({ to, isInline, isAnswerLost }: (typeof messages)[number]): Promise<void> {
         const subject = randomUUID();
         const content = {
           ...blobOf(Buffer.from(`From: a@b.test\r\nSubject: ${subject}\r\n\r\nx`)),
@@ -125,9 +125,15 @@ test('what was accepted is there once, what was refused at most once', async (t)
           const { accountId, email } = accounts[i]!;
           return { recipient: { kind: 'mailbox' as const, accountId }, address: email };
         });
-        const offers = isOffered ? world.offers : { offer: () => undefined, share: () => undefined };
+        const inlineMessages = isInline ? world.inlineMessages : { add: () => undefined, share: () => undefined };
         const mailboxes = isAnswerLost ? unheard(world.mailboxes) : world.mailboxes;
-        const ports = { ...world, mailboxes, offers, directory: { hold: async () => new Map() }, tracer: NO_TRACER };
+        const ports = {
+          ...world,
+          mailboxes,
+          inlineMessages,
+          directory: { hold: async () => new Map() },
+          tracer: NO_TRACER,
+        };
         const accepting = acceptMessage(ports, { content, authenticated: undefined }, destinations, {
           sender: '',
           receivedAt: Date.now(),

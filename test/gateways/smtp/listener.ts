@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import pino, { type Logger } from 'pino';
 import { NEVER } from 'rxjs';
-import { type MessageOffer, MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
+import { type InlineMessage, InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import type { Directory, Recipient } from '../../../src/directory/protocol.js';
 import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
@@ -38,10 +38,10 @@ export interface Harness {
     recipient?: (address: string, beside?: readonly string[]) => Promise<Recipient>;
     hold?: (addresses: readonly string[]) => Promise<ReadonlyMap<string, string> | undefined>;
     spool?: () => Promise<void>;
-    /** Whether messages are offered to the account's mailbox; none are unless a test says so. */
+    /** Whether messages go inline to the account's mailbox; none are unless a test says so. */
     owns?: (accountId: string) => boolean;
-    /** What the mailbox does with an offer. */
-    takeOffer?: (offer: MessageOffer) => Promise<unknown>;
+    /** What the mailbox does with an inline message. */
+    acceptInline?: (inlineMessage: InlineMessage) => Promise<unknown>;
     deliver?: (accountId: string) => Promise<string | null>;
   };
 }
@@ -82,13 +82,13 @@ export async function listen(
     },
     overdue: () => Promise.resolve([]),
   };
-  const offers = new MessageOffers((accountId) => behave.owns?.(accountId) === true);
+  const inlineMessages = new InlineMessages((accountId) => behave.owns?.(accountId) === true);
   const mailboxes = {
     of: (accountId: string) => ({
       async ask(name: string, payload: unknown, options?: { deadlineMs?: number }) {
-        if (name === 'deliverOffered') {
-          const offer = offers.find((payload as { offerId: string }).offerId);
-          return { reply: await behave.takeOffer?.(offer!) };
+        if (name === 'deliverInline') {
+          const inlineMessage = inlineMessages.find((payload as { inlineId: string }).inlineId);
+          return { reply: await behave.acceptInline?.(inlineMessage!) };
         }
         asked.push({ accountId, payload, deadlineMs: options?.deadlineMs });
         const emailId = behave.deliver === undefined ? `email-${accountId}` : await behave.deliver(accountId);
@@ -120,7 +120,7 @@ export async function listen(
     maxMessageSize: 1_000_000,
     tls: certificates,
     directory: fakeDirectory,
-    receiver: { inbound, offers, mailboxes, spool },
+    receiver: { inbound, inlineMessages, mailboxes, spool },
     log,
     limits: { greetDelayMs: 0, connectionsPerAddress: 1000, ...limits },
     ...rest,

@@ -1,6 +1,6 @@
 // The MX listener as a peer sees it: who may be written to, what is answered, what is stored and asked of whom.
 
-import type { MessageOffer } from '../../../src/actors/mailbox/message-offers.js';
+import type { InlineMessage } from '../../../src/actors/mailbox/inline-messages.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { SmtpClient } from '../../support/smtp-client.js';
@@ -9,7 +9,7 @@ import { listen } from './listener.js';
 
 const MESSAGE = 'From: a@peer.test\r\nSubject: hi\r\nMessage-Id: <1@peer.test>\r\n\r\nhello';
 
-test('offers the extensions of docs/interface/mail.md', async (t) => {
+test('inlineMessages the extensions of docs/interface/mail.md', async (t) => {
   const { address } = await listen(t);
   const client = await SmtpClient.connect(address);
   const banner = await client.reply();
@@ -293,33 +293,33 @@ function gate(): { promise: Promise<void>; resolve: () => void } {
 test('a message that a mailbox of this node takes is not stored before; what it does not take is', async (t) => {
   const { address, behave, stored, asked, logged, spool } = await listen(t);
   const client = await SmtpClient.greeted(address);
-  const offered: string[] = [];
+  const inline: string[] = [];
   const send = async (to: readonly string[] = ['alice'], text = MESSAGE): Promise<string> => {
     const addresses = to.map((name) => `${name}@example.test`);
     const { code, text: reply } = await client.send('', addresses, text);
     return `${code} ${reply.split(' ')[0]}`;
   };
   behave.owns = (accountId) => accountId !== 'bob';
-  behave.takeOffer = async (offer) => {
-    offer.take();
-    offered.push(Buffer.concat([...(offer.message.content.chunks() as Iterable<Uint8Array>)]).toString());
-    offer.shared?.message.stored();
-    offer.committed({ emailId: 'taken' });
+  behave.acceptInline = async (inlineMessage) => {
+    inlineMessage.accept();
+    inline.push(Buffer.concat([...(inlineMessage.message.content.chunks() as Iterable<Uint8Array>)]).toString());
+    inlineMessage.shared?.message.stored();
+    inlineMessage.committed({ emailId: 'taken' });
   };
   t.is(await send(), '250 2.0.0');
-  t.is(offered.length, 1);
-  t.true(offered[0]!.endsWith(`${MESSAGE}\r\n`));
+  t.is(inline.length, 1);
+  t.true(inline[0]!.endsWith(`${MESSAGE}\r\n`));
   t.deepEqual([stored.length, asked.length], [0, 0]);
   const line = logged.find((each) => each['msg'] === 'message accepted');
   t.like((line!['recipients'] as unknown[])[0], { accountId: 'alice', emailId: 'taken' });
 
   t.is(await send(['bob']), '250 2.0.0');
   t.is(await send(['alice'], `${MESSAGE}${'x'.repeat(300_000)}`), '250 2.0.0');
-  t.deepEqual([offered.length, stored.length, asked.length], [1, 2, 2]);
+  t.deepEqual([inline.length, stored.length, asked.length], [1, 2, 2]);
 
   // Of several mailboxes the first one stores it; those of other nodes get it from there.
   t.is(await send(['alice', 'bob', 'carol']), '250 2.0.0');
-  t.deepEqual([offered.length, stored.length, asked.length], [3, 2, 3]);
+  t.deepEqual([inline.length, stored.length, asked.length], [3, 2, 3]);
   t.is(asked[2]!.accountId, 'bob');
   const { recipients } = logged.findLast((each) => each['msg'] === 'message accepted')!;
   t.deepEqual(
@@ -327,19 +327,21 @@ test('a message that a mailbox of this node takes is not stored before; what it 
     ['taken', 'email-bob', 'taken'],
   );
 
-  behave.takeOffer = () => Promise.reject(new ActorFault('unreachable', 'no owner'));
+  behave.acceptInline = () => Promise.reject(new ActorFault('unreachable', 'no owner'));
   t.is(await send(), '250 2.0.0');
-  behave.takeOffer = async (offer) => {
-    offer.take();
-    offer.released();
+  behave.acceptInline = async (inlineMessage) => {
+    inlineMessage.accept();
+    inlineMessage.released();
   };
   t.is(await send(), '250 2.0.0');
   t.is(await send(['alice', 'carol']), '250 2.0.0');
   t.is(stored.length, 5);
-  behave.takeOffer = async (offer) => {
-    offer.take();
+  behave.acceptInline = async (inlineMessage) => {
+    inlineMessage.accept();
     // The commit ends after the ask.
-    setImmediate(() => offer.failed(new StoreFault('store-unavailable', 'the answer is lost', { temporary: true })));
+    setImmediate(() =>
+      inlineMessage.failed(new StoreFault('store-unavailable', 'the answer is lost', { temporary: true })),
+    );
   };
   t.is(await send(), '451 4.3.0');
   t.is(await send(['alice', 'carol']), '451 4.3.0');
@@ -350,16 +352,16 @@ test('a message that a mailbox of this node takes is not stored before; what it 
 test('a message is stored when its mailbox does not take it in time', async (t) => {
   const { address, behave, stored } = await listen(t);
   behave.owns = () => true;
-  let offer: MessageOffer | undefined;
-  behave.takeOffer = (offered) => {
-    offer = offered;
+  let inlineMessage: InlineMessage | undefined;
+  behave.acceptInline = (inline) => {
+    inlineMessage = inline;
     return new Promise(() => undefined);
   };
   const client = await SmtpClient.greeted(address);
   t.is((await client.send('', ['alice@example.test'], MESSAGE)).code, 250);
   t.is(stored.length, 1);
-  t.false(offer!.isOpen);
-  t.throws(() => offer!.take());
+  t.false(inlineMessage!.isOpen);
+  t.throws(() => inlineMessage!.accept());
 });
 
 test('a peer that leaves before the reply: what was committed is delivered', async (t) => {

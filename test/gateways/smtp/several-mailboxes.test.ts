@@ -130,22 +130,22 @@ test('mailboxes do with the message what their filters say', async (t) => {
   const { world, accounts } = await openWorld(t, 3);
   const [plain, deleting, reading] = accounts;
   await world.mailboxes.of(deleting!.id).ask('createFilter', {
-    rule: { ...rule, subjectContains: 'offer', delete: true },
+    rule: { ...rule, subjectContains: 'inlineMessage', delete: true },
   });
   await world.mailboxes.of(reading!.id).ask('createFilter', {
     rule: { ...rule, bodyContains: 'secret', markAsRead: true },
   });
-  for (const subject of ['offer', 'offer again']) {
+  for (const subject of ['inlineMessage', 'inlineMessage again']) {
     const { deliveries } = await send(world, accounts, subject, 'secret');
     t.deepEqual(
       deliveries.map(({ emailId }) => typeof emailId),
       ['string', 'object', 'string'],
     );
   }
-  const all = ['offer', 'offer again'];
+  const all = ['inlineMessage', 'inlineMessage again'];
   check(t, await stored(world, accounts), { subjects: [all, [], all], areWhole: true, waiting: 0 });
   // No other mailbox keeps what the one deletes.
-  await send(world, [deleting!], 'offer alone');
+  await send(world, [deleting!], 'inlineMessage alone');
   check(t, await stored(world, [plain!]), { subjects: [all], waiting: 0 });
 });
 
@@ -181,7 +181,7 @@ test('a locked account fails no command of the others, and nobody gets what one 
   await world.sql.begin(async (tx) => {
     await tx`select from accounts where id = ${locked!.id} for update`;
     // Its mailbox does not take part: the row is what waits for the lock.
-    world.offers.leave(locked!.id);
+    world.inlineMessages.decline(locked!.id);
     const sending = send(world, accounts, 'second');
     const reading = world.mailboxes.of(other!.id).ask('setRead', { emailIds: [emailId], isRead: true });
     t.deepEqual(await reading, { reply: { changed: 1, missing: [] } });
@@ -277,20 +277,20 @@ test('a message whose storing is in doubt is not taken for placed by a mailbox t
   check(t, await stored(world, [late!]), { subjects: [['Grüße 💌']], waiting: 1 });
 });
 
-test('a mailbox that is asked to place a message from its row beside the offer places it once', async (t) => {
+test('a mailbox that is asked to place a message from its row beside the inlineMessage places it once', async (t) => {
   const { world, accounts } = await openWorld(t, 2);
   const [first, late] = accounts;
   const content = blobOf(Buffer.from('From: a@b.test\r\nSubject: Grüße 💌\r\n\r\nx'));
   const envelope = { receivedAt: Date.now(), summary: summarize(content.index) };
   const deliveries = accounts.map(({ id }) => ({ accountId: id, id: newId() }));
-  world.offers.share({ ...envelope, content }, envelope, deliveries);
+  world.inlineMessages.share({ ...envelope, content }, envelope, deliveries);
   const [ofFirst, ofLate] = deliveries.map(({ id }) => id);
-  await world.mailboxes.of(first!.id).ask('deliverOffered', { offerId: ofFirst! });
+  await world.mailboxes.of(first!.id).ask('deliverInline', { inlineId: ofFirst! });
   const busy = await keepBusy(world, late!);
   const { ask } = world.mailboxes.of(late!.id);
-  const offered = ask('deliverOffered', { offerId: ofLate! });
+  const inline = ask('deliverInline', { inlineId: ofLate! });
   const redelivered = ask('deliver', { inboundId: ofLate!, blob: content.hash, ...envelope });
   busy.goOn();
-  await Promise.all([busy.done, offered, redelivered]);
+  await Promise.all([busy.done, inline, redelivered]);
   check(t, await stored(world, accounts), { subjects: [['Grüße 💌'], ['Grüße 💌']], waiting: 0 });
 });

@@ -150,7 +150,7 @@ export async function listenForSubmission(
     signIn,
     directory,
     // Mailboxes of another node: messages are stored first.
-    receiver: { spool, blobs: { put }, offers: { offer: () => undefined }, mailboxes },
+    receiver: { spool, blobs: { put }, inlineMessages: { add: () => undefined }, mailboxes },
     log: pino(
       { level: 'debug' },
       { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) },

@@ -8,7 +8,7 @@ import { isUuid } from '../../../mail/ids.js';
 import type { OutboundDsn, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
-import type { MailboxProtocol, OfferedEnqueue } from '../protocol.js';
+import type { InlineEnqueue, MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
 import { MOST_DRAFTS } from './draft-emails.js';
 import { newDraft } from './draft-rows.js';
@@ -21,7 +21,7 @@ type Names =
   | 'updateDraft'
   | 'deleteDraft'
   | 'enqueue'
-  | 'enqueueOffered'
+  | 'enqueueInline'
   | 'holdOutbound'
   | 'removeOutbound';
 
@@ -30,7 +30,7 @@ export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxTran
   updateDraft,
   deleteDraft,
   enqueue,
-  enqueueOffered,
+  enqueueInline,
   holdOutbound,
   removeOutbound,
 };
@@ -119,19 +119,19 @@ function enqueue(
 }
 
 /** Queues a message that its commit stores. */
-function enqueueOffered(
+function enqueueInline(
   tx: MailboxTransaction,
-  payload: Payload<MailboxProtocol, 'enqueueOffered'>,
-): Outcome<MailboxProtocol, 'enqueueOffered'> {
-  const offered = tx.offered(payload.offerId);
-  if (!('offer' in offered)) return { reply: offered };
-  const { content, summary } = offered.offer.message;
-  const { offerId: _offerId, ...outgoing } = payload;
+  payload: Payload<MailboxProtocol, 'enqueueInline'>,
+): Outcome<MailboxProtocol, 'enqueueInline'> {
+  const found = tx.inlineMessage(payload.inlineId);
+  if (!('inlineMessage' in found)) return { reply: found };
+  const { content, summary } = found.inlineMessage.message;
+  const { inlineId: _inlineId, ...outgoing } = payload;
   const { reply, refusal } = queue(tx, payload, { ...outgoing, blob: content.hash, summary }, undefined);
   if (reply === undefined) return { refusal };
-  const result: OfferedEnqueue = reply;
-  tx.take(offered.offer, result, true);
-  return { reply: { isTaken: true } };
+  const result: InlineEnqueue = reply;
+  tx.acceptInline(found.inlineMessage, result, true);
+  return { reply: { isAccepted: true } };
 }
 
 function holdOutbound(

@@ -12,7 +12,7 @@ import type { DeliveryAttempt, OutboundRow } from '../../../store/outbound.js';
 import type { DeliveryReport } from '../../delivery/delivery-transport.js';
 import type { HostedDelivery } from '../../delivery/local-transport.js';
 import type { Payload } from '../../runtime/protocol.js';
-import type { MessageOffers } from '../message-offers.js';
+import type { InlineMessages } from '../inline-messages.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxState } from '../state.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
@@ -49,13 +49,13 @@ export const NO_OUTBOUND: OutboundPrefetched = {
 export interface OutboundPrefetchSources {
   readonly store: Pick<MailboxStore, 'outboundRows' | 'outboundOfMessage' | 'outboundAttempts'>;
   readonly blobs: Pick<BlobStore, 'index'>;
-  readonly offers: Pick<MessageOffers, 'find'>;
+  readonly inlineMessages: Pick<InlineMessages, 'find'>;
   readonly outbound: { readonly hosted: HostedDelivery };
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /** Commands that may queue the message of a draft. */
-const QUEUEING: ReadonlySet<string> = new Set(['enqueue', 'enqueueOffered', 'holdOutbound']);
+const QUEUEING: ReadonlySet<string> = new Set(['enqueue', 'enqueueInline', 'holdOutbound']);
 
 interface Asked {
   readonly name: string;
@@ -94,7 +94,7 @@ export function prefetchOutbound(
   const bounces: [unknown, string][] = [];
   for (const { name, payload } of commands) {
     if (name === 'enqueue') queued.push({ payload, ...(payload as Payload<MailboxProtocol, 'enqueue'>) });
-    if (name === 'enqueueOffered') queued.push(...offeredOf(sources, payload));
+    if (name === 'enqueueInline') queued.push(...inlineOf(sources, payload));
     if (name === 'deliver') {
       const { bounce } = payload as Payload<MailboxProtocol, 'deliver'>;
       if (bounce !== undefined) bounces.push([payload, bounce.messageId]);
@@ -111,12 +111,15 @@ export function prefetchOutbound(
   return read(sources, state, { ids: [...ids], local: [...local], queued, releasing, bounces });
 }
 
-/** The message of an offer that is open; none when the offer is over. */
-function offeredOf({ offers }: Pick<OutboundPrefetchSources, 'offers'>, payload: unknown): readonly DueMessage[] {
-  const { offerId, recipients } = payload as Payload<MailboxProtocol, 'enqueueOffered'>;
-  const offer = offers.find(offerId);
-  if (offer?.isOpen !== true) return [];
-  const { hash: blob, index } = offer.message.content;
+/** The message of an inline message that is open; none when it is over. */
+function inlineOf(
+  { inlineMessages }: Pick<OutboundPrefetchSources, 'inlineMessages'>,
+  payload: unknown,
+): readonly DueMessage[] {
+  const { inlineId, recipients } = payload as Payload<MailboxProtocol, 'enqueueInline'>;
+  const inlineMessage = inlineMessages.find(inlineId);
+  if (inlineMessage?.isOpen !== true) return [];
+  const { hash: blob, index } = inlineMessage.message.content;
   return [{ payload, blob, index, recipients }];
 }
 
@@ -197,7 +200,7 @@ async function bouncedOf(
 }
 
 function idOf(name: string, payload: unknown): string | undefined {
-  if (QUEUEING.has(name)) return (payload as Payload<MailboxProtocol, 'enqueueOffered'>).draft?.id;
+  if (QUEUEING.has(name)) return (payload as Payload<MailboxProtocol, 'enqueueInline'>).draft?.id;
   return (payload as { readonly outboundId?: string }).outboundId;
 }
 

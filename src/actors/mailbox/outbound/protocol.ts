@@ -154,10 +154,10 @@ export const outboundOperations = {
    * it has changed since: `updatedAt` is of the draft that the message was made of.
    */
   enqueue: command({ payload: object(queued), ...enqueued }),
-  /** As `enqueue`, of a message that is offered to the mailboxes of a node and not stored yet: see `deliverOffered`. */
-  enqueueOffered: command({
-    payload: object({ offerId: string(), ...outgoing }),
-    reply: object({ isTaken: boolean() }),
+  /** As `enqueue`, of an inline message, which is not stored yet: see `deliverInline`. */
+  enqueueInline: command({
+    payload: object({ inlineId: string(), ...outgoing }),
+    reply: object({ isAccepted: boolean() }),
     refusals: enqueued.refusals,
     onRepeat: 'harmless',
   }),

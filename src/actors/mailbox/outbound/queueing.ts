@@ -1,19 +1,19 @@
-// How a gateway has a message queued: offered to the sender's mailbox, which stores the octets by the commit that queues the
+// How a gateway has a message queued: inline for the sender's mailbox, which stores the octets by the commit that queues the
 // message (docs/decisions/0055), or stored first, for a mailbox of another node and for a large message.
 import { newId } from '../../../ids/new-id.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
-import { type MessageOffers, OFFER_MS, type OfferedMessage } from '../message-offers.js';
-import type { Mailboxes, MailboxProtocol, OfferedEnqueue } from '../protocol.js';
+import { INLINE_MS, type InlineMessages, type UnstoredMessage } from '../inline-messages.js';
+import type { InlineEnqueue, Mailboxes, MailboxProtocol } from '../protocol.js';
 
 export interface QueueingPorts {
   readonly blobs: Pick<BlobStore, 'put'>;
-  readonly offers: Pick<MessageOffers, 'offer'>;
+  readonly inlineMessages: Pick<InlineMessages, 'add'>;
   readonly mailboxes: Mailboxes;
 }
 
 /** What is queued beside the message. */
-export type QueuedMessage = Omit<Payload<MailboxProtocol, 'enqueueOffered'>, 'offerId'>;
+export type QueuedMessage = Omit<Payload<MailboxProtocol, 'enqueueInline'>, 'inlineId'>;
 
 type Enqueued = Outcome<MailboxProtocol, 'enqueue'>;
 
@@ -21,12 +21,12 @@ type Enqueued = Outcome<MailboxProtocol, 'enqueue'>;
 export async function queueMessage(
   ports: QueueingPorts,
   accountId: string,
-  message: OfferedMessage,
+  message: UnstoredMessage,
   outgoing: QueuedMessage,
   deadlineMs?: number,
 ): Promise<Enqueued> {
-  const offered = await queueOffered(ports, accountId, message, outgoing);
-  if (offered !== undefined) return offered;
+  const inline = await queueInline(ports, accountId, message, outgoing);
+  if (inline !== undefined) return inline;
   const { content, summary } = message;
   await ports.blobs.put(content);
   const payload = { ...outgoing, blob: content.hash, summary: { ...summary, references: [...summary.references] } };
@@ -34,21 +34,21 @@ export async function queueMessage(
 }
 
 /** Undefined when the message has to be stored first. @throws StoreFault when it is not known whether the message is queued */
-async function queueOffered(
-  { offers, mailboxes }: QueueingPorts,
+async function queueInline(
+  { inlineMessages, mailboxes }: QueueingPorts,
   accountId: string,
-  message: OfferedMessage,
+  message: UnstoredMessage,
   outgoing: QueuedMessage,
 ): Promise<Enqueued | undefined> {
-  const offerId = newId();
-  const offer = offers.offer<OfferedEnqueue>(accountId, offerId, message);
-  if (offer === undefined) return undefined;
+  const inlineId = newId();
+  const inlineMessage = inlineMessages.add<InlineEnqueue>(accountId, inlineId, message);
+  if (inlineMessage === undefined) return undefined;
   let refusal: Enqueued['refusal'];
-  const asked = mailboxes.of(accountId).ask('enqueueOffered', { offerId, ...outgoing }, { deadlineMs: OFFER_MS });
+  const asked = mailboxes.of(accountId).ask('enqueueInline', { inlineId, ...outgoing }, { deadlineMs: INLINE_MS });
   const answered = asked.then((outcome) => {
     refusal = outcome.refusal;
   });
-  const committed = await offer.withdrawAfter(answered);
+  const committed = await inlineMessage.revokeAfter(answered);
   if (committed !== undefined) return { reply: committed.result };
   return refusal === undefined ? undefined : { refusal };
 }

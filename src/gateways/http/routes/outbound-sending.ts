@@ -32,7 +32,7 @@ import type { RecipientInput } from './outbound-shapes.js';
 export interface OutboundSources {
   readonly mailboxes: Mailboxes;
   readonly blobs: BlobStore;
-  readonly offers: QueueingPorts['offers'];
+  readonly inlineMessages: QueueingPorts['inlineMessages'];
   readonly decoder: Pick<BodyDecoder, 'bodies' | 'room'>;
   readonly profiles: Pick<Profiles, 'read'>;
   readonly preferences: Pick<Preferences, 'read'>;

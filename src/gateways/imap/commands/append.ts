@@ -1,8 +1,8 @@
 // Messages that the client brings: APPEND (RFC 9051 §6.3.12, RFC 3502, RFC 4469, RFC 3516, RFC 6855) and REPLACE (RFC 8508). They are
 // read as they come. What can be refused before a message is sent is refused before; all messages of a command are committed at
 // once, before it completes. A few small messages are stored by that commit.
-import { OFFER_MS } from '../../../actors/mailbox/message-offers.js';
-import type { MailboxProtocol, OfferedAppend } from '../../../actors/mailbox/protocol.js';
+import { INLINE_MS } from '../../../actors/mailbox/inline-messages.js';
+import type { InlineAppend, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../../actors/runtime/protocol.js';
 import { newId } from '../../../ids/new-id.js';
 import { flagBit, isDeletedFlag, isKeyword } from '../../../mail/flags.js';
@@ -190,19 +190,19 @@ async function appendUnstored(
 ): Promise<Appended | undefined> {
   const [first, ...others] = unstored;
   if (first === undefined) return undefined;
-  const offerId = newId();
-  const offer = context.offers.offer<OfferedAppend>(accountId, offerId, first, others);
-  if (offer === undefined) return undefined;
+  const inlineId = newId();
+  const inlineMessage = context.inlineMessages.add<InlineAppend>(accountId, inlineId, first, others);
+  if (inlineMessage === undefined) return undefined;
   const folder = folderId === undefined ? { path: mailbox } : { folderId };
-  const payload = { offerId, folder, flags: unstored.map(({ flags }) => flags), ...(replaces && { replaces }) };
+  const payload = { inlineId, folder, flags: unstored.map(({ flags }) => flags), ...(replaces && { replaces }) };
   let refused: Appended | undefined;
   const asked = context.mailboxes
     .of(accountId)
-    .ask('appendOffered', payload, { deadlineMs: OFFER_MS })
+    .ask('appendInline', payload, { deadlineMs: INLINE_MS })
     .then(({ refusal }) => {
       if (refusal !== undefined) refused = { refusal };
     });
-  const taken = await offer.withdrawAfter(asked);
+  const taken = await inlineMessage.revokeAfter(asked);
   return taken === undefined ? refused : { reply: taken.result };
 }
 

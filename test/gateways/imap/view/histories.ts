@@ -200,10 +200,10 @@ class TestSession {
     const keywords = change.flags.filter((name) => !name.startsWith('\\'));
     const isConditional = this.#owner.delays() % 3 === 0;
     const stored = { ...change, keywords: isConditional ? undefined : keywords };
-    const isTaken = mirror.takeFlags(uids, stored, modseqs);
-    if (!isTaken) await mirror.sync();
+    const isAccepted = mirror.takeFlags(uids, stored, modseqs);
+    if (!isAccepted) await mirror.sync();
     await turns(this.#owner.delays());
-    told?.(isTaken && modseqs.before === since && modseqs.after === mirror.modseq);
+    told?.(isAccepted && modseqs.before === since && modseqs.after === mirror.modseq);
     if (!isSilent) return;
     for (const position of positions) {
       const known = this.client.messages[position]!;

@@ -1,8 +1,8 @@
-// Messages that a mailbox stores with its own commit: an offer is taken at most once, and who made it learns what has become
+// Messages that a mailbox stores with its own commit: an inline message is accepted at most once, and who added it learns what has become
 // of the message, whatever fails on the way.
 import { randomUUID } from 'node:crypto';
-import { MessageOffer, MessageOffers } from '../../../src/actors/mailbox/message-offers.js';
-import type { OfferedAppend, OfferedDelivery, OfferedEnqueue } from '../../../src/actors/mailbox/protocol.js';
+import { InlineMessage, InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
+import type { InlineAppend, InlineDelivery, InlineEnqueue } from '../../../src/actors/mailbox/protocol.js';
 import { summarize } from '../../../src/mail/summary.js';
 import { blobOf } from '../../../src/store/blobs.js';
 import { StoreFault } from '../../../src/store/errors.js';
@@ -18,28 +18,28 @@ function mailOf(subject: string, body = 'hello') {
   return { content, summary: summarize(content.index), receivedAt: Date.now() };
 }
 
-function openOffer(): MessageOffer {
-  return new MessageOffer(mailOf('x'), () => {});
+function openInline(): InlineMessage {
+  return new InlineMessage(mailOf('x'), () => {});
 }
 
-test('an offer that is withdrawn is not taken, one that is taken is withdrawn after its commit', async (t) => {
-  const withdrawn = openOffer();
-  t.is(await withdrawn.withdraw(), undefined);
-  t.throws(() => withdrawn.take());
+test('an inlineMessage that is withdrawn is not taken, one that is taken is withdrawn after its commit', async (t) => {
+  const withdrawn = openInline();
+  t.is(await withdrawn.revoke(), undefined);
+  t.throws(() => withdrawn.accept());
 
-  const taken = openOffer();
-  taken.take();
-  t.throws(() => taken.take());
-  const withdrawing = taken.withdraw();
+  const taken = openInline();
+  taken.accept();
+  t.throws(() => taken.accept());
+  const withdrawing = taken.revoke();
   taken.committed('email');
   t.deepEqual(await withdrawing, { result: 'email' });
 
-  const released = openOffer();
-  released.take();
+  const released = openInline();
+  released.accept();
   released.released();
   t.true(released.isOpen);
-  released.take();
-  const ending = released.withdraw();
+  released.accept();
+  const ending = released.revoke();
   released.released();
   t.is(await ending, undefined);
   t.false(released.isOpen);
@@ -47,38 +47,38 @@ test('an offer that is withdrawn is not taken, one that is taken is withdrawn af
 
 test('a commit that failed has written nothing if the database says so, else nobody knows', async (t) => {
   for (const fault of [LOCKED, new StoreFault('store-failed', 'a bad row', { temporary: false })]) {
-    const offer = openOffer();
-    offer.take();
-    offer.failed(fault);
-    t.is(await offer.withdraw(), undefined, fault.code);
+    const inlineMessage = openInline();
+    inlineMessage.accept();
+    inlineMessage.failed(fault);
+    t.is(await inlineMessage.revoke(), undefined, fault.code);
   }
   for (const fault of [LOST, new TypeError('bug')]) {
-    const offer = openOffer();
-    offer.take();
-    offer.failed(fault);
-    await t.throwsAsync(offer.withdraw(), { instanceOf: StoreFault, message: new RegExp(fault.message) });
+    const inlineMessage = openInline();
+    inlineMessage.accept();
+    inlineMessage.failed(fault);
+    await t.throwsAsync(inlineMessage.revoke(), { instanceOf: StoreFault, message: new RegExp(fault.message) });
   }
 });
 
-test('small messages are offered, to mailboxes of this node', (t) => {
-  const offers = new MessageOffers((accountId) => accountId === 'here');
-  t.is(offers.offer('elsewhere', 'id', mailOf('x')), undefined);
-  t.is(offers.offer('here', 'id', mailOf('x', 'x'.repeat(300_000))), undefined);
-  const offer = offers.offer('here', 'id', mailOf('x'));
-  t.is(offers.find('id'), offer);
-  void offer!.withdraw();
-  t.is(offers.find('id'), undefined);
+test('small messages are inline, for mailboxes of this node', (t) => {
+  const inlineMessages = new InlineMessages((accountId) => accountId === 'here');
+  t.is(inlineMessages.add('elsewhere', 'id', mailOf('x')), undefined);
+  t.is(inlineMessages.add('here', 'id', mailOf('x', 'x'.repeat(300_000))), undefined);
+  const inlineMessage = inlineMessages.add('here', 'id', mailOf('x'));
+  t.is(inlineMessages.find('id'), inlineMessage);
+  void inlineMessage!.revoke();
+  t.is(inlineMessages.find('id'), undefined);
 });
 
-/** Offers a message, has it delivered, and says what has become of it. */
+/** Adds a message, has it delivered, and says what has become of it. */
 async function deliver(world: MailboxWorld, accountId: string, mail: ReturnType<typeof mailOf> & { isJunk?: boolean }) {
   const id = randomUUID();
-  const offer = world.offers.offer<OfferedDelivery>(accountId, id, mail);
-  const ask = () => world.mailboxes.of(accountId).ask('deliverOffered', { offerId: id });
+  const inlineMessage = world.inlineMessages.add<InlineDelivery>(accountId, id, mail);
+  const ask = () => world.mailboxes.of(accountId).ask('deliverInline', { inlineId: id });
   const replies = await Promise.all([ask(), ask()]);
   const again = await ask();
-  const outcome = await offer!.withdraw();
-  return { outcome, isTaken: [...replies, again].map(({ reply }) => reply?.isTaken) };
+  const outcome = await inlineMessage!.revoke();
+  return { outcome, isAccepted: [...replies, again].map(({ reply }) => reply?.isAccepted) };
 }
 
 test('a message that is queued is stored with its rows and its copy in Sent, once; one that is not queued is not stored', async (t) => {
@@ -102,15 +102,15 @@ test('a message that is queued is stored with its rows and its copy in Sent, onc
     const outcomes = recipients.map((recipient) => outcome(recipient.id, 'delivered', id));
     return { outcomes, attempts: [] };
   };
-  const offerId = randomUUID();
-  const offer = world.offers.offer<OfferedEnqueue>(id, offerId, mail);
-  const ask = () => mailbox.ask('enqueueOffered', { offerId, ...outgoing });
+  const inlineId = randomUUID();
+  const inlineMessage = world.inlineMessages.add<InlineEnqueue>(id, inlineId, mail);
+  const ask = () => mailbox.ask('enqueueInline', { inlineId, ...outgoing });
   const replies = [...(await Promise.all([ask(), ask()])), await ask()];
   t.deepEqual(
     replies.map(({ reply }) => reply),
-    [{ isTaken: true }, { isTaken: true }, { isTaken: true }],
+    [{ isAccepted: true }, { isAccepted: true }, { isAccepted: true }],
   );
-  const queued = (await offer!.withdraw())!.result;
+  const queued = (await inlineMessage!.revoke())!.result;
   const { hash, size, index } = mail.content;
   t.true(judged.every((blob) => blob === hash));
   t.deepEqual(await world.blobs.index(hash), index);
@@ -130,18 +130,18 @@ test('a message that is queued is stored with its rows and its copy in Sent, onc
   world.inside.hosted = async () => undefined;
   const lost = mailOf('of a draft that is gone');
   const other = randomUUID();
-  const refusedOffer = world.offers.offer<OfferedEnqueue>(id, other, lost);
+  const declinedInline = world.inlineMessages.add<InlineEnqueue>(id, other, lost);
   const draft = { id: randomUUID(), updatedAt: 1 };
-  t.is((await mailbox.ask('enqueueOffered', { offerId: other, ...outgoing, draft })).refusal, 'noSuchOutbound');
-  t.is(await refusedOffer!.withdraw(), undefined);
+  t.is((await mailbox.ask('enqueueInline', { inlineId: other, ...outgoing, draft })).refusal, 'noSuchOutbound');
+  t.is(await declinedInline!.revoke(), undefined);
   t.is(await world.blobs.index(lost.content.hash), undefined);
-  const { reply: late } = await mailbox.ask('enqueueOffered', { offerId: other, ...outgoing });
-  t.deepEqual(late, { isTaken: false });
+  const { reply: late } = await mailbox.ask('enqueueInline', { inlineId: other, ...outgoing });
+  t.deepEqual(late, { isAccepted: false });
 });
 
-test('a mailbox stores an offered message with its email, once, and what a filter deletes not at all', async (t) => {
+test('a mailbox stores an inline message with its email, once, and what a filter deletes not at all', async (t) => {
   const world = await mailboxWorld();
-  const { id } = await world.directory.createAccount('offers@example.test', 'Offers');
+  const { id } = await world.directory.createAccount('inline@example.test', 'Inline');
   const mailbox = world.mailboxes.of(id);
   const rule = {
     name: 'f',
@@ -157,8 +157,8 @@ test('a mailbox stores an offered message with its email, once, and what a filte
   };
   await mailbox.ask('createFilter', { rule });
   const wanted = mailOf('wanted');
-  const { outcome, isTaken } = await deliver(world, id, wanted);
-  t.deepEqual(isTaken, [true, true, true]);
+  const { outcome, isAccepted } = await deliver(world, id, wanted);
+  t.deepEqual(isAccepted, [true, true, true]);
   const { reply: detail } = await mailbox.ask('detail', { emailId: outcome!.result.emailId! });
   t.is(detail!.subject, 'wanted');
   const { size, hash, index } = wanted.content;
@@ -179,18 +179,18 @@ test('a mailbox stores an offered message with its email, once, and what a filte
   // A filter that has to read a body reads it in the store.
   await mailbox.ask('createFilter', { rule: { ...rule, subjectContains: null, bodyContains: 'secret' } });
   const unread = await deliver(world, id, mailOf('body', 'secret'));
-  t.deepEqual([unread.outcome, ...unread.isTaken], [undefined, false, false, false]);
+  t.deepEqual([unread.outcome, ...unread.isAccepted], [undefined, false, false, false]);
   // Until some time has passed the next ones are stored first.
-  t.is(world.offers.offer(id, randomUUID(), mailOf('next')), undefined);
-  t.truthy(world.offers.offer(randomUUID(), randomUUID(), mailOf('next')));
+  t.is(world.inlineMessages.add(id, randomUUID(), mailOf('next')), undefined);
+  t.truthy(world.inlineMessages.add(randomUUID(), randomUUID(), mailOf('next')));
   // Of another node, or withdrawn.
-  const { reply: foreign } = await mailbox.ask('deliverOffered', { offerId: randomUUID() });
-  t.deepEqual(foreign, { isTaken: false });
+  const { reply: foreign } = await mailbox.ask('deliverInline', { inlineId: randomUUID() });
+  t.deepEqual(foreign, { isAccepted: false });
   await checkRows(world, t, id);
   await world.end();
 });
 
-test('messages of one offer are stored by one commit, each with its own flags, or none of them is', async (t) => {
+test('messages of one inlineMessage are stored by one commit, each with its own flags, or none of them is', async (t) => {
   const world = await mailboxWorld();
   t.teardown(world.end);
   const { id } = await world.directory.createAccount('zoe@example.test', 'Zoë 💌');
@@ -202,21 +202,21 @@ test('messages of one offer are stored by one commit, each with its own flags, o
     return row.count;
   };
   const append = async (flags: string[][], isWithdrawn = false) => {
-    const offerId = randomUUID();
+    const inlineId = randomUUID();
     const [first, ...others] = mails;
-    const offer = world.offers.offer<OfferedAppend>(id, offerId, first!, others)!;
-    if (isWithdrawn) t.is(await offer.withdraw(), undefined);
-    const payload = { offerId, folder: { folderId: 'sent' }, flags };
-    const ask = () => world.mailboxes.of(id).ask('appendOffered', payload);
+    const inlineMessage = world.inlineMessages.add<InlineAppend>(id, inlineId, first!, others)!;
+    if (isWithdrawn) t.is(await inlineMessage.revoke(), undefined);
+    const payload = { inlineId, folder: { folderId: 'sent' }, flags };
+    const ask = () => world.mailboxes.of(id).ask('appendInline', payload);
     const [{ reply, refusal }] = [...(await Promise.all([ask(), ask()])), await ask()];
-    return { isTaken: reply?.isTaken, refusal, result: (await offer.withdraw())?.result };
+    return { isAccepted: reply?.isAccepted, refusal, result: (await inlineMessage.revoke())?.result };
   };
   t.is((await append([[], [], ['\\Bad'], []])).refusal, 'noSuchFlag');
-  t.false((await append([[], [], [], []], true)).isTaken);
+  t.false((await append([[], [], [], []], true)).isAccepted);
   t.is(world.commits.length, 0);
   t.is(await stored(), 0);
-  const { isTaken, result } = await append([['\\Seen'], [], ['Zoe', '\\Deleted'], ['\\Flagged']]);
-  t.true(isTaken);
+  const { isAccepted, result } = await append([['\\Seen'], [], ['Zoe', '\\Deleted'], ['\\Flagged']]);
+  t.true(isAccepted);
   t.deepEqual(
     result?.emails.map(({ uid }) => uid),
     [1, 2, 3, 4],
@@ -242,13 +242,17 @@ test('messages that come together are stored by statements of a bounded size', a
   const world = await mailboxWorld();
   const { id } = await world.directory.createAccount('large@example.test', 'Large');
   const mailbox = world.mailboxes.of(id);
-  const offered = Array.from({ length: 30 }, (_, i) => {
-    const offerId = randomUUID();
-    const offer = world.offers.offer<OfferedDelivery>(id, offerId, mailOf(`large ${i}`, 'x'.repeat(200_000)))!;
-    return { offer, asked: mailbox.ask('deliverOffered', { offerId }) };
+  const added = Array.from({ length: 30 }, (_, i) => {
+    const inlineId = randomUUID();
+    const inlineMessage = world.inlineMessages.add<InlineDelivery>(
+      id,
+      inlineId,
+      mailOf(`large ${i}`, 'x'.repeat(200_000)),
+    )!;
+    return { inlineMessage, asked: mailbox.ask('deliverInline', { inlineId }) };
   });
-  await Promise.all(offered.map(({ asked }) => asked));
-  for (const { offer } of offered) t.truthy((await offer.withdraw())?.result.emailId);
+  await Promise.all(added.map(({ asked }) => asked));
+  for (const { inlineMessage } of added) t.truthy((await inlineMessage.revoke())?.result.emailId);
   for (const { contents } of world.commits) {
     t.true(contents.reduce((sum, { size }) => sum + size, 0) < 2_300_000);
   }

@@ -1,0 +1,226 @@
+// Inline messages: this node has received them and has not stored them. The mailbox that accepts one stores the octets with the
+// email, by one commit (docs/decisions/0055). An inline message never leaves the node: a packet carries its id alone. Who added it
+// revokes it in the end, and learns then whether the message is committed.
+import { atMost } from '../../bounds/time-bounds.js';
+import type { MessageSummary } from '../../mail/summary.js';
+import { areSmall, type BlobContent, isSmall } from '../../store/blobs.js';
+import { StoreFault } from '../../store/errors.js';
+import type { InboundDelivery, InboundEnvelope } from '../../store/inbound.js';
+import { type SharedDelivery, SharedMessage } from '../../store/shared-message.js';
+
+/** A mailbox that takes longer, because it has to be loaded or has much to do, gets the message from the store. */
+export const INLINE_MS = 1000;
+/** How long a mailbox that had to read a body gets no inline messages: each one that it declines costs a round trip to the store. */
+const DECLINED_MS = 60_000;
+/** Mailboxes of which that is known. */
+const MOST_DECLINING = 10_000;
+/** Octets of a message that weigh as much as a command that changes one email. */
+const OCTETS_OF_A_WEIGHT = 1_000;
+
+export interface UnstoredMessage {
+  /** Stays readable until the inline message is revoked. */
+  readonly content: BlobContent;
+  readonly summary: MessageSummary;
+  /** ms since the epoch. */
+  readonly receivedAt: number;
+  /** Suspect: it goes to Junk. */
+  readonly isJunk?: boolean;
+}
+
+type Ending<R> =
+  | { readonly kind: 'committed'; readonly result: R }
+  | { readonly kind: 'released' }
+  /** Whether the commit happened is not known. */
+  | { readonly kind: 'failed'; readonly fault: StoreFault };
+
+/** `R`: what the command that accepts the message comes to. */
+export class InlineMessage<R = unknown> {
+  readonly message: UnstoredMessage;
+  /** Messages that are accepted with it, or not at all. */
+  readonly others: readonly UnstoredMessage[];
+  /** The part of the mailbox, when the message goes to several. */
+  readonly shared: SharedDelivery | undefined;
+  readonly #revoked: () => void;
+  #state: 'open' | 'accepted' | Ending<R> = 'open';
+  #ended: ((ending: Ending<R>) => void) | undefined;
+
+  constructor(
+    message: UnstoredMessage,
+    withdrawn: () => void,
+    { shared, others = [] }: { readonly shared?: SharedDelivery; readonly others?: readonly UnstoredMessage[] } = {},
+  ) {
+    this.message = message;
+    this.others = others;
+    this.#revoked = withdrawn;
+    this.shared = shared;
+  }
+
+  get contents(): readonly BlobContent[] {
+    return [this.message, ...this.others].map(({ content }) => content);
+  }
+
+  /** Whether a commit may begin that accepts the message. */
+  get isOpen(): boolean {
+    return this.#state === 'open' && this.shared?.message.isClosed !== true;
+  }
+
+  get isCommitted(): boolean {
+    return typeof this.#state === 'object' && this.#state.kind === 'committed';
+  }
+
+  /** A commit that accepts the message begins. */
+  accept(): void {
+    if (!this.isOpen) throw new Error('the inline message is not open');
+    this.#state = 'accepted';
+  }
+
+  committed(result: R): void {
+    this.#end({ kind: 'committed', result });
+  }
+
+  /** The commit has written nothing. */
+  released(): void {
+    this.#end({ kind: 'released' });
+  }
+
+  /** The commit has failed. A fault that the database has answered with means that nothing is written. */
+  failed(error: unknown): void {
+    const fault =
+      error instanceof StoreFault ? error : new StoreFault('store-failed', String(error), { temporary: true });
+    this.#end(fault.isUndecided ? { kind: 'failed', fault } : { kind: 'released' });
+  }
+
+  /**
+   * No commit accepts the message any more; waits for one that is under way. Resolves with undefined when nothing of the message
+   * is committed. @throws StoreFault when that is not known
+   */
+  async revoke(): Promise<{ readonly result: R } | undefined> {
+    this.#revoked();
+    const ending = await this.#ending();
+    if (ending.kind === 'failed') throw ending.fault;
+    return ending.kind === 'committed' ? { result: ending.result } : undefined;
+  }
+
+  /** Revokes the inline message when the mailbox has answered, whatever the answer is, or after `INLINE_MS`. */
+  async revokeAfter(asked: Promise<unknown>): ReturnType<InlineMessage<R>['revoke']> {
+    try {
+      await atMost(asked, INLINE_MS);
+    } catch {
+      // The end of the inline message says what has become of the message.
+    }
+    return this.revoke();
+  }
+
+  #ending(): Ending<R> | Promise<Ending<R>> {
+    if (typeof this.#state === 'object') return this.#state;
+    if (this.#state === 'accepted') {
+      return new Promise((resolve) => {
+        this.#ended = resolve;
+      });
+    }
+    this.#state = { kind: 'released' };
+    return this.#state;
+  }
+
+  #end(ending: Ending<R>): void {
+    // It may be accepted again, unless it is being revoked.
+    this.#state = ending.kind === 'released' && this.#ended === undefined ? 'open' : ending;
+    this.#ended?.(ending);
+  }
+}
+
+/** An inline message for mailboxes of several accounts. */
+export interface SharedInlineMessage<R> {
+  readonly message: SharedMessage;
+  /** By the ids of deliveries. Other accounts have mailboxes elsewhere, or get no inline messages. */
+  readonly inlineMessages: ReadonlyMap<string, InlineMessage<R>>;
+}
+
+export class InlineMessages {
+  readonly #owns: (accountId: string) => boolean;
+  readonly #inlineMessages = new Map<string, InlineMessage>();
+  /** Accounts whose mailboxes have declined an inline message, the last one last, and until when they get none. */
+  readonly #declined = new Map<string, number>();
+
+  /** `owns`: whether this node owns the account's mailbox; what has changed by the time of the commit does no harm. */
+  constructor(owns: (accountId: string) => boolean) {
+    this.#owns = owns;
+  }
+
+  /**
+   * `id`: a UUID. `R` is what the command has as result that the maker of the inline message asks the mailbox to carry out. Undefined when
+   * the message has to be stored first. Who adds it revokes it. `others`: messages that are accepted with it.
+   */
+  add<R>(
+    accountId: string,
+    id: string,
+    message: UnstoredMessage,
+    others: readonly UnstoredMessage[] = [],
+  ): InlineMessage<R> | undefined {
+    const areFit = areSmall([message, ...others].map(({ content }) => content));
+    return areFit ? this.#add(accountId, id, message, { others }) : undefined;
+  }
+
+  /**
+   * Adds a message for several accounts, under the ids of their deliveries. Undefined when it has to be stored first. Who adds
+   * the inline messages revokes them, and closes the message then.
+   */
+  share<R>(
+    message: UnstoredMessage,
+    envelope: InboundEnvelope,
+    deliveries: readonly InboundDelivery[],
+  ): SharedInlineMessage<R> | undefined {
+    if (!isSmall(message.content)) return undefined;
+    const shared = new SharedMessage(message.content, envelope, deliveries);
+    const inlineMessages = new Map<string, InlineMessage<R>>();
+    for (const { accountId, id } of deliveries) {
+      const inlineMessage = this.#add<R>(accountId, id, message, { shared: { message: shared, id } });
+      if (inlineMessage !== undefined) inlineMessages.set(id, inlineMessage);
+    }
+    return inlineMessages.size === 0 ? undefined : { message: shared, inlineMessages };
+  }
+
+  #add<R>(
+    accountId: string,
+    id: string,
+    message: UnstoredMessage,
+    more: ConstructorParameters<typeof InlineMessage>[2],
+  ): InlineMessage<R> | undefined {
+    if (!this.#owns(accountId) || this.#isDeclining(accountId)) return undefined;
+    const inlineMessage = new InlineMessage<R>(message, () => this.#inlineMessages.delete(id), more);
+    this.#inlineMessages.set(id, inlineMessage as InlineMessage);
+    return inlineMessage;
+  }
+
+  find(id: string): InlineMessage | undefined {
+    return this.#inlineMessages.get(id);
+  }
+
+  /** The mailbox declines an inline message because its filters read bodies, which the store has to have: it declines others too. */
+  decline(accountId: string): void {
+    this.#declined.delete(accountId);
+    this.#declined.set(accountId, performance.now() + DECLINED_MS);
+    if (this.#declined.size <= MOST_DECLINING) return;
+    const [oldest] = this.#declined.keys();
+    this.#declined.delete(oldest!);
+  }
+
+  #isDeclining(accountId: string): boolean {
+    const until = this.#declined.get(accountId);
+    if (until === undefined) return false;
+    if (until > performance.now()) return true;
+    this.#declined.delete(accountId);
+    return false;
+  }
+
+  /** What the messages weigh that a command accepts: they all travel by one statement. 0 for other commands. */
+  weightOf(payload: unknown): number {
+    const { inlineId } = payload as { readonly inlineId?: string };
+    const inlineMessage = inlineId === undefined ? undefined : this.#inlineMessages.get(inlineId);
+    if (inlineMessage === undefined) return 0;
+    return inlineMessage.contents.reduce(
+      (sum, { size }) => sum + size / OCTETS_OF_A_WEIGHT,
+      inlineMessage.others.length,
+    );
+  }
+}
