@@ -67,7 +67,6 @@ testWith('nats-server')('a node whose connections to the database die makes new 
     await eventually(
       'somebody else to own the mailbox',
       async () => (await cluster.ownerOf(witness.account)) !== owner,
-      10_000,
     );
     await marked(witness, other!, emailId, true);
     await eventually('leases to be renewed', () => witness.hasExecuted(`mansio ${owner.name} leases`, since));
@@ -91,5 +90,5 @@ async function marked(witness: Witness, at: Target, emailId: string, isRead: boo
     if (status !== 204 && status !== 503) throw new Error(`${at.name} has answered ${status}`);
     return status === 204;
   };
-  await eventually(`${at.name} to take a change`, accepted, 30_000);
+  await eventually(`${at.name} to take a change`, accepted);
 }

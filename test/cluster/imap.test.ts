@@ -97,7 +97,7 @@ class Mover {
         await this.#round(this.#client, round);
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       } catch (error) {
-        if (!/ECONNREFUSED|ECONNRESET|closed/.test(String(error))) throw error;
+        if (!/ECONNREFUSED|ECONNRESET|EPIPE|closed/.test(String(error))) throw error;
         if (this.#kills(node) === life) this.broken.push(`${error}\n${this.#client?.transcript.slice(-8).join('\n')}`);
         this.#client?.destroy();
         this.#client = undefined;

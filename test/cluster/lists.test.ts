@@ -1,5 +1,6 @@
 // Lists that stock clients follow, on two nodes: what they show is what REST lists, wherever the owner of the mailbox is, through
 // the death of the owner and through that of the node that the client is connected to.
+import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { createTransport } from 'nodemailer';
@@ -26,6 +27,8 @@ const LISTS: readonly (readonly [query: object, path: string])[] = [
   [{ isFlagged: true, q: '' }, '/api/emails/search?isFlagged=true'],
 ];
 
+const RETRY_MS = 50;
+
 interface RestPage {
   readonly items: readonly unknown[];
   readonly totalCount: number;
@@ -41,7 +44,7 @@ class Application {
   constructor(node: ClusterNode, { key }: TestAccount) {
     this.hub = new HubConnectionBuilder()
       .withUrl(`${node.http}/hubs/email`, { accessTokenFactory: () => key })
-      .withAutomaticReconnect({ nextRetryDelayInMilliseconds: () => 50 })
+      .withAutomaticReconnect({ nextRetryDelayInMilliseconds: () => RETRY_MS })
       .configureLogging(LogLevel.None)
       .build();
     this.hub.on('ListChanged', (id: string, changes: ListChange[]) => {
@@ -52,7 +55,19 @@ class Application {
     });
     for (const event of ['NewEmail', 'EmailUpdated', 'EmailDeleted', 'UnreadCountChanged'])
       this.hub.on(event, () => {});
-    this.hub.onreconnected(() => this.begin());
+    this.hub.onreconnected(() => this.#beginAgain());
+  }
+
+  /** Until it has the lists: while the mailbox has no owner it may be refused, and cut off once more it begins with the next connection. */
+  async #beginAgain(): Promise<void> {
+    const id = this.hub.connectionId;
+    while (this.hub.connectionId === id) {
+      try {
+        return await this.begin();
+      } catch {
+        await delay(RETRY_MS);
+      }
+    }
   }
 
   async begin(): Promise<void> {
@@ -95,15 +110,22 @@ testWith('nats-server')(
         await transport.sendMail({ from: 'bob@remote.test', to: account.email, subject, text: subject });
       }
     };
+    /** A 503 is asked again: the mailbox may have no owner for a while. */
+    const served = (node: ClusterNode, method: string, path: string, body?: object) =>
+      eventually(`${method} ${path} to be served`, async () => {
+        const response = await fetch(node.http + path, {
+          method,
+          headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
+          ...(body && { body: JSON.stringify(body) }),
+        });
+        // What was deleted already, though the answer said 503, is gone.
+        return response.ok || response.status === 404 ? response : undefined;
+      });
     const mark = async (node: ClusterNode, body: object) => {
-      const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' };
-      const { items } = (await (await fetch(`${node.http}/api/emails`, { headers })).json()) as {
-        items: { id: string }[];
-      };
-      for (const { id } of items.slice(0, 4)) {
-        await fetch(`${node.http}/api/emails/${id}`, { method: 'PATCH', headers, body: JSON.stringify(body) });
-      }
-      await fetch(`${node.http}/api/emails/${items.at(-1)!.id}`, { method: 'DELETE', headers });
+      const page = await served(node, 'GET', '/api/emails');
+      const { items } = (await page!.json()) as { items: { id: string }[] };
+      for (const { id } of items.slice(0, 4)) await served(node, 'PATCH', `/api/emails/${id}`, body);
+      await served(node, 'DELETE', `/api/emails/${items.at(-1)!.id}`);
     };
 
     const owner = await cluster.ownerOf(account);

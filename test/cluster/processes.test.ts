@@ -186,7 +186,7 @@ for (const [kind, settings] of [
     `a process that drains answers the next request on each connection ${kind} that is kept`,
     async (t) => {
       t.timeout(180_000);
-      const { node, sql, accounts, pid, restarted, target } = await startProcesses(t, settings);
+      const { accounts, pid, restarted, target, lines } = await startProcesses(t, settings);
       const url = `${target.http}/api/emails?pageSize=1`;
       const get = (agent: Agent) =>
         new Promise<string | undefined>((resolve, reject) => {
@@ -201,11 +201,10 @@ for (const [kind, settings] of [
       t.teardown(() => agents.map((agent) => agent.destroy()));
       t.deepEqual([...new Set(await Promise.all(agents.map(get)))], ['kept']);
       process.kill(pid(1), 'SIGTERM');
-      await eventually('the process to hand over its mailboxes', async () => {
-        const owned = await sql`select 1 from shard_leases where node_id = ${`${node.ready.nodeId}.1`}`;
-        return owned.length === 0;
-      });
-      // Time enough to stop, for a process that waits for nothing else.
+      await eventually('the process to drain', () =>
+        lines().some(({ process, msg }) => process === 1 && msg === 'stopping'),
+      );
+      // Time enough to hand over and to stop, for a process that waits for nothing else.
       await delay(500);
       const answers = await Promise.all(agents.map(get));
       t.true(answers.includes('close') && answers.includes('kept'), `connections of both: ${answers}`);

@@ -2,7 +2,7 @@
 import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
-import { assertNothingRefused, roll } from './support/roll.js';
+import { assertNothingRefused, ROLLING_ANSWER_MS, roll } from './support/roll.js';
 
 testWith('nats-server', 'haproxy')('a rolling restart behind HAProxy refuses nothing', async (t) => {
   t.timeout(180_000);
@@ -11,7 +11,7 @@ testWith('nats-server', 'haproxy')('a rolling restart behind HAProxy refuses not
   const { front } = cluster;
   const targets = () => [front];
   const followers = await cluster.follow(targets);
-  const load = cluster.load({ targets });
+  const load = cluster.load({ targets, answerMs: ROLLING_ANSWER_MS });
   await load.more(50);
   await roll(t, cluster, load);
   await cluster.verify(load);

@@ -3,7 +3,7 @@
 import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
-import { assertNothingRefused, roll } from './support/roll.js';
+import { assertNothingRefused, ROLLING_ANSWER_MS, roll } from './support/roll.js';
 
 testWith('nats-server', 'haproxy')(
   'a rolling restart of machines with several processes refuses nothing',
@@ -15,9 +15,9 @@ testWith('nats-server', 'haproxy')(
     const { front } = cluster;
     const targets = () => [front];
     const followers = await cluster.follow(targets);
-    const load = cluster.load({ targets });
+    const load = cluster.load({ targets, answerMs: ROLLING_ANSWER_MS });
     await load.more(50);
-    await roll(t, cluster, load, 2);
+    await roll(t, cluster, load);
     await cluster.verify(load);
     assertNothingRefused(t, load);
     await followers.verify(t);

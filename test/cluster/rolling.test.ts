@@ -4,7 +4,7 @@ import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { healthyOnes } from './support/healthy.js';
-import { assertNothingRefused, roll } from './support/roll.js';
+import { assertNothingRefused, ROLLING_ANSWER_MS, roll } from './support/roll.js';
 
 testWith('nats-server')('a rolling restart refuses nothing to clients that leave when they are told', async (t) => {
   t.timeout(180_000);
@@ -12,7 +12,7 @@ testWith('nats-server')('a rolling restart refuses nothing to clients that leave
   await cluster.settled();
   const targets = await healthyOnes(t, cluster.nodes);
   const followers = await cluster.follow(targets);
-  const load = cluster.load({ targets });
+  const load = cluster.load({ targets, answerMs: ROLLING_ANSWER_MS });
   await load.more(50);
   await roll(t, cluster, load);
   await cluster.verify(load);

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
+import { eventually } from '../cluster/support/eventually.js';
 import { KILLS } from '../support/amounts.js';
 import {
   createAccount,
@@ -54,6 +55,10 @@ test('kills under load lose and double nothing', async (t) => {
     t.true(done.accepted.size > before, `nothing was accepted before kill ${kill}`);
     node = await startTestNode(settings);
   }
+  // What the start has not placed within its second is placed afterwards.
+  const store = await storeOf(node);
+  await eventually('accepted mail to be placed', async () => (await store`select 1 from inbound`).length === 0);
+  await store.end();
   for (const account of accounts) {
     const emails = await new MailboxClient(node, account.key).inbox();
     const counts = new Map<string, number>();

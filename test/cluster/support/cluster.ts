@@ -55,7 +55,6 @@ export interface TestCluster extends LocalCluster {
   verify(load: Load): Promise<void>;
 }
 
-const SETTLED_MS = 30_000;
 const LOG_LINES = 100;
 const LOG_WIDTH = 600;
 /** There is one for every message. */
@@ -126,15 +125,11 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
     },
     async settled(without = []) {
       let seen: ClusterView | undefined;
-      await eventually(
-        'shards to settle',
-        async () => {
-          const running = cluster.nodes.filter((node) => node.running && !without.includes(node));
-          seen = await view();
-          return isSettled(seen, running.flatMap(namesOf));
-        },
-        SETTLED_MS,
-      ).catch((error: Error) => {
+      await eventually('shards to settle', async () => {
+        const running = cluster.nodes.filter((node) => node.running && !without.includes(node));
+        seen = await view();
+        return isSettled(seen, running.flatMap(namesOf));
+      }).catch((error: Error) => {
         throw new Error(`${error.message} ${JSON.stringify(seen?.nodes)}`);
       });
     },

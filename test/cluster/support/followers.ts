@@ -7,9 +7,6 @@ import { eventually } from './eventually.js';
 import { Follower } from './follower.js';
 import type { Target } from './load.js';
 
-/** After the last change; nodes that were cut off read the log within it. */
-const HEARD_MS = 20_000;
-
 export interface FollowersOptions {
   readonly accounts: readonly TestAccount[];
   /** Looked at for every connection. */
@@ -52,7 +49,7 @@ export class Followers {
       const unread = await this.#unread(account);
       const placed = resumes ? await this.#placed(account) : [];
       const heard = () => follower.unread === unread && (!resumes || follower.newEmails.length >= placed.length);
-      const in_time = await eventually(`${account.email} on ${follower.at}`, heard, HEARD_MS).then(
+      const in_time = await eventually(`${account.email} on ${follower.at}`, heard).then(
         () => true,
         () => false,
       );

@@ -1,4 +1,5 @@
 // Looks at /healthz of every node, as balancers do, but goes by the first answer.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import type { ClusterNode } from '../../../dev/local-node.js';
 
@@ -10,15 +11,26 @@ export async function healthyOnes(
   t: ExecutionContext,
   nodes: readonly ClusterNode[],
 ): Promise<() => readonly ClusterNode[]> {
+  const well = new Set<ClusterNode>();
   let healthy = nodes;
-  const look = async () => {
-    const well = await Promise.all(nodes.map(isWell));
-    const now = nodes.filter((_, i) => well[i]);
-    if (now.length > 0) healthy = now;
+  let isOver = false;
+  t.teardown(() => {
+    isOver = true;
+  });
+  const look = async (node: ClusterNode) => {
+    if (await isWell(node)) well.add(node);
+    else well.delete(node);
+    if (well.size > 0) healthy = nodes.filter((each) => well.has(each));
   };
-  await look();
-  const timer = setInterval(() => void look(), LOOK_MS);
-  t.teardown(() => clearInterval(timer));
+  // Each by itself: a node that is slow to answer keeps nobody from seeing that another one stops.
+  const watch = async (node: ClusterNode) => {
+    while (!isOver) {
+      await delay(LOOK_MS);
+      await look(node);
+    }
+  };
+  await Promise.all(nodes.map(look));
+  for (const node of nodes) void watch(node);
   return () => healthy;
 }
 

@@ -4,19 +4,13 @@ import type { ExecutionContext } from 'ava';
 import type { TestCluster } from './cluster.js';
 import type { Load } from './load.js';
 
-/** What the stop of a process may take. */
-const STOP_MS = 10_000;
+/** For `answerMs` of the load: no node hangs, and one that is slow on a busy machine has refused nothing. */
+export const ROLLING_ANSWER_MS = 25_000;
 
-/** `processes`: of each node, which stop one after the other. */
-export async function roll(t: ExecutionContext, cluster: TestCluster, load: Load, processes = 1): Promise<void> {
+/** A node that exceeds the time for a stop, or of whose processes one does, has another exit code. */
+export async function roll(t: ExecutionContext, cluster: TestCluster, load: Load): Promise<void> {
   for (const node of cluster.nodes) {
-    const began = performance.now();
-    const exit = await node.stop();
-    t.deepEqual(exit, { code: 0, signal: null }, `${node.name} did not stop cleanly`);
-    t.true(
-      performance.now() - began < STOP_MS * processes,
-      `${node.name} took ${performance.now() - began} ms to stop`,
-    );
+    t.deepEqual(await node.stop(), { code: 0, signal: null }, `${node.name} did not stop cleanly`);
     await cluster.settled();
     await load.more(20);
     await node.start();

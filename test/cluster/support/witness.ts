@@ -29,11 +29,11 @@ export class Witness {
         'EHLO witness.test',
         'MAIL FROM:<load@remote.test>',
         `RCPT TO:<${this.account.email}>`,
+        'DATA',
       ]) {
         const { code } = line === undefined ? await client.reply() : await client.command(line);
         if (code >= 400) return code;
       }
-      await client.command('DATA');
       return (await client.command(`From: load@remote.test\r\nSubject: ${subject}\r\n\r\nA witness.\r\n.`)).code;
     } finally {
       client.destroy();
