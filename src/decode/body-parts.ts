@@ -1,14 +1,14 @@
-// The parts of a message that make up its bodies: which they are, how many octets they have, and their octets.
+// The parts of a message that form its bodies: which parts they are, how many octets they have, and the octets themselves.
 import { isUtf8 } from 'node:buffer';
 import type { BodyPart } from '../mail/decode/bodies.js';
 import { isVerbatim } from '../mail/decode/part-text.js';
 import type { IndexedPart, MessageIndex, OctetRange } from '../mail/message-index.js';
 import { enclosedSources, type TextSource } from '../mail/parts.js';
 
-/** Octets of the message, each range in a buffer of its own that is the caller's. */
+/** Reads octets of the message; each range comes in its own buffer, which the caller owns. */
 export type ReadRanges = (ranges: readonly OctetRange[], signal?: AbortSignal) => Promise<readonly Uint8Array[]>;
 
-/** The parts of either body in the order of the message. */
+/** The parts of the text body and of the HTML body, in the order of the message. */
 export function bodyParts(index: MessageIndex): TextSource[] {
   const sections = new Set([...index.textSections, ...index.htmlSections]);
   const found: TextSource[] = [];
@@ -31,16 +31,19 @@ export function octetsOf(parts: readonly TextSource[]): number {
   return parts.reduce((sum, part) => sum + part.bodyEnd - part.bodyStart, 0);
 }
 
-/** Each part is shown as its octets are: no encoding, no format and no HTML that has to become text. */
+/** Whether each part can be shown unchanged: no encoding, no format, and no HTML that has to become text. */
 export function areVerbatim(index: MessageIndex, parts: readonly TextSource[]): boolean {
   const text = new Set(index.textSections);
   return parts.every((part) => isVerbatim(part) && (part.subtype !== 'html' || !text.has(part.section)));
 }
 
-/** Octets that keep more than so many times their memory are copied. */
+/** Octets are copied when they keep more than this many times their size in memory. */
 const MOST_HELD = 4;
 
-/** The octets of a text body of one part, when they are its text in UTF-8: those of the message, unless they keep much else in memory. */
+/**
+ * The octets of a text body that is one part and needs no decoding: a view of the message, or a copy when a view would keep too
+ * much in memory.
+ */
 export function verbatimText(index: MessageIndex, message: Uint8Array): Buffer | undefined {
   const [part, ...others] = bodyParts(index);
   if (part === undefined || others.length > 0 || !areVerbatim(index, [part])) return undefined;

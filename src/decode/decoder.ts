@@ -1,9 +1,8 @@
-// The bodies of a message for showing and searching them, decoded from slices of its blob. Worker threads with a heap and a
-// time budget decode them with mailparser, so no message holds the event loop or ends the process. Short messages have a
-// thread of their own and never wait for long ones. A job that exceeds its budget is done again by our own decoders: of a
-// short message in the caller's thread, of a long one in a new worker, and if that fails too the bodies are their start,
-// with `partial`. Bodies that are shown as their octets are need no thread. Accounts go in turn, and a job whose client has
-// gone ends.
+// Decodes the bodies of a message from slices of its blob, to show and search them. Worker threads with a limited heap and time
+// run mailparser, so no message blocks the event loop or ends the process. Short messages have their own thread and never wait
+// for long ones. When a job exceeds its budget, our own decoders repeat it: for a short message in the caller's thread, for a
+// long one in a new worker. If that fails too, the result is the start of the bodies, marked `partial`. Bodies that need no
+// decoding need no thread. Accounts take turns, and a job ends when its client has gone.
 import { FairSemaphore, type Release, SemaphoreFull } from '../bounds/fair-semaphore.js';
 import { Fault } from '../errors/fault.js';
 import { type Bodies, type BodyPart, composeBodies } from '../mail/decode/bodies.js';
@@ -14,18 +13,18 @@ import { type PoolLimits, ThreadPool } from './thread-pool.js';
 
 export { bodyOctets, type ReadRanges } from './body-parts.js';
 
-/** `threads`, `queue` and `queueAnAccount` count short and long messages apart. */
+/** `threads`, `queue` and `queueAnAccount` apply to short and to long messages separately. */
 export interface DecoderLimits extends PoolLimits {
-  /** Raw octets of messages that are being shown, from their reading until the reply has left: of all and of one account. */
+  /** Raw octets of messages that are being shown, from reading them until the reply is sent: of all accounts and per account. */
   readonly shownOctets: number;
   readonly shownOctetsAnAccount: number;
-  /** Raw octets of all bodies of a short message. */
+  /** A message is short when all its bodies together have at most this many raw octets. */
   readonly shortOctets: number;
-  /** Raw octets of all bodies of a message that are read at all. */
+  /** At most this many raw octets of the bodies of a message are read. */
   readonly octets: number;
   /** Characters of both bodies together. */
   readonly characters: number;
-  /** Time in the thread: of a short message, and of a long one for each of its two attempts. */
+  /** Time in the thread: for a short message, and for each of the two attempts at a long one. */
   readonly shortJobMs: number;
   readonly jobMs: number;
 }
@@ -60,12 +59,12 @@ export class DecodingAbandoned extends Fault<'decoding-abandoned'> {
   }
 }
 
-/** For whom bodies are decoded. */
+/** The account and client for which bodies are decoded. */
 export interface Viewer {
   readonly accountId: string;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when nobody waits for the result any more. */
   readonly signal?: AbortSignal;
-  /** A short message is decoded by our own decoders in the caller's thread: a delivery waits for its text. */
+  /** Our own decoders decode a short message in the caller's thread, because a delivery waits for its text. */
   readonly atOnce?: boolean;
 }
 
@@ -93,8 +92,8 @@ export class BodyDecoder {
   }
 
   /**
-   * Memory for showing messages whose bodies have so many raw octets: to be given back once the reply has left. Short ones
-   * need none. @throws DecoderBusy, DecodingAbandoned
+   * Reserves memory to show messages whose bodies have this many raw octets; the caller releases it once the reply is sent. Short
+   * messages need none. @throws DecoderBusy, DecodingAbandoned
    */
   async room(octets: number, { accountId, signal }: Viewer): Promise<Release> {
     if (octets <= this.#limits.shortOctets) return () => {};
@@ -102,7 +101,7 @@ export class BodyDecoder {
     return this.#shown.acquire(accountId, { weight, signal }).catch(refused);
   }
 
-  /** Rejects with what `read` rejects with, and with DecoderBusy and DecodingAbandoned. */
+  /** Rejects with the error of `read`, and with DecoderBusy and DecodingAbandoned. */
   async bodies(index: MessageIndex, read: ReadRanges, viewer: Viewer): Promise<Bodies> {
     const chosen = bodyParts(index);
     const raw = octetsOf(chosen);
@@ -112,7 +111,7 @@ export class BodyDecoder {
     return cut ? { ...bodies, partial: true } : bodies;
   }
 
-  /** Ends the threads; jobs of long messages under way and waiting come back partial. */
+  /** Ends the threads; running and waiting jobs of long messages return partial bodies. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([this.#short.close(), this.#long.close()]);
@@ -139,7 +138,7 @@ export class BodyDecoder {
     }
   }
 
-  /** With our own decoders, in the caller's thread. */
+  /** Decodes with our own decoders in the caller's thread. */
   async #decodeHere(job: Job): Promise<Bodies> {
     return composeBodies(await this.#read(job), this.#limits.characters);
   }
@@ -157,7 +156,7 @@ export class BodyDecoder {
     }
   }
 
-  /** Undefined when the job exceeds its budget and when the decoder is closed. */
+  /** Returns undefined when the job exceeds its budget and when the decoder is closed. */
   async #run(
     pool: ThreadPool,
     parts: readonly BodyPart[],
@@ -171,7 +170,7 @@ export class BodyDecoder {
     return bodies;
   }
 
-  /** The start of bodies that cannot be decoded, without their character sets. */
+  /** Decodes only the start of bodies that cannot be decoded, and ignores their charsets. */
   async #start(job: Job): Promise<Bodies> {
     const parts = (await this.#read(job, this.#limits.shortOctets)).map((part) => ({ ...part, params: {} }));
     return { ...composeBodies(parts, this.#limits.characters), partial: true, isUndecoded: true };

@@ -1,4 +1,4 @@
-// The part of html-to-text (no types of its own) that Mansio calls.
+// The part of html-to-text that Mansio calls; the package has no types of its own.
 declare module 'html-to-text' {
   interface Builder {
     addInline(text: string): void;
@@ -13,7 +13,7 @@ declare module 'html-to-text' {
   }
   interface Options {
     readonly wordwrap: false;
-    /** None: the whole document. */
+    /** An empty list means the whole document. */
     readonly baseElements: { readonly selectors: readonly string[] };
     readonly formatters: Readonly<Record<string, (element: Element, walk: unknown, builder: Builder) => void>>;
     readonly selectors: readonly Selector[];

@@ -1,5 +1,5 @@
-// The text of one part as mailparser reads it, given to mailparser as a message of that one part. Runs in the decoding
-// thread, whose budget bounds it. Parts that mailparser would be slow with are left to our own decoders.
+// The text of one part as mailparser reads it: mailparser gets a message that has only this part. This code runs in the decoding
+// thread, whose budget bounds it. It leaves parts that mailparser reads slowly to our own decoders.
 import { MailParser, type MessageText } from 'mailparser';
 import { endOfBase64 } from '../mail/decode/base64.js';
 import { charsetOfMailparser } from '../mail/decode/charset.js';
@@ -7,12 +7,12 @@ import { type TextPart, textOfCharacters, textOfOctets } from '../mail/decode/pa
 import { isEncoded } from '../mail/decode/transfer.js';
 import { isUuencode } from '../mail/decode/uuencode.js';
 
-/** Octets of a part: mailparser takes about 10 ms for so many of text, and 140 ms for so many line feeds. */
+/** Octets of a part: mailparser takes about 10 ms for this much text, and 140 ms for this many line feeds. */
 const MOST_OCTETS = 1024 * 1024;
-/** Quoted-printable has no longer lines (RFC 2045 §6.7); libqp takes quadratic time for a run of white space. */
+/** Quoted-printable lines are at most this long (RFC 2045 §6.7); libqp takes quadratic time for a run of white space. */
 const LONGEST_SPACE = 76;
 
-/** No conversion: only the text or the HTML as it was written. */
+/** Switch off all conversions: we need the text or the HTML as it was written. */
 const OPTIONS = { skipHtmlToText: true, skipTextToHtml: true, skipTextLinks: true, skipImageLinks: true };
 
 /** Undefined for a part that is left to our own decoders. Never rejects. */
@@ -21,7 +21,7 @@ export async function mailparserText(part: TextPart, bytes: Uint8Array): Promise
   if (part.encoding === 'quoted-printable' && hasLongSpace(bytes)) return undefined;
   const charset = charsetOfMailparser(part.params['charset']);
   try {
-    // In the charset `binary` a character is an octet.
+    // A character of the charset `binary` is one octet.
     const data = part.encoding === 'base64' ? bytes.subarray(0, endOfBase64(bytes)) : bytes;
     const text = await parse(headerOf(part, charset ?? 'binary'), data);
     return charset === undefined ? textOfOctets(part, Buffer.from(text, 'latin1')) : textOfCharacters(part, text);
@@ -30,7 +30,7 @@ export async function mailparserText(part: TextPart, bytes: Uint8Array): Promise
   }
 }
 
-/** The name of a known charset is the only text in the header that a peer has chosen. */
+/** The header contains no text that a peer chose, except the name of a known charset. */
 function headerOf({ subtype, encoding }: TextPart, charset: string): string {
   return (
     `Content-Type: text/${subtype === 'html' ? 'html' : 'plain'}; charset="${charset}"\r\n` +
@@ -55,7 +55,7 @@ function parse(header: string, bytes: Uint8Array): Promise<string> {
   });
 }
 
-/** Looks at every 77th octet: a longer run of spaces and tabs has one of them. */
+/** This looks at every 77th octet: each run of spaces and tabs that is too long contains one of them. */
 function hasLongSpace(bytes: Uint8Array): boolean {
   for (let at = LONGEST_SPACE; at < bytes.length; at += LONGEST_SPACE + 1) {
     if (!isSpace(bytes[at])) continue;

@@ -1,11 +1,11 @@
-// HTML rendered as text by html-to-text, which mailparser uses too: white space collapsed, list items marked, quotations
-// prefixed, images replaced by their alternative text. Links lose their targets and lines are not wrapped, because search and
-// filters look for the words that a reader sees.
+// Renders HTML as text with html-to-text, which mailparser also uses: it collapses white space, marks list items, prefixes
+// quotations and replaces images by their alternative text. Links lose their targets and lines are not wrapped, because search
+// and filters look for the words that a reader sees.
 import { compile } from 'html-to-text';
 import { htmlText } from '../mail/decode/html-text.js';
 import { storable } from '../mail/decode/part-text.js';
 
-/** html-to-text holds a tree of the document: some 30 MB for so many characters, and up to 150 ms of work. */
+/** html-to-text holds a tree of the document: about 30 MB for this many characters, and up to 150 ms of work. */
 const MOST_CHARACTERS = 256 * 1024;
 
 const BREAK = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
@@ -26,7 +26,7 @@ const render = compile({
   ],
 });
 
-/** What is too long or too deeply nested for html-to-text is read by our own scan. Never throws. */
+/** Our own scan reads HTML that is too long or too deeply nested for html-to-text. Never throws. */
 export function renderedHtml(html: string): string {
   if (html.length > MOST_CHARACTERS) return htmlText(html);
   try {

@@ -1,4 +1,4 @@
-// Threads that decode, and the queue before them: accounts go in turn, and an account has its share of the places.
+// The threads that decode, and the queue in front of them. Accounts take turns, and the queue has a limit per account.
 import { FairSemaphore, type Release } from '../bounds/fair-semaphore.js';
 import type { Bodies } from '../mail/decode/bodies.js';
 import { DecodeThread, type JobOptions, type ThreadLimits } from './thread.js';
@@ -6,7 +6,7 @@ import type { DecodeJob } from './worker.js';
 
 export interface PoolLimits extends ThreadLimits {
   readonly threads: number;
-  /** Jobs that wait, of all accounts together and of one. */
+  /** Number of jobs that may wait: of all accounts together and per account. */
   readonly queue: number;
   readonly queueAnAccount: number;
 }
@@ -28,7 +28,7 @@ export class ThreadPool {
     return this.#semaphore.acquire(accountId, { signal });
   }
 
-  /** For a caller that has its permit: there is a free thread for each. */
+  /** The caller holds a permit of `acquire`, so a thread is free. */
   async run(job: DecodeJob, options: JobOptions): Promise<Bodies | undefined> {
     const thread = this.#free.pop()!;
     try {

@@ -1,21 +1,21 @@
-// One worker thread with a heap and a time budget. It runs one job at a time, and is replaced when it dies, when a job takes
-// too long and when a job is abandoned.
+// One worker thread with a limited heap and a time budget. It runs one job at a time. It is replaced when it dies, when a job
+// takes too long, and when a job is abandoned.
 import { Worker } from 'node:worker_threads';
 import type { Bodies } from '../mail/decode/bodies.js';
 import type { DecodeJob, WorkerMessage } from './worker.js';
 
 export interface ThreadLimits {
   readonly heapMb: number;
-  /** Time for loading the code, which takes about 100 ms of an idle processor. */
+  /** Time to load the code, which takes about 100 ms on an idle processor. */
   readonly startMs: number;
-  /** Compiled module of the worker; tests give one that misbehaves. */
+  /** Compiled module of the worker; tests pass one that misbehaves. */
   readonly module: URL;
 }
 
 export interface JobOptions {
-  /** Time from the moment when the thread has loaded its code. */
+  /** Time for the job, counted from when the thread has loaded its code. */
   readonly ms: number;
-  /** The octets move to the thread, so the caller no longer has them; else they are copied. */
+  /** The octets are transferred to the thread, so the caller loses them; otherwise they are copied. */
   readonly movesOctets: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -31,7 +31,7 @@ export class DecodeThread {
     this.#limits = limits;
   }
 
-  /** Undefined when the thread died, the time ran out or the job was abandoned. One job at a time. */
+  /** Returns undefined when the thread died, the time ran out or the job was abandoned. The caller runs one job at a time. */
   run(job: DecodeJob, { ms, movesOctets, signal }: JobOptions): Promise<Bodies | undefined> {
     return new Promise((resolve) => {
       const worker = this.#worker ?? this.#start();
@@ -47,7 +47,7 @@ export class DecodeThread {
         signal?.removeEventListener('abort', stop);
         this.#settle = undefined;
         this.#onReady = undefined;
-        // An idle thread keeps no process alive.
+        // An idle thread must not keep the process alive.
         worker.unref();
         resolve(answer);
       };

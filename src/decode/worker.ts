@@ -1,5 +1,5 @@
-// The thread that decodes bodies. It reads parts with mailparser, or with our own decoders alone when the job says so,
-// and answers one job at a time. Its owner sets its heap limit and its time; when either runs out the whole thread ends.
+// The worker thread that decodes bodies. It reads parts with mailparser, or only with our own decoders when the job says so, and
+// answers one job at a time. Its owner bounds its heap and its time; the whole thread ends when either runs out.
 import { parentPort } from 'node:worker_threads';
 import { type Bodies, BodiesBuilder, type BodyPart, composeBodies } from '../mail/decode/bodies.js';
 import { textOf } from '../mail/decode/part-text.js';
@@ -14,10 +14,10 @@ export interface DecodeJob {
 
 type DecodeAnswer = Bodies | { readonly failed: string };
 
-/** `ready` comes once, when the thread has loaded its code. */
+/** The thread sends `ready` once, when it has loaded its code. */
 export type WorkerMessage = 'ready' | DecodeAnswer;
 
-/** Parts of a job that mailparser reads: each takes it about 0.2 ms, however short. */
+/** mailparser reads at most this many parts of a job: each takes about 0.2 ms, however short it is. */
 const MOST_PARTS = 64;
 
 async function answerTo({ parts, limit, withMailparser }: DecodeJob): Promise<DecodeAnswer> {
