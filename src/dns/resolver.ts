@@ -1,6 +1,6 @@
-// DNS for mail: look-ups with an end, remembered for a while, in bounded memory. It asks the name servers it is given, or
-// the system's, and never the hosts file. When none of them answers, look-ups fail at once for a short while: mail that
-// comes in meanwhile is not kept waiting for every one of its names.
+// DNS look-ups for mail, with a time limit and a bounded cache. The resolver asks the given name servers or those of the system,
+// and never reads the hosts file. When no server answers, look-ups fail at once for a short time, so that incoming mail does not
+// wait for each of its names.
 
 import { Resolver } from 'node:dns/promises';
 import { LRUCache } from 'lru-cache';
@@ -23,7 +23,7 @@ export type RecordType = keyof Records;
 
 /** A look-up without an answer. `code` is Node's (`ENOTFOUND`, `ENODATA`, `ESERVFAIL`, `ETIMEOUT`, …). */
 export class DnsFailure extends Fault {
-  /** Not temporary when DNS said that there is no such name or record: asking again will not help. */
+  /** The fault is permanent when DNS said that the name or record does not exist: asking again does not help. */
   constructor(code: string, name: string, type: string) {
     super(code, `${type} of ${name}: ${code}`, { temporary: !ABSENT.has(code) });
   }
@@ -35,22 +35,22 @@ export interface Dns {
 }
 
 export interface ResolverOptions {
-  /** `address:port`; the system's when absent. */
+  /** `address:port`; absent: the servers of the system. */
   readonly servers?: readonly string[] | undefined;
-  /** Of one try of one server, in ms. */
+  /** Limit for one try of one server, in ms. */
   readonly timeoutMs?: number;
   readonly tries?: number;
 }
 
-/** DNS has said no: the name does not exist, it has no such record, or it is none that DNS could know. */
+/** DNS answered that the name does not exist, has no such record, or is not a valid name. */
 const ABSENT: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EBADQUERY', 'EFORMERR']);
 const UNANSWERED: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED']);
 const REMEMBERED = 20_000;
-/** TTLs are not told for most types; mail bears records that are this old. */
+/** Node reports no TTL for most types; mail tolerates records of this age. */
 const FOUND_MS = 60_000;
 const ABSENT_MS = 30_000;
 const FAILED_MS = 5_000;
-/** Look-ups in a row that no server answered, before it is asked whether any does. */
+/** After this many look-ups in a row that no server answered, the resolver checks whether any server answers at all. */
 const SILENT_AFTER = 5;
 const SILENT_MS = 10_000;
 
@@ -65,7 +65,10 @@ export function createResolver(options: ResolverOptions = {}): Dns {
   let unanswered = 0;
   let silentUntil = 0;
 
-  /** Names without an answer may be a peer's own; the root is everybody's, and what is said of it is an answer. */
+  /**
+   * A peer may control the names that got no answer, so this asks for the root: any reply, even an error, shows that a server is
+   * alive.
+   */
   async function isSilent(): Promise<boolean> {
     try {
       await resolver.resolve('.', 'NS');
@@ -78,7 +81,7 @@ export function createResolver(options: ResolverOptions = {}): Dns {
   async function ask(name: string, type: RecordType): Promise<unknown> {
     if (type === 'PTR') return resolver.reverse(name);
     if (type !== 'MX') return resolver.resolve(name, type);
-    // From Node.js 24 on each has its type too.
+    // Node.js 24 and later add a `type` to each record; drop it.
     return (await resolver.resolveMx(name)).map(({ priority, exchange }) => ({ priority, exchange }));
   }
 
