@@ -1,5 +1,5 @@
-// The base of all faults: something of ours failed, and the peer did nothing wrong. Refusals are values, and errors of a
-// protocol are the peer's; neither is a fault. Each gateway maps the codes to its own replies in one table.
+// The base class of all faults: something on our side failed, and the peer did nothing wrong. Refusals are values, and protocol
+// errors are the peer's; neither is a fault. Each gateway maps the codes to its own replies in one table.
 
 export interface FaultOptions {
   /** The same call may succeed later. */
@@ -8,7 +8,7 @@ export interface FaultOptions {
 }
 
 export abstract class Fault<Code extends string = string> extends Error {
-  /** Stable: tables and log searches rely on the code, nothing on the message. */
+  /** The code is stable: tables and log searches rely on it, and nothing relies on the message. */
   readonly code: Code;
   readonly temporary: boolean;
 
