@@ -1,6 +1,6 @@
-// Copies of blobs that this node has read, in one file that has no name: it is unlinked as soon as it is open, so nothing of it
-// outlives the node. New copies go over the oldest ones. Blobs that were read together lie side by side, so they are read
-// again by one call of the system, mostly from its memory. Nothing depends on a copy: the store has every blob.
+// Copies of blobs that this node has read, in one file without a name: it is unlinked as soon as it is open, so nothing of it
+// outlives the node. New copies overwrite the oldest ones. Blobs that were read together are stored next to each other, so one
+// system call reads them again, mostly from the page cache. Nothing depends on a copy: the store has every blob.
 import { readSync } from 'node:fs';
 import { type FileHandle, mkdir, open, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,20 +10,20 @@ interface Copy {
   readonly length: number;
 }
 
-/** Octets of one reading, and of a gap that is read along. */
+/** Octets of one read at most, and of a gap between two copies that one read includes. */
 const RUN_OCTETS = 4 * 1024 * 1024;
 const GAP_OCTETS = 32 * 1024;
-/** Octets that wait to be written; what comes beyond is not kept. */
+/** Octets that may wait to be written; blobs beyond them are not cached. */
 const WAITING_OCTETS = 16 * 1024 * 1024;
-/** Octets that are written at once without waiting for more, and ms that fewer wait: a call of the system each would cost more. */
+/** A group is written when it has this many octets, or after this many ms: one system call per blob would cost more. */
 const GROUP_OCTETS = 512 * 1024;
 const GROUP_MS = 50;
-/** Octets of one reading that does not pass the thread pool: what the system has in its memory takes less time than the way there. */
+/** A read of at most this many octets bypasses the thread pool: a read from the page cache takes less time than the pool. */
 const SHORT_OCTETS = 64 * 1024;
 /**
- * ms of a reading from the disk. Readings pass the thread pool for a while then: one in that time may hold up the event loop. One
- * that took as long because others had the processor says nothing of the disk. And ms after which the rest of a call passes the
- * pool: many short readings take long too.
+ * A synchronous read of more than SLOW_MS blocks the event loop. If it has read from the disk, all reads use the thread pool for
+ * PATIENT_MS; if only other processes had the processor, they do not. Within one call, reads also use the pool after SLOW_MS,
+ * because many short reads take long too.
  */
 const SLOW_MS = 5;
 const PATIENT_MS = 10_000;
@@ -32,20 +32,20 @@ const NAME = 'blobs';
 export class BlobDiskCache {
   readonly #handle: FileHandle;
   readonly #capacity: number;
-  /** By hash, oldest first: these lie right behind the position. */
+  /** Copies by hash, oldest first: the oldest copy lies directly after the write position. */
   readonly #copies = new Map<string, Copy>();
   #position = 0;
-  /** Octets that are not written yet, those of `#group` among them. */
+  /** Octets that are not yet written, including those of `#group`. */
   #waiting = 0;
-  /** What is written together with what comes soon. */
+  /** Blobs that the next write contains. */
   #group = new Map<string, Uint8Array>();
   #groupOctets = 0;
   #groupEnds: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #isBroken = false;
-  /** Until when all readings pass the thread pool, by the clock of `performance`. */
+  /** All reads use the thread pool until this time of `performance.now()`. */
   #patientUntil = 0;
-  /** By this process from disks, when a reading was slow the last time. */
+  /** Blocks that this process had read from disks when a read was last slow. */
   #blocksRead = blocksRead();
 
   private constructor(handle: FileHandle, capacity: number) {
@@ -53,7 +53,7 @@ export class BlobDiskCache {
     this.#capacity = capacity;
   }
 
-  /** `maxOctets`: of the file, which never takes more than a tenth of what is free. */
+  /** `maxOctets`: size of the file, which never takes more than a tenth of the free disk. */
   static async open(directory: string, maxOctets: number): Promise<BlobDiskCache> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const { bavail, bsize } = await statfs(directory);
@@ -63,7 +63,7 @@ export class BlobDiskCache {
     return new BlobDiskCache(handle, Math.min(maxOctets, Math.floor((bavail * bsize) / 10)));
   }
 
-  /** Copies of those that are there; each is a part of a larger buffer. */
+  /** Returns the copies that exist; each is a slice of a larger buffer. */
   async read(hashes: readonly string[]): Promise<Map<string, Uint8Array>> {
     const found = new Map<string, Uint8Array>();
     const wanted: { readonly hash: string; readonly copy: Copy }[] = [];
@@ -85,7 +85,7 @@ export class BlobDiskCache {
       const octets = reading instanceof Promise ? await reading : reading;
       if (octets === undefined) return found;
       for (const { hash, copy } of wanted.slice(from, to)) {
-        // What was written over meanwhile is not the blob.
+        // A copy that was overwritten meanwhile is no longer the blob.
         if (this.#copies.get(hash) !== copy) continue;
         found.set(hash, octets.subarray(copy.offset - start, copy.offset - start + copy.length));
       }
@@ -93,7 +93,7 @@ export class BlobDiskCache {
     return found;
   }
 
-  /** Keeps copies of them soon, unless too many wait. */
+  /** Schedules copies of the blobs, unless too many wait already. */
   keep(blobs: ReadonlyMap<string, Uint8Array>): void {
     const fresh = [...blobs].filter(
       ([hash, { length }]) => length > 0 && !this.#copies.has(hash) && !this.#group.has(hash),
@@ -118,7 +118,7 @@ export class BlobDiskCache {
     this.#groupOctets = 0;
     this.#writing = this.#writing.then(async () => {
       await this.#write(blobs, octets).catch(() => {
-        // The disk is full, or broken: the store gives what is missing.
+        // The disk is full or broken: the store supplies what is missing.
         this.#isBroken = true;
         this.#copies.clear();
       });
@@ -133,7 +133,7 @@ export class BlobDiskCache {
     await this.#handle.close();
   }
 
-  /** All that was given to `keep` is there. */
+  /** Resolves when everything that was given to `keep` is written. */
   settled(): Promise<void> {
     this.#endGroup();
     return this.#writing;
@@ -152,7 +152,7 @@ export class BlobDiskCache {
       blobs.map(([, bytes]) => bytes),
       offset,
     );
-    // The disk has become full within the call. A hole behind what was written would read as zeros.
+    // The disk became full during the call. A gap after the written octets would read as zeros.
     if (bytesWritten !== octets) throw new Error('a part of the copies was not written');
     for (const [hash, { length }] of blobs) {
       if (!this.#copies.has(hash)) this.#copies.set(hash, { offset, length });
@@ -160,7 +160,7 @@ export class BlobDiskCache {
     }
   }
 
-  /** Copies in [start, end), which are the oldest, before others are written there. */
+  /** Removes the copies in [start, end), which are the oldest, before new ones are written there. */
   #forget(start: number, end: number): void {
     for (const [hash, copy] of this.#copies) {
       if (copy.offset >= end || copy.offset + copy.length <= start) return;
@@ -180,7 +180,7 @@ export class BlobDiskCache {
     return this.#readSoon(octets, start);
   }
 
-  /** Since it was asked before. */
+  /** Whether this process has read from a disk since the last call. */
   #hasReadDisk(): boolean {
     const before = this.#blocksRead;
     this.#blocksRead = blocksRead();
@@ -196,7 +196,7 @@ export class BlobDiskCache {
     try {
       return readSync(this.#handle.fd, octets, 0, octets.length, start);
     } catch {
-      // The store gives what cannot be read.
+      // The store supplies what cannot be read.
       return 0;
     }
   }
@@ -206,7 +206,7 @@ function blocksRead(): number {
   return process.resourceUsage().fsRead;
 }
 
-/** To be read along with [start, end). */
+/** Whether one read can include both this copy and [start, end). */
 function isNear({ offset, length }: Copy, start: number, end: number): boolean {
   return offset - end <= GAP_OCTETS && offset + length - start <= RUN_OCTETS;
 }

@@ -1,4 +1,4 @@
-// Faults of the spool: always temporary, so the peer tries again later.
+// Faults of the spool. They are always temporary, so the peer tries again later.
 import { Fault } from '../errors/fault.js';
 
 export class SpoolFault extends Fault<'spool-full' | 'spool-memory' | 'spool-failed'> {
@@ -7,7 +7,7 @@ export class SpoolFault extends Fault<'spool-full' | 'spool-memory' | 'spool-fai
   }
 }
 
-/** A file operation's error as the fault it is. */
+/** Converts an error of a file operation to a fault. */
 export function asSpoolFault(error: unknown): SpoolFault {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === 'ENOSPC' || code === 'EDQUOT') return new SpoolFault('spool-full', 'the spool has no space left', error);

@@ -1,5 +1,5 @@
-// How much of memory and disk the messages in the spool may use, all together and by holder, and what the spool's files are
-// called. Every writer of the spool takes from this budget what it keeps, and gives it back.
+// How much memory and disk the messages in the spool may use, in total and per holder, and how the files of the spool are named.
+// Each writer of the spool takes what it keeps from this budget, and gives it back.
 import { statfs } from 'node:fs/promises';
 import { FixedShares } from '../bounds/fixed-shares.js';
 
@@ -16,14 +16,17 @@ export interface SpoolOptions {
   readonly memoryShare?: number;
   /** Octets in files of all messages of one holder. */
   readonly diskShare?: number;
-  /** Octets of the disk that are free. */
+  /** Returns the free octets of the disk. */
   readonly freeDisk?: () => Promise<number>;
 }
 
 export class SpoolBudget {
   readonly inMemory: number;
   readonly directory: string;
-  /** Files have at most half of what is free without them, and one holder's at most half of that: the database needs the rest. */
+  /**
+   * Files use at most half of the disk that would be free without them, and one holder at most half of that: the database needs
+   * the rest.
+   */
   readonly disk: FixedShares;
   readonly #freeDisk: () => Promise<number>;
   #diskTotal = Number.POSITIVE_INFINITY;
@@ -48,18 +51,18 @@ export class SpoolBudget {
     this.#memory = new FixedShares({ total, share });
   }
 
-  /** Octets held in memory now. */
+  /** Octets that are held in memory now. */
   get reserved(): number {
     return this.#memory.held;
   }
 
-  /** Looks how much of the disk is free, for a file that was just made. A disk that cannot be asked bounds nothing. */
+  /** Measures the free disk for a new file. A disk that cannot be measured sets no limit. */
   async measureDisk(): Promise<void> {
     const free = await this.#freeDisk().catch(() => Number.POSITIVE_INFINITY);
     this.#diskTotal = (this.disk.held + free) / 2;
   }
 
-  /** Whether there was room for so many octets. */
+  /** Reserves memory; returns whether there was room for the octets. */
   reserve(holder: string, octets: number): boolean {
     return this.#memory.tryTake(holder, octets) === undefined;
   }

@@ -1,5 +1,6 @@
-// A message too large for memory, in a file that has no name: it is unlinked as soon as it is open, so that no way of
-// ending, kill -9 included, leaves it behind. Written through one buffer, or without; read by position, any number of times.
+// A message that is too large for memory, in a file without a name: it is unlinked as soon as it is open, so nothing remains
+// after the process ends, even after kill -9. Writes pass through one buffer or go directly to the file; reads by position can be
+// repeated.
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asSpoolFault } from './errors.js';
@@ -18,13 +19,13 @@ export class SpoolFile {
     this.#staging = Buffer.allocUnsafeSlow(staging);
   }
 
-  /** `staging`: octets of the buffer; 0: each write goes into the file. @throws SpoolFault */
+  /** `staging`: octets of the buffer; 0 means that each write goes directly to the file. @throws SpoolFault */
   static async create(directory: string, name: string, staging: number): Promise<SpoolFile> {
     const path = join(directory, name);
     try {
       const handle = await create(path).catch(async (error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error;
-        // Somebody removed the directory of a running node.
+        // Someone has removed the directory while the node runs.
         await mkdir(directory, { mode: 0o700 }).catch(() => {});
         return create(path);
       });
@@ -43,14 +44,14 @@ export class SpoolFile {
     return undefined;
   }
 
-  /** Brings everything into the file. @throws SpoolFault */
+  /** Writes everything that is buffered to the file. @throws SpoolFault */
   async flush(): Promise<void> {
     const staged = this.#staged;
     this.#staged = 0;
     await this.#put(this.#staging.subarray(0, staged));
   }
 
-  /** Octets [from, to) of what was brought into it. @throws SpoolFault */
+  /** Yields the octets [from, to) that are in the file. @throws SpoolFault */
   async *chunks(from = 0, to = this.#written): AsyncGenerator<Uint8Array> {
     for (let position = from; position < to; ) {
       const piece = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, to - position));

@@ -1,19 +1,19 @@
-// Octets held for a while: in memory while they are few and the spool has room for them, else in a file (decision 0011). Memory
-// that is used up slows a message down and refuses none; a share of the disk that is used up refuses.
+// Holds octets for a while: in memory while they are few and the spool has room, otherwise in a file (decision 0011). When the
+// memory is used up, messages become slower but none is refused; when a share of the disk is used up, messages are refused.
 import { SpoolFault } from './errors.js';
 import type { SpoolBudget } from './spool-budget.js';
 import { SpoolFile, STAGING_BYTES } from './spool-file.js';
 
-/** Pieces shorter than this are copied together: a Buffer of its own costs more than its octets. */
+/** Pieces shorter than this are joined: a separate Buffer costs more than its octets. */
 const SMALL_PIECE = 1024;
 const JOINED_BYTES = 8192;
 
-/** Exactly one of `discard` and `finish` with a later `discard` ends it. */
+/** The caller ends it either with `discard`, or with `finish` and a later `discard`. */
 export class SpoolHold {
   readonly #budget: SpoolBudget;
   readonly #holder: string;
   #pieces: Uint8Array[] = [];
-  /** Copies of small pieces: a buffer and how much of it is in use. */
+  /** A buffer of copied small pieces; `#joinedBytes` of it are in use. */
   #joined: Buffer | undefined;
   #joinedBytes = 0;
   #file: SpoolFile | undefined;
@@ -21,7 +21,7 @@ export class SpoolHold {
   #reserved = 0;
   #onDisk = 0;
   #discarded = false;
-  /** The last write that had to be waited for. */
+  /** The last write that returned a promise. */
   #writing: Promise<void> | undefined;
 
   constructor(budget: SpoolBudget, holder: string) {
@@ -30,7 +30,7 @@ export class SpoolHold {
   }
 
   /**
-   * The chunk must not be changed afterwards. Returns a promise when the caller has to wait for it before it writes again.
+   * The caller must not change the chunk afterwards. Returns a promise when the caller has to wait for it before the next write.
    * Throws and rejects with SpoolFault.
    */
   write(chunk: Uint8Array): Promise<void> | undefined {
@@ -48,10 +48,10 @@ export class SpoolHold {
     return this.#file === undefined;
   }
 
-  /** Nothing more is written. @throws SpoolFault, and has then discarded everything. */
+  /** Ends the writing. @throws SpoolFault after it has discarded everything. */
   async finish(): Promise<void> {
     try {
-      // A stream may end though it was paused during its last chunk.
+      // A stream may end even though it was paused during its last chunk.
       await this.#writing;
       await this.#file?.flush();
     } catch (error) {
@@ -61,12 +61,12 @@ export class SpoolHold {
     this.#endJoined();
   }
 
-  /** Without the first `from` octets, any number of times once it is finished and not yet discarded. */
+  /** Returns everything but the first `from` octets. Can be called repeatedly between `finish` and `discard`. */
   chunks(from = 0): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
     return this.#file?.chunks(from) ?? behind(this.#pieces, from);
   }
 
-  /** Gives back memory and file; may be called again. */
+  /** Releases memory and file; may be called again. */
   discard(): void {
     if (this.#discarded) return;
     this.#discarded = true;
@@ -131,7 +131,7 @@ export class SpoolHold {
     this.#endJoined();
     for (const piece of this.#pieces) {
       await file.write(piece);
-      // A connection may break while the disk works; what was reserved is given back then.
+      // A connection may break during a write to the disk; `discard` has then released the reservation.
       if (this.#discarded) return;
     }
     this.#pieces = [];

@@ -1,6 +1,5 @@
-// A message on its way into the spool, in two forms. SpoolWriter hashes and indexes the message as it passes. BodyWriter
-// takes a message whose first fields are written last, because they hold the results of its checks, and hashes and
-// indexes at the end.
+// Two writers of a message into the spool. SpoolWriter hashes and indexes the message while it passes. BodyWriter takes a message
+// whose first header fields are written last, because they hold the results of its checks; it hashes and indexes at the end.
 import { createHash, type Hash, hash } from 'node:crypto';
 import { MimeIndexer } from '../mail/mime-index/indexer.js';
 import type { BlobContent } from '../store/blobs.js';
@@ -14,7 +13,7 @@ export interface SpooledContent extends BlobContent {
   release(): void;
 }
 
-/** Takes one message. Exactly one of `finish` and `discard` ends it. */
+/** Takes one message. The caller ends it with either `finish` or `discard`. */
 export class SpoolWriter {
   readonly #hold: SpoolHold;
   readonly #digest = new Digest();
@@ -25,13 +24,13 @@ export class SpoolWriter {
     this.#reservation = new Reservation(budget, holder);
   }
 
-  /** Whether there is room for so many octets more that the caller keeps itself; until `finish` or `discard`. */
+  /** Reserves memory for octets that the caller itself keeps, until `finish` or `discard`; returns whether there is room. */
   reserve(octets: number): boolean {
     return this.#reservation.add(octets);
   }
 
   /**
-   * The chunk must not be changed afterwards. Returns a promise when the caller has to wait for it before it writes again.
+   * The caller must not change the chunk afterwards. Returns a promise when the caller has to wait for it before the next write.
    * Throws and rejects with SpoolFault.
    */
   write(chunk: Uint8Array): Promise<void> | undefined {
@@ -39,7 +38,7 @@ export class SpoolWriter {
     return this.#hold.write(chunk);
   }
 
-  /** @throws SpoolFault, and has then discarded everything. */
+  /** @throws SpoolFault after it has discarded everything. */
   async finish(): Promise<SpooledContent> {
     this.#reservation.end();
     await this.#hold.finish();
@@ -49,7 +48,7 @@ export class SpoolWriter {
     return { hash, size, index, isInMemory, chunks: () => hold.chunks(), release: () => hold.discard() };
   }
 
-  /** Gives back memory and file; may be called again. */
+  /** Releases memory and file; may be called again. */
   discard(): void {
     this.#reservation.end();
     this.#hold.discard();
@@ -57,8 +56,8 @@ export class SpoolWriter {
 }
 
 /**
- * Takes the body of one message, whose header is given at the end, or a header and its body, whose header is replaced at the
- * end. Exactly one of `finish` and `discard` ends it.
+ * Takes the body of one message and its header at the end, or a header and a body, whose header is replaced at the end. The
+ * caller ends it with either `finish` or `discard`.
  */
 export class BodyWriter {
   readonly #hold: SpoolHold;
@@ -69,7 +68,7 @@ export class BodyWriter {
     this.#reservation = new Reservation(budget, holder);
   }
 
-  /** As of SpoolWriter, until `unreserve` too. */
+  /** Like `SpoolWriter.reserve`; `unreserve` ends the reservation too. */
   reserve(octets: number): boolean {
     return this.#reservation.add(octets);
   }
@@ -78,20 +77,20 @@ export class BodyWriter {
     this.#reservation.end();
   }
 
-  /** As of SpoolWriter. */
+  /** Like `SpoolWriter.write`. */
   write(chunk: Uint8Array): Promise<void> | undefined {
     return this.#hold.write(chunk);
   }
 
-  /** What was written but for its first `from` octets; nothing is written afterwards. @throws SpoolFault */
+  /** Reads everything but the first `from` octets; the caller writes nothing afterwards. @throws SpoolFault */
   async *read(from = 0): AsyncGenerator<Uint8Array> {
     await this.#hold.finish();
     yield* this.#hold.chunks(from);
   }
 
   /**
-   * The message: `header` and then what was written but for its first `from` octets.
-   * @throws SpoolFault, and has then discarded everything.
+   * The message consists of `header` and of what was written without its first `from` octets. @throws SpoolFault after it has
+   * discarded everything.
    */
   async finish(header: Uint8Array, from = 0): Promise<SpooledContent> {
     try {
@@ -116,14 +115,14 @@ export class BodyWriter {
     }
   }
 
-  /** Gives back memory and file; may be called again. */
+  /** Releases memory and file; may be called again. */
   discard(): void {
     this.#reservation.end();
     this.#hold.discard();
   }
 }
 
-/** Memory of the spool's that is used beside it. */
+/** Memory of the spool's budget that a caller uses for its own data. */
 class Reservation {
   readonly #budget: SpoolBudget;
   readonly #holder: string;
@@ -146,9 +145,12 @@ class Reservation {
   }
 }
 
-/** What is known of octets by their passing. They must not be changed afterwards. */
+/** Hash, size and index of the octets that pass. The caller must not change them afterwards. */
 class Digest {
-  /** Until there are more: octets in one piece need no object that outlives the call, which the garbage collector has to look after. */
+  /**
+   * The first piece, until a second one comes: a message in one piece needs no Hash object that outlives the call and burdens the
+   * garbage collector.
+   */
   #only: Uint8Array | undefined;
   #hash: Hash | undefined;
   readonly #indexer = new MimeIndexer();
