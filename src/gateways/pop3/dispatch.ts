@@ -11,10 +11,10 @@ const UNKNOWN = err('Unknown command');
 const LOGIN_ENDED = err('The credential is no longer valid', 'AUTH');
 const NOT_UTF8 = err('The line is not UTF-8');
 const OK: Pop3Reply = { isOk: true, text: '' };
-/** Lines of a list that are joined before they are written. */
+/** The number of lines of a list that are joined into one write. */
 const JOINED_LINES = 512;
 
-/** @throws ConnectionEnd, FramingError: nothing more can be read */
+/** @throws ConnectionEnd, FramingError when nothing more can be read */
 export async function dispatch(
   session: Pop3Session,
   table: ReadonlyMap<string, Pop3Command>,
@@ -48,7 +48,7 @@ async function carryOut(session: Pop3Session, row: Pop3Command, rest: string): P
   return row.run(session, args);
 }
 
-/** Undefined when there are too few or too many. */
+/** Returns undefined when there are too few or too many arguments. */
 function argumentsOf({ takes }: Pop3Command, rest: string): readonly string[] | undefined {
   if (takes === 'text') return rest === '' ? undefined : [rest];
   const words = rest.split(' ').filter((word) => word !== '');
@@ -68,7 +68,7 @@ function ofError(error: unknown, session: Pop3Session, row: Pop3Command | undefi
   return reply;
 }
 
-/** `reply`: undefined when it has been written. */
+/** `reply` is undefined when the command has already written it. */
 async function complete(
   session: Pop3Session,
   row: Pop3Command | undefined,
@@ -102,7 +102,7 @@ async function writeLines({ output, connection }: Pop3Session, lines: Iterable<s
   output.write(`${text}.\r\n`);
 }
 
-/** Whether the credential is still valid: the event of a revocation may be lost. @throws StoreFault, ProviderUnavailable */
+/** Tells whether the credential is still valid: the event of a revocation may be lost. @throws StoreFault, ProviderUnavailable */
 async function holds(session: Pop3Session): Promise<boolean> {
   const now = performance.now();
   if (now - session.heldAt < session.context.limits.heldMs) return true;

@@ -1,5 +1,5 @@
-// Octets of a message as a multi-line response (RFC 1939 §3): a dot is put before every line that begins with one, and the end is
-// CRLF, a dot, CRLF. Pieces may end anywhere. A line begins after LF, with or without CR before it: some clients end lines there.
+// Encodes a message as a multi-line response (RFC 1939 §3): a dot precedes every line that begins with one, and CRLF, a dot and
+// CRLF end the response. Pieces may end anywhere. A line begins after LF, with or without CR, because some clients end lines there.
 
 const LF = 10;
 const CR = 13;
@@ -10,12 +10,12 @@ const NOTHING: readonly Buffer[] = [];
 
 export class DotStuffing {
   #isLineStart = true;
-  /** The last octet was a CR. */
+  /** Whether the last octet was a CR. */
   #isAfterCr = false;
-  /** Nothing was sent yet, or CRLF last. */
+  /** Whether nothing was sent yet, or the last two octets were CRLF. */
   #isComplete = true;
 
-  /** What is to be sent for these octets of the message. */
+  /** Returns the pieces to send for these octets of the message. */
   stuffed(octets: Buffer): readonly Buffer[] {
     const { length } = octets;
     if (length === 0) return NOTHING;
@@ -34,19 +34,19 @@ export class DotStuffing {
     return pieces;
   }
 
-  /** The end of the response. A message that does not end in CRLF is sent with one. */
+  /** The end of the response. It completes a message whose last line has no CRLF. */
   get end(): string {
     return this.#isComplete ? '.\r\n' : '\r\n.\r\n';
   }
 }
 
-/** The header of a message, the empty line behind it and the first lines of its body: what TOP sends. */
+/** Selects what TOP sends: the header of a message, the empty line after it and the first lines of its body. */
 export class TopOfMessage {
-  /** Nothing more is wanted. */
+  /** Whether everything that is wanted was passed. */
   isOver = false;
   #bodyLines: number;
   #isBody = false;
-  /** Octets of the line under way, of the pieces before. */
+  /** Octets that earlier pieces contained of the current line. */
   #lineOctets = 0;
   #isAfterCr = false;
 
@@ -54,7 +54,7 @@ export class TopOfMessage {
     this.#bodyLines = bodyLines;
   }
 
-  /** The part of these octets that is wanted. */
+  /** Returns the part of these octets that is wanted. */
   wanted(octets: Buffer): Buffer {
     let start = 0;
     for (let at = octets.indexOf(LF); at >= 0 && !this.isOver; at = octets.indexOf(LF, start)) {

@@ -1,5 +1,5 @@
 // Replies to commands that failed: an exhaustive table of the kinds of fault (RFC 3206). A new kind does not compile until POP3 has a
-// reply for it. Texts are fixed: none repeats octets of the client.
+// reply for it. Texts are fixed: none repeats input of the client.
 import { type FaultKind, faultKind } from '../faults.js';
 import { err, type Pop3Reply, RefusedCommand } from './replies.js';
 
@@ -14,12 +14,12 @@ const FAULTS: Readonly<Record<FaultKind, Pop3Reply>> = {
   bug: BUG,
 };
 
-/** The end of a command that threw something. */
+/** Returns the reply to a command that threw an error. */
 export function replyOf(error: unknown): Pop3Reply {
   return error instanceof RefusedCommand ? error.reply : FAULTS[faultKind(error)];
 }
 
-/** Whether the error is a fault of this program, to be logged with its stack. */
+/** Tells whether the error is a fault of this program, which is logged with its stack. */
 export function isBug(error: unknown): boolean {
   return replyOf(error) === BUG;
 }

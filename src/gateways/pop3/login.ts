@@ -1,5 +1,5 @@
-// Logins of POP3: what a client showed becomes the login of the session with its maildrop, or a reply that says why not (RFC 3206).
-// sign-in judges, delays, counts and logs the attempt. A connection has a few failed logins.
+// Logins of POP3: a credential opens the session with its maildrop, or results in a reply that says why not (RFC 3206).
+// sign-in judges, delays, counts and logs the attempt. The number of failed logins per connection is limited.
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import type { Failure, Shown } from '../../auth/sasl.js';
 import { isLoginFailure, type LoginFailure } from '../../auth/sign-in.js';
@@ -12,7 +12,7 @@ const SCOPES = ['pop3', 'app'] as const;
 
 export interface JudgedPop3Login {
   readonly reply: Pop3Reply;
-  /** What mechanisms with tokens say of the failure first; absent when the credential is not what failed. */
+  /** The failure that mechanisms with tokens report first; absent when the credential is not what failed. */
   readonly failure?: Failure;
 }
 
@@ -25,17 +25,17 @@ const NEEDS_TLS = err('Encryption required, use STLS first');
 const TOO_MANY_CONNECTIONS = err('Too many connections of your account', 'SYS/TEMP');
 const IN_USE = err('Another session has the maildrop', 'IN-USE');
 
-/** Credentials are taken with TLS only, unless the operator allows plain text. */
+/** Credentials are accepted only with TLS, unless the operator allows plain text. */
 export function mayShowCredentials({ isSecure, context }: Pop3Session): boolean {
   return isSecure || context.allowPlaintextAuth;
 }
 
-/** Undefined when a login may be tried on this connection. */
+/** Returns undefined when a login may be tried on this connection. */
 export function loginRefusal(session: Pop3Session): Pop3Reply | undefined {
   return mayShowCredentials(session) ? undefined : NEEDS_TLS;
 }
 
-/** The session is in the transaction state when the reply is +OK. */
+/** A reply of +OK means that the session is in the transaction state. */
 export async function logIn(session: Pop3Session, shown: Shown): Promise<JudgedPop3Login> {
   const { context, remoteAddress, isSecure, connection, log } = session;
   const admit = (accountId: string) => connection.logIn(accountId);
@@ -55,7 +55,7 @@ export async function logIn(session: Pop3Session, shown: Shown): Promise<JudgedP
   }
 }
 
-/** A connection that cannot have its maildrop ends (RFC 1939 §4): the account has it no longer among its own. */
+/** A connection that does not get its maildrop ends (RFC 1939 §4), so it no longer counts for the account. */
 async function begin(session: Pop3Session, login: ProtocolLogin): Promise<Pop3Reply> {
   const { context, remoteAddress, log } = session;
   const { accountId, keyId } = login.principal;
@@ -63,7 +63,7 @@ async function begin(session: Pop3Session, login: ProtocolLogin): Promise<Pop3Re
   let maildrop: Maildrop | undefined;
   try {
     maildrop = await openMaildrop(context.mailboxes.of(accountId));
-    // A revocation while the maildrop was opened found no session to end.
+    // A revocation that came while the maildrop was opened found no session to end.
     if (maildrop !== undefined && !(await context.signIn.holds(login))) {
       void maildrop.close();
       session.isOver = true;

@@ -1,14 +1,14 @@
-// The maildrop of one session: the messages of the inbox when the session began (RFC 1939 §3, §5), numbered from 1, and which of
-// them are marked as deleted. Packed: 24 octets a message. And the lock on it, which the owner of the mailbox keeps.
+// The maildrop of one session: the messages that the inbox had when the session began (RFC 1939 §3, §5), numbered from 1, and the marks
+// of deletion. They are packed into 24 bytes per message. The owner of the mailbox keeps the lock on the maildrop.
 import { unpackIds, unpackSizes, unpackUids } from '../../actors/mailbox/packed-columns.js';
 import type { Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import type { Reply as ReplyOf } from '../../actors/runtime/protocol.js';
 import { newId } from '../../ids/new-id.js';
 import { uuidText } from '../../mail/ids.js';
 
-/** ms; a renewal that takes longer is dropped, and the next one tries again. */
+/** In ms. A renewal that takes longer is dropped, and the next one tries again. */
 const RENEWAL_MS = 4_000;
-/** Of one message to the owner, which has a bounded size: 10,000 messages are no more ranges. */
+/** One message to the owner has a bounded size; 10,000 messages form at most this many ranges. */
 const MOST_RANGES = 10_000;
 
 type Ref = ReturnType<Mailboxes['of']>;
@@ -24,7 +24,7 @@ export interface MaildropMessage {
 interface Columns {
   readonly uids: Uint32Array;
   readonly sizes: Uint32Array;
-  /** Four words an id. */
+  /** Four words per id. */
   readonly ids: Uint32Array;
 }
 
@@ -33,7 +33,7 @@ export class Maildrop {
   readonly #ref: Ref;
   readonly #sessionId: string;
   readonly #columns: Columns;
-  /** Numbers. */
+  /** The numbers of the messages that are marked as deleted. */
   readonly #deleted = new Set<number>();
   #isRenewing = false;
 
@@ -44,24 +44,24 @@ export class Maildrop {
     this.#columns = columns;
   }
 
-  /** Of all messages; those marked as deleted have numbers too. */
+  /** The highest number; messages marked as deleted have numbers too. */
   get highest(): number {
     return this.#columns.uids.length;
   }
 
-  /** Undefined when there is none of this number, or it is marked as deleted. */
+  /** Returns undefined when no message has this number, or it is marked as deleted. */
   at(number: number): MaildropMessage | undefined {
     const { uids, sizes } = this.#columns;
     if (number < 1 || number > uids.length || this.#deleted.has(number)) return undefined;
     return { number, uid: uids[number - 1]!, size: sizes[number - 1]! };
   }
 
-  /** Also of a message that is marked as deleted. */
+  /** Returns the UID, also of a message that is marked as deleted. */
   uidOf(number: number): number {
     return this.#columns.uids[number - 1]!;
   }
 
-  /** The email's id: it is the same in every session, on every node and at every gateway. */
+  /** The id of the email, which is the same in every session, on every node and at every gateway. */
   idOf(number: number): string {
     const octets = new Uint8Array(16);
     const view = new DataView(octets.buffer);
@@ -69,7 +69,7 @@ export class Maildrop {
     return uuidText(octets);
   }
 
-  /** Those that are not marked as deleted. */
+  /** Yields the messages that are not marked as deleted. */
   *messages(): Generator<MaildropMessage> {
     for (let number = 1; number <= this.highest; number++) {
       const message = this.at(number);
@@ -77,7 +77,7 @@ export class Maildrop {
     }
   }
 
-  /** How many are not marked as deleted, and their octets. */
+  /** The number of messages that are not marked as deleted, and the sum of their sizes. */
   get drop(): { readonly count: number; readonly octets: number } {
     let octets = 0;
     for (const size of this.#columns.sizes) octets += size;
@@ -97,7 +97,7 @@ export class Maildrop {
     return this.#deleted.size;
   }
 
-  /** Renews the lock. False when another session has it; a mailbox that cannot be asked now may be asked again. */
+  /** Renews the lock. Returns false when another session has it. When the mailbox does not answer, the lock may be renewed later. */
   async renew(): Promise<boolean> {
     if (this.#isRenewing) return true;
     this.#isRenewing = true;
@@ -112,14 +112,14 @@ export class Maildrop {
     }
   }
 
-  /** Frees the lock and deletes nothing. An owner that cannot be asked lets the lock expire. */
+  /** Frees the lock and deletes nothing. If the owner does not answer, the lock expires. */
   async close(): Promise<void> {
     await this.#ref.ask('closeMaildrop', { sessionId: this.#sessionId }).catch(() => {});
   }
 
   /**
-   * Deletes what is marked, in one commit up to 10,000 messages, and frees the lock. False when another session has it: nothing
-   * more was deleted then. @throws ActorFault; the lock is freed then too
+   * Deletes the marked messages, in one commit if they are up to 10,000, and frees the lock. Returns false when another session has
+   * it: nothing more was deleted then. @throws ActorFault, after it has freed the lock
    */
   async quit(): Promise<boolean> {
     const ranges = this.#deletedRanges();
@@ -135,7 +135,7 @@ export class Maildrop {
     }
   }
 
-  /** `isLast`: the lock is freed. False when another session has it. @throws ActorFault */
+  /** `isLast` frees the lock. Returns false when another session has it. @throws ActorFault */
   async #remove(uids: UidRange[], isLast: boolean): Promise<boolean> {
     for (;;) {
       const { reply } = await this.#ref.ask('quitMaildrop', { sessionId: this.#sessionId, uids, isLast });
@@ -157,7 +157,7 @@ export class Maildrop {
   }
 }
 
-/** Undefined when another session has it. @throws ActorFault */
+/** Returns undefined when another session has the maildrop. @throws ActorFault */
 export async function openMaildrop(ref: Ref): Promise<Maildrop | undefined> {
   const sessionId = newId();
   const { reply } = await ref.ask('openMaildrop', { sessionId });

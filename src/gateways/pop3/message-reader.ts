@@ -1,5 +1,5 @@
-// Octets of messages for RETR and TOP. Small ones are read many at a time while a client fetches one after the other; large ones are
-// streamed. What is read ahead is bounded, and dropped when it is not used.
+// Reads messages for RETR and TOP. Small messages are read many at a time while a client fetches one after the other; large ones are
+// streamed. The octets that are read ahead are bounded, and are dropped when the client does not fetch them.
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { FixedShares } from '../../bounds/fixed-shares.js';
 import { primed } from '../tcp/primed-stream.js';
@@ -7,24 +7,24 @@ import type { Pop3Context } from './context.js';
 import type { Maildrop, MaildropMessage } from './maildrop.js';
 import { ReadAhead, type ReadSpan } from './read-ahead.js';
 
-/** Octets of a message that is read as a whole; a larger one is streamed. */
+/** The most octets of a message that is read as a whole; a larger one is streamed. */
 export const SMALL_OCTETS = 256 * 1024;
-/** Octets and messages that are read at once. */
+/** The most octets and messages of one reading. */
 const SPAN_OCTETS = 512 * 1024;
 const MOST_OF_SPAN = 256;
 const SPAN_GROWTH = 4;
-/** Messages whose blobs are looked up at once. */
+/** The most messages whose blobs are looked up together. */
 const MOST_LOOKED_UP = 1024;
 const LOOKUP_GROWTH = 8;
 
-/** Octets that sessions have read and not sent, by account. */
+/** Limits the octets that sessions have read and not yet sent, by account. */
 const readAhead = new FixedShares({ total: 64 * 1024 * 1024, share: 4 * 1024 * 1024 });
-/** Readings of many messages that are under way, by account: the store has few connections, and accounts take turns. */
+/** Limits concurrent readings of many messages, by account: the store has few connections, and accounts take turns. */
 const readings = new FairSemaphore({ total: 4, share: 2 });
 
 type Source = Pick<Pop3Context, 'messages' | 'blobs'>;
 
-/** What is sent of a message: its octets, or a stream of them. */
+/** The content of a message: its octets, or a stream of them. */
 export type MessageOctets = Uint8Array | AsyncIterable<Uint8Array>;
 
 export class MessageReader {
@@ -33,7 +33,7 @@ export class MessageReader {
   readonly #maildrop: Maildrop;
   /** Hashes of blobs. */
   readonly #hashes: ReadAhead<string>;
-  /** Of small messages. */
+  /** Small messages. */
   readonly #octets: ReadAhead<Uint8Array>;
   #wasUsed = false;
 
@@ -48,7 +48,7 @@ export class MessageReader {
     this.#octets = new ReadAhead({ load: read, growth: SPAN_GROWTH, highest });
   }
 
-  /** Undefined when the message has left the inbox meanwhile. @throws StoreFault */
+  /** Returns undefined when the message has left the inbox since the session began. @throws StoreFault */
   async read(message: MaildropMessage): Promise<MessageOctets | undefined> {
     this.#wasUsed = true;
     if (isSmall(message)) return this.#octets.get(message.number);
@@ -56,7 +56,7 @@ export class MessageReader {
     return hash === undefined ? undefined : primed(this.#source.blobs.stream(hash, 0, message.size));
   }
 
-  /** Drops what was read ahead when nothing was read since the last call. */
+  /** Drops what was read ahead if nothing was read since the last call. */
   sweep(): void {
     if (this.#wasUsed) this.#wasUsed = false;
     else this.drop();
@@ -85,7 +85,7 @@ export class MessageReader {
     return found;
   }
 
-  /** Large messages, and those marked as deleted, are passed over. */
+  /** Skips large messages and those marked as deleted. */
   #readSpan(first: number, most: number): ReadSpan<Uint8Array> {
     const count = Math.min(most, MOST_OF_SPAN);
     const numbers: number[] = [];

@@ -1,7 +1,7 @@
-// What the POP3 gateway counts. Labels come from closed sets: what a client wrote is never one.
+// What the POP3 gateway counts. Labels come from closed sets; input of a client is never a label.
 
 export interface Pop3Meter {
-  /** `name`: of the table, else `unknown`. */
+  /** `name` is a name of the command table, or `unknown`. */
   completed(name: string, status: 'OK' | 'ERR', ms: number): void;
   /** Octets of a message that RETR or TOP has written, without dot-stuffing. */
   retrieved(octets: number): void;

@@ -1,22 +1,22 @@
-// Values of numbered messages, read in spans that grow while a client goes from one number to the next; the next span is read as
-// soon as half of one was used. A client that goes back, or further ahead than that, begins anew with a span of one.
+// Reads values of numbered messages in spans, which grow while a client goes from one number to the next. The next span is read as
+// soon as half of the current one was used. A client that goes back or jumps further ahead starts again with a span of one.
 
-/** Values of the numbers up to `last` that are read together. */
+/** Values that are read together, for the numbers up to `last`. */
 export interface ReadSpan<T> {
   readonly last: number;
-  /** How many numbers it was to have. */
+  /** The number of values that were asked for. */
   readonly count: number;
   readonly values: Promise<ReadonlyMap<number, T>>;
-  /** Called when nothing more is asked of it. */
+  /** Called when no more values of the span are needed. */
   readonly release?: () => void;
 }
 
 export interface ReadAheadOptions<T> {
-  /** Begins to read so many values at most. */
+  /** Begins to read at most `most` values. */
   readonly load: (first: number, most: number) => ReadSpan<T>;
-  /** A span is so many times as large as the one before. */
+  /** The size of a span divided by that of the span before. */
   readonly growth: number;
-  /** No number is higher. */
+  /** The highest number that exists. */
   readonly highest: number;
 }
 
@@ -26,14 +26,14 @@ export class ReadAhead<T> {
   #next: ReadSpan<T> | undefined;
   /** The number that was asked for last. */
   #before = 0;
-  /** Numbers of the span that were asked for. */
+  /** How many numbers of the span were asked for. */
   #used = 0;
 
   constructor(options: ReadAheadOptions<T>) {
     this.#options = options;
   }
 
-  /** Undefined when there is no value. Rejects with what the reading rejects with; the next call reads again. */
+  /** Returns undefined when there is no value. Rejects when the reading fails; the next call reads again. */
   async get(number: number): Promise<T | undefined> {
     const { values } = this.#spanOf(number);
     this.#before = number;
@@ -80,7 +80,7 @@ export class ReadAhead<T> {
 
   #load(first: number, most: number): ReadSpan<T> {
     const span = this.#options.load(first, most);
-    // Nobody awaits a span that is dropped.
+    // Nobody awaits the values of a span that is dropped.
     span.values.catch(() => {});
     return span;
   }

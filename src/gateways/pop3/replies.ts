@@ -1,14 +1,14 @@
-// Replies of POP3 (RFC 1939 §3, RFC 2449 §8), and how they leave: pieces are joined and sent once a turn of the event loop or when
-// there are 64 kB, because many small writes to a socket cost more than all else in a short command.
+// Replies of POP3 (RFC 1939 §3, RFC 2449 §8) and how they are sent: pieces are joined and written once per turn of the event loop, or
+// when there are 64 kB, because many small writes to a socket dominate the cost of a short command.
 
 export interface Pop3Reply {
   readonly isOk: boolean;
-  /** Without brackets (RFC 2449 §8, RFC 3206). */
+  /** The response code without its brackets (RFC 2449 §8, RFC 3206). */
   readonly code?: string;
   readonly text: string;
   /** Lines of a multi-line response; none of them begins with a dot. */
   readonly lines?: Iterable<string>;
-  /** Sends the line of the reply, and changes how octets travel after it: STLS. */
+  /** Sends the line of the reply and then changes how octets are transported: STLS. */
   readonly sendWith?: (line: string) => Promise<void>;
 }
 
@@ -20,15 +20,15 @@ export const err = (text: string, code?: string): Pop3Reply => ({
   ...(code !== undefined && { code }),
 });
 
-/** The end of a session whose maildrop another session has got. */
+/** Ends a session whose maildrop another session has taken over. */
 export const LOCK_LOST = err('Another session has the maildrop; nothing was deleted', 'IN-USE');
 
-/** With its end. */
+/** Returns the first line of the reply with its CRLF. */
 export function lineOf({ isOk, code, text }: Pop3Reply): string {
   return `${isOk ? '+OK' : '-ERR'} ${code === undefined ? '' : `[${code}] `}${text}\r\n`;
 }
 
-/** An expected end of a command that is not +OK. */
+/** Ends a command with -ERR for an expected reason. */
 export class RefusedCommand extends Error {
   override readonly name = 'RefusedCommand';
   readonly reply: Pop3Reply;
@@ -39,7 +39,7 @@ export class RefusedCommand extends Error {
   }
 }
 
-/** Where the octets go: a `LineConnection`. */
+/** The destination of the octets: a `LineConnection`. */
 export interface Pop3Sink {
   /** Returns a promise when the writer should wait before it writes again. */
   write(octets: Uint8Array): Promise<void> | undefined;
@@ -49,7 +49,7 @@ const FLUSH_AT = 65_536;
 const NOTHING: (Buffer | string)[] = [];
 
 export class Pop3Output {
-  /** A promise while the client is behind: await it before writing much more. */
+  /** A promise while the client is behind: await it before you write much more. */
   ready: Promise<void> | undefined;
   readonly #sink: Pop3Sink;
   #pieces = NOTHING;
@@ -60,7 +60,7 @@ export class Pop3Output {
     this.#sink = sink;
   }
 
-  /** Texts are ASCII. Octets must not be changed afterwards. */
+  /** Texts must be ASCII. The caller must not change the octets afterwards. */
   write(piece: Buffer | string): void {
     if (this.#pieces.length === 0) this.#pieces = [];
     this.#pieces.push(piece);
@@ -86,7 +86,7 @@ export class Pop3Output {
     });
   }
 
-  /** The turn is over. */
+  /** Called at the end of the turn of the event loop. */
   turned(): void {
     this.#isScheduled = false;
     this.flush();

@@ -1,5 +1,5 @@
-// A POP3 listener (RFC 1939): with STLS, or with TLS from the first octet (RFC 8314). Sessions end when their login does, and when
-// another session has got their maildrop.
+// A POP3 listener (RFC 1939): with STLS, or with TLS from the first octet (RFC 8314). A session ends with its login, and when
+// another session has taken over its maildrop.
 import { OpenLogins } from '../../auth/open-logins.js';
 import { type ListenerPlace, listenTcp, type TcpListener, type TcpListenerOptions } from '../tcp/tcp-listener.js';
 import type { Pop3Context } from './context.js';
@@ -11,7 +11,7 @@ interface Pop3Options extends ListenerPlace {
   readonly context: Pop3Context;
 }
 
-/** The last line of each reason to refuse or end a connection. */
+/** The last line that a client gets, by the reason to refuse or end its connection. */
 const FAREWELLS: TcpListenerOptions['farewells'] = {
   idle: '-ERR The connection was idle for too long\r\n',
   'no-login': '-ERR No login in time\r\n',
@@ -24,10 +24,10 @@ const FAREWELLS: TcpListenerOptions['farewells'] = {
   'address-full': '-ERR [SYS/TEMP] Too many connections from your address\r\n',
   bug: '-ERR [SYS/PERM] Internal error\r\n',
 };
-/** Octets are never read by number. */
+/** POP3 never reads a counted number of octets, so the minimum rate has no effect. */
 const NO_RATE = { minRate: 1, minRateGraceMs: 60_000 };
 
-/** @throws the system's error when the port cannot be opened */
+/** @throws the error of the system when the port cannot be opened */
 export async function startPop3({ context, ...place }: Pop3Options): Promise<TcpListener> {
   const { limits, signIn } = context;
   const logins = new OpenLogins<Pop3Session>(signIn.ended$, ({ connection }) => connection.cut('login-ended'));

@@ -1,4 +1,4 @@
-// The life of a session on its connection: greeting, one command after the other, rests between them, end.
+// The life of a session on its connection: the greeting, one command after the other, rests between them, and the end.
 
 import { eventLoop, SLICE_MS } from '../tcp/event-loop.js';
 import type { LineConnection } from '../tcp/line-connection.js';
@@ -23,7 +23,7 @@ export class Pop3SessionLoop implements LineSession {
     const { connection, output } = session;
     if (!this.#isGreeted) this.#greet();
     let began = performance.now();
-    // What a client has pipelined and then left alone is not carried out: it may not have got what it deletes.
+    // Pipelined commands of a client that has left are not carried out: it may not have got the messages that it deletes.
     while (session.running(true) && !session.isOver && !connection.isLost) {
       if (!connection.hasInput) {
         session.running(false);
@@ -32,7 +32,7 @@ export class Pop3SessionLoop implements LineSession {
       const line = await connection.readLine();
       if (line === undefined) return 'over';
       await dispatch(session, this.#table, line);
-      // A client that sends commands and reads no replies waits for the next one.
+      // A client that sends commands and does not read replies waits for its next reply.
       if (output.ready !== undefined) await output.ready;
       if (performance.now() - began < SLICE_MS) continue;
       output.flush();
@@ -46,7 +46,7 @@ export class Pop3SessionLoop implements LineSession {
     this.#session.close();
   }
 
-  /** No timestamp in angle brackets: APOP is not offered (RFC 1939 §7). */
+  /** The greeting has no timestamp in angle brackets, because APOP is not offered (RFC 1939 §7). */
   #greet(): void {
     const { output, context } = this.#session;
     this.#isGreeted = true;

@@ -1,4 +1,4 @@
-// One POP3 session on its connection (RFC 1939 §3). Small at rest.
+// One POP3 session on its connection (RFC 1939 §3). It uses little memory at rest.
 import type { Logger } from 'pino';
 import type { OpenLogins } from '../../auth/open-logins.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
@@ -27,17 +27,17 @@ interface Opened {
 export class Pop3Session {
   readonly connection: LineConnection;
   readonly output: Pop3Output;
-  /** Of USER, until PASS. */
+  /** The name that USER gave, until PASS. */
   userName: string | undefined;
   isUtf8 = false;
   failedLogins = 0;
   /** Refused commands in a row. */
   errors = 0;
-  /** When the login was last found to hold, by the clock of `performance`. */
+  /** When the login was last found valid, by the clock of `performance`. */
   heldAt = 0;
-  /** The connection ends with the command under way. */
+  /** Whether the connection ends after the current command. */
   isOver = false;
-  /** QUIT was received: the end of the connection no longer matters. */
+  /** Whether QUIT was received: the end of the connection no longer matters then. */
   isQuitting = false;
   readonly #parts: Pop3SessionParts;
   #opened: Opened | undefined;
@@ -70,7 +70,7 @@ export class Pop3Session {
     return this.connection.peer.address;
   }
 
-  /** @throws Error before the login; so do the others */
+  /** @throws Error before the login, as the other getters of the transaction state do */
   get login(): ProtocolLogin {
     return this.#inTransaction.login;
   }
@@ -87,7 +87,7 @@ export class Pop3Session {
     return this.#inTransaction.reader;
   }
 
-  /** The state becomes `transaction`. */
+  /** Sets the state to `transaction`. */
   open(login: ProtocolLogin, maildrop: Maildrop): void {
     const { accountId } = login.principal;
     this.#opened = { login, maildrop, reader: new MessageReader(this.context, accountId, maildrop) };
@@ -95,7 +95,7 @@ export class Pop3Session {
     this.#parts.logins.add(this);
   }
 
-  /** The next line that the client sends while a command runs: a response of AUTH. Without its end. @throws ConnectionEnd */
+  /** Reads the next line that the client sends during a command (a response of AUTH), without its end. @throws ConnectionEnd */
   async readLine(): Promise<Buffer> {
     this.output.flush();
     const line = await this.connection.readLine();
@@ -103,7 +103,7 @@ export class Pop3Session {
     return line;
   }
 
-  /** A command is carried out from now on, or none is. False when the session is over: another one has the maildrop. */
+  /** Notes whether a command is being carried out. Returns false when the session is over, because another one has the maildrop. */
   running(isRunning: boolean): boolean {
     this.#isRunning = isRunning;
     if (!this.#hasLostLock) return true;
@@ -111,7 +111,7 @@ export class Pop3Session {
     return false;
   }
 
-  /** Renews the lock on the maildrop; ends the session when another session has it. */
+  /** Renews the lock on the maildrop. Ends the session when another session has it. */
   async renew(): Promise<void> {
     this.reader.sweep();
     if (this.isQuitting || this.#hasLostLock || (await this.maildrop.renew()) || this.isQuitting) return;
@@ -122,7 +122,7 @@ export class Pop3Session {
     this.connection.cut('over');
   }
 
-  /** The connection is over. */
+  /** Called when the connection is over. */
   close(): void {
     this.output.flush();
     const opened = this.#opened;

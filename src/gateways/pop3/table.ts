@@ -1,4 +1,4 @@
-// All commands by name, and what CAPA says of them (RFC 2449 §6): a capability that stands on commands is listed when they are
+// All commands by name, and what CAPA lists (RFC 2449 §6): a capability that needs commands is listed only when they are
 // in the table.
 import type { Pop3Command } from './command.js';
 import { anyStateCommands } from './commands/any-state.js';
@@ -8,7 +8,7 @@ import { mayShowCredentials } from './login.js';
 import type { Pop3Session } from './session.js';
 
 interface Capability {
-  /** Undefined while it is not offered. */
+  /** Returns undefined while the capability is not offered. */
   readonly line: (session: Pop3Session) => string | undefined;
   readonly commands: readonly string[];
 }
@@ -33,7 +33,7 @@ const CAPABILITIES: readonly Capability[] = [
   { line: always('EXPIRE NEVER'), commands: [] },
   { line: always('UTF8 USER'), commands: ['UTF8', 'USER'] },
   { line: always('LANG'), commands: ['LANG'] },
-  // The version would help to look for servers with known faults.
+  // The version is hidden before the login, because it helps to look for servers with known faults.
   {
     line: ({ state, context }) => `IMPLEMENTATION Mansio${state === 'authorization' ? '' : `-${context.version}`}`,
     commands: [],

@@ -5,7 +5,7 @@ import type { Pop3Session } from '../session.js';
 
 const LANGUAGE = 'en English';
 
-/** `capabilities`: what CAPA lists. */
+/** `capabilities` returns the lines that CAPA lists. */
 export const anyStateCommands = (capabilities: (session: Pop3Session) => readonly string[]): readonly Pop3Command[] => [
   {
     name: 'CAPA',
@@ -19,7 +19,7 @@ export const anyStateCommands = (capabilities: (session: Pop3Session) => readonl
     takes: [0, 1],
     run(_, [tag]) {
       if (tag === undefined) return list('Languages follow', [LANGUAGE]);
-      // `*` is the default; texts of a wider range (`en-US`) are in English too.
+      // `*` asks for the default. Texts of a wider range (`en-US`) are in English too.
       return tag === '*' || /^en(-|$)/i.test(tag) ? ok(LANGUAGE) : err('Texts are in English alone');
     },
   },

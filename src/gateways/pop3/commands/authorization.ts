@@ -20,7 +20,7 @@ export const authorizationCommands: readonly Pop3Command[] = [
       const refusal = loginRefusal(session);
       if (refusal !== undefined) return refusal;
       session.userName = name!.trim();
-      // The same for names that are there and names that are not.
+      // The reply is the same for existing and unknown names, so that nobody can probe for accounts.
       return ok('Send the password');
     },
   },

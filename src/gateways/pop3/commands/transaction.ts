@@ -68,7 +68,7 @@ export const transactionCommands: readonly Pop3Command[] = [
     takes: [0, 0],
     run({ maildrop, reader }) {
       maildrop.reset();
-      // Messages that were marked are not among those that were read ahead.
+      // Messages that were marked as deleted were skipped by the read-ahead.
       reader.drop();
       return ok('No message is marked for deletion');
     },
@@ -98,7 +98,7 @@ function numberOf(argument: string): number {
   return Number(argument);
 }
 
-/** Writes the message, or the top of it, as the reply. */
+/** Writes the message, or only its top, as the reply. */
 async function send(
   session: Pop3Session,
   message: MaildropMessage,
@@ -127,7 +127,7 @@ async function send(
         if (session.connection.isLost || top?.isOver === true) break;
       }
     } catch (error) {
-      // The client must not take a part of the message for all of it.
+      // The connection is cut, so that the client does not take a part of the message for the whole.
       session.log.warn({ err: error, accountId: session.accountId }, 'a message could not be read to its end');
       session.connection.destroy();
       return undefined;
