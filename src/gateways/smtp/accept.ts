@@ -1,6 +1,6 @@
-// A received message becomes accepted mail (docs/interface/mail.md, "Durability"): loops are refused, unknown addresses get
-// held mailboxes, and the message is committed for all accounts or for none (delivery.ts). The commit is the promise; what a mailbox
-// has not placed by the deadline, its owner delivers from the row. So after the commit nothing leads to a refusal any more.
+// A received message becomes accepted mail (docs/interface/mail.md, "Durability"). Loops are refused, unknown addresses get
+// unclaimed mailboxes, and the message is committed for all accounts or for none (delivery.ts). The commit is the promise: if a
+// mailbox misses the deadline, its owner delivers from the stored row. So nothing after the commit leads to a refusal.
 
 import { atMost } from '../../bounds/time-bounds.js';
 import type { Directory, Recipient } from '../../directory/protocol.js';
@@ -16,16 +16,16 @@ export interface AcceptPorts extends PlacingPorts {
   readonly directory: Pick<Directory, 'hold'>;
 }
 
-/** Where one copy goes. */
+/** The destination of one copy. */
 export interface Destination {
-  /** What the directory said at RCPT. */
+  /** The answer of the directory at RCPT. */
   readonly recipient: Extract<Recipient, { kind: 'mailbox' | 'hold' }>;
   /** As the peer wrote it. */
   readonly address: string;
 }
 
 interface Transaction {
-  /** Of the envelope; '' is the null one. */
+  /** The envelope sender; '' is the null sender. */
   readonly sender: string;
   /** The peer's address. */
   readonly remoteAddress: string;
@@ -36,13 +36,13 @@ interface Transaction {
 
 export interface Acceptance {
   readonly summary: MessageSummary;
-  /** One an account, however many of its addresses were named. */
+  /** One delivery per account, even if several of its addresses were named. */
   readonly deliveries: readonly AcceptedDelivery[];
 }
 
 /**
- * Commits the message and has it placed; releases the content.
- * @throws SmtpRefused for a loop and when an unknown address cannot be held after all; StoreFault when nothing was committed.
+ * Commits the message, has the mailboxes place it and releases the content.
+ * @throws SmtpRefused for a loop, or when an unknown address cannot get its mailbox after all; StoreFault when nothing was committed.
  */
 export async function acceptMessage(
   ports: AcceptPorts,
@@ -58,7 +58,7 @@ export async function acceptMessage(
     refuseLoops(content, destinations);
     summary = summarize(content.index, sender, authenticated !== undefined);
     const bounce = await bounceIn(content, sender);
-    // The bounce is in the thread of the message that it returns, whoever wrote the bounce.
+    // The bounce belongs to the thread of the message that it returns, whoever wrote the bounce.
     if (bounce !== undefined) summary = { ...summary, references: withLast(summary.references, bounce.messageId) };
     const accounts = new Set<string>();
     for (const { accountId, address } of await locate(ports.directory, destinations, content.size)) {
@@ -70,7 +70,7 @@ export async function acceptMessage(
     const source = { remoteAddress, domains: [...(authenticated?.passed ?? [])] };
     const returned = bounce !== undefined && { bounce: { ...bounce, source } };
     const envelope = { receivedAt, summary, ...suspicion, ...returned, ...(trace === undefined ? {} : { trace }) };
-    // A mailbox reads which email a bounce is about: bounces are stored first.
+    // A mailbox reads which email a bounce is about, so bounces are stored first.
     const isInline = bounce === undefined;
     placed =
       (isInline ? await acceptedInline(ports, deliveries, content, envelope) : undefined) ??
@@ -99,7 +99,7 @@ function withLast(references: readonly string[], id: string): string[] {
   return references.includes(id) ? [...references] : [...references, id];
 }
 
-/** The accounts of the destinations; all of them have one, or the message is refused. */
+/** Returns an account for every destination, or refuses the message. */
 async function locate(
   directory: Pick<Directory, 'hold'>,
   destinations: readonly Destination[],

@@ -1,5 +1,5 @@
-// The AUTH command (RFC 4954): lines of base64 between the peer and sasl, then the listener's answer. Takes the place of
-// smtp-server's own exchanges, which read base64 that is none, know no OAUTHBEARER and cannot say why a token was refused.
+// The AUTH command (RFC 4954): passes lines of base64 between the peer and sasl, then sends the listener's answer. It replaces the
+// exchanges of smtp-server, which accept invalid base64, lack OAUTHBEARER and cannot say why a token was refused.
 import type { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
 import {
   beginExchange,
@@ -14,32 +14,32 @@ import {
 import type { SmtpReply } from './replies.js';
 
 export type AuthResult =
-  /** `user` becomes that of the session. */
+  /** `user` becomes the user of the session. */
   | { readonly user: unknown }
   | {
       readonly reply: SmtpReply;
-      /** What mechanisms with tokens say of it first; absent when the credential is not what failed. */
+      /** The failure that mechanisms with tokens report first; absent when the credential is not what failed. */
       readonly failure?: Failure;
-      /** Counts against the connection. */
+      /** Whether the failure counts against the connection. */
       readonly isFailedLogin?: boolean;
     };
 
-/** Judges what was shown; never rejects. `admit`: takes the connection from the account's share, when there is one left. */
+/** Judges the credentials and never rejects. `admit` counts the connection for the account, unless the account has too many. */
 type Authenticator = (
   shown: Shown,
   session: SMTPConnection['session'],
   admit: (accountId: string) => boolean,
 ) => Promise<AuthResult>;
 
-/** The same for one connection. */
+/** An authenticator that is bound to one connection. */
 export type SessionAuthenticator = (shown: Shown, session: SMTPConnection['session']) => Promise<AuthResult>;
 
-/** Whom the server lets in, where it wants to know. */
+/** How a server that requires a login authenticates its peers. */
 export interface Auth {
   readonly judge: Authenticator;
-  /** Those that are announced; all are taken. */
+  /** The mechanisms that are announced; all known ones are accepted. */
   readonly mechanisms: readonly Mechanism[];
-  /** Credentials may come without TLS. */
+  /** Whether credentials may come without TLS. */
   readonly plaintext: boolean;
 }
 
@@ -48,12 +48,12 @@ type Done = () => void;
 const SYNTAX: SmtpReply = { code: 501, text: '5.5.4 Syntax: AUTH mechanism [initial-response]' };
 const UNKNOWN: SmtpReply = { code: 504, text: '5.5.4 Mechanism not offered' };
 const NOT_NOW: SmtpReply = { code: 503, text: '5.5.1 Already authenticated' };
-// RFC 4954 §4: what is no base64 has 5.5.2.
+// RFC 4954 §4: invalid base64 gets 5.5.2.
 const MALFORMED: SmtpReply = { code: 501, text: '5.5.2 Malformed response' };
 const CANCELLED: SmtpReply = { code: 501, text: '5.7.0 Authentication cancelled' };
 const NEEDS_TLS: SmtpReply = { code: 538, text: '5.7.11 Encryption required, use STARTTLS first' };
 
-/** `plaintext`: credentials may come without TLS. */
+/** `plaintext` says that credentials may come without TLS. */
 export function authenticate(
   connection: SMTPConnection,
   command: string,
@@ -81,7 +81,7 @@ function begin(
   const mechanism = mechanismOf(name);
   if (mechanism === undefined) return UNKNOWN;
   if (initial === undefined) return { mechanism, step: beginExchange(mechanism, undefined) };
-  // RFC 4954 §4: `=` is an initial response that is empty.
+  // RFC 4954 §4: `=` is an empty initial response.
   const response = initial === '=' ? Buffer.alloc(0) : decodeBase64(initial);
   return response === undefined ? MALFORMED : { mechanism, step: beginExchange(mechanism, response) };
 }

@@ -1,9 +1,9 @@
-// Messages that come in chunks (BDAT, RFC 3030): the octets of a chunk follow its command whatever the reply to it will be, the
-// reply to the last one is the reply to the message. data-parser reads the octets; the handlers get a stream as after DATA.
+// Messages that come in chunks (BDAT, RFC 3030). The octets of a chunk follow its command, even if the command is refused; the reply
+// to the last chunk is the reply to the message. data-parser reads the octets; the handlers get a stream as after DATA.
 import type { SMTPConnection } from 'smtp-server/lib/smtp-connection.js';
 import { DataParser, EXCESS, type MessageStream } from './data-parser.js';
 
-/** The connection, as its chunks see it. */
+/** The part of the connection that chunks need. */
 interface ChunkConnection
   extends Pick<
     SMTPConnection,
@@ -19,26 +19,26 @@ interface ChunkConnection
 type Failure = (Error & { readonly responseCode?: number }) | null | undefined;
 
 const BDAT = /^BDAT (\d{1,15})( LAST)?[ \t]*$/i;
-/** Between two chunks these give the message up. */
+/** Between two chunks, these commands abort the message. */
 const GIVES_UP: ReadonlySet<string> = new Set(['RSET', 'HELO', 'EHLO', 'QUIT']);
-/** Between two chunks these change nothing; any other command is out of sequence. */
+/** Between two chunks, these commands change nothing; any other command is out of sequence. */
 const PASSES: ReadonlySet<string> = new Set(['NOOP', 'VRFY', 'HELP']);
 
 export class ChunkedMessages {
   readonly #connection: ChunkConnection;
-  /** The message that comes; undefined while none does. */
+  /** The message that is being received, if there is one. */
   #message: { isBetween: boolean } | undefined;
 
   constructor(connection: ChunkConnection) {
     this.#connection = connection;
   }
 
-  /** It is the peer's turn to send the next chunk. */
+  /** Whether the peer has to send the next chunk. */
   get isBetween(): boolean {
     return this.#message?.isBetween === true;
   }
 
-  /** Whether a command that is not BDAT may be carried out now; some of them give up the message. */
+  /** Tells whether a command other than BDAT may be carried out now. Some commands abort the message. */
   allows(verb: string): boolean {
     if (this.#message === undefined || PASSES.has(verb)) return true;
     if (!GIVES_UP.has(verb)) return false;
@@ -48,7 +48,7 @@ export class ChunkedMessages {
     return true;
   }
 
-  /** `callback`: reads on behind the command. Where its octets end is known of a command that can be read alone. */
+  /** `callback` continues reading. A malformed BDAT ends the connection, because the end of its octets is unknown. */
   take(command: string, callback: () => void): void {
     const connection = this.#connection;
     const parser = this.#parser;
@@ -100,9 +100,9 @@ export class ChunkedMessages {
     return message;
   }
 
-  /** As smtp-server ends DATA. */
+  /** Ends the message as smtp-server ends DATA. */
   #replied(message: object, error: Failure, text: unknown): void {
-    // Given up.
+    // The message was aborted.
     if (this.#message !== message) return;
     const connection = this.#connection;
     this.#message = undefined;
@@ -115,7 +115,7 @@ export class ChunkedMessages {
   }
 }
 
-/** A message that is refused without being read is read to its end: the reply comes there. */
+/** A message that is refused unread is read to its end, because the reply may only come there. */
 function whenOver(stream: MessageStream, then: () => void): void {
   if (stream.readableEnded || stream.destroyed) {
     then();

@@ -1,7 +1,6 @@
-// One SMTP connection: smtp-server's command loop, with the limits and replies that the library lacks: an enhanced code
+// One SMTP connection: smtp-server's command loop with the limits and replies that the library lacks. These are an enhanced code
 // on every reply, counts of errors and junk commands, a deadline for each command, a minimum rate for messages, and CHUNKING
-// (RFC 3030). mx and submission decide about transactions; the server counts
-// connections.
+// (RFC 3030). mx and submission decide about transactions; the server counts connections.
 
 import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
@@ -17,23 +16,23 @@ import { parsePath } from './path.js';
 export type SmtpSocket = SMTPConnection['_socket'];
 type CommandHandler = Exclude<SMTPConnection['_nextHandler'], false>;
 
-/** The server, as its connections see it. */
+/** The part of the server that connections need. */
 export interface ConnectionOwner extends SMTPServer {
   readonly limits: SmtpLimits;
-  /** Undefined where mail is taken from anyone. */
+  /** Undefined where anyone may send mail. */
   readonly auth: Auth | undefined;
   readonly passList: GreetDelayPassList;
-  /** No new connections, and those there are end with the message they are at. */
+  /** Whether new connections are refused and open ones end after their current message. */
   readonly stopping: boolean;
-  /** The connection's socket has closed. */
+  /** Called when the socket of the connection has closed. */
   release(connection: SmtpConnection): void;
 }
 
-/** A text that brings its own enhanced code (RFC 3463), as mail/delivery-status writes them. */
+/** A text that begins with its own enhanced code (RFC 3463), as mail/delivery-status writes them. */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /;
 const NOT_OFFERED = new Set(['EXPN', 'ETRN', 'TURN', 'SEND', 'SOML', 'SAML', 'AUTH', 'XCLIENT', 'XFORWARD']);
 const JUNK = new Set(['NOOP', 'RSET', 'VRFY', 'HELP', 'HELO', 'EHLO']);
-/** How long a closed connection of a stopping server waits for the peer to close its side. */
+/** ms for which a closed connection of a stopping server waits for the peer to close its side. */
 const LINGER_MS = 500;
 const TOO_MANY_LOGINS = { reply: { code: 421, text: '4.7.0 Too many failed logins, closing connection' } };
 
@@ -47,20 +46,20 @@ export class SmtpConnection extends SMTPConnection {
   #lastSeen = this.#began;
   #credit: RateCredit | undefined;
   #failedLogins = 0;
-  /** A login is judged, or the reply to a failed one is held back. */
+  /** Whether a login is being judged, or the reply to a failed one is delayed. */
   #isJudging = false;
-  /** Between DATA and the reply to the message, and while a chunk comes or the last one is answered. */
+  /** Set between DATA and the reply to the message, and while a chunk is read or the last one is answered. */
   #inData = false;
   readonly #chunks = new ChunkedMessages(this);
   #released = false;
   #lingering: NodeJS.Timeout | undefined;
-  /** EHLO is being answered. */
+  /** Whether EHLO is being answered. */
   #offering = false;
-  /** What the peer is told with the end of the connection, once the message that has arrived got its reply. */
+  /** The text of the 421 that follows the reply to the message that has arrived. */
   #parting: string | undefined;
-  /** The outermost socket, known before the handshake on it is done: tearing TLS down from below can end the process. */
+  /** The outermost socket, known before its handshake is done: destroying a lower socket under TLS can end the process. */
   #outermost: SmtpSocket | undefined;
-  /** The socket that holds replies back until this turn of the event loop is over. */
+  /** The socket that holds replies back until the end of this turn of the event loop. */
   #corked: SmtpSocket | undefined;
   readonly #uncork = (): void => {
     this.#corked?.uncork();
@@ -75,14 +74,14 @@ export class SmtpConnection extends SMTPConnection {
   ) {
     super(server, socket, options ?? null);
     this.#slot = slot;
-    // All errors are counted in one place, here.
+    // This class counts all errors in one place.
     this._maxAllowedUnauthenticatedCommands = false;
   }
 
   override init(): void {
     this._setListeners(() => {
       const delayMs = this._server.passList.delayOf(this.remoteAddress);
-      // The shortest timer is a millisecond, which would be most of what a connection of one message takes.
+      // The shortest timer is one millisecond, which would dominate a connection with one message.
       if (delayMs === 0) this.connectionReady();
       else setTimeout(() => this.connectionReady(), delayMs).unref();
     });
@@ -93,36 +92,36 @@ export class SmtpConnection extends SMTPConnection {
     this.#cork();
     if (this.#offering && Array.isArray(data)) data.push('CHUNKING');
     if (typeof data === 'string' && ENHANCED.test(data)) super.send(code, data, false);
-    // Without a context it is the idle timeout, whose 4.4.2 is right.
+    // Without a context this is the idle timeout, whose 4.4.2 is right.
     else if (code === 421 && typeof data === 'string' && context) super.send(421, `4.7.0 ${data}`, false);
     else super.send(code, data, context);
 
     if (this.#inData) this.#dataReplied(code);
     if (code < 400 || code === 421) return;
-    // A list longer than the limit is no misbehaviour: the peer sends the rest in the next transaction.
+    // A recipient list longer than the limit is no misbehaviour: the peer sends the rest in the next transaction.
     if (context === 'TOO_MANY_RECIPIENTS' && ++this.#excessRecipients <= this._server.limits.recipients) return;
     this.#countError();
   }
 
-  /** Whether the peer owes us nothing: it is our turn, or the connection is over. */
+  /** Whether the server has to act next, or the connection is over. */
   get #ours(): boolean {
     if (this._closing || this._handlerPending) return true;
     return this._dataStream !== false && this._dataStream !== null && !this.#chunks.isBetween;
   }
 
-  /** Mail is taken from accounts alone, and the peer has not logged in. */
+  /** Whether mail is accepted from accounts only, and the peer has not logged in. */
   get owesLogin(): boolean {
     return this._server.auth !== undefined && !this.session.user;
   }
 
-  /** Ends the connection when the peer takes too long. `idleMs`, `loginMs`: what it may take now. */
+  /** Ends the connection when the peer is too slow. `idleMs` and `loginMs` are the limits that apply now. */
   sweep(now: number, idleMs: number, loginMs: number): void {
     const parser = this._parser;
     if (this._upgrading) {
       // Nothing can be said in the middle of a handshake.
       if (now - this.#lastSeen > Math.min(idleMs, this._server.limits.handshakeMs)) this.destroy();
     } else if (parser !== false && ((this.#inData && parser._dataMode) || this.#chunks.isBetween)) {
-      // While it is our spool that is slow, the peer cannot be faster.
+      // While our own spool is slow, the peer cannot be faster.
       const isWaiting = this._dataStream ? this._dataStream.writableNeedDrain : false;
       const left = this.#credit?.left(parser.dataBytes, idleMs, now, isWaiting) ?? 0;
       if (left < 0) this.send(421, '4.4.2 Too slow, closing connection');
@@ -134,8 +133,8 @@ export class SmtpConnection extends SMTPConnection {
   }
 
   /**
-   * The server drains or stops: ends the connection if no message is on its way. Draining alone, who has not yet got anything
-   * of this connection may take its time.
+   * The server drains or stops: ends the connection if no message is being received. A drain that is not a stop leaves a
+   * connection alone until it has completed a transaction.
    */
   drain(now: number): void {
     const { stopping } = this._server;
@@ -150,14 +149,14 @@ export class SmtpConnection extends SMTPConnection {
     else this.send(421, '4.3.2 Service closing, try again later');
   }
 
-  /** Ends the connection, whatever it is at: the server that stops has waited long enough. */
+  /** Ends the connection in any state, when the stopping server has waited long enough. */
   expire(): void {
     if (this._upgrading) this.destroy();
     else if (!this._closing) this.send(421, '4.3.2 Service closing, try again later');
     this.#letGo();
   }
 
-  /** Ends the session with 421, without losing the reply to a message that has arrived whole. */
+  /** Ends the session with 421, after the reply to a message that has arrived completely. */
   dismiss(text: string): void {
     if (this._closing || this._upgrading) return;
     const parser = this._parser;
@@ -184,7 +183,7 @@ export class SmtpConnection extends SMTPConnection {
   }
 
   override upgrade(callback: () => void, secureCallback?: () => void): void {
-    // What is held back would come after the first octets of TLS.
+    // Replies that are held back would be sent after the first octets of TLS.
     this.#uncork();
     super.upgrade(callback, secureCallback);
   }
@@ -205,7 +204,7 @@ export class SmtpConnection extends SMTPConnection {
     this.#credit = new RateCredit(minRate, minRateGraceMs, performance.now());
   }
 
-  /** Octets of the message come: of a chunk. `isFirst`: of the first one. */
+  /** Called when a chunk's octets begin. `isFirst` marks the first chunk of a message. */
   chunkBegins(isFirst: boolean): void {
     if (isFirst) this.#dataBegins();
     this.#inData = true;
@@ -225,7 +224,7 @@ export class SmtpConnection extends SMTPConnection {
     callback();
   }
 
-  /** RFC 4954 §4: what the peer may not use yet is not offered. */
+  /** RFC 4954 §4: AUTH is not offered before the peer may use it. */
   override _isSupported(command: string): boolean {
     if (command === 'AUTH' && this.#offering && !this.secure && !this._server.auth?.plaintext) return false;
     return super._isSupported(command);
@@ -237,7 +236,7 @@ export class SmtpConnection extends SMTPConnection {
     else authenticate(this, command.toString('latin1'), this.#within(auth), auth.plaintext, callback);
   }
 
-  /** A connection has a few failed logins. */
+  /** Limits the failed logins of the connection. */
   #within({ judge }: Auth): SessionAuthenticator {
     return async (shown, session) => {
       this.#isJudging = true;
@@ -261,7 +260,7 @@ export class SmtpConnection extends SMTPConnection {
       super._onCommand(command, callback);
       return;
     }
-    // The library's own count of these ends a session after ten.
+    // The library counts these itself and ends a session after ten.
     this._unrecognizedCommands = 0;
     if (this._nextHandler) {
       this.#respond(this._nextHandler, command, callback ?? (() => undefined));
@@ -283,7 +282,7 @@ export class SmtpConnection extends SMTPConnection {
       setImmediate(callback ?? (() => undefined));
       return;
     }
-    // Too late, or from somebody it is not believed of: whose connection it is was settled before the banner.
+    // The header is late, or from an untrusted sender: the source of a connection is known before the banner.
     if (verb === 'PROXY') {
       this.send(421, '4.7.0 PROXY is not expected here, closing connection');
       return;
@@ -298,7 +297,7 @@ export class SmtpConnection extends SMTPConnection {
     super._onCommand(command, callback);
   }
 
-  /** A line of an AUTH exchange is no command, whatever it looks like. */
+  /** A line of an AUTH exchange is never a command. */
   #respond(handler: CommandHandler, line: Buffer, callback: () => void): void {
     this._nextHandler = false;
     this._handlerPending = true;
@@ -324,7 +323,7 @@ export class SmtpConnection extends SMTPConnection {
     return parser;
   }
 
-  /** RFC 4954 §6 has a code of its own for lines of AUTH. */
+  /** RFC 4954 §6 has its own code for lines of AUTH. */
   #overlong(): void {
     this.send(500, `${this._nextHandler ? '5.5.6' : '5.5.2'} Line too long, closing connection`);
     this.close();
@@ -338,7 +337,7 @@ export class SmtpConnection extends SMTPConnection {
     this._server.release(this);
   }
 
-  /** Replies to commands that came together leave together (RFC 2920 §3.2): a write is what costs most here. */
+  /** Replies to pipelined commands are written together (RFC 2920 §3.2), because writes dominate the cost here. */
   #cork(): void {
     if (this.#corked !== undefined || this._upgrading) return;
     this.#corked = this._socket;

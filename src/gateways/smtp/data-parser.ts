@@ -6,21 +6,21 @@ import { SMTPStream } from 'smtp-server/lib/smtp-stream.js';
 import { DataDecoder } from './data-decoder.js';
 import { LineEnds } from './line-ends.js';
 
-/** The content of one message, dots taken out; `decoder.malformed` is final once the stream has ended. */
+/** The content of one message without the dots of transparency; `decoder.malformed` is final once the stream has ended. */
 export interface MessageStream extends SMTPServerDataStream {
   decoder: { malformed: boolean };
 }
 
-/** Octets still read of a message that is too large, for the reply after its end, before the connection is ended. */
+/** Octets beyond the limit that are still read of a too large message, for the reply after its end; then the connection ends. */
 export const EXCESS = 1_048_576;
 const NOTHING = Buffer.alloc(0);
-/** An HTTP request, whichever version (`PRI` begins HTTP/2). */
+/** An HTTP request of any version (`PRI` begins HTTP/2). */
 const HTTP = /^(?:CONNECT|DELETE|GET|HEAD|OPTIONS|PATCH|POST|PRI|PUT|TRACE) /i;
-/** TLS begins with an octet of 22, others with something else that begins no command (Postfix: smtpd_forbidden_commands). */
+/** TLS begins with octet 22; other protocols begin with octets that begin no command (Postfix: smtpd_forbidden_commands). */
 const NO_COMMAND = /^[^A-Za-z\s]/;
 const LONGEST_METHOD = 'CONNECT '.length;
 
-/** What the peer sent is so far beyond a limit that reading on is no use. */
+/** The input exceeds a limit so far that reading on is of no use. */
 export class TooLong extends Error {
   readonly what: 'command' | 'message';
 
@@ -44,9 +44,9 @@ interface Chunk {
 export class DataParser extends SMTPStream {
   #decoder = new DataDecoder();
   #lineEnds = new LineEnds();
-  /** What is missing of the chunk that is read; `taken` is called when it is there. */
+  /** The chunk that is being read; `taken` is called when all of it has arrived. */
   #chunk: Chunk | undefined;
-  /** The first octets are not yet known to be SMTP. */
+  /** Whether the first octets are not yet known to be SMTP. */
   #isOpening = true;
 
   override _write(chunk: Buffer, encoding: BufferEncoding, done: Written): void {
@@ -65,7 +65,7 @@ export class DataParser extends SMTPStream {
     return Object.assign(super.startDataMode(maxBytes), { decoder: this.#decoder });
   }
 
-  /** A message begins whose octets come by `takeChunk`. */
+  /** Begins a message whose octets come through `takeChunk`. */
   startChunks(maxBytes?: number | string | null): MessageStream {
     this.#lineEnds = new LineEnds();
     const stream = Object.assign(super.startDataMode(maxBytes), { decoder: this.#lineEnds });
@@ -73,7 +73,7 @@ export class DataParser extends SMTPStream {
     return stream;
   }
 
-  /** The message is given up between two chunks. */
+  /** Aborts the message between two chunks. */
   abandonChunks(): void {
     const stream = this._dataStream;
     this._dataStream = null;
@@ -81,8 +81,8 @@ export class DataParser extends SMTPStream {
   }
 
   /**
-   * The next octets are a chunk of the message, or are passed over when no message has begun. `callback` continues with what
-   * follows the command; after the last chunk only `continue` does.
+   * Reads the next octets as a chunk of the message, or skips them when no message has begun. `callback` continues after the command;
+   * after the last chunk only `continue` does.
    */
   takeChunk(octets: number, isLast: boolean, taken: () => void, callback: () => void): void {
     this.#chunk = { left: octets, isLast, taken };

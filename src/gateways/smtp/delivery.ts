@@ -1,6 +1,6 @@
-// How the message of a transaction gets into the store and to its mailboxes (docs/decisions/0055). Mailboxes of this node get
-// it inline: the statement that commits the first placing of it stores it too, and an inbound row for each account that does not place it
-// then. If no mailbox takes it, blob and inbound rows are stored first. Mailboxes place it from their rows then.
+// Brings the message of a transaction into the store and to its mailboxes (docs/decisions/0055). Mailboxes of this node get it
+// inline: the statement that commits the first placing also stores the message, and an inbound row for each account that does not place
+// it then. If no mailbox accepts it, blob and inbound rows are stored first, and mailboxes place it from their rows.
 import { INLINE_MS, type InlineMessage, type InlineMessages } from '../../actors/mailbox/inline-messages.js';
 import type { InlineDelivery, Mailboxes } from '../../actors/mailbox/protocol.js';
 import { spanned, type Tracer } from '../../actors/runtime/tracing.js';
@@ -22,15 +22,15 @@ export interface AcceptedDelivery {
   /** As the peer wrote it. */
   readonly address: string;
   readonly inboundId: string;
-  /** Of the placed email; null when it had been placed before, undefined when the mailbox has not answered. */
+  /** The id of the placed email; null when it had been placed before, undefined while the mailbox has not answered. */
   emailId?: string | null;
   /** The fault that kept the mailbox from answering. */
   fault?: unknown;
 }
 
 /**
- * Gives the message inline to mailboxes of this node. Resolves when it is stored, with the placing that is still under way, or with undefined
- * when it has to be stored first. @throws StoreFault when it is not known whether the message is stored
+ * Gives the message inline to mailboxes of this node. Resolves when it is stored, with the placing that is still running, or with
+ * undefined when it must be stored first. @throws StoreFault when it is not known whether the message is stored
  */
 export function acceptedInline(
   ports: PlacingPorts,
@@ -43,7 +43,7 @@ export function acceptedInline(
   return takenByOne(ports, delivery, content, envelope);
 }
 
-/** The mailbox stores the message for itself alone. */
+/** The mailbox stores the message for its account only. */
 async function takenByOne(
   { inlineMessages, mailboxes }: PlacingPorts,
   delivery: AcceptedDelivery,
@@ -58,7 +58,7 @@ async function takenByOne(
   return delivery.emailId === undefined ? undefined : [];
 }
 
-/** The first mailbox stores the message for all accounts. What another node or a later commit has to place waits for nothing else. */
+/** The first mailbox stores the message for all accounts. Other nodes and later commits place it as soon as it is stored. */
 async function takenByAny(
   { inlineMessages, mailboxes }: PlacingPorts,
   deliveries: readonly AcceptedDelivery[],
@@ -97,7 +97,7 @@ async function acceptBy(
   if (taken !== undefined) delivery.emailId = taken.result.emailId;
 }
 
-/** Stores the message with its inbound rows; resolves with the placing that is under way then. @throws StoreFault when nothing was committed */
+/** Stores the message with its inbound rows; resolves with the placing that then runs. @throws StoreFault when nothing was committed */
 export async function spooled(
   { inbound, mailboxes, tracer }: PlacingPorts,
   deliveries: readonly AcceptedDelivery[],

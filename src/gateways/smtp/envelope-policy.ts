@@ -1,5 +1,5 @@
-// Senders and recipients that are valid: syntax and parameters, for every listener. For mail that comes in over MX, the
-// directory decides about the recipient; MX refuses domains that are not hosted here (RFC 5321 §7.1: no relay).
+// Checks the syntax and parameters of senders and recipients, for every listener. The directory decides about recipients
+// of mail over MX; MX refuses domains that are not hosted here (RFC 5321 §7.1: no relay).
 import type { SMTPServerAddress } from 'smtp-server';
 import type { Directory, Recipient } from '../../directory/protocol.js';
 import { parseAddress, parseSender } from '../../mail/address.js';
@@ -39,13 +39,13 @@ function judgeParameters(path: SMTPServerAddress, known: ReadonlySet<string>): S
 
 export interface RecipientLookup {
   readonly directory: Directory;
-  /** Our own name. */
+  /** The name of this host. */
   readonly hostname: string;
-  /** Domains whose postmaster may answer to `RCPT TO:<postmaster>`, after those the hostname is in. */
+  /** Domains whose postmaster may answer to `RCPT TO:<postmaster>`, after the domains that contain the hostname. */
   readonly hostedDomains?: (() => Promise<readonly string[]>) | undefined;
 }
 
-/** Where mail for a path of `judgeRecipient` goes; `beside` as in Directory.recipient. @throws StoreFault */
+/** Finds where mail for a path of `judgeRecipient` goes; `beside` as in Directory.recipient. @throws StoreFault */
 export function findRecipient(lookup: RecipientLookup, address: string, beside: readonly string[]): Promise<Recipient> {
   return isPostmaster(address) ? findPostmaster(lookup, beside) : lookup.directory.recipient(address, beside);
 }

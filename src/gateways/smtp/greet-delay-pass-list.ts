@@ -1,5 +1,5 @@
-// The pass list of the greet delay: networks that mail was accepted from. Their clients have waited for a banner before, as mail servers do, so their next connections
-// are not kept waiting: most connections carry a few messages, and the wait would be the longest part of them.
+// The pass list of the greet delay: networks from which mail was accepted. Their clients have waited for a banner before, so their next
+// connections get it at once. Most connections carry a few messages, and the wait would dominate them.
 import { LRUCache } from 'lru-cache';
 import { networkOf } from '../tcp/ip-address.js';
 import type { SmtpLimits } from './limits.js';
@@ -18,7 +18,7 @@ export class GreetDelayPassList {
     return this.#greetDelayMs === 0 || this.#networks.has(networkOf(address)) ? 0 : this.#greetDelayMs;
   }
 
-  /** A message from the address was accepted. */
+  /** Called when a message from the address was accepted. */
   add(address: string): void {
     if (this.#greetDelayMs > 0) this.#networks.set(networkOf(address), true);
   }

@@ -1,5 +1,5 @@
-// The octets of a message that comes in chunks (RFC 3030), as far as lines are concerned: finds a CR without LF and an LF without
-// CR wherever chunks are cut, and says what is missing at the end of the last line. A dot means nothing here.
+// Checks the line ends of a message that comes in chunks (RFC 3030): finds a CR without LF and an LF without CR wherever chunks are
+// cut, and returns what is missing at the end of the last line. Dots have no meaning here.
 
 const CR = 13;
 const LF = 10;
@@ -7,7 +7,7 @@ const CRLF = Buffer.from('\r\n');
 const NOTHING = Buffer.alloc(0);
 
 export class LineEnds {
-  /** A CR without LF or an LF without CR was seen: the message must not be kept. */
+  /** Whether a CR without LF or an LF without CR was seen; the message must not be kept then. */
   malformed = false;
   #isAfterCr = false;
   #endsLine = true;
@@ -25,7 +25,7 @@ export class LineEnds {
     this.#endsLine = octets[octets.length - 1] === LF;
   }
 
-  /** The message is over; returns what its last line lacks. */
+  /** Ends the message; returns what its last line lacks. */
   end(): Buffer {
     if (this.#isAfterCr) this.malformed = true;
     return this.#endsLine || this.malformed ? NOTHING : CRLF;

@@ -1,6 +1,6 @@
-// What all SMTP listeners have in common. The handlers (mx, submission) accept or reject each command; the listener turns
-// their rejections into replies and log lines, counts and traces their messages, renews the certificate, and waits for messages
-// on their way when it stops. `connection` holds the limits of a session, smtp-server the syntax.
+// The common part of all SMTP listeners. The handlers (mx, submission) accept or reject each command. The listener turns their
+// rejections into replies and log lines, counts and traces messages, renews the certificate, and when it stops, waits for
+// messages that are being received. `connection` holds the limits of a session, smtp-server the syntax.
 import type { Logger } from 'pino';
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { NO_SPAN, NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
@@ -19,9 +19,9 @@ import { ProxyRefused, SmtpServer } from './server.js';
 
 export interface ListenerOptions {
   readonly bind: string;
-  /** 0 picks a free one. */
+  /** The port; 0 picks a free one. */
   readonly port: number;
-  /** In the banner and in Received. */
+  /** The name in the banner and in Received. */
   readonly hostname: string;
   /** Octets. */
   readonly maxMessageSize: number;
@@ -29,7 +29,7 @@ export interface ListenerOptions {
   readonly log: Logger;
   readonly tracer?: Tracer;
   readonly limits?: Partial<SmtpLimits>;
-  /** Whose PROXY header is believed. */
+  /** Networks whose PROXY header is believed. */
   readonly trusted?: TrustedNetworks;
 }
 
@@ -39,33 +39,33 @@ export interface SmtpListener {
   /** Open connections. */
   readonly connections: number;
   /**
-   * The listener is to stop soon: everything is accepted as before, and connections that have become idle are ended. `othersListen`: new
-   * connections are for the other processes that share the port.
+   * Prepares the listener to stop: everything is accepted as before, and idle connections are ended.
+   * `othersListen` leaves new connections to the other processes that share the port.
    */
   beginDrain(othersListen?: boolean): void;
-  /** Stops listening and lets messages on their way finish for up to `graceMs`. */
+  /** Stops listening; messages that are being received may finish for up to `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Why a command is not carried out. */
+/** The reason why a command is not carried out. */
 export interface Rejection {
   readonly reply: SmtpReply;
-  /** One of a few words. */
+  /** One of a closed set of words. */
   readonly reason: string;
-  /** What was thrown, when it was no refusal. */
+  /** The error that was thrown, unless it was a refusal. */
   readonly fault?: unknown;
 }
 
 type Decision = Rejection | undefined | Promise<Rejection | undefined>;
 
 export interface MailTransaction {
-  /** Id in the log and in Received. */
+  /** The id in the log and in Received. */
   readonly transaction: string;
   /** ms since the epoch. */
   readonly receivedAt: number;
-  /** Of the envelope; '' is the null one. */
+  /** The envelope sender; '' is the null sender. */
   readonly sender: string;
-  /** From the end of DATA to the reply; nothing before. */
+  /** Runs from the end of DATA to the reply. */
   readonly span: Span;
   readonly newId: () => string;
 }
@@ -83,9 +83,9 @@ export interface SmtpHandlers {
   readonly auth?: Auth;
   mailFrom(path: SMTPServerAddress, session: SMTPServerSession): Decision;
   rcptTo(path: SMTPServerAddress, session: SMTPServerSession): Decision;
-  /** Resolves once the message is committed. @throws SmtpRefused and faults: it is not, then */
+  /** Resolves once the message is committed. @throws SmtpRefused and faults when it is not */
   onMessage(stream: MessageStream, session: SMTPServerSession, mailTransaction: MailTransaction): Promise<DataReply>;
-  /** For log lines. */
+  /** Fields for log lines. */
   about?(session: SMTPServerSession): Readonly<Record<string, unknown>>;
 }
 
@@ -93,7 +93,7 @@ type Callback = (error?: Error | null, message?: string) => void;
 
 const NEVER_OFFERED = ['WIZ', 'SHELL', 'KILL', 'XCLIENT', 'XFORWARD'];
 
-/** The server comes along for those who end sessions. */
+/** Returns the server too, for callers that end sessions. */
 export async function startListener(
   options: ListenerOptions,
   handlers: SmtpHandlers,
@@ -204,7 +204,7 @@ export async function startListener(
   });
   server.on('error', (error) => {
     if (error instanceof ProxyRefused) log.warn({ err: error.cause, proxy: error.proxy }, error.message);
-    // The peer's doing: resets, failed handshakes.
+    // The peer causes these: resets and failed handshakes.
     else log.debug({ err: error }, 'smtp connection failed');
   });
 
@@ -218,7 +218,7 @@ export async function startListener(
     async stop(graceMs) {
       const deadline = performance.now() + graceMs;
       await server.drain(graceMs);
-      // What was committed may still wait for its mailbox; that is safe, so this only spares a second try.
+      // Committed messages may still wait for their mailboxes; that is safe, so waiting only saves a second attempt.
       await atMost(Promise.all(inProgress), deadline - performance.now());
     },
   };
@@ -237,7 +237,7 @@ function rejectionOf(error: unknown): Rejection {
   return refusal === undefined ? { reply, reason: 'fault', fault: error } : { reply, reason: refusal };
 }
 
-/** As smtp-server takes a refusal. */
+/** Passes a refusal to smtp-server in the form that it expects. */
 function answer(done: Callback, reply: SmtpReply): SmtpReply {
   done(Object.assign(new Error(reply.text), { responseCode: reply.code }));
   return reply;

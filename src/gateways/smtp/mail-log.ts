@@ -1,5 +1,5 @@
-// The log lines of this gateway: one for each message accepted, one for each command or message refused, with the ids
-// that lead to the store and the mailbox. No line has contents of a message; words of a peer appear as JSON values only,
+// The log lines of this gateway: one per accepted message and one per refused command or message, with the ids
+// that lead to the store and the mailbox. No line contains contents of a message. Input of a peer appears only as JSON values,
 // which pino escapes.
 import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
@@ -10,14 +10,14 @@ import { isBug } from './replies.js';
 import type { Queued } from './submit.js';
 
 export interface AcceptedMessage {
-  /** Id in the reply and in Received. */
+  /** The id of the transaction in the reply and in Received. */
   readonly transaction: string;
   readonly blob: string;
   readonly size: number;
   readonly sender: string;
   /** ms since the epoch. */
   readonly receivedAt: number;
-  /** A result a method. */
+  /** One result per method. */
   readonly authentication?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -66,7 +66,7 @@ export function logQueued(
   log.info({ ...about, size, recipients, durationMs }, 'submission queued');
 }
 
-/** `fault`: what was thrown, when it was no refusal. */
+/** `fault` is the error that was thrown, unless it was a refusal. */
 export function logRefused(
   log: Logger,
   session: SMTPServerSession,

@@ -1,14 +1,14 @@
-// Ports: counts of these gateways for the node's metrics. Called once a message, refusal or login; they must not throw.
+// Ports: counts of these gateways for the node's metrics. They are called once per message, refusal or login, and must not throw.
 
 export interface ListenerMeter {
-  /** A sender, a recipient or a message; `reason` is one of a few words. */
+  /** Counts a refused sender, recipient or message; `reason` is one of a closed set of words. */
   refused(reason: string, code: number): void;
-  /** From the end of DATA to the reply. */
+  /** `ms` runs from the end of DATA to the reply. */
   replied(accepted: boolean, ms: number): void;
 }
 
 export interface SmtpMeter extends ListenerMeter {
-  /** `placed` of the `mailboxes` it goes to had it when the sender got the reply, the others get it later. */
+  /** `placed` of the `mailboxes` had the message when the sender got the reply; the others get it later. */
   accepted(message: { readonly octets: number; readonly mailboxes: number; readonly placed: number }): void;
 }
 

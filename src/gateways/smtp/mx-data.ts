@@ -1,6 +1,6 @@
-// DATA at MX: the body goes into the spool, and the checks of mail authentication see the message as it passes. A header that
-// is large goes into the spool too; such a message is checked when it has arrived, a few at a time. The trace fields are
-// written last, because the results of the checks stand among them.
+// DATA at MX: the body goes into the spool, and the checks of mail authentication see the message as it passes. A large header
+// goes into the spool too; such a message is checked after it has arrived, a few at a time. The trace fields are
+// written last, because they contain the results of the checks.
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { PacedYield } from '../../bounds/paced-yield.js';
 import type { Authenticated, Checks } from '../../mail/authentication.js';
@@ -11,12 +11,12 @@ import type { MessageStream } from './data-parser.js';
 import { type DataSink, receiveData } from './receive-data.js';
 import { SmtpRefused } from './replies.js';
 
-/** Octets of a header that is kept in memory, if the spool has room for it. Few are larger than 20 kB. */
+/** Octets of a header that stays in memory, if the spool has room for it. Few headers are larger than 20 kB. */
 const HEADER_IN_MEMORY = 32_768;
-/** Messages with larger ones that are checked and stored at a time. */
+/** Messages with larger headers that are checked and stored at a time. */
 const LARGE_AT_A_TIME = 8;
 
-/** What one listener does with large headers, of whatever connection. */
+/** Shared by all connections of a listener to process large headers. */
 export class LargeHeaders {
   readonly semaphore = new FairSemaphore({ total: LARGE_AT_A_TIME });
   readonly pace = new PacedYield();
@@ -25,14 +25,14 @@ export class LargeHeaders {
 export interface MxDataOptions {
   /** Octets of the message. */
   readonly maxSize: number;
-  /** Octets of its header that are checked as such. */
+  /** Octets of its header that are checked. */
   readonly maxHeaderSize: number;
   /** The network of the peer. */
   readonly network: string;
   readonly largeHeaders: LargeHeaders;
   /** Begins the checks of a message whose header has arrived. */
   readonly authenticate?: ((header: Buffer) => Checks) | undefined;
-  /** Our own name. */
+  /** The name of this host. */
   readonly hostname: string;
   /** Trace fields; the field with the results of the checks stands between the two. */
   readonly returnPath: string;
@@ -44,7 +44,7 @@ export interface ReceivedMessage {
   readonly authenticated: Authenticated | undefined;
 }
 
-/** @throws SmtpRefused when DMARC of the author's domain rejects too; SpoolFault. Nothing is kept then. */
+/** Keeps nothing when it throws. @throws SmtpRefused, also when DMARC of the author's domain rejects; SpoolFault */
 export async function receiveMail(
   stream: MessageStream,
   writer: BodyWriter,
@@ -87,7 +87,7 @@ export async function receiveMail(
   }
 }
 
-/** The header of what was written, or as much of it as is checked. */
+/** Returns the header of the written message, up to the size that is checked. */
 async function readHeader(writer: BodyWriter, most: number): Promise<Buffer> {
   const header = new HeaderCollector();
   for await (const piece of writer.read()) {
@@ -99,7 +99,7 @@ async function readHeader(writer: BodyWriter, most: number): Promise<Buffer> {
 
 class MxSink implements DataSink {
   checks: Checks | undefined;
-  /** Set when the message has ended; undefined for a header that is in the spool, before the body. */
+  /** Set when the message has ended; undefined for a header that is in the spool before the body. */
   header: Buffer | undefined;
   readonly #writer: BodyWriter;
   readonly #options: MxDataOptions;

@@ -1,6 +1,6 @@
 // The MX listener (RFC 5321): accepts mail for hosted domains from anyone and relays nothing. The directory decides about
-// recipients, mx-data receives the message, accept commits it. listener has the part that submission shares. One log line
-// for each message and each refusal, with ids and without contents.
+// recipients, mx-data receives the message, accept commits it. listener has the part that submission shares. It logs one line
+// per message and per refusal, with ids and without contents.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import { NO_TRACER } from '../../actors/runtime/tracing.js';
 import type { Directory } from '../../directory/protocol.js';
@@ -34,10 +34,10 @@ interface Receiver extends Omit<AcceptPorts, 'directory' | 'tracer'> {
 export interface MxOptions extends ListenerOptions {
   readonly directory: Directory;
   readonly receiver: Receiver;
-  /** Finds out where messages come from; without it they are taken as they are. */
+  /** Checks the origin of messages; without it, messages are accepted unchecked. */
   readonly authenticate?: Authenticate;
   readonly meter?: SmtpMeter;
-  /** Domains whose postmaster may answer to `RCPT TO:<postmaster>`, after those the hostname is in. */
+  /** Domains whose postmaster may answer to `RCPT TO:<postmaster>`, after the domains that contain the hostname. */
   readonly hostedDomains?: () => Promise<readonly string[]>;
 }
 
@@ -59,7 +59,7 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
   }
 
   async function findMailbox(path: SMTPServerAddress, session: SMTPServerSession): Promise<Rejection | undefined> {
-    // Those before it in this message, put there below.
+    // The recipients before this one; `Object.assign` below added their lookups.
     const others = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
     const beside = others.flatMap(({ recipient }) => (recipient.kind === 'hold' ? [recipient.address] : []));
     const recipient = await findRecipient(options, path.address, beside);
@@ -75,9 +75,9 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     mailTransaction: MailTransaction,
   ): Promise<DataReply> {
     const { transaction, receivedAt, sender } = mailTransaction;
-    // The recipient was put beside the address by findMailbox.
+    // findMailbox has added the recipient to the address.
     const destinations = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
-    // After a PROXY header the address is that of who connected to the proxy.
+    // After a PROXY header, this is the address of the client that connected to the proxy.
     const about = { remoteAddress: session.remoteAddress };
     const origin = { remoteAddress: session.remoteAddress, helo: session.hostNameAppearsAs, sender };
     const network = networkOf(session.remoteAddress);
@@ -133,7 +133,7 @@ function received(
     protocol: protocolOf(session),
     id,
     date: new Date(receivedAt),
-    // Naming one of several would tell it to the others.
+    // With several recipients, the field would reveal one of them to the others.
     recipient: rcptTo.length === 1 ? rcptTo[0]!.address : undefined,
   };
 }

@@ -1,15 +1,15 @@
-// MAIL FROM and RCPT TO: command line to path and parameters (RFC 5321 §4.1.1.2, §4.1.1.3, §4.1.2). mail/address decides
-// whether an address is valid, the listener whether a parameter is known. smtp-server's own reader rewrites domains to
+// MAIL FROM and RCPT TO: parses a command line into path and parameters (RFC 5321 §4.1.1.2, §4.1.1.3, §4.1.2). mail/address
+// decides whether an address is valid, the listener whether a parameter is known. smtp-server's own reader rewrites domains to
 // Unicode and cannot read a quoted local part with a blank.
 
 export interface Path {
-  /** As written, without source route and brackets; empty for the null sender. */
+  /** The address as written, without source route and brackets; empty for the null sender. */
   address: string;
-  /** By name in upper case; false when there are none. */
+  /** Values by name in upper case; false when there are none. */
   args: Record<string, string | true> | false;
-  /** Name of a parameter that was given twice. */
+  /** The name of a parameter that was given twice. */
   duplicate?: string;
-  /** What follows the path is not a list of parameters (RFC 5321 §4.1.2, `Mail-parameters`). */
+  /** Set when the text after the path is not a list of parameters (RFC 5321 §4.1.2, `Mail-parameters`). */
   isMalformed?: true;
 }
 
@@ -18,12 +18,12 @@ const VERB = { 'MAIL FROM': /^MAIL\s+FROM\s*:\s*/i, 'RCPT TO': /^RCPT\s+TO\s*:\s
 const PATH =
   /^<(?:@[^\s,:@<>]+(?:,@[^\s,:@<>]+)*:)?((?:"(?:[^"\\\p{Cc}]|\\[\x20-\x7e])*"|[^\s<>"@]+)@[^\s<>@]+|postmaster|)>(?=\s|$)/iu;
 const PARAMETER = /^([A-Za-z0-9][A-Za-z0-9-]*)(?:=([^=\s\p{Cc}]+))?$/u;
-/** Octets of a path without its brackets (RFC 5321 §4.5.3.1.3), in characters: UTF-8 takes more. */
+/** Octets of a path without its brackets (RFC 5321 §4.5.3.1.3), counted in characters: UTF-8 takes more. */
 const MAX_PATH = 254;
-/** Controls, which have no place in a command; U+FFFD: the line was not UTF-8. */
+/** Control characters, which are not allowed in a command, and U+FFFD, which means that the line was not UTF-8. */
 const UNSAFE = /[\p{Cc}\uFFFD]/u;
 
-/** The path of a command line; undefined when it cannot be read as one. */
+/** Returns the path of a command line; undefined when it is not a valid path. */
 export function parsePath(verb: keyof typeof VERB, line: string): Path | undefined {
   const start = VERB[verb].exec(line);
   if (start === null) return undefined;

@@ -1,23 +1,23 @@
-// The loop that receives the octets of one message after DATA, for every listener: bounds the size, refuses bare line endings,
-// and pauses the peer while the sink writes. The loop reads a message that is refused to its end too, because the reply may
+// Receives the octets of one message after DATA, for every listener: bounds the size, refuses bare line endings,
+// and pauses the peer while the sink writes. A refused message is read to its end too, because the reply may
 // only come there (RFC 5321 §4.1.1.4).
 import type { MessageStream } from './data-parser.js';
 import { SmtpRefused } from './replies.js';
 
 export interface DataSink {
-  /** Called once, before the first octet; as `write`. */
+  /** Called once, before the first octet. Returns what `write` returns. */
   begin(): Promise<void> | undefined;
   /** Returns a promise when the peer has to wait. Throws and rejects to refuse the message. */
   write(chunk: Buffer): Promise<void> | undefined;
-  /** The peer has sent the whole message. Throws to refuse it. */
+  /** Called when the peer has sent the whole message. Throws to refuse it. */
   end(): void;
-  /** The message is refused or cut off, and nothing of it is kept; may be called again. */
+  /** Called when the message is refused or cut off, to keep nothing of it; may be called again. */
   discard(): void;
 }
 
 /**
- * Must be called in the turn of the event loop that made the stream. Rejects after `discard`.
- * @throws SmtpRefused when too large, malformed or cut off; what the sink throws
+ * Must be called in the same turn of the event loop that made the stream. Rejects after `discard`.
+ * @throws SmtpRefused when the message is too large, malformed or cut off; errors of the sink
  */
 export function receiveData(stream: MessageStream, maxSize: number, sink: DataSink): Promise<void> {
   return new Promise((resolve, reject) => {

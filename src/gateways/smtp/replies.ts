@@ -1,5 +1,5 @@
 // Replies to the peer: one exhaustive table from every outcome and kind of fault to a reply with an enhanced code (RFC 5321
-// §4.2, RFC 3463). A new outcome does not compile until SMTP has a reply to it. Texts are fixed: no reply repeats octets of the
+// §4.2, RFC 3463). A new outcome does not compile until SMTP has a reply to it. Texts are fixed: no reply repeats input of the
 // peer.
 
 import { UnencodableLine } from '../../compose/short-lines.js';
@@ -9,11 +9,11 @@ import { type FaultKind, faultKind } from '../faults.js';
 
 export interface SmtpReply {
   readonly code: number;
-  /** Enhanced code and text, as smtp-server takes it. */
+  /** Enhanced code and text, in the form that smtp-server expects. */
   readonly text: string;
 }
 
-/** Why a command or a message is refused though nothing failed. */
+/** The reasons to refuse a command or a message though nothing failed. */
 export type SmtpRefusal =
   | 'badSender'
   | 'badRecipient'
@@ -57,9 +57,9 @@ const REFUSALS: Readonly<Record<SmtpRefusal, SmtpReply>> = {
   loop: { code: 554, text: '5.4.6 Mail loop detected' },
   // RFC 9989 §7.3.
   dmarc: { code: 550, text: '5.7.1 Refused by DMARC: no author, or not from the domain of its author' },
-  // One reply stands for all recipients, and the same as RCPT would have had: the peer tries again.
+  // One reply stands for all recipients. It is temporary, as at RCPT, so the peer tries again.
   cannotHold: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },
-  // Nobody is there to read it.
+  // Nobody is there to read this reply.
   connectionLost: { code: 421, text: '4.4.2 Connection lost' },
   loginEnded: { code: 421, text: '4.7.0 The credential is no longer valid, closing connection' },
   foreignSender: { code: 550, text: '5.7.1 The sender is no address of this account' },
@@ -85,7 +85,7 @@ const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox' | 'hold'>
   full: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },
 };
 
-// Even a lasting fault is answered with 4xx: the peer keeps the mail until the fault is mended here.
+// Even a lasting fault gets 4xx: the peer keeps the mail until the fault is repaired here.
 const FAULTS: Readonly<Record<FaultKind, SmtpReply>> = {
   unavailable: BUSY,
   'no-room': FULL,
@@ -103,7 +103,7 @@ export class SmtpRefused extends Error {
   }
 }
 
-/** The refusal that something thrown is; undefined when it is a fault. */
+/** Returns the refusal that an error stands for; undefined when it is a fault. */
 export function refusalIn(error: unknown): SmtpRefusal | undefined {
   if (error instanceof SmtpRefused) return error.refusal;
   if (error instanceof UnencodableLine) return 'longLine';
@@ -118,14 +118,14 @@ export function recipientReply(kind: keyof typeof RECIPIENTS): SmtpReply {
   return RECIPIENTS[kind];
 }
 
-/** The reply to anything thrown. */
+/** Returns the reply to any error. */
 export function replyTo(error: unknown): SmtpReply {
   const refusal = refusalIn(error);
   if (refusal !== undefined) return REFUSALS[refusal];
   return FAULTS[faultKind(error)];
 }
 
-/** Whether an error is none of the expected ones, to be logged with its stack. */
+/** Tells whether an error is unexpected, and is logged with its stack. */
 export function isBug(error: unknown): boolean {
   return refusalIn(error) === undefined && faultKind(error) === 'bug';
 }

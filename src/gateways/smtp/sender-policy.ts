@@ -1,5 +1,5 @@
-// Who may write as whom, and to whom, at submission (RFC 6409 §6.1; docs/interface/mail.md, "Sender addresses"): envelope sender, From and Sender are
-// addresses of the account; recipients may be anywhere, but must be written out, and exist where they are ours.
+// Decides who may send as whom, and to whom, at submission (RFC 6409 §6.1; docs/interface/mail.md, "Sender addresses"). Envelope
+// sender, From and Sender must be addresses of the account. Recipients may be anywhere, with a full domain, but must exist if hosted here.
 import type { SMTPServerAddress } from 'smtp-server';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import type { SignIn } from '../../auth/sign-in.js';
@@ -11,7 +11,7 @@ import { type OriginatorFault, originators } from '../../mail/originators.js';
 import { judgeRecipient, judgeSender } from './envelope-policy.js';
 import type { SmtpRefusal } from './replies.js';
 
-/** RFC 4954 §5: anybody may send `AUTH=`, and nobody here is believed to speak for somebody else. */
+/** RFC 4954 §5: anybody may send `AUTH=`, but its identity is ignored. */
 const PARAMETERS: ReadonlySet<string> = new Set(['SIZE', 'BODY', 'SMTPUTF8', 'AUTH', ...MAIL_DSN]);
 
 const HEADER_REFUSALS: Readonly<Record<OriginatorFault, SmtpRefusal>> = {
@@ -29,7 +29,7 @@ export class SenderPolicy {
     this.#signIn = signIn;
   }
 
-  /** The null sender is anybody's: read receipts have it (RFC 6409 §3.2, RFC 8098 §3). @throws StoreFault */
+  /** Anybody may use the null sender: read receipts have it (RFC 6409 §3.2, RFC 8098 §3). @throws StoreFault */
   async judgeSender(path: SMTPServerAddress, login: ProtocolLogin): Promise<SmtpRefusal | undefined> {
     if (!(await this.#signIn.holds(login))) return 'loginEnded';
     const refusal = judgeSender(path, PARAMETERS);
@@ -39,7 +39,7 @@ export class SenderPolicy {
     return (await this.#directory.isAddressOf(login.principal.accountId, path.address)) ? undefined : 'foreignSender';
   }
 
-  /** A mailbox that is only full may not be so when the message gets there. @throws StoreFault */
+  /** Accepts a full mailbox: it may have room when the message arrives. @throws StoreFault */
   async judgeRecipient(path: SMTPServerAddress, sender: SMTPServerAddress | false): Promise<SmtpRefusal | undefined> {
     const refusal = judgeRecipient(path, sender, RCPT_DSN);
     if (refusal !== undefined) return refusal;
@@ -48,7 +48,7 @@ export class SenderPolicy {
     if (domain === undefined) return 'badRecipient';
     const { kind } = await this.#directory.recipient(path.address);
     if (kind === 'unknown') return 'unknownRecipient';
-    // RFC 6409 §4.2: a name that means something here alone would mean something else elsewhere.
+    // RFC 6409 §4.2: a local name would have another meaning elsewhere.
     const isLocalName = !domain.startsWith('[') && !domain.includes('.');
     return kind === 'notHosted' && isLocalName ? 'unqualifiedDomain' : undefined;
   }

@@ -1,6 +1,6 @@
 // The SMTP server: smtp-server with limits on connections, the PROXY header of trusted proxies (smtp-server's own is
-// version 1 only and takes addresses, not networks), a sweep that ends slow connections, and a stop that lets messages on
-// their way finish. The handlers in the options decide about the commands.
+// version 1 only and takes addresses, not networks), a sweep that ends slow connections, and a stop that lets messages
+// finish. The handlers in the options decide about the commands.
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import type { CertificateSource } from '../tcp/certificate-source.js';
@@ -31,7 +31,7 @@ const STOPPING = '421 4.3.2 Service closing, try again later';
 const FULL = '421 4.3.2 Too many connections, try again later';
 const FULL_FOR_ADDRESS = '421 4.7.0 Too many connections from your address';
 
-/** Where the library looks for the context of a handshake. */
+/** The map in which the library looks up the context of a handshake. */
 class PresentContext extends Map<string, CertificateSource['context']> {
   readonly #tls: CertificateSource;
 
@@ -49,17 +49,17 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
   readonly limits: SmtpLimits;
   readonly auth: Auth | undefined;
   readonly passList: GreetDelayPassList;
-  /** No new connections, and those there are end with the message they are at. */
+  /** Whether new connections are refused and open ones end after their current message. */
   stopping = false;
   readonly #trusted: TrustedNetworks;
   readonly #limits: ConnectionLimits;
   readonly #open = new Set<SmtpConnection>();
-  /** Of proxies that have not yet said whose connection it is. */
+  /** Connections from proxies that have not yet sent the address of the client. */
   readonly #unopened = new Set<SmtpSocket>();
   readonly #sweeper: NodeJS.Timeout;
   #drainer: NodeJS.Timeout | undefined;
 
-  /** `auth`: undefined for a server that takes from anyone, and offers no AUTH. */
+  /** `auth` is undefined for a server that accepts mail from anyone and does not offer AUTH. */
   constructor(
     options: SMTPServerOptions,
     limits: SmtpLimits,
@@ -68,7 +68,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     auth?: Auth,
   ) {
     super({
-      // The library's defaults that a public server must not have.
+      // A public server must not have the library's defaults for these.
       logger: false,
       heloResponse: '%s',
       disableReverseLookup: true,
@@ -76,10 +76,10 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
       hideDSN: true,
       hideREQUIRETLS: true,
       rejectOversized: true,
-      // Called for each client that names a host.
+      // The library calls this for each client that names a host.
       SNICallback: (host, done) => done(null, tls.contextFor(host)),
       socketTimeout: limits.idleMs,
-      // Announced alone: auth-exchange takes them all.
+      // Used for the announcement only: auth-exchange accepts all mechanisms.
       ...(auth && { authMethods: [...auth.mechanisms] }),
       authRequiredMessage: '5.7.0 Authentication required',
       maxRecipients: limits.recipients,
@@ -98,7 +98,6 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     this.#sweeper.unref();
   }
 
-  /** Open now. */
   get openConnections(): number {
     return this.#open.size;
   }
@@ -114,7 +113,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     });
   }
 
-  /** The contexts are those of all listeners: the library makes none of its own. */
+  /** All listeners share their contexts, so the library makes none of its own. */
   override updateSecureContext(): void {}
 
   override connect(socket: SmtpSocket, options?: SMTPConnectionOptions | null): void {
@@ -125,7 +124,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     else this.#connect(peer, socket, slot, options);
   }
 
-  /** The peer is a proxy, or stands where one is: its first octets tell, before anything is said to it. */
+  /** The peer is a proxy or in a proxy's network: its first octets decide, before anything is sent. */
   async #connectBehind(
     peer: string,
     socket: SmtpSocket,
@@ -168,19 +167,19 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     connection.init();
   }
 
-  /** A connection's socket has closed. */
+  /** Called when the socket of a connection has closed. */
   release(connection: SmtpConnection): void {
     this.#open.delete(connection);
   }
 
-  /** Connections are ended as they come to be idle: their peers find another node with the next message. */
+  /** Ends connections as they become idle: their peers connect to another node for the next message. */
   beginDrain(othersListen = false): void {
     if (othersListen) this.server.close();
-    // What has arrived while this process was busy is read before anybody is called idle.
+    // Input that arrived while this process was busy is read before a connection counts as idle.
     this.#drainer ??= setInterval(() => setImmediate(() => this.#endIdle()), DRAIN_TICK_MS).unref();
   }
 
-  /** Stops listening, ends connections as soon as no message is on its way, and after `graceMs` all that are left. */
+  /** Stops listening, ends connections as soon as they receive no message, and after `graceMs` all that are left. */
   async drain(graceMs: number): Promise<void> {
     this.stopping = true;
     clearInterval(this.#sweeper);
@@ -197,7 +196,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     clearTimeout(timer);
   }
 
-  /** Ends the sessions of users that match. */
+  /** Ends the sessions of the matching users. */
   dismiss(matches: (user: unknown) => boolean, text: string): void {
     for (const connection of this.#open) {
       const { user } = connection.session;
@@ -210,7 +209,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
     for (const connection of this.#open) connection.drain(now);
   }
 
-  /** Where TLS comes first nothing can be said. */
+  /** A listener with implicit TLS cannot send text before the handshake. */
   #turnAway(socket: SmtpSocket, reply: string): void {
     if (this.options.secure) socket.destroy();
     else drainAndClose(socket, `${reply}\r\n`);
@@ -219,7 +218,7 @@ export class SmtpServer extends SMTPServer implements ConnectionOwner {
   #sweep(): void {
     const now = performance.now();
     const { idleMs, stressIdleMs, stressConnections, loginMs, stressLoginMs } = this.limits;
-    // With few free slots, who says nothing has to go sooner (Postfix: stress-adaptive behaviour).
+    // With few free slots, silent peers have to go sooner (Postfix: stress-adaptive behaviour).
     const isStressed = this.#limits.open >= stressConnections;
     const mostMs = isStressed ? Math.min(idleMs, stressIdleMs) : idleMs;
     const mostLoginMs = this.#limits.isHalfFull ? Math.min(loginMs, stressLoginMs) : loginMs;

@@ -1,17 +1,17 @@
-// DATA at submission: the message is completed while it passes (Date, Message-Id; Bcc is taken out) and goes into the spool,
-// hashed and indexed on the way. The spool's memory bounds what is held back of the header.
+// DATA at submission: the message is completed as it passes (Date, Message-Id; Bcc is removed) and goes into the spool,
+// which hashes and indexes it. The memory of the spool bounds the part of the header that is held back.
 import type { SubmittedMessage } from '../../mail/submitted-message.js';
 import { SpoolFault } from '../../spool/errors.js';
 import type { SpooledContent, SpoolWriter } from '../../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import { type DataSink, receiveData } from './receive-data.js';
 
-/** Octets that may be held back though the spool has no room for them: the header of nearly every message. */
+/** Octets that may be held back even if the spool has no room for them: the header of nearly every message. */
 const ALWAYS_RESERVED = 32_768;
 
 /**
- * `trace` goes before the message and does not count against `maxSize`.
- * @throws SmtpRefused, UnusableHeader, SpoolFault; nothing is kept then.
+ * `trace` precedes the message and does not count against `maxSize`. Keeps nothing when it throws.
+ * @throws SmtpRefused, UnusableHeader, SpoolFault
  */
 export async function receiveSubmission(
   stream: MessageStream,
@@ -53,7 +53,7 @@ class SubmissionSink implements DataSink {
 
   end(): void {
     const octets = this.#message.end();
-    // The writer waits for its last write before it finishes, and finds a failure then.
+    // The writer waits for its last write before it finishes, and reports a failure then.
     if (octets !== undefined) this.#writer.write(octets)?.catch(() => undefined);
   }
 

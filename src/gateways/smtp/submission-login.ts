@@ -1,4 +1,4 @@
-// A login at submission becomes the session's user, or a reply (RFC 4954 §6). sign-in judges, delays, counts and logs the attempt.
+// A login at submission sets the user of the session, or results in a reply (RFC 4954 §6). sign-in judges, delays, counts and logs it.
 import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
@@ -52,7 +52,7 @@ export function submissionAuth({ signIn, plaintext, log }: SubmissionAuthOptions
   };
 }
 
-/** Of a session that has one: commands of mail are refused before. */
+/** Returns the login of a session; commands of mail are refused before there is one. */
 export function loginOf(session: SMTPServerSession): ProtocolLogin {
   return session.user as ProtocolLogin;
 }

@@ -1,4 +1,4 @@
-// The submission listeners (RFC 6409, RFC 8314): they take mail from the account's own programs, with STARTTLS or TLS
+// The submission listeners (RFC 6409, RFC 8314): they accept mail from the account's own programs, with STARTTLS or TLS
 // from the start, and queue it. sender-policy decides which senders an account may use, submission-login checks the
 // login, submit queues the message. listener has the part that MX shares.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
@@ -28,9 +28,9 @@ import { loginOf, submissionAuth } from './submission-login.js';
 import { type SubmitPorts, submitMessage } from './submit.js';
 
 export interface SubmissionOptions extends ListenerOptions {
-  /** TLS before anything is said (RFC 8314 §3.3), not by STARTTLS. */
+  /** Whether TLS begins before anything is said (RFC 8314 §3.3), instead of by STARTTLS. */
   readonly implicitTls: boolean;
-  /** Credentials may come without TLS. */
+  /** Whether credentials may come without TLS. */
   readonly allowPlaintextAuth: boolean;
   readonly signIn: SignIn;
   readonly directory: Pick<Directory, 'recipient' | 'isAddressOf'>;
@@ -51,7 +51,7 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     const { principal } = loginOf(session);
     const date = new Date(receivedAt);
     const message = new SubmittedMessage({ date, messageId: `<${transaction}@${hostname}>` });
-    // Not from where: that is its author's business.
+    // The trace omits the address of the client, to protect the author's privacy.
     const trace = receivedLine({ hostName: hostname, protocol: protocolOf(session), id: transaction, date });
     const recipients = session.envelope.rcptTo.map(({ address, args }) => ({ address, dsn: dsnOfRcpt(args) }));
     const dsn = session.envelope.mailFrom === false ? undefined : dsnOfMail(session.envelope.mailFrom.args);

@@ -1,6 +1,6 @@
-// A received submission becomes mail that leaves (docs/interface/mail.md, "Submission"): the sender's mailbox queues it by one
-// commit with the copy in Sent. A mailbox of this node stores the bytes by that commit too; for any other they are stored
-// first. The commit is the promise; delivering is the queue's.
+// A received submission becomes outgoing mail (docs/interface/mail.md, "Submission"): the sender's mailbox queues it in one
+// commit with the copy in Sent. A mailbox of this node stores the bytes in that commit too; for any other mailbox they are
+// stored first. The commit is the promise; the queue delivers.
 import { type QueuedMessage, type QueueingPorts, queueMessage } from '../../actors/mailbox/outbound/queueing.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
 import { type Address, parseAddress } from '../../mail/address.js';
@@ -11,15 +11,15 @@ import { summarize } from '../../mail/summary.js';
 import type { SpooledContent } from '../../spool/spool.js';
 import { SmtpRefused } from './replies.js';
 
-/** The client waits for minutes (RFC 5321 §4.5.3.2.6), and giving up early may queue the message twice. */
+/** In ms. The client waits for minutes (RFC 5321 §4.5.3.2.6); giving up early may queue the message twice. */
 const DEADLINE_MS = 30_000;
-/** Characters of a display name: a thousand recipients have to fit into one packet. */
+/** Characters of a display name: a thousand recipients must fit into one packet. */
 const LONGEST_NAME = 100;
 
 export type SubmitPorts = QueueingPorts;
 
 export interface Queued {
-  /** Of the outbound email. */
+  /** The id of the outbound email. */
   readonly id: string;
   readonly messageId: string | null;
   readonly recipients: readonly string[];
@@ -27,7 +27,7 @@ export interface Queued {
 
 export interface SubmittedEnvelope {
   readonly sender: string;
-  /** Valid addresses, and what the sender asks to be told of each. */
+  /** Valid addresses, and the notifications that the sender requests for each. */
   readonly recipients: readonly {
     readonly address: string;
     readonly dsn: RecipientDsnRequest | undefined | null;
@@ -37,7 +37,7 @@ export interface SubmittedEnvelope {
 
 type Addressee = QueuedMessage['recipients'][number];
 
-/** @throws SmtpRefused for a loop; StoreFault, ActorFault when it is not queued */
+/** @throws SmtpRefused for a loop; StoreFault or ActorFault when the message is not queued */
 export async function submitMessage(
   ports: SubmitPorts,
   accountId: string,
@@ -55,12 +55,12 @@ export async function submitMessage(
     ...(dsn && { dsn }),
   };
   const { reply, refusal } = await queueMessage(ports, accountId, message, outgoing, DEADLINE_MS);
-  // There are refusals for drafts alone.
+  // Other refusals exist for drafts only.
   if (reply === undefined) throw new ActorFault('failed', `a submission was refused: ${refusal}`);
   return { id: reply.id, messageId: message.summary.messageId, recipients: recipients.map(({ address }) => address) };
 }
 
-/** In the order of the envelope; whom the header does not name is a blind one. */
+/** Returns the addressees in the order of the envelope; those that the header does not name are blind copies. */
 function addressees(recipients: SubmittedEnvelope['recipients'], { index: { envelope } }: SpooledContent): Addressee[] {
   const named = new Map<string, { type: 'To' | 'Cc'; name: string }>();
   const note = (type: 'To' | 'Cc') => (mailbox: IndexedAddress) => {
