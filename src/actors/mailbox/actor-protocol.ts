@@ -1,5 +1,5 @@
-// All that the mailbox actor takes: what users ask of it and what the delivery queue asks. For the actor's host alone; callers
-// hold `Mailboxes` or `DeliveryMailboxes`, each of which shows its own half.
+// All operations of the mailbox actor: those that users ask for and those that the delivery queue asks for. Only the actor's host uses
+// this; callers hold `Mailboxes` or `DeliveryMailboxes`, each of which shows its own half.
 import { protocol } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
 import { deliveryProtocol } from './outbound/delivery-protocol.js';

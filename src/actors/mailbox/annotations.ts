@@ -1,8 +1,8 @@
-// The annotations of one mailbox: named values of its folders and of the whole account. Few mailboxes have any, and all of an
-// account are bounded, so they are kept in memory.
+// The annotations of one mailbox: named values of its folders and of the whole account. Few mailboxes have any, and their size per account
+// is bounded, so they are kept in memory.
 import type { AnnotationRow } from '../../store/mailbox-rows.js';
 
-/** Of an entry beside its name and value, about. */
+/** Approximate memory of an entry, apart from its name and value. */
 const ENTRY_OCTETS = 100;
 
 interface NamedValue {
@@ -16,7 +16,7 @@ export class Annotations {
   readonly #folders = new Map<string | null, Map<string, string>>();
   #octets = 0;
 
-  /** Names and values, and a share for each entry. */
+  /** Bytes of names and values, plus `ENTRY_OCTETS` per entry. */
   get octets(): number {
     return this.#octets;
   }
@@ -28,7 +28,6 @@ export class Annotations {
     return copy;
   }
 
-  /** How many entries the folder has. */
   count(folderId: string | null): number {
     return this.#folders.get(folderId)?.size ?? 0;
   }
@@ -42,7 +41,7 @@ export class Annotations {
     return this.#folders.get(folderId)?.get(name);
   }
 
-  /** By name. */
+  /** Sorted by name. */
   of(folderId: string | null): NamedValue[] {
     const values = [...(this.#folders.get(folderId) ?? [])].map(([name, value]) => ({ name, value }));
     return values.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -1,6 +1,6 @@
-// Append: messages that a client brings become emails in a folder of its choice, and may replace one that is there. No filter
-// looks at them. A mail program that has sent a message puts a copy into Sent itself, which takes the place of the one that
-// submission made (outbound/submitted-copies.ts).
+// Append: messages that a client uploads become emails in a folder of its choice, and may replace an email there. Filters do not apply. A
+// mail program puts a copy of each message that it sends into Sent; that copy replaces the one that submission made
+// (outbound/submitted-copies.ts).
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
@@ -46,7 +46,7 @@ export function append(
   return { reply: { uidValidity, emails, folderModseqs: modseqsOf(tx, toFolderId, before) } };
 }
 
-/** Appends messages that their commit stores. */
+/** Appends messages that the same commit stores. */
 export function appendInline(
   tx: MailboxTransaction,
   { inlineId, folder, flags, replaces }: Payload<MailboxProtocol, 'appendInline'>,

@@ -1,30 +1,30 @@
-// Emails that arrive in a folder, whether they are copied, moved or labelled: each has a new UID there and no `\Deleted`
-// (RFC 9051 §6.4.7). A folder holds an email once, so a placement that is marked `\Deleted` ends when its email arrives again.
-// Over IMAP an email that the folder keeps unmarked arrives as another email with the same message, and clients count two; so does
-// one that would be in Drafts and elsewhere, for a draft changes over REST and what was copied does not (decision 0066).
+// Emails that arrive in a folder because they are copied, moved or labelled: each gets a new UID there and no `\Deleted` (RFC 9051 §6.4.7).
+// A folder holds an email once, so a placement that is marked `\Deleted` ends when its email arrives again.
+// Over IMAP, an email that the folder already holds without `\Deleted` arrives as another email with the same message: clients count two.
+// The same applies to an email that would be in Drafts and elsewhere: REST changes a draft, but its copy must not change (decision 0066).
 import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
 import { MOST_DRAFTS } from './outbound/draft-emails.js';
 import type { MailboxTransaction } from './transaction.js';
 
-/** Emails that one command makes of others. */
+/** The most emails that one command duplicates. */
 const MOST_DUPLICATES = 1_000;
-/** Characters of their rows, which are in the commit and in the log. */
+/** The most characters of their rows; the rows are in the commit and in the log. */
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
-/** What becomes of an email that the folder holds unmarked: it stays as it is, is placed anew, or another email arrives. */
+/** What happens to an email that the folder holds without `\Deleted`: it stays, gets a new placement, or another email arrives. */
 export type Meeting = 'stays' | 'placedAnew' | 'duplicated';
 
-/** How emails arrive in a folder; nothing has happened yet. */
+/** How emails arrive in a folder. A plan: it changes nothing yet. */
 export interface Arrival {
   readonly folderId: string;
-  /** Each once. */
+  /** Each slot occurs once. */
   readonly slots: readonly number[];
-  /** Those whose placements in the folder end. */
+  /** Emails whose placements in the folder end. */
   readonly displaced: readonly number[];
   readonly staying: ReadonlySet<number>;
-  /** Those that another email arrives for. */
+  /** Emails that are duplicated: another email arrives for each. */
   readonly duplicated: ReadonlyMap<number, EmailSummaryRow>;
-  /** All emails arrive that were asked for; else the first of them do, as many as the bounds of one command allow. */
+  /** True when all requested emails arrive; false when only the first ones do, as many as the bounds of one command allow. */
   readonly isComplete: boolean;
 }
 
@@ -55,7 +55,9 @@ export function arrivalOf(
   };
 }
 
-/** The rows of the emails that others arrive for, and how many of `slots` the bounds of one command allow: one at least. */
+/**
+ * Returns the rows of the emails that are duplicated, and the end of the part of `slots` that one command may process: at least one slot.
+ */
 function othersOf(tx: MailboxTransaction, slots: readonly number[], others: ReadonlySet<number>) {
   const duplicated = new Map<number, EmailSummaryRow>();
   let count = 0;
@@ -65,7 +67,7 @@ function othersOf(tx: MailboxTransaction, slots: readonly number[], others: Read
     if (count === MOST_DUPLICATES) return { duplicated, end: position };
     count++;
     const row = tx.emailRows.get(tx.id(slot));
-    // The plan is made again once the row is read.
+    // When the row is read, the command is planned again.
     if (row === undefined) continue;
     characters += JSON.stringify(row).length;
     if (characters > MOST_CHARACTERS && count > 1) return { duplicated, end: position };
@@ -74,7 +76,7 @@ function othersOf(tx: MailboxTransaction, slots: readonly number[], others: Read
   return { duplicated, end: slots.length };
 }
 
-/** Emails that would be in Drafts as drafts, and in another folder too. */
+/** Returns the emails that would be drafts in Drafts and also be in another folder. */
 function draftsApart(tx: MailboxTransaction, slots: readonly number[], folderId: string, leaving?: string): number[] {
   const { drafts } = tx.outbound;
   const draftsId = tx.folders.rowOf('drafts').id;
@@ -87,7 +89,7 @@ function draftsApart(tx: MailboxTransaction, slots: readonly number[], folderId:
   return slots.filter((slot) => drafts.draftOf(tx.id(slot)) !== undefined);
 }
 
-/** Returns the slots of what is in the folder then, in the order of the emails, as are the UIDs of those that have arrived. */
+/** Returns the slots that are in the folder afterwards, in the order of the emails; the UIDs of arrived emails have the same order. */
 export function arrive(tx: MailboxTransaction, arrival: Arrival): readonly number[] {
   const { folderId, slots, displaced, staying, duplicated } = arrival;
   tx.displace(displaced, folderId);
@@ -108,7 +110,7 @@ export function arrive(tx: MailboxTransaction, arrival: Arrival): readonly numbe
   return arrived;
 }
 
-/** An email that is to be in the folder, and stays where it is there unmarked. */
+/** Places the email in the folder, unless the folder already holds it without `\Deleted`. */
 export function put(tx: MailboxTransaction, slot: number, folderId: string): void {
   arrive(tx, arrivalOf(tx, [slot], folderId, 'stays'));
 }
@@ -120,7 +122,7 @@ export function isKept(tx: MailboxTransaction, slot: number, folderId: string): 
 
 function duplicate(tx: MailboxTransaction, slot: number, row: EmailSummaryRow, folderId: string): number {
   const id = tx.newId();
-  // Submission made one copy.
+  // Only the original is the copy that a submission made.
   const origin = row.origin === 'submitted' ? 'sent' : (row.origin ?? null);
   const email = { ...row, id, flags: tx.flags(slot), keywords: tx.keywords(slot), origin };
   tx.add(email, [folderId], { isNew: false });

@@ -1,4 +1,4 @@
-// Ids of what a batch of commands makes (RFC 9562 version 7). Time and randomness come in as arguments.
+// Ids of the objects that a batch of commands creates (RFC 9562 version 7). Time and randomness are arguments.
 import { uuidV7 } from '../../mail/ids.js';
 import type { EmailColumns } from './email-columns.js';
 
@@ -19,7 +19,7 @@ export class BatchIds {
     this.#sequence = newestIdSequence;
   }
 
-  /** Makes the id of a new email: it is above every id of the mailbox, whatever the clock does. */
+  /** Makes the id of a new email: it is above every email id of the mailbox, even if the clock goes back. */
   ofEmail(): string {
     const { now } = this.#sources;
     if (now > this.#time) {
@@ -34,7 +34,7 @@ export class BatchIds {
     return uuidV7(this.#time, this.#sequence, this.#sources.random(8));
   }
 
-  /** Makes the id of anything but an email. */
+  /** Makes the id of an object other than an email. */
   other(): string {
     return uuidV7(this.#sources.now, 0, this.#sources.random(8));
   }

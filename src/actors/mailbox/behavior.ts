@@ -1,4 +1,4 @@
-// The mailbox actor: its commands and queries put together, and the commit between plan and evolve.
+// The mailbox actor: combines its commands and queries, and commits between plan and evolve.
 import type { Logger } from 'pino';
 import { CacheBudget } from '../../bounds/cache-budget.js';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
@@ -43,7 +43,7 @@ import { loadMailbox, type MailboxState } from './state.js';
 import { MailboxTransaction } from './transaction.js';
 import { isAllRead, readAlso } from './unread.js';
 
-/** Summaries of all mailboxes. */
+/** Memory for the summaries of all mailboxes together. */
 const SUMMARY_OCTETS = 64 * 1024 * 1024;
 
 const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 'openMaildrop' | 'quitMaildrop'> = {
@@ -87,13 +87,13 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
 
 interface OutboundHooks extends DeliverySlots {
   readonly retry: RetryPolicy;
-  /** A commit has made a delivery or a notification of the sender due now. Must not throw. */
+  /** Called when a commit has made a delivery or a DSN to the sender due now. Must not throw. */
   wakeQueue(accountId: string, outboundId: string): void;
-  /** The queue of the node that delivers for the account. */
+  /** The queue on the node that delivers for the account. */
   queueOf(accountId: string): AccountQueue;
-  /** Delivery to domains that are hosted here. */
+  /** Delivery to domains that this installation hosts. */
   readonly hosted: HostedDelivery;
-  /** A commit has delivered mail to another mailbox of this store, which may be asked to place it now. Must not throw. */
+  /** Called when a commit has delivered mail to another mailbox of this store, which may be asked to place it now. Must not throw. */
   deliverLocally(delivery: LocalDelivery): void;
 }
 
@@ -103,9 +103,9 @@ export interface MailboxSources {
   readonly search: MailboxSearch;
   readonly deferrals: DeferralNotes;
   readonly blobs: Pick<BlobStore, 'index'>;
-  /** Of all mailboxes of the node; its own when absent. */
+  /** The locks of all mailboxes of the node; when absent, the behavior creates its own. */
   readonly maildrops?: MaildropLocks;
-  /** Of this node. */
+  /** The inline messages of this node. */
   readonly inlineMessages: Pick<InlineMessages, 'find' | 'decline' | 'weightOf'>;
   readonly outbound: OutboundHooks;
   readonly log: Pick<Logger, 'warn'>;
@@ -168,7 +168,7 @@ export function mailboxBehavior(
       }
       const change = tx.change(remembered);
       if (change === undefined) {
-        // What changes nothing, refusals as well, was decided on this state: a later owner may have another.
+        // A command without changes, such as a refusal, was decided on this state: check that no later owner has a newer one.
         const isNewest = await store.isNewest(state.accountId, tx.epoch, state.modseq);
         return { kind: isNewest ? 'unchanged' : 'fenced' };
       }
@@ -208,7 +208,7 @@ export function mailboxBehavior(
   };
 }
 
-/** Commits, and settles the inline messages that the change accepts: between planning and this call nothing else happens. */
+/** Commits, and settles the inline messages that the change accepts. Nothing runs between planning and this call. */
 async function committed(
   store: MailboxStore,
   change: MailboxChange,

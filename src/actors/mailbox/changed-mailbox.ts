@@ -1,5 +1,5 @@
-// The mailbox as if the records of a batch had been committed already. Records are applied to it one after the other, so that
-// commands later in the batch see what the earlier ones have changed.
+// The mailbox as if the records of a batch were committed. Records are applied one after the other, so that later commands of the batch see
+// the changes of earlier ones.
 import { SEEN } from '../../mail/flags.js';
 import { type Change, flaggedIn, placementsIn, removedIn } from '../../store/changes.js';
 import type { Annotations } from './annotations.js';
@@ -12,12 +12,12 @@ import type { MailboxState } from './state.js';
 export class ChangedMailbox {
   readonly emails: EmailChanges;
   readonly folders: FolderChanges;
-  /** Unread emails of the inbox as clients were told last. */
+  /** The number of unread emails in the inbox that clients were told last. */
   announcedUnread: number;
   readonly #state: MailboxState;
   readonly #filters: FilterChanges;
   readonly #outbound: OutboundChanges;
-  /** Undefined while they are those of the state. */
+  /** Undefined until the batch changes an annotation; the state's annotations are valid until then. */
   #annotations: Annotations | undefined;
 
   constructor(state: MailboxState, filters: FilterChanges, outbound: OutboundChanges) {
@@ -33,7 +33,7 @@ export class ChangedMailbox {
     return this.#annotations ?? this.#state.annotations;
   }
 
-  /** The only way to change it. `slots`: of the emails that the record is about, when they are known. */
+  /** The only way to change this object. `slots`: the slots of the emails in the record, when the caller knows them. */
   apply(change: Change, slots?: readonly number[]): void {
     const { seq } = change;
     switch (change.type) {

@@ -1,6 +1,6 @@
-// Filters that look at the body of an email which could not be read in time for its delivery, or not to its end: the body is
-// read in the background, and the filters are applied then. What waits is in the store, so a node that ends loses none of it.
-// A body that cannot be decoded, or is longer than what is shown to people, is judged by its start, and the log says so.
+// Applies filters on the body of an email after its delivery, when the body could not be read in time, or not completely: it is read in the
+// background. The waiting filters are in the store, so a node that ends loses none. A body that cannot be decoded, or is longer than what
+// users are shown, is judged by its start, and the log says so.
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { caseFolded } from '../../mail/case-fold.js';
@@ -9,22 +9,22 @@ import type { Reply } from '../runtime/protocol.js';
 import type { BodyText, EmailTexts } from './email-texts.js';
 import type { Mailboxes, MailboxProtocol } from './protocol.js';
 
-/** Accounts that are worked on at a time. */
+/** Accounts that are processed at a time. */
 const AT_ONCE = 2;
-/** Accounts remembered; of others the filters are applied once their mailbox is loaded again. */
+/** The most accounts that are remembered; filters of further accounts are applied when their mailbox is loaded again. */
 const MAX_WAITING = 50_000;
-/** Tries that a body gets to be decoded whole. */
+/** Attempts to decode a body completely. */
 const TRIES = 5;
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
 const POLL_MS = 200;
-/** Characters of a body that are searched in one turn of the event loop. */
+/** Characters of a body that are searched before the event loop gets a turn. */
 const PIECE = 256 * 1024;
-/** A letter may be written as so many characters. */
+/** The most characters that folding may turn one letter into. */
 const CHARACTERS_A_LETTER = 4;
 
 export interface DeferralNotes {
-  /** Emails of the account wait for filters. */
+  /** Reports that emails of the account wait for filters. */
   note(accountId: string): void;
 }
 
@@ -34,7 +34,7 @@ export interface DeferredFiltering extends DeferralNotes {
 
 export interface DeferredFilteringOptions {
   readonly texts: Pick<EmailTexts, 'longText'>;
-  /** Asked for when there is work: they stand on the actors that note it. */
+  /** A function, because the mailbox actors themselves need this object. */
   mailboxes(): Mailboxes;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly retryMs?: number;
@@ -60,7 +60,7 @@ export function startDeferredFiltering(options: DeferredFilteringOptions): Defer
   const jobs = new Map<string, Promise<void>>();
   let stopped = false;
 
-  /** False: the body may be had whole by another try. */
+  /** Returns false when another try may read the whole body. */
   async function apply(accountId: string, { emailId, blob, filters }: Waiting, isLastTry: boolean): Promise<boolean> {
     const { text, extent } = await texts.longText(accountId, blob);
     if (extent === 'undecoded' && !isLastTry) return false;
@@ -75,7 +75,7 @@ export function startDeferredFiltering(options: DeferredFilteringOptions): Defer
     return true;
   }
 
-  /** Whether nothing is left. */
+  /** Returns true when no filter waits. */
   async function work(accountId: string, isLastTry: boolean): Promise<boolean> {
     while (!stopped) {
       const { reply } = await mailboxes().of(accountId).ask('deferredFilters', {});
@@ -101,7 +101,7 @@ export function startDeferredFiltering(options: DeferredFilteringOptions): Defer
       jobs.delete(accountId);
     }
     if (isDone || stopped) return;
-    // Also when more emails came to wait meanwhile: an account that always gets mail has its last try, too.
+    // The count rises also when new emails started to wait meanwhile: an account that always gets mail has its last try, too.
     const wait = Math.min(retryMs * 2 ** count, LONGEST_RETRY_MS);
     waiting.set(accountId, { count: count + 1, due: performance.now() + wait });
   }
@@ -131,10 +131,10 @@ export function startDeferredFiltering(options: DeferredFilteringOptions): Defer
   };
 }
 
-/** Those of the conditions that the text holds, without regard to case. */
+/** Returns the conditions whose text the body contains, without regard to case. */
 async function wordsIn(text: string, conditions: readonly string[]): Promise<ReadonlySet<string>> {
   const wanted = new Map(conditions.map((condition) => [condition, caseFolded(condition)]));
-  // What a piece ends within is whole in the piece, for the next does not have its start.
+  // Pieces overlap, so that words across the end of a piece are found in it.
   const overlap = CHARACTERS_A_LETTER * Math.max(0, ...[...wanted.values()].map(({ length }) => length));
   const found = new Set<string>();
   for (let at = 0; at < text.length; at += PIECE) {

@@ -1,4 +1,4 @@
-// Deleting emails for good, by id or, in held mailboxes, by age.
+// Deletes emails for good, by id or, in unclaimed mailboxes, by age.
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxProtocol } from './protocol.js';
 import { found } from './selection.js';

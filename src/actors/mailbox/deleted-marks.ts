@@ -1,11 +1,11 @@
-// Which emails of one folder have `\Deleted`, in memory, and how many of these are unread: lists and counters show none of them.
+// Which emails of one folder have `\Deleted`, in memory, and how many of these are unread: lists and counters exclude them.
 import { SEEN } from '../../mail/flags.js';
 import type { EmailColumns } from './email-columns.js';
 import { SparseBits } from './sparse-column.js';
 
 export class DeletedMarks {
   readonly #emails: EmailColumns;
-  /** Made when the first mark is set. */
+  /** Created with the first mark. */
   #marked: SparseBits | undefined;
   #unread = 0;
 
@@ -21,7 +21,7 @@ export class DeletedMarks {
     return this.#marked?.count ?? 0;
   }
 
-  /** How many of the emails are unread. */
+  /** The number of marked emails that are unread. */
   get unread(): number {
     return this.#unread;
   }
@@ -37,7 +37,7 @@ export class DeletedMarks {
     if (this.#isUnread(slot)) this.#unread += isMarked ? 1 : -1;
   }
 
-  /** To be called before these emails get these flags. */
+  /** Must be called before the emails get these flags. */
   reflag(slots: readonly number[], flags: number): void {
     if (this.count === 0) return;
     const isUnread = (flags & SEEN) === 0;

@@ -1,5 +1,5 @@
-// Delivery: accepted mail becomes an email in the inbox, after the account's filters have had their say. Announcing does
-// the same for an email that somebody else has stored.
+// Delivery: accepted mail becomes an email in the inbox, after the account's filters have judged it. `announce` does the same for an email
+// that another component has stored.
 import { SEEN } from '../../mail/flags.js';
 import type { MessageSummary } from '../../mail/summary.js';
 import type { Placement } from '../../store/mailbox-rows.js';
@@ -32,7 +32,7 @@ export function deliver(
   return { reply: { emailId } };
 }
 
-/** Delivers a message that its commit stores. Mail whose body a filter has to read is stored first. */
+/** Delivers a message that the same commit stores. Mail whose body a filter must read is stored first. */
 export function deliverInline(
   tx: MailboxTransaction,
   { inlineId }: Payload<MailboxProtocol, 'deliverInline'>,
@@ -51,7 +51,7 @@ export function deliverInline(
   return { reply: { isAccepted: true } };
 }
 
-/** The id of the email; null when a filter has deleted it. */
+/** Returns the id of the email, or null when a filter has deleted it. */
 function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string | null {
   if (mail.isJunk === true) return placeJunk(tx, mail);
   const { blob, receivedAt, summary } = mail;
@@ -71,7 +71,7 @@ function place(tx: MailboxTransaction, mail: Mail, deliveryId: string): string |
   return id;
 }
 
-/** Suspect mail is announced to nobody: it is there to be found, and no filter brings it out. */
+/** Junk mail is announced to nobody, and no filter moves it: users find it in the Junk folder. */
 function placeJunk(tx: MailboxTransaction, { blob, receivedAt, summary }: Mail): string {
   tx.begin();
   const id = tx.newId();
@@ -107,7 +107,7 @@ export function announce(
   return { reply: { isKept: true } };
 }
 
-/** Of the filters that waited for the body of an email, those whose words it has do now what they would have done then. */
+/** Applies the filters that waited for the body of an email and that its words match, as the delivery would have done. */
 export function applyDeferred(
   tx: MailboxTransaction,
   { emailId, filterIds }: Payload<MailboxProtocol, 'applyDeferred'>,
@@ -133,14 +133,14 @@ export function applyDeferred(
   return { reply: { applied: result.matched.length } };
 }
 
-/** Ends what the delivery made and nobody has moved since; what clients have copied meanwhile stays. */
+/** Ends the placements that the delivery made and nobody has changed since; copies that clients made stay. */
 function endDelivery(tx: MailboxTransaction, slot: number, placed: readonly Placement[]): void {
   const still = placed.filter(({ folderId, uid }) => tx.folders.uid(folderId, slot) === uid);
   if (still.length === tx.folders.holding(slot).length) tx.remove([slot]);
   else for (const { folderId } of still) tx.unplace([slot], folderId);
 }
 
-/** Returns the placements that the labels make. */
+/** Returns the placements that the labels create. */
 function assignLabels(
   tx: MailboxTransaction,
   slot: number,
@@ -151,7 +151,7 @@ function assignLabels(
   return given.map((folderId) => ({ folderId, uid: tx.folders.uid(folderId, slot) }));
 }
 
-/** Mail is not kept waiting for its body: filters that look at it follow. */
+/** Filters that look at an unread body are applied later: mail does not wait for its body. */
 function deferUndecided(
   tx: MailboxTransaction,
   emailId: string,

@@ -1,18 +1,18 @@
-// The emails of a transaction: flags, and which emails there are, read through as if the batch so far had happened already.
-// An email that the batch adds has the slot that it would have if nothing of the batch were undone.
+// The emails of a transaction: their existence and flags as if the batch so far were committed. An email that the batch adds has the slot
+// that it gets when the whole batch is committed.
 import { uuidOctets } from '../../mail/ids.js';
 import { PackedIds } from '../../mail/packed-ids.js';
 import type { ChangeOf, NewEmail } from '../../store/changes.js';
 import { areSameKeywords } from './keyword-order.js';
 import type { MailboxState } from './state.js';
 
-/** Emails of a change from which on they share an entry. */
+/** A change of at least this many emails stores their flags in one shared entry. */
 const LEAST_SHARED = 100;
 const MOST_SHARED = 0xffff;
 
 interface Flags {
   readonly flags: number;
-  /** There when the batch has changed them. */
+  /** Undefined when the batch has not changed them. */
   readonly keywords: readonly string[] | undefined;
   readonly modseq: number;
 }
@@ -24,12 +24,12 @@ export class EmailChanges {
   readonly #flags = new Map<number, Flags>();
   /** Flags that many emails got at once. */
   readonly #shared: Flags[] = [];
-  /** By slot: the number of those in `#shared`, from 1; 0 where there are none, or newer ones in `#flags`. */
+  /** For each slot the 1-based position in `#shared`; 0 when there is none, or when `#flags` has newer flags. */
   #sharedAt: Uint16Array | undefined;
-  /** Whose flags are the first of `#shared`, and are not in `#sharedAt` yet: mostly the batch ends before they are asked for. */
+  /** Slots whose flags are the first of `#shared` and are not in `#sharedAt` yet: mostly the batch ends before they are read. */
   #unsharedSlots: readonly number[] | undefined;
   readonly #removed = new Set<number>();
-  /** Emails of the state come first. */
+  /** The first slot that the batch adds; slots below belong to the state. */
   readonly #firstAdded: number;
 
   constructor(state: MailboxState) {
@@ -47,7 +47,7 @@ export class EmailChanges {
     return this.#addedAt(slot)?.id ?? this.#state.emails.id(slot);
   }
 
-  /** `slots` must not be changed afterwards: where the batch has added no email, ids are made when they are asked for. */
+  /** `slots` must not be changed afterwards: when the batch has added no email, the ids are written on first use. */
   packedIds(slots: readonly number[]): PackedIds {
     const { emails } = this.#state;
     if (this.#added.length === 0) return new PackedIds(() => emails.packedIds(slots), slots.length);
@@ -61,7 +61,7 @@ export class EmailChanges {
     return new PackedIds(octets);
   }
 
-  /** As the batch has added the email; undefined for others. */
+  /** Returns the email as the batch has added it; undefined for others. */
   added(id: string): NewEmail | undefined {
     return this.#addedAt(this.#addedSlots.get(id) ?? -1);
   }
@@ -71,7 +71,7 @@ export class EmailChanges {
     return known?.flags ?? this.#state.emails.flags(slot);
   }
 
-  /** The bits that each of the emails has; undefined where they have different ones. */
+  /** Returns the flags when all these emails have the same; undefined otherwise. */
   sharedFlags(slots: readonly number[]): number | undefined {
     if (this.#isUnchanged) return this.#state.emails.sharedFlags(slots);
     const flags = this.flags(slots[0]!);
@@ -79,7 +79,7 @@ export class EmailChanges {
     return flags;
   }
 
-  /** The keywords that each of the emails has; undefined where they have different ones. */
+  /** Returns the keywords when all these emails have the same; undefined otherwise. */
   sharedKeywords(slots: readonly number[]): readonly string[] | undefined {
     if (this.#isUnchanged) return this.#state.emails.sharedKeywords(slots);
     const keywords = this.keywords(slots[0]!);
@@ -87,7 +87,7 @@ export class EmailChanges {
     return keywords;
   }
 
-  /** The batch has changed no flags, and added no email. */
+  /** True when the batch has changed no flags and added no email. */
   get #isUnchanged(): boolean {
     return this.#flags.size + this.#shared.length + this.#added.length === 0;
   }
@@ -97,7 +97,7 @@ export class EmailChanges {
     return changed ?? this.#state.emails.keywords(slot);
   }
 
-  /** Keywords of the account by their lower-case names, in the spelling that was seen first. */
+  /** Keywords of the account by their lower-case names, in the spelling that was used first. */
   keywordNames(): ReadonlyMap<string, string> {
     const names = new Map(this.#state.emails.keywordNames.map((name) => [name.toLowerCase(), name]));
     for (const { keywords = [] } of [...this.#added, ...this.#shared, ...this.#flags.values()]) {
@@ -106,7 +106,7 @@ export class EmailChanges {
     return names;
   }
 
-  /** When the email changed last. */
+  /** The modseq of the email's last change. */
   modseq(slot: number): number {
     const known = this.#changedAt(slot) ?? this.#addedAt(slot);
     return known?.modseq ?? this.#state.emails.modseq(slot);
@@ -121,12 +121,12 @@ export class EmailChanges {
     return this.#added.filter((email) => email.messageId === messageId).reverse();
   }
 
-  /** One more than the last slot, those of the batch included. */
+  /** One more than the last slot, including those of the batch. */
   get size(): number {
     return this.#firstAdded + this.#added.length;
   }
 
-  /** The slot of the new email. */
+  /** Returns the slot of the new email. */
   add(email: NewEmail, modseq: number): number {
     const slot = this.size;
     this.#added.push({ modseq, ...email });
@@ -167,7 +167,7 @@ export class EmailChanges {
     this.#sharedAt = sharedAt;
   }
 
-  /** Undefined where the batch has not changed the flags. */
+  /** Undefined when the batch has not changed the flags. */
   #changedAt(slot: number): Flags | undefined {
     this.#share();
     const number = this.#sharedAt?.[slot] ?? 0;
@@ -175,7 +175,7 @@ export class EmailChanges {
     return this.#flags.size === 0 ? undefined : this.#flags.get(slot);
   }
 
-  /** Undefined for emails of the state. A look-up below an array's first element is slow, so there is none. */
+  /** Undefined for emails of the state. Reads no negative index, because V8 makes such a look-up slow. */
   #addedAt(slot: number): (NewEmail & { readonly modseq: number }) | undefined {
     return slot < this.#firstAdded ? undefined : this.#added[slot - this.#firstAdded];
   }

@@ -1,6 +1,6 @@
-// The emails of one mailbox as columns: 30 octets an email instead of an object each. A slot is an email's stable number in
-// memory; slots rise with ids, because ids rise with time, so an id is found by binary search. A removed email leaves a
-// dead slot behind until the mailbox is loaded again.
+// The emails of one mailbox as columns: 30 bytes per email instead of an object each. A slot is an email's stable number in memory. Slots
+// rise with ids, because ids rise with time, so a binary search finds an id. A removed email leaves a dead slot until the mailbox is loaded
+// again.
 import { uuidText, uuidWords } from '../../mail/ids.js';
 import type { EmailPage } from '../../store/mailboxes.js';
 import { KeywordColumns } from './keyword-columns.js';
@@ -17,9 +17,9 @@ const FLAGS = 0x3fff;
  * side lie below 2^32, which takes 4 octets.
  */
 const DISTANCE_BIAS = 2 ** 31;
-/** Of the columns' objects, about. */
+/** Approximate memory of the columns' objects. */
 const OBJECT_OCTETS = 250;
-/** First of the times that are exact, in 1935; the last is in the year 10854. */
+/** The first of the times that are stored exactly, in 1935; the last is in the year 10854. */
 const EARLIEST = -(2 ** 40);
 
 interface AppendedEmail {
@@ -32,7 +32,7 @@ interface AppendedEmail {
   readonly hasAttachments: boolean;
 }
 
-/** The id that is made into text. */
+/** Scratch space for the id that is converted to text. */
 const ID_OCTETS = new Uint8Array(16);
 const ID = new DataView(ID_OCTETS.buffer);
 
@@ -47,7 +47,7 @@ export class EmailColumns {
   readonly #modseqs = new WideColumn();
   readonly #keywords = new KeywordColumns();
   #highestModseq = 0;
-  /** Made when it is asked for. */
+  /** Created on first use. */
   #recent: RecentChanges | undefined;
 
   /** Slots in use, dead ones included; the slot of the next email. */
@@ -71,7 +71,7 @@ export class EmailColumns {
     );
   }
 
-  /** Appends a page of loaded emails, ids ascending and above all before. */
+  /** Appends a page of loaded emails; the ids are ascending and above all previous ones. */
   load(page: EmailPage): void {
     const ids = new DataView(page.ids.buffer, page.ids.byteOffset, page.ids.byteLength);
     this.#reserve(this.#size + page.count);
@@ -94,12 +94,12 @@ export class EmailColumns {
     this.#keywords.set(slot, names);
   }
 
-  /** Gives back what is reserved and not in use. */
+  /** Releases reserved memory that is not in use. */
   trim(): void {
     this.#resize(this.#size);
   }
 
-  /** The new email's slot; its id must be above every id before. */
+  /** Returns the new email's slot; its id must be above all previous ids. */
   append({ id, flags, keywords, receivedAt, size, modseq, hasAttachments }: AppendedEmail): number {
     const words = uuidWords(id);
     this.#reserve(this.#size + 1);
@@ -120,7 +120,7 @@ export class EmailColumns {
     return slot >= 0 && this.isAlive(slot) && this.#compare(slot, words) === 0 ? slot : -1;
   }
 
-  /** Calls back with the slot and the position of each id of a packed list that is there; fast when they are mostly in order. */
+  /** Calls back with the slot and the position of each id of a packed list that exists; fast when the ids are mostly in order. */
   eachSlot(packed: Uint8Array, found: (slot: number, position: number) => void): void {
     const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
     let next = 0;
@@ -138,7 +138,7 @@ export class EmailColumns {
     }
   }
 
-  /** The slot of the id, dead or alive, or -1. Looks near `from` first: without allocations, in steps that double. */
+  /** Returns the slot of the id, dead or alive, or -1. Searches near `from` first, in steps that double, without allocations. */
   #findFrom(from: number, a: number, b: number, c: number, d: number): number {
     if (from < this.#size && this.#difference(from, a, b, c, d) === 0) return from;
     let low = 0;
@@ -162,14 +162,14 @@ export class EmailColumns {
     return -1;
   }
 
-  /** Of the slot's id and the one of these words. */
+  /** Negative when the slot's id is below these words, 0 when they are equal. */
   #difference(slot: number, a: number, b: number, c: number, d: number): number {
     const at = slot * 4;
     const ids = this.#ids;
     return ids[at]! - a || ids[at + 1]! - b || ids[at + 2]! - c || ids[at + 3]! - d;
   }
 
-  /** The last slot, dead ones included, whose id is not above this one; -1 when there is none. */
+  /** The last slot, including dead ones, whose id is not above this one; -1 when there is none. */
   lastUpTo(id: string): number {
     return this.#last(uuidWords(id));
   }
@@ -179,14 +179,14 @@ export class EmailColumns {
     return uuidText(ID_OCTETS);
   }
 
-  /** Four words an id (mail/ids `uuidWords`). */
+  /** Returns four words per id (mail/ids `uuidWords`). */
   idWords(slots: Uint32Array): Uint32Array {
     const words = new Uint32Array(slots.length * 4);
     for (let i = 0; i < slots.length; i++) words.set(this.#ids.subarray(slots[i]! * 4, slots[i]! * 4 + 4), i * 4);
     return words;
   }
 
-  /** 16 octets an id. */
+  /** Returns 16 octets per id. */
   packedIds(slots: readonly number[]): Uint8Array {
     const octets = new Uint8Array(slots.length * 16);
     const view = new DataView(octets.buffer);
@@ -213,7 +213,7 @@ export class EmailColumns {
     return this.#flags[slot]! & FLAGS;
   }
 
-  /** The flags that each of the emails has; undefined where they have different ones. */
+  /** Returns the flags when all these emails have the same; undefined otherwise. */
   sharedFlags(slots: readonly number[]): number | undefined {
     const column = this.#flags;
     const flags = column[slots[0]!]! & FLAGS;
@@ -226,12 +226,12 @@ export class EmailColumns {
     return this.#keywords.of(slot);
   }
 
-  /** The keywords that each of the emails has; undefined where they have different ones. */
+  /** Returns the keywords when all these emails have the same; undefined otherwise. */
   sharedKeywords(slots: readonly number[]): readonly string[] | undefined {
     return this.#keywords.shared(slots);
   }
 
-  /** The sets of keywords that these emails have; `at`: positions in the list, ascending. Emails without any are in no set. */
+  /** Returns the sets of keywords that these emails have; `at`: positions in the list, ascending. Emails without keywords are in no set. */
   keywordSets(slots: Uint32Array): { readonly names: readonly string[]; readonly at: readonly number[] }[] {
     return this.#keywords.setsOf(slots);
   }
@@ -245,7 +245,7 @@ export class EmailColumns {
     return this.#keywords.names;
   }
 
-  /** The keyword as it was seen first; undefined when no email has it. */
+  /** The keyword in the spelling that was used first; undefined when no email has it. */
   keywordSpelling(name: string): string | undefined {
     return this.#keywords.spelling(name);
   }
@@ -265,7 +265,7 @@ export class EmailColumns {
     return this.#modseqs.get(slot);
   }
 
-  /** Slots of emails that changed after this modseq, perhaps more than once each; undefined when not all of them are known. */
+  /** Slots of emails that changed after this modseq, possibly with duplicates; undefined when not all of them are known. */
   changedAfter(modseq: number): number[] | undefined {
     this.#recent ??= new RecentChanges(this.#highestModseq);
     return this.#recent.after(modseq);
@@ -279,7 +279,7 @@ export class EmailColumns {
     return (this.#flags[slot]! & HAS_ATTACHMENTS) !== 0;
   }
 
-  /** `keywords`: all of them, when they changed. */
+  /** `keywords`: all keywords of the email, when they change. */
   setFlags(slot: number, flags: number, keywords: readonly string[] | undefined, modseq: number): void {
     this.#flags[slot] = (this.#flags[slot]! & ~FLAGS) | (flags & FLAGS);
     this.#changed(slot, modseq);
@@ -357,7 +357,7 @@ export class EmailColumns {
   }
 }
 
-/** From 0 to 2^48 - 1. */
+/** Returns the remainder from 0 to 2^48 - 1. */
 function modulo(number: number): number {
   const rest = number % WIDE_LIMIT;
   return rest < 0 ? rest + WIDE_LIMIT : rest;

@@ -1,4 +1,4 @@
-// Rows of emails that a plan asks for and that the memory does not have, read from the store before the commands are planned again:
+// Rows of emails that a plan asks for and that memory does not have. They are read from the store, then the commands are planned again: for
 // an email that becomes a draft, or one whose message a new email gets.
 import type { NewEmail } from '../../store/changes.js';
 import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
@@ -13,7 +13,7 @@ export interface EmailReads {
 
 export const NO_EMAIL_READS: EmailReads = { rows: new Map() };
 
-/** What was read before, and the rows of these emails. Never rejects: the plan of the command that asks for a row fails. */
+/** Adds the rows of these emails to those that were read before. Never rejects: instead, the plan of the command that needs a row fails. */
 export async function readEmails(
   store: Pick<MailboxStore, 'summaries'>,
   accountId: string,
@@ -31,20 +31,20 @@ export async function readEmails(
   }
 }
 
-/** What a transaction knows of the rows of emails that its commands ask for. */
+/** The rows of emails that the commands of a transaction ask for. */
 export class EmailRows {
   /** Emails whose rows the plan needs and does not have. */
   readonly unread = new Set<string>();
   readonly #reads: EmailReads;
   readonly #added: (emailId: string) => NewEmail | undefined;
 
-  /** `added`: an email that the batch has added. */
+  /** `added`: returns an email that the batch has added. */
   constructor(reads: EmailReads, added: (emailId: string) => NewEmail | undefined) {
     this.#reads = reads;
     this.#added = added;
   }
 
-  /** Undefined when it has to be read first. @throws the fault that kept it from being read */
+  /** Undefined when the row must be read first. @throws the fault that prevented reading it */
   get(emailId: string): EmailSummaryRow | undefined {
     const row = this.#added(emailId) ?? this.#reads.rows.get(emailId);
     if (row !== undefined) return row;

@@ -1,13 +1,13 @@
-// Port: the words of a message, for filters and search. Decoding is a gateway's craft, so the composition root gives the
+// Port: the words of a message, for filters and search. A gateway knows how to decode messages, so the composition root passes the
 // implementation. Accounts take turns.
 
-/** What search finds of a message beside its subject and its sender. */
+/** The searchable texts of a message, apart from its subject and sender. */
 export interface SearchableTexts {
   /** Names and addresses of To and Cc. */
   readonly recipients: string;
   /** File names of attachments. */
   readonly attachments: string;
-  /** Words of both bodies, or the octets of a text in valid UTF-8, which nobody changes. */
+  /** Words of both bodies, or the octets of a text in valid UTF-8, which must not be changed. */
   readonly body: string | Buffer;
 }
 
@@ -19,15 +19,18 @@ export interface StoredMessage {
 
 export interface BodyText {
   readonly text: string;
-  /** `start`: the body goes on. `undecoded`: there was no time to decode it, and this is its start as it stands. */
+  /** `start`: the body is longer. `undecoded`: there was no time to decode it, and this is its raw start. */
   readonly extent: 'whole' | 'start' | 'undecoded';
 }
 
 export interface EmailTexts {
   /** The words of the text body and of the HTML body, at most 256 kB; '' when there is none. @throws StoreFault */
   text(accountId: string, blob: string): Promise<BodyText>;
-  /** As much of it as is shown to people: of at most 8 MiB of the message. @throws StoreFault */
+  /** As much of the body as users are shown: from at most 8 MiB of the message. @throws StoreFault */
   longText(accountId: string, blob: string): Promise<BodyText>;
-  /** Of each message, all in memory at once; messages of one blob have the same object. Rejects when `signal` aborts. @throws StoreFault */
+  /**
+   * The texts of each message, all in memory at once; messages with the same blob share one object. Rejects when `signal` aborts. @throws
+   * StoreFault
+   */
   searchable(messages: readonly StoredMessage[], signal?: AbortSignal): Promise<readonly SearchableTexts[]>;
 }

@@ -1,12 +1,11 @@
-// An email as the mailbox shows it: in lists and in full (shown-emails.ts has the values). REST derives its fields from these
-// structs. What both shapes have in common stands here once.
+// An email as the mailbox shows it: in lists and in full (shown-emails.ts makes the values). REST derives its fields from these structs.
 import { array, boolean, enums, type Infer, integer, nullable, number, object, optional, string } from 'superstruct';
 
-/** Of lists and details. */
+/** The fields that lists and details share. */
 export const emailHead = {
   id: string(),
   fromAddress: string(),
-  /** True when the message names no author: the address is the sender of its envelope. */
+  /** True when the message names no author: the address is the sender of the envelope. */
   fromIsEnvelopeSender: optional(boolean()),
   fromDisplayName: string(),
   subject: string(),
@@ -18,7 +17,7 @@ export const emailHead = {
   threadId: string(),
   messageId: nullable(string()),
   sizeBytes: integer(),
-  /** Of every folder that holds it, labels included. */
+  /** Every folder that holds the email, including labels. */
   folderIds: array(string()),
   labels: array(object({ id: string(), name: string(), color: string() })),
 };
@@ -30,23 +29,23 @@ export const emailListItem = object({
   previewText: string(),
   hasAttachments: boolean(),
   attachmentCount: integer(),
-  /** Of what it is the copy in Sent. */
+  /** The outbound email whose copy in Sent this is. */
   outboundId: optional(string()),
-  /** Emails in Sent or Drafts have it: the first mailboxes of their To field. */
+  /** The first mailboxes of the To field; only for emails in Sent or Drafts. */
   to: optional(array(namedAddress)),
 });
 export type EmailListItem = Infer<typeof emailListItem>;
 
 const ENCODED = Symbol('encoded');
 
-/** An item that several replies of this node share: nobody may change it. */
+/** Marks an item that several replies of this node share; it must not be changed. */
 export function shared(item: EmailListItem): EmailListItem {
   // Not enumerable: copies and other nodes do not get the encoded form.
   Object.defineProperty(item, ENCODED, { value: { text: undefined } });
   return Object.freeze(item);
 }
 
-/** The item in the form that a gateway gives it: made once for an item that is shared. Only one gateway may ask for it. */
+/** Returns the item as the gateway encodes it; a shared item is encoded once. Only one gateway may call this. */
 export function encodedOnce(item: EmailListItem, encode: (item: EmailListItem) => string): string {
   const encoded = (item as { readonly [ENCODED]?: { text: string | undefined } })[ENCODED];
   if (encoded === undefined) return encode(item);
@@ -62,14 +61,14 @@ export const emailDetail = object({
   references: array(string()),
   /** True when the message begins with trace fields that our MX wrote. */
   hasAuthenticationResults: optional(boolean()),
-  /** The recipients of a sent email whom its message need not name; absent when there are none. */
+  /** The recipients of a sent email whom its message need not name, such as Bcc; absent when there are none. */
   blindRecipients: optional(array(object({ address: string(), displayName: nullable(string()) }))),
 });
 export type EmailDetail = Infer<typeof emailDetail>;
 
 export const emailPage = object({ items: array(emailListItem), totalCount: integer(), unreadCount: integer() });
 
-/** `date` is the oldest first, `-date` the newest first, which is the default. */
+/** `date`: oldest first; `-date`: newest first, which is the default. */
 const SORTS = ['date', '-date', 'from', '-from', 'subject', '-subject', 'size', '-size'] as const;
 
 /** Which emails of a folder a list shows. */

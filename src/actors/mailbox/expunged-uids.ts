@@ -1,10 +1,9 @@
-// UIDs that left a folder and the modseq at which they left, by ascending modseq (QRESYNC, RFC 7162): what a client that
-// comes back is told has vanished. Bounded: beyond the newest of them a client is told of every UID that is not there, which
-// is complete in any case.
+// UIDs that left a folder and the modseq at which they left, by ascending modseq: the answer to a client that resynchronizes (QRESYNC, RFC
+// 7162). The number is bounded: a client whose state is older is told every UID that does not exist, which is always complete.
 import { ARRAY_OCTETS } from './sparse-column.js';
 import { grownCapacity, NO_NUMBERS, resized, WideColumn } from './wide-column.js';
 
-/** UIDs remembered of a folder that holds fewer emails. */
+/** The number of UIDs that are remembered for a folder with fewer emails. */
 const LEAST_REMEMBERED = 20_000;
 
 export interface ExpungedSince {
@@ -18,7 +17,7 @@ export class ExpungedUids {
   #uids: Uint32Array = NO_NUMBERS;
   readonly #modseqs = new WideColumn();
   #count = 0;
-  /** UIDs that were expunged at this modseq or before are not known. */
+  /** UIDs that were expunged at this modseq or before are unknown. */
   #floor: number;
 
   constructor(floor: number) {
@@ -33,7 +32,7 @@ export class ExpungedUids {
     return this.#count;
   }
 
-  /** Remembers UIDs of a folder that still holds `present` emails. */
+  /** Adds UIDs of a folder that still holds `present` emails. */
   add(uids: Iterable<number>, modseq: number, present: number): void {
     const added = Uint32Array.from(uids);
     const end = this.#count + added.length;
@@ -45,7 +44,7 @@ export class ExpungedUids {
     for (let i = 0; i < added.length; i++) this.#modseqs.set(at + i, modseq);
     this.#count = end;
     const most = Math.max(LEAST_REMEMBERED, present);
-    // Pruned to half, so that pruning costs little for each UID.
+    // Prunes to half, so that the cost per UID is small.
     if (end > most * 2) this.prune(this.#modseqs.get(end - most - 1));
   }
 
@@ -66,7 +65,7 @@ export class ExpungedUids {
     return { uids, isComplete: modseq >= this.#floor };
   }
 
-  /** How many were expunged at this modseq or before. */
+  /** The number of UIDs that were expunged at this modseq or before. */
   #after(modseq: number): number {
     let low = 0;
     let high = this.#count;

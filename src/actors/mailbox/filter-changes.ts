@@ -1,4 +1,4 @@
-// The filters of a transaction, and those that wait for bodies, read through as if the batch so far had happened already.
+// The filters of a transaction, and those that wait for bodies, as if the batch so far were committed.
 import type { Change, ChangeContent } from '../../store/changes.js';
 import type { DeferredFilters, FilterRow } from '../../store/mailbox-rows.js';
 import { inOrder } from './filter-match.js';
@@ -33,7 +33,7 @@ export class FilterChanges {
     return this.#inOrder;
   }
 
-  /** A new filter, or one that is another now. */
+  /** Adds or replaces a filter. */
   put(filter: FilterRow): void {
     this.#record({ type: 'FilterChanged', payload: { filter } });
   }
@@ -52,7 +52,7 @@ export class FilterChanges {
     this.#record({ type: 'FiltersDeferred', payload: waiting });
   }
 
-  /** Nothing happens when no filter waits. */
+  /** Does nothing when no filter waits. */
   endDeferral(emailId: string): void {
     if (this.deferredOf(emailId) !== undefined) this.#record({ type: 'DeferralEnded', payload: { emailId } });
   }

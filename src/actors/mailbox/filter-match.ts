@@ -1,15 +1,15 @@
-// What an account's filters say about an email. Conditions are substrings of the sender's address, the subject and the
-// body's words, without regard to case, and must all hold; a condition that is not set holds. Pure.
+// Decides what an account's filters do with an email. Conditions are substrings of the sender's address, the subject and the body's words,
+// without regard to case. All must hold; a condition that is not set holds. Pure.
 import { caseFolded } from '../../mail/case-fold.js';
 import type { FilterRow } from '../../store/mailboxes.js';
 
 export interface ReadBody {
   readonly text: string;
-  /** False: this is its start. */
+  /** False: the text is only the start of the body. */
   readonly isWhole: boolean;
 }
 
-/** What filters look at. `body` is null when it was not read: what is said of it then cannot be judged. */
+/** The facts that filters look at. `body` is null when it was not read; conditions on it are then undecided. */
 export interface EmailFacts {
   readonly fromAddress: string;
   readonly subject: string;
@@ -23,13 +23,13 @@ export interface FilterResult {
   readonly remove: boolean;
   /** Filters that matched. */
   readonly matched: readonly FilterRow[];
-  /** Filters that match if the body has their words where it was not read. */
+  /** Filters whose conditions hold, except that the unread part of the body decides. */
   readonly undecided: readonly FilterRow[];
 }
 
 type Conditions = Pick<FilterRow, 'fromAddressContains' | 'subjectContains' | 'bodyContains' | 'hasAttachments'>;
 
-/** An email's words, folded once for many filters. */
+/** An email's words, case-folded once for many filters. */
 export class FoldedFacts {
   readonly hasAttachments: boolean;
   readonly #fromAddress: string;
@@ -49,7 +49,7 @@ export class FoldedFacts {
     return this.matchWithoutBody(conditions) && contains(this.#body, conditions.bodyContains);
   }
 
-  /** Whether what was not read of the body decides. */
+  /** True when the unread part of the body decides. */
   isUndecided(conditions: Conditions): boolean {
     return !this.#isBodyWhole && this.matchWithoutBody(conditions) && !this.match(conditions);
   }
@@ -63,7 +63,7 @@ export class FoldedFacts {
   }
 }
 
-/** `filters` in their order; one that deletes is the last that is looked at. */
+/** `filters` must be in order; a filter that deletes ends the evaluation. */
 export function matchFilters(filters: readonly FilterRow[], facts: EmailFacts): FilterResult {
   const folded = new FoldedFacts(facts);
   const matched: FilterRow[] = [];
@@ -79,7 +79,7 @@ export function matchFilters(filters: readonly FilterRow[], facts: EmailFacts): 
   return { undecided: result.remove ? [] : undecided, ...result };
 }
 
-/** What these filters do together; the last of them may delete. */
+/** The combined effect of these filters; only the last may delete. */
 export function resultOf(matched: readonly FilterRow[]): Omit<FilterResult, 'undecided'> {
   const remove = matched.at(-1)?.delete === true;
   const labelIds = (remove ? [] : matched).flatMap(({ assignLabelId }) => assignLabelId ?? []);
@@ -91,10 +91,10 @@ export function resultOf(matched: readonly FilterRow[]): Omit<FilterResult, 'und
   };
 }
 
-/** A filter as far as it decides whether a body is read. */
+/** The part of a filter that decides whether the body must be read. */
 export type Asking = Conditions & Pick<FilterRow, 'isEnabled'>;
 
-/** Whether the body's words could change what one of these filters says. */
+/** Whether the body's words could change the result of one of these filters. */
 export function needsBody(asking: readonly Asking[], facts: EmailFacts): boolean {
   if (asking.length === 0) return false;
   const folded = new FoldedFacts(facts);
@@ -105,7 +105,7 @@ function contains(folded: string | null, part: string | null): boolean {
   return part === null || (folded?.includes(caseFolded(part)) ?? false);
 }
 
-/** By priority, then in the order of their making. */
+/** Sorts by priority, then by the time of creation. */
 export function inOrder(filters: readonly FilterRow[]): readonly FilterRow[] {
   return filters.toSorted(
     (a, b) => a.priority - b.priority || a.createdAt - b.createdAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),

@@ -10,7 +10,7 @@ import type { MailboxState } from './state.js';
 type Names = 'filters' | 'deferredFilters' | 'testFilter';
 
 const MOST_DEFERRED = 100;
-/** For the bodies that a trial reads; an email whose body was not read by then counts as untested. */
+/** Limits the time to read bodies; an email whose body is not read by then counts as untested. */
 const TRIAL_MS = 5_000;
 
 export function filterQueries(

@@ -1,4 +1,4 @@
-// Filters: rules that the user makes for mail to come. What they do is in deliver and filter-match.
+// Filters: rules of the user for future mail. deliver.ts and filter-match.ts apply them.
 import type { FilterRow } from '../../store/mailboxes.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxProtocol } from './protocol.js';
@@ -13,7 +13,7 @@ export function createFilter(
   if (!isLabelKnown(tx, rule.assignLabelId)) return { refusal: 'noSuchLabel' };
   if (tx.filters.all().length >= MOST_FILTERS) return { refusal: 'tooMany' };
   tx.begin();
-  // Later than every other one's, whatever the clock does: among filters of one priority the older one is first.
+  // Later than all others, even if the clock goes back: among filters of one priority the older one is first.
   const createdAt = Math.max(tx.now, ...tx.filters.all().map((other) => other.createdAt + 1));
   const filter: FilterRow = {
     ...rule,

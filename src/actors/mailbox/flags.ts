@@ -8,22 +8,22 @@ import type { MailboxProtocol } from './protocol.js';
 import { found, rangesOf, selected } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
-/** Octets of all keywords that one command writes: each email that has others now is written with all it has. */
+/** The most octets of keywords that one command writes: a changed email is written with all its keywords. */
 const MOST_KEYWORD_OCTETS = 4 * 1024 * 1024;
 
 export interface FlagSet {
   readonly bits: number;
-  /** As the account spells them. */
+  /** In the spelling of the account. */
   readonly keywords: readonly string[];
   readonly isDeleted: boolean;
 }
 
-/** What emails get that had the same bits, or whose keywords change. */
+/** The new flags of emails that had the same bits, or whose keywords change. */
 interface FlagsOfSlots {
   readonly bits: number;
-  /** Bits that were others, where the keywords stay. */
+  /** The bits that change; only used when the keywords stay. */
   readonly changed: number;
-  /** There when they change. */
+  /** Undefined when they stay. */
   readonly keywords?: readonly string[];
   readonly slots: number[];
 }
@@ -67,7 +67,7 @@ export function setRead(
   return { reply: { changed: store(tx, slots, seen, isRead ? 'add' : 'remove', undefined), missing } };
 }
 
-/** The flags of these names; names that are not kept are not counted among the account's keywords. */
+/** Returns the flags with these names; `areKept`: new keywords are added to the account, whose number is limited. */
 export function flagsNamed(
   tx: MailboxTransaction,
   names: readonly string[],
@@ -97,13 +97,13 @@ export function flagsNamed(
   return { bits, keywords: [...keywords.values()], isDeleted };
 }
 
-/** Some of the flags that were named, by their names. */
+/** Selects the flags with these names from all flags of the command. */
 export function flagsAmong(all: FlagSet, names: readonly string[]): FlagSet {
   const bits = names.reduce((union, name) => union | flagBit(name), 0);
   return { bits, keywords: all.keywords.filter(isAmong(names)), isDeleted: names.some(isDeletedFlag) };
 }
 
-/** Of all keywords that the emails have afterwards, at most; 0 when they keep those they have. */
+/** An upper bound of the octets of all keywords that the emails have afterwards; 0 when their keywords stay. */
 function keywordOctets(tx: MailboxTransaction, slots: readonly number[], named: readonly string[], mode: Mode): number {
   const octetsOf = (names: readonly string[]) => names.reduce((octets, name) => octets + name.length, 0);
   if (named.length === 0) return 0;
@@ -115,7 +115,7 @@ function keywordOctets(tx: MailboxTransaction, slots: readonly number[], named: 
   return octets;
 }
 
-/** Returns how many emails have other flags now, in the folder when one is named. */
+/** Returns the number of emails whose flags change, including `\Deleted` in the folder if there is one. */
 function store(
   tx: MailboxTransaction,
   slots: readonly number[],
@@ -157,7 +157,7 @@ function store(
     if (!isFlagged) continue;
     isSeenChanged ||= ((bits ^ before) & SEEN) !== 0;
     const ofSlot = keywords === undefined ? before : `${bits} ${keywords.join(' ')}`;
-    // Neighbours mostly get the same flags.
+    // Neighbours mostly get the same flags, so the last change is tried first.
     if (change === undefined || ofSlot !== key) {
       key = ofSlot;
       change = changes.get(key);
@@ -185,7 +185,7 @@ function changesDeleted(isDeleted: boolean, flags: FlagSet, mode: Mode): boolean
   return flags.isDeleted && isDeleted !== (mode === 'add');
 }
 
-/** Undefined when they stay as they are. */
+/** Undefined when they stay. */
 function changedKeywords(before: readonly string[], named: readonly string[], mode: Mode): string[] | undefined {
   const isNamed = isAmong(named);
   if (mode === 'remove') {

@@ -1,6 +1,6 @@
-// The folders of a transaction: their rows and the emails in them, read through as if the batch so far had happened already.
-// Counters have one rule, here: an email that comes or goes, or is read, changes `total` and `unread` of the folders that
-// hold it, and whatever happens in a folder raises its `highestModseq`.
+// The folders of a transaction: their rows and their emails as if the batch so far were committed. Only this file updates counters: an
+// email that is added, removed or read changes `total` and `unread` of the folders that hold it, and every change in a folder raises its
+// `highestModseq`.
 import type { UidRun } from '../../store/changes.js';
 import type { FolderCounters, FolderDefinition, FolderRow, SystemRole } from '../../store/mailbox-rows.js';
 import { ActorFault } from '../runtime/errors.js';
@@ -9,15 +9,15 @@ import { grouped } from './grouped.js';
 import type { MailboxState } from './state.js';
 
 const NONE: ReadonlyMap<number, number> = new Map();
-/** Of the emails that one command gives the same flags: more are named by their ids. */
+/** The most runs of UIDs that describe the emails of one flag change; otherwise the change lists ids. */
 const MOST_RUNS = 8;
 
-/** UIDNEXT, which is above it, has 32 bits too (RFC 9051 §9). */
+/** UIDNEXT is above it and also has 32 bits (RFC 9051 §9). */
 const LAST_UID = 2 ** 32 - 2;
 
 type Mutable = { -readonly [K in keyof FolderRow]: FolderRow[K] };
 
-/** A folder that may hold emails; `uids` as in ChangedFolder, where the batch has changed it. */
+/** A folder that may hold emails; `uids` as in ChangedFolder, when the batch has changed the folder. */
 interface Holder {
   readonly id: string;
   readonly columns: FolderColumns | undefined;
@@ -26,17 +26,17 @@ interface Holder {
 
 interface ChangedFolder {
   row: Mutable;
-  /** Undefined for a folder that the batch made. */
+  /** Undefined for a folder that the batch created. */
   readonly columns: FolderColumns | undefined;
-  /** Where the batch differs from the columns; 0 for an email that it took out. */
+  /** UIDs that differ from the columns; 0 for an email that the batch removed from the folder. */
   readonly uids: Map<number, number>;
-  /** When placements changed last, where the batch has changed them. */
+  /** The modseqs of placements that the batch has changed. */
   readonly modseqs: Map<number, number>;
-  /** `\Deleted` of placements, where the batch has set it or has placed the email. */
+  /** `\Deleted` of placements, when the batch has set it or has placed the email. */
   readonly deleted: Map<number, boolean>;
-  /** Unread emails that have `\Deleted`. */
+  /** The number of unread emails that have `\Deleted`. */
   deletedUnread: number;
-  /** Whether emails of the folder may have `\Deleted`. */
+  /** True when emails of the folder may have `\Deleted`. */
   isMarked: boolean;
 }
 
@@ -44,7 +44,7 @@ export class FolderChanges {
   readonly #state: MailboxState;
   readonly #changed = new Map<string, ChangedFolder>();
   readonly #deleted = new Set<string>();
-  /** Made when first asked for; gone when the batch changes, makes or deletes one more folder. */
+  /** Created on first use; dropped when the batch changes, creates or deletes another folder. */
   #knownHolders: readonly Holder[] | undefined;
 
   constructor(state: MailboxState) {
@@ -76,7 +76,7 @@ export class FolderChanges {
     return changed ?? this.#state.folders.get(folderId)?.uidOf(slot) ?? 0;
   }
 
-  /** Slots whose UIDs in the folder lie within the ranges, by UID. */
+  /** Returns the slots whose UIDs in the folder lie within the ranges, ordered by UID. */
   slotsOfUids(folderId: string, ranges: readonly (readonly [first: number, last: number])[]): number[] {
     const columns = this.#deleted.has(folderId) ? undefined : this.#state.folders.get(folderId);
     const changed = this.#changed.get(folderId)?.uids ?? NONE;
@@ -87,7 +87,7 @@ export class FolderChanges {
       const start = columns?.indexOfUid(first) ?? 0;
       const end = columns?.indexOfUid(last + 1) ?? 0;
       if (changed.size === 0) {
-        // Room for all at once: pushed one after the other they would be copied many times.
+        // Grow the array once: growth by `push` would copy the slots many times.
         let to = slots.length;
         slots.length += Math.max(0, end - start);
         for (let i = start; i < end; i++) slots[to++] = columns!.slotAt(i);
@@ -97,7 +97,7 @@ export class FolderChanges {
           if (!changed.has(slot)) slots.push(slot);
         }
       }
-      // The batch gives UIDs above all that were there.
+      // The batch assigns UIDs above all that existed.
       while (next < placed.length && placed[next]![1] < first) next++;
       for (; next < placed.length && placed[next]![1] <= last; next++) slots.push(placed[next]![0]);
     }
@@ -105,8 +105,8 @@ export class FolderChanges {
   }
 
   /**
-   * Runs of the UIDs of emails that the folder holds, in the order of the UIDs. Undefined where the runs are many, and where
-   * the batch has changed which emails the folder holds.
+   * Runs of the UIDs of emails that the folder holds, ordered by UID. Undefined when there are too many runs, and when the batch has
+   * changed which emails the folder holds.
    */
   uidRuns(folderId: string, slots: readonly number[]): readonly UidRun[] | undefined {
     const columns = this.#state.folders.get(folderId);
@@ -126,7 +126,7 @@ export class FolderChanges {
     return runs;
   }
 
-  /** When the placement changed last, if that was in this batch; else when it or the email did. */
+  /** The modseq of the placement's last change in this batch; otherwise that of the last change of the placement or the email. */
   modseq(folderId: string, slot: number): number {
     const changed = this.#changed.get(folderId)?.modseqs.get(slot);
     return changed ?? this.#state.folders.get(folderId)?.modseqOf(slot) ?? 0;
@@ -138,7 +138,7 @@ export class FolderChanges {
     return changed ?? this.#state.folders.get(folderId)?.isDeleted(slot) ?? false;
   }
 
-  /** Unread emails of the folder that lists show. */
+  /** The number of unread emails that lists show. */
   shownUnread(id: string): number {
     const changed = this.#changed.get(id);
     if (changed !== undefined) return changed.row.unread - changed.deletedUnread;
@@ -150,13 +150,13 @@ export class FolderChanges {
     return this.holding(slot).some((holder) => holder !== id && !this.isDeleted(holder, slot));
   }
 
-  /** Whether a folder shows the email: some placement of it has no `\Deleted`. */
+  /** Whether a folder shows the email: at least one placement has no `\Deleted`. */
   isShown(slot: number, markedIds = this.#markedIds()): boolean {
     if (!markedIds.some((id) => this.isDeleted(id, slot))) return true;
     return this.holding(slot).some((id) => !this.isDeleted(id, slot));
   }
 
-  /** Slots in their order: those of emails that folders show, and those of the others. */
+  /** Splits slots, keeping their order, into emails that folders show and other emails. */
   apart(slots: readonly number[]): { readonly shown: readonly number[]; readonly hidden: readonly number[] } {
     const markedIds = this.#markedIds();
     if (markedIds.length === 0) return { shown: slots, hidden: [] };
@@ -173,7 +173,7 @@ export class FolderChanges {
     return ids;
   }
 
-  /** @throws ActorFault when the folder has given its last UID: the command fails, and nothing of it is committed */
+  /** @throws ActorFault when the folder has no UID left: the command fails and nothing of it is committed */
   place(folderId: string, slot: number, uid: number, isUnread: boolean, modseq: number): void {
     if (uid > LAST_UID) throw new ActorFault('no-uid-left', `folder ${folderId} has no UID left`);
     const folder = this.#touch(folderId, modseq);
@@ -193,14 +193,14 @@ export class FolderChanges {
     folder.uids.set(slot, 0);
   }
 
-  /** The emails have other flags; `unread`: 1 when each became unread, -1 when each was read, 0 when neither. */
+  /** Counts emails whose flags change; `unread`: 1 when each became unread, -1 when each was read, 0 otherwise. */
   reflag(slots: readonly number[], unread: number, modseq: number): void {
     for (const { id, columns, uids } of this.#holders()) {
       let held = 0;
       for (const slot of slots) {
         if ((uids?.get(slot) ?? columns?.uidOf(slot) ?? 0) === 0) continue;
         held++;
-        // How many they are is asked for the counter alone.
+        // Only the counter of unread emails needs the number.
         if (unread === 0) break;
       }
       if (held === 0) continue;
@@ -242,11 +242,11 @@ export class FolderChanges {
     return this.#slots(id).filter((slot) => this.holding(slot).length === 1);
   }
 
-  /** Slots of the emails that are in this folder and that no other keeps: holds without `\Deleted`. `size`: above all slots. */
+  /** Slots of the emails that are in this folder and that no other folder holds without `\Deleted`. `size`: above all slots. */
   keptOnlyIn(id: string, size: number): number[] {
     const slots = this.#slots(id);
     const others = this.#holders().filter((holder) => holder.id !== id);
-    // Whichever is less to look at: the other folders for each of the emails, or all that they hold.
+    // Takes the cheaper way: check the other folders for each email, or scan everything that they hold.
     if (slots.length * others.length <= size) return slots.filter((slot) => !this.isKeptElsewhere(slot, id));
     const elsewhere = new Uint8Array(size);
     for (const other of others) {
@@ -255,7 +255,7 @@ export class FolderChanges {
     return slots.filter((slot) => elsewhere[slot] === 0);
   }
 
-  /** Of the folders that the batch has changed and not deleted. */
+  /** The counters of the folders that the batch has changed and not deleted. */
   counters(): FolderCounters[] {
     return [...this.#changed.values()].map(({ row: { id, uidNext, total, unread, highestModseq } }) => {
       return { id, uidNext, total, unread, highestModseq };
@@ -315,7 +315,7 @@ function unchanged(row: Mutable, columns: FolderColumns | undefined): ChangedFol
   return { row, columns, uids: new Map(), modseqs: new Map(), deleted: new Map(), ...counted };
 }
 
-/** Ascending, without overlaps. */
+/** Returns the ranges in ascending order, without overlaps. */
 function joined(ranges: readonly (readonly [first: number, last: number])[]): [first: number, last: number][] {
   const result: [first: number, last: number][] = [];
   for (const [first, last] of ranges.toSorted(([a], [b]) => a - b)) {

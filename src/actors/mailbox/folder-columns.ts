@@ -1,7 +1,7 @@
-// What one folder holds, in memory: its emails in UID order (sequence numbers), the order in which lists show them (newest
-// `receivedAt` first), `\Deleted`, and the UIDs that were expunged. Both orders are one array while they agree, which is
-// usual in the inbox. Counters are the folder row's, kept by the commits; how much of it lists show without what has
-// `\Deleted` is counted here. Columns are made when something is set in them: most folders of most mailboxes are empty.
+// The contents of one folder in memory: its emails in UID order (sequence numbers), the order in which lists show them (newest `receivedAt`
+// first), `\Deleted`, and the UIDs that were expunged. Both orders share one array while they are equal, which is usual in the inbox.
+// Commits update the counters of the folder row; this class counts how many of these emails have `\Deleted`, because lists hide them. A
+// column is created when a value is first set: most folders of most mailboxes are empty.
 import type { ExpungedPage, FolderRow, PlacementPage } from '../../store/mailboxes.js';
 import { DeletedMarks } from './deleted-marks.js';
 import type { EmailColumns } from './email-columns.js';
@@ -11,11 +11,11 @@ import { RecentChanges } from './recent-changes.js';
 import { ARRAY_OCTETS, SparseColumn } from './sparse-column.js';
 import { grownCapacity, NO_NUMBERS, resized, withdraw } from './wide-column.js';
 
-/** Of an empty folder: its row, its name and its ids, about. */
+/** Approximate memory of an empty folder: its row, name and ids. */
 const FOLDER_OCTETS = 450;
-/** Changes for which there is room at first. */
+/** The initial capacity for changed slots. */
 const FEW = 16;
-/** Changes for which room is made after these: where some have changed mostly all have. */
+/** The capacity that is added when those are used up: if some emails have changed, mostly all have. */
 const MANY = 20_000;
 
 export interface SlotPlacement {
@@ -31,7 +31,7 @@ export interface ChangedPage {
   /** Bits of mail/flags, and `DELETED_BIT`. */
   readonly flags: Uint16Array;
   readonly modseqs: Float64Array;
-  /** The first UID that had no room; infinite when all had. */
+  /** The UID at which the next page begins; infinite when this is the last page. */
   readonly nextUid: number;
 }
 
@@ -40,16 +40,16 @@ export class FolderColumns {
   readonly #emails: EmailColumns;
   #uids: SparseColumn | undefined;
   readonly #deleted: DeletedMarks;
-  /** Where a placement changed later than its email. */
+  /** Modseqs of placements that changed later than their email. */
   #modseqs: SparseColumn | undefined;
   #highestModseq = 0;
-  /** Of `#modseqs`; made when it is asked for. */
+  /** The recent changes of `#modseqs`; created on first use. */
   #recent: RecentChanges | undefined;
   #expunged: ExpungedUids | undefined;
-  /** While no UID was expunged: those that were expunged at this modseq or before are not known. */
+  /** Used until the first UID is expunged: UIDs that were expunged at this modseq or before are unknown. */
   #expungedFloor = 0;
   #slots: Uint32Array = NO_NUMBERS;
-  /** Slots by ascending (receivedAt, slot); undefined while `#slots` is in that order too. */
+  /** Slots by ascending (receivedAt, slot); undefined while `#slots` has the same order. */
   #byTime: Uint32Array | undefined;
   #count = 0;
 
@@ -70,7 +70,7 @@ export class FolderColumns {
     return columns.reduce((sum, column) => sum + (column?.octets ?? 0), FOLDER_OCTETS + orders);
   }
 
-  /** Appends a page of loaded placements, UIDs ascending and above all before. */
+  /** Appends a page of loaded placements; the UIDs are ascending and above all previous ones. */
   load(page: PlacementPage): void {
     const placements: SlotPlacement[] = [];
     this.#emails.eachSlot(page.emailIds, (slot, i) => {
@@ -80,7 +80,7 @@ export class FolderColumns {
     this.placeAll(placements);
   }
 
-  /** Remembers loaded UIDs that left the folder, modseqs ascending. */
+  /** Loads UIDs that left the folder; the modseqs are ascending. */
   loadExpunged({ uids, modseqs, count }: ExpungedPage): void {
     for (let start = 0, end = 1; start < count; start = end++) {
       while (end < count && modseqs[end] === modseqs[start]) end++;
@@ -88,29 +88,29 @@ export class FolderColumns {
     }
   }
 
-  /** Forgets which UIDs were expunged at this modseq or before. */
+  /** Forgets UIDs that were expunged at this modseq or before. */
   pruneExpunged(modseq: number): void {
     if (this.#expunged !== undefined) this.#expunged.prune(modseq);
     else this.#expungedFloor = Math.max(this.#expungedFloor, modseq);
   }
 
-  /** Gives back what is reserved and not in use. */
+  /** Releases reserved memory that is not in use. */
   trim(): void {
     this.#resize(this.#count);
   }
 
-  /** The email's UID here; 0 when it is not placed here. */
+  /** The email's UID in this folder; 0 when it is not in the folder. */
   uidOf(slot: number): number {
     return this.#uids?.get(slot) ?? 0;
   }
 
-  /** The email with this UID; -1 when there is none. */
+  /** The slot of the email with this UID; -1 when there is none. */
   slotOfUid(uid: number): number {
     const index = this.indexOfUid(uid);
     return index < this.#count && this.uidAt(index) === uid ? this.#slots[index]! : -1;
   }
 
-  /** By position in UID order, from 0: a sequence number less 1. */
+  /** Returns the UID at a 0-based position in UID order: a sequence number minus 1. */
   uidAt(index: number): number {
     return this.uidOf(this.#slots[index]!);
   }
@@ -131,39 +131,39 @@ export class FolderColumns {
     return low;
   }
 
-  /** Whether `\Deleted` is set on the email here. */
+  /** Whether the email has `\Deleted` in this folder. */
   isDeleted(slot: number): boolean {
     return this.#deleted.has(slot);
   }
 
-  /** How many emails here have `\Deleted`. */
+  /** The number of emails in this folder that have `\Deleted`. */
   get deletedCount(): number {
     return this.#deleted.count;
   }
 
-  /** How many unread emails here have `\Deleted`. */
+  /** The number of unread emails in this folder that have `\Deleted`. */
   get deletedUnreadCount(): number {
     return this.#deleted.unread;
   }
 
-  /** Whether lists show the email here: they show nothing that has `\Deleted`. */
+  /** Whether lists of this folder show the email: they hide emails with `\Deleted`. */
   shows(slot: number): boolean {
     return this.uidOf(slot) !== 0 && !this.isDeleted(slot);
   }
 
-  /** The row with counters of what lists show. */
+  /** The row with counters that exclude emails with `\Deleted`. */
   get shownRow(): FolderRow {
     const { total, unread } = this.row;
     if (this.deletedCount === 0) return this.row;
     return { ...this.row, total: total - this.deletedCount, unread: unread - this.deletedUnreadCount };
   }
 
-  /** To be called before these emails get these flags. */
+  /** Must be called before the emails get these flags. */
   reflag(slots: readonly number[], flags: number): void {
     this.#deleted.reflag(slots, flags);
   }
 
-  /** When the email or its placement here changed last. */
+  /** The modseq of the last change of the email or of its placement here. */
   modseqOf(slot: number): number {
     const modseq = this.#emails.modseq(slot);
     return this.#modseqs === undefined ? modseq : Math.max(modseq, this.#modseqs.get(slot));
@@ -174,7 +174,7 @@ export class FolderColumns {
     return (this.#byTime ?? this.#slots).subarray(0, this.#count);
   }
 
-  /** Places emails that are not here yet, with UIDs above all that are here. */
+  /** Places emails that are not in the folder yet; their UIDs must be above all UIDs of the folder. */
   placeAll(placements: readonly SlotPlacement[]): void {
     if (placements.length === 0) return;
     const end = this.#count + placements.length;
@@ -194,14 +194,14 @@ export class FolderColumns {
     this.#orderByTime(this.#count - placements.length);
   }
 
-  /** Takes those of the emails away that are here, and remembers that their UIDs were expunged at this modseq. */
+  /** Removes the emails that are in the folder, and remembers that their UIDs were expunged at this modseq. */
   unplaceAll(slots: Iterable<number>, modseq: number): void {
     const gone = [...new Set(slots)].filter((slot) => this.uidOf(slot) !== 0);
     if (gone.length === 0) return;
     const uids = gone.map((slot) => this.uidOf(slot));
     let next = 0;
     const atUids = Uint32Array.from(gone, (slot, i) => {
-      // Mostly they follow each other.
+      // Mostly the removed emails are neighbours.
       const index = next < this.#count && this.#slots[next] === slot ? next : this.indexOfUid(uids[i]!);
       next = index + 1;
       return index;
@@ -231,11 +231,11 @@ export class FolderColumns {
     this.#keepModseq(slot, modseq);
   }
 
-  /** What was added or changed after this modseq, at most `limit` messages, from this UID on. */
+  /** Messages that were added or changed after this modseq, from this UID on, at most `limit`. */
   changedAfter(modseq: number, fromUid: number, limit: number): ChangedPage {
     const recent = this.#recentAfter(modseq, fromUid);
     if (recent !== undefined) return this.#page(recent, limit);
-    // One more than the limit says where the next page begins.
+    // One message more than the limit is searched: the next page begins with it.
     const emails = this.#emails;
     const own = this.#modseqs;
     const all = this.#slots;
@@ -251,7 +251,7 @@ export class FolderColumns {
     return this.#page(slots.subarray(0, count), limit);
   }
 
-  /** By UID; undefined when not all of them are known. */
+  /** Returns the slots in UID order; undefined when not all changes are known. */
   #recentAfter(modseq: number, fromUid: number): Uint32Array | undefined {
     this.#recent ??= new RecentChanges(this.#highestModseq);
     const placements = this.#recent.after(modseq);
@@ -282,7 +282,7 @@ export class FolderColumns {
     return { slots: changed.subarray(0, count), uids, flags, modseqs, nextUid };
   }
 
-  /** Octets of all messages here, and of those that have `\Deleted`. */
+  /** Octets of all messages in the folder, and of those with `\Deleted`. */
   sizes(): { readonly all: number; readonly deleted: number } {
     let all = 0;
     let deleted = 0;
@@ -300,7 +300,7 @@ export class FolderColumns {
     return this.#expunged?.since(modseq) ?? { uids: NO_NUMBERS, isComplete: modseq >= this.#expungedFloor };
   }
 
-  /** At most `limit` slots of what lists show, without the first `skipped` of it, in order of time. */
+  /** Skips the first `skipped` emails that lists show, and returns at most `limit` slots of the rest, in order of time. */
   shown(skipped: number, limit: number, isNewestFirst: boolean): number[] {
     const slots = this.slots();
     const isAllShown = this.deletedCount === 0;
@@ -336,14 +336,14 @@ export class FolderColumns {
     return this.#expunged;
   }
 
-  /** Puts the emails from `from` on, which were appended in UID order, in their places by time. */
+  /** Sorts the emails from position `from` on, which were appended in UID order, into the order by time. */
   #orderByTime(from: number): void {
     const isInOrder = this.#byTime === undefined && this.#isInOrder(from);
     if (isInOrder) return;
     const byTime = this.#byTime ?? this.#slots.slice();
     this.#byTime = byTime;
     const added = this.#slots.slice(from, this.#count).sort((a, b) => this.#compare(a, b));
-    // From the end: newer emails are the usual ones, and all before the oldest of those that were added stay in place.
+    // Merges from the end: new emails are usually the newest, and all emails before the oldest added one stay in place.
     let old = from - 1;
     let next = added.length - 1;
     for (let to = this.#count - 1; next >= 0; to--) {

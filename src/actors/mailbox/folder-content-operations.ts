@@ -1,11 +1,11 @@
-// Queries of what folders hold, for clients that keep a copy of a folder and ask what has changed since (IMAP). Folders are
-// named by id or by the role of one that every account has. Columns are packed (packed-columns.ts).
+// Queries of the contents of folders, for clients that keep a copy of a folder and ask what has changed (IMAP). Folders are named by id or,
+// for system folders, by role. Columns are packed (packed-columns.ts).
 import { array, boolean, enums, integer, nullable, number, object, optional, string } from 'superstruct';
 import { FOLDER_ROLES } from '../../store/mailbox-rows.js';
 import { SEARCH_PARTS } from '../../store/search.js';
 import { query } from '../runtime/protocol.js';
 
-/** mail/search-text SearchTerm. */
+/** The fields of SearchTerm in mail/search-text. */
 export const searchTerm = object({ words: array(string()), prefix: boolean() });
 
 const folderStatus = object({
@@ -28,17 +28,17 @@ const folderStatus = object({
 
 export const folderContentOperations = {
   /**
-   * What changed in a folder after the modseq `since`, or everything: `since` is null, or is older than what is known of
-   * expunged UIDs. A reply is about the UIDs from `fromUid` up to `nextUid`, where the next page begins; null: up to the end.
-   * All pages of one question have the same `since`. Whoever has read several pages asks next what changed since the `modseq`
-   * of the first page, and starts anew when `isWhole` of a later page differs from that of the first.
+   * Returns what changed in a folder after the modseq `since`, or all messages when `since` is null or is older than the known expunged
+   * UIDs. A reply covers the UIDs from `fromUid` up to `nextUid`, where the next page begins; null: up to the end. All pages of one
+   * question have the same `since`. A client that has read several pages passes the `modseq` of the first page as the next `since`, and
+   * starts again when `isWhole` of a later page differs from that of the first.
    */
   folderChanges: query({
     payload: object({
       folderId: string(),
       since: nullable(number()),
       fromUid: optional(integer()),
-      /** Messages of a page, and expunged UIDs; 20,000 at most. */
+      /** The most messages, and the most expunged UIDs, of a page; at most 20,000. */
       limit: optional(integer()),
     }),
     reply: object({
@@ -47,15 +47,15 @@ export const folderContentOperations = {
       uidNext: integer(),
       /** HIGHESTMODSEQ of the folder. */
       modseq: number(),
-      /** Messages in the folder. */
+      /** The number of messages in the folder. */
       total: integer(),
-      /** Messages are all that there are, not only the changed ones, and `expunged` is empty. */
+      /** True when `uids` lists all messages, not only the changed ones; `expunged` is empty then. */
       isWhole: boolean(),
       /** Ascending; `flags` and `modseqs` are in the same order. */
       uids: string(),
       flags: string(),
       modseqs: string(),
-      /** Messages that have the same keywords; messages without keywords are in none. */
+      /** Groups of messages that have the same keywords; messages without keywords are in no group. */
       keywords: array(object({ names: array(string()), uids: string() })),
       /** UIDs that left the folder after `since`, ascending. */
       expunged: string(),
@@ -63,19 +63,23 @@ export const folderContentOperations = {
     }),
     refusals: ['noSuchFolder'],
   }),
-  /** Messages in which all terms match; every message when there are no terms. Emails that are not indexed yet are indexed first. */
+  /**
+   * Returns the messages in which all terms match; all messages when there are no terms. Emails that are not indexed yet are indexed first.
+   */
   searchFolder: query({
     payload: object({
       folderId: string(),
       terms: array(searchTerm),
-      /** `body`: words of the body and of names of attachments alone. */
+      /** `body`: only words of the body and of names of attachments match. */
       part: enums(SEARCH_PARTS),
     }),
     /** UIDs, ascending. */
     reply: object({ uids: string() }),
     refusals: ['noSuchFolder', 'searchTooLarge'],
   }),
-  /** Of these folders in this order, those that are not there left out; else of all, those of the system first, the others by path. */
+  /**
+   * Returns these folders in this order, without those that do not exist; by default all folders, system folders first, the others by path.
+   */
   folderStatus: query({
     payload: object({ folderIds: optional(array(string())), withSizes: optional(boolean()) }),
     reply: object({ folders: array(folderStatus) }),

@@ -1,4 +1,4 @@
-// What a folder holds and what changed in it after a modseq, page by page, and the counts of folders. All from memory.
+// Computes from memory, page by page, what a folder holds and what changed in it after a modseq, and the counters of folders.
 import type { Payload, Reply } from '../runtime/protocol.js';
 import type { FolderColumns } from './folder-columns.js';
 import { packFlags, packModseqs, packUids } from './packed-columns.js';
@@ -6,7 +6,7 @@ import type { MailboxProtocol } from './protocol.js';
 import type { MailboxState } from './state.js';
 
 const MOST_OF_PAGE = 20_000;
-/** Octets of the keywords of a page: a reply must fit into a packet. */
+/** The most octets of keywords in a page: a reply must fit into a packet. */
 const MOST_KEYWORD_OCTETS = 1024 * 1024;
 
 type Changes = Reply<MailboxProtocol, 'folderChanges'>;
@@ -57,7 +57,7 @@ export function statusOf(folder: FolderColumns, withSizes: boolean): FolderStatu
   return { id, path, role, ...counts, size: all, deletedSize: deleted };
 }
 
-/** How many UIDs of an ascending list are below this one. */
+/** Returns the number of UIDs in an ascending list that are below this one. */
 function countBelow(uids: Uint32Array, uid: number): number {
   let low = 0;
   let high = uids.length;

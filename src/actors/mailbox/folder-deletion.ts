@@ -1,16 +1,16 @@
-// What becomes of the emails of folders and labels that are deleted. Nothing is lost with a folder, unless it is below Trash or
-// Junk: emails without another place go to Archive. Many emails go first, in commands of their own.
+// Handles the emails of folders and labels that are deleted. They are kept: emails in no other folder go to Archive, unless the deleted
+// folder is below Trash or Junk. Many emails are moved first, by separate commands.
 import { isBelow } from '../../mail/folder-name.js';
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { MailboxTransaction } from './transaction.js';
 
-/** Emails that one command takes out of folders that are deleted: other accounts wait for that turn of the event loop. */
+/** The most emails that one command moves out of deleted folders: other accounts wait during that turn of the event loop. */
 const MOST_MOVED = 2_500;
 
 /**
- * Mail that no other folder keeps goes to Archive; below Trash and Junk mail that is in no other folder is deleted. Filters no longer
- * assign those that are labels. False: many emails are in no other folder, some of them are in Archive now, or deleted, and the
- * command is to be given again.
+ * Deletes folders. Mail that no other folder keeps goes to Archive; mail in folders below Trash or Junk that is in no other folder is
+ * deleted. Filters stop assigning deleted labels. Returns false when too many emails are in no other folder: some of them were moved or
+ * deleted, and the command must be repeated.
  */
 export function deleteFolders(tx: MailboxTransaction, folders: readonly FolderRow[]): boolean {
   const archive = tx.folders.rowOf('archive').id;
@@ -34,7 +34,7 @@ export function deleteFolders(tx: MailboxTransaction, folders: readonly FolderRo
   return true;
 }
 
-/** Moves emails that no other folder keeps into `archiveTo`, where there are too many for one command; false then, and else nothing happens. */
+/** Returns true and does nothing if one command can move the emails that no other folder keeps; otherwise moves some to `archiveTo`. */
 function archiveFew(tx: MailboxTransaction, id: string, archiveTo: string): boolean {
   const slots = tx.folders.keptOnlyIn(id, tx.slotsEnd);
   if (slots.length <= MOST_MOVED) return true;
@@ -46,7 +46,7 @@ function archiveFew(tx: MailboxTransaction, id: string, archiveTo: string): bool
   return false;
 }
 
-/** Removes emails that are in no other folder, where there are too many for one command; false then, and else nothing happens. */
+/** Returns true and does nothing if one command can remove the emails that are in no other folder; otherwise removes some. */
 function removeFew(tx: MailboxTransaction, id: string): boolean {
   const slots = tx.folders.onlyIn(id);
   if (slots.length <= MOST_MOVED) return true;
@@ -55,7 +55,7 @@ function removeFew(tx: MailboxTransaction, id: string): boolean {
   return false;
 }
 
-/** Deletes a folder with its placements, and the emails that are in no other. */
+/** Deletes a folder with its placements, and the emails that are in no other folder. */
 function deleteWithEmails(tx: MailboxTransaction, id: string): void {
   tx.remove(tx.folders.onlyIn(id));
   tx.deleteFolder(id);

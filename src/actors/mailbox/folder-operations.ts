@@ -1,27 +1,27 @@
-// Operations on folders and labels as folders. A folder's path is unique in the account, whatever the case; the levels of
-// a name are of a valid form (mail/folder-name).
+// Operations on folders; labels are folders too. A folder's path is unique in the account, without regard to case; the levels of a name
+// have a valid form (mail/folder-name).
 import { array, boolean, enums, type Infer, integer, nullable, object, optional, string } from 'superstruct';
 import { FOLDER_ROLES } from '../../store/mailbox-rows.js';
 import { command, query } from '../runtime/protocol.js';
 
 const folder = object({
   id: string(),
-  /** Whole path. */
+  /** The whole path. */
   path: string(),
-  /** The part of the path below the folder's superior, which is `parentId`; all of it at the top. */
+  /** The part of the path below the parent folder (`parentId`); the whole path at the top level. */
   name: string(),
   role: enums(FOLDER_ROLES),
   parentId: nullable(string()),
   total: integer(),
   unread: integer(),
-  /** Labels have one. */
+  /** Only labels have one. */
   color: nullable(string()),
   isSubscribed: boolean(),
 });
 export type Folder = Infer<typeof folder>;
 
 const done = object({});
-/** `isComplete` is false when the folder is still there, with fewer emails: the command is to be given again. */
+/** `isComplete` is false when the folder still exists, with fewer emails: the command must be repeated. */
 export const deleted = object({ isComplete: optional(boolean()) });
 
 export const folderOperations = {
@@ -32,14 +32,14 @@ export const folderOperations = {
     refusals: ['noSuchParent', 'nameTaken', 'nameTooLong', 'tooMany'],
     onRepeat: 'remembered',
   }),
-  /** With all that is below it. Without `parentId` it stays where it is; null moves it to the top. */
-  /** `nameHasSlash`: only the name by which the folder is shown already may have slashes. */
+  /** Renames a folder and all folders below it. Without `parentId` it stays below its parent; null moves it to the top level. */
+  /** `nameHasSlash`: slashes are refused, except in the name that the folder already has. */
   renameFolder: command({
     payload: object({
       folderId: string(),
       name: string(),
       parentId: optional(nullable(string())),
-      /** `name` may have several levels; those above the folder need not exist. */
+      /** `name` may have several levels; the folders of the upper levels need not exist. */
       isPath: optional(boolean()),
       isSubscribed: optional(boolean()),
     }),
@@ -56,7 +56,8 @@ export const folderOperations = {
     onRepeat: 'remembered',
   }),
   /**
-   * Moves the emails of the inbox into a new label, `\Deleted` ones as such; the inbox stays (RFC 9051 §6.3.6). At most 10,000 emails: unless `isComplete`, the next call names the label as `folderId` and moves more.
+   * Moves the emails of the inbox into a new label, with their `\Deleted`; the inbox stays (RFC 9051 §6.3.6). Moves at most 10,000 emails:
+   * unless `isComplete`, the next call passes the label as `folderId` and moves more.
    */
   renameInbox: command({
     payload: object({ name: string(), folderId: optional(string()) }),
@@ -65,8 +66,8 @@ export const folderOperations = {
     onRepeat: 'remembered',
   }),
   /**
-   * Emails that had no other place are in Archive afterwards. Without `withInferiors` what is below it stays. With `keepsSubscription`
-   * its name stays subscribed when it is.
+   * Moves emails that are in no other folder to Archive. Without `withInferiors`, folders below it stay. With `keepsSubscription`, a
+   * subscribed name stays subscribed.
    */
   deleteFolder: command({
     payload: object({ folderId: string(), withInferiors: boolean(), keepsSubscription: optional(boolean()) }),
@@ -80,18 +81,18 @@ export const folderOperations = {
     refusals: ['noSuchFolder'],
     onRepeat: 'remembered',
   }),
-  /** Ends a subscription that was kept when its folder was deleted. */
+  /** Ends a subscription that remained when its folder was deleted. */
   forgetSubscription: command({
     payload: object({ path: string() }),
     reply: done,
     refusals: [],
     onRepeat: 'remembered',
   }),
-  /** Those of the system first, the others by path. `subscriptions`: subscribed names of folders that were deleted. */
+  /** Returns system folders first, the others by path. `subscriptions`: subscribed names of folders that were deleted. */
   folders: query({
     payload: object({}),
     reply: object({ folders: array(folder), subscriptions: optional(array(string())) }),
   }),
-  /** The folder that has this path, whatever the case; null when there is none. */
+  /** Finds the folder with this path, without regard to case; null when there is none. */
   folderAt: query({ payload: object({ path: string() }), reply: object({ folderId: nullable(string()) }) }),
 };

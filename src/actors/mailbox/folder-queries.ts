@@ -1,4 +1,4 @@
-// Queries about folders and labels: what they are, what they hold, and what changed in them.
+// Queries about folders and labels: their rows, their emails and their changes.
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
 import { changesOf, statusOf } from './folder-contents.js';

@@ -1,5 +1,5 @@
-// Folders that users make: created, renamed with all that is below them, subscribed and deleted. Labels are folders too, so
-// what holds for paths is here for both. What becomes of the emails of a folder that is deleted: folder-deletion.ts.
+// Folders that users create: created, renamed with all folders below them, subscribed and deleted. Labels are folders too, so the rules of
+// paths are here for both. folder-deletion.ts handles the emails of a deleted folder.
 import { caseFolded } from '../../mail/case-fold.js';
 import {
   belowLevels,
@@ -19,7 +19,7 @@ import type { MailboxProtocol } from './protocol.js';
 import { folderNamed } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
-/** Of labels that are made as folders. */
+/** The colour of labels that are created as folders. */
 export const LABEL_COLOR = '#808080';
 
 const isSystemFolder = ({ role }: FolderRow): boolean => SYSTEM_ROLES.some((system) => system === role);
@@ -47,7 +47,7 @@ export function addFolder(
   if (rows.filter(({ role }) => role === folder.role).length >= MOST_FOLDERS_OF_ROLE) return { refusal: 'tooMany' };
   const modseq = tx.begin();
   const id = tx.otherId();
-  // Another one for every folder an account ever had (RFC 9051 §2.3.1.1), whatever the clock does.
+  // Differs for every folder that an account ever had (RFC 9051 §2.3.1.1), even if the clock goes back.
   const uidValidity = tx.folders.rowOf('inbox').uidValidity + modseq;
   tx.createFolder({ ...folder, id, uidValidity, isSubscribed: true, createdAt: tx.now });
   return tx.folders.row(id)!;
@@ -73,7 +73,7 @@ export function renameFolder(
   return renameTree(tx, folder, pathIn(parent, name), changed) ?? { reply: {} };
 }
 
-/** Gives a folder another path, and with it all that is below; `changed` is what else changes of the folder. */
+/** Changes the path of a folder and of all folders below it; `changed`: other properties of the folder that change. */
 export function renameTree(
   tx: MailboxTransaction,
   folder: FolderRow,
@@ -129,7 +129,7 @@ export function subscribeFolder(
   return { reply: {} };
 }
 
-/** Those of the system first, the others by path. */
+/** Returns system folders first, the others by path. */
 export function shownFolders(rows: readonly FolderRow[]): Folder[] {
   const paths = byPath(rows);
   const rank = (row: FolderRow) => (isSystemFolder(row) ? (SYSTEM_ROLES as readonly string[]).indexOf(row.role) : 9);
@@ -144,7 +144,7 @@ export function shownFolders(rows: readonly FolderRow[]): Folder[] {
     });
 }
 
-/** A superior stands before what is below it. */
+/** Sorts a folder before the folders below it. */
 function comparePaths(a: readonly string[], b: readonly string[]): number {
   const at = a.findIndex((level, i) => level !== b[i]);
   if (at < 0) return a.length - b.length;
@@ -154,7 +154,7 @@ function comparePaths(a: readonly string[], b: readonly string[]): number {
 const byPath = (rows: readonly FolderRow[]): ReadonlyMap<string, FolderRow> =>
   new Map(rows.map((row) => [caseFolded(row.name), row]));
 
-/** The folder with the longest path above this one; undefined at the top. */
+/** The folder with the longest path above this one; undefined at the top level. */
 function superiorOf(path: string, folders: ReadonlyMap<string, FolderRow>): FolderRow | undefined {
   for (const superior of superiorsOf(path)) {
     const folder = folders.get(superior);

@@ -1,6 +1,6 @@
-// Slots by a key, so that one record can be about all emails that a change leaves alike.
+// Groups slots by a key, so that one record can describe all emails that get the same change.
 
-/** Lists of the slots that have the same key, in the order in which the keys were met first. */
+/** Returns the lists of slots that have the same key, in the order in which the keys first occur. */
 export function grouped<K>(slots: readonly number[], keyOf: (slot: number) => K): Map<K, number[]> {
   const groups = new Map<K, number[]>();
   let last: K | undefined;

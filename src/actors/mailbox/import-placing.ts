@@ -1,19 +1,19 @@
-// Placing of imported mail: rows that an import has left in the store become emails, by the node that owns the account's shard and
-// some hundred in one commit. An account has one command under way, so mail that comes meanwhile waits for one at most.
+// Turns imported rows in the store into emails. The node that owns the account's shard does this, hundreds of rows per commit. Only one
+// such command of an account runs at a time, so a new delivery waits for one command at most.
 import type { Logger } from 'pino';
 import type { ImportStore, PendingImport } from '../../store/imports.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Ownership } from '../runtime/ownership.js';
 import type { Mailboxes } from './protocol.js';
 
-/** Rows of one command: the commit of that many holds up the mail of others no longer than a group of deliveries does. */
+/** The rows of one command: a commit of this size delays other mail no longer than a group of deliveries does. */
 const BATCH = 200;
 const ACCOUNTS_AT_ONCE = 4;
-/** Pages of an account before the others go on: while an import brings rows, its account has no last page. */
+/** The pages of an account before other accounts get a turn: while an import adds rows, its account has no last page. */
 const PAGES_IN_A_ROW = 10;
-/** Rows that could not be placed, of which the log has had a line. */
+/** The most rows that are remembered as failed, so that each is logged once. */
 const MOST_SET_ASIDE = 10_000;
-/** Until the next look after one that placed mail: the import that brings them may be running. */
+/** The pause after a pass that placed mail: the import may still be running. */
 const BUSY_MS = 50;
 
 export interface ImportPlacingOptions {
@@ -37,10 +37,10 @@ export function startImportPlacing(options: ImportPlacingOptions): ImportPlacing
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Rows that the log has had a line of. */
+  /** Failed rows that were logged. */
   const setAside = new Set<string>();
 
-  /** Returns how many of these rows became emails. A row that the mailbox cannot take holds up no other. */
+  /** Returns how many of these rows became emails. A row that the mailbox cannot accept does not block the others. */
   async function place(accountId: string, page: readonly PendingImport[]): Promise<number> {
     try {
       const { reply } = await mailboxes.of(accountId).ask('placeImported', { messages: page.map(messageOf) });
@@ -57,7 +57,7 @@ export function startImportPlacing(options: ImportPlacingOptions): ImportPlacing
     }
   }
 
-  /** The row stays, and is tried again at each look. */
+  /** Logs a failed row once. The row stays in the store, and every pass tries it again. */
   function leave(accountId: string, { id, envelope: { folder } }: PendingImport, error: ActorFault): void {
     if (setAside.has(id) || setAside.size >= MOST_SET_ASIDE) return;
     setAside.add(id);
@@ -70,10 +70,10 @@ export function startImportPlacing(options: ImportPlacingOptions): ImportPlacing
       let page = await imports.next(accountId, 0, BATCH);
       for (let pages = 0; page.length > 0 && !isStopped && pages < PAGES_IN_A_ROW; pages++) {
         const last = page.at(-1)!.number;
-        // The rows after these are read while these are placed.
+        // The next page is read while this one is placed.
         const [own, following] = await Promise.all([place(accountId, page), imports.next(accountId, last, BATCH)]);
         count += own;
-        // Rows that cannot be placed do not count: those behind them follow.
+        // A page of rows that all fail does not count, so that the rows behind them are placed too.
         if (own === 0) pages--;
         page = following;
       }

@@ -1,5 +1,5 @@
-// Imported mail becomes emails in the folders that the import names, with the flags and the date that it had where it comes from.
-// Nobody is told of new mail, and no filter looks at it.
+// Imported mail becomes emails in the folders that the import names, with the flags and the date of the source. It is not announced as new
+// mail, and filters do not apply.
 import { caseFolded } from '../../mail/case-fold.js';
 import { flagBit, isDeletedFlag, isKeyword, MOST_KEYWORDS } from '../../mail/flags.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
@@ -39,7 +39,7 @@ function add(
   if (isDeleted) tx.setDeleted([tx.find(id)], folderIds[0]!, true);
 }
 
-/** Flags of the messages, with as many keywords as the account may have. */
+/** Returns the flags of the messages, without the keywords that would exceed the account's limit. */
 function keptFlags(tx: MailboxTransaction, messages: readonly Message[]): FlagSet {
   const names = [...new Set(messages.flatMap(({ flags }) => flags))];
   const known = new Set(tx.keywordNames().keys());
@@ -55,7 +55,7 @@ function keptFlags(tx: MailboxTransaction, messages: readonly Message[]): FlagSe
   return flags;
 }
 
-/** Ids of the folders that each message is in, which are there afterwards. */
+/** Returns the ids of the folders of each message; missing folders are created. */
 function placesOf(tx: MailboxTransaction, messages: readonly Message[]): readonly (readonly string[])[] {
   const ids = new Map<string, string | undefined>(tx.folders.rows().map(({ id, name }) => [caseFolded(name), id]));
   const idOf = (role: 'folder' | 'label', name: string): string | undefined => {

@@ -1,4 +1,4 @@
-// The inbox renamed, as mail programs call it (RFC 9051 §6.3.6): the inbox stays, and its emails are in a new label.
+// RENAME of the inbox (RFC 9051 §6.3.6): the inbox stays, and its emails move to a new label.
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { arrivalOf, arrive } from './arriving.js';
 import { addFolder, LABEL_COLOR } from './folders.js';

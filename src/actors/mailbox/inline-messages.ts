@@ -1,6 +1,6 @@
-// Inline messages: this node has received them and has not stored them. The mailbox that accepts one stores the octets with the
-// email, by one commit (docs/decisions/0055). An inline message never leaves the node: a packet carries its id alone. Who added it
-// revokes it in the end, and learns then whether the message is committed.
+// Inline messages: this node has received them but not stored them. The mailbox that accepts one stores the octets and the email in one
+// commit (docs/decisions/0055). An inline message never leaves the node: packets carry only its id. The component that adds it revokes it
+// in the end, and then learns whether the message is committed.
 import { atMost } from '../../bounds/time-bounds.js';
 import type { MessageSummary } from '../../mail/summary.js';
 import { areSmall, type BlobContent, isSmall } from '../../store/blobs.js';
@@ -8,11 +8,11 @@ import { StoreFault } from '../../store/errors.js';
 import type { InboundDelivery, InboundEnvelope } from '../../store/inbound.js';
 import { type SharedDelivery, SharedMessage } from '../../store/shared-message.js';
 
-/** A mailbox that takes longer, because it has to be loaded or has much to do, gets the message from the store. */
+/** A mailbox that takes longer, because it must be loaded or is busy, gets the message from the store. */
 export const INLINE_MS = 1000;
-/** How long a mailbox that had to read a body gets no inline messages: each one that it declines costs a round trip to the store. */
+/** How long a mailbox that had to read a body gets no inline messages: each declined message costs a round trip to the store. */
 const DECLINED_MS = 60_000;
-/** Mailboxes of which that is known. */
+/** The most mailboxes that are remembered as declining. */
 const MOST_DECLINING = 10_000;
 /** Octets of a message that weigh as much as a command that changes one email. */
 const OCTETS_OF_A_WEIGHT = 1_000;
@@ -23,22 +23,22 @@ export interface UnstoredMessage {
   readonly summary: MessageSummary;
   /** ms since the epoch. */
   readonly receivedAt: number;
-  /** Suspect: it goes to Junk. */
+  /** True for suspect mail: it goes to Junk. */
   readonly isJunk?: boolean;
 }
 
 type Ending<R> =
   | { readonly kind: 'committed'; readonly result: R }
   | { readonly kind: 'released' }
-  /** Whether the commit happened is not known. */
+  /** It is unknown whether the commit happened. */
   | { readonly kind: 'failed'; readonly fault: StoreFault };
 
-/** `R`: what the command that accepts the message comes to. */
+/** `R`: the result of the command that accepts the message. */
 export class InlineMessage<R = unknown> {
   readonly message: UnstoredMessage;
-  /** Messages that are accepted with it, or not at all. */
+  /** Messages that are accepted together with it, or not at all. */
   readonly others: readonly UnstoredMessage[];
-  /** The part of the mailbox, when the message goes to several. */
+  /** This mailbox's share of a message for several mailboxes. */
   readonly shared: SharedDelivery | undefined;
   readonly #revoked: () => void;
   #state: 'open' | 'accepted' | Ending<R> = 'open';
@@ -59,7 +59,7 @@ export class InlineMessage<R = unknown> {
     return [this.message, ...this.others].map(({ content }) => content);
   }
 
-  /** Whether a commit may begin that accepts the message. */
+  /** Whether a commit that accepts the message may begin. */
   get isOpen(): boolean {
     return this.#state === 'open' && this.shared?.message.isClosed !== true;
   }
@@ -68,7 +68,7 @@ export class InlineMessage<R = unknown> {
     return typeof this.#state === 'object' && this.#state.kind === 'committed';
   }
 
-  /** A commit that accepts the message begins. */
+  /** Called when a commit that accepts the message begins. */
   accept(): void {
     if (!this.isOpen) throw new Error('the inline message is not open');
     this.#state = 'accepted';
@@ -78,12 +78,12 @@ export class InlineMessage<R = unknown> {
     this.#end({ kind: 'committed', result });
   }
 
-  /** The commit has written nothing. */
+  /** Called when the commit has written nothing. */
   released(): void {
     this.#end({ kind: 'released' });
   }
 
-  /** The commit has failed. A fault that the database has answered with means that nothing is written. */
+  /** Called when the commit has failed. A fault that is an answer of the database means that nothing is written. */
   failed(error: unknown): void {
     const fault =
       error instanceof StoreFault ? error : new StoreFault('store-failed', String(error), { temporary: true });
@@ -91,8 +91,8 @@ export class InlineMessage<R = unknown> {
   }
 
   /**
-   * No commit accepts the message any more; waits for one that is under way. Resolves with undefined when nothing of the message
-   * is committed. @throws StoreFault when that is not known
+   * Prevents further commits of the message, and waits for a running one. Resolves with undefined when nothing of the message is committed.
+   * @throws StoreFault when that is unknown
    */
   async revoke(): Promise<{ readonly result: R } | undefined> {
     this.#revoked();
@@ -106,7 +106,7 @@ export class InlineMessage<R = unknown> {
     try {
       await atMost(asked, INLINE_MS);
     } catch {
-      // The end of the inline message says what has become of the message.
+      // `revoke` reports the result, so the error is not needed.
     }
     return this.revoke();
   }
@@ -123,7 +123,7 @@ export class InlineMessage<R = unknown> {
   }
 
   #end(ending: Ending<R>): void {
-    // It may be accepted again, unless it is being revoked.
+    // The message may be accepted again, unless it is being revoked.
     this.#state = ending.kind === 'released' && this.#ended === undefined ? 'open' : ending;
     this.#ended?.(ending);
   }
@@ -132,24 +132,24 @@ export class InlineMessage<R = unknown> {
 /** An inline message for mailboxes of several accounts. */
 export interface SharedInlineMessage<R> {
   readonly message: SharedMessage;
-  /** By the ids of deliveries. Other accounts have mailboxes elsewhere, or get no inline messages. */
+  /** Keyed by delivery id. Accounts whose mailboxes are on other nodes or are declining have no entry. */
   readonly inlineMessages: ReadonlyMap<string, InlineMessage<R>>;
 }
 
 export class InlineMessages {
   readonly #owns: (accountId: string) => boolean;
   readonly #inlineMessages = new Map<string, InlineMessage>();
-  /** Accounts whose mailboxes have declined an inline message, the last one last, and until when they get none. */
+  /** Accounts whose mailboxes have declined an inline message, the latest last, and the time until which they get none. */
   readonly #declined = new Map<string, number>();
 
-  /** `owns`: whether this node owns the account's mailbox; what has changed by the time of the commit does no harm. */
+  /** `owns`: whether this node owns the account's mailbox; a change of ownership before the commit does no harm. */
   constructor(owns: (accountId: string) => boolean) {
     this.#owns = owns;
   }
 
   /**
-   * `id`: a UUID. `R` is what the command has as result that the maker of the inline message asks the mailbox to carry out. Undefined when
-   * the message has to be stored first. Who adds it revokes it. `others`: messages that are accepted with it.
+   * Undefined when the message must be stored first. The caller revokes the inline message. `id`: a UUID. `R`: the result of the command
+   * that the caller sends to the mailbox. `others`: messages that are accepted together with it.
    */
   add<R>(
     accountId: string,
@@ -162,8 +162,8 @@ export class InlineMessages {
   }
 
   /**
-   * Adds a message for several accounts, under the ids of their deliveries. Undefined when it has to be stored first. Who adds
-   * the inline messages revokes them, and closes the message then.
+   * Adds a message for several accounts, under the ids of their deliveries. Undefined when it must be stored first. The caller revokes the
+   * inline messages and then closes the message.
    */
   share<R>(
     message: UnstoredMessage,
@@ -196,7 +196,10 @@ export class InlineMessages {
     return this.#inlineMessages.get(id);
   }
 
-  /** The mailbox declines an inline message because its filters read bodies, which the store has to have: it declines others too. */
+  /**
+   * Called when the mailbox declines an inline message because its filters must read bodies from the store: it would decline the next ones
+   * too.
+   */
   decline(accountId: string): void {
     this.#declined.delete(accountId);
     this.#declined.set(accountId, performance.now() + DECLINED_MS);
@@ -213,7 +216,7 @@ export class InlineMessages {
     return false;
   }
 
-  /** What the messages weigh that a command accepts: they all travel by one statement. 0 for other commands. */
+  /** The weight of the messages that a command accepts: one statement writes them all. 0 for other commands. */
   weightOf(payload: unknown): number {
     const { inlineId } = payload as { readonly inlineId?: string };
     const inlineMessage = inlineId === undefined ? undefined : this.#inlineMessages.get(inlineId);

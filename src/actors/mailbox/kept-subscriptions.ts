@@ -1,29 +1,31 @@
-// Subscriptions that outlive their mailbox: DELETE does not unsubscribe a name (RFC 9051 §6.3.7). The names are the lines of an
-// annotation of the account, so they are committed, logged and copied as annotations are. Names of folders that are there have
-// their subscription in the row of the folder, whatever the annotation says.
+// Subscriptions that outlive their mailbox: DELETE does not unsubscribe a name (RFC 9051 §6.3.7). The names are the lines of an annotation
+// of the account, so they are committed, logged and copied like annotations. For an existing folder only the subscription in its row
+// counts, whatever the annotation says.
 import { caseFolded } from '../../mail/case-fold.js';
 import { isPathWithinBounds, levelName, levelsOf } from '../../mail/folder-name.js';
 import type { Annotations } from './annotations.js';
 import type { MailboxTransaction } from './transaction.js';
 
 const ENTRY = '/private/vendor/mansio/subscriptions';
-/** How many names are kept; older ones are forgotten. */
+/** The most names that are kept; the oldest are dropped. */
 const MOST_NAMES = 500;
 const MOST_OCTETS = 32 * 1024;
 
-/** In the order in which their folders were deleted. Lines that clients have set themselves may be no names. */
+/**
+ * Names in the order in which their folders were deleted. Lines that clients have set themselves may be invalid names; they are skipped.
+ */
 export function keptSubscriptions(annotations: Annotations): string[] {
   const value = annotations.value(null, ENTRY);
   if (value === undefined) return [];
   return Buffer.from(value, 'base64').toString('utf8').split('\n').filter(isName).slice(-MOST_NAMES);
 }
 
-/** The command has begun. */
+/** Must be called after `tx.begin()`. */
 export function keepSubscriptions(tx: MailboxTransaction, paths: readonly string[]): void {
   if (paths.length > 0) write(tx, [...without(keptSubscriptions(tx.annotations), paths), ...paths]);
 }
 
-/** Begins a change when there is one. */
+/** Calls `tx.begin()` only when the name was subscribed. */
 export function forgetSubscription(tx: MailboxTransaction, path: string): void {
   const kept = keptSubscriptions(tx.annotations);
   const left = without(kept, [path]);

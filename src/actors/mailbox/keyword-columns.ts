@@ -1,18 +1,17 @@
-// Keywords of the emails of one mailbox: every name once, with a bit for each email that has it. Names compare without
-// case and keep the spelling that was seen first; a name that no email has is forgotten. How many names an account may
-// have is decided where commands are planned.
+// Keywords of the emails of one mailbox: every name once, with a bit for each email that has it. Names compare without regard to case and
+// keep the spelling that was used first; a name that no email has is dropped. The commands' plans limit the number of names per account.
 import { LazyMap } from '../../store/lazy-map.js';
 import { SparseBits } from './sparse-column.js';
 
 interface Keyword {
-  /** As it was seen first. */
+  /** In the spelling that was used first. */
   readonly name: string;
   readonly slots: SparseBits;
 }
 
 const KEYWORD_OCTETS = 300;
 
-/** Keywords are atoms, so US-ASCII. */
+/** Keywords are atoms, so they are US-ASCII. */
 const folded = (name: string): string => name.toLowerCase();
 
 export class KeywordColumns {
@@ -24,12 +23,12 @@ export class KeywordColumns {
     return octets;
   }
 
-  /** Every name that an email has, in the order of their lower-case forms. */
+  /** Every name that an email has, ordered by lower-case form. */
   get names(): string[] {
     return inOrder(this.#keywords.entries());
   }
 
-  /** The name as it was seen first; undefined when no email has it. */
+  /** The name in the spelling that was used first; undefined when no email has it. */
   spelling(name: string): string | undefined {
     return this.#keywords.get(folded(name))?.name;
   }
@@ -38,16 +37,16 @@ export class KeywordColumns {
     return this.#keywords.get(folded(name))?.slots.has(slot) ?? false;
   }
 
-  /** Names of the email's keywords, in the order of their lower-case forms. */
+  /** Names of the email's keywords, ordered by lower-case form. */
   of(slot: number): string[] {
     if (this.#keywords.size === 0) return [];
     return inOrder(this.#keywords.entries().filter(([, { slots }]) => slots.has(slot)));
   }
 
-  /** The sets of keywords that these emails have; `at`: positions in the list, ascending. Emails without any are in no set. */
+  /** Returns the sets of keywords that these emails have; `at`: positions in the list, ascending. Emails without keywords are in no set. */
   setsOf(slots: Uint32Array): { readonly names: readonly string[]; readonly at: readonly number[] }[] {
     const sets: { readonly names: readonly string[]; readonly at: number[] }[] = [{ names: [], at: [] }];
-    // The set of each email by its number; a keyword leads from one set to another.
+    // The number of the set of each email; a keyword moves an email from one set to another.
     const setAt = new Uint32Array(slots.length);
     for (const [, { name, slots: having }] of this.#keywords.entries().sort(byKey)) {
       const next = new Map<number, number>();
@@ -66,7 +65,7 @@ export class KeywordColumns {
     return sets.filter(({ names, at }) => names.length > 0 && at.length > 0);
   }
 
-  /** The keywords that each of the emails has; undefined where they have different ones. */
+  /** Returns the keywords when all these emails have the same; undefined otherwise. */
   shared(slots: readonly number[]): string[] | undefined {
     const shared: Entry[] = [];
     for (const entry of this.#keywords.entries()) {
@@ -78,12 +77,12 @@ export class KeywordColumns {
     return inOrder(shared);
   }
 
-  /** Gives the email these keywords and no others. */
+  /** Gives the email exactly these keywords. */
   set(slot: number, names: readonly string[]): void {
     this.setAll([slot], names);
   }
 
-  /** Gives the emails these keywords and no others. */
+  /** Gives the emails exactly these keywords. */
   setAll(slots: readonly number[], names: readonly string[]): void {
     if (names.length === 0 && this.#keywords.size === 0) return;
     const kept = new Set(names.map(folded));

@@ -1,6 +1,6 @@
-// Sets of keywords as lists: always written in the same order, so that two of them can be compared.
+// Sets of keywords as lists that always have the same order, so that two sets can be compared.
 
-/** Compares their lower-case forms. */
+/** Sorts by lower-case form. */
 export function inKeywordOrder(keywords: readonly string[]): readonly string[] {
   if (keywords.length < 2) return keywords;
   const folded = (name: string) => name.toLowerCase();

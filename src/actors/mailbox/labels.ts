@@ -1,5 +1,5 @@
-// Labels: folders with a colour, made, changed and removed by the user, put on emails and taken off again. An email that
-// would be left without any place, or marked `\Deleted` in all of them, goes to Archive: taking labels away loses nothing.
+// Labels: folders with a colour. Users create, change and delete them, and assign them to emails. An email that would lose its last
+// placement without `\Deleted` goes to Archive: removing labels loses no email.
 import { caseFolded } from '../../mail/case-fold.js';
 import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
@@ -67,7 +67,7 @@ export function labelOf(row: FolderRow): Label {
   return { id, name, color: color ?? '', sortOrder, emailCount, createdAt };
 }
 
-/** As users have put them: by sortOrder, then by name. */
+/** Sorts by the users' sortOrder, then by name. */
 export function inLabelOrder(rows: readonly FolderRow[]): FolderRow[] {
   if (rows.length < 2) return [...rows];
   return rows

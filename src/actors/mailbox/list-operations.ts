@@ -1,5 +1,4 @@
-// Queries of lists: a page of a folder, of what a search finds, and many such pages at once for clients that follow them
-// (standing-lists.ts).
+// Queries of lists: a page of a folder, a page of a search, and many such pages at once for clients that follow lists (standing-lists.ts).
 import { array, boolean, type Infer, integer, number, object, optional, string } from 'superstruct';
 import { query } from '../runtime/protocol.js';
 import { emailListItem, emailPage, listing } from './email-view.js';
@@ -11,12 +10,12 @@ export const period = { from: optional(number()), to: optional(number()) };
 const folderList = object({
   folder: string(),
   ...listing,
-  /** Only emails whose sender address contains this, in any case. */
+  /** Only emails whose sender address contains this text, without regard to case. */
   fromAddress: optional(string()),
 });
 
 const foundList = object({
-  /** None: any text. */
+  /** An empty array matches any text. */
   terms: array(searchTerm),
   ...period,
   hasAttachments: optional(boolean()),
@@ -29,7 +28,7 @@ const foundList = object({
   pageSize: integer(),
 });
 
-/** One of `list`, `search` and `thread`; none of them is a list without emails. The emails of a thread are the oldest first. */
+/** At most one of `list`, `search` and `thread` is set; without any, the list is empty. Emails of a thread are sorted oldest first. */
 const listQuery = object({
   list: optional(folderList),
   search: optional(foundList),
@@ -40,35 +39,40 @@ export type ListQuery = Infer<typeof listQuery>;
 const listState = object({
   /** In the order of the list. */
   emailIds: array(string()),
-  /** Of the emails: an email that a list shows in another way has another version. */
+  /** One version per email: it changes when lists show the email differently. */
   versions: array(number()),
   totalCount: integer(),
   unreadCount: integer(),
-  /** The same for the same list in the same state. */
+  /** Equal for the same list in the same state. */
   tag: string(),
-  /** Of the folder whose list it is. */
+  /** The folder of the list. */
   folderId: optional(string()),
 });
 export type ListState = Infer<typeof listState>;
 
 export const listOperations = {
-  /** Emails of a folder (id or role); counts are of all that match. */
+  /** Emails of a folder (id or role); the counts cover all matches. */
   list: query({ payload: folderList, reply: emailPage, refusals: ['noSuchFolder'] }),
-  /** Newest first, in a folder (id or role), else over all but what is only in trash or junk; counts are of all that match. */
+  /**
+   * Newest first, in a folder (id or role), or in all folders except emails that are only in Trash or Junk; the counts cover all matches.
+   */
   search: query({ payload: foundList, reply: emailPage, refusals: ['noSuchFolder', 'searchTooLarge'] }),
-  /** Which emails lists show now, and how lists show these emails. */
+  /** Returns the emails that lists show now, and list items for these emails. */
   lists: query({
     payload: object({
-      /** `tag`: of the state that the asker knows. */
+      /** `tag`: the state that the caller already has. */
       lists: array(object({ query: listQuery, tag: optional(string()) })),
       emailIds: array(string()),
     }),
     reply: object({
-      /** The lists are of this position of the log or of a later one. */
+      /** The lists reflect this position of the log or a later one. */
       modseq: integer(),
-      /** As they were asked for; no `state`: it is the one that the asker knows. `refusal`: what the list is of does not exist, or is too large a search. */
+      /**
+       * In the order of the request; without `state` the caller's state is current. `refusal`: the folder or thread does not exist, or the
+       * search is too large.
+       */
       lists: array(object({ state: optional(listState), refusal: optional(string()) })),
-      /** Those that exist, in no particular order. */
+      /** The emails that exist, in no particular order. */
       items: array(object({ item: emailListItem, version: number() })),
     }),
   }),

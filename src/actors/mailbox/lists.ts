@@ -1,5 +1,5 @@
-// Lists of a folder's emails: a page in the order asked for, and counts of all that match. Times and flags are in memory;
-// what they cannot decide the store finds in one statement.
+// Lists of a folder's emails: a page in the requested order, and counts of all matches. Lists by time and flags come from memory; for
+// others the store runs one statement.
 import { FLAGGED, SEEN } from '../../mail/flags.js';
 import type { ListCriteria, MailboxStore } from '../../store/mailboxes.js';
 import type { Payload, Reply } from '../runtime/protocol.js';

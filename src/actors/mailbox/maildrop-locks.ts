@@ -1,8 +1,8 @@
-// Which sessions of POP3 have which maildrop: one at a time (RFC 1939 §4). Locks are in the memory of the node that owns the
-// mailbox and expire unless they are renewed, so that a node that dies frees what its sessions had. They are of one epoch: what
-// an earlier owner has locked means nothing to a later one.
+// Locks of maildrops by POP3 sessions: one session at a time (RFC 1939 §4). Locks are in the memory of the node that owns the mailbox. They
+// expire unless they are renewed, so that a dead node releases the locks of its sessions. A lock is valid in one epoch: locks of an earlier
+// owner mean nothing to a later one.
 
-/** ms; sessions renew in less. */
+/** In ms; sessions renew more often. */
 const LOCKED_MS = 15_000;
 
 interface Lock {
@@ -12,7 +12,7 @@ interface Lock {
 }
 
 export class MaildropLocks {
-  /** By account, those renewed last at the end. */
+  /** Locks by account, ordered by their last renewal. */
   readonly #locks = new Map<string, Lock>();
   readonly #now: () => number;
 
@@ -21,7 +21,7 @@ export class MaildropLocks {
     this.#now = now;
   }
 
-  /** Takes the lock or renews it; false while another session has it. */
+  /** Acquires or renews the lock; false while another session has it. */
   take(accountId: string, epoch: number, sessionId: string): boolean {
     const now = this.#now();
     this.#forgetExpired(now);
@@ -32,7 +32,7 @@ export class MaildropLocks {
     return true;
   }
 
-  /** Nothing happens when the session does not have it. */
+  /** Does nothing when the session does not have the lock. */
   free(accountId: string, sessionId: string): void {
     if (this.#locks.get(accountId)?.sessionId === sessionId) this.#locks.delete(accountId);
   }

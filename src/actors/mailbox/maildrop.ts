@@ -1,4 +1,4 @@
-// The maildrop of POP3: the inbox, shown to one session at a time (maildrop-locks.ts), and what its QUIT removes.
+// The maildrop of POP3: the inbox, shown to one session at a time (maildrop-locks.ts), and the removals of QUIT.
 import type { CommandHandlers, QueryHandlers } from '../runtime/behavior.js';
 import type { MaildropLocks } from './maildrop-locks.js';
 import { packIds, packSizes, packUids } from './packed-columns.js';
@@ -12,7 +12,7 @@ const MOST_OF_PAGE = 20_000;
 
 type Commands = Pick<CommandHandlers<MailboxProtocol, MailboxTransaction>, 'openMaildrop' | 'quitMaildrop'>;
 
-/** Planned again, these do again what they did: a lock that a session has it may take. */
+/** These commands may be planned again: a session may acquire a lock that it already has. */
 export function maildropCommands(locks: MaildropLocks): Commands {
   return {
     openMaildrop({ state: { accountId }, epoch, folders }, { sessionId }) {

@@ -1,10 +1,10 @@
-// Deletes now and then what merges of the search index that were broken off have left: the next merge of the account does so too, but
-// an account that is at rest has none.
+// Periodically deletes what interrupted merges of the search index have left. The next merge of an account deletes it too, but an inactive
+// account has no merges.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { SearchStore } from '../../store/search.js';
 
-/** No merge takes as long. What is not ready at two looks is of none that runs, on whichever node. */
+/** Longer than any merge takes: a segment that is unfinished in two passes belongs to no running merge on any node. */
 const POLL_MS = 60 * 60_000;
 
 export interface MergeClearing {

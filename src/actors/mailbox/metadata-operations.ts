@@ -1,8 +1,8 @@
-// Operations on annotations of folders and of the account (RFC 5464): named values that mail programs keep with a mailbox.
+// Operations on annotations of folders and of the account (RFC 5464): named values that mail programs store with a mailbox.
 import { array, nullable, object, pattern, string } from 'superstruct';
 import { command, query } from '../runtime/protocol.js';
 
-/** Names compare without case; no wildcard, no empty part, US-ASCII (RFC 5464 §3.2). */
+/** Names compare without regard to case; no wildcard, no empty part, US-ASCII (RFC 5464 §3.2). */
 const entryName = pattern(string(), /^(\/[!-$&-)+-.0-~ ]+)+$/);
 /** null: the whole account. */
 const folderId = nullable(string());
@@ -15,11 +15,14 @@ export const metadataOperations = {
       entries: array(object({ name: entryName, value: nullable(string()) })),
     }),
     reply: object({}),
-    /** `tooMany`: more than 100 entries of the folder; `tooLarge`: a value beyond 64 kB, a name beyond 1,000 octets, or all of the account beyond 1 MB. */
+    /**
+     * `tooMany`: more than 100 entries in the folder; `tooLarge`: a value above 64 kB, a name above 1,000 octets, or more than 1 MB in the
+     * account.
+     */
     refusals: ['noSuchFolder', 'tooMany', 'tooLarge'],
     onRepeat: 'remembered',
   }),
-  /** By name, in lower case. */
+  /** Returns the entries sorted by name, in lower case. */
   metadata: query({
     payload: object({ folderId }),
     reply: object({ entries: array(object({ name: string(), value: string() })) }),

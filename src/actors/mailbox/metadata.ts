@@ -1,4 +1,4 @@
-// Annotations as mail programs set them: within the bounds of a folder and of the account, all entries or none.
+// Sets annotations for mail programs, within the bounds of a folder and of the account: all entries or none.
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxProtocol } from './protocol.js';
 import { folderNamed } from './selection.js';
@@ -15,7 +15,7 @@ export function setMetadata(
 ): Outcome<MailboxProtocol, 'setMetadata'> {
   const folderId = of === null ? null : folderNamed(tx, of)?.id;
   if (folderId === undefined) return { refusal: 'noSuchFolder' };
-  // The last value of a name counts, in base64 as the store writes it.
+  // If a name occurs twice, the last value counts. Values get the form of base64 that the store writes.
   const named = asked.map(({ name, value }) => ({
     name: name.toLowerCase(),
     value: value === null ? null : Buffer.from(value, 'base64').toString('base64'),
@@ -30,7 +30,7 @@ export function setMetadata(
   for (const entry of entries) after.set({ folderId, ...entry });
   if (after.count(folderId) > Math.max(MOST_ENTRIES, tx.annotations.count(folderId))) return { refusal: 'tooMany' };
   if (after.octets > Math.max(MOST_OCTETS, tx.annotations.octets)) return { refusal: 'tooLarge' };
-  // Entries that are not there need not be removed.
+  // Missing entries need no removal.
   const changed = entries.filter(({ name, value }) => value !== null || tx.annotations.has(folderId, name));
   if (changed.length === 0) return { reply: {} };
   tx.begin();

@@ -1,9 +1,9 @@
-// How the records of a transaction name the emails that they are about: the first one, and the others if there are any, by ids
-// that are packed where they are many, and with UIDs of a folder where the record is about their placements.
+// How the records of a transaction name their emails: the first one, and the ids of the others, packed when there are many, with UIDs of a
+// folder when the record is about placements.
 import type { PackedIds } from '../../mail/packed-ids.js';
 import type { ChangedMailbox } from './changed-mailbox.js';
 
-/** Emails of a record from which on their ids are packed. */
+/** The least number of emails of a record whose ids are packed. */
 export const LEAST_PACKED = 200;
 
 export const HIDDEN = { isHidden: true } as const;
@@ -15,13 +15,13 @@ export class NamedEmails {
     this.#mailbox = mailbox;
   }
 
-  /** Slots that share a record, with what the record says of them besides. */
+  /** Splits slots into groups that share a record, each with the fields that the record adds. */
   apart(slots: readonly number[]): (readonly [alike: readonly number[], hidden: { readonly isHidden?: true }])[] {
     const { shown, hidden } = this.#mailbox.folders.apart(slots);
     return [[shown, {}] as const, [hidden, HIDDEN] as const].filter(([alike]) => alike.length > 0);
   }
 
-  /** The emails of a record that is about several: the first, and ids of the others. Many are packed. */
+  /** Names the emails of a record: the first, and ids of the others, packed when there are many. */
   emails(slots: readonly number[]): { readonly emailId: string; readonly others?: readonly string[] | PackedIds } {
     const emailId = this.#mailbox.emails.id(slots[0]!);
     if (slots.length === 1) return { emailId };
@@ -32,7 +32,7 @@ export class NamedEmails {
   placements(slots: readonly number[], folderId: string) {
     const uids = slots.map((slot) => this.#mailbox.folders.uid(folderId, slot));
     const [uid] = uids;
-    // Many that follow each other need no UIDs of their own.
+    // Many emails with consecutive UIDs need only the first UID.
     if (slots.length >= LEAST_PACKED && uids.every((each, i) => each === uid! + i)) {
       return { uid: uid!, ...this.emails(slots) };
     }
@@ -40,7 +40,7 @@ export class NamedEmails {
     return others.length === 0 ? first! : { ...first!, others };
   }
 
-  /** With all their placements: the same folders hold each of the emails. */
+  /** Names emails with all their placements; the same folders must hold each of them. */
   everywhere(slots: readonly number[]) {
     const { emails, folders } = this.#mailbox;
     const folderIds = folders.holding(slots[0]!);

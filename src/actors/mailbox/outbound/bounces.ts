@@ -1,6 +1,5 @@
-// Later bounces: a host that took a message reports that it could not deliver the message. The commit that places such a report
-// makes the recipients Failed that the report names, when it is to be believed (src/mail/bounce-source.ts). No report of ours
-// follows: the bounce is in the mailbox.
+// Later bounces: a host that accepted a message reports that it could not deliver the message. The commit that places a credible bounce
+// (src/mail/bounce-source.ts) makes the recipients Failed that it names. No DSN of ours follows: the bounce is in the mailbox.
 import { step } from '../../../machines/outbound-email/step.js';
 import { sentSnapshot } from '../../../machines/outbound-email/stored-snapshot.js';
 import { parseAddress } from '../../../mail/address.js';
@@ -14,12 +13,12 @@ import { advance } from './step.js';
 
 type ReturnedMail = NonNullable<Payload<MailboxProtocol, 'deliver'>['bounce']>;
 
-/** A message may come back while it is still on its way to others. The bounce waits until its recipients have an outcome, this long. */
+/** How long a bounce waits for the outcome of its recipients: a message may come back while it is still being sent to others. */
 const OUTCOME_WAIT_MS = 600_000;
 
 /**
- * A recipient that the bounce names has no outcome yet, or one whose attempts were not committed when they were read. `payload`: of
- * the command, by which the emails were read.
+ * True when a recipient that the bounce names has no outcome yet, or when its attempts were not committed when they were read. `payload`:
+ * the command's payload, the key under which the emails were read.
  */
 export function isBounceEarly(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'deliver'>): boolean {
   const { bounce, receivedAt } = payload;
@@ -35,7 +34,7 @@ export function isBounceEarly(tx: MailboxTransaction, payload: Payload<MailboxPr
   });
 }
 
-/** `payload`: as for `isBounceEarly`. */
+/** `payload`: see `isBounceEarly`. */
 export function takeBounce(tx: MailboxTransaction, payload: Payload<MailboxProtocol, 'deliver'>): void {
   const { bounce } = payload;
   if (bounce === undefined) return;
@@ -77,7 +76,7 @@ function failRecipients(
   advance(tx, row, next);
 }
 
-/** Recipients that the bounce says have failed. */
+/** The recipients that failed according to the bounce. */
 function namedBy({ recipients: failed }: ReturnedMail, { recipients }: OutboundRow) {
   return recipients.flatMap((recipient) => {
     const named = failed.find(({ addresses }) => addresses.includes(addressOf(recipient)));

@@ -1,6 +1,5 @@
-// Emails in the queue that are cancelled, tried at once, or released, for their sender, an operator, or because their time has
-// come. The mailbox carries out one command at a time: an email that it has cancelled is delivered by nobody afterwards, and an
-// email whose delivery has begun is not cancelled.
+// Cancels, retries or releases emails in the queue, for their sender, for an operator, or when a held email becomes due. The mailbox runs
+// one command at a time: a cancelled email is not delivered afterwards, and an email whose delivery has begun is not cancelled.
 import { step } from '../../../machines/outbound-email/step.js';
 import { isUuid } from '../../../mail/ids.js';
 import type { OutboundRow, OutboundStatus } from '../../../store/outbound.js';
@@ -84,7 +83,10 @@ const mayRetry = ({ status }: OutboundRow): boolean => status === 'Queued' || st
 
 type Message = Payload<MailboxProtocol, 'retryOutbound'>['message'];
 
-/** `payload`: of the command, by which outcomes of hosted recipients were read. `message`: what a held email is sent as. */
+/**
+ * `payload`: the command's payload, the key under which outcomes of hosted recipients were read. `message`: replaces the message of a held
+ * email.
+ */
 function retry(tx: MailboxTransaction, row: OutboundRow, payload: unknown, message?: Message): OutboundStatus {
   const event = { type: 'retry', now: tx.now } as const;
   if (row.heldUntil !== null) {
@@ -101,7 +103,7 @@ function retry(tx: MailboxTransaction, row: OutboundRow, payload: unknown, messa
   return advance(tx, row, step(row.machine, event)).status;
 }
 
-/** With its copy, where that is still in Sent. */
+/** Replaces the message of the email and its copy, if that is still in Sent. */
 function dated(tx: MailboxTransaction, row: OutboundRow, { blob, summary }: NonNullable<Message>): OutboundRow {
   const kept = takeOut(tx, row, 'sent');
   const emailId = kept === undefined ? row.emailId : placeInSent(tx, blob, summary, kept, 'sent');

@@ -1,5 +1,5 @@
-// The outbound mail of a transaction, read through as if the batch so far had happened already: rows of the batch,
-// then those in memory, then those that were read for it.
+// The outbound mail of a transaction as if the batch so far were committed: rows of the batch come first, then those in memory, then those
+// that were read for the batch.
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { Change, ChangeContent, ChangeOf } from '../../../store/changes.js';
 import type { LocalDelivery } from '../../../store/mailbox-rows.js';
@@ -21,17 +21,17 @@ interface Written {
   readonly summary: MessageSummary | undefined;
 }
 
-/** What is written of an email besides its row. */
+/** The parts of an email that are written with its row. */
 export interface WrittenParts {
-  /** Ids of the recipients that changed, or all of them, in place of those in the store. */
+  /** Ids of the recipients that changed; `all`: the recipients replace those in the store. */
   readonly recipients: 'all' | readonly string[];
   readonly content?: OutboundContent | null | undefined;
   readonly summary?: MessageSummary;
-  /** Statuses that the email came to with the change, in order. */
+  /** The statuses that the change passes through, in order. */
   readonly passed?: readonly OutboundStatus[];
 }
 
-/** A delivery that begins with the batch. */
+/** A delivery that begins when the batch is committed. */
 interface BegunDelivery {
   readonly id: string;
   readonly attempt: NonNullable<OutboundRow['attempt']>;
@@ -62,12 +62,12 @@ export class OutboundChanges {
     this.#slots = slots;
   }
 
-  /** After the batch so far; not to be changed. */
+  /** The drafts after the batch so far; must not be changed. */
   get drafts(): DraftEmails {
     return this.#drafts ?? this.#state.outbound.drafts;
   }
 
-  /** Undefined when there is no such email. @throws the fault that kept it from being read */
+  /** Undefined when there is no such email. @throws the fault that prevented reading it */
   get(id: string): OutboundRow | undefined {
     if (this.#removed.has(id)) return undefined;
     const known = this.#written.get(id)?.row ?? this.#state.outbound.get(id)?.row ?? this.#prefetched.rows.get(id);
@@ -75,29 +75,29 @@ export class OutboundChanges {
     return known ?? undefined;
   }
 
-  /** As the batch has written it; undefined when it has not. */
+  /** Returns the email as the batch has written it; undefined otherwise. */
   written(id: string): OutboundRow | undefined {
     return this.#written.get(id)?.row;
   }
 
-  /** That this email is the copy of, among those that the batch has written and those in memory. */
+  /** Finds the outbound email whose copy this email is, in the batch or in memory. */
   withEmail(emailId: string): OutboundRow | undefined {
     for (const { row } of this.#written.values()) if (row.emailId === emailId && row.status !== 'Draft') return row;
     const { row } = this.#state.outbound.withCopy(emailId) ?? {};
     return row === undefined || this.#written.has(row.id) || this.#removed.has(row.id) ? undefined : row;
   }
 
-  /** What becomes of recipients in hosted domains, by their numbers in the email. `payload`: of the command. */
+  /** Outcomes of recipients in hosted domains; their ids are their numbers in the email. `payload`: the command's payload. */
   hosted(payload: unknown): readonly DeliveryReport[] {
     return this.#prefetched.hosted.get(payload) ?? [];
   }
 
-  /** Emails whose message a bounce returns, and their attempts. `payload`: of the command. */
+  /** Emails whose message a bounce returns, and their attempts. `payload`: the command's payload. */
   bounced(payload: unknown): readonly BouncedEmail[] {
     return this.#prefetched.bounced.get(payload) ?? [];
   }
 
-  /** @throws the fault that kept it from being read */
+  /** @throws the fault that prevented reading it */
   summary(id: string): MessageSummary {
     const summary =
       this.#written.get(id)?.summary ?? this.#state.outbound.get(id)?.summary ?? this.#prefetched.summaries.get(id);
@@ -105,7 +105,7 @@ export class OutboundChanges {
     return summary;
   }
 
-  /** `before`: what `get` gave; undefined for an email that is new. */
+  /** `before`: the result of `get`; undefined for a new email. */
   put(
     row: OutboundRow,
     before: OutboundRow | undefined,
@@ -134,12 +134,12 @@ export class OutboundChanges {
     });
   }
 
-  /** A draft. `isHidden`: its email had `\Deleted` in Drafts. */
+  /** Removes a draft. `isHidden`: its email had `\Deleted` in Drafts. */
   remove(outboundId: string, isHidden?: true): void {
     this.#record({ type: 'OutboundRemoved', payload: { outboundId, ...(isHidden && { isHidden }) } });
   }
 
-  /** An email that is sent or failed. */
+  /** Removes an email that is Sent or Failed. */
   removeFinal(outboundId: string): void {
     this.#record({ type: 'OutboundRemoved', payload: { outboundId, isFinal: true } });
   }
@@ -167,7 +167,7 @@ export class OutboundChanges {
     }
   }
 
-  /** The queue is notified of the email once the batch is committed: a delivery or a notification of the sender is due. */
+  /** The queue is woken after the commit, because a delivery or a DSN to the sender is due. */
   wakeQueue(id: string): void {
     this.#due.add(id);
   }
@@ -176,13 +176,13 @@ export class OutboundChanges {
     return this.#due;
   }
 
-  /** Incarnation of this node when a slot is left for another delivery. */
+  /** The incarnation of this node when a slot is left for another delivery; otherwise undefined. */
   get deliverer(): string | undefined {
     const slots = this.#slots;
     return slots !== undefined && this.#begun.length < slots.count ? slots.by : undefined;
   }
 
-  /** The delivery begins once the batch is committed: the queue need not be notified. */
+  /** The delivery begins after the commit, so the queue need not be woken. */
   begin(row: OutboundRow, attempt: BegunDelivery['attempt'], started: StartedDelivery): void {
     this.#begun.push({ id: row.id, attempt, started });
     this.#due.delete(row.id);
@@ -201,7 +201,7 @@ export class OutboundChanges {
       this.#written.set(id, { row: storedOnly.row, summary: storedOnly.summary ?? known?.summary });
       return;
     }
-    // Of the log: the list of recipients is what follows, or what was there.
+    // The change was read from the log: the records that follow have the recipients, unless they did not change.
     const recipients = recipientIds === undefined ? (known?.row.recipients ?? []) : [];
     this.#written.set(id, { row: { ...outbound, machine: null, recipients }, summary: known?.summary });
   }
@@ -224,7 +224,7 @@ export class OutboundChanges {
   }
 }
 
-/** In all columns that a step of the machine leaves as they are, but for the copy. */
+/** True when only columns differ that a step of the machine may change, or the copy. */
 function hasSameMessage(a: OutboundRow, b: OutboundRow): boolean {
   return (
     a.blob === b.blob &&

@@ -1,5 +1,5 @@
-// Commands of users about outbound mail: drafts with their emails in Drafts, and messages that are queued with their copy in
-// Sent. What is asked of emails in the queue is in cancelling.ts and deliveries.ts; the state of an email is decided by its machine.
+// Commands of users about outbound mail: drafts with their emails in Drafts, and queued messages with their copy in Sent. Commands on
+// emails in the queue are in cancelling.ts and deliveries.ts; the machine decides the state of an email.
 
 import { step } from '../../../machines/outbound-email/step.js';
 import { NEVER } from '../../../mail/dsn-request.js';
@@ -54,7 +54,7 @@ function updateDraft(
   if (before === undefined) return { refusal: 'noSuchOutbound' };
   if (!isAmong(before, ifMatch)) return { refusal: 'draftChanged' };
   tx.begin();
-  // Rises with every change: a message made of an earlier one can be told by it.
+  // `updatedAt` rises with every change, so that a message made from an earlier version can be recognized.
   const updatedAt = Math.max(tx.now, before.updatedAt + 1);
   save(tx, { ...before, updatedAt }, before, written);
   return { reply: { updatedAt } };
@@ -87,7 +87,7 @@ function removeOutbound(
   return { reply: { isRemoved: true } };
 }
 
-/** Messages do not change: another email takes the place of the one that stood for the draft, with its flags and labels. */
+/** Messages are immutable: a new email replaces the draft's email and keeps its flags and labels. */
 function save(
   tx: MailboxTransaction,
   row: ReturnType<typeof newDraft>,
@@ -99,7 +99,7 @@ function save(
   const emailId = tx.newId();
   const text = { inReplyTo, references, blob, size, sender, subject };
   const written = { ...row, ...text, emailId, recipients: recipientsOf(tx, recipients) };
-  // The draft names its email before the email is placed (draft-rows.ts).
+  // The draft must name its email before the email is placed (draft-rows.ts).
   tx.outbound.put(written, before, { recipients: 'all', content });
   const kept = before === undefined ? undefined : takeOut(tx, before, 'drafts');
   const { flags, keywords, labels } = kept ?? { flags: SEEN, keywords: [], labels: [] };
@@ -118,7 +118,7 @@ function enqueue(
   return queue(tx, payload, payload, undefined);
 }
 
-/** Queues a message that its commit stores. */
+/** Queues a message that the same commit stores. */
 function enqueueInline(
   tx: MailboxTransaction,
   payload: Payload<MailboxProtocol, 'enqueueInline'>,
@@ -141,7 +141,7 @@ function holdOutbound(
   return queue(tx, payload, payload, payload.heldUntil);
 }
 
-/** `payload`: of the command. */
+/** `payload`: the command's payload. */
 function queue(
   tx: MailboxTransaction,
   payload: unknown,
@@ -193,7 +193,7 @@ function queue(
   return { reply: { id, createdAt, sentEmailId } };
 }
 
-/** What the sender asks to be told, null when nothing was asked. `recipients` are those of the message, in order. */
+/** The DSN request of the sender; null without one. `recipients`: those of the message, in the same order. */
 function dsnOf(
   { dsn, recipients: addressees }: Payload<MailboxProtocol, 'enqueue'>,
   recipients: readonly OutboundRecipientRow[],
@@ -206,14 +206,14 @@ function dsnOf(
   return { ret: dsn?.ret ?? null, envid: dsn?.envid ?? null, recipients: Object.fromEntries(named) };
 }
 
-/** It may have been deleted meanwhile. */
+/** Does nothing when the original has been deleted meanwhile. */
 function flagOriginal(tx: MailboxTransaction, original: Payload<MailboxProtocol, 'enqueue'>['original']): void {
   if (original === undefined) return;
   const slot = isUuid(original.emailId) ? tx.find(original.emailId) : -1;
   if (slot >= 0) tx.setFlags([slot], tx.flags(slot) | flagBit(original.flag));
 }
 
-/** Undefined also for one whose email has `\Deleted` in Drafts: a mail program takes it for deleted. */
+/** Undefined also when the draft's email has `\Deleted` in Drafts: mail programs treat it as deleted. */
 function draftOf(tx: MailboxTransaction, id: string): OutboundRow | undefined {
   const row = isUuid(id) ? tx.outbound.get(id) : undefined;
   if (row?.status !== 'Draft') return undefined;

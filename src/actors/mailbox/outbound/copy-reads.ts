@@ -1,24 +1,24 @@
-// What a transaction knows of the copies in Sent that submission made, and of emails that a client appended: from the batch, and
-// read from the store when the plan asks. Then the commands are planned again.
+// The copies in Sent that submission made, and the emails that clients appended, as a transaction knows them: from the batch, and from the
+// store when the plan needs more. After such a read the commands are planned again.
 import type { NewEmail } from '../../../store/changes.js';
 import type { MailboxStore, SubmittedCopy } from '../../../store/mailboxes.js';
 import type { OutboundRow } from '../../../store/outbound.js';
 import type { OutboundChanges } from './changes.js';
 
 export interface CopyReads {
-  /** The key is the Message-Id; the newest comes first. */
+  /** Keyed by Message-Id; newest first. */
   readonly copies: ReadonlyMap<string, readonly SubmittedCopy[]>;
-  /** Message-Ids by email; null for emails that no client has appended, or that have none. */
+  /** Message-Ids by email id; null when no client has appended the email, or when it has no Message-Id. */
   readonly appended: ReadonlyMap<string, string | null>;
   /** Rows of the outbound emails of the copies, by id. */
   readonly rows: ReadonlyMap<string, OutboundRow>;
-  /** Why something is missing. */
+  /** The reason why something is missing. */
   readonly fault?: unknown;
 }
 
 export const NO_COPY_READS: CopyReads = { copies: new Map(), appended: new Map(), rows: new Map() };
 
-/** What a plan needs and does not have. */
+/** Ids that a plan needs and that were not read. */
 export class UnreadCopies {
   readonly messageIds = new Set<string>();
   readonly emailIds = new Set<string>();
@@ -28,7 +28,7 @@ export class UnreadCopies {
   }
 }
 
-/** What was read before, and what is asked for. Never rejects: the plan of the command that asks fails. */
+/** Adds the requested reads to the earlier ones. Never rejects: instead, the plan of the command that needs them fails. */
 export async function readCopies(
   store: Pick<MailboxStore, 'submittedCopies' | 'appendedMessageIds' | 'outboundRows'>,
   accountId: string,
@@ -56,7 +56,7 @@ export async function readCopies(
   }
 }
 
-/** The transaction, after the batch so far. */
+/** The transaction after the batch so far. */
 interface Batch {
   readonly outbound: Pick<OutboundChanges, 'withEmail' | 'written'>;
   id(slot: number): string;
@@ -64,7 +64,7 @@ interface Batch {
   addedWith(messageId: string): readonly NewEmail[];
 }
 
-/** What a transaction knows of copies. */
+/** The copies as the transaction knows them. */
 export class SubmittedCopies {
   readonly unread = new UnreadCopies();
   readonly #batch: Batch;
@@ -75,7 +75,7 @@ export class SubmittedCopies {
     this.#reads = reads;
   }
 
-  /** Emails that are copies of the message, newest first, in whatever folder. @throws the fault that kept them from being read */
+  /** Ids of the emails that are copies of the message, newest first, in any folder. @throws the fault that prevented reading them */
   of(messageId: string): readonly string[] {
     const added = this.#batch.addedWith(messageId).filter(({ origin }) => origin === 'submitted');
     const stored = this.#reads.copies.get(messageId);
@@ -83,7 +83,7 @@ export class SubmittedCopies {
     return [...added.map(({ id }) => id), ...(stored ?? []).map(({ emailId }) => emailId)];
   }
 
-  /** Null when no client has appended the email, or it has no Message-Id. @throws the fault that kept it from being read */
+  /** Null when no client has appended the email, or when it has no Message-Id. @throws the fault that prevented reading it */
   appendedMessageId(slot: number): string | null {
     const emailId = this.#batch.id(slot);
     const added = this.#batch.added(emailId);
@@ -93,7 +93,7 @@ export class SubmittedCopies {
     return messageId ?? null;
   }
 
-  /** Says of which sent email this is the copy, after the batch so far. */
+  /** Finds the sent email whose copy this email is, after the batch so far. */
   outboundOf(emailId: string): OutboundRow | undefined {
     const { outbound } = this.#batch;
     const known = outbound.withEmail(emailId);

@@ -1,5 +1,5 @@
-// Deliveries of outbound mail: one begins, its outcomes come in, it ends; a report that is owed goes into the inbox. Mail
-// for mailboxes of this store goes to them in the commit that says it is delivered, so each gets it once.
+// Deliveries of outbound mail: a delivery begins, reports outcomes and ends; a due DSN goes into the inbox. The commit that records a
+// delivery to a mailbox of this store also hands over the message, so each mailbox gets it once.
 
 import { type Step, step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
@@ -14,7 +14,7 @@ import type { DeliveryProtocol } from './delivery-protocol.js';
 import type { StartedDelivery } from './delivery-slots.js';
 import { advance } from './step.js';
 
-/** Characters that are kept of what a remote said. */
+/** Characters that are stored of a remote server's reply. */
 const MOST_TEXT = 1_000;
 
 type Names = 'startDelivery' | 'reportDelivery' | 'giveReport';
@@ -42,7 +42,7 @@ function startDelivery(
   return { reply: startedOf(tx, advance(tx, started, next), next) };
 }
 
-/** What the delivery needs to know of its email. */
+/** The facts of an email that its delivery needs. */
 export function startedOf(tx: MailboxTransaction, row: OutboundRow, next: Step): StartedDelivery {
   const { blob, size, sender, messageId, createdAt, retryCount } = row;
   const dsn = row.dsn && { ret: row.dsn.ret, envid: row.dsn.envid };
@@ -50,7 +50,7 @@ export function startedOf(tx: MailboxTransaction, row: OutboundRow, next: Step):
   return { ...email, recipients: underWay(row, next), retryInMs: retryInMs(tx, next) };
 }
 
-/** Recipients whose attempts have begun and have not come to an answer. */
+/** Recipients whose attempts have begun and have no answer yet. */
 function underWay({ recipients, dsn }: OutboundRow, next: Step): StartedDelivery['recipients'] {
   return recipients
     .filter(({ id, status }) => status === 'Pending' && next.recipients.get(id)?.nextTryAt === null)
@@ -68,7 +68,7 @@ function underWay({ recipients, dsn }: OutboundRow, next: Step): StartedDelivery
     });
 }
 
-/** As a duration: the clocks of two nodes differ. */
+/** A duration instead of a time, because the clocks of two nodes differ. */
 function retryInMs(tx: MailboxTransaction, { nextRetryAt }: Step): number | null {
   return nextRetryAt === null ? null : Math.max(0, nextRetryAt - tx.now);
 }
@@ -88,13 +88,13 @@ function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<Deliver
   const localDeliveries = summary === undefined ? [] : recordLocalDeliveries(tx, row, summary, takers);
   const { status, nextRetryAt } = advanced;
   const reportDue = advanced.reportAt !== null && advanced.reportAt <= tx.now ? advanced.reportDue : null;
-  // Those that were due begin with this report; when none was, nothing is under way that the delivery does not know.
+  // Due attempts begin with this report. If none was due, the delivery already knows every attempt that is under way.
   const wasDue = row.nextRetryAt !== null && row.nextRetryAt <= tx.now;
   const recipients = report.begins === true && status === 'Sending' && wasDue ? underWay(advanced, next) : [];
   return { reply: { status, localDeliveries, nextRetryAt, reportDue, recipients, retryInMs: retryInMs(tx, next) } };
 }
 
-/** Mailboxes of this store that get the message with this step. */
+/** Accounts of this store whose mailboxes get the message in this step. */
 export function takersOf(
   { recipients }: OutboundRow,
   next: Step,
@@ -127,7 +127,7 @@ export function recordLocalDeliveries(
   });
 }
 
-/** Into the timeline. */
+/** Records the attempts in the timeline. */
 export function keepAttempts(tx: MailboxTransaction, outboundId: string, attempts: readonly DeliveryAttempt[]): void {
   for (const attempt of attempts) {
     tx.outbound.attempt(outboundId, storable(attempt));
@@ -138,7 +138,7 @@ function eventsOf(
   tx: MailboxTransaction,
   { outcomes, postponed = [], isOver, isInterrupted, begins = false }: Report,
 ): OutboundEmailEvent[] {
-  // One draw for all: the recipients of a domain that were tried together are due together.
+  // One random number for all: recipients of a domain that were tried together become due together.
   const planned = { now: tx.now, random: tx.random(), policy: tx.retryPolicy };
   const events: OutboundEmailEvent[] = outcomes.map(
     ({ recipientId, kind, text, statusCode, doubtfulHost, onward }) => ({
@@ -170,14 +170,14 @@ function giveReport(
   const { reportAt } = advance(tx, row, step(row.machine, { type: 'reported', kind, recipientIds }));
   const { blob, summary } = report;
   const emailId = tx.newId();
-  // Past the filters: a bounce that a filter deletes is a message lost without a word.
+  // Filters do not apply: if a filter deleted a bounce, the sender would never learn of the failure.
   const email = newEmail(summary, { id: emailId, blob, receivedAt: tx.now, flags: 0, keywords: [] });
   tx.add(email, [tx.folders.rowOf('inbox').id], { isNew: true });
   tx.announceUnread();
   return { reply: { emailId, isMoreDue: reportAt !== null && reportAt <= tx.now } };
 }
 
-/** Ids of the recipients that a notification of the kind is owed for. */
+/** Ids of the recipients about whom a DSN of this kind is due. */
 export function owedBy({ machine, reportDue }: OutboundRow, kind: ReportKind): readonly string[] {
   if (reportDue === null) return [];
   return [...step(machine).recipients].flatMap(([id, { owes }]) => (owes?.kind === kind ? [id] : []));
@@ -188,7 +188,7 @@ function storable(attempt: DeliveryAttempt): DeliveryAttempt {
   return { id, at, durationMs, domain, host, remoteAddress, tls, reply: plain(reply), recipients };
 }
 
-/** Text of remote servers, cut and freed of what the store cannot hold. */
+/** Shortens the text of a remote server and removes what the store cannot hold. */
 function plain(text: string): string {
   return Buffer.from(text.slice(0, MOST_TEXT)).toString().replaceAll('\0', '');
 }

@@ -1,5 +1,5 @@
-// What the delivery queue asks of a mailbox: to begin a delivery, to take its results, to place a delivery status notification
-// in the inbox, and what operators ask. It has refs of its own onto the mailbox actor, so that gateways cannot ask any of this.
+// The operations that the delivery queue needs of a mailbox: to begin a delivery, to report its results, to place a DSN in the inbox, and
+// the requests of operators. It has its own refs to the mailbox actor, so that gateways cannot call these.
 import { array, boolean, enums, integer, nullable, number, object, type as open, optional, string } from 'superstruct';
 import { OUTCOMES, REPORT_KINDS } from '../../../mail/outbound-status.js';
 import { messageSummary } from '../../../mail/summary.js';
@@ -17,8 +17,8 @@ const answer = {
 };
 
 /**
- * Recipients whose attempts are under way, where some of them begin; and in how many ms the first of those that wait is due,
- * null when none waits.
+ * The recipients whose attempts are under way, when some of them begin; and the time in ms until the first waiting recipient is due, null
+ * when none waits.
  */
 const underWay = {
   recipients: array(
@@ -26,7 +26,7 @@ const underWay = {
       id: string(),
       address: string(),
       domain: string(),
-      /** The host that may have taken the message in an earlier attempt. */
+      /** The host that may have accepted the message in an earlier attempt. */
       doubtfulHost: optional(string()),
       dsn: optional(recipientDsn),
     }),
@@ -37,8 +37,7 @@ const underWay = {
 export const deliveryProtocol = protocol('mailbox', {
   operations: {
     /**
-     * Begins a delivery: Queued becomes Sending. `supersedes`: the interrupted delivery that was under way; null when there was
-     * none.
+     * Begins a delivery: Queued becomes Sending. `supersedes`: the interrupted delivery that this one replaces; null when there is none.
      */
     startDelivery: command({
       payload: object({
@@ -56,13 +55,13 @@ export const deliveryProtocol = protocol('mailbox', {
         dsn: nullable(dsnOfMessage),
         ...underWay,
       }),
-      /** `notDue`: another node delivers it, or it is no longer due. */
+      /** `notDue`: another node delivers the email, or it is no longer due. */
       refusals: ['noSuchOutbound', 'notDue'],
       onRepeat: 'remembered',
     }),
     /**
-     * Outcomes of recipients in a delivery. With `isOver` the delivery ends: the email is Sent, Failed, or Queued again. Until
-     * then the delivery also makes the attempts that become due, each with `begins`.
+     * Reports the outcomes of recipients in a delivery. With `isOver` the delivery ends: the email is Sent, Failed, or Queued again. Before
+     * that, the delivery also makes the attempts that become due; they begin with `begins`.
      */
     reportDelivery: command({
       payload: object({
@@ -80,28 +79,28 @@ export const deliveryProtocol = protocol('mailbox', {
         attempts: array(deliveryAttempt),
         isOver: boolean(),
         /**
-         * With `isOver`: it ended because the node stops. The email is due again at once, and the attempt does not count.
+         * Only with `isOver`: the delivery ended because the node stops. The email is due again at once, and the attempt does not count.
          */
         isInterrupted: boolean(),
-        /** Ids of recipients for which there was no attempt, because no connection was free: they wait, and it does not count. */
+        /** Ids of recipients that were not tried because no connection was free: they wait, and the attempt does not count. */
         postponed: optional(array(string())),
         /** Attempts that are due begin with this report, in the same delivery. */
         begins: optional(boolean()),
       }),
       reply: object({
         status: outboundStatus,
-        /** Inbound rows of the mail that was delivered to mailboxes of this store: they may be asked to place it now. */
+        /** Inbound rows of the mail that was delivered to mailboxes of this store, which may be asked to place it now. */
         localDeliveries: array(object({ accountId: string(), inboundId: string() })),
-        /** When the first recipient that waits is due; null when none waits. */
+        /** The time at which the first waiting recipient is due; null when none waits. */
         nextRetryAt: nullable(number()),
         reportDue: nullable(reportKind),
         ...underWay,
       }),
-      /** `notUnderWay`: another delivery has taken its place. */
+      /** `notUnderWay`: another delivery has replaced it. */
       refusals: ['noSuchOutbound', 'notUnderWay'],
       onRepeat: 'remembered',
     }),
-    /** Places a notification in the inbox. `recipientIds`: whom it is of; each is named by one of its kind. */
+    /** Places a DSN in the inbox. `recipientIds`: the recipients it is about; one DSN of each kind names each of them. */
     giveReport: command({
       payload: object({
         outboundId: string(),
@@ -109,39 +108,40 @@ export const deliveryProtocol = protocol('mailbox', {
         recipientIds: array(string()),
         report: object({ blob: string(), summary: messageSummary }),
       }),
-      /** `isMoreDue`: another notification is due. */
+      /** `isMoreDue`: another DSN is due. */
       reply: object({ emailId: string(), isMoreDue: boolean() }),
-      /** `notDue`: another one names a recipient of it, or the recipient is tried again. */
+      /** `notDue`: another DSN has named one of the recipients, or the recipient is tried again. */
       refusals: ['noSuchOutbound', 'notDue'],
       onRepeat: 'remembered',
     }),
     /**
-     * An operator's: `retry` makes it due now, failed recipients of a Failed email included, and releases a held email; `cancel` fails whoever is Pending.
+     * A request of an operator. `retry` makes the email due now, including the failed recipients of a Failed email, and releases a held
+     * email; `cancel` fails every Pending recipient.
      */
     manageOutbound: command({
       payload: object({ outboundId: string(), action: enums(['retry', 'cancel']) }),
       reply: object({ status: outboundStatus }),
-      /** `notPossible`: Sent, a draft, Failed already, or a delivery is under way. */
+      /** `notPossible`: the email is Sent, a draft or already Failed, or a delivery is under way. */
       refusals: ['noSuchOutbound', 'notPossible'],
       onRepeat: 'remembered',
     }),
-    /** Makes a held email due. `heldUntil`: as the row has it, so that a later hold of the email is not ended. */
+    /** Makes a held email due. `heldUntil`: the value in the row, so that a later hold of the email is not ended. */
     releaseOutbound: command({
       payload: object({ outboundId: string(), heldUntil: number() }),
       reply: object({ status: outboundStatus }),
-      /** `released`: before, or cancelled. */
+      /** `released`: the email has already been released or cancelled. */
       refusals: ['noSuchOutbound', 'released'],
       onRepeat: 'remembered',
     }),
-    /** All that a notification is composed of. */
+    /** Returns everything that a DSN is composed from. */
     reportMaterial: query({
       payload: object({ outboundId: string() }),
       reply: object({
-        /** null: none is due now. */
+        /** null: no DSN is due now. */
         kind: nullable(reportKind),
         recipientIds: array(string()),
         email: outboundEmail,
-        /** What its sender asked for. */
+        /** The DSN request of the sender. */
         dsn: nullable(dsnRequest),
         attempts: array(deliveryAttempt),
       }),
@@ -152,7 +152,7 @@ export const deliveryProtocol = protocol('mailbox', {
 });
 
 export type DeliveryProtocol = typeof deliveryProtocol;
-/** Mailboxes as the delivery queue sees them. Their events are for others. */
+/** Mailboxes as the delivery queue sees them, without their events. */
 export interface DeliveryMailboxes {
   of(accountId: string): Pick<Ref<DeliveryProtocol>, 'ask'>;
 }

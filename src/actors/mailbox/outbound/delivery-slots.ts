@@ -1,43 +1,43 @@
-// Port: deliveries that begin with the commit that queues their email, on the node that has both the mailbox and the deliveries
-// of its shard: one commit saved. Slots are reserved before a batch is planned, so that planning has their number as data. The
-// commit assigns them to emails, and deliveries begin in them after it. Slots without a delivery are released after the batch.
+// Port: deliveries that begin with the commit that queues their email, on a node that has both the mailbox and the deliveries of its shard;
+// this saves one commit. Slots are reserved before a batch is planned, so their number is an input of the plan. The commit assigns them to
+// emails; afterwards deliveries begin in them, and unused slots are released.
 import type { Reply } from '../../runtime/protocol.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
 
-/** What a delivery needs to know of its email. */
+/** The facts of an email that its delivery needs. */
 export type StartedDelivery = Reply<DeliveryProtocol, 'startDelivery'>;
 
 export interface DeliverySlots {
-  /** Undefined when deliveries of the account do not begin on this node, or not now; else up to `wanted` slots. */
+  /** Reserves up to `wanted` slots; undefined when deliveries of the account cannot begin on this node now. */
   reserve(accountId: string, wanted: number): ReservedSlots | undefined;
 }
 
 /** The queue of the node that delivers for an account. */
 export interface AccountQueue {
-  /** Shards that the node delivers for; none when no node does. */
+  /** The shards that the node delivers for; empty when no node does. */
   readonly shards: readonly number[];
   /**
-   * By ids, the account's emails that are Sending and wait for a permit to deliver to a domain, with this many before them. Empty where the node
-   * is another one.
+   * The account's emails by id that are Sending and wait for a permit to deliver to a domain, each with the number of deliveries before it.
+   * Empty when another node delivers.
    */
   readonly waiting: ReadonlyMap<string, { readonly domain: string; readonly ahead: number }>;
 }
 
 export interface ReservedSlots {
-  /** Slots that no email has yet. */
+  /** The number of slots without an email. */
   readonly count: number;
-  /** Incarnation of this node, which makes the deliveries. */
+  /** The incarnation of this node, which makes the deliveries. */
   readonly by: string;
-  /** Before the commit, so that the queue does not take an email that it finds in the store for an interrupted one. */
+  /** Must be called before the commit: otherwise the queue would find the email in the store and treat its delivery as interrupted. */
   assign(outboundId: string, deliveryId: string): AssignedSlot;
-  /** Returns the slots that no email has. */
+  /** Returns the slots without an email. */
   release(): void;
 }
 
-/** One of the two is called, once. */
+/** Exactly one of the two methods is called, once. */
 export interface AssignedSlot {
-  /** The commit is done. Must not throw. */
+  /** Called when the commit is done. Must not throw. */
   begin(started: StartedDelivery): void;
-  /** The commit failed, or its result is unknown: the slot is reserved again. A delivery that is in the store is found there. */
+  /** Called when the commit failed or its result is unknown: the slot is reserved again. If the delivery was stored, the queue finds it. */
   release(): void;
 }

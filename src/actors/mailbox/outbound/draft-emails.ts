@@ -1,10 +1,10 @@
-// The drafts of a mailbox and the emails in Drafts that stand for them, found both ways. In memory as a whole: of new ones an account
-// has at most MOST_DRAFTS; emails that were cancelled are drafts again beyond it.
+// Maps the drafts of a mailbox to their emails in Drafts, and back. All of them are in memory: an account can create at most MOST_DRAFTS,
+// but cancelled emails become drafts beyond that number.
 import type { DraftEmail } from '../../../store/outbound.js';
 
 export const MOST_DRAFTS = 1_000;
 
-// Rough memory of one: two ids as text, and their entries.
+// Approximate memory of a draft: two ids as text, and their entries.
 const DRAFT_OCTETS = 300;
 
 export class DraftEmails {
@@ -23,19 +23,19 @@ export class DraftEmails {
     return this.#emails.size * DRAFT_OCTETS;
   }
 
-  /** The draft that the email stands for. */
+  /** The draft whose email this is. */
   draftOf(emailId: string): string | undefined {
     return this.#drafts.get(emailId);
   }
 
-  /** In place of what the draft had before. */
+  /** Replaces the draft's earlier email. */
   set({ id, emailId }: DraftEmail): void {
     this.delete(id);
     this.#emails.set(id, emailId);
     this.#drafts.set(emailId, id);
   }
 
-  /** False when there is no such draft. */
+  /** Returns false when there is no such draft. */
   delete(id: string): boolean {
     const emailId = this.#emails.get(id);
     if (emailId !== undefined) this.#drafts.delete(emailId);

@@ -1,9 +1,9 @@
-// Drafts follow the folder Drafts: an email that comes into Drafts becomes a draft, and the draft of an email that leaves
-// Drafts is no more, whatever command places or removes the email. The transaction shows every record to `follow`, so no
-// command has to think of it. A command that changes a draft itself names the draft's email before it places the email.
+// Drafts follow the folder Drafts: an email that enters Drafts becomes a draft, and when it leaves Drafts the draft ends, whichever command
+// places or removes the email. The transaction passes every record to `follow`, so commands need not do this. A command that changes a
+// draft itself names the draft's email before it places the email.
 //
-// The row of an email that was placed in Drafts is read from the store when the plan asks for it: `unread` names these
-// emails, and the commands are planned again once they are read.
+// If the plan needs the row of an email that entered Drafts, `unread` names the email; the row is read from the store, and the commands are
+// planned again.
 import { type Change, type NewEmail, placementsIn, removedIn } from '../../../store/changes.js';
 import type { OutboundRow } from '../../../store/outbound.js';
 import type { EmailReads } from '../email-reads.js';
@@ -16,7 +16,7 @@ interface Dependencies {
   readonly outbound: OutboundChanges;
   readonly now: number;
   otherId(): string;
-  /** An email that the batch has added. */
+  /** Returns an email that the batch has added. */
   added(emailId: string): NewEmail | undefined;
   id(slot: number): string;
 }
@@ -30,7 +30,7 @@ export class DraftRows {
     this.#dependencies = dependencies;
   }
 
-  /** Records what a change of emails or placements does to drafts. */
+  /** Records how a change of emails or placements changes drafts. */
   follow(change: Change): void {
     switch (change.type) {
       case 'EmailAdded': {
@@ -58,7 +58,7 @@ export class DraftRows {
     }
   }
 
-  /** Drafts for which emails of a folder stand, as part of a record about these emails. */
+  /** The drafts of these emails in a folder, as a field of a record about them. */
   draftsAmong(slots: readonly number[], folderId: string): { readonly draftIds?: readonly string[] } {
     const { outbound, draftsId, id } = this.#dependencies;
     if (folderId !== draftsId || outbound.drafts.size === 0) return {};
@@ -77,7 +77,7 @@ export class DraftRows {
     if (draftId !== undefined) outbound.remove(draftId, isHidden);
   }
 
-  /** Beyond the limit the email stays an email. @throws the fault that kept its row from being read */
+  /** Beyond the limit, the email does not become a draft. @throws the fault that prevented reading its row */
   #enter(emailId: string): void {
     const { outbound, reads, now, otherId, added } = this.#dependencies;
     const { drafts } = outbound;
@@ -103,7 +103,7 @@ export class DraftRows {
   }
 }
 
-/** A draft without its message. */
+/** Returns a draft without its message. */
 export function newDraft(id: string, now: number): Omit<OutboundRow, 'blob' | 'emailId'> {
   return {
     id,

@@ -1,6 +1,5 @@
-// The attempts that begin with the commit that makes an email due for the first time: the commit that queues the email, or the
-// one that releases it. Recipients in hosted domains have the message with that commit; a delivery to the others begins when a
-// slot is reserved for it, else the queue is notified.
+// The first attempts of an email: they begin in the commit that makes it due, because it is queued or released. Recipients in hosted
+// domains get the message in that commit. For the others a delivery begins if a slot is reserved; otherwise the queue is woken.
 import type { Step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import type { MessageSummary } from '../../../mail/summary.js';
@@ -12,17 +11,17 @@ import { advance, type WrittenWith } from './step.js';
 
 export interface FirstAttempts {
   readonly hosted: HostedRecipients;
-  /** The delivery that begins with the commit; null when none does. */
+  /** The delivery that begins with the commit; null when there is none. */
   readonly attempt: OutboundRow['attempt'];
-  /** Attempts begin with the event that makes the email due. */
+  /** True when attempts begin with the event that makes the email due. */
   readonly begins: boolean;
-  /** For the machine, after that event. */
+  /** Events for the machine, after that event. */
   readonly events: readonly OutboundEmailEvent[];
 }
 
 export const NO_ATTEMPTS: FirstAttempts = { hosted: NO_HOSTED, attempt: null, begins: false, events: [] };
 
-/** `payload`: of the command, by which outcomes of hosted recipients were read. */
+/** `payload`: the command's payload, the key under which outcomes of hosted recipients were read. */
 export function firstAttempts(
   tx: MailboxTransaction,
   payload: unknown,
@@ -34,12 +33,12 @@ export function firstAttempts(
   const attempt = by === undefined ? null : { id: tx.otherId(), by };
   if (attempt === null && hosted.events.length === 0) return { ...NO_ATTEMPTS, hosted };
   const events = [...hosted.events];
-  // Without a delivery the others are due at once.
+  // Without a delivery, the other recipients become due at once.
   if (attempt === null) events.push({ type: 'end', now, random: 0, policy: tx.retryPolicy, isInterrupted: true });
   return { hosted, attempt, begins: true, events };
 }
 
-/** Writes `row` as the step leaves it, with its first attempts. `summary` gives that of its message when it is needed. */
+/** Writes `row` after the step, with its first attempts. `summary` returns that of its message; it is called only when needed. */
 export function advanceFirst(
   tx: MailboxTransaction,
   row: OutboundRow,

@@ -1,12 +1,12 @@
-// Recipients of an email that becomes due whose domains are hosted here: they have the message with the commit that queues or
-// releases it, whether or not a node lives that delivers elsewhere. What is to be tried again stays in the queue.
+// Recipients in hosted domains of an email that becomes due: they get the message in the commit that queues or releases it, even when no
+// node that delivers to other hosts is alive. Recipients with a temporary failure stay in the queue.
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import type { DeliveryAttempt, OutboundRecipientRow } from '../../../store/outbound.js';
 import type { RecipientOutcome } from '../../delivery/delivery-transport.js';
 import type { MailboxTransaction } from '../transaction.js';
 
 export interface HostedRecipients {
-  /** By id of the recipient; a mailbox gets one copy, however many of its addresses are named. */
+  /** Outcomes by recipient id; a mailbox gets one copy, even if several of its addresses are named. */
   readonly outcomes: readonly RecipientOutcome[];
   readonly attempts: readonly DeliveryAttempt[];
   readonly events: readonly OutboundEmailEvent[];

@@ -1,5 +1,5 @@
-// Local deliveries: a commit has delivered mail to another mailbox of this store, and that mailbox is asked to place it at once. Mail that is not
-// placed now is placed later from its inbound row.
+// Local deliveries: a commit has delivered mail to another mailbox of this store, and that mailbox is asked to place it at once. If it does
+// not, the mail is placed later from its inbound row.
 import type { Logger } from 'pino';
 import type { LocalDelivery } from '../../../store/mailboxes.js';
 import type { Mailboxes } from '../protocol.js';

@@ -1,5 +1,5 @@
-// Outbound mail in a mailbox's memory: rows of emails in the queue, so that a delivery need not read what its mailbox has
-// just written, the drafts, and how many emails have which status. All of it bounded, all of it only what the store has as well.
+// Outbound mail in a mailbox's memory: rows of emails in the queue, so that a delivery need not read what its mailbox has just written; the
+// drafts; and the number of emails per status. Everything is bounded and is also in the store.
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundCounts } from '../../../store/mailboxes.js';
 import type { NetChange } from '../../../store/net-changes.js';
@@ -8,18 +8,18 @@ import { DraftEmails } from './draft-emails.js';
 
 const MOST_ROWS = 1_000;
 const MOST_RECIPIENTS = 10_000;
-// Rough memory of what is kept, machine included.
+// Approximate memory of an entry, including its machine.
 const ROW_OCTETS = 3_000;
 const RECIPIENT_OCTETS = 1_000;
 
 export interface RememberedOutbound {
   readonly row: OutboundRow;
-  /** Of its message; absent when it has not been needed since the mailbox was loaded. */
+  /** The summary of its message; absent when it has not been needed since the mailbox was loaded. */
   readonly summary?: MessageSummary | undefined;
 }
 
 export class OutboundMemory {
-  /** Least recently changed first. */
+  /** Ordered by last change, oldest first. */
   readonly #rows = new Map<string, RememberedOutbound>();
   #recipients = 0;
   readonly #counts = new Map<OutboundStatus, number>();
@@ -29,7 +29,7 @@ export class OutboundMemory {
     return this.#rows.size * ROW_OCTETS + this.#recipients * RECIPIENT_OCTETS + this.#drafts.octets;
   }
 
-  /** Not to be changed. */
+  /** Must not be changed. */
   get drafts(): DraftEmails {
     return this.#drafts;
   }
@@ -38,7 +38,7 @@ export class OutboundMemory {
     this.#drafts = new DraftEmails(drafts);
   }
 
-  /** Undefined while it has not been learnt. */
+  /** Undefined until the number has been read. */
   count(status: OutboundStatus): number | undefined {
     return status === 'Draft' ? this.#drafts.size : this.#counts.get(status);
   }
@@ -47,13 +47,13 @@ export class OutboundMemory {
     return this.#rows.get(id);
   }
 
-  /** That this email is the copy of. */
+  /** Finds the outbound email whose copy this email is. */
   withCopy(emailId: string): RememberedOutbound | undefined {
     for (const known of this.#rows.values()) if (known.row.emailId === emailId) return known;
     return undefined;
   }
 
-  /** Takes counts in that were read while the mailbox was at `modseq`; those of another moment are of no use later. */
+  /** Stores counts that were read while the mailbox was at `modseq`; counts of another state are ignored. */
   learn({ modseq, counts }: OutboundCounts, at: number): void {
     if (modseq !== at) return;
     for (const [status, count] of counts) this.#counts.set(status, count);
@@ -70,7 +70,7 @@ export class OutboundMemory {
       this.#add(status, 1);
     }
     for (const id of outboundRemoved) {
-      // Which status a final email had is not known here: counts are learnt again.
+      // The status of a removed email is not known here, so counts are read again.
       if (!this.#drafts.delete(id)) this.#counts.clear();
       this.#forget(id);
     }

@@ -1,6 +1,5 @@
-// What commands about outbound mail need of the store: rows that are not in memory, summaries of messages for
-// mailboxes of this store, outcomes of recipients in hosted domains. A command whose row could not be read fails with the
-// same error.
+// Reads what commands about outbound mail need from the store: rows that are not in memory, summaries of messages for mailboxes of this
+// store, and outcomes of recipients in hosted domains. A command whose row could not be read fails with the same error.
 import type { Logger } from 'pino';
 import { isUuid } from '../../../mail/ids.js';
 import type { MessageIndex } from '../../../mail/message-index.js';
@@ -24,18 +23,18 @@ export interface BouncedEmail {
 }
 
 export interface OutboundPrefetched {
-  /** By id; null for what is not there. Ids that are missing were not read. */
+  /** Rows by id; null when there is no such email. An id without an entry was not read. */
   readonly rows: ReadonlyMap<string, OutboundRow | null>;
-  /** By id of the outbound email. */
+  /** Summaries by id of the outbound email. */
   readonly summaries: ReadonlyMap<string, MessageSummary>;
   /**
-   * By payload of each command that makes an email due for the first time: what becomes of its recipients in hosted domains,
-   * whose ids are their numbers in the email.
+   * The outcomes of recipients in hosted domains, by the payload of each command that makes an email due for the first time. The
+   * recipients' ids are their numbers in the email.
    */
   readonly hosted: ReadonlyMap<unknown, readonly DeliveryReport[]>;
-  /** The emails whose message comes back; the key is the payload of the bounce's delivery. */
+  /** Emails whose message comes back, by the payload of the command that delivers the bounce. */
   readonly bounced: ReadonlyMap<unknown, readonly BouncedEmail[]>;
-  /** Why something is missing. */
+  /** The reason why something is missing. */
   readonly fault?: unknown;
 }
 
@@ -66,7 +65,7 @@ interface Asked {
 interface DueMessage {
   readonly payload: unknown;
   readonly blob: string;
-  /** Of a message that is not stored yet. */
+  /** Only for a message that is not stored yet. */
   readonly index?: MessageIndex;
   readonly recipients: readonly { readonly address: string; readonly domain: string }[];
 }
@@ -75,13 +74,13 @@ interface Wanted {
   readonly ids: readonly string[];
   readonly local: readonly string[];
   readonly queued: readonly DueMessage[];
-  /** Commands that release the email of that id when it is held. */
+  /** Commands that release the email with this id if it is held. */
   readonly releasing: readonly (readonly [id: string, payload: unknown])[];
-  /** Deliveries of bounces, and the Message-ID that each returns. */
+  /** Deliveries of bounces, each with the Message-ID that it returns. */
   readonly bounces: readonly (readonly [payload: unknown, messageId: string])[];
 }
 
-/** Undefined when there is nothing to read, which is the common case. */
+/** Undefined when there is nothing to read, which is the usual case. */
 export function prefetchOutbound(
   sources: OutboundPrefetchSources,
   state: MailboxState,
@@ -111,7 +110,7 @@ export function prefetchOutbound(
   return read(sources, state, { ids: [...ids], local: [...local], queued, releasing, bounces });
 }
 
-/** The message of an inline message that is open; none when it is over. */
+/** Returns the message of an inline message that is still open. */
 function inlineOf(
   { inlineMessages }: Pick<OutboundPrefetchSources, 'inlineMessages'>,
   payload: unknown,
@@ -123,7 +122,7 @@ function inlineOf(
   return [{ payload, blob, index, recipients }];
 }
 
-/** Never rejects: recipients that could not be judged are delivered from the queue. */
+/** Never rejects: recipients that could not be looked up are delivered from the queue. */
 async function hostedOf(
   { outbound, log }: OutboundPrefetchSources,
   { accountId }: MailboxState,

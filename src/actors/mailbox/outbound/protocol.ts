@@ -1,4 +1,4 @@
-// What users ask of the outbound mail of their mailbox: drafts, sending, and what became of it. What the delivery queue asks is
+// The operations of users on the outbound mail of their mailbox: drafts, sending, and the results. The operations of the delivery queue are
 // in delivery-protocol.ts, which gateways cannot see.
 import {
   array,
@@ -22,14 +22,14 @@ import { command, query } from '../../runtime/protocol.js';
 export const outboundStatus = enums(OUTBOUND_STATUSES);
 const recipientType = enums(RECIPIENT_TYPES);
 
-/** What a sender asks to be told of a message, and of a recipient (RFC 3461). */
+/** DSN parameters of a message and of a recipient (RFC 3461). */
 const ofMessage = { ret: nullable(enums(DSN_RETURNS)), envid: nullable(string()) };
 export const dsnOfMessage = object(ofMessage);
 export const recipientDsn = object({ notify: nullable(array(enums(NOTIFY_CONDITIONS))), orcpt: nullable(string()) });
-/** `recipients`: by id. */
+/** `recipients`: keyed by recipient id. */
 export const dsnRequest = object({ ...ofMessage, recipients: record(string(), recipientDsn) });
 
-/** Addresses are valid, and `domain` is lower case with A-labels; what is not is refused before it gets here. */
+/** Addresses are valid, and `domain` is lower case with A-labels; callers refuse others before they send this command. */
 const addressee = object({
   address: string(),
   displayName: nullable(string()),
@@ -42,17 +42,17 @@ export type Addressee = Infer<typeof addressee>;
 const content = object({ textBody: nullable(string()), htmlBody: nullable(string()) });
 
 const draft = object({
-  /** '' when it names none. */
+  /** '' when the draft names no sender. */
   sender: string(),
   subject: string(),
-  /** null: read the bodies from the message. */
+  /** null: the bodies are read from the message. */
   content: nullable(content),
   recipients: array(addressee),
-  /** The draft composed, its blob stored. */
+  /** The composed draft; its blob is already stored. */
   message: object({ blob: string(), size: integer(), summary: messageSummary }),
 });
 
-/** Values of `updatedAt`, one of which the draft must have; whatever it has when absent. */
+/** The draft must have one of these values of `updatedAt`; absent: any value. */
 const ifMatch = optional(array(number()));
 
 const outboundRecipient = object({
@@ -83,16 +83,16 @@ export const outboundEmail = object({
   sentAt: nullable(number()),
   retryCount: integer(),
   nextRetryAt: nullable(number()),
-  /** While it is held: until when. */
+  /** The time until which the email is held; null when it is not held. */
   heldUntil: nullable(number()),
   lastError: nullable(string()),
   recipients: array(outboundRecipient),
-  /** The copy in Sent, while there is one. */
+  /** The copy in Sent, while it exists. */
   sentEmailId: optional(string()),
 });
 export type OutboundEmail = Infer<typeof outboundEmail>;
 
-/** One host that was tried, for recipients of one domain. */
+/** An attempt at one host, for recipients of one domain. */
 export const deliveryAttempt = open({
   id: string(),
   at: number(),
@@ -105,26 +105,26 @@ export const deliveryAttempt = open({
   recipients: array(open({ id: string(), outcome: enums(OUTCOMES), statusCode: nullable(string()) })),
 });
 
-/** What is queued beside the message. */
+/** The fields of a queued email apart from the message. */
 const outgoing = {
   draft: nullable(object({ id: string(), updatedAt: number() })),
   sender: string(),
-  /** What is shown as its bodies; null when they are to be read from the blob. */
+  /** The bodies that users are shown; null: they are read from the blob. */
   content: nullable(content),
   recipients: array(addressee),
   dsn: optional(dsnOfMessage),
-  /** It came over SMTP: the copy that the client itself puts into Sent takes the place of the one that is made here. */
+  /** The message was submitted over SMTP: the copy that the client puts into Sent replaces the one that is made here. */
   isSubmission: optional(boolean()),
-  /** The email that it replies to or forwards, which gets the flag. */
+  /** The email that this one replies to or forwards; it gets the flag. */
   original: optional(object({ emailId: string(), flag: enums(['\\Answered', '$Forwarded']) })),
 };
 
-/** A stored message to be queued. */
+/** A stored message that is to be queued. */
 const queued = { ...outgoing, blob: string(), summary: messageSummary };
 
 const enqueued = {
   reply: object({ id: string(), createdAt: number(), sentEmailId: string() }),
-  /** `draftChanged`: read it again. */
+  /** `draftChanged`: the caller must read the draft again. */
   refusals: ['noSuchOutbound', 'draftChanged'],
   onRepeat: 'remembered',
 } as const;
@@ -136,7 +136,7 @@ export const outboundOperations = {
     refusals: ['tooMany'],
     onRepeat: 'remembered',
   }),
-  /** Replaces all that it has. */
+  /** Replaces all fields of the draft. */
   updateDraft: command({
     payload: object({ outboundId: string(), draft, ifMatch }),
     reply: object({ updatedAt: number() }),
@@ -150,47 +150,47 @@ export const outboundOperations = {
     onRepeat: 'remembered',
   }),
   /**
-   * Queues a message whose blob is stored and puts its copy into Sent. Of a draft it makes an email of the same id, unless
-   * it has changed since: `updatedAt` is of the draft that the message was made of.
+   * Queues a stored message and puts its copy into Sent. With `draft`, the draft becomes the queued email and keeps its id, unless it has
+   * changed: `updatedAt` is that of the draft from which the message was made.
    */
   enqueue: command({ payload: object(queued), ...enqueued }),
-  /** As `enqueue`, of an inline message, which is not stored yet: see `deliverInline`. */
+  /** Like `enqueue`, for an inline message, which is not stored yet: see `deliverInline`. */
   enqueueInline: command({
     payload: object({ inlineId: string(), ...outgoing }),
     reply: object({ isAccepted: boolean() }),
     refusals: enqueued.refusals,
     onRepeat: 'harmless',
   }),
-  /** As `enqueue`, and nobody gets the message before `heldUntil`. */
+  /** Like `enqueue`, but nobody gets the message before `heldUntil`. */
   holdOutbound: command({ payload: object({ ...queued, heldUntil: number() }), ...enqueued }),
   /**
-   * Fails a queued email, for its sender: recipients who have not got it will not get it. One that is held is a draft again, and
-   * `draftId` its id.
+   * Fails a queued email at the request of its sender: recipients that have not got it will not get it. A held email becomes a draft again,
+   * with the id `draftId`.
    */
   cancelOutbound: command({
     payload: object({ outboundId: string() }),
-    /** Not cancelled: a delivery is under way, or it is over; `status` says which. */
+    /** When it is not cancelled, `status` tells why: a delivery is under way, or the email is Sent or Failed. */
     reply: object({ cancelled: boolean(), status: outboundStatus, draftId: nullable(string()) }),
     refusals: ['noSuchOutbound'],
     onRepeat: 'remembered',
   }),
   /**
-   * Makes an email due now: a failed one anew, a held one before its time. `message`: what a held one is sent as, dated now, in
-   * place of the message that is dated when it was to be sent.
+   * Makes an email due now: a failed one again, a held one before its time. `message`: replaces the message of a held email, whose date is
+   * the time for which it was planned, by one that is dated now.
    */
   retryOutbound: command({
     payload: object({
       outboundId: string(),
       message: optional(object({ heldUntil: number(), blob: string(), summary: messageSummary })),
     }),
-    /** Not retried: Sent, a draft, or a delivery is under way. */
+    /** Not retried: the email is Sent or a draft, or a delivery is under way. */
     reply: object({ retried: boolean(), status: outboundStatus }),
     refusals: ['noSuchOutbound'],
     onRepeat: 'remembered',
   }),
   /**
-   * Removes an email that is sent or failed, with its content, attempts, and a report that its sender is owed; its copy in Sent stays.
-   * `changedBefore` (ms since the epoch): only what has not changed since and owes no report.
+   * Removes an email that is Sent or Failed, with its content, attempts and any due DSN; its copy in Sent stays. `changedBefore` (ms since
+   * the epoch): only removes an email that has not changed since and has no due DSN.
    */
   removeOutbound: command({
     payload: object({ outboundId: string(), changedBefore: optional(number()) }),
@@ -202,7 +202,7 @@ export const outboundOperations = {
     payload: object({ outboundId: string() }),
     reply: object({
       email: outboundEmail,
-      /** null: read the bodies from the blob. */
+      /** null: the bodies are read from the blob. */
       content: nullable(content),
     }),
     refusals: ['noSuchOutbound'],
@@ -212,13 +212,13 @@ export const outboundOperations = {
     payload: object({ statuses: array(outboundStatus), page: integer(), pageSize: integer() }),
     reply: object({ items: array(outboundEmail), totalCount: integer() }),
   }),
-  /** Emails that wait for the node that delivers, the first ten at most. */
+  /** Emails that wait for the node that delivers; at most the first ten. */
   queuePositions: query({
     payload: object({}),
     reply: object({
-      /** `ahead`: how many are before the email. `domain`: which it waits for, when its delivery has begun. */
+      /** `ahead`: the number of emails before this one. `domain`: the domain that it waits for, if its delivery has begun. */
       positions: array(object({ outboundId: string(), ahead: integer(), domain: nullable(string()) })),
-      /** ms until positions are expected to change; null while nothing is queued. */
+      /** The time in ms until positions are expected to change; null while nothing is queued. */
       againInMs: nullable(number()),
     }),
   }),

@@ -1,5 +1,5 @@
-// What is read of outbound mail: rows from memory while they are in the queue, else from the store. Drafts whose emails have
-// `\Deleted` in Drafts are hidden: a mail program has deleted them, or sent them by submission.
+// Queries of outbound mail: rows come from memory while they are in the queue, otherwise from the store. Drafts whose emails have
+// `\Deleted` in Drafts are hidden: a mail program has deleted them, or has sent them by submission.
 import { isUuid } from '../../../mail/ids.js';
 import { clock } from '../../../store/clock.js';
 import type { MailboxStore } from '../../../store/mailboxes.js';
@@ -60,11 +60,11 @@ export function outboundQueries(store: MailboxStore): Pick<QueryHandlers<Mailbox
   };
 }
 
-/** While emails wait, their positions change from one moment to the next. */
+/** The interval at which clients ask again while emails wait, because their positions change all the time. */
 const SOON_MS = 1_000;
 const MOST_POSITIONS = 10;
 
-/** `queueOf`: the queue of the node that delivers for the account. */
+/** `queueOf`: returns the queue of the node that delivers for the account. */
 export function queueQueries(
   store: MailboxStore,
   queueOf: (accountId: string) => AccountQueue,
@@ -87,7 +87,7 @@ export function queueQueries(
   };
 }
 
-/** What a delivery status notification is composed of. */
+/** Returns everything that a DSN is composed from. */
 export function deliveryQueries(store: MailboxStore): QueryHandlers<DeliveryProtocol, MailboxState> {
   return {
     async reportMaterial(state, { outboundId }) {

@@ -1,4 +1,4 @@
-// How a gateway has a message queued: inline for the sender's mailbox, which stores the octets by the commit that queues the
+// Queues a message for a gateway: as an inline message for a mailbox of this node, which stores the octets in the commit that queues the
 // message (docs/decisions/0055), or stored first, for a mailbox of another node and for a large message.
 import { newId } from '../../../ids/new-id.js';
 import type { BlobStore } from '../../../store/blobs.js';
@@ -12,12 +12,12 @@ export interface QueueingPorts {
   readonly mailboxes: Mailboxes;
 }
 
-/** What is queued beside the message. */
+/** The fields of a queued email apart from the message. */
 export type QueuedMessage = Omit<Payload<MailboxProtocol, 'enqueueInline'>, 'inlineId'>;
 
 type Enqueued = Outcome<MailboxProtocol, 'enqueue'>;
 
-/** @throws StoreFault, ActorFault when it is not queued, or when that is not known */
+/** @throws StoreFault, ActorFault when the message is not queued, or when that is unknown */
 export async function queueMessage(
   ports: QueueingPorts,
   accountId: string,
@@ -33,7 +33,7 @@ export async function queueMessage(
   return ports.mailboxes.of(accountId).ask('enqueue', payload, deadlineMs === undefined ? {} : { deadlineMs });
 }
 
-/** Undefined when the message has to be stored first. @throws StoreFault when it is not known whether the message is queued */
+/** Undefined when the message must be stored first. @throws StoreFault when it is unknown whether the message is queued */
 async function queueInline(
   { inlineMessages, mailboxes }: QueueingPorts,
   accountId: string,
