@@ -1,5 +1,5 @@
-// Who gets mail for an address, remembered for a short while: most deliveries of a burst go to few addresses. Look-ups
-// of one address at a time are shared. What is dropped while its look-up runs is not remembered afterwards.
+// Caches the owner of an address for a short time: most deliveries of a burst go to few addresses. Concurrent look-ups of one
+// address share one read. An address that is dropped during its look-up is not cached afterwards.
 import { LRUCache } from 'lru-cache';
 import type { AddressOwner } from '../store/directory.js';
 
@@ -10,7 +10,7 @@ export class AddressCache {
   readonly #owners = new LRUCache<string, AddressOwner>({ max: MAX_ADDRESSES, ttl: TTL_MS });
   readonly #pending = new Map<string, Promise<AddressOwner | undefined>>();
 
-  /** The remembered owner, or what `find` finds; only owners are remembered, never that there is none. */
+  /** Returns the cached owner, or the result of `find`; only owners are cached, never their absence. */
   owner(address: string, find: () => Promise<AddressOwner | undefined>): Promise<AddressOwner | undefined> {
     const known = this.#owners.get(address);
     if (known !== undefined) return Promise.resolve(known);
@@ -30,7 +30,7 @@ export class AddressCache {
     return search;
   }
 
-  /** False when the address was dropped meanwhile. */
+  /** Returns false when the address was dropped meanwhile. */
   #finish(address: string, search: Promise<AddressOwner | undefined>): boolean {
     if (this.#pending.get(address) !== search) return false;
     return this.#pending.delete(address);

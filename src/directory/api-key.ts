@@ -1,9 +1,9 @@
-// API keys as text: `mansio_<prefix>_<secret>`. The prefix is public and finds the key; the secret is 256 random bits,
-// so a plain SHA-256 of the whole key is as good as a slow hash. Storing and revoking are the store's.
+// API keys as text: `mansio_<prefix>_<secret>`. The prefix is public and finds the key; the secret is 256 random bits, so a plain
+// SHA-256 of the whole key is as good as a slow hash. The store keeps and revokes keys.
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 export interface NewApiKey {
-  /** Shown once, to whoever asked for it. */
+  /** The full key, shown only once, in the reply that creates it. */
   readonly apiKey: string;
   readonly prefix: string;
   /** SHA-256 of `apiKey`, 64 hex digits. */
@@ -16,7 +16,7 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const FORM = /^mansio_([a-z2-7]{10})_[A-Za-z0-9_-]{43}$/;
 const NO_KEY = Buffer.alloc(32);
 
-/** `random` gives that many random octets (`randomBytes`). */
+/** `random` returns this many random octets (`randomBytes`). */
 export function newApiKey(random: (octets: number) => Uint8Array): NewApiKey {
   const prefix = Array.from(random(PREFIX_LENGTH), (octet) => ALPHABET[octet & 31]).join('');
   const apiKey = `mansio_${prefix}_${Buffer.from(random(SECRET_BYTES)).toString('base64url')}`;
@@ -29,7 +29,7 @@ export function parseApiKey(text: string): { readonly prefix: string } | undefin
   return prefix === undefined ? undefined : { prefix };
 }
 
-/** As much work for an unknown prefix (`hash` undefined) as for a wrong secret. */
+/** Does the same work for an unknown prefix (`hash` undefined) as for a wrong secret, so that the time reveals nothing. */
 export function matchesHash(apiKey: string, hash: string | undefined): boolean {
   const stored = hash === undefined ? NO_KEY : Buffer.from(hash, 'hex');
   return timingSafeEqual(digest(apiKey), stored.length === NO_KEY.length ? stored : NO_KEY) && hash !== undefined;

@@ -1,5 +1,5 @@
-// The directory for gateways: the account that gets mail for an address, and the owner of a credential. The store has the
-// facts; this file has the rules about unknown and held recipients (docs/interface/mail.md), and caches both.
+// The directory for gateways: it finds the account that gets mail for an address, and the owner of a credential. The store has
+// the facts; this file has the rules about unknown and unclaimed recipients (docs/interface/mail.md), and caches the facts.
 import { Subject } from 'rxjs';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import { CoalescedReads } from '../bounds/coalesced-reads.js';
@@ -12,17 +12,20 @@ import type { KeyUses } from './key-uses.js';
 import { Logins } from './logins.js';
 import type { Directory, HostedDomains, Principal, Recipient } from './protocol.js';
 
-/** "Not hosted" is for good, so it is not said by a list of hosted domains that is older. */
+/** "Not hosted" is a permanent refusal, so it is never based on a list of hosted domains that is older than this. */
 const HOSTED_MS = 1_000;
 
 export interface DirectoryOptions {
   readonly store: DirectoryStore;
   readonly mailboxes: Mailboxes;
   readonly unknownRecipients: 'hold' | 'reject';
-  /** Address of the account that requests without a credential act as. */
+  /** Address of the account that acts for requests without a credential. */
   readonly anonymousAccount?: string;
   readonly keyUses?: Pick<KeyUses, 'note'>;
-  /** Revocations that are not answered yet; those of commands come with the changes of the store alone. Returns how to end that. */
+  /**
+   * Revocations that this node is about to answer; revocations by commands come only through the changes of the store. Returns a
+   * function that stops listening.
+   */
   readonly revocations?: { listen(forget: (keyId: string) => void): () => void };
   readonly log: { info(fields: object, message: string): void };
   /** ms of a clock that does not jump. */
@@ -40,13 +43,13 @@ export async function createDirectory(
   const revokedKeys = new Subject<string>();
   const deletedAccounts = new Subject<string>();
   const missedChanges = new Subject<void>();
-  /** Of the keys that the next read reads. */
+  /** Prefixes of the keys that the next read fetches. */
   const prefixes = new Set<string>();
   const keyReads = new CoalescedReads(readKeys);
   let hosted: Promise<ReadonlySet<string>> | undefined;
   let hostedReadAt = 0;
 
-  // Watching comes before the first read: what changes in between is dropped again.
+  // Watch before the first read, so that a change between the two still drops what was read.
   const stopWatching = await store.watch(onChange);
   const stopListening = options.revocations?.listen((keyId) => revokedKeys.next(keyId));
   await hostedDomains().catch(async (error: unknown) => {
@@ -80,7 +83,7 @@ export async function createDirectory(
     }
   }
 
-  /** A read that fails is not remembered, so the next recipient tries again. */
+  /** A failed read is not cached, so the next recipient tries again. */
   function hostedDomains(): Promise<ReadonlySet<string>> {
     if (hosted !== undefined) return hosted;
     const read = store.domains().then((domains) => new Set(domains.map((domain) => domain.name)));
@@ -92,7 +95,7 @@ export async function createDirectory(
     return read;
   }
 
-  /** News of a change may be on their way, or lost with a connection that nobody knows to be dead. */
+  /** Reads again before it answers "no": the notice of a change may still be on its way, or lost with a dead connection. */
   async function isHosted(domain: string): Promise<boolean> {
     const read = hostedDomains();
     if ((await read).has(domain)) return true;
@@ -109,14 +112,14 @@ export async function createDirectory(
     return (await route(address, beside)) ?? (await route(address, beside)) ?? { kind: 'unknown' };
   }
 
-  /** Undefined when the remembered owner is no more; it is forgotten then. */
+  /** Returns undefined, and drops the cached owner, when the owner no longer exists. */
   async function route(address: string, beside: readonly string[]): Promise<Recipient | undefined> {
     const { unknownRecipients } = options;
     const owner = await owners.owner(address, () => store.ownerOf(address));
     if (owner !== undefined && !owner.held) return { kind: 'mailbox', accountId: owner.accountId };
     if (unknownRecipients === 'reject' && !isRole(address)) return { kind: 'unknown' };
     if (owner === undefined) {
-      // Nothing is made yet: whoever only names addresses must not use up what the domain may hold.
+      // Create nothing yet: a peer that only names addresses must not use up the bounds of the domain.
       return (await heldMailboxes.hasRoom(address, beside)) ? { kind: 'hold', address } : { kind: 'full' };
     }
     const acceptance = await heldMailboxes.acceptance(address, owner);
@@ -134,7 +137,7 @@ export async function createDirectory(
     return heldMailboxes.hold(addresses, octets, existing);
   }
 
-  /** Keys that are asked for while others are read are read together after them. */
+  /** Keys that are requested during a read are read together after it. */
   function keyOf(prefix: string): Promise<StoredKey | undefined> {
     prefixes.add(prefix);
     return keyReads.of('keys').then((keys) => keys.get(prefix));
@@ -163,7 +166,7 @@ export async function createDirectory(
     return { accountId: account.id, email: account.email, scopes: ['app'], keyId: null, serviceWide: false };
   }
 
-  /** Whether or not its domain is hosted: an address elsewhere can be verified too. */
+  /** Checks the address even when its domain is not hosted here: an address elsewhere can be verified too. */
   async function isAddressOf(accountId: string, text: string): Promise<boolean> {
     const address = canonicalAddress(text);
     if (address === undefined) return false;

@@ -1,6 +1,6 @@
-// Mailboxes for unknown addresses of hosted domains (docs/interface/mail.md, "Unknown recipients"): made when there is a message for one, within bounds for a
-// mailbox, a domain and the whole store. postmaster and abuse of a domain are always accepted (RFC 5321 §4.5.1, RFC 2142):
-// the bounds are not for them, their oldest mail goes instead.
+// Mailboxes for unknown addresses of hosted domains (docs/interface/mail.md, "Unknown recipients"). One is created when there is
+// a message for it, within bounds per mailbox, per domain and for the whole store. postmaster and abuse of a domain are always
+// accepted (RFC 5321 §4.5.1, RFC 2142): the bounds do not apply to them; their oldest mail is deleted instead.
 
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import { ActorFault } from '../actors/runtime/errors.js';
@@ -8,16 +8,19 @@ import type { AddressOwner, DirectoryStore } from '../store/directory.js';
 import { StoreFault } from '../store/errors.js';
 import { KnownHeldUse } from './held-use.js';
 
-/** Held addresses of one domain. */
+/** Unclaimed addresses per domain. */
 const MAX_HELD = 1_000;
-/** Below it a domain has room, whatever other nodes have made since the last read; above it the store is asked. */
+/**
+ * A domain with at most this many addresses has room, whatever other nodes have added since the last read; above it the store is
+ * asked.
+ */
 const CERTAINLY_ROOM = 900;
-/** Messages in one held mailbox. */
+/** Messages per unclaimed mailbox. */
 const MAX_HELD_MESSAGES = 100;
-/** What one of postmaster and abuse keeps, the newest of it. */
+/** postmaster and abuse each keep their newest mail up to these bounds. */
 const KEPT_OF_ROLE = { messages: 1_000, octets: 64 * 1024 * 1024 };
 const ROLES: readonly string[] = ['postmaster', 'abuse'];
-/** The owner of a mailbox that is not asked in vain answers within milliseconds. */
+/** A mailbox that can answer does so within milliseconds. */
 const DEADLINE_MS = 2_000;
 
 type Store = Pick<DirectoryStore, 'ownerOf' | 'holdAddress' | 'heldRoom' | 'heldUse' | 'heldSurplus'>;
@@ -34,7 +37,7 @@ export class HeldMailboxes {
     this.#use = new KnownHeldUse(() => store.heldUse(ROLES), now);
   }
 
-  /** Whether the address can be held together with those `beside`. @throws StoreFault */
+  /** Whether the address can get an unclaimed mailbox together with those in `beside`. @throws StoreFault */
   async hasRoom(address: string, beside: readonly string[]): Promise<boolean> {
     if (isRole(address)) return true;
     const domain = domainOf(address);
@@ -44,7 +47,7 @@ export class HeldMailboxes {
     return addresses + size <= CERTAINLY_ROOM || this.#store.heldRoom(address, MAX_HELD - (size - 1));
   }
 
-  /** Whether the held mailbox of the address takes one more message. @throws StoreFault */
+  /** Whether the unclaimed mailbox of the address accepts one more message. @throws StoreFault */
   async acceptance(address: string, { accountId }: AddressOwner): Promise<'open' | 'full' | 'gone'> {
     const total = await this.#total(accountId);
     if (total === 'gone') return 'gone';
@@ -53,15 +56,16 @@ export class HeldMailboxes {
   }
 
   /**
-   * Mailboxes of the addresses of one message that have none yet, by address; undefined, and as a rule none made, when one of
-   * them cannot have one now. `octets` of the message count for them and for `existing`, which have one. @throws StoreFault
+   * Creates mailboxes for those addresses of one message that have none; returns account ids by address. Returns undefined,
+   * usually without creating any, when one of them cannot have a mailbox now. The `octets` of the message count for them and for
+   * `existing`, which have a mailbox. @throws StoreFault
    */
   async hold(
     addresses: readonly string[],
     octets: number,
     existing: readonly string[],
   ): Promise<ReadonlyMap<string, string> | undefined> {
-    // Those that got an owner since need no room; asking for it all the same errs on the safe side.
+    // Addresses that got an owner meanwhile need no room; checking them too errs on the safe side.
     const bounded = [...addresses, ...existing].filter((address) => !isRole(address));
     for (const domain of new Set(bounded.map(domainOf))) if (!(await this.#use.hasRoom(domain))) return undefined;
     const byDomain = new Map(addresses.filter((address) => !isRole(address)).map((one) => [domainOf(one), one]));
@@ -72,7 +76,7 @@ export class HeldMailboxes {
       if (held.kind === 'full') return undefined;
       const { accountId, isNew } = held;
       if (isNew) this.#use.add(domainOf(address), { addresses: 1, octets: 0 });
-      // Another message may have come first, and filled it.
+      // Another message may have arrived first and filled the mailbox.
       else if ((await this.acceptance(address, { accountId, held: true })) !== 'open') return undefined;
       made.set(address, accountId);
     }
@@ -83,7 +87,7 @@ export class HeldMailboxes {
     return made;
   }
 
-  /** The oldest mail of a role address goes, as far as there is more than is kept. */
+  /** Deletes the oldest mail of a role address that exceeds KEPT_OF_ROLE. */
   async #makeRoom(address: string): Promise<void> {
     const owner = await this.#store.ownerOf(address);
     if (owner?.held !== true) return;
@@ -104,7 +108,7 @@ export class HeldMailboxes {
   }
 }
 
-/** Whether mail for the address is to be accepted whatever there is. `address`: in canonical form. */
+/** Whether mail for the address is always accepted. `address`: in canonical form. */
 export function isRole(address: string): boolean {
   return ROLES.includes(address.slice(0, address.lastIndexOf('@')));
 }

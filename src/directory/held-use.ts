@@ -1,9 +1,8 @@
-// What the held mailboxes of each domain take, and those of all domains together: read from the store now and then, with
-// what this node has added since. So the bounds are exact for one node, and for several within what they add between
-// two reads.
+// How much the unclaimed mailboxes of each domain and of all domains use: read from the store periodically, plus what this node
+// has added since. The bounds are exact for one node; several nodes may exceed them by what they add between two reads.
 import type { HeldUse } from '../store/directory.js';
 
-/** Octets of one domain. */
+/** Octets per domain. */
 const MAX_OF_DOMAIN = 256 * 1024 * 1024;
 const MAX_OF_ALL = 1024 * 1024 * 1024;
 const READ_MS = 10_000;
@@ -18,19 +17,19 @@ export class KnownHeldUse {
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
-  /** `read`: by domain. `now`: ms of a clock that does not jump. */
+  /** `read`: returns the use by domain. `now`: ms of a clock that does not jump. */
   constructor(read: () => Promise<ReadonlyMap<string, HeldUse>>, now: () => number) {
     this.#read = read;
     this.#now = now;
   }
 
-  /** Whether the bounds of octets are not reached yet. Rejects with what the reading throws. */
+  /** Whether the domain and all domains are below their bounds of octets. Rejects with the error of `read`. */
   async hasRoom(domain: string): Promise<boolean> {
     const { octets } = await this.of(domain);
     return this.#all < MAX_OF_ALL && octets < MAX_OF_DOMAIN;
   }
 
-  /** Rejects with what the reading throws. */
+  /** Rejects with the error of `read`. */
   async of(domain: string): Promise<HeldUse> {
     if (this.#now() - this.#readAt >= READ_MS) {
       this.#reading ??= this.#refresh().finally(() => {
@@ -41,7 +40,7 @@ export class KnownHeldUse {
     return this.#domains.get(domain) ?? NOTHING;
   }
 
-  /** A message was accepted for held mailboxes of the domain, or addresses are held. */
+  /** Counts a message that was accepted for unclaimed mailboxes of the domain, or new addresses. */
   add(domain: string, { addresses, octets }: HeldUse): void {
     const known = this.#domains.get(domain) ?? NOTHING;
     this.#domains.set(domain, { addresses: known.addresses + addresses, octets: known.octets + octets });
@@ -52,7 +51,8 @@ export class KnownHeldUse {
     const began = this.#now();
     const before = this.#all;
     const domains = new Map(await this.#read());
-    // What was added meanwhile may be in the sums or not: that of a domain is added at the next read, octets of all together now.
+    // The sums that were read may or may not contain what was added meanwhile. The total counts it again now; a domain gets it
+    // with the next read.
     const meanwhile = this.#all - before;
     this.#domains = domains;
     this.#all = meanwhile;

@@ -1,11 +1,11 @@
-// When API keys were last used: kept in memory and written in batches, so that no request writes. A key is written at most
-// once an interval; other nodes write the same keys, and the latest time stays.
+// When API keys were last used. The times are kept in memory and written in batches, so that no request writes. A key is written
+// at most once per interval; other nodes write the same keys, and the latest time wins.
 
 import { clock } from '../store/clock.js';
 import type { DirectoryStore } from '../store/directory.js';
 
 const INTERVAL_MS = 60_000;
-/** Written before the interval is over when there are so many. */
+/** When this many times are pending, they are written before the interval ends. */
 const MOST_PENDING = 10_000;
 
 export interface KeyUsesOptions {
@@ -36,12 +36,12 @@ export class KeyUses {
     if (this.#pending.size >= MOST_PENDING) void this.flush();
   }
 
-  /** Not written yet. */
+  /** The last use that is not yet written. */
   last(keyId: string): Date | undefined {
     return this.#pending.get(keyId);
   }
 
-  /** Never fails: what cannot be written is tried again, unless the key was used since. */
+  /** Never rejects: times that cannot be written are tried again, unless the key was used since. */
   flush(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;

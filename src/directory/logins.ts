@@ -1,5 +1,5 @@
-// Logins of the identity provider: which account they open, remembered for a short while, and what a first login makes of
-// its claims. Who may have which address is decided by the store, in one step with taking it.
+// Logins of the identity provider: this finds the account that a login opens, caches it for a short time, and creates or claims
+// an account at the first login. The store decides who may have which address, in the same step that takes the address.
 import { LRUCache } from 'lru-cache';
 import { canonicalAddress } from '../mail/address.js';
 import type { DirectoryStore, LoginAccount } from '../store/directory.js';
@@ -13,7 +13,7 @@ export class Logins {
   readonly #store: Pick<DirectoryStore, 'accountOfLogin' | 'provision'>;
   readonly #log: { info(fields: object, message: string): void };
   readonly #known = new LRUCache<string, LoginAccount>({ max: MAX_LOGINS, ttl: TTL_MS });
-  /** Rises with every drop: what was looked up before is not remembered after. */
+  /** Rises with every drop: an account that was looked up before a drop is not cached after it. */
   #drops = 0;
 
   constructor(

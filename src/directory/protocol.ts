@@ -1,17 +1,23 @@
-// What gateways may ask of the directory: where mail for an address goes, and who a credential belongs to.
+// What gateways may ask the directory: where mail for an address goes, and who owns a credential.
 import type { Observable } from 'rxjs';
 import type { Scope } from '../store/directory.js';
 
 export type Recipient =
-  /** `heldAddress`: nobody has claimed it yet, and the bounds of held mail are for it; in canonical form. */
+  /** `heldAddress`: nobody has claimed the address yet, and the bounds for unclaimed mail apply to it; in canonical form. */
   | { readonly kind: 'mailbox'; readonly accountId: string; readonly heldAddress?: string }
-  /** Hosted and unknown: `hold` gives it a mailbox once there is a message for it. `address` is in canonical form. */
+  /**
+   * The domain is hosted and the address unknown: `hold` gives it a mailbox once there is a message. `address` is in canonical
+   * form.
+   */
   | { readonly kind: 'hold'; readonly address: string }
   /** The domain is not hosted here: 550 5.7.1, never a relay. */
   | { readonly kind: 'notHosted' }
-  /** Hosted, unknown, and unknown recipients are rejected: 550 5.1.1. */
+  /** The domain is hosted, the address is unknown, and unknown recipients are rejected: 550 5.1.1. */
   | { readonly kind: 'unknown' }
-  /** Hosted and unknown, and what may be held of this address, of its domain or in all is used up: 450 4.2.1. */
+  /**
+   * The domain is hosted and the address unknown, but the bound of the address, of its domain or of all unclaimed mail is
+   * reached: 450 4.2.1.
+   */
   | { readonly kind: 'full' };
 
 /** Who makes a request. */
@@ -19,12 +25,12 @@ export interface Principal {
   readonly accountId: string;
   readonly email: string;
   readonly scopes: readonly Scope[];
-  /** The API key used; null for a login and for the anonymous account. */
+  /** The API key of the request; null for a login and for the anonymous account. */
   readonly keyId: string | null;
   readonly serviceWide: boolean;
 }
 
-/** What a verified token says of its user. */
+/** What a verified token says about its user. */
 export interface LoginClaims {
   readonly issuer: string;
   readonly subject: string;
@@ -41,40 +47,40 @@ export type LoginResult =
   | { readonly refusal: LoginRefusal };
 
 export interface HostedDomains {
-  /** Whether mail for the domain is taken in; `domain` is in lower-case ASCII. @throws StoreFault */
+  /** Whether mail for the domain is accepted; `domain` is in lower-case ASCII. @throws StoreFault */
   hosts(domain: string): Promise<boolean>;
 }
 
 export interface Directory {
   /**
-   * `address` as the client gave it, already valid in syntax. `beside`: addresses that the same message is to have held,
-   * which have to find room with this one. @throws StoreFault
+   * `address`: as the client gave it, with valid syntax. `beside`: other unknown addresses of the same message, which need room
+   * together with this one. @throws StoreFault
    */
   recipient(address: string, beside?: readonly string[]): Promise<Recipient>;
   /**
-   * Mailboxes for the addresses of `hold` recipients of one message, by address; undefined, and as a rule none made, when
-   * one of them cannot have one now. `octets`: of the message, which is counted for them and for `existing`, the
-   * `heldAddress`es of its other recipients. @throws StoreFault
+   * Creates mailboxes for the `hold` recipients of one message; returns account ids by address. Returns undefined, usually
+   * without creating any, when one of them cannot have a mailbox now. The `octets` of the message count for these addresses and
+   * for `existing`, the `heldAddress`es of its other recipients. @throws StoreFault
    */
   hold(
     addresses: readonly string[],
     octets: number,
     existing?: readonly string[],
   ): Promise<ReadonlyMap<string, string> | undefined>;
-  /** The active key this text is, or undefined; read from the store each time. @throws StoreFault */
+  /** The owner of this text if it is an active key; read from the store each time. @throws StoreFault */
   authenticate(apiKey: string): Promise<Principal | undefined>;
-  /** A key was used by somebody who remembers its principal. */
+  /** Notes that a caller used a key whose principal it has cached. */
   noteUse(keyId: string): void;
-  /** The account of a login, made or claimed when it is its first. @throws StoreFault */
+  /** Returns the account of a login, which a first login creates or claims. @throws StoreFault */
   login(claims: LoginClaims): Promise<LoginResult>;
   /** Whether the account receives and sends under the address or a `+tag` of it: its own, or a verified one. @throws StoreFault */
   isAddressOf(accountId: string, address: string): Promise<boolean>;
-  /** Who requests without a credential act as; undefined unless configured (MANSIO_ANONYMOUS_ACCOUNT). */
+  /** The principal of requests without a credential; undefined unless configured (MANSIO_ANONYMOUS_ACCOUNT). */
   anonymous(): Promise<Principal | undefined>;
-  /** Ids of keys as they are revoked, on any node or by a command; live sessions of the key are to end. */
+  /** Ids of keys that are revoked, on any node or by a command; live sessions of the key must end. */
   readonly revokedKeys$: Observable<string>;
-  /** Ids of accounts as they are deleted. */
+  /** Ids of accounts that are deleted. */
   readonly deletedAccounts$: Observable<string>;
-  /** Emits when keys may have been revoked, or accounts deleted, without a notice: nothing remembered of them holds. */
+  /** Emits when keys may have been revoked, or accounts deleted, without a notice: everything cached about them is invalid. */
   readonly missedChanges$: Observable<void>;
 }
