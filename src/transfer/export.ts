@@ -1,17 +1,17 @@
-// An export: the mail of an account is written into a Maildir, folder by folder. Small messages are read many a statement, large
-// ones are streamed. Emails that are deleted meanwhile are left out.
+// An export writes the mail of an account into a Maildir, folder by folder. One statement reads many small messages; large ones
+// are streamed. Emails that are deleted meanwhile are left out.
 import type { BlobStore } from '../store/blobs.js';
 import type { ExportRow } from '../store/mailbox-rows.js';
 import { MaildirFolderWriter } from './maildir-writer.js';
 import { type MailReading, StoredMail, type StoredPlacement } from './stored-mail.js';
 
-/** Placements whose rows are read together. */
+/** One statement reads the rows of this many placements. */
 const PAGE = 500;
-/** Read together: so many octets, so many messages. */
+/** Small messages with about this many octets are read together. */
 const BATCH_OCTETS = 4 * 1024 * 1024;
 /** Larger messages are streamed. */
 const LARGE_OCTETS = 256 * 1024;
-/** Files that are written at once. */
+/** This many files are written concurrently. */
 const AT_ONCE = 8;
 
 export interface ExportOptions {
@@ -19,14 +19,14 @@ export interface ExportOptions {
   readonly blobs: Pick<BlobStore, 'readAll' | 'stream'>;
   readonly accountId: string;
   readonly directory: string;
-  /** Keywords of a folder that Maildir has no letters for. */
+  /** Reports keywords of a folder for which Maildir has no letters left. */
   withoutKeywords(folder: string, keywords: readonly string[]): void;
   progressed(counts: ExportCounts, total: number): void;
 }
 
 export interface ExportCounts {
   readonly exported: number;
-  /** Were there. */
+  /** Messages that the directory already has. */
   readonly skipped: number;
 }
 
@@ -69,7 +69,7 @@ async function rowsOf({ mailboxes, accountId }: ExportOptions, placed: readonly 
   });
 }
 
-/** Large messages each for themselves. */
+/** Each large message is a batch of its own. */
 function* batchesOf(wanted: readonly Wanted[]): Generator<readonly Wanted[], void> {
   let batch: Wanted[] = [];
   let octets = 0;

@@ -1,5 +1,5 @@
-// Which folder of an account a folder of elsewhere becomes: those with a role are known by the names that mail programs give them,
-// others keep their path, as far as a path may be so.
+// Which folder of an account a foreign folder becomes: folders with a role are recognized by the names that mail programs give
+// them; others keep their path, adapted to the rules for paths.
 
 import { caseFolded } from '../mail/case-fold.js';
 import {
@@ -12,7 +12,7 @@ import {
   shownName,
 } from '../mail/folder-name.js';
 
-/** Names of system folders, as they are kept. */
+/** Names of system folders, as the store has them. */
 export type SpecialFolder = 'INBOX' | 'Sent' | 'Drafts' | 'Archive' | 'Trash' | 'Junk';
 
 const NAMES: Readonly<Record<SpecialFolder, readonly string[]>> = {
@@ -28,18 +28,18 @@ const SPECIAL = new Map(
     names.map((name) => [caseFolded(name), folder] as const),
   ),
 );
-/** Folders that only group those of the system. */
+/** Folders that only group the system folders. */
 const GROUPS = new Set(['inbox', '[gmail]', '[google mail]']);
 
-/** A folder of elsewhere. */
+/** A folder of another mail system. */
 interface ForeignFolder {
   /** Names from the top down. */
   readonly levels: readonly string[];
-  /** What the server says that it is for. */
+  /** The role that the server states. */
   readonly special?: SpecialFolder | undefined;
 }
 
-/** The paths of these folders here. A name that only suggests a role counts when no other of them has the role. */
+/** The paths that these folders get here. A name that only suggests a role counts when no other folder has the role. */
 export function placesOf(folders: readonly ForeignFolder[]): string[] {
   const certain = folders.map(({ levels, special }) => special ?? systemFolder(levels));
   const taken = new Set(certain);
@@ -49,7 +49,7 @@ export function placesOf(folders: readonly ForeignFolder[]): string[] {
   });
 }
 
-/** The system folder of this very name. */
+/** The system folder with exactly this name. */
 function systemFolder([name = '', ...below]: readonly string[]): SpecialFolder | undefined {
   if (below.length > 0) return undefined;
   return (Object.keys(NAMES) as SpecialFolder[]).find((folder) => caseFolded(folder) === caseFolded(name));
@@ -80,7 +80,7 @@ function fitLevel(level: string): string {
   return 'name' in levelName(short) ? short : '_';
 }
 
-/** The path of a folder that an operator names, or what is wrong with it in words. */
+/** The path of a folder that an operator names, or a text about what is wrong with it. */
 export function namedFolder(text: string): { readonly path: string } | { readonly problem: string } {
   const read = shownName(text);
   if ('problem' in read) return read;

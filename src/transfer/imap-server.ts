@@ -1,26 +1,28 @@
-// The IMAP server of an import, as an operator names it: `imaps://user@host`, or `imap://user@host` for STARTTLS, with a port and a
-// mailbox when they are wanted (RFC 5092).
+// The IMAP server of an import, as an operator names it: `imaps://user@host`, or `imap://user@host` for STARTTLS, optionally with
+// a port and a mailbox (RFC 5092).
 
 export interface ImapServer {
   readonly host: string;
   readonly port: number;
-  /** TLS from the start; else by STARTTLS. */
+  /** True: TLS from the start; false: STARTTLS. */
   readonly isSecure: boolean;
-  /** Any certificate will do, and no TLS when the server has none: on this machine, or when the operator says so. */
+  /**
+   * Any certificate is accepted, and also no TLS when the server offers none: for this machine, or when the operator allows it.
+   */
   readonly isLax: boolean;
   readonly user: string;
   /** '' when the URL has none. */
   readonly password: string;
-  /** Only this mailbox and those below. */
+  /** Only this mailbox and the mailboxes below it are imported. */
   readonly folder: string | undefined;
-  /** User, server and port: by it positions are kept. */
+  /** User, server and port: the key of the stored positions. */
   readonly name: string;
 }
 
 const PORTS: Readonly<Record<string, number>> = { 'imap:': 143, 'imaps:': 993 };
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** What the URL says, or what is wrong with it in words. */
+/** Returns what the URL says, or a text about what is wrong with it. */
 export function imapServer(text: string, isLax: boolean): ImapServer | { readonly problem: string } {
   const url = parsed(text);
   const standard = url === undefined ? undefined : PORTS[url.protocol];

@@ -1,19 +1,19 @@
-// Messages of a mailbox on an IMAP server (RFC 9051), mailbox by mailbox and in the order of their UIDs. How far a mailbox is taken
-// is kept by UID, so that an import which is run again fetches only what is new. A connection that breaks is made again.
+// Reads messages from an IMAP server (RFC 9051), mailbox by mailbox in the order of their UIDs. The last imported UID of each
+// mailbox is stored, so a repeated import fetches only new messages. A broken connection is opened again.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FetchMessageObject, ImapFlow, type ListResponse } from 'imapflow';
 import { placesOf, type SpecialFolder } from './folder-places.js';
 import type { ImapServer } from './imap-server.js';
 import { type MailSource, MOST_OCTETS, type SourceItem } from './source.js';
 
-/** Fetched together: so many octets, so many messages. */
+/** One FETCH reads at most this many octets and this many messages. */
 const CHUNK_OCTETS = 4 * 1024 * 1024;
 const CHUNK_MESSAGES = 200;
-/** Connections in a row that brought nothing. */
+/** After this many connections in a row without a result, the import gives up. */
 const MOST_ATTEMPTS = 5;
 const RETRY_MS = 500;
 const SOCKET_TIMEOUT_MS = 60_000;
-/** Octets of a line. The answers to what an import asks are far shorter; a line without an end would fill the memory. */
+/** Octets of a line. The responses that an import needs are far shorter; an endless line would fill the memory. */
 const MOST_LINE_OCTETS = 1024 * 1024;
 
 const SPECIAL: Readonly<Record<string, SpecialFolder>> = {
@@ -25,14 +25,14 @@ const SPECIAL: Readonly<Record<string, SpecialFolder>> = {
   '\\Junk': 'Junk',
   '\\All': 'Archive',
 };
-/** Mailboxes that show messages of others once more, and those that hold none. */
+/** Mailboxes that show messages of others a second time, and those that hold none. */
 const PASSED_OVER = ['\\Flagged', '\\Important', '\\Noselect', '\\NonExistent'];
 
 interface Mailbox {
   readonly path: string;
-  /** Where the messages go. */
+  /** The folder that the messages go to. */
   readonly folder: string;
-  /** It shows all messages of the account once more (RFC 6154, `\All`). */
+  /** The mailbox shows all messages of the account a second time (RFC 6154, `\All`). */
   readonly isCopy: boolean;
   readonly count: number;
 }
@@ -42,13 +42,13 @@ interface Message {
   readonly size: number;
 }
 
-/** Where an import of a mailbox has come to. */
+/** The position that an import of a mailbox has reached. */
 interface Reached {
   readonly uidValidity: number;
   readonly uid: number;
 }
 
-/** Connects. @throws Error with the server's words when it refuses */
+/** Connects to the server. @throws Error with the server's words when it refuses */
 export async function imapSource(
   server: ImapServer,
   position: (source: string) => Promise<Reached | undefined>,
@@ -57,7 +57,7 @@ export async function imapSource(
   const mailboxes = await mailboxesOf(client, server);
   const progress = { done: 0, total: mailboxes.reduce((sum, { count }) => sum + count, 0) };
 
-  /** Does what may be done again on a new connection when the one there is breaks. */
+  /** Runs `work` on the open mailbox, and repeats it on a new connection when the connection breaks. */
   async function onMailbox<T>(path: string, work: (uidValidity: number, exists: number) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -98,7 +98,7 @@ export async function imapSource(
         isWhole &&= item.kind === 'message';
         yield item;
       }
-      // What was not taken is tried again by the next run.
+      // The next run tries again what failed.
       if (isWhole) yield { kind: 'checkpoint', source, uidValidity, uid: chunk.at(-1)!.uid };
     }
   }
@@ -115,7 +115,7 @@ export async function imapSource(
   return { items, progress };
 }
 
-/** A name as the store can keep it: text with NUL or half a surrogate pair is escaped. */
+/** Returns a name that the store can keep: a text with NUL or half a surrogate pair is escaped. */
 const storable = (name: string): string => (/[\0\p{Cs}]/u.test(name) ? JSON.stringify(name) : name);
 
 async function connected({ host, port, isSecure, isLax, user, password }: ImapServer): Promise<ImapFlow> {
@@ -123,7 +123,7 @@ async function connected({ host, port, isSecure, isLax, user, password }: ImapSe
     host,
     port,
     secure: isSecure,
-    // Without TLS the password would be everybody's: a server that has none is refused.
+    // Without TLS anyone could read the password, so a server that offers none is refused.
     ...(!isSecure && !isLax && { doSTARTTLS: true }),
     auth: { user, pass: password },
     tls: { rejectUnauthorized: !isLax },
@@ -135,7 +135,7 @@ async function connected({ host, port, isSecure, isLax, user, password }: ImapSe
     maxResponseSize: MOST_OCTETS + 2 * MOST_LINE_OCTETS,
     clientInfo: { name: 'Mansio' },
   });
-  // An error of the connection is met by the command that it breaks.
+  // The command that a connection error breaks reports the error.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -146,7 +146,7 @@ async function connected({ host, port, isSecure, isLax, user, password }: ImapSe
   return client;
 }
 
-/** Trying again would only have the server block the account. */
+/** Another attempt would only make the server block the account. */
 class LoginRefused extends Error {
   override readonly name = 'LoginRefused';
 }
@@ -163,7 +163,7 @@ function explained(error: unknown): Error {
   return new Error(`the IMAP server: ${words}`, { cause: error });
 }
 
-/** In their order; those that show messages of others come last. */
+/** Returns the mailboxes in the order of the server; those that repeat messages of others come last. */
 async function mailboxesOf(client: ImapFlow, { folder: wanted }: ImapServer): Promise<readonly Mailbox[]> {
   const listed = (await client.list({ statusQuery: { messages: true } })).filter(
     ({ flags, path, delimiter }) =>
@@ -185,20 +185,20 @@ async function mailboxesOf(client: ImapFlow, { folder: wanted }: ImapServer): Pr
 const hasFlag = (flags: ReadonlySet<string>, names: readonly string[]): boolean =>
   [...flags].some((flag) => names.some((name) => name.toLowerCase() === flag.toLowerCase()));
 
-/** What the server says; a guess of the library by name does not count. */
+/** Returns the role that the server states; a guess that the library makes from the name does not count. */
 function specialOf({ path, specialUse, specialUseSource }: ListResponse): SpecialFolder | undefined {
   if (path.toLowerCase() === 'inbox') return 'INBOX';
   return specialUse !== undefined && specialUseSource === 'extension' ? SPECIAL[specialUse] : undefined;
 }
 
-/** Without the prefix of the user's own mailboxes, such as `INBOX.`. */
+/** Removes the prefix of the user's own mailboxes, such as `INBOX.`. */
 function levelsOf({ path, delimiter }: ListResponse, prefix: string): readonly string[] {
   const own =
     prefix !== '' && path.length > prefix.length && path.startsWith(prefix) ? path.slice(prefix.length) : path;
   return delimiter === '' ? [own] : own.split(delimiter);
 }
 
-/** By ascending UID. */
+/** Returns the messages by ascending UID. */
 async function messagesFrom(client: ImapFlow, first: number): Promise<readonly Message[]> {
   const messages: Message[] = [];
   // `n:*` names the last message even when its UID is lower.
@@ -224,7 +224,10 @@ function* chunksOf(messages: readonly Message[]): Generator<readonly Message[], 
   if (chunk.length > 0) yield chunk;
 }
 
-/** @throws Error when the server sends far more than it announced: a chunk is held whole, and has the room of one message */
+/**
+ * @throws Error when the server sends far more than it announced: a whole chunk is in memory, so it is limited to the size of one
+ * message
+ */
 async function fetchAll(
   client: ImapFlow,
   path: string,
@@ -248,7 +251,7 @@ async function fetchAll(
   return found;
 }
 
-/** Undefined when the message was deleted meanwhile. */
+/** Returns undefined when the message was deleted meanwhile. */
 function itemOf(
   where: string,
   folder: string,

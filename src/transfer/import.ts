@@ -1,6 +1,6 @@
-// An import: messages of a source become rows of the store, a batch at a time, and a node places them. What the folder of a message
-// holds already is skipped, so an import that was ended goes on when it is run again. The next batch is read while one is
-// written; with a node at work, reading waits when too many rows wait.
+// An import writes messages of a source as rows to the store, batch by batch, and a node places them. Messages that their folder
+// already holds are skipped, so an interrupted import continues when it is run again. The next batch is read while one is
+// written; when a node is running, reading waits while too many rows wait.
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { flagBit, isDeletedFlag, isKeyword } from '../mail/flags.js';
@@ -10,19 +10,19 @@ import { StoreFault } from '../store/errors.js';
 import type { ImportedMessage, ImportStore } from '../store/imports.js';
 import type { MailSource, SourceCheckpoint, SourceItem, SourceMessage } from './source.js';
 
-/** Read together: so many messages, so many octets. One message may exceed these alone. */
+/** A batch has at most this many messages and octets. One message may exceed the octets alone. */
 const BATCH_MESSAGES = 1_000;
 const BATCH_OCTETS = 8 * 1024 * 1024;
-/** Written by one transaction, which locks the account. */
+/** One transaction, which locks the account, writes at most this much. */
 const WRITE_MESSAGES = 200;
 const WRITE_OCTETS = 2 * 1024 * 1024;
-/** Rows that may wait while a node places them. */
+/** At most this many rows wait while a node places them. */
 const MOST_WAITING = 2_000;
 const POLL_MS = 20;
-/** Of the dates that messages may have. */
+/** Bounds of the dates that messages may have. */
 const EARLIEST = Date.UTC(1900, 0);
 const LATEST = Date.UTC(9999, 11, 31);
-/** A node that has placed nothing for so long is not waited for. */
+/** The import does not wait for a node that has placed nothing for this time. */
 const PATIENCE_MS = 30_000;
 
 export interface ImportOptions {
@@ -30,25 +30,25 @@ export interface ImportOptions {
   readonly accountId: string;
   readonly source: MailSource;
   readonly label?: string | undefined;
-  /** Whether a node runs that places the rows. */
+  /** Whether a node is running that places the rows. */
   isServed(): Promise<boolean>;
-  /** A message was not taken. */
+  /** Reports a message that was not imported. */
   failed(where: string, problem: string): void;
   progressed(counts: ImportCounts): void;
 }
 
 export interface ImportCounts {
-  /** Taken into the store. */
+  /** Messages that this import has stored. */
   readonly imported: number;
-  /** Were there. */
+  /** Messages that the account already has. */
   readonly skipped: number;
-  /** Could not be taken. */
+  /** Messages that could not be imported. */
   readonly failed: number;
-  /** Taken, and not placed yet. */
+  /** Messages that are stored and not placed yet. */
   readonly waiting: number;
 }
 
-/** Resolves when all is placed, or when no node places it. @throws StoreFault, and what the source throws */
+/** Resolves when everything is placed, or when no node places it. @throws StoreFault, and the errors of the source */
 export async function importMail(options: ImportOptions): Promise<ImportCounts> {
   const run = new ImportRun(options);
   let writing: Promise<void> = Promise.resolve();
@@ -56,7 +56,7 @@ export async function importMail(options: ImportOptions): Promise<ImportCounts> 
     for await (const batch of batchesOf(options.source.items())) {
       await writing;
       writing = run.write(batch);
-      // The next batch is read meanwhile; a rejection is met by an await of the same promise.
+      // The next batch is read meanwhile; a later `await` of the same promise handles a rejection.
       writing.catch(() => {});
     }
   } finally {
@@ -66,7 +66,7 @@ export async function importMail(options: ImportOptions): Promise<ImportCounts> 
   return run.counts;
 }
 
-/** What was read before the source fails comes before its failure. */
+/** Yields what was read before the source failed, and then throws its error. */
 async function* batchesOf(items: AsyncIterable<SourceItem>): AsyncGenerator<readonly SourceItem[], void> {
   let batch: SourceItem[] = [];
   let octets = 0;
@@ -98,11 +98,11 @@ class ImportRun {
   #skipped = 0;
   #failed = 0;
   #waiting = 0;
-  /** A message was refused since the last checkpoint. */
+  /** A message was refused after the last checkpoint. */
   #isRefused = false;
-  /** Sources of which a message was refused. */
+  /** Sources with a refused message. */
   readonly #gaps = new Set<string>();
-  /** A node lives and places nothing. */
+  /** A node is alive but places nothing. */
   #isStuck = false;
 
   constructor(options: ImportOptions) {
@@ -129,7 +129,7 @@ class ImportRun {
     await this.settle(MOST_WAITING);
   }
 
-  /** What the store refused is read again by the next run. */
+  /** Stores the position, unless the store refused a message of the source: the next run reads it again. */
   async #reach({ source, uidValidity, uid }: SourceCheckpoint): Promise<void> {
     const { imports, accountId } = this.#options;
     if (this.#isRefused) this.#gaps.add(source);
@@ -137,7 +137,7 @@ class ImportRun {
     if (!this.#gaps.has(source)) await imports.setPosition(accountId, source, { uidValidity, uid });
   }
 
-  /** Waits until no more rows wait, as long as a node places them. */
+  /** Waits until at most `most` rows wait, as long as a node places them. */
   async settle(most: number): Promise<void> {
     const { imports, accountId } = this.#options;
     let since = performance.now();
@@ -168,7 +168,7 @@ class ImportRun {
     }
   }
 
-  /** Those of one folder that it does not hold. */
+  /** Returns the messages of one folder that the folder does not hold yet. */
   async #missing(group: readonly SourceMessage[]): Promise<readonly Read[]> {
     const { imports, accountId } = this.#options;
     const { folder, isCopy } = group[0]!;
@@ -188,7 +188,7 @@ class ImportRun {
       this.#skipped += part.length - added;
     } catch (error) {
       if (!(error instanceof StoreFault) || error.temporary || error.code === 'store-conflict') throw error;
-      // The others of the part are not held up by the one that the store refuses.
+      // One refused message must not hold up the others, so each is added alone.
       if (part.length > 1) for (const read of part) await this.#add([read]);
       else {
         this.#isRefused = true;
@@ -227,10 +227,10 @@ function importedMessage(message: SourceMessage, content: BlobContent, label: st
   return { content, envelope: { receivedAt, summary, folder, flags, ...(label !== undefined && { label }) } };
 }
 
-/** Whether an email can have the flag. A source may name anything, such as words with NUL, which the store cannot keep. */
+/** Whether an email can have the flag. A source may contain anything, such as names with NUL, which the store cannot keep. */
 const isFlag = (name: string): boolean => flagBit(name) !== 0 || isDeletedFlag(name) || isKeyword(name);
 
-/** Whether a time is one that mail may have: clients read years of four digits. */
+/** Whether mail may have this time: clients read years of four digits. */
 function isDate(time: number | null | undefined): time is number {
   return time !== undefined && time !== null && time >= EARLIEST && time <= LATEST;
 }

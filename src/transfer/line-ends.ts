@@ -1,10 +1,10 @@
-// Line ends of mail that was kept in files. Files of Unix have line feeds alone; mail has CRLF (RFC 5322 §2.1), which signatures
-// and clients count on.
+// Line ends of mail that was kept in files. Unix files have bare line feeds; mail has CRLF (RFC 5322 §2.1), on which signatures
+// and clients rely.
 
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** The message with CRLF in place of line feeds alone; as it is when its first line ends with CRLF. */
+/** Replaces bare line feeds by CRLF; returns the message unchanged when its first line ends with CRLF. */
 export function withMailLineEnds(message: Buffer): Buffer {
   const feed = message.indexOf(LF);
   if (feed < 0 || message[feed - 1] === CR) return message;

@@ -1,15 +1,15 @@
-// Names in a Maildir: directories of folders (Maildir++: a dot before each level, in modified UTF-7) and what a file's name says
-// of its message (https://cr.yp.to/proto/maildir.html): flags as letters, of which the small ones are keywords that a file
-// `dovecot-keywords` beside the messages has by number.
+// Names in a Maildir: directories of folders (Maildir++: a dot before each level, in modified UTF-7), and what the name of a file
+// says about its message (https://cr.yp.to/proto/maildir.html). Flags are capital letters; small letters are keywords, which the
+// file `dovecot-keywords` next to the messages lists by number.
 import { createHash } from 'node:crypto';
 import { decodeModifiedUtf7, encodeModifiedUtf7 } from '../mail/modified-utf7.js';
 
-/** A dot within a level, in the manner of modified UTF-7. */
+/** A dot within a level, escaped as in modified UTF-7. */
 const DOT = '&AC4-';
 /** Octets of a file's name. */
 const LONGEST_NAME = 255;
 
-/** The levels of a folder's path, of the name of its directory, which begins with a dot. */
+/** The levels of a folder's path, read from the name of its directory, which begins with a dot. */
 export function levelsOfDirectory(directory: string): string[] {
   return directory
     .slice(1)
@@ -42,7 +42,7 @@ const LETTERS: readonly (readonly [letter: string, flag: string])[] = [
 const FLAGS = new Map(LETTERS);
 const LETTER_OF = new Map(LETTERS.map(([letter, flag]) => [flag.toLowerCase(), letter]));
 const FIRST_KEYWORD = 'a'.charCodeAt(0);
-/** Keywords of a directory that have letters. */
+/** At most this many keywords of a directory have letters. */
 export const MOST_KEYWORD_LETTERS = 26;
 const INFO = /[:;!]2,([^,]*)/;
 
@@ -52,7 +52,7 @@ export function uniqueName(file: string): string {
   return info === null ? file : file.slice(0, info.index);
 }
 
-/** `keywords`: by the number of their letter. */
+/** `keywords`: indexed by the number of their letter. */
 export function flagsOfName(file: string, keywords: readonly (string | undefined)[]): string[] {
   const flags = Array.from(INFO.exec(file)?.[1] ?? '').flatMap(
     (letter) => FLAGS.get(letter) ?? keywords[letter.charCodeAt(0) - FIRST_KEYWORD] ?? [],
@@ -60,7 +60,7 @@ export function flagsOfName(file: string, keywords: readonly (string | undefined
   return [...new Set(flags)];
 }
 
-/** The end of a file's name that says which flags the message has. Flags that have no letter are left out. */
+/** The end of a file's name, which states the flags of the message. Flags without a letter are left out. */
 export function infoOf(flags: readonly string[], keywords: readonly (string | undefined)[]): string {
   const letters = flags.flatMap((flag) => {
     const folded = flag.toLowerCase();
@@ -71,7 +71,7 @@ export function infoOf(flags: readonly string[], keywords: readonly (string | un
   return `:2,${[...new Set(letters)].sort().join('')}`;
 }
 
-/** Whether a flag needs a letter of `dovecot-keywords`; `$Forwarded` does, for Dovecot does not know its letter P. */
+/** Whether a flag needs a letter of `dovecot-keywords`; `$Forwarded` does, because Dovecot does not know its letter P. */
 export function isKeywordOfDirectory(flag: string): boolean {
   const letter = LETTER_OF.get(flag.toLowerCase());
   return letter === undefined || letter === 'P';
@@ -90,7 +90,7 @@ export function keywordLines(keywords: readonly (string | undefined)[]): string 
   return Array.from(keywords, (keyword, number) => (keyword === undefined ? '' : `${number} ${keyword}\n`)).join('');
 }
 
-/** Ends the unique names of files that an export wrote; the octets of these messages are as they were. */
+/** The end of the unique names of files that an export wrote; the octets of these messages are unchanged. */
 const EXPORTED = /\.([0-9a-f-]{36})_(\d+)\.mansio(?:,|$)/;
 
 export interface ExportedName {

@@ -1,5 +1,5 @@
-// Messages of a Maildir and its folders: directories with a dot before their names (Maildir++), or directories within each other
-// that each hold a Maildir. The date of a message is that of its file. Only files proper are read: a link may lead anywhere.
+// Reads messages of a Maildir and its folders: directories with a dot before their names (Maildir++), or nested directories that
+// each hold a Maildir. The date of a message is that of its file. Only regular files are read, because a link may lead anywhere.
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
 import { placesOf } from './folder-places.js';
@@ -9,10 +9,10 @@ import { flagsOfName, levelsOfDirectory, readExportedName, uniqueName } from './
 import { type MailSource, MOST_OCTETS, type SourceFailure, type SourceItem } from './source.js';
 import { VerifiedDirectory } from './verified-directory.js';
 
-/** Levels of directories. */
+/** At most this many levels of directories are read. */
 const DEEPEST = 20;
 
-/** A folder, or why its directory cannot be read. */
+/** A folder, or the reason why its directory cannot be read. */
 type MaildirFolder = {
   /** Names from the top down. */
   readonly levels: readonly string[];
@@ -71,7 +71,7 @@ function unread(path: string, error: unknown): SourceFailure {
   return { kind: 'failure', where: path, problem: (error as Error).message };
 }
 
-/** A directory below that cannot be read, such as one whose name is no UTF-8, is a folder with a failure. */
+/** A subdirectory that cannot be read, for example because its name is not UTF-8, becomes a folder with a failure. */
 async function foldersBelow(directory: VerifiedDirectory, levels: readonly string[]): Promise<MaildirFolder[]> {
   const entries = await directory.entries();
   const below = entries.filter((entry) => entry.isDirectory() && !['cur', 'new', 'tmp'].includes(entry.name));
@@ -120,7 +120,7 @@ async function filesOf(folder: MaildirFolder) {
   return { files, failures };
 }
 
-/** In the order in which they came: names begin with the time of delivery, those of an export have the UID. */
+/** Sorts messages by arrival: names begin with the time of delivery, and names of an export have the UID. */
 function inOrder(files: readonly MessageFile[]): MessageFile[] {
   const keyed = files.map((message) => ({
     message,

@@ -1,5 +1,5 @@
-// Writes messages into a Maildir and its folders (Maildir++). A message is written under tmp and then renamed into cur, so that a
-// reader sees whole messages only and an export that is ended can be run again: what is there is not written again. The directory
+// Writes messages into a Maildir and its folders (Maildir++). A message is written in tmp and then renamed into cur, so that
+// readers see only whole messages, and an interrupted export can be run again: it skips the messages that exist. The directory
 // may belong to another user: links in it are neither followed nor written through.
 import { type FileHandle, lstat, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ export class MaildirFolderWriter {
     this.#keywords = keywords;
   }
 
-  /** Opens the folder of this path below `root`, and makes its directories when they are missing. */
+  /** Opens the folder of this path below `root` and creates missing directories. */
   static async open(root: string, path: string): Promise<MaildirFolderWriter> {
     const name = directoryOf(path);
     const directory = join(root, name);
@@ -56,7 +56,7 @@ export class MaildirFolderWriter {
     return this.#held.has(emailId);
   }
 
-  /** Gives keywords letters before messages that have them are written; returns those for which there is none left. */
+  /** Assigns letters to keywords before messages with them are written; returns the keywords for which no letter is left. */
   async declare(flags: ReadonlySet<string>): Promise<readonly string[]> {
     const known = new Set(this.#keywords.map((keyword) => keyword?.toLowerCase()));
     const fresh = [...flags].filter((flag) => isKeywordOfDirectory(flag) && !known.has(flag.toLowerCase()));
@@ -99,7 +99,7 @@ export class MaildirFolderWriter {
   }
 }
 
-/** Makes the directories of a folder. @throws Error when one of them is a link or no directory */
+/** Creates the directories of a folder. @throws Error when one of them is a link or not a directory */
 async function makeDirectories(root: string, name: string): Promise<void> {
   await mkdir(root, { recursive: true, mode: 0o700 });
   const directory = join(root, name);
@@ -113,7 +113,7 @@ async function makeDirectories(root: string, name: string): Promise<void> {
   }
 }
 
-/** Makes an empty file where there is nothing. */
+/** Creates an empty file unless the path exists. */
 async function mark(path: string): Promise<void> {
   const file = await open(path, 'wx', 0o600).catch(unlessThere);
   await file?.close();
@@ -124,7 +124,7 @@ function unlessThere(error: NodeJS.ErrnoException): undefined {
   return undefined;
 }
 
-/** Writes a new file in place of what an ended export left there; a link there is removed, not followed. */
+/** Writes a new file over what an interrupted export left; a link there is removed, not followed. */
 async function writeFresh(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
   await rm(path, { force: true });
   const file = await open(path, 'wx', 0o600);

@@ -1,8 +1,8 @@
-// What a mailbox file says of its messages besides their bytes: the date in the `From ` line, and flags in the header fields that
-// mail programs keep there (Status and X-Status of mbox readers, X-Keywords of Dovecot, X-Mozilla-Status of Thunderbird).
+// What a mailbox file says about its messages besides their bytes: the date in the `From ` line, and flags in the header fields
+// that mail programs keep there (Status and X-Status of mbox readers, X-Keywords of Dovecot, X-Mozilla-Status of Thunderbird).
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-/** The date of asctime(3), whose zone may stand before or behind the year and which may lack seconds. */
+/** The date of asctime(3); the zone may stand before or after the year, and the seconds may be missing. */
 const DATE =
   /\s(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s+([A-Z][a-z]{2})\s+(\d{1,2})\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s+([A-Z]{1,5}|[+-]\d{4}))?\s+(\d{4})(?:\s+([A-Z]{1,5}|[+-]\d{4}))?\s*$/;
 const ZONES: Readonly<Record<string, number>> = {
@@ -37,7 +37,7 @@ function offsetOf(zone: string): number {
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 }
 
-/** Octets of a header that are looked at. */
+/** At most this many octets of a header are searched. */
 const HEADER_OCTETS = 256 * 1024;
 const FIELD =
   /^(Status|X-Status|X-Keywords|X-Mozilla-Status|X-Mozilla-Keys):[ \t]*([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)/gim;
@@ -56,7 +56,7 @@ const MOZILLA: readonly (readonly [bit: number, name: string])[] = [
   [0x1000, '$Forwarded'],
 ];
 
-/** Names of the flags and keywords that the header of a message speaks of. */
+/** Names of the flags and keywords that the header of a message contains. */
 export function headerFlags(message: Uint8Array): string[] {
   const start = Buffer.from(message.buffer, message.byteOffset, Math.min(message.length, HEADER_OCTETS));
   const end = /\r?\n\r?\n/.exec(start.toString('latin1'))?.index ?? start.length;

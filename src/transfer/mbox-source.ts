@@ -1,5 +1,5 @@
-// Messages of a mailbox file (RFC 4155; mboxrd and mboxo). Quoted `From ` lines lose one `>`, and line feeds alone become line
-// ends of mail; all other octets stay as they are.
+// Reads messages of a mailbox file (RFC 4155; mboxrd and mboxo). Quoted `From ` lines lose one `>`, and bare line feeds become
+// CRLF; all other octets stay unchanged.
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { withMailLineEnds } from './line-ends.js';
@@ -37,7 +37,7 @@ export async function mboxSource(file: string, folder: string): Promise<MailSour
   return { items, progress };
 }
 
-/** Octet by octet: a large message of quoted lines alone has more matches than a regular expression may find. */
+/** Searches by octets: a large message of quoted lines has more matches than a regular expression may find. */
 function unquoted(message: Buffer): Buffer {
   let found = message.indexOf(QUOTED);
   if (found < 0) return message;
@@ -53,7 +53,7 @@ function unquoted(message: Buffer): Buffer {
   return kept.subarray(0, to);
 }
 
-/** Whether only quotes stand between the beginning of the line and this octet. */
+/** Whether only quote signs stand between the start of the line and this octet. */
 function isBehindQuotes(message: Buffer, octet: number): boolean {
   let at = octet;
   while (at > 0 && message[at - 1] === QUOTE) at--;

@@ -1,5 +1,5 @@
-// Cuts a mailbox file at its `From ` lines, piece by piece. A line that begins with `From ` parts two messages when it has a date;
-// in a file whose first has none, each does.
+// Splits a mailbox file at its `From ` lines, piece by piece. A line that begins with `From ` separates two messages when it has
+// a date; when the first one in the file has no date, each such line does.
 import { fromLineDate } from './mbox-fields.js';
 import { MOST_OCTETS } from './source.js';
 
@@ -19,20 +19,20 @@ export class NotMbox extends Error {
 }
 
 export interface SplitMessage {
-  /** Of the `From ` line in the file. */
+  /** Position of the `From ` line in the file. */
   readonly octet: number;
   /** ms since the epoch. */
   readonly date: number | undefined;
-  /** What is between the `From ` lines, without the empty line before the second; undefined when that is too much. */
+  /** The octets between the `From ` lines, without the empty line before the second; undefined when there are too many. */
   readonly bytes: Buffer | undefined;
 }
 
 export class MboxSplitter {
-  /** Octets that have not been searched to their end. */
+  /** Octets that have not been searched completely. */
   #held: Buffer = Buffer.alloc(0);
-  /** Of them, those that are in no message. */
+  /** This many of them, at the start, belong to no message. */
   #passed = 0;
-  /** Where they begin in the file. */
+  /** Position of these octets in the file. */
   #offset = 0;
   #begun: Omit<SplitMessage, 'bytes'> | undefined;
   #isUndated = false;
@@ -86,7 +86,7 @@ export class MboxSplitter {
     yield this.#finish();
   }
 
-  /** Keeps octets from `from` on for the next piece. */
+  /** Keeps the octets after `from` for the next piece. */
   #hold(data: Buffer, taken: number, from: number): void {
     if (from > taken) this.#take(data.subarray(taken, from));
     this.#passed = Math.max(0, taken - from);

@@ -1,21 +1,21 @@
-// Where imported mail comes from: a mailbox file, a Maildir or an IMAP server, read one message after the other. A message that
-// cannot be taken is an item of its own, so that it is reported and the others follow.
+// Where imported mail comes from: a mailbox file, a Maildir or an IMAP server, read message by message. A message that cannot be
+// read is an item of its own, so that it is reported and the others follow.
 
 /** Octets of a message: larger ones are not imported. */
 export const MOST_OCTETS = 150 * 1024 * 1024;
 
 export interface SourceMessage {
   readonly kind: 'message';
-  /** Where the message is in the source, in words. */
+  /** A text that says where the message is in the source. */
   readonly where: string;
-  /** Path of the folder that it goes to. */
+  /** Path of the folder that the message goes to. */
   readonly folder: string;
   readonly bytes: Uint8Array;
-  /** ms since the epoch; undefined when the source does not say, and the message is asked. */
+  /** ms since the epoch; undefined when the source does not say: then the date of the message counts. */
   readonly receivedAt: number | undefined;
   /** Names of flags and keywords. */
   readonly flags: readonly string[];
-  /** Only when no folder has the message: the source shows all mail once more in this one. */
+  /** The source shows all mail a second time in this folder, so the message is imported only when no folder has it. */
   readonly isCopy?: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface SourceFailure {
   readonly problem: string;
 }
 
-/** All messages before it are taken once it is reached. */
+/** A position in the source: all messages before it are imported once it is reached. */
 export interface SourceCheckpoint {
   readonly kind: 'checkpoint';
   /** Server, user and mailbox. */
@@ -34,7 +34,7 @@ export interface SourceCheckpoint {
   readonly uid: number;
 }
 
-/** Messages that were taken before and are not read again. */
+/** Messages that an earlier run imported and that are not read again. */
 interface SourceSkip {
   readonly kind: 'skip';
   readonly count: number;
@@ -43,8 +43,8 @@ interface SourceSkip {
 export type SourceItem = SourceMessage | SourceFailure | SourceCheckpoint | SourceSkip;
 
 export interface MailSource {
-  /** Resolves to the items in their order; the next is read when it is asked for. */
+  /** Yields the items in their order; the next one is read when it is requested. */
   items(): AsyncGenerator<SourceItem, void>;
-  /** How much is read, of what there is, in any unit. */
+  /** How much is read and how much there is, in any unit. */
   readonly progress: { readonly done: number; readonly total: number };
 }

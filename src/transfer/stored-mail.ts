@@ -1,5 +1,5 @@
-// The mail of an account as the store has it, for an export: which emails each folder holds, with their flags. Emails are kept as
-// columns, some forty octets each, so that a large mailbox fits.
+// The stored mail of an account, for an export: the emails of each folder with their flags. Emails are kept as columns, about
+// forty octets each, so that a large mailbox fits into memory.
 import { DELETED_FLAG, flagNames } from '../mail/flags.js';
 import { uuidOctets, uuidText } from '../mail/ids.js';
 import type { EmailPage, MailboxStore } from '../store/mailboxes.js';
@@ -22,7 +22,7 @@ export type MailReading = Pick<MailboxStore, 'overview' | 'emails' | 'keywords' 
 
 export class StoredMail {
   readonly folders: readonly StoredFolder[];
-  /** Placements of all folders. */
+  /** Number of placements in all folders. */
   readonly count: number;
   readonly #pages: readonly EmailPage[];
   readonly #keywords: ReadonlyMap<string, readonly string[]>;
@@ -56,7 +56,7 @@ export class StoredMail {
     return new StoredMail(store, accountId, shown, pages, keywords);
   }
 
-  /** By folder, pages by ascending UID; emails that came after the reading began are left out. */
+  /** Yields pages of each folder by ascending UID; emails that arrived after the reading began are left out. */
   async *placements(): AsyncGenerator<
     { readonly folderId: string; readonly placed: readonly StoredPlacement[] },
     void
@@ -75,7 +75,7 @@ export class StoredMail {
     }
   }
 
-  /** Bits of `mail/flags`. */
+  /** Returns bits of `mail/flags`. */
   #flagsOf(emailId: string): number | undefined {
     const id = uuidOctets(emailId);
     for (const { ids, count, flags } of this.#pages) {

@@ -1,10 +1,10 @@
-// A directory of another user that is read. Its owner may replace a directory by a link while an import reads it, so each file
-// that was opened is compared with the directory in which it should be.
+// A directory of another user, opened for reading. Its owner may replace a directory by a link while an import reads it, so each
+// opened file is checked to be in the directory where it should be.
 import { constants, type Dirent } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Links are not followed, and a pipe without a writer is not waited for. */
+/** Opening follows no link and does not wait for a pipe without a writer. */
 const FILE_PROPER = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** A path leads to a link, to something that is no directory, or to another directory than before. */
@@ -13,7 +13,7 @@ class DirectoryReplaced extends Error {
 }
 
 export class VerifiedDirectory {
-  /** Without links, down from the root. */
+  /** The absolute path, without links. */
   readonly path: string;
   readonly #parent: VerifiedDirectory | undefined;
   /** Device and inode. */
@@ -44,7 +44,7 @@ export class VerifiedDirectory {
     return entries;
   }
 
-  /** Opens a file of this very directory for reading. @throws Error of the file system; DirectoryReplaced */
+  /** Opens a file directly in this directory for reading. @throws Error of the file system; DirectoryReplaced */
   async open(name: string): Promise<FileHandle> {
     const file = await open(join(this.path, name), FILE_PROPER);
     try {
@@ -58,14 +58,14 @@ export class VerifiedDirectory {
     }
   }
 
-  /** Compares this directory and those above it with what they were. */
+  /** Checks that this directory and those above it are still the same. */
   async #verify(): Promise<void> {
     if ((await identityOf(this.path)) !== this.#identity) throw replaced(this.path);
     if (this.#parent !== undefined) await this.#parent.#verify();
   }
 }
 
-/** The real path of an open file, as Linux tells it; undefined on other systems. No link above the file can change it. */
+/** The real path of an open file, as Linux reports it; undefined on other systems. Links cannot falsify it. */
 const openedPath = (file: FileHandle): Promise<string | undefined> =>
   readlink(`/proc/self/fd/${file.fd}`).catch(() => undefined);
 
