@@ -1,5 +1,5 @@
-// Who makes a request, and whether that is enough: API keys and tokens in both header forms (RFC 6750 §2.1 and `ApiKey`),
-// the anonymous account, scopes.
+// Authenticates and authorizes a request: API keys and tokens in both header forms (RFC 6750 §2.1 and `ApiKey`), the anonymous account,
+// scopes.
 
 import type { Credentials } from '../../auth/credentials.js';
 import type { AnonymousGuard, AnonymousRequest } from '../../auth/origin.js';
@@ -9,26 +9,26 @@ import type { HttpRequest } from './exchange.js';
 import { insufficientScope, notForAnonymous, Problem, tooMany, unauthenticated } from './problem.js';
 import type { Access } from './route.js';
 
-/** Longest credential that is checked. */
+/** A longer credential is refused unchecked. */
 const LONGEST_CREDENTIAL = 8192;
 const CREDENTIAL = /^(bearer|apikey) +([!-~]+) *$/i;
 
-/** Who makes a request, and until when the credential says so. */
+/** Who makes a request, and when the credential ends. */
 export interface RequestIdentity {
   readonly principal: Principal;
   /** ms since the epoch; undefined when the credential does not end by itself. */
   readonly expiresAt: number | undefined;
 }
 
-/** What a route says of the requests that it takes. */
+/** The fields of a route that decide how its requests are authenticated. */
 interface Admitting {
   readonly rate: RateClass;
   readonly isEventStream: boolean;
 }
 
 /**
- * Who is not let in is counted here, by address, as a request of class `rate` or, with a credential that is wrong, as a
- * guess. A promise when the credential is not remembered. @throws Problem 401, 403, 429; ProviderUnavailable, StoreFault
+ * Refused requests are counted by address: as requests of class `rate` or, when the credential is wrong, as guesses. Returns a promise when
+ * the credential is not cached. @throws Problem 401, 403, 429; ProviderUnavailable, StoreFault
  */
 export function authenticate(
   directory: Pick<Directory, 'anonymous'>,
@@ -77,7 +77,7 @@ async function identified(credentials: Credentials, credential: string, tally: T
   }
 }
 
-/** As the header field that browsers cannot send (RFC 6750 §2.3). */
+/** The token of the query in the form of the header field, which browsers cannot send (RFC 6750 §2.3). */
 function queryField({ query }: HttpRequest): string | undefined {
   const token = new URLSearchParams(query).get('access_token');
   return token ? `Bearer ${token}` : undefined;

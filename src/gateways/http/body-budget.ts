@@ -1,26 +1,26 @@
-// The memory for bodies of requests, from their first octet until the request is answered. Octets that have arrived
-// count, not those announced. A holder may have as much as is left for all others: alone half of the memory, beside n
-// others an equal part. A request without room gets 503.
+// The memory budget for request bodies, used from the first octet until the request is answered. Octets that have arrived count, not
+// announced ones. A holder may use as much as is left for all others: half of the memory when alone, an equal part among several. A request
+// that finds no room gets 503.
 import { DynamicShares } from '../../bounds/dynamic-shares.js';
 
-/** The first octets of every body need no room: requests of the usual size are served however large others are. */
+/** The first octets of every body are not counted, so requests of the usual size are served however large others are. */
 const FREE_OCTETS = 64 * 1024;
 
 export class BodyBudget {
   readonly #octets: DynamicShares;
 
-  /** Octets of all bodies together. */
+  /** `total`: octets of all bodies together. */
   constructor(total: number) {
     this.#octets = new DynamicShares({ total, factor: 1 });
   }
 
-  /** For one body. `holder`: an account id, or an address before there is one. */
+  /** Opens the share of one body. `holder`: an account id, or the client's address before the account is known. */
   enter(holder: string): BodyShare {
     return new BodyShare(this.#octets, holder);
   }
 }
 
-/** What one body has of the room. */
+/** The part of the budget that one body uses. */
 export class BodyShare {
   readonly #octets: DynamicShares;
   readonly #holder: string;
@@ -32,7 +32,7 @@ export class BodyShare {
     this.#holder = holder;
   }
 
-  /** So many octets more have come; false when there is no room for them. */
+  /** Counts `octets` that have arrived; false when there is no room for them. */
   add(octets: number): boolean {
     this.#received += octets;
     const more = Math.max(0, this.#received - FREE_OCTETS) - this.#taken;
@@ -42,7 +42,7 @@ export class BodyShare {
     return true;
   }
 
-  /** Gives all of it back; may be called again. */
+  /** Returns everything to the budget; may be called again. */
   leave(): void {
     this.#octets.give(this.#holder, this.#taken);
     this.#taken = 0;

@@ -5,14 +5,14 @@ import { canonicalAddress } from '../tcp/ip-address.js';
 import type { ProxyListener } from '../tcp/proxy-listener.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
 
-/** Of the server's response object. */
+/** The part of the server's response object that tells addresses. */
 interface Addressed {
   getRemoteAddress(): ArrayBuffer;
   getRemoteAddressAsText(): ArrayBuffer;
   getProxiedRemoteAddress(): ArrayBuffer;
 }
 
-/** Undefined when the connection is not what it was: its peer has put another PROXY header in. */
+/** Returns undefined when the address cannot be trusted any more: the peer has sent another PROXY header on the connection. */
 export type ReadAddress = (response: Addressed, headers: ReadonlyMap<string, string>) => string | undefined;
 
 export const peerAddress: ReadAddress = (response) => {
@@ -22,7 +22,7 @@ export const peerAddress: ReadAddress = (response) => {
   return Buffer.from(response.getRemoteAddressAsText()).toString();
 };
 
-/** Of what comes through the proxy listener. */
+/** Reads the address of a client that connects through the proxy listener. */
 export function clientAddress(proxyListener: Pick<ProxyListener, 'addressOf'>, trusted: TrustedNetworks): ReadAddress {
   return (response, headers) => {
     const peer = proxyListener.addressOf(new Uint8Array(response.getProxiedRemoteAddress()));
@@ -32,8 +32,8 @@ export function clientAddress(proxyListener: Pick<ProxyListener, 'addressOf'>, t
 }
 
 /**
- * The last address of the list that is no trusted proxy's own, for each proxy adds whom it got the request from; the first
- * when all are. Undefined when the list is empty or cannot be read as far as it counts.
+ * Returns the last address of the list that is not a trusted proxy's, because each proxy appends the peer of its request; the first address
+ * when all are trusted. Undefined when the list is empty or an item that counts is unreadable.
  */
 export function forwardedFor(list: string, trusted: TrustedNetworks): string | undefined {
   let address: string | undefined;

@@ -1,9 +1,9 @@
-// Pages of other origins (Fetch, "HTTP extensions"): what a reply says so that a browser hands it to a page of a listed
-// origin, and what it is told before it sends such a page's request. A page of no listed origin is told nothing: its
-// simple requests are still answered, and the browser keeps the answer from it.
+// Requests from pages of other origins (Fetch, "HTTP extensions"): adds the header fields by which a browser gives a reply to a page of a
+// listed origin, and answers preflights. Requests from other origins get a reply without these fields, which the browser withholds from the
+// page.
 import type { HeaderField, HttpReply } from './exchange.js';
 
-/** Makes the reply to a request one that browsers take, or keep from a page. */
+/** Adds the fields that decide whether a browser gives the reply to the page. */
 export type Cors = (request: CrossOriginRequest, reply: HttpReply) => HttpReply;
 
 interface CrossOriginRequest {
@@ -15,15 +15,15 @@ const REQUEST_FIELDS =
   'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Traceparent, X-Requested-With, X-SignalR-User-Agent';
 const REPLY_FIELDS =
   'Allow, Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Export-Truncated, X-Request-Id, X-Total-Count, X-Truncated';
-/** Browsers keep an answer for two hours at most. */
+/** Browsers cache an answer for two hours at most. */
 const KEPT_SECONDS = 7200;
 
-/** Undefined when no origin is listed. `origins`: as browsers send them. */
+/** Undefined when no origin is listed. `origins`: in the form that browsers send. */
 export function createCors(origins: readonly string[]): Cors | undefined {
   if (origins.length === 0) return undefined;
   const listed = new Set(origins);
   return ({ method, headers }, reply) => {
-    // Caches must not give one origin's reply to another, nor one without the fields to any.
+    // Caches must not give one origin's reply to another origin, nor a reply without these fields to any.
     const fields: HeaderField[] = [['Vary', 'Origin']];
     const origin = headers.get('origin');
     if (origin !== undefined && listed.has(origin)) {
@@ -36,7 +36,7 @@ export function createCors(origins: readonly string[]): Cors | undefined {
   };
 }
 
-/** OPTIONS is answered with the methods of a path already. */
+/** Adds the preflight fields to a reply to OPTIONS, which already lists the methods of the path. */
 function preflight(reply: HttpReply): readonly HeaderField[] {
   const allow = reply.headers.find(([name]) => name === 'Allow')?.[1];
   if (reply.status !== 204 || allow === undefined) return [];

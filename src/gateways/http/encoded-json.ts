@@ -1,11 +1,11 @@
-// JSON of a reply that is made of parts that are encoded already.
+// The JSON text of a reply that is joined from parts that are already encoded.
 
 export class EncodedJson<T> {
   readonly text: string;
-  /** What the text is the JSON of: a type alone. */
+  /** The type whose JSON the text is; it has no value at run time. */
   declare readonly of: T;
 
-  /** `text`: JSON of a `T`. */
+  /** `text`: the JSON of a `T`. */
   constructor(text: string) {
     this.text = text;
   }

@@ -1,22 +1,22 @@
-// One HTTP request and its reply as plain values: the pipeline and the routes see nothing else of HTTP, so both work
-// with any server. server.ts makes requests out of sockets and writes replies to them.
+// One HTTP request and its reply as plain values. The pipeline and the routes see nothing else of HTTP, so both work with any server.
+// server.ts makes requests out of sockets and writes replies to them.
 
 export interface HttpRequest {
-  /** As sent; methods are case-sensitive (RFC 9110 §9.1). */
+  /** The method as sent; methods are case-sensitive (RFC 9110 §9.1). */
   readonly method: string;
-  /** Without the query, percent-encoded as sent. */
+  /** The path without the query, percent-encoded as sent. */
   readonly path: string;
   /** Raw, without `?`; may hold tokens, so it is never logged. */
   readonly query: string;
-  /** Names in lower case; fields sent more than once are joined with `, `. */
+  /** Names are in lower case; fields sent more than once are joined with `, `. */
   readonly headers: ReadonlyMap<string, string>;
   /** Textual IP address of the peer. */
   readonly remoteAddress: string;
-  /** Aborts when the client is gone or was cut off. */
+  /** Aborts when the client is gone or is cut off. */
   readonly aborted: AbortSignal;
   /**
-   * Reads the body, at most `limit` octets, piece by piece; the client is held back while `take` works. To be called once.
-   * @throws BodyFault, and what `take` throws
+   * Reads the body, at most `limit` octets, piece by piece; the client waits while `take` works. May be called once. @throws BodyError, and
+   * what `take` throws
    */
   body(limit: number, take: TakeBody): Promise<void>;
 }
@@ -26,13 +26,13 @@ export type TakeBody = (octets: Uint8Array) => void | Promise<void>;
 export type HeaderField = readonly [name: string, value: string];
 
 export interface ReplyStream {
-  /** Exact octets to come; null when not known (chunked). A stream that gives another number breaks the connection. */
+  /** The exact number of octets to come; null when unknown (chunked). A stream that gives another number breaks the connection. */
   readonly length: number | null;
-  /** Pulled one piece at a time, as fast as the client reads; left early when the client goes away. */
+  /** Pulled one piece at a time, as fast as the client reads; returned early when the client goes away. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** How an exchange ended: wholly handed to the kernel, left by the client, or broken off by us. */
+/** How an exchange ended: the kernel took the whole reply, the client left, or the server broke the reply off. */
 export type SendingResult = 'sent' | 'aborted' | 'broken';
 
 export interface HttpReply {
@@ -47,7 +47,7 @@ export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
 
 export type BodyFaultReason = 'too-large' | 'too-slow' | 'gone';
 
-/** The request's body could not be had. */
+/** The body of the request could not be read. */
 export class BodyError extends Error {
   readonly reason: BodyFaultReason;
 
@@ -58,7 +58,7 @@ export class BodyError extends Error {
   }
 }
 
-/** What this gateway needs of a logger; pino's fits. */
+/** The methods of a logger that this gateway calls; pino's fits. */
 export interface Log {
   debug(fields: object, text: string): void;
   info(fields: object, text: string): void;

@@ -1,6 +1,6 @@
-// Structs of what clients send and get, as OpenAPI and error messages need them: the struct's `type` names its JSON
-// schema (json-schema.ts), and each has a message for what it does not take. superstruct's own leaves print the value they refuse,
-// which a hostile value (deep, or with a `toString` of its own) turns into an exception.
+// Structs of what clients send and receive, as OpenAPI and error messages need them: the struct's `type` names its JSON schema
+// (json-schema.ts), and each has a message for values that it refuses. superstruct's own leaves print the refused value, which a hostile
+// value (deep, or with a `toString` of its own) turns into an exception.
 import { array, Struct, type } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import { isUuid } from '../../mail/ids.js';
@@ -11,7 +11,7 @@ export type Fields = Readonly<Record<string, AnyStruct>>;
 const LARGEST_PAGE_SIZE = 100;
 const DAY_MS = 86_400_000;
 
-/** A struct without parts. `notes` add to the JSON schema of its type; they are its `schema`, which wrapping keeps. */
+/** A struct without parts. `notes` are added to the JSON schema of its type; they are stored as its `schema`, which wrapping keeps. */
 export const leaf = <T>(
   type: string,
   validator: (value: unknown) => boolean | string,
@@ -27,7 +27,7 @@ export const flag = (notes?: JsonSchema) =>
 export const whole = (notes?: JsonSchema) =>
   leaf<number>('integer', (value) => Number.isSafeInteger(value) || 'must be an integer', notes);
 
-/** From `least` to `most`. */
+/** An integer from `least` to `most`. */
 export const wholeWithin = (least: number, most: number) =>
   leaf<number>(
     'integer',
@@ -67,7 +67,7 @@ export const smallWhole = (notes?: JsonSchema) =>
 export const decimal = (notes?: JsonSchema) =>
   leaf<number>('number', (value) => typeof value === 'number' || 'must be a number', notes);
 
-/** An object of which nothing more is said. */
+/** An object whose members are not described. */
 export const anyObject = () =>
   leaf<Readonly<Record<string, unknown>>>(
     'anyObject',
@@ -89,8 +89,8 @@ export const uuid = (notes?: JsonSchema) =>
   leaf<string>('uuid', (value) => (typeof value === 'string' && isUuid(value)) || 'must be a UUID', notes);
 
 /**
- * The struct, of a value that `read` has made of text; what is no text stays as it is. superstruct's `coerce` makes an error, with a
- * stack, for each parameter that is absent.
+ * Wraps a struct so that `read` first converts text to its value; other values stay as they are. superstruct's `coerce` would create an
+ * error, with a stack, for each absent parameter.
  */
 export const fromText = <T, S>(struct: Struct<T, S>, read: (text: string) => unknown): Struct<T, S> =>
   new Struct({
@@ -98,7 +98,7 @@ export const fromText = <T, S>(struct: Struct<T, S>, read: (text: string) => unk
     coercer: (value, context) => struct.coercer(typeof value === 'string' ? read(value) : value, context),
   });
 
-/** superstruct's own `defaulted` validates against `unknown` first. */
+/** Sets a default directly: superstruct's own `defaulted` validates against `unknown` first. */
 const withDefault = <T, S>(struct: Struct<T, S>, fallback: T): Struct<T, S> =>
   new Struct({
     ...struct,
@@ -108,12 +108,12 @@ const withDefault = <T, S>(struct: Struct<T, S>, fallback: T): Struct<T, S> =>
 /** Marks text as an address. `idn-email` would be exact, but generators know `email`. */
 export const EMAIL: JsonSchema = { format: 'email' };
 
-/** Says of an object that at least one of these members has to be there. */
+/** The schema of an object in which at least one of these members is required. */
 export const atLeastOne = (...members: readonly string[]): JsonSchema => ({
   anyOf: members.map((member) => ({ required: [member] })),
 });
 
-/** A path's id, in lower case whatever the client wrote. */
+/** The id in a path, converted to lower case. */
 export const idParameter = (): Struct<string, null> => fromText(uuid(), (value) => value.toLowerCase());
 
 export const list = <S extends AnyStruct>(element: S) => {
@@ -124,12 +124,12 @@ export const list = <S extends AnyStruct>(element: S) => {
   });
 };
 
-/** From `least` to `most` elements; of one that is too long no element is checked. */
+/** A list of `least` to `most` elements; the elements of a longer list are not checked. */
 export const shortList = <S extends AnyStruct>(element: S, least: number, most: number) => {
   const base = array(element);
   const struct = new Struct<(typeof base)['TYPE'], (typeof base)['schema']>({
     ...base,
-    // Of its own, because wrapping the list keeps this alone.
+    // A separate struct, because wrapping the list keeps only this member.
     schema: new Struct(element) as unknown as (typeof base)['schema'],
     *entries(value, context) {
       if (Array.isArray(value) && value.length <= most) yield* base.entries(value, context);
@@ -155,7 +155,7 @@ export const textList = (limit: number, notes?: JsonSchema) =>
     { maxItems: limit, ...notes },
   );
 
-/** An object of at least these fields; what else it holds is passed over. */
+/** An object with at least these fields; other members are ignored. */
 export const record = <F extends Record<string, AnyStruct>>(fields: F) => {
   const base = type(fields);
   return new Struct<(typeof base)['TYPE'], F>({
@@ -164,7 +164,7 @@ export const record = <F extends Record<string, AnyStruct>>(fields: F) => {
   });
 };
 
-/** The same, but anything else that it holds is an error. */
+/** An object with only these fields; any other member is an error. */
 export const closedRecord = <F extends Record<string, AnyStruct>>(fields: F) => {
   const base = record(fields);
   return new Struct<(typeof base)['TYPE'], F>({
@@ -180,14 +180,14 @@ export const closedRecord = <F extends Record<string, AnyStruct>>(fields: F) => 
 
 const UNKNOWN = leaf<unknown>('unknown', () => 'is no member of this body');
 const LONGEST_UNKNOWN_NAME = 100;
-/** What it holds is not read. */
+/** Reports an unknown member without reading its value. */
 const unknownMember = (name: string): [string, unknown, AnyStruct] => [
   name.slice(0, LONGEST_UNKNOWN_NAME),
   null,
   UNKNOWN,
 ];
 
-/** Query: some of these values; the parameter may be repeated, and one of it may hold several between commas. */
+/** Query: some of these values. The parameter may be repeated, and one parameter may hold several values separated by commas. */
 export const choicesParameter = <const T extends string>(...values: readonly T[]): Struct<T[], null> =>
   fromText(
     leaf<T[]>(
@@ -201,19 +201,19 @@ export const choicesParameter = <const T extends string>(...values: readonly T[]
     (value) => value.split(','),
   );
 
-/** Whether a parameter of the query may be repeated: its values are joined with commas. */
+/** Whether the query may repeat a parameter: its values are joined with commas. */
 export const isRepeatable = ({ type: name }: AnyStruct): boolean => name === 'choices';
 
-/** No list has so many; further on is as empty, and no number is too large to count with. */
+/** Caps page numbers: later pages are empty, and every number stays safe to calculate with. */
 const LAST_PAGE = 1_000_000_000;
 
 /** Query: 1, 2, … */
 export const pageParameter = () => withDefault(pageOr(), 1);
 
-/** Query: at least 1; a larger size than the largest is the largest (the envelope shows it). */
+/** Query: at least 1; a size above the largest becomes the largest (the envelope shows it). */
 export const pageSizeParameter = (fallback: number) => withDefault(pageSizeOr(), fallback);
 
-/** The same for lists that are not paged unless one of the two is given. */
+/** The page parameter of lists that are paged only when the query gives `page` or `pageSize`. */
 export const pageOr = (notes?: JsonSchema) =>
   fromText(count('page', notes), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), LAST_PAGE) : value));
 export const pageSizeOr = (notes?: JsonSchema) =>
@@ -221,7 +221,7 @@ export const pageSizeOr = (notes?: JsonSchema) =>
     /^\d+$/.test(value) ? Math.min(Number(value), LARGEST_PAGE_SIZE) : value,
   );
 
-/** Query: at least 1; what is larger than `most` is `most`. */
+/** Query: at least 1; a value above `most` becomes `most`. */
 export const limitParameter = (fallback: number, most: number) =>
   withDefault(
     fromText(count('limit'), (value) => (/^\d+$/.test(value) ? Math.min(Number(value), most) : value)),
@@ -244,7 +244,7 @@ export const flagParameter = (notes?: JsonSchema): Struct<boolean, null> =>
 
 const ISO_DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
-/** Query: an ISO 8601 date or date-time, UTC unless it has an offset; kept as text for the route to interpret. */
+/** Query: an ISO 8601 date or date-time, UTC unless it has an offset. It stays text, which the route interprets. */
 export const dateParameter = (notes?: JsonSchema) =>
   leaf<string>(
     'date',
@@ -253,7 +253,7 @@ export const dateParameter = (notes?: JsonSchema) =>
   );
 
 export interface Period {
-  /** ms since the epoch, both ends included. */
+  /** ms since the epoch; both ends are included. */
   readonly from?: number;
   readonly to?: number;
 }
@@ -266,7 +266,7 @@ export function periodOf(fromDate: string | undefined, toDate: string | undefine
   };
 }
 
-/** Without an offset Date.parse takes a date-time for local time. */
+/** Adds `Z` to a date-time that has no offset, which Date.parse would read as local time. */
 function timeOf(value: string): number {
   return Date.parse(/T.*(?:Z|[+-]\d\d:\d\d)$/.test(value) || !value.includes('T') ? value : `${value}Z`);
 }
@@ -275,7 +275,9 @@ function isDate(value: string): boolean {
   return ISO_DATE.test(value) && isTime(value);
 }
 
-/** `value`: in a form of ISO 8601. False for a day that no month has: Date.parse lets the 31st of February be a day in March. */
+/**
+ * `value`: in a form of ISO 8601. False for a day that its month does not have: Date.parse reads the 31st of February as a day in March.
+ */
 export function isTime(value: string): boolean {
   if (Number.isNaN(Date.parse(value))) return false;
   const day = value.slice(0, 10);

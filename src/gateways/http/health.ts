@@ -1,5 +1,5 @@
-// Named checks run side by side, each with a time limit, into one report. The report is kept for a moment and shared by
-// everybody who asks meanwhile: a public endpoint must not be a way to load the database. A node that begins to stop says so at once.
+// Runs named checks in parallel, each with a time limit, and joins them into one report. The report is cached briefly and shared by all
+// callers, so that a public endpoint cannot load the database. A node that begins to stop reports it at once.
 import { atMost } from '../../bounds/time-bounds.js';
 import type { Log } from './exchange.js';
 
@@ -14,7 +14,7 @@ export interface HealthResult {
 export interface HealthCheck {
   readonly name: string;
   readonly tags: readonly string[];
-  /** No report is given again after a change of it. */
+  /** A cached report is not reused after this value changes. */
   state?(): string;
   run(): Promise<HealthResult>;
 }
@@ -41,9 +41,9 @@ export interface HealthOptions {
   readonly checks: readonly HealthCheck[];
   /** A check without an answer after this is Unhealthy; 5,000 ms when absent. */
   readonly timeoutMs?: number;
-  /** How long a report is given again; 1,000 ms when absent. */
+  /** How long a report is reused; 1,000 ms when absent. */
   readonly keepMs?: number;
-  /** ms of a clock that does not jump. */
+  /** ms of a monotonic clock. */
   readonly now: () => number;
   readonly log: Log;
 }
@@ -83,7 +83,7 @@ async function runCheck(check: HealthCheck, timeoutMs: number, now: () => number
     if (await atMost(answer, timeoutMs)) result = await answer;
   } catch (error) {
     log.warn({ err: error, check: check.name }, 'health check failed');
-    // Its class only: messages name hosts and users.
+    // Only the class of the error: messages name hosts and users.
     exception = error instanceof Error ? error.name : 'Error';
     result = { status: 'Unhealthy', description: 'the check failed' };
   }

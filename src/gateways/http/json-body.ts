@@ -1,5 +1,5 @@
-// A JSON body, read as it arrives. A scan before the parser bounds depth and number of values, so that parsing is short
-// however the body is made. Files in the body go to the spool on the way (uploads).
+// Reads a JSON body while it arrives. A scan before the parser limits depth and number of values, so that parsing is short for any body.
+// Files in the body are written to the spool on the way (uploads).
 import { isUtf8 } from 'node:buffer';
 import { JsonExcess, JsonScan } from '../../bounds/json-scan.js';
 import type { BodyShare } from './body-budget.js';
@@ -12,7 +12,7 @@ const LARGEST_JSON = 4 * 1024 * 1024;
 
 export interface JsonBody {
   readonly value: object;
-  /** Gives the files back. */
+  /** Removes the files of the body from the spool. */
   release(): void;
 }
 
@@ -22,7 +22,7 @@ interface Limits {
   readonly uploads: UploadField | undefined;
 }
 
-/** @throws Problem 400, 413, 503; BodyFault; SpoolFault */
+/** @throws Problem 400, 413, 503; BodyError; SpoolFault */
 export async function readJson(
   request: HttpRequest,
   { bodyLimit, uploads: field }: Limits,
@@ -60,7 +60,7 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 function parsed(octets: Buffer): object {
   if (octets.length === 0) throw invalid({ body: ['is missing'] });
-  // RFC 8259 §8.1: a mark may be passed over.
+  // RFC 8259 §8.1: a byte order mark may be ignored.
   const isMarked = octets.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
   const value = isUtf8(octets) ? parsedText(octets.toString('utf8', isMarked ? BYTE_ORDER_MARK.length : 0)) : undefined;
   if (value === undefined) throw invalid({ body: ['is not valid JSON'] });
@@ -70,7 +70,7 @@ function parsed(octets: Buffer): object {
   return value;
 }
 
-/** Undefined when it is no JSON. */
+/** Undefined when the text is not JSON. */
 function parsedText(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,23 +1,23 @@
-// JSON Schema (2020-12, the dialect of OpenAPI 3.1) of the structs that routes use. Only types known here may stand in
-// a route: another one stops the start, so the document cannot silently say less than the server does.
+// JSON Schema (2020-12, the dialect of OpenAPI 3.1) of the structs that routes use. A route may use only types known here: another type
+// stops the start, so the document never says less than the server does.
 import { validate } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Names of object structs, by their fields: wrapping a struct as optional or nullable keeps those. */
+/** Names of object structs by their fields, because wrapping a struct as optional or nullable keeps its fields. */
 const names = new WeakMap<object, { readonly name: string; readonly notes: JsonSchema }>();
 
-/** Gives an object struct a name under `components/schemas`; `notes` add to what stands there. */
+/** Gives an object struct a name under `components/schemas`; `notes` are added to its schema. */
 export function named<S extends AnyStruct>(name: string, struct: S, notes: JsonSchema = {}): S {
   names.set(struct.schema as object, { name, notes });
   return struct;
 }
 
-/** What array structs say beside their elements, by their element's struct. */
+/** Additional schema members of array structs, by the struct of their elements. */
 const arrayNotes = new WeakMap<object, JsonSchema>();
 
-/** Adds to what stands in the schema of an array; its element's struct is its alone. */
+/** Adds members to the schema of an array. No other array may share the struct of its elements. */
 export function noted<S extends AnyStruct>(struct: S, notes: JsonSchema): S {
   arrayNotes.set(struct.schema as object, notes);
   return struct;
@@ -90,7 +90,7 @@ function objectSchema(struct: AnyStruct, components: Map<string, JsonSchema>): J
   const fields = struct.schema as Readonly<Record<string, AnyStruct>>;
   const { name, notes } = names.get(fields) ?? {};
   if (name !== undefined && components.has(name)) return { $ref: `#/components/schemas/${name}` };
-  // Entered before its fields, so that a recursive one finds itself.
+  // The name is entered before the fields, so that a recursive struct finds itself.
   if (name !== undefined) components.set(name, {});
   const entries = Object.entries(fields);
   const required = entries.filter(([, field]) => isRequired(field)).map(([key]) => key);
@@ -106,6 +106,6 @@ function objectSchema(struct: AnyStruct, components: Map<string, JsonSchema>): J
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Whether the field has to be sent: it takes neither nothing nor has a default. */
+/** Whether a request must contain the field: it is not optional and has no default. */
 export const isRequired = (struct: AnyStruct): boolean =>
   validate(undefined, struct, { coerce: true })[0] !== undefined;

@@ -1,8 +1,7 @@
-// WebSocket upgrades that are decided later than in the callback that brought the request. uWebSockets.js makes such an
-// upgrade safely only while another response is corked. Inside the response's own cork it may take the new WebSocket for
-// the response and shut it down; without a cork it prints a complaint for each upgrade. So the server keeps one request
-// of its own open to itself, never answers that request, and runs late upgrades inside its cork. That request is the
-// anchor.
+// Runs WebSocket upgrades that are decided after the callback that brought the request. uWebSockets.js makes such an upgrade safely only
+// while another response is corked. Inside the response's own cork it may mistake the new WebSocket for the response and shut it down;
+// without a cork it prints a complaint for each upgrade. So the server keeps one request open to itself, the anchor, never answers it, and
+// runs late upgrades inside its cork.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { holdRequest, type ServerPlace } from '../tcp/held-request.js';
@@ -12,18 +11,18 @@ export interface Corkable {
   cork(write: () => void): unknown;
 }
 
-/** Of the server's response object. */
+/** The part of the server's response object that an anchor needs. */
 export interface AnchorResponse extends Corkable {
   onAborted(handler: () => void): unknown;
   close(): unknown;
 }
 
-/** Nobody keeps a silent connection for ever. */
+/** The anchor is renewed because silent connections are closed after a while. */
 const RENEW_MS = 120_000;
 const RETRY_MS = 1_000;
 
 export class LateUpgrade {
-  /** A secret of this process, so no client can ask for it. */
+  /** A secret of this process, so that no client can request it. */
   readonly path = `/${randomBytes(32).toString('hex')}`;
   readonly #log: Log;
   readonly #over = new AbortController();
@@ -34,7 +33,7 @@ export class LateUpgrade {
     this.#log = log;
   }
 
-  /** Serves `path`. */
+  /** Serves `path`: makes this response the anchor. */
   take(response: AnchorResponse): void {
     const before = this.#anchor;
     this.#anchor = response;
@@ -45,13 +44,13 @@ export class LateUpgrade {
     this.#arrived();
   }
 
-  /** Without an anchor the upgrade is as good, but not quiet. */
+  /** Runs the upgrade. It also works without an anchor, but the library then prints a complaint. */
   run(response: Corkable, upgrade: () => void): void {
     if (this.#anchor === undefined) upgrade();
     else this.#anchor.cork(() => response.cork(upgrade));
   }
 
-  /** Returns once there is an anchor, or there seems to be none to be had. `server`: this very one. */
+  /** Returns once the anchor is there, or after a while without one. `server`: the address of this same server. */
   async start(server: ServerPlace): Promise<void> {
     const arrived = new Promise<void>((resolve) => {
       this.#arrived = resolve;
@@ -64,7 +63,7 @@ export class LateUpgrade {
     this.#over.abort();
   }
 
-  /** Each anchor replaces the one before, whose request then fails: that is how it ends. */
+  /** Renews the anchor. Each anchor replaces the previous one, whose request then fails and ends. */
   async #keep(server: ServerPlace): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {

@@ -1,5 +1,5 @@
-// The octets of an MBOX export: pages of emails from the mailbox, their blobs many a statement. One batch is read while
-// the one before is on its way to the client, so memory is bounded whatever is exported and however slowly it is taken.
+// The octets of an MBOX export. It reads pages of emails from the mailbox, and many blobs per statement. One batch is read while the
+// previous one is on its way to the client, so memory is limited for any export and any client.
 import type { ExportedEmail, ExportPosition, Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../actors/runtime/protocol.js';
 import { fromLine, MboxQuoter } from '../../mail/mbox.js';
@@ -10,7 +10,7 @@ import type { Period } from './fields.js';
 type Criteria = Period & { readonly folder?: string };
 
 const PAGE = 500;
-/** Read together: so many octets, so many messages. */
+/** Limits of a batch that is read in one statement. */
 const BATCH_OCTETS = 1024 * 1024;
 const BATCH_EMAILS = 250;
 /** Larger messages are streamed on their own. */
@@ -28,7 +28,7 @@ interface Batch {
   readonly blobs: Promise<Blobs> | undefined;
 }
 
-/** Emails that are deleted while it runs are left out. Left early, it reads no more. */
+/** Skips emails that are deleted while it runs. Stops reading when the consumer returns early. */
 export async function* mboxStream(
   { mailboxes, blobs }: MboxSources,
   accountId: string,

@@ -1,4 +1,4 @@
-// Port: counts of this gateway for the node's metrics. Called once a request; it must not throw.
+// Port: the numbers that this gateway reports to the node's metrics. It is called once per request and must not throw.
 
 export interface HttpMeter {
   /** `route`: the path of the route table; null when none matched. `ms`: until the reply was written. */

@@ -1,22 +1,22 @@
-// The requests in progress, so that a server that stops closes its connections without cutting a request off. A client
-// that just got a reply may have sent its next request already, so a connection counts as idle only after a while. While
-// the server stops, every reply tells the client to close the connection. And uWebSockets.js closes a connection 10 to 14 s after it
-// was last told to read, whether or not a reply is awaited or under way: so it is told again meanwhile.
+// The requests in progress, so that a server that stops closes its connections without cutting a request off. A client that just got a
+// reply may have sent its next request already, so a connection counts as idle only after a while. While the server stops, every reply
+// tells the client to close the connection. uWebSockets.js closes a connection 10 to 14 s after the last order to read, even while a reply
+// is due or being sent, so the order is repeated.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** From a reply to the request that follows it on the same connection, at most, between machines that are not far apart. */
+/** The longest time from a reply to the next request on the same connection, between machines that are near each other. */
 const QUIET_MS = 100;
 
 /**
- * Turns of the event loop from a request in the kernel to `begin`: a proxy listener before the server accepts the connection, reads it,
- * connects to the server, and hands large pieces on with a delay; a turn for each.
+ * Turns of the event loop from a request in the kernel to `begin`. Before the server, a proxy listener accepts the connection, reads it,
+ * connects to the server, and forwards large pieces with a delay; each step takes a turn.
  */
 const ARRIVAL_TURNS = 8;
 
 const READ_AGAIN_MS = 4_000;
 
 interface OpenRequest {
-  /** The connection is not closed for the next ten seconds. */
+  /** Keeps the connection open for the next ten seconds. */
   stayOpen(): void;
 }
 
@@ -37,11 +37,11 @@ export class OpenRequests {
     this.#changed();
   }
 
-  /** Resolves when nothing is under way and nothing has been for a moment, or when `graceMs` are over. */
+  /** Resolves when no request is in progress and none has been for a moment, or after `graceMs`. */
   async settle(graceMs: number): Promise<void> {
     const until = performance.now() + graceMs;
     for (;;) {
-      // What has arrived while this process was busy is read first.
+      // Requests that arrived while this process was busy are read first.
       for (let turn = 0; turn < ARRIVAL_TURNS; turn++) await nextTurn();
       const now = performance.now();
       const quietAt = this.#underWay.size > 0 ? Number.POSITIVE_INFINITY : this.#lastAt + QUIET_MS;
@@ -50,7 +50,7 @@ export class OpenRequests {
     }
   }
 
-  /** The timer ends when there was nothing for a while: requests that are short neither begin nor end it. */
+  /** Ends the timer after a period without requests, so that short requests neither start nor stop it. */
   #keepOpen(): void {
     for (const request of this.#underWay) request.stayOpen();
     if (this.#underWay.size > 0) return;

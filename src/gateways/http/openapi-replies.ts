@@ -1,5 +1,5 @@
-// How replies stand in the OpenAPI document: those of a route with their schemas and header fields, problems as shared
-// components. Which problems a route may answer with follows from its access, parameters and body.
+// Describes replies in the OpenAPI document: the replies of a route with their schemas and header fields, and problems as shared
+// components. The problems of a route follow from its access, parameters and body.
 import { record, text, whole } from './fields.js';
 import { type JsonSchema, jsonSchema, named } from './json-schema.js';
 import type { ReplyShape, Route } from './route.js';
@@ -74,7 +74,7 @@ const PROBLEM_FIELDS: JsonSchema = {
   },
 };
 
-/** What stands under `components`, filled while operations are described. */
+/** The members of `components`, filled while operations are described. */
 export interface Components {
   readonly schemas: Map<string, JsonSchema>;
   readonly responses: Map<string, JsonSchema>;

@@ -1,4 +1,4 @@
-// The sections of the OpenAPI document, in its order, and its description of the API as a whole.
+// The sections of the OpenAPI document in their order, and the description of the whole API.
 
 export const TAGS: Readonly<Record<string, string>> = {
   Emails: 'Received and sent mail of the account: lists, search, threads, attachments, exports.',

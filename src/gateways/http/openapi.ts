@@ -1,5 +1,4 @@
-// The OpenAPI 3.1 document, made from the route table: what is not in the table is not in the document, and the other
-// way round.
+// The OpenAPI 3.1 document, made from the route table: both contain the same routes.
 import { createHash } from 'node:crypto';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { HeaderField } from './exchange.js';
@@ -12,7 +11,7 @@ import { defineRoute, EMPTY, type Route } from './route.js';
 
 export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
-/** `baseUrl`: of the API as clients reach it, `/` for the address the document was read from. */
+/** `baseUrl`: the URL of the API as clients reach it; `/` means the address from which the document was read. */
 export function openApi(routes: readonly Route[], version: string, baseUrl: string): OpenApiDocument {
   const components: Components = { schemas: new Map(), responses: new Map() };
   const paths: Record<string, Record<string, unknown>> = {};
@@ -120,7 +119,7 @@ function ofType(mediaType: string, content: JsonSchema, required = true): JsonSc
   return { requestBody: { required, content: { [mediaType]: content } } };
 }
 
-/** What a schema says of a parameter as a whole stands at the parameter, where readers look for it. */
+/** Moves the description from the schema to the parameter, where readers look for it. */
 function parameter(where: 'path' | 'query', name: string, struct: AnyStruct, components: Components) {
   const { description, ...schema } = jsonSchema(struct, components.schemas);
   return {

@@ -1,6 +1,6 @@
-// The steps of every request, in this order: route (404, 405), credential (401), rate (429), scope (403), parameters,
-// query and body (404, 400, 413, 415), handler, encoding, log line. No other file authenticates, authorizes, limits,
-// validates or encodes. Refusals of the first two steps count for the rate as well.
+// The steps of every request, in this order: route (404, 405), credential (401), rate (429), scope (403), parameters, query and body (404,
+// 400, 413, 415), handler, encoding, log line. No other file authenticates, authorizes, limits, validates or encodes. Refusals of the first
+// two steps also count for the rate.
 
 import { ActorFault } from '../../actors/runtime/errors.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
@@ -29,29 +29,29 @@ export interface PipelineOptions {
   readonly routes: readonly Route[];
   readonly directory: Pick<Directory, 'anonymous'>;
   readonly credentials: Credentials;
-  /** For whom the anonymous account acts. */
+  /** Decides for which requests the anonymous account acts. */
   readonly guard: AnonymousGuard;
-  /** No limits when absent. */
+  /** Absent: there are no limits. */
   readonly rates?: Rates;
   readonly log: Log;
   readonly meter?: HttpMeter;
   readonly tracer?: Tracer;
-  /** How long credential and handler may take, each, in ms; 12,000 when absent. */
+  /** The time limit of the credential and of the handler, each, in ms; 12,000 when absent. */
   readonly deadlineMs?: number;
 }
 
-/** What is known of a request when its log line is written. */
+/** What is known about a request when its log line is written. */
 interface Trace {
   readonly id: string;
   readonly span: Span;
   readonly tally: Tally;
   route: Route | undefined;
   principal: Principal | undefined;
-  /** Of the handler's reply. */
+  /** The callback of the handler's reply. */
   finished: AnyReply['finished'];
 }
 
-/** What the pipeline has read of a request for its handler. */
+/** What the pipeline has read from a request for its handler. */
 interface Validated {
   readonly principal: Principal | undefined;
   readonly expiresAt: number | undefined;
@@ -63,9 +63,9 @@ interface Validated {
 
 type Call = Parameters<Route['handler']>[0];
 
-/** What a handler is called with. A class: an object with a getter of its own has a shape of its own, and is slow to read. */
+/** The argument of a handler. It is a class because an object literal with a getter has a shape of its own and is slow to read. */
 class Handling implements Call {
-  /** The handler's own type says which of the two its access makes it. */
+  /** The access of the route decides which of the two types the handler sees. */
   readonly principal: Call['principal'];
   readonly params: Call['params'];
   readonly query: Call['query'];
@@ -106,7 +106,7 @@ class Handling implements Call {
     return this.#request.method === 'HEAD';
   }
 
-  /** Aborts with the request and when the handler has taken too long. Made for those who look at it: most handlers do not. */
+  /** Aborts with the request and when the handler takes too long. Created on first use, because most handlers do not read it. */
   get aborted(): AbortSignal {
     if (this.#controller === undefined) {
       const controller = new AbortController();
@@ -131,13 +131,13 @@ class Handling implements Call {
 }
 
 const NOTHING = new Uint8Array(0);
-/** Longer than an ask of a mailbox takes at most. */
+/** Longer than the longest ask of a mailbox. */
 const DEADLINE_MS = 12_000;
 
-/** Of the largest body any route takes there is room for so many. */
+/** The budget has room for this many bodies of the largest size that any route accepts. */
 const BODIES = 4;
 
-/** A store that hangs must not hang everybody who asks: 503, though what was asked may still happen. */
+/** A store that hangs must not make all callers hang: they get 503, though the requested change may still happen. */
 function noAnswer(): ActorFault {
   return new ActorFault('unreachable', 'no answer in time');
 }
@@ -164,11 +164,11 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     if (route.access === 'public') inRate(tally.countAnonymous(route.rate));
     else {
       const identity = authenticate(directory, credentials, guard, request, tally, route);
-      // A credential that is remembered is not waited for.
+      // A cached credential answers without a wait.
       const known = identity instanceof Promise ? await inTime(identity, deadlineMs, noAnswer) : identity;
       trace.principal = known.principal;
       expiresAt = known.expiresAt;
-      // A service-wide key is the operator's own programs, which speak for all accounts.
+      // A service-wide key belongs to the operator's own programs, which act for all accounts.
       if (!trace.principal.serviceWide) inRate(tally.account(trace.principal.accountId, route.rate));
       authorize(trace.principal, route.access);
     }
@@ -178,7 +178,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     const { principal } = trace;
     const handling = new Handling(request, { principal, expiresAt, params, query, body, text });
     const handled = route.handler(handling);
-    // A handler that takes too long goes on with what it has been given.
+    // A handler that takes too long continues to use the body, which is therefore released when it ends.
     handled.then(release, release);
     const reply: AnyReply | Problem = await inTime(handled, deadlineMs, () => {
       handling.giveUp(handled);
@@ -186,7 +186,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     });
     if (reply instanceof Problem) throw reply;
     trace.finished = reply.finished;
-    // RFC 9110 §13.1.2: a condition of GET and HEAD, for what has a tag.
+    // RFC 9110 §13.1.2: If-None-Match of GET and HEAD, for replies that have a tag.
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     const current = isRead ? revalidated(reply, request.headers.get('if-none-match')) : reply;
     return encode(current, request.method === 'HEAD', route.access !== 'public');
@@ -222,7 +222,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
   function refuse(error: unknown, trace: Trace): HttpReply {
     const { problem, bug } = problemOf(error);
     if (bug) log.error({ err: error, requestId: trace.id }, 'request failed');
-    // One account that asks for too many views would fill the log.
+    // These are not logged: one account that asks for too many views would fill the log.
     else if (problem.status === 503 && !(error instanceof DecodingAbandoned || error instanceof DecoderBusy))
       log.warn({ err: error, requestId: trace.id }, 'request could not be served');
     return problemReply(problem);
@@ -246,7 +246,7 @@ export function createPipeline(options: PipelineOptions): HttpHandler {
     } catch (error) {
       reply = refuse(error, trace);
     }
-    // An event stream is answered with its head; how long it lasts is up to the client.
+    // An event stream counts as answered with its head; the client decides how long it lasts.
     const answeredMs = performance.now() - started;
     const finished = (outcome: SendingResult, error?: unknown): void => {
       trace.finished?.(outcome === 'sent' && reply.status < 300);
@@ -284,13 +284,13 @@ function inRate(waitSeconds: number): void {
   if (waitSeconds > 0) throw tooMany(waitSeconds);
 }
 
-/** Browsers ask this before each kind of request of theirs; it costs next to nothing and is not counted. */
+/** Browsers send OPTIONS before their requests; it costs almost nothing and is not counted. */
 function allowed(allow: string): HttpReply {
   return { status: 204, headers: [...SECURITY_HEADERS, ['Allow', allow]], body: null };
 }
 
 async function encode(reply: AnyReply, head: boolean, personal: boolean): Promise<HttpReply> {
-  // RFC 9110 §8.6: 204 and 304 have no length; without one any other reply would end with the connection.
+  // RFC 9110 §8.6: 204 and 304 have no length. Any other reply without a length would end with the connection.
   let body: HttpReply['body'] = reply.status === 204 || reply.status === 304 ? null : NOTHING;
   if (reply.json !== undefined) body = Buffer.from(jsonText(reply.json));
   else if (reply.stream !== undefined) body = head ? reply.stream : await begunReply(reply.stream);
@@ -303,7 +303,7 @@ const JSON_TYPE: HeaderField = ['Content-Type', 'application/json; charset=utf-8
 const PUBLIC_JSON: readonly HeaderField[] = [...PUBLIC, JSON_TYPE];
 const PERSONAL_JSON: readonly HeaderField[] = [...PERSONAL, JSON_TYPE];
 
-/** Fields of the reply's own go before those that every reply of its kind has. */
+/** The reply's own fields replace those that every reply of its kind has. */
 function fieldsOf({ json, headers: own = [] }: AnyReply, personal: boolean): readonly HeaderField[] {
   const common = json === undefined ? (personal ? PERSONAL : PUBLIC) : personal ? PERSONAL_JSON : PUBLIC_JSON;
   if (own.length === 0) return common;
@@ -313,7 +313,7 @@ function fieldsOf({ json, headers: own = [] }: AnyReply, personal: boolean): rea
 
 const jsonText = (json: unknown): string => (json instanceof EncodedJson ? json.text : JSON.stringify(json));
 
-/** What fails at once still gets an error reply, not a broken one. */
+/** A stream that fails at its first piece still gets an error reply instead of a broken one. */
 async function begunReply({ length, chunks }: ReplyStream): Promise<ReplyStream> {
   return { length, chunks: await primed(chunks) };
 }

@@ -1,5 +1,4 @@
-// Error replies (problem details, RFC 9457), and what says which status a refusal of the mailbox or a fault of ours
-// becomes.
+// Error replies (problem details, RFC 9457), and the table from refusals of the mailbox and faults to statuses.
 
 import { Fault } from '../../errors/fault.js';
 import type { Scope } from '../../store/directory.js';
@@ -39,7 +38,7 @@ export const invalid = (errors: FieldErrors): Problem =>
 
 const RETRY_AFTER_SECONDS = 2;
 
-/** Nobody's fault, and soon over. */
+/** 503 for a fault that is temporary and not the client's. */
 export const unavailable = (): Problem =>
   new Problem(503, {
     detail: 'This cannot be served right now; the same request may succeed in a moment.',
@@ -70,7 +69,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   outboundUnderWay: 409,
   // Routes without If-Match read the draft again.
   draftChanged: 412,
-  // Routes name the field that these are about.
+  // Routes name the field that these refusals concern.
   nameTaken: 400,
   nameTooLong: 400,
   nameHasSlash: 400,
@@ -93,13 +92,13 @@ const DETAILS: Readonly<Partial<Record<MailboxRefusal, string>>> = {
   outboundUnderWay: 'It is under way; cancel it first.',
 };
 
-/** What a mailbox's refusal is to an HTTP client. */
+/** Converts a refusal of the mailbox into the reply that an HTTP client gets. */
 export function refused(refusal: MailboxRefusal): Problem {
   const [status, detail] = [REFUSALS[refusal] ?? 500, DETAILS[refusal]];
   return status === 503 ? unavailable() : new Problem(status, detail === undefined ? {} : { detail });
 }
 
-/** The reply to anything thrown while a request was handled; `bug` says that it is to be logged as ours. */
+/** Converts anything thrown while a request is handled into a reply; `bug` marks a defect, which is logged. */
 export function problemOf(error: unknown): { readonly problem: Problem; readonly bug: boolean } {
   if (error instanceof Problem) return { problem: error, bug: false };
   if (error instanceof BodyError) return { problem: bodyProblem(error), bug: false };
@@ -125,7 +124,7 @@ function bodyProblem(fault: BodyError): Problem {
   }
 }
 
-/** 401 with the challenge of RFC 6750 §3; the error code is left out when no credential was sent. */
+/** 401 with the challenge of RFC 6750 §3; the error code is omitted when no credential was sent. */
 export function unauthenticated(error?: 'invalid_token'): Problem {
   return new Problem(401, {
     detail: error === undefined ? 'This endpoint needs an API key or an access token.' : 'The credential is not valid.',
@@ -139,7 +138,7 @@ export const tooMany = (waitSeconds: number): Problem =>
     headers: [['Retry-After', String(waitSeconds)]],
   });
 
-/** 403 with RFC 6750 §3.1's error code: the credential is good, its scopes are not enough. */
+/** 403 with the error code of RFC 6750 §3.1: the credential is valid, but its scopes are not enough. */
 export function insufficientScope(scopes: readonly Scope[]): Problem {
   return new Problem(403, {
     detail: `The credential needs one of these scopes: ${scopes.join(', ')}.`,

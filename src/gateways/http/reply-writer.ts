@@ -1,17 +1,17 @@
-// Writes a reply to the server's response object at the client's pace: never more than a piece waits in memory, a stream
-// is pulled only when the piece before is gone, and a client that does not take a piece in time loses the connection.
+// Writes a reply to the server's response object at the client's pace: at most one piece waits in memory, a stream is pulled only after the
+// previous piece has left, and a client that does not accept a piece in time loses the connection.
 import type { HttpReply, ReplyStream, SendingResult } from './exchange.js';
 
-/** Of the server's response object: writing to the client. */
+/** The part of the server's response object that writes to the client. */
 export interface ReplySink {
   cork(write: () => void): unknown;
   writeStatus(status: string): unknown;
   writeHeader(name: string, value: string): unknown;
-  /** Chunked coding; false when the client is behind. */
+  /** Writes a chunk in chunked coding; false when the client is behind. */
   write(chunk: Uint8Array): boolean;
   end(body?: Uint8Array, closeConnection?: boolean): unknown;
   endWithoutBody(): unknown;
-  /** [all of it taken, reply complete]; after the latter the sink must not be touched. */
+  /** Returns [the chunk is accepted, the reply is complete]; after a complete reply the sink must not be used. */
   tryEnd(chunk: Uint8Array, total: number): [boolean, boolean];
   getWriteOffset(): number;
   onWritable(handler: (offset: number) => boolean): unknown;
@@ -19,11 +19,11 @@ export interface ReplySink {
 }
 
 export interface WriteOptions {
-  /** HEAD: the head of the reply only. */
+  /** HEAD: only the head of the reply is written. */
   readonly head: boolean;
-  /** End the connection with the reply: a header field announces it, and a small reply is followed by the close. */
+  /** Ends the connection with the reply: a header field announces it, and the close follows a small reply. */
   readonly close: boolean;
-  /** Time the client has to take one piece. */
+  /** The time that the client has to accept one piece. */
   readonly stallMs: number;
 }
 
@@ -34,8 +34,8 @@ export interface Written {
 
 const PIECE = 64 * 1024;
 /**
- * What is written whole with what stands before it. When the kernel takes none of what stands in its cork buffer of 16 KiB,
- * uWebSockets.js drops what did not fit into that buffer: the middle of a chunk, unnoticed (20.51 does; not tried with 20.69).
+ * The size of the first write together with the head. When the kernel accepts nothing of the cork buffer of 16 KiB, uWebSockets.js silently
+ * drops what did not fit into that buffer: the middle of a chunk (20.51 does; 20.69 is not tested).
  */
 const CORKED = 8 * 1024;
 const NOTHING = new Uint8Array(0);
@@ -43,9 +43,9 @@ const NOTHING = new Uint8Array(0);
 const BEYOND_CORK = 16 * 1024;
 
 /**
- * Refuses a request within the callback that brought it, and ends the connection before uWebSockets.js reads on: what
- * follows in the same segment may be the rest of this request, and is not executed. A reply that fits the cork buffer
- * would leave, and close the connection, only when the whole segment has been read. So the body is filled with spaces.
+ * Refuses a request within the callback that brought it, and ends the connection before uWebSockets.js reads on: the rest of the segment
+ * may belong to this request, and is not executed. A reply that fits the cork buffer would leave, and close the connection, only after the
+ * whole segment is read. So spaces fill the body.
  */
 export function refuseAtOnce(sink: ReplySink, reply: HttpReply & { readonly body: Uint8Array }): void {
   sink.cork(() => {
@@ -59,7 +59,7 @@ export class ReplyWriter {
   #aborted = false;
   #wake: (() => void) | undefined;
   #onAbort: (() => void) | undefined;
-  /** What tryEnd did not take, and the body offset it starts at. */
+  /** The part that tryEnd did not accept, and its offset in the body. */
   #rest: Uint8Array | undefined;
   #restAt = 0;
   #total = 0;
@@ -72,12 +72,12 @@ export class ReplyWriter {
     return this.#aborted;
   }
 
-  /** The client has not taken what was written. Told to read meanwhile, uWebSockets.js 20.51 may cut the reply off. */
+  /** The client has not accepted what was written. An order to read in this state may make uWebSockets.js 20.51 cut the reply off. */
   get isBehind(): boolean {
     return this.#wake !== undefined;
   }
 
-  /** The connection is gone: the sink must not be touched any more. */
+  /** The connection is gone: the sink must not be used any more. */
   abort(): void {
     this.#aborted = true;
     this.#wake?.();
@@ -93,7 +93,7 @@ export class ReplyWriter {
       const length = body instanceof Uint8Array ? body.length : body?.length;
       this.#sink.cork(() => {
         writeHead(this.#sink, reply, options.close);
-        // Told its length, uWebSockets.js 20.51 waits for a body for ever; so it is written here.
+        // uWebSockets.js 20.51 waits for a body for ever when it knows the length, so the field is written here.
         if (typeof length === 'number') this.#sink.writeHeader('Content-Length', String(length));
         this.#sink.endWithoutBody();
       });
@@ -111,7 +111,7 @@ export class ReplyWriter {
     return this.#whole(reply, body, options);
   }
 
-  /** A body in memory. Most are taken at once, and nothing waits for them. */
+  /** Writes a body in memory. Most are accepted at once, without a wait. */
   async #whole(reply: HttpReply, body: Uint8Array, options: WriteOptions): Promise<Written> {
     try {
       this.#sink.onWritable((offset) => this.#writable(offset));
@@ -143,7 +143,7 @@ export class ReplyWriter {
         sent += next.value.length;
         if (stream.length === null) await this.#putChunked(next.value, head, options.stallMs);
         else {
-          // The last octet completes the reply for good: whether more follows has to be known before.
+          // The last octet completes the reply, so the writer first checks that the stream has no more.
           if (sent === stream.length && (await hasMore(iterator))) sent = Number.POSITIVE_INFINITY;
           if (sent > stream.length) throw new LengthMismatch(stream.length);
           if (this.#aborted) return { outcome: 'aborted' };
@@ -232,11 +232,11 @@ export class ReplyWriter {
   }
 }
 
-/** `close`: the connection is the client's to close; uWebSockets.js closes it only behind `end`. */
+/** `close`: asks the client to close the connection; uWebSockets.js closes it only after `end`. */
 function writeHead(sink: ReplySink, reply: HttpReply, close = false): void {
   sink.writeStatus(STATUS_LINES[reply.status] ?? String(reply.status));
   for (const [name, value] of reply.headers) {
-    // A line break would start a header field that the sender of the text chose.
+    // A line break would start a header field that the sender of the text chooses.
     sink.writeHeader(name, /[\r\n\0]/.test(value) ? value.replace(/[\r\n\0]+/g, ' ') : value);
   }
   if (close) sink.writeHeader('Connection', 'close');
@@ -249,7 +249,7 @@ class LengthMismatch extends Error {
   }
 }
 
-/** Leaves an iterator early; what it throws on the way out is dropped. */
+/** Ends an iterator early; an error on the way out is ignored. */
 async function leave(iterator: AsyncIterator<Uint8Array>): Promise<void> {
   try {
     await iterator.return?.();

@@ -1,11 +1,10 @@
-// The body of one request as it arrives, up to a limit and a time. Before a handler asks for the body, and while its
-// reader is busy, only a little is kept and the client is held back. The server reads a short body that no handler has asked for
-// to its end, so that the client reads the reply; after a longer one it closes the connection behind the reply. What follows a
-// request waits in the kernel; for one that is answered at once nobody has to be told.
+// The body of one request as it arrives, up to a limit and a time. Before a handler asks for the body, and while its reader is busy, only a
+// little is buffered and the client waits. The server reads a short body that no handler wants to its end, so that the client reads the
+// reply; after a longer one it closes the connection behind the reply. Later requests wait in the kernel.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BodyError, type BodyFaultReason, type TakeBody } from './exchange.js';
 
-/** Of the server's response object: reading from the client. */
+/** The part of the server's response object that reads from the client. */
 export interface BodySource {
   onData(each: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
   pause(): void;
@@ -13,15 +12,15 @@ export interface BodySource {
 }
 
 export interface BodyLimits {
-  /** Time for a whole body, unless its limit at the least rate takes longer. */
+  /** The time for a whole body, unless its limit at the least rate takes longer. */
   readonly bodyMs: number;
-  /** Least rate in octets a second for bodies too large for `bodyMs`. */
+  /** The least rate, in octets per second, of bodies too large for `bodyMs`. */
   readonly bodyRate: number;
 }
 
-/** Octets that wait to be read before the client is held back. */
+/** This many unread octets are buffered before the client has to wait. */
 const KEPT_UNREAD = 64 * 1024;
-/** A connection closed with octets unread is reset, and the client may not get to see the reply. */
+/** Unwanted octets up to this number are read: closing with unread octets resets the connection, and the client may miss the reply. */
 const DRAINED = 64 * 1024 * 1024;
 
 export class RequestBody {
@@ -35,15 +34,15 @@ export class RequestBody {
   #complete = false;
   #paused = false;
   #unwanted = false;
-  /** What follows is read: the reply is about to be written, or somebody watches whether the client is there. */
+  /** The data after the body is read: the reply is about to be written, or somebody watches whether the client is still there. */
   #readsOn = false;
   #limit = Number.POSITIVE_INFINITY;
   #fault: BodyFaultReason | undefined;
   #settle: (() => void) | undefined;
 
   /**
-   * To be made in the callback that brought the request: data follows at once. What follows the body is not read before
-   * `abandon` or `readOn`. `isRead`: the request is a read, which is answered at once when all it needs is in memory.
+   * Must be created in the callback that brought the request, because data follows at once. Data after the body is not read before
+   * `abandon` or `readOn`. `isRead`: the method is GET or HEAD, which is answered at once when all its data is in memory.
    */
   constructor(source: BodySource, declared: number | null, limits: BodyLimits, isRead: boolean) {
     this.#source = source;
@@ -54,7 +53,7 @@ export class RequestBody {
     else source.onData((chunk, isLast) => this.#take(chunk, isLast));
   }
 
-  /** Hands all octets to `take`, in order. @throws BodyFault, and what `take` throws */
+  /** Passes all octets to `take`, in order. @throws BodyError, and what `take` throws */
   async read(limit: number, take: TakeBody): Promise<void> {
     this.#limit = limit;
     if ((this.#declared ?? this.#received) > limit) this.#fault ??= 'too-large';
@@ -71,7 +70,7 @@ export class RequestBody {
           await this.#arrival();
           hasWaited = true;
         } else if (hasWaited) {
-          // Everything that came in the same segment has been read then.
+          // After this turn, everything that came in the same segment has been read.
           await nextTurn();
           hasWaited = false;
         } else return;
@@ -91,7 +90,7 @@ export class RequestBody {
     this.#settle?.();
   }
 
-  /** Somebody has to notice when the client leaves: what follows the body is read from now on. */
+  /** Reads the data after the body from now on, so that somebody notices when the client leaves. */
   readOn(): void {
     this.#readsOn = this.#complete;
     if (!this.#complete || !this.#paused) return;
@@ -99,12 +98,12 @@ export class RequestBody {
     this.#source.resume();
   }
 
-  /** The server library closes a connection some time after it was last told to read; it does not know that a reply is due. */
+  /** The server library closes a connection some time after the last order to read; it does not know that a reply is due. */
   stayOpen(): void {
     if (this.#complete && !this.#paused && this.#fault === undefined) this.#source.resume();
   }
 
-  /** The reply is about to be written. True when the connection has to close behind it. */
+  /** Called before the reply is written. True when the connection has to close behind it. */
   abandon(): boolean {
     this.#readsOn = true;
     if (this.#paused) this.#source.resume();
@@ -134,7 +133,7 @@ export class RequestBody {
     this.#settle = undefined;
   }
 
-  /** What follows is not read from now on, unless it may be. */
+  /** Stops reading the data after the body, unless it may be read. */
   #hold(): void {
     if (this.#paused || this.#readsOn || this.#fault !== undefined) return;
     this.#paused = true;
@@ -144,7 +143,7 @@ export class RequestBody {
   #completed(): void {
     this.#complete = true;
     if (this.#paused || this.#unwanted) return;
-    // After everything that this tick's promises still do, and before the server reads again.
+    // This runs after all promises of this tick and before the server reads again.
     if (this.#isRead) queueMicrotask(() => process.nextTick(() => this.#hold()));
     else this.#hold();
   }
@@ -154,7 +153,7 @@ export class RequestBody {
     if (isLast) this.#completed();
     if (!this.#unwanted) {
       if (this.#received > this.#limit) this.#fault ??= 'too-large';
-      // The server takes the memory back when this returns.
+      // The server reuses the memory when this callback returns.
       else if (chunk.byteLength > 0) {
         this.#chunks.push(new Uint8Array(chunk.slice(0)));
         this.#unread += chunk.byteLength;

@@ -1,6 +1,6 @@
-// The head of a request, copied out of the server's short-lived object, and what is wrong with it. uWebSockets.js takes
-// the first of two Content-Lengths and accepts lists in Transfer-Encoding; a proxy in front may read them otherwise,
-// and then one sees two requests where the other sees one (RFC 9112 §11.2). Such heads are refused.
+// The head of a request, copied out of the server's short-lived object and checked. uWebSockets.js takes the first of two Content-Lengths
+// and accepts lists in Transfer-Encoding; a proxy in front may read them otherwise, and then one sees two requests where the other sees one
+// (RFC 9112 §11.2). Such heads are refused.
 import { Problem } from './problem.js';
 
 export interface HeadLimits {
@@ -10,7 +10,7 @@ export interface HeadLimits {
   readonly targetBytes: number;
 }
 
-/** What is read of the server's request; it is gone after the callback. */
+/** The methods of the server's request that are called; the request is invalid after the callback. */
 export interface RawRequest {
   getCaseSensitiveMethod(): string;
   getUrl(): string;
@@ -23,13 +23,13 @@ export interface RequestHead {
   readonly path: string;
   readonly query: string;
   readonly headers: ReadonlyMap<string, string>;
-  /** Octets of the body: null when chunked. */
+  /** Octets of the body; null when it is chunked. */
   readonly contentLength: number | null;
-  /** Why the request is refused, if it is. */
+  /** The reason for which the request is refused, if it is. */
   readonly problem: Problem | undefined;
 }
 
-/** Fields of which a second one changes what the request means. */
+/** Fields that may occur only once, because a second one changes the meaning of the request. */
 const ONCE = new Set(['authorization', 'content-length', 'content-type', 'host', 'transfer-encoding']);
 
 export function readHead(raw: RawRequest, limits: HeadLimits): RequestHead {

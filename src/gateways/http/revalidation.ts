@@ -1,15 +1,15 @@
-// Conditional requests (RFC 9110 §13.1): a client that has the current version gets 304 for a GET, and nothing is read for
-// the reply; a change that names versions is made of these alone.
+// Conditional requests (RFC 9110 §13.1): a client that has the current version gets 304 for a GET; a change that names versions applies to
+// these only.
 import type { HeaderField } from './exchange.js';
 import type { AnyReply } from './route.js';
 
-/** RFC 9110 §15.4.5: of the fields of a 200, those that a cache needs. */
+/** RFC 9110 §15.4.5: the fields of a 200 that caches need in a 304. */
 const KEPT = new Set(['etag', 'cache-control', 'content-security-policy']);
 
-/** The field of a strong validator made of what never changes. */
+/** Makes a strong validator from parts that never change. */
 export const entityTag = (...parts: readonly string[]): HeaderField => ['ETag', `"${parts.join('-')}"`];
 
-/** The reply itself, or a 304 in its place. `ifNoneMatch`: the field's value. */
+/** Returns the reply itself, or a 304 instead of it. `ifNoneMatch`: the value of the field. */
 export function revalidated(reply: AnyReply, ifNoneMatch: string | undefined): AnyReply {
   if (ifNoneMatch === undefined || reply.status !== 200) return reply;
   const tag = reply.headers?.find(([name]) => name === 'ETag')?.[1];
@@ -19,8 +19,8 @@ export function revalidated(reply: AnyReply, ifNoneMatch: string | undefined): A
 }
 
 /**
- * The tags that If-Match names, without their quotes; undefined when any version will do. Weak tags match nothing (§13.1.1).
- * `ifMatch`: the field's value.
+ * The tags that If-Match names, without their quotes; undefined when any version matches. Weak tags match nothing (§13.1.1). `ifMatch`: the
+ * value of the field.
  */
 export function matchingTags(ifMatch: string | undefined): readonly string[] | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined;
@@ -28,7 +28,7 @@ export function matchingTags(ifMatch: string | undefined): readonly string[] | u
   return [...tags].flatMap(([, weak, tag = '']) => (weak === undefined ? [tag] : []));
 }
 
-/** Our tags hold no comma; compared weakly, as the field asks for (RFC 9110 §8.8.3.2). */
+/** Splits at commas, because our tags contain none, and compares weakly, as the field demands (RFC 9110 §8.8.3.2). */
 function names(list: string, tag: string): boolean {
   return list.split(',').some((item) => item.trim() === '*' || item.trim().replace(/^W\//, '') === tag);
 }

@@ -1,4 +1,4 @@
-// Every route of the API in one list; what main has to give for them.
+// Every route of the API in one list, and what main provides for them.
 
 import type { AccountApi } from '../../account/protocol.js';
 import type { OpenEventStreams } from '../events/open-event-streams.js';
@@ -42,13 +42,13 @@ export interface RouteSources extends Omit<EmailSources, 'contents'>, MailProgra
   readonly push: Omit<PushSources, 'subscriptions'>;
   readonly eventStreams: Pick<OpenEventStreams, 'admit'>;
   readonly webhooks: Omit<WebhookSources, 'webhooks'>;
-  /** What messages are composed with. */
+  /** The parts that compose messages. */
   readonly composing: Pick<OutboundSources, 'inlineMessages' | 'spool' | 'hostname' | 'maxMessageSize'>;
   readonly config: WebConfig;
   readonly checks: readonly HealthCheck[];
-  /** Of the program, for the OpenAPI document. */
+  /** The version of the program, for the OpenAPI document. */
   readonly version: string;
-  /** Of the API as clients reach it; undefined when that is not known. */
+  /** The URL of the API as clients reach it; undefined when it is unknown. */
   readonly publicUrl: string | undefined;
   readonly log: Log;
 }

@@ -1,5 +1,5 @@
-// Routes are data: their scopes and rates admit a request, their structs validate it and describe it in OpenAPI, and the
-// handler's types follow from the structs. A handler returns the reply; the pipeline writes it.
+// Routes are data: their scopes and rates admit a request, their structs validate it and describe it in OpenAPI, and the handler's types
+// follow from the structs. A handler returns the reply; the pipeline writes it.
 import type { Infer, Struct } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { RateClass } from '../../auth/rates.js';
@@ -14,17 +14,17 @@ import type { UploadField } from './uploads.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** `public`, or a credential that has any one of the scopes. */
+/** `public`, or any credential with at least one of the scopes. */
 export type Access = 'public' | { readonly scopes: readonly Scope[] };
 
 export const READ: Access & object = { scopes: ['app', 'api:read'] };
 export const WRITE: Access & object = { scopes: ['app', 'api:write'] };
 
-/** What belongs to the account itself: a login, or a key that may do everything. */
+/** The access to what belongs to the account itself: a login, or a key with all permissions. */
 export const OWNER: Access & object = { scopes: ['app'] };
 
 export const EMPTY = { kind: 'empty' } as const;
-/** Bytes of this media type (a type the route chooses itself when it is a range such as `*\/*`), and fields it sends. */
+/** A reply of bytes in this media type (the route chooses the type when it is a range such as `*\/*`) with these header fields. */
 export const binary = (contentType: string, headers: Readonly<Record<string, string>> = {}) =>
   ({ kind: 'binary', contentType, headers }) as const;
 
@@ -47,11 +47,11 @@ type ReplyOf<R extends Replies> = {
       : ReplyHead<S>;
 }[keyof R & number];
 
-/** A body that is no JSON: text in UTF-8, which the handler reads. */
+/** A body in UTF-8 text instead of JSON; the handler parses it. */
 export interface TextBody {
-  /** One of these has to be its media type; the document names the first. */
+  /** The accepted media types; the document names the first. */
   readonly mediaTypes: readonly string[];
-  /** A body as a client may send it. */
+  /** An example of a body that a client may send. */
   readonly example: string;
 }
 
@@ -59,25 +59,25 @@ type Values<F extends Fields> = { readonly [K in keyof F]: Infer<F[K]> };
 
 /** One validated request. */
 interface Call<A extends Access, P extends Fields, Q extends Fields, B extends AnyStruct> {
-  /** Who calls; undefined on public routes, which do not look at credentials. */
+  /** The caller; undefined on public routes, which ignore credentials. */
   readonly principal: A extends 'public' ? undefined : Principal;
   readonly params: Values<P>;
   readonly query: Values<Q>;
   readonly body: Infer<B>;
-  /** Of a route that takes text; '' otherwise. */
+  /** The body of a route with a text body; '' otherwise. */
   readonly text: string;
   readonly remoteAddress: string;
-  /** The Host field; the client chooses it. */
+  /** The Host field, which the client chooses. */
   readonly host: string | undefined;
   /** The If-Match field. */
   readonly ifMatch: string | undefined;
   /** The Last-Event-ID field. */
   readonly lastEventId: string | undefined;
-  /** When the credential ends by itself, in ms since the epoch. */
+  /** The time at which the credential ends by itself, in ms since the epoch. */
   readonly expiresAt: number | undefined;
-  /** HEAD: the reply's stream is not read, and nothing may come of it (RFC 9110 §9.2.1). */
+  /** HEAD: the stream of the reply is not read, and the request must not change anything (RFC 9110 §9.2.1). */
   readonly isHead: boolean;
-  /** Aborts when the client has gone, and when it has been told that its answer takes too long. */
+  /** Aborts when the client has gone, and when it was told that the answer takes too long. */
   readonly aborted: AbortSignal;
 }
 
@@ -91,51 +91,51 @@ export interface RouteSpec<
   readonly method: Method;
   /** Segments in braces are parameters: `/api/emails/{id}`. */
   readonly path: string;
-  /** Clients write the path and the names of the query in upper and lower case. */
+  /** Path and names of the query match in upper and lower case. */
   readonly anyCase?: boolean;
   readonly summary: string;
-  /** Rules and limits that the summary and the schemas do not tell; Markdown. */
+  /** Rules and limits that the summary and the schemas do not show; Markdown. */
   readonly description?: string;
   readonly tags: readonly string[];
-  /** False for pages that people open: they are not in the OpenAPI document. */
+  /** False for pages that people open: the OpenAPI document omits them. */
   readonly inDocument?: boolean;
   readonly access: A;
-  /** As what it is counted; writes count as such, the rest only globally, when absent. */
+  /** The rate class of the requests; when absent, writes count as writes and other requests only globally. */
   readonly rate?: RateClass;
-  /** One struct a parameter of the path; a value it does not take is a 404. */
+  /** One struct per parameter of the path; a value that it refuses results in 404. */
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** A request without a body is as one with an empty object. */
+  /** A request without a body is read as one with an empty object. */
   readonly isBodyOptional?: boolean;
-  /** In place of `body`. */
+  /** Replaces `body`. */
   readonly textBody?: TextBody;
-  /** The route looks at If-Match. */
+  /** The route reads If-Match. */
   readonly isConditional?: boolean;
   /**
-   * The reply is an event stream. Browsers open event streams without header fields of their own, so the credential may be in
-   * the query. The route looks at Last-Event-ID.
+   * The reply is an event stream. Browsers open event streams without header fields of their own, so the query may contain the credential.
+   * The route reads Last-Event-ID.
    */
   readonly isEventStream?: boolean;
-  /** A body as a client may send it. */
+  /** An example of a body that a client may send. */
   readonly example?: NoInfer<Infer<B>>;
-  /** Largest body in octets; 1 MiB when absent. */
+  /** The largest body in octets; 1 MiB when absent. */
   readonly bodyLimit?: number;
-  /** Where the body may hold files. */
+  /** The place of files in the body. */
   readonly uploads?: UploadField;
   /** Successful replies by status; any route may also answer with a problem. */
   readonly replies: R;
-  /** Header fields of successful replies in JSON or without a body, and what they say. */
+  /** Header fields of successful replies in JSON or without a body, with their descriptions. */
   readonly replyFields?: Readonly<Record<string, string>>;
-  /** Problems beside those that follow from access, parameters and body. */
+  /** Problems in addition to those that follow from access, parameters and body. */
   readonly problems?: readonly ProblemStatus[];
   handler(call: Call<A, P, Q, B>): Promise<ReplyOf<R> | Problem>;
 }
 
-/** Any reply a handler may give, as the pipeline sees it. */
+/** Any reply of a handler, as the pipeline sees it. */
 export type AnyReply = ReplyHead<number> & { readonly json?: unknown; readonly stream?: ReplyStream };
 
-/** A route of the table, its types erased: the pipeline has validated what it hands to the handler. */
+/** A route of the table without its types: the pipeline validates what it passes to the handler. */
 export interface Route {
   readonly method: Method;
   readonly path: string;
@@ -162,7 +162,7 @@ export interface Route {
   handler(call: Call<Access, Fields, Fields, AnyStruct>): Promise<AnyReply | Problem>;
 }
 
-/** Octets of a body whose route does not say otherwise. */
+/** The limit, in octets, of a body whose route sets none. */
 const JSON_LIMIT = 1024 * 1024;
 
 export function defineRoute<

@@ -1,11 +1,11 @@
-// From method and path to a route: a tree of path segments, where a written segment goes before a parameter. Paths are
-// matched as sent: no trailing slash, no dots. Routes of any case have a tree of their own, in lower case.
+// Finds the route of a method and a path in a tree of path segments, where a literal segment precedes a parameter. Paths match as sent: no
+// trailing slash, no dots. Routes of any case have a separate tree in lower case.
 import type { Route } from './route.js';
 
 export type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: 'none' }
-  /** The path is there, the method is not. `allow` is the value of the Allow field. */
+  /** The path exists without this method. `allow` is the value of the Allow field. */
   | { readonly kind: 'method'; readonly allow: string };
 
 interface Node {
@@ -29,7 +29,7 @@ export function createRouter(routes: readonly Route[]): (method: string, path: s
     const found =
       find(root, segments, 0, values) ?? find(anyCase, segments, 0, values, (segment) => segment.toLowerCase());
     if (found === undefined) return { kind: 'none' };
-    // RFC 9110 §9.3.2: HEAD is GET without the content, which the server leaves out.
+    // RFC 9110 §9.3.2: HEAD is GET without the content, which the server omits.
     const entry = found.routes.get(method === 'HEAD' ? 'GET' : method);
     if (entry === undefined) return { kind: 'method', allow: found.allow };
     const params: Record<string, string> = {};

@@ -1,5 +1,5 @@
-// Header fields of every reply, whichever part of the server made it: nothing served here is to be sniffed, framed or, being an
-// API, rendered. Routes that serve foreign bytes tighten them (routes/attachments).
+// Header fields of every reply, whichever part of the server makes it: browsers must not sniff or frame anything served here and, because
+// it is an API, not render it. Routes that serve foreign bytes add stricter fields (routes/attachment-reply).
 import type { HeaderField } from './exchange.js';
 
 export const SECURITY_HEADERS: readonly HeaderField[] = [

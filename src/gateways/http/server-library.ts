@@ -1,37 +1,37 @@
-// Loads uWebSockets.js: the newest build that this platform can load, and no other one. The builds are ready-made programs,
-// one a platform and major version of Node.js; npm installs those that fit by system, processor and Node.js, but npm does
-// not know the version of glibc. So the only sure way to know whether a build loads is to load it.
+// Loads uWebSockets.js: the newest build that this platform can load, and no other one. The builds are native modules, one per platform and
+// major version of Node.js. npm selects packages by system, processor and Node.js, but does not know the version of glibc. So the only sure
+// test of a build is to load it.
 import { StartFault } from '../../errors/start-fault.js';
 import './uws-environment.js';
 
 export type ServerLibrary = typeof import('uWebSockets.js');
 
-/** No build can be loaded. The message names what is missing and the remedy, in one sentence. */
+/** No build can be loaded. The message names in one sentence what is missing and the remedy. */
 export class ServerLibraryFault extends StartFault {
   constructor(message: string, options?: ErrorOptions) {
     super('server-library-missing', message, options);
   }
 }
 
-/** What decides which builds there are. */
+/** The properties of the platform that decide which builds exist. */
 export interface Platform {
   readonly system: string;
   readonly processor: string;
-  /** Of Node.js, as 24.12.0. */
+  /** The version of Node.js, such as 24.12.0. */
   readonly node: string;
-  /** Undefined where the C library is another one. */
+  /** Undefined where the C library is not glibc. */
   readonly glibc: string | undefined;
 }
 
 interface Build {
   readonly load: () => Promise<ServerLibrary>;
-  /** Major versions of Node.js. */
+  /** The supported major versions of Node.js. */
   readonly nodes: readonly number[];
-  /** The oldest glibc. */
+  /** The oldest supported glibc. */
   readonly glibc: string;
 }
 
-/** Newest first. */
+/** The newest build comes first. */
 const BUILDS: readonly Build[] = [
   { load: async () => (await import('uWebSockets.js')).default, nodes: [22, 24, 26], glibc: '2.38' },
   {
@@ -43,19 +43,19 @@ const BUILDS: readonly Build[] = [
 
 let loaded: Promise<ServerLibrary> | undefined;
 
-/** The library, the same at every call. @throws ServerLibraryFault */
+/** Loads the library once and returns it at every call. @throws ServerLibraryFault */
 export function loadServerLibrary(): Promise<ServerLibrary> {
   loaded ??= loadNewest(BUILDS, thisPlatform());
   return loaded;
 }
 
-/** Tries the builds for this Node.js, one after the other. @throws ServerLibraryFault */
+/** Tries the builds for this Node.js in order. @throws ServerLibraryFault */
 export async function loadNewest(
   builds: readonly Pick<Build, 'load' | 'nodes'>[],
   platform: Platform,
 ): Promise<ServerLibrary> {
   const causes: unknown[] = [];
-  // npm may put the package of one build where the other finds it.
+  // npm may install the package of one build where the other build looks for it.
   for (const { load, nodes } of builds) {
     if (!nodes.includes(majorOf(platform.node))) continue;
     try {
@@ -67,7 +67,7 @@ export async function loadNewest(
   throw new ServerLibraryFault(missing(platform), { cause: new AggregateError(causes) });
 }
 
-/** What is missing where no build could be loaded, and what to do about it. */
+/** The message for a platform on which no build loads: what is missing, and the remedy. */
 export function missing({ system, processor, node, glibc }: Platform): string {
   const here = `Node.js ${node} on ${system} ${processor}${glibc === undefined ? '' : ` with glibc ${glibc}`}`;
   const none = `the HTTP server has no build for ${here}`;
@@ -105,7 +105,7 @@ function thisPlatform(): Platform {
     system,
     processor,
     node: versions.node,
-    // A report costs milliseconds: asked for when something is missing.
+    // A report takes milliseconds, so it is made only when a build is missing.
     get glibc() {
       return system === 'linux' ? glibcVersion(report) : undefined;
     },

@@ -1,7 +1,6 @@
-// The HTTP server on uWebSockets.js, which only this file uses. The server turns the library's callbacks into plain
-// requests for a handler, and plain replies into the library's calls; carries WebSockets; and stops without cutting
-// replies short. The pipeline gives requests their meaning. A proxy listener before the server reads PROXY headers, where
-// the operator trusts any.
+// The HTTP server on uWebSockets.js, which only this file uses. It converts the library's callbacks into plain requests for a handler, and
+// plain replies into the library's calls; it carries WebSockets; and it stops without cutting replies short. The pipeline gives requests
+// their meaning. A proxy listener in front of the server reads PROXY headers where the operator trusts any.
 
 import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -34,7 +33,7 @@ import {
 } from './web-sockets.js';
 
 export interface HttpLimits extends HeadLimits, BodyLimits {
-  /** Time a client has to take 64 KiB of a reply. */
+  /** The time that a client has to accept 64 KiB of a reply. */
   readonly stallMs: number;
   /** Octets that may wait for a slow WebSocket client before it is disconnected. */
   readonly socketBufferBytes: number;
@@ -51,52 +50,52 @@ const HTTP_LIMITS: HttpLimits = {
 
 export interface HttpOptions {
   readonly bind: string;
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** The port is shared with servers of other processes; absent: it is this server's alone. */
+  /** Set when other processes share the port; absent: the port belongs to this server alone. */
   readonly sharing?: PortSharing | undefined;
   readonly handler: HttpHandler;
   readonly webSockets: readonly { readonly path: string; readonly endpoint: WebSocketEndpoint }[];
   readonly limits?: Partial<HttpLimits>;
-  /** For pages of other origins; none when absent. */
+  /** The rules for pages of other origins; absent: no such page may read replies. */
   readonly cors?: Cors;
-  /** Whose PROXY header and X-Forwarded-For are believed. */
+  /** The networks whose PROXY header and X-Forwarded-For are believed. */
   readonly trusted?: TrustedNetworks;
   readonly log: Log;
 }
 
 interface PortSharing {
-  /** What the other processes listen on by now; undefined for the first of them, which takes a port that nobody has. */
+  /** The port on which the other processes already listen; undefined for the first process, which takes an unused port. */
   readonly port: number | undefined;
 }
 
 export interface HttpServer {
-  /** `ip:port`, with the port that was really taken. */
+  /** `ip:port`, with the port that was actually taken. */
   readonly address: string;
   /**
-   * The server is to stop soon: everything is served as before, and every reply ends its connection. `othersListen`: new connections are
-   * for the other processes that share the port.
+   * Announces a stop: the server continues to serve, and every reply ends its connection. `othersListen`: other processes that share the
+   * port accept the new connections.
    */
   beginDrain(othersListen?: boolean): void;
   /**
-   * No new connections; requests on those there are have `graceMs` to come and to be answered. Connections are closed as soon
-   * as none of them is in use.
+   * Accepts no new connections; requests on open connections have `graceMs` to arrive and to be answered. All connections are closed as
+   * soon as none of them is in use.
    */
   stop(graceMs: number): Promise<void>;
 }
 
-/** What the kernel takes to hand the last replies on. */
+/** The time that the kernel needs to pass the last replies on. */
 const LINGER_MS = 200;
 const MIDWAY = 'A PROXY header stands where none is expected.';
 
-/** A class: an object with a getter of its own has a shape of its own, and whatever looks at the object gets slow. */
+/** A class, because an object literal with a getter has a shape of its own and makes all code that reads it slow. */
 class ServedRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly remoteAddress: string;
-  /** GET and HEAD. */
+  /** The method is GET or HEAD. */
   readonly isRead: boolean;
   readonly #writer: ReplyWriter;
   readonly #body: RequestBody;
@@ -122,7 +121,7 @@ class ServedRequest implements HttpRequest {
   get aborted(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.#writer.aborted) this.#controller.abort();
-    // While a write is carried out, and a read that is short, what follows waits in the kernel.
+    // During a write or a short read, later requests wait in the kernel.
     else if (this.isRead) this.#body.readOn();
     return this.#controller.signal;
   }
@@ -187,8 +186,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       body.gone();
       request.abort();
     });
-    // uWebSockets.js closes a connection that brings a request before the one before was answered. When both come in one
-    // segment, a write has not begun by then, and is not carried out.
+    // uWebSockets.js closes a connection that brings a request before the previous one is answered. When both arrive in one segment, a
+    // write has not begun yet, and is not executed.
     const carriedOut = async () => {
       if (!isRead) await nextTurn();
       return writer.aborted ? undefined : answer(head, request);
@@ -200,7 +199,8 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       })
       .then(async (answered) => {
         if (answered === undefined) return;
-        // Of a reply without a body the library does not tell whether the client takes it: the next request does not come in its turn.
+        // The library does not report whether the client has received a reply without a body, so the next request of the segment is read
+        // first.
         if (isRead && (answered.body === null || head.method === 'HEAD')) await nextTurn();
         const reply = cors(head, answered);
         const mustClose = !writer.aborted && body.abandon();
@@ -227,7 +227,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       maxPayloadLength: endpoint.maxMessageBytes,
       maxBackpressure: limits.socketBufferBytes,
       closeOnBackpressureLimit: true,
-      // The endpoint pings by its own protocol.
+      // The endpoint sends pings by its own protocol.
       idleTimeout: 0,
       sendPingsAutomatically: false,
       upgrade: (response, raw, context) =>
@@ -280,12 +280,12 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 
 interface Listening {
   readonly port: number;
-  /** Where this very server is reached. */
+  /** The address of this very server. */
   readonly self: ServerPlace;
   readonly addressOf?: ReadAddress;
-  /** Takes no more connections. */
+  /** Stops accepting connections. */
   end(): void;
-  /** After the server has closed its own. */
+  /** Waits for the proxy listener after the server has closed its own connections. */
   closed?(): Promise<void>;
 }
 
@@ -294,11 +294,11 @@ async function listenItself(
   app: TemplatedApp,
   { bind, port: wanted, sharing }: HttpOptions,
 ): Promise<Listening> {
-  // Nobody but the other processes shares the port knowingly, so the first of them takes one that nobody has. It chooses the port for 0,
-  // too: the library does not share a port that the system has picked.
+  // Only the other processes share the port knowingly, so the first process takes an unused one. It also chooses the port for 0, because
+  // the library does not share a port that the system has picked.
   const port = sharing === undefined ? wanted : (sharing.port ?? (await freePort(bind, wanted)));
   const listener = await new Promise<us_listen_socket | false>((resolve) => {
-    // Without the option two servers share a port without a word, and each gets some of the connections.
+    // Without the option two servers silently share a port, and each gets some of the connections.
     app.listen(bind, port, sharing === undefined ? EXCLUSIVE_PORT : SHARED_PORT, resolve);
   });
   if (listener === false) throw (await listenProbe(bind, port)) ?? new Error(`cannot listen on ${bind}:${port}`);
@@ -312,7 +312,7 @@ async function listenItself(
   };
 }
 
-/** Behind a proxy listener, which alone reaches the socket. */
+/** Listens behind a proxy listener, the only one that reaches the server's socket. */
 async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: TrustedNetworks): Promise<Listening> {
   const { bind, port, log } = options;
   const own = await listenPrivately(app);
@@ -336,14 +336,14 @@ async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: Tr
   }
 }
 
-/** On a Unix socket besides; no other user may enter its directory. */
+/** Listens on a Unix socket as well; no other user may enter its directory. */
 async function listenPrivately(app: TemplatedApp): Promise<{ readonly path: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), 'mansio-http-'));
   const path = join(directory, 'socket');
   const remove = () => rm(directory, { recursive: true, force: true });
   try {
     await new Promise<void>((resolve, reject) => {
-      // false when it cannot, whatever its types say.
+      // The value is false when listening fails, whatever the types of the library say.
       const listens = (listener: us_listen_socket | false) =>
         listener === false ? reject(new Error(`cannot listen on ${path}`)) : resolve();
       app.listen_unix(listens, path);
@@ -356,7 +356,7 @@ async function listenPrivately(app: TemplatedApp): Promise<{ readonly path: stri
   }
 }
 
-/** LIBUS_LISTEN_EXCLUSIVE_PORT, which its types have elsewhere than it is. */
+/** LIBUS_LISTEN_EXCLUSIVE_PORT, which the types of the library declare in another place than the code. */
 const EXCLUSIVE_PORT = 1;
 /** LIBUS_LISTEN_DEFAULT: with SO_REUSEPORT, so that the kernel spreads connections over the processes. */
 const SHARED_PORT = 0;
@@ -365,7 +365,7 @@ function authority(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** An address of this machine that `bind` takes connections to. */
+/** An address of this machine on which `bind` accepts connections. */
 function loopbackOf(bind: string): string {
   if (bind === '0.0.0.0') return '127.0.0.1';
   return bind === '::' ? '::1' : bind;

@@ -1,18 +1,18 @@
-// Base64 (RFC 4648 §4) out of a JSON string (RFC 8259 §7), in pieces: what stands between the quotes goes in, octets come
-// out. Line ends are passed over and padding may be missing; anything else outside the alphabet makes the whole invalid,
-// since octets that are guessed are no file of the sender's.
+// Decodes base64 (RFC 4648 §4) of a JSON string (RFC 8259 §7) in pieces: the text between the quotes goes in, octets come out. Line ends
+// are skipped and padding may be missing; any other character outside the alphabet makes the whole invalid, because guessed octets are not
+// the sender's file.
 
-/** An escape that a piece's end has cut. */
+/** An escape that the end of a piece cuts. */
 const CUT_ESCAPE = /\\(?:u[0-9a-fA-F]{0,3})?$/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 export class StrictBase64 {
-  /** What could not be decoded yet: an escape that is not whole, or before it fewer than four characters. */
+  /** The part that cannot be decoded yet: an incomplete escape, and before it fewer than four characters. */
   #escape = '';
   #text = '';
   #isPadded = false;
 
-  /** Undefined when it is no base64; nothing may follow then. */
+  /** Undefined when the text is not base64; nothing may follow then. */
   push(octets: Uint8Array): Uint8Array | undefined {
     const raw = this.#escape + Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString('latin1');
     this.#escape = raw.includes('\\') ? (CUT_ESCAPE.exec(raw)?.[0] ?? '') : '';
@@ -32,10 +32,10 @@ export class StrictBase64 {
   }
 }
 
-/** Those that encoders write first: a replacement by a function takes ten times as long. */
+/** Replaces the common escapes first: a replacement by a function takes ten times as long. */
 function unescaped(raw: string): string {
   if (!raw.includes('\\')) return raw;
-  // No base64. Without it every backslash begins an escape.
+  // Two backslashes are not base64. After this check every backslash begins an escape.
   if (raw.includes('\\\\')) return '\\';
   return raw
     .replaceAll('\\/', '/')

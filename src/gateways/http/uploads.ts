@@ -1,5 +1,5 @@
-// Files inside a JSON body, as base64: decoded while the body arrives and kept in one spool file until the request is
-// answered, so that neither their text nor their octets are ever in memory as a whole.
+// Files inside a JSON body, as base64: they are decoded while the body arrives and stored in one spool file until the request is answered,
+// so neither their text nor their octets are ever in memory as a whole.
 import { randomBytes } from 'node:crypto';
 import type { StringSink } from '../../bounds/json-scan.js';
 import type { Spool } from '../../spool/spool.js';
@@ -7,19 +7,19 @@ import { StrictBase64 } from './strict-base64.js';
 
 type File = Awaited<ReturnType<Spool['file']>>;
 
-/** What a route takes as files: `field` of the objects of the array `list`. */
+/** The files that a route accepts: the member `field` of the objects in the array `list`. */
 export interface UploadField {
   readonly list: string;
   readonly field: string;
   readonly spool: Pick<Spool, 'file'>;
 }
 
-/** One file; its octets are there until the request is answered. */
+/** One file; its octets exist until the request is answered. */
 export class Upload {
   readonly #read: (from: number, to: number) => AsyncIterable<Uint8Array>;
   readonly #start: number;
   size = 0;
-  /** False: the client sent something else, of which nothing is kept. */
+  /** False: the client sent something that is not base64, and nothing of it is stored. */
   isBase64 = true;
 
   constructor(start: number, read: (from: number, to: number) => AsyncIterable<Uint8Array>) {
@@ -27,18 +27,18 @@ export class Upload {
     this.#read = read;
   }
 
-  /** From the first octet, any number of times. */
+  /** The octets from the first one on; may be called any number of times. */
   chunks(): AsyncIterable<Uint8Array> {
     return this.#read(this.#start, this.#start + this.size);
   }
 }
 
-/** Those of one body. */
+/** The files of one body. */
 export class Uploads {
   readonly #field: UploadField;
   readonly #prefix = randomBytes(16).toString('hex');
   readonly #byToken = new Map<string, Upload>();
-  /** Decoded, and not in the file yet. */
+  /** Octets that are decoded, but not yet in the file. */
   #pending: Uint8Array[] = [];
   #octets = 0;
   #file: File | undefined;
@@ -49,7 +49,7 @@ export class Uploads {
 
   begin(): { readonly token: string; readonly sink: StringSink } {
     const upload = new Upload(this.#octets, (from, to) => this.#read(from, to));
-    // The prefix is a secret of this process: no client can name a file.
+    // The prefix is a secret of this process, so no client can name a file.
     const token = `${this.#prefix}/${this.#byToken.size}`;
     this.#byToken.set(token, upload);
     const decoder = new StrictBase64();
@@ -72,7 +72,7 @@ export class Uploads {
     return { token, sink };
   }
 
-  /** Brings into the file what has been decoded so far. @throws SpoolFault */
+  /** Writes the octets decoded so far to the file. @throws SpoolFault */
   async write(): Promise<void> {
     const pending = this.#pending;
     this.#pending = [];
@@ -82,7 +82,7 @@ export class Uploads {
     }
   }
 
-  /** Ends the writing, and puts the files into the value that was parsed, where their tokens stand. @throws SpoolFault */
+  /** Ends the writing, and replaces the tokens in the parsed value by the files. @throws SpoolFault */
   async putInto(value: object): Promise<void> {
     await this.#file?.flush();
     const list: unknown = (value as Readonly<Record<string, unknown>>)[this.#field.list];
@@ -93,7 +93,7 @@ export class Uploads {
     }
   }
 
-  /** May be called again. */
+  /** Closes the file; may be called again. */
   release(): void {
     void this.#file?.close();
     this.#file = undefined;

@@ -1,4 +1,4 @@
-// What a client sent against a route's structs: path, query and body become typed values, or field errors in words.
+// Validates path, query and body of a request against the structs of its route: the results are typed values, or field errors in words.
 import { LRUCache } from 'lru-cache';
 import { type StructError, validate } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
@@ -11,34 +11,34 @@ import { invalid, notFound, Problem, unavailable } from './problem.js';
 import type { Route, TextBody } from './route.js';
 
 const MOST_ERRORS = 50;
-/** Characters of an unknown name that the reply repeats. */
+/** The reply repeats at most this many characters of an unknown name. */
 const LONGEST_NAME = 100;
-/** Event streams take it: browsers open them without header fields of their own. */
+/** Event streams accept it, because browsers open them without header fields of their own. */
 const CREDENTIAL_PARAMETER = 'access_token';
 
 type Values = Readonly<Record<string, unknown>>;
 const NO_VALUES: Values = Object.freeze({});
 
-/** Structs of whole queries and paths, made once a route. */
+/** Structs of whole queries and paths, created once per route. */
 const structs = new WeakMap<Fields, AnyStruct>();
-/** Queries of a route that were read last: most are the same few, and checking one takes a twentieth of a request. */
+/** The number of validated queries that are cached per route: most repeat, and a check takes a twentieth of a request. */
 const READ_QUERIES = 64;
-/** Longer ones are read each time. */
+/** Longer queries are not cached. */
 const LONGEST_READ = 100;
 const readQueries = new WeakMap<Route, LRUCache<string, Values>>();
 
-/** @throws Problem 404: an id that cannot be one names nothing. */
+/** @throws Problem 404: an id of the wrong form names nothing. */
 export function readParams(route: Route, params: Readonly<Record<string, string>>): Values {
   const [error, value] = validate({ ...params }, structOf(route.params), { coerce: true });
   if (error) throw notFound();
   return value as Values;
 }
 
-/** Parameters that a route of the interface does not know are refused; other routes pass them over. @throws Problem 400 */
+/** Strict routes refuse unknown parameters; other routes ignore them. @throws Problem 400 */
 export function readQuery(route: Route, query: string): Values {
   const names = Object.keys(route.query);
   if (names.length === 0 && (query === '' || !isStrict(route))) return NO_VALUES;
-  // That of an event stream may hold a credential, and that of a DELETE a push endpoint, which is one.
+  // The query of an event stream may contain a credential, and that of a DELETE a push endpoint, which is a secret as well.
   if (query.length > LONGEST_READ || route.isEventStream || route.method !== 'GET')
     return checkedQuery(route, names, query);
   let read = readQueries.get(route);
@@ -82,7 +82,7 @@ function unknownIn(route: Route, sent: URLSearchParams): FieldErrors {
   return Object.fromEntries(unknown.map((name) => [name.slice(0, LONGEST_NAME), ['is no parameter of this endpoint']]));
 }
 
-/** @throws Problem 400, 413, 415 or 503; BodyFault; SpoolFault */
+/** @throws Problem 400, 413, 415 or 503; BodyError; SpoolFault */
 export async function readBody(
   route: Route & { readonly body: AnyStruct },
   request: HttpRequest,
@@ -98,7 +98,7 @@ export async function readBody(
   throw invalid(fieldErrors(error));
 }
 
-/** RFC 9112 §6.3: a request that says neither has none. */
+/** RFC 9112 §6.3: a request without either field has no content. */
 function hasContent({ headers }: HttpRequest): boolean {
   return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) !== 0;
 }
@@ -112,7 +112,7 @@ async function readContent(route: Route, request: HttpRequest, share: BodyShare)
   return readJson(request, route, share);
 }
 
-/** @throws Problem 413, 415 or 503; BodyFault */
+/** @throws Problem 413, 415 or 503; BodyError */
 export async function readText(
   { textBody, bodyLimit }: Route & { readonly textBody: TextBody },
   request: HttpRequest,
@@ -165,7 +165,7 @@ export function fieldErrors(error: StructError): FieldErrors {
   return Object.fromEntries(errors);
 }
 
-/** `recipients[0].address`; `body` for the whole. */
+/** `recipients[0].address`; `body` for the whole body. */
 function fieldName(path: readonly (string | number)[]): string {
   let name = '';
   for (const step of path) name += typeof step === 'number' ? `[${step}]` : name === '' ? step : `.${step}`;

@@ -1,5 +1,5 @@
-// The server's WebSockets behind the interface of gateways/web-socket: upgrades decided at once or later, frames of one
-// tick written at once, buffers bounded. Pings and the protocol on top are the endpoint's (RFC 6455).
+// The server's WebSockets behind the interface of gateways/web-socket (RFC 6455): upgrades are decided at once or later, frames of one tick
+// are written together, and buffers are limited. The endpoint sends pings and handles the protocol above.
 import { FairYield } from '../../bounds/fair-yield.js';
 import type {
   HttpAnswer,
@@ -14,9 +14,9 @@ import { Problem, problemOf, problemReply } from './problem.js';
 import { type HeadLimits, type RawRequest, type RequestHead, readHead } from './request-head.js';
 import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
 
-/** Of the server's WebSocket object. */
+/** The part of the server's WebSocket object that is used. */
 export interface RawSocket {
-  /** 0: buffered. SENT. DROPPED: over the limit, and the connection closes. */
+  /** Returns 0 when the message is buffered, SENT, or DROPPED when it exceeds the limit and the connection closes. */
   send(message: Uint8Array, isBinary: boolean, compress: boolean): number;
   getBufferedAmount(): number;
   end(code: number, reason: Uint8Array): void;
@@ -30,7 +30,7 @@ export interface SocketData {
   session: Session | undefined;
 }
 
-/** Of the server's response object, before it becomes a socket. */
+/** The part of the server's response object that is used before it becomes a socket. */
 export interface Upgradable {
   cork(write: () => void): unknown;
   onAborted(handler: () => void): unknown;
@@ -43,10 +43,10 @@ export interface UpgradeOptions<R extends Upgradable> {
   /** Undefined: the request is refused. */
   readonly remoteAddress: (response: R, headers: ReadonlyMap<string, string>) => string | undefined;
   readonly reply: (response: R, reply: HttpReply) => void;
-  /** Within the callback that brought the request: nothing that follows on the connection is read. */
+  /** Refuses within the callback that brought the request: nothing that follows on the connection is read. */
   readonly refuse: (response: R, head: RequestHead, problem: Problem) => void;
   readonly stopping: () => boolean;
-  /** Carries out an upgrade that was decided late. */
+  /** Executes an upgrade that was decided late. */
   readonly late: (response: R, upgrade: () => void) => void;
 }
 
@@ -55,8 +55,8 @@ const DROPPED = 2;
 const METHODS = ['GET', 'POST', 'DELETE'];
 
 /**
- * Decides about an upgrade; everything needed is copied before anything is awaited. An upgrade that is decided at once is
- * written by the server in one piece, a late one in some twenty.
+ * Decides about an upgrade; everything needed is copied before the first await. The server writes an upgrade that is decided at once in one
+ * piece, and a late one in about twenty.
  */
 export function upgrade<R extends Upgradable>(
   endpoint: WebSocketEndpoint,
@@ -115,7 +115,7 @@ export function upgradeRequest(head: RequestHead, remoteAddress: string): Upgrad
   return { path, query, remoteAddress, header: (name) => headers.get(name) ?? '' };
 }
 
-/** A request to the path of an endpoint that is no upgrade: carried out by the endpoint, when it is of a method that there is. */
+/** Passes a request that is not an upgrade, but goes to the path of an endpoint, to the endpoint if the method exists. */
 export async function exchange(
   endpoint: WebSocketEndpoint,
   head: RequestHead,
@@ -144,7 +144,7 @@ export async function exchange(
   }
 }
 
-/** The answer to a method that a path does not have; OPTIONS is told those that it has. */
+/** The answer to a method that a path does not have; OPTIONS gets the methods that exist. */
 export function otherMethod(method: string, methods: readonly string[]): HttpReply {
   const allow: HeaderField = ['Allow', [...methods, 'OPTIONS'].join(', ')];
   if (method !== 'OPTIONS') return problemReply(new Problem(405, { headers: [allow] }));
@@ -166,7 +166,7 @@ function bodyOf(body: HttpAnswer['body']): HttpReply['body'] {
   return body instanceof Uint8Array ? body : { length: null, chunks: body };
 }
 
-/** The handlers of one endpoint's sockets, in the server's terms. */
+/** The handlers of one endpoint's sockets, in the form that the server calls. */
 export function socketHandlers(log: Log) {
   const endOfTick = new EndOfTick();
   return {
@@ -177,7 +177,7 @@ export function socketHandlers(log: Log) {
       session.start(data.take);
     },
     message(raw: RawSocket, message: ArrayBuffer, isBinary: boolean): void {
-      // The server takes the memory back when this returns.
+      // The server reuses the memory when this callback returns.
       raw.getUserData().session?.message(new Uint8Array(message.slice(0)), isBinary);
     },
     ping(raw: RawSocket): void {
@@ -192,23 +192,23 @@ export function socketHandlers(log: Log) {
   };
 }
 
-/** A write costs as much as so many octets that are copied. */
+/** One write costs as much as copying this many octets. */
 const WRITE_OCTETS = 16 * 1024;
-/** Written at a time, writes as above included: 128 small frames take a millisecond. */
+/** The most that is written in one stretch, in octets, with the cost of the writes: 128 small frames take a millisecond. */
 const STRETCH_OCTETS = 2 * 1024 * 1024;
-/** A session that has queued more is sent without waiting. */
+/** A session that has queued more than this writes without waiting. */
 const PROMPT_OCTETS = 64 * 1024;
 
 /**
- * Writes what sessions have queued in a tick, all sessions in one go. Ten thousand may have the same event: many are written in
- * stretches, and the event loop serves others in between. Ticks go on in turn, so that few sessions do not wait for many.
+ * Writes at the end of a tick what its sessions have queued. Ten thousand sessions may queue the same event: they are written in stretches,
+ * between which the event loop serves others. Ticks take turns, so that few sessions do not wait for many.
  */
 class EndOfTick {
   #sessions: Session[] = [];
   readonly #fairYield = new FairYield();
   #ticks = 0;
 
-  /** After everything that this tick's promises still do: their frames belong into the same write. */
+  /** Writes after all promises of this tick, because their frames belong to the same write. */
   flush(session: Session): void {
     if (this.#sessions.push(session) === 1) queueMicrotask(() => process.nextTick(() => void this.#flushAll()));
   }
@@ -226,7 +226,7 @@ class EndOfTick {
         isLate = true;
       }
       left -= session.flush() + WRITE_OCTETS;
-      // Who has looked meanwhile took what waited for a backlog.
+      // A listener that checked meanwhile saw the waiting frames as a backlog.
       if (isLate) session.drained();
     }
   }
@@ -239,11 +239,11 @@ class Session implements Socket {
   #listener: SocketListener | undefined;
   #open = true;
   #isBinary = false;
-  /** Frames that the end of the tick writes: most often one. */
+  /** Frames that the end of the tick writes: mostly a single one. */
   #first: Uint8Array | undefined;
   #others: Uint8Array[] | undefined;
   #queued = 0;
-  /** False when the kernel has taken all that was written. */
+  /** False when the kernel has accepted all that was written. */
   #mayBeBehind = false;
   #closing: { readonly code: number; readonly reason: string } | undefined;
 
@@ -321,7 +321,7 @@ class Session implements Socket {
     const others = this.#others;
     const queued = this.#queued;
     this.#empty();
-    // An exception would keep the frames of other sessions.
+    // An exception would prevent the frames of other sessions.
     this.#guarded(() => {
       if (first !== undefined) this.#write(first, others);
       if (this.#closing !== undefined && this.#open)
@@ -351,14 +351,14 @@ class Session implements Socket {
     this.#queued = 0;
   }
 
-  /** Octets that the server holds. */
+  /** Octets that the server still buffers. */
   #unwritten(): number {
     const octets = this.#raw.getBufferedAmount();
     this.#mayBeBehind = octets > 0;
     return octets;
   }
 
-  /** An exception that got into the server's callback would end the process. */
+  /** Catches exceptions: one that reached the server's callback would end the process. */
   #guarded(call: () => void): void {
     try {
       call();

@@ -1,5 +1,5 @@
-// A configuration profile for Apple Mail on iPhone, iPad and Mac (`com.apple.mail.managed`): a property list that the device
-// installs. Its identifiers follow from the account, so that a later profile takes the place of the one before.
+// A configuration profile for Apple Mail on iPhone, iPad and Mac (`com.apple.mail.managed`): a property list that the device installs. Its
+// identifiers are derived from the account, so that a later profile replaces the earlier one.
 import { createHash } from 'node:crypto';
 import { uuidV8 } from '../../../mail/ids.js';
 import type { MailServer, MailServers } from './mail-servers.js';
@@ -16,7 +16,7 @@ type PropertyList = string | number | boolean | readonly PropertyList[] | { read
 const DOCTYPE = 'plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd"';
 const ACCOUNT_TYPES = { imap: 'EmailTypeIMAP', pop3: 'EmailTypePOP' } as const;
 
-/** `password`: the device asks its user for one when it is absent. */
+/** `password`: when it is absent, the device asks its user for one. */
 export function appleProfile(owner: ProfileOwner, servers: MailServers, password?: string): string {
   const { accountId, email, displayName } = owner;
   const [incoming] = servers.incoming;
@@ -57,7 +57,7 @@ function serverKeys(side: 'Incoming' | 'Outgoing', { host, port }: MailServer, u
     [`${side}MailServerAuthentication`]: 'EmailAuthPassword',
     [`${side}MailServerHostName`]: host,
     [`${side}MailServerPortNumber`]: port,
-    // Mail finds out itself whether the port begins with TLS or has STARTTLS.
+    // Mail detects by itself whether the port begins with TLS or uses STARTTLS.
     [`${side}MailServerUseSSL`]: true,
     [`${side}MailServerUsername`]: username,
   };

@@ -1,6 +1,5 @@
-// Autodiscover of Outlook as plain XML ("POX", MS-OXDSCLI): what a request asks for, and the replies. Requests come from
-// anybody, so no XML parser reads them: two elements are extracted from a text that has no markup declarations at all, and
-// so no entities of its own.
+// Autodiscover of Outlook as plain XML ("POX", MS-OXDSCLI): reads requests and writes replies. Anybody may send requests, so no XML parser
+// reads them: two elements are extracted from a text that must have no markup declarations, and therefore no entities of its own.
 import { decodeXML } from 'entities';
 import { parseAddress } from '../../../mail/address.js';
 import type { MailProtocol, MailServer, MailServers } from './mail-servers.js';
@@ -8,7 +7,7 @@ import { element, type XmlElement, xmlDocument } from './xml.js';
 
 export interface AutodiscoverRequest {
   readonly email: string;
-  /** In lower-case ASCII. */
+  /** The domain in lower-case ASCII. */
   readonly domain: string;
 }
 
@@ -22,7 +21,7 @@ const ERRORS = {
 export type AutodiscoverError = keyof typeof ERRORS;
 
 const NAMESPACE = 'http://schemas.microsoft.com/exchange/autodiscover/responseschema/2006';
-/** The schema of replies for desktop programs; that for ActiveSync (`mobilesync`) is not served. */
+/** The schema of replies for desktop programs; the schema for ActiveSync (`mobilesync`) is not served. */
 const OUTLOOK = 'http://schemas.microsoft.com/exchange/autodiscover/outlook/responseschema/2006a';
 const ROOT = /^\s*(?:<\?xml[^<>]*\?>\s*)?<(?:[\w.-]+:)?Autodiscover[\s>]/;
 
@@ -34,18 +33,18 @@ export function readAutodiscoverRequest(xml: string): AutodiscoverRequest | Auto
   const schema = textOf(xml, 'AcceptableResponseSchema');
   const address = email === undefined ? undefined : parseAddress(email);
   if (email === undefined || address === undefined) return 'invalidRequest';
-  // Microsoft's own pages write the schema with https as well.
+  // Microsoft's own pages also write the schema with https.
   if (schema?.replace(/^https:/, 'http:') !== OUTLOOK) return 'noProvider';
   return { email, domain: address.domain };
 }
 
-/** Of the first element of that name, whatever its prefix. */
+/** The text of the first element with that name, under any prefix. */
 function textOf(xml: string, name: string): string | undefined {
   const found = new RegExp(`<(?:[\\w.-]+:)?${name}(?:\\s[^<>]*)?>([^<]*)</`).exec(xml)?.[1];
   return found === undefined ? undefined : decodeXML(found).trim();
 }
 
-/** A program takes one server of a protocol: the first of each is named. */
+/** Names only the first server of each protocol, because a program accepts one. */
 export function autodiscoverSettings(email: string, { incoming, outgoing }: MailServers): string {
   const types = new Map<MailProtocol, MailServer>();
   for (const server of [...incoming, ...outgoing]) {
@@ -84,7 +83,7 @@ function protocolElement(email: string, { protocol, host, port, tls }: MailServe
     SSL: 'on',
     Encryption: ENCRYPTIONS[tls],
     AuthRequired: 'on',
-    // The credential of the incoming server.
+    // Outlook sends the credential of the incoming server.
     ...(protocol === 'smtp' && { UsePOPAuth: 'on', SMTPLast: 'off' }),
   };
   return element(

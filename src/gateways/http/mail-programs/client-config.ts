@@ -1,12 +1,12 @@
-// The configuration file of Thunderbird and the programs that read the same (K-9 Mail, Evolution, KMail, FairEmail): version 1.1
-// of the format (draft-ietf-mailmaint-autoconfig). The program puts the address of its user in the place of %EMAILADDRESS%, so
-// the file says nothing of any account.
+// The configuration file of Thunderbird and of the programs that read the same file (K-9 Mail, Evolution, KMail, FairEmail): version 1.1 of
+// the format (draft-ietf-mailmaint-autoconfig). The program replaces %EMAILADDRESS% by the address of its user, so the file reveals nothing
+// about any account.
 import type { MailServer, MailServers } from './mail-servers.js';
 import { element, type XmlElement, xmlDocument } from './xml.js';
 
 const SOCKET_TYPES = { implicit: 'SSL', starttls: 'STARTTLS' } as const;
 
-/** `domain`: the one of the address, in lower-case ASCII. */
+/** `domain`: the domain of the address, in lower-case ASCII. */
 export function clientConfig(domain: string, { incoming, outgoing }: MailServers): string {
   const provider = [
     element('domain', domain),
@@ -23,7 +23,7 @@ function serverElement(name: string, { protocol, host, port, tls }: MailServer):
     hostname: host,
     port: String(port),
     socketType: SOCKET_TYPES[tls],
-    // An API key is the password, within TLS.
+    // The password is an API key, sent within TLS.
     authentication: 'password-cleartext',
     username: '%EMAILADDRESS%',
   };

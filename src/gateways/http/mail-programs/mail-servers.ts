@@ -1,12 +1,12 @@
-// The servers of connection info one by one, in the order in which a mail program is to try them: IMAP before POP3, and TLS
-// from the start before STARTTLS (RFC 8314 §3).
+// Lists the servers of connection info one by one, in the order in which a mail program tries them: IMAP before POP3, and TLS from the
+// start before STARTTLS (RFC 8314 §3).
 import type { ConnectionInfo, ProtocolInfo } from '../routes/connection-info.js';
 
 export type MailProtocol = 'imap' | 'pop3' | 'smtp';
 
 export interface MailServer {
   readonly protocol: MailProtocol;
-  /** A name, or an address without brackets. */
+  /** A host name, or an address without brackets. */
   readonly host: string;
   readonly port: number;
   readonly tls: 'implicit' | 'starttls';
@@ -19,7 +19,7 @@ export interface MailServers {
   readonly outgoing: readonly [MailServer, ...MailServer[]];
 }
 
-/** Undefined when a program could not both read and send mail: half a configuration is of no use to it. */
+/** Undefined unless a program can both read and send mail: half a configuration is useless to it. */
 export function mailServers({ imap, pop3, smtp }: ConnectionInfo): MailServers | undefined {
   const [incoming, ...others] = [...serversOf('imap', imap), ...serversOf('pop3', pop3)];
   const [outgoing, ...further] = serversOf('smtp', smtp);

@@ -1,5 +1,5 @@
-// XML documents for mail programs, written from a tree of elements. Text is escaped in this file alone; a character that XML 1.0
-// does not have (§2.2) becomes U+FFFD.
+// Writes XML documents for mail programs from a tree of elements. Only this file escapes text; a character that XML 1.0 does not allow
+// (§2.2) becomes U+FFFD.
 import { escapeUTF8 } from 'entities';
 
 export interface XmlElement {
@@ -18,7 +18,7 @@ export const element = (
   attributes: XmlElement['attributes'] = {},
 ): XmlElement => ({ name, attributes, content });
 
-/** `doctype`: what stands between `<!DOCTYPE ` and `>`. */
+/** `doctype`: the text between `<!DOCTYPE ` and `>`. */
 export function xmlDocument(root: XmlElement, doctype?: string): string {
   const declaration = '<?xml version="1.0" encoding="utf-8"?>';
   const head = doctype === undefined ? [declaration] : [declaration, `<!DOCTYPE ${doctype}>`];

@@ -1,5 +1,5 @@
-// The configuration profile for Apple Mail, for the account that is signed in: without a key, which the device then asks its
-// user for, or with one that is made for it and shown nowhere else.
+// The configuration profile for Apple Mail, for the signed-in account: without a key, which the device then requests from its user, or with
+// a new key that is shown nowhere else.
 import { optional } from 'superstruct';
 import type { Keyring, Profiles } from '../../../account/protocol.js';
 import type { Principal } from '../../../directory/protocol.js';
@@ -75,7 +75,7 @@ export function appleProfileRoutes({ keys, profiles, connectionInfo }: AppleProf
         const servers = mailServers(connectionInfo());
         if (servers === undefined) return notServed();
         const { name = DEFAULT_NAME, deviceId } = body;
-        // Before the key is made: nobody would have the key of a profile that fails.
+        // The profile is checked before the key is made: nobody would know the key of a profile that fails.
         const owner = await ownerOf(principal);
         const key = await keys.issue(principal.accountId, name, scopesFor(servers), deviceId);
         if (key === undefined) return invalid({ name: ['the account has as many active keys as it may'] });

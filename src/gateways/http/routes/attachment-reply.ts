@@ -1,5 +1,5 @@
-// An attachment of a stored message as a reply, streamed from the blob at the client's pace. It is a stranger's bytes on our
-// origin, so nothing may run or sniff them.
+// Replies with an attachment of a stored message, streamed from the blob at the client's pace. Its bytes come from a stranger and are
+// served from our origin, so browsers must not run or sniff them.
 import { attachmentContent, attachmentPart } from '../../../mail/attachment-content.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { attachmentDisposition } from '../content-disposition.js';
@@ -11,11 +11,11 @@ import { attachmentId } from './email-detail.js';
 
 export const FILE_NAME = { 'Content-Disposition': 'attachment, with a file name (RFC 6266)' };
 export const INERT: HeaderField = ['Content-Security-Policy', "sandbox; default-src 'none'"];
-/** The bytes never change; whether they are still the account's to see is asked each time. */
+/** The bytes never change, but each request checks whether the account may still see them. */
 export const ASKED_EACH_TIME: HeaderField = ['Cache-Control', 'private, no-cache'];
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 
-/** Of every route that replies with an attachment. */
+/** The common part of every route that replies with an attachment. */
 export const ATTACHMENT = {
   summary: 'An attachment, decoded',
   description:
@@ -24,7 +24,7 @@ export const ATTACHMENT = {
 } as const;
 
 interface Owner {
-  /** Of the email, or the version of outbound mail. */
+  /** The id of the email, or the version of outbound mail. */
   readonly id: string;
   readonly blob: string;
 }

@@ -1,5 +1,5 @@
-// Where Thunderbird and the programs that do as it does look for the settings of an address: at `autoconfig.` before its
-// domain, and at the domain itself under `.well-known`. Some send no address: then the host that they ask names the domain.
+// Serves the settings of an address where Thunderbird and similar programs look for them: at `autoconfig.` before its domain, and at the
+// domain itself under `.well-known`. Some programs send no address; then the requested host names the domain.
 import { optional } from 'superstruct';
 import type { HostedDomains } from '../../../directory/protocol.js';
 import { parseAddress } from '../../../mail/address.js';
@@ -12,9 +12,9 @@ import type { ConnectionInfo } from './connection-info.js';
 import { document, XML } from './document-reply.js';
 
 export interface MailProgramSources {
-  /** Asked at each request: listeners come and go. */
+  /** Called at each request, because listeners start and stop. */
   readonly connectionInfo: () => ConnectionInfo;
-  /** Base URL of the API as clients reach it; undefined when no node has been told. */
+  /** Base URL of the API as clients reach it; undefined when no node knows it. */
   readonly apiUrl: () => string | undefined;
   readonly hosts: HostedDomains['hosts'];
 }
@@ -53,7 +53,7 @@ export function autoconfigRoutes({ connectionInfo, hosts }: MailProgramSources):
   );
 }
 
-/** `autoconfig.example.org:443` asks for example.org. */
+/** `autoconfig.example.org:443` names the domain example.org. */
 function domainOf(host: string | undefined): string | undefined {
   const name = host?.toLowerCase().replace(/:\d+$/, '').replace(/\.$/, '');
   return name?.startsWith(HOST_PREFIX) === true ? name.slice(HOST_PREFIX.length) : name;

@@ -1,5 +1,5 @@
-// Where Outlook looks for the settings of an address: plain XML by POST, which other programs ask for too, and a JSON
-// document that says where that is. Programs send the password of their user with it: these routes look at no credential.
+// Serves the settings of an address where Outlook looks for them: plain XML by POST, which other programs request too, and a JSON document
+// that tells its URL. Programs send the password of their user with the request: these routes ignore credentials.
 import { coerce, defaulted, optional } from 'superstruct';
 import { parseAddress } from '../../../mail/address.js';
 import { choice, record, text } from '../fields.js';
@@ -19,9 +19,9 @@ import { document, XML } from './document-reply.js';
 const PATH = '/autodiscover/autodiscover';
 const XML_PATH = `${PATH}.xml`;
 const JSON_PATH = `${PATH}.json`;
-/** No program sends a thousand. */
+/** Programs send fewer than a thousand octets. */
 const BODY_LIMIT = 16 * 1024;
-/** The one protocol of Autodiscover's JSON form that is served here: the XML form. */
+/** The only protocol of Autodiscover's JSON form that is served: the XML form. */
 const PROTOCOL = 'AutodiscoverV1';
 
 const EXAMPLE = `<?xml version="1.0" encoding="utf-8"?>
@@ -38,7 +38,7 @@ const location = named(
   record({ Protocol: text(), Url: text({ format: 'uri', description: 'Where the settings are, in XML' }) }),
 );
 
-/** In upper or lower case. */
+/** The value matches in upper and lower case. */
 const protocolParameter = () =>
   defaulted(
     coerce(choice(PROTOCOL), text(), (value) => (value.toLowerCase() === PROTOCOL.toLowerCase() ? PROTOCOL : value)),
@@ -59,7 +59,7 @@ function xmlRoute({ connectionInfo, hosts }: MailProgramSources): Route {
       'Autodiscover in its plain XML form. A fault is 200 with an `Error`: 500 for an address of a domain that is not hosted here, 600 for an invalid request, 601 for another schema of replies, such as that of ActiveSync, and when programs could not both read and send mail.',
     tags: TAGS,
     access: 'public',
-    // It changes nothing.
+    // The request changes nothing, so it does not count as a write.
     rate: 'plain',
     textBody: { mediaTypes: [XML, 'application/xml'], example: EXAMPLE },
     bodyLimit: BODY_LIMIT,
@@ -76,7 +76,7 @@ function xmlRoute({ connectionInfo, hosts }: MailProgramSources): Route {
   });
 }
 
-/** Programs and testers of connections look whether something is there; Exchange replies so. */
+/** Answers programs and connection testers that check whether the service exists; Exchange replies in the same way. */
 function probeRoute(): Route {
   return defineRoute({
     method: 'GET',
@@ -127,7 +127,7 @@ function locationRoutes({ apiUrl, hosts }: MailProgramSources): readonly Route[]
   ];
 }
 
-/** Outlook asks over https, by way of a proxy that has TLS and passes the name on. */
+/** Outlook uses https, through a proxy that ends TLS and forwards the host name. */
 function httpsUrl(host: string | undefined): string | undefined {
   return host !== undefined && /^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i.test(host)
     ? `https://${host}`

@@ -1,11 +1,11 @@
-// The settings that a web app needs before a user can sign in. Some web clients read the same settings from a file beside
-// their pages, under other names.
+// The settings that a web app needs before a user can sign in. Some web clients read the same settings, under other names, from a file next
+// to their pages.
 import { flag, record, text } from '../fields.js';
 import { named } from '../json-schema.js';
 import { defineRoute, type Route } from '../route.js';
 
 export interface WebConfig {
-  /** All empty and false when no provider is configured. */
+  /** Everything is empty and false when no provider is configured. */
   readonly oidc: { readonly authority: string; readonly clientId: string; readonly enabled: boolean };
 }
 
@@ -28,7 +28,7 @@ const webClientFile = named(
   }),
 );
 
-/** `publicUrl`: where the web app is served; undefined when that is not known. */
+/** `publicUrl`: the URL of the web app; undefined when it is unknown. */
 export function configRoutes(config: WebConfig, publicUrl: string | undefined): readonly Route[] {
   const { authority, clientId } = config.oidc;
   const file = {

@@ -1,14 +1,14 @@
-// Where the mail protocols are: in discovery for everybody, and in the list of API keys for their owner, there also in the flat
-// fields that some clients read.
+// The servers of the mail protocols: discovery shows them to everybody, and the list of API keys shows them to the owner, there also in the
+// flat fields that some clients read.
 import { EMAIL, flag, record, text, whole } from '../fields.js';
 import { named } from '../json-schema.js';
 
 export interface ProtocolInfo {
   readonly enabled: boolean;
   readonly serverName: string;
-  /** With STARTTLS; 0 when not open. */
+  /** The port with STARTTLS; 0 when it is not open. */
   readonly port: number;
-  /** Implicit TLS; 0 when not open. */
+  /** The port with implicit TLS; 0 when it is not open. */
   readonly securePort: number;
 }
 
@@ -51,7 +51,7 @@ export const ownConnectionInfo = named(
   }),
 );
 
-/** `info` for one account. */
+/** `info` in the form that one account gets. */
 export function ownConnectionInfoOf(info: ConnectionInfo, username: string, activeKeyCount: number) {
   const { smtp, pop3, imap } = info;
   return {

@@ -1,4 +1,4 @@
-// API keys of an account, and where to use them. A key is shown once, when it is made; afterwards only what it is for.
+// API keys of an account, and where to use them. A key is shown once, at its creation; later replies show only its description.
 
 import { nullable, optional } from 'superstruct';
 import type { IssuedKey, Keyring } from '../../../account/protocol.js';

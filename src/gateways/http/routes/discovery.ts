@@ -1,5 +1,5 @@
-// What clients need before they have a credential: where the mail protocols are and what the server can do. Comes from
-// the configuration and the cluster's listeners, through main.
+// What clients need before they have a credential: the servers of the mail protocols and the features of this server. Main passes it from
+// the configuration and the cluster's listeners.
 import { flag, record, text } from '../fields.js';
 import { named } from '../json-schema.js';
 import { defineRoute, type Route } from '../route.js';
@@ -7,7 +7,7 @@ import { type ConnectionInfo, protocolInfo } from './connection-info.js';
 
 export interface DiscoveryInfo extends ConnectionInfo {
   readonly features: { readonly oidc: boolean; readonly pushNotifications: boolean };
-  /** Of the program. */
+  /** The version of the program. */
   readonly version: string;
 }
 
@@ -26,7 +26,7 @@ const discovery = named(
   }),
 );
 
-/** `info` is asked at each request: listeners come and go. */
+/** `info` is called at each request, because listeners start and stop. */
 export function discoveryRoute(info: () => DiscoveryInfo): Route {
   return defineRoute({
     method: 'GET',

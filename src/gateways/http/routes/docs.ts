@@ -1,5 +1,5 @@
-// The API for people to read and try: Swagger UI over /api/openapi.json, from this origin alone: the build copies its files beside this one. Links are
-// relative, so that the page also works under a path of a proxy. Being pages, these are not in the OpenAPI document.
+// Swagger UI over /api/openapi.json, for people who read and try the API. All files come from this origin; the build copies them next to
+// this file. Links are relative, so that the page also works under a path of a proxy. The OpenAPI document omits these pages.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { HeaderField } from '../exchange.js';
@@ -9,7 +9,7 @@ import { binary, defineRoute, EMPTY, type Route } from '../route.js';
 const PATH = '/api/docs';
 const CHUNK = 64 * 1024;
 
-/** Swagger UI draws icons from data URLs and needs no style or script that is not in its files. */
+/** Swagger UI draws icons from data URLs and needs only the styles and scripts of its files. */
 const PAGE_POLICY: HeaderField = [
   'Content-Security-Policy',
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -33,7 +33,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** `validatorUrl`: Swagger UI would otherwise show the document to a service of its maker. */
+/** `validatorUrl` is null because Swagger UI would otherwise send the document to a service of its maker. */
 const START = `window.ui = SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#api',
@@ -105,7 +105,7 @@ async function read(name: Asset): Promise<Buffer> {
   return readFile(new URL(`swagger-ui/${name}`, import.meta.url));
 }
 
-/** Names stay the same from version to version, so browsers ask again. */
+/** File names stay the same in every version, so browsers revalidate. */
 function file(content: Buffer, type: string) {
   const tag = createHash('sha256').update(content).digest('base64url').slice(0, 22);
   const headers: readonly HeaderField[] = [

@@ -1,4 +1,4 @@
-// A reply that is a document made for this request, such as XML.
+// A reply with a document that is made for this request, such as XML.
 import type { HeaderField } from '../exchange.js';
 
 export const XML = 'text/xml';
@@ -10,7 +10,7 @@ export function document<const S extends number>(
   headers: readonly HeaderField[] = [],
 ) {
   const octets = Buffer.from(text);
-  // Settings change with the listeners; documents are short.
+  // Settings change with the listeners, and documents are short, so nobody caches them.
   const fields: readonly HeaderField[] = [
     ['Content-Type', `${mediaType}; charset=utf-8`],
     ['Cache-Control', 'no-store'],

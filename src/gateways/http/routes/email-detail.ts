@@ -1,5 +1,6 @@
-// One email in full: the mailbox knows its row, the blob's index its parts, the decoder its bodies. Ids of recipients
-// and attachments are not stored: they follow from the email's id and the place in the message, so they stay the same while the message does.
+// One email in full: the mailbox provides its row, the index of the blob its parts, the decoder its bodies. Ids of recipients and
+// attachments are not stored but derived from the email's id and the place in the message, so they stay the same as long as the message
+// does.
 import { createHash } from 'node:crypto';
 import type { Infer } from 'superstruct';
 import type { EmailDetail, emailHead } from '../../../actors/mailbox/protocol.js';
@@ -11,7 +12,7 @@ import { type attachment, type emailDetail, isoTime, type recipient, shown } fro
 export type Detail = Infer<typeof emailDetail>;
 type Head = keyof typeof emailHead;
 
-/** The JSON of a detail. `content`: of `contentOf`. */
+/** The JSON of a detail. `content`: the result of `contentOf`. */
 export function detailJson(email: EmailDetail, content: string): string {
   const {
     blob: _blob,
@@ -29,11 +30,11 @@ export interface DetailParts {
   readonly bodies: Bodies;
   readonly headers: Detail['headers'];
   readonly verdicts: Verdicts;
-  /** Something is missing in them. */
+  /** The parts are incomplete. */
   readonly isPartial: boolean;
 }
 
-/** What never changes of an email that is there. */
+/** The part of a detail that never changes while the email exists. */
 export function contentOf(email: EmailDetail, index: MessageIndex, parts: DetailParts): Omit<Detail, Head> {
   const { bodies, headers, verdicts, isPartial } = parts;
   const { to, cc, bcc, replyTo, sentAt } = index.envelope;
@@ -62,8 +63,8 @@ export function contentOf(email: EmailDetail, index: MessageIndex, parts: Detail
 }
 
 /**
- * In place of an email's id for attachments of outbound mail: a draft's message changes, and an id that somebody remembers must
- * not come to name another file.
+ * Replaces the email's id in the ids of attachments of outbound mail: a draft's message changes, and an id that a client remembers must not
+ * name another file later.
  */
 export const versionOf = (outboundId: string, blob: string): string => `${outboundId}/${blob}`;
 
@@ -82,7 +83,7 @@ export function attachmentOf(emailId: string, part: IndexedAttachment): Infer<ty
   };
 }
 
-/** Those that the message names come first. */
+/** Adds the blind recipients after the recipients that the message names. */
 function withBlind(
   named: readonly IndexedAddress[],
   { blindRecipients = [] }: Pick<EmailDetail, 'blindRecipients'>,
@@ -96,7 +97,7 @@ function withBlind(
   return [...named, ...others.map(({ address, displayName }) => ({ address, name: displayName ?? '' }))];
 }
 
-/** The start of a group has no address and is nobody (RFC 5322 §3.4). */
+/** Omits the start of a group, which has no address (RFC 5322 §3.4). */
 const plain = (addresses: readonly IndexedAddress[]): string[] =>
   addresses.map(({ address }) => address).filter((address) => address !== '');
 

@@ -1,5 +1,5 @@
-// What REST shows of emails: the structs, and how the mailbox's replies become them. Strings that a message does not
-// have are empty, never null; times are ISO 8601.
+// The structs of emails in REST, and the conversion of the mailbox's replies to them. Strings that a message does not have are empty, never
+// null; times are ISO 8601.
 import type { Infer } from 'superstruct';
 import { nullable, optional } from 'superstruct';
 import {
@@ -33,12 +33,12 @@ import { invalid } from '../problem.js';
 import { derivedFields, withoutNulls } from './derived-fields.js';
 import { folderName } from './folder-parameters.js';
 
-/** Of labels. */
+/** The color of a label. */
 export const colorText = () => text({ pattern: '^#[0-9A-Fa-f]{6}$', examples: ['#3b82f6'] });
 
 const labelSummary = named('LabelSummary', record({ id: uuid(), name: text(), color: colorText() }));
 
-/** Of lists and details: what REST shows in a form of its own, or describes. */
+/** Fields of lists and details that REST shows in another form, or describes. */
 const ownHead = {
   id: uuid(),
   fromIsEnvelopeSender: optional(
@@ -127,7 +127,7 @@ export const emailDetail = named(
   }),
 );
 
-/** Query: when an email was received. */
+/** Query: the time at which an email was received. */
 export const period = {
   fromDate: optional(
     dateParameter({ description: 'Received then or later: an ISO 8601 date or date-time, UTC by default' }),
@@ -159,7 +159,7 @@ export const listing = {
 
 type Listing = Omit<Payload<MailboxProtocol, 'list'>, 'folder' | 'fromAddress'>;
 
-/** What `listing` has read, as the mailbox takes it. */
+/** Converts the parameters of `listing` to the payload of the mailbox. */
 export function listingOf({ page, pageSize, isRead, isFlagged, sort }: Listing): Listing {
   return {
     page,
@@ -188,7 +188,7 @@ function itemJson(item: EmailListItem): string {
 
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
-/** As REST shows an email of the mailbox; fields beside the time pass as they are. */
+/** An email of the mailbox in the form of REST; only the time and nulls change. */
 export function shown<E extends { readonly receivedAt: number }>(email: E) {
   return { ...withoutNulls(email), receivedAt: isoTime(email.receivedAt) };
 }

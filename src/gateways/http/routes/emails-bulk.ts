@@ -1,5 +1,5 @@
-// Marking, moving and deleting many emails in one command. Ids that name nothing of the account's do not count; one that is not
-// a UUID cannot name anything.
+// Marks, moves or deletes many emails in one command. Ids that name no email of the account do not count; an id that is not a UUID names no
+// email.
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { isUuid } from '../../../mail/ids.js';

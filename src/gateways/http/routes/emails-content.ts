@@ -1,4 +1,4 @@
-// Bytes of an email: an attachment, decoded, and the whole message as it was received.
+// The bytes of an email: a decoded attachment, or the whole message as it was received.
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { attachmentDisposition } from '../content-disposition.js';

@@ -1,5 +1,5 @@
-// Everything of an account but trash and junk, or one folder, as one mailbox file, oldest first. An account exports once in a while: it
-// reads all there is.
+// Exports the mail of an account except trash and junk, or one folder, as one mailbox file, oldest first. An export reads everything, so
+// the rate of exports per account is limited.
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { attachmentDisposition } from '../content-disposition.js';
@@ -16,7 +16,7 @@ const TRUNCATED: HeaderField = ['X-Export-Truncated', 'true'];
 export interface ExportSources {
   readonly mailboxes: Mailboxes;
   readonly blobs: BlobStore;
-  /** The account's permit to export, or for how many seconds there is none. */
+  /** Claims the permit to export for an account, or returns the seconds until there is one. */
   readonly exports: {
     claim(accountId: string): Promise<{ readonly waitSeconds: number; readonly giveBack?: () => void }>;
   };
@@ -43,7 +43,7 @@ export function exportRoute(base: string, tags: readonly string[], sources: Expo
       const criteria = { ...periodOf(query.fromDate, query.toDate), ...folderOf(query.folder) };
       const outcome = await sources.mailboxes.of(accountId).ask('exportCount', criteria);
       if (outcome.reply === undefined) return noSuchFolder();
-      // Who only looks has exported nothing.
+      // A HEAD request exports nothing, so it needs no permit.
       const { waitSeconds, giveBack } = isHead ? { waitSeconds: 0 } : await sources.exports.claim(accountId);
       if (waitSeconds > 0) {
         const detail = 'This account has exported its mail not long ago.';

@@ -1,4 +1,4 @@
-// Search over one account's mail: words as prefixes, quoted phrases, dates and flags, in the envelope of a list.
+// Search in one account's mail: words as prefixes, quoted phrases, dates and flags, in the envelope of a list.
 import { type Infer, optional } from 'superstruct';
 import type { Mailboxes, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Payload } from '../../../actors/runtime/protocol.js';
@@ -55,7 +55,9 @@ const REFUSALS = { noSuchFolder, searchTooLarge };
 
 type Searching = Readonly<Infer<ReturnType<typeof record<typeof searching>>>>;
 
-/** What `searching` has read, as the mailbox takes it. Undefined when the text has no word in it: no email has that. */
+/**
+ * Converts the parameters of `searching` to the payload of the mailbox. Undefined when the text contains no word, and so finds no email.
+ */
 export function searchOf(
   query: Searching,
 ): Payload<MailboxProtocol, 'search'> | { readonly errors: FieldErrors } | undefined {

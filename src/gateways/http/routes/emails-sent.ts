@@ -1,4 +1,4 @@
-// Copies of what the account sent, and the sender addresses that stand in them.
+// Copies of what the account sent, and the sender addresses in them.
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { list, text } from '../fields.js';
@@ -18,7 +18,7 @@ export function sentRoutes(base: string, tags: readonly string[], mailboxes: Mai
       replies: { 200: emailPage },
       handler: async ({ principal, query }) => {
         const filter = query.fromAddress?.trim() ?? '';
-        // PostgreSQL's text has none.
+        // A text of PostgreSQL cannot contain NUL.
         if (filter.includes('\0')) return invalid({ fromAddress: ['must not hold control characters'] });
         const payload = { folder: 'sent', ...listingOf(query), ...(filter === '' ? {} : { fromAddress: filter }) };
         const outcome = await mailboxes.of(principal.accountId).ask('list', payload);

@@ -1,5 +1,5 @@
-// One account's received mail: list, detail, mark, delete. Everything is mounted twice: `/api/external/emails` mirrors
-// `/api/emails` for integrations.
+// The received mail of one account: list, detail, mark, delete. Every route is mounted twice: `/api/external/emails` mirrors `/api/emails`
+// for integrations.
 import { optional } from 'superstruct';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { bodyOctets } from '../../../decode/decoder.js';
@@ -59,7 +59,7 @@ export function emailRoutes(base: string, tags: readonly string[], sources: Emai
         const known = knownDetail(sources, email, principal);
         if (known !== undefined) return { status: 200, json: new EncodedJson<Detail>(known.json) };
         const index = await blobs.index(email.blob);
-        // Deleted between the two reads, and its blob collected.
+        // The email may be deleted between the two reads, and its blob collected.
         if (index === undefined) return notFound();
         const viewer = viewerOf(call);
         return withRoom(decoder, bodyOctets(index), viewer, async () => {

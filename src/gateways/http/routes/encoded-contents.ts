@@ -1,25 +1,25 @@
-// What details show of a message, encoded, of the messages that were shown lately: it does not change while the email is there. The
-// mailbox is asked for the email first, so nothing is shown to others, or after the email was deleted.
+// A cache of encoded contents of the messages that details showed recently: a content does not change while the email exists. The mailbox
+// is asked for the email first, so nothing is shown to others, or after the email is deleted.
 import { LRUCache } from 'lru-cache';
 import { type BudgetedCache, CacheBudget } from '../../../bounds/cache-budget.js';
 
 const NODE_OCTETS = 32 * 1024 * 1024;
 const ACCOUNT_OCTETS = 2 * 1024 * 1024;
-/** Longer ones are made anew each time. */
+/** Longer texts are not cached. */
 const LONGEST = 64 * 1024;
-/** Of an entry beside its text; of an account without entries. */
+/** The overhead of an entry, and of an account without entries. */
 const ENTRY_OCTETS = 400;
 const EMPTY_OCTETS = 4_000;
 
 export interface EncodedContent {
-  /** A JSON object. */
+  /** The text of a JSON object. */
   readonly text: string;
-  /** Of both bodies. */
+  /** The number of characters of both bodies. */
   readonly characters: number;
 }
 
 interface Message {
-  /** Of the email. */
+  /** The id of the email. */
   readonly id: string;
   readonly blob: string;
 }

@@ -1,5 +1,5 @@
-// The event stream: what happens in the account, as server-sent events (WHATWG HTML, "Server-sent events"). The streams and
-// their bounds are in gateways/events.
+// The event stream: the events of the account as server-sent events (WHATWG HTML, "Server-sent events"). gateways/events implements the
+// streams and their limits.
 import { optional } from 'superstruct';
 import type { Exhausted } from '../../../bounds/fixed-shares.js';
 import { CLIENT_EVENT_TYPES } from '../../events/client-events.js';
@@ -13,7 +13,7 @@ import { binary, defineRoute, READ, type Route } from '../route.js';
 const MEDIA_TYPE = 'text/event-stream';
 const HEADERS: readonly HeaderField[] = [
   ['Content-Type', MEDIA_TYPE],
-  // At its end the client connects anew: the node may be about to stop.
+  // At the end of the stream the client opens a new connection: this node may be about to stop.
   ['Connection', 'close'],
   // Proxies like nginx would hold the events back.
   ['X-Accel-Buffering', 'no'],

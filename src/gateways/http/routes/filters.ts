@@ -1,4 +1,4 @@
-// Filters. A condition that is absent, null or blank is not set; at least one must be. PUT replaces the whole rule.
+// The filters of an account. A condition that is absent, null or blank is not set; at least one must be set. PUT replaces the whole rule.
 import type { Infer } from 'superstruct';
 import { nullable, optional } from 'superstruct';
 import type { Filter, Label, Mailboxes } from '../../../actors/mailbox/protocol.js';
@@ -28,7 +28,7 @@ const LONGEST_NAME = 200;
 const LONGEST_CONDITION = 500;
 const MOST_TESTED = 1000;
 const TESTED = 10;
-/** PostgreSQL's text has no NUL, and half a surrogate pair is no text at all. */
+/** A text of PostgreSQL cannot contain NUL, and half of a surrogate pair is not valid text. */
 const UNFIT = /[\0\p{Cs}]/u;
 
 const shown = {
@@ -230,7 +230,7 @@ function ruleOf(body: Infer<typeof filterInput>): { readonly rule: Rule } | { re
 const set = (condition: string | null | undefined): string | null =>
   condition === undefined || condition === null || condition.trim() === '' ? null : condition;
 
-/** The labels that the filters assign: asked for only when there are any. */
+/** The labels that the filters assign; the mailbox is asked only when there are any. */
 async function labelsOf(mailbox: ReturnType<Mailboxes['of']>, filters: readonly Filter[]): Promise<readonly Label[]> {
   if (filters.every(({ assignLabelId }) => assignLabelId === null)) return [];
   const outcome = await mailbox.ask('labels', {});

@@ -1,4 +1,4 @@
-// Folders as clients name them: by id, or by a role of the system.
+// Folders as clients name them: by id, or by the role of a system folder.
 import { isUuid } from '../../../mail/ids.js';
 import { fromText, leaf } from '../fields.js';
 import type { JsonSchema } from '../json-schema.js';
@@ -12,7 +12,7 @@ const FORMS: JsonSchema = {
   ],
 };
 
-/** A parameter of a query or a member of a body. The mailbox says whether there is such a folder. */
+/** A parameter of a query or a member of a body. The mailbox decides whether the folder exists. */
 export const folderName = () =>
   fromText(
     leaf<string>('folderName', (value) => typeof value === 'string' || 'must be a string', {
@@ -22,7 +22,7 @@ export const folderName = () =>
     (value) => value.toLowerCase(),
   );
 
-/** A parameter of a path. Anything that cannot name a folder is a 404. */
+/** A parameter of a path. A value that cannot name a folder results in 404. */
 export const folderPathParameter = () =>
   fromText(
     leaf<string>('folderName', (value) => typeof value === 'string' && (isUuid(value) || isSystemFolder(value)), FORMS),

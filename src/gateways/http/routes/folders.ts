@@ -1,4 +1,4 @@
-// Folders: those that every account has, those that users make, and labels, which are folders too. Folders nest; a name is
+// Folders: the system folders of every account, the folders that users create, and labels, which are folders too. Folders nest; a name is
 // one level of a path.
 import type { Infer } from 'superstruct';
 import { nullable, optional } from 'superstruct';

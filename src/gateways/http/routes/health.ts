@@ -40,7 +40,7 @@ export function healthRoute(health: () => Promise<HealthReport>): Route {
     description: '200 for Healthy and Degraded, 503 for Unhealthy.',
     tags: ['Service'],
     access: 'public',
-    // Balancers and containers ask all the time, many of them from one address.
+    // Balancers and containers send requests all the time, many of them from one address.
     rate: 'unlimited',
     replies: { 200: healthReport, 503: healthReport },
     handler: async () => {

@@ -1,5 +1,5 @@
-// Reports of protocol hosts that run apart: an email that is in the store and that no client has been notified of. The
-// mailbox applies filters, sends events and counts.
+// Reports of protocol hosts that run separately: the store has an email of which no client is notified yet. The mailbox applies filters,
+// sends events and counts.
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { ActorFault } from '../../../actors/runtime/errors.js';
 import { isUuid } from '../../../mail/ids.js';
@@ -44,7 +44,7 @@ export function internalNotificationRoute(mailboxes: Mailboxes): Route {
         const outcome = await mailboxes.of(userId).ask('announce', { emailId });
         return outcome.reply === undefined ? refused(outcome.refusal) : { status: 200 };
       } catch (error) {
-        // Not the account of the credential, which the rule for everyone else is about.
+        // The fault names the account of the report, not of the credential, so the general rule for this fault does not apply.
         if (error instanceof ActorFault && error.code === 'no-such-account') return notFound();
         throw error;
       }

@@ -1,4 +1,4 @@
-// Labels and the emails that carry them. A body with any field at fault is refused with every fault named.
+// Labels and the emails that carry them. A refusal of a body names every faulty field.
 import type { Infer } from 'superstruct';
 import type { Label, Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { isSystemName, LABEL_COLOR, LONGEST_LEVEL, labelName, SYSTEM_NAMES } from '../../../mail/folder-name.js';
@@ -47,7 +47,7 @@ const EXAMPLE = { name: 'Work', color: '#3b82f6', sortOrder: 1 };
 const nameTaken = () => invalid({ name: ['is the name of another label or folder'] });
 const tooMany = () => invalid({ name: ['there are as many labels as an account may have'] });
 
-/** For labels that move along below this one. */
+/** Refuses a name that would make the path of a label below this one too long. */
 const tooLong = () => invalid({ name: ['makes a name below it too long'] });
 
 export function labelRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {

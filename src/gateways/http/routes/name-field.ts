@@ -1,4 +1,4 @@
-// How names of folders and labels are read: as they are kept, or refused with what is wrong with them.
+// Reads names of folders and labels: returns the name as it is stored, or the problem with it.
 import { coerce, type Struct } from 'superstruct';
 import { leaf, text } from '../fields.js';
 import type { JsonSchema } from '../json-schema.js';

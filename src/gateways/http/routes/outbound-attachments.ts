@@ -1,5 +1,5 @@
-// The attachments that a client gives an email: files that came with the request, and attachments of emails that are stored
-// already, which never travel to the client and back.
+// The attachments that a client adds to an email: files in the request, and attachments of stored emails, which do not travel to the client
+// and back.
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { attachmentKind, copiedAttachment } from '../../../compose/copied-attachments.js';
 import type { OutgoingAttachment } from '../../../compose/message.js';
@@ -21,19 +21,19 @@ interface Sources {
 
 /** A message of the account. */
 interface Source {
-  /** Of the email, or the version of outbound mail. */
+  /** The id of the email, or the version of outbound mail. */
   readonly id: string;
   readonly blob: string;
   readonly index: MessageIndex;
 }
 
 interface Found {
-  /** Octets. */
+  /** The size in octets. */
   readonly size: number;
   make(): Promise<OutgoingAttachment>;
 }
 
-/** Faults are told by their fields: `attachments[0].content`. @throws Problem 413, StoreFault */
+/** A problem names the faulty fields: `attachments[0].content`. @throws Problem 413, StoreFault */
 export async function attachmentsOf(
   sources: Sources,
   accountId: string,
@@ -95,7 +95,7 @@ async function uploaded(
   return { fileName, contentId, inline: contentId !== null, content, ...kind };
 }
 
-/** `charset="utf-8"`, `method=REQUEST`. */
+/** Reads parameters such as `charset="utf-8"` and `method=REQUEST`. */
 function namedValues(params: readonly string[]): Record<string, string> {
   const values: Record<string, string> = {};
   for (const param of params) {
@@ -116,7 +116,7 @@ async function copied(
   return { ...copy, ...(fileName && { fileName }), ...(contentId != null && { contentId, inline: true }) };
 }
 
-/** Of an email, an outbound email or a draft. */
+/** The message of an email, an outbound email or a draft. */
 async function messageOf({ mailboxes, blobs }: Sources, accountId: string, id: string): Promise<Source | undefined> {
   const mailbox = mailboxes.of(accountId);
   const { reply } = await mailbox.ask('detail', { emailId: id });

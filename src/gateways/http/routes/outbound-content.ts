@@ -1,5 +1,5 @@
-// What an outbound email or a draft consists of: its bodies and recipients as they were given where the mailbox has them, else
-// as its message has them, and its attachments.
+// The content of an outbound email or a draft: bodies and recipients as the client gave them where the mailbox stores them, otherwise as
+// the message has them, and its attachments.
 import type { OutboundEmail } from '../../../actors/mailbox/outbound/protocol.js';
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Reply } from '../../../actors/runtime/protocol.js';
@@ -16,19 +16,19 @@ import { rangesOf } from './shown-bodies.js';
 import { shownHeader } from './shown-header.js';
 
 type Stored = Reply<MailboxProtocol, 'outbound'>;
-/** `isComposedHere`: not written by a mail program. */
+/** `isComposedHere`: this server composed the message, not a mail program. */
 export type Outbound = Stored & { readonly isComposedHere: boolean };
 
-/** A draft without recipients has those that its message names: a mail program wrote them, and addresses may be none. */
+/** A draft without stored recipients gets those that its message names: a mail program wrote them, and they may be invalid addresses. */
 export async function withRecipients(blobs: Pick<BlobStore, 'index'>, outbound: Stored): Promise<Outbound> {
   const { email } = outbound;
   if (!lacksRecipients(email)) return { ...outbound, isComposedHere: true };
   const recipients = recipientsIn(email, await blobs.index(email.blob));
-  // One of REST that has no recipients yet names none.
+  // A draft from REST that has no recipients yet names none in its message.
   return { ...outbound, isComposedHere: recipients.length === 0, email: { ...email, recipients } };
 }
 
-/** The same of several. */
+/** Does the same for several emails. */
 export async function allWithRecipients(
   blobs: Pick<BlobStore, 'indexes'>,
   emails: readonly OutboundEmail[],
@@ -63,7 +63,10 @@ function recipientsIn({ id, blob }: OutboundEmail, index: MessageIndex | undefin
   return [...named('To', to), ...named('Cc', cc), ...named('Bcc', bcc)];
 }
 
-/** For a reply made within `withRoom`, unless the mailbox has the bodies, as it has those of drafts. Undefined when the message is gone. @throws StoreFault, DecodingAbandoned */
+/**
+ * The content for a reply. It is called within `withRoom`, unless the mailbox stores the bodies, as it does for drafts. Undefined when the
+ * message is gone. @throws StoreFault, DecodingAbandoned
+ */
 export async function contentOf(
   { blobs, decoder }: Pick<OutboundSources, 'blobs' | 'decoder'>,
   { email, content, isComposedHere }: Outbound,
@@ -76,7 +79,7 @@ export async function contentOf(
   const rest = {
     attachments: index.attachments.map((part) => attachmentOf(versionOf(id, blob), part)),
     replyTo: index.envelope.replyTo[0]?.address || null,
-    // A mail program's fields of its own are not sent.
+    // The fields that a mail program adds for itself are not sent, so they are not shown.
     headers: givenPairs(pairs, isComposedHere),
   };
   if (content !== null) return { ...content, ...rest };

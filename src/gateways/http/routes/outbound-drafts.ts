@@ -1,5 +1,5 @@
-// Drafts: made, replaced, deleted, sent. One that was sent is a draft no more; its id goes on naming the email. A draft's entity
-// tag is the time of its last change, which rises with every change; the mailbox compares it (If-Match).
+// Drafts: create, replace, delete, send. After sending, the draft is gone and its id names the email. The entity tag of a draft is the time
+// of its last change, which rises with every change; the mailbox compares it (If-Match).
 import type { Infer } from 'superstruct';
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Payload } from '../../../actors/runtime/protocol.js';
@@ -50,14 +50,14 @@ const EXAMPLE: Infer<typeof draftInput> = {
   recipients: [{ address: 'bob@example.org', displayName: 'Bob', type: 'To' }],
 };
 
-/** How often a draft is read again that changes while it is being sent. */
+/** A draft that changes while it is being sent is read at most this many times. */
 const ATTEMPTS = 4;
 
 export function draftRoutes(base: string, tags: readonly string[], sources: OutboundSources): readonly Route[] {
   const { mailboxes, maxMessageSize: bodyLimit } = sources;
   const path = `${base}/drafts`;
 
-  /** The draft as it is now. */
+  /** Reads the current draft. */
   async function read(accountId: string, outboundId: string): Promise<Draft | Problem> {
     const outcome = await mailboxes.of(accountId).ask('outbound', { outboundId });
     if (outcome.reply === undefined) return refused(outcome.refusal);
@@ -73,13 +73,13 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       if (content === undefined) return notFound();
       return { status, headers: [tagOf(draft.email.updatedAt)], json: draftOf(draft.email, content) };
     };
-    // A draft that has just been made is shown, whatever others look at.
+    // A new draft is always shown, whatever memory other views use.
     return draft.content === null && status === 200
       ? withRoom(sources.decoder, draft.email.size, viewer, reply)
       : reply();
   }
 
-  /** What the client gave, composed and stored, for `save`. `id`: of the draft that it replaces. */
+  /** Composes and stores what the client gave, and passes it to `save`. `id`: the draft that is replaced. */
   async function write<T>(
     accountId: string,
     body: DraftInput,
@@ -135,7 +135,7 @@ export function draftRoutes(base: string, tags: readonly string[], sources: Outb
       example: EXAMPLE,
       replies: { 201: draftDetail },
       replyFields: TAGGED,
-      // Somebody may delete it before it is read.
+      // Somebody may delete the draft before it is read.
       problems: [404],
       handler: async (call) => {
         const { accountId } = call.principal;
@@ -239,7 +239,7 @@ type WrittenDraft = Payload<MailboxProtocol, 'createDraft'>['draft'];
 const TAGGED = { ETag: 'Of this version of the draft, for If-Match' };
 const tagOf = (updatedAt: number): HeaderField => entityTag(String(updatedAt));
 
-/** A tag that is not one of ours is none of a draft. */
+/** A tag that is not one of ours matches no draft. */
 function versionsOf(field: string | undefined): { readonly ifMatch?: number[] } {
   const ifMatch = matchingTags(field)?.filter((tag) => /^\d{1,16}$/.test(tag));
   return ifMatch === undefined ? {} : { ifMatch: ifMatch.map(Number) };
@@ -253,7 +253,7 @@ function sendable({ textBody, htmlBody }: Bodies): Bodies {
   return { textBody: textBody || (html === null ? '' : null), htmlBody: html };
 }
 
-/** What the draft says, which may have been true when it was written: addresses are given up again. */
+/** Checks the draft again before it is sent: the account may have lost an address since the draft was written. */
 async function outgoingOf(
   { blobs }: OutboundSources,
   sender: Sender,

@@ -1,5 +1,5 @@
-// Replies to and forwards of emails of the account. A reply's bodies are sent as they are given: clients quote as their users
-// like it. A forward carries the original's text and attachments; what of the original cannot be taken apart goes as a whole.
+// Replies to and forwards of emails of the account. The bodies of a reply are sent as given, because clients quote as their users like. A
+// forward carries the text and the attachments of the original, or the whole original where it cannot be separated.
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
 import { copiedAttachments, messageAttachment } from '../../../compose/copied-attachments.js';
 import { bodyOctets, type Viewer } from '../../../decode/decoder.js';
@@ -42,7 +42,7 @@ export function replyRoutes(base: string, tags: readonly string[], sources: Outb
     const outcome = await mailboxes.of(accountId).ask('detail', { emailId });
     if (outcome.reply === undefined) return refused(outcome.refusal);
     const index = await blobs.index(outcome.reply.blob);
-    // Deleted between the two reads, and its blob collected.
+    // The email may be deleted between the two reads, and its blob collected.
     return index === undefined ? notFound() : { email: outcome.reply, index };
   }
 
@@ -145,7 +145,7 @@ async function forwarded(
   viewer: Viewer,
 ) {
   const { blob, sizeBytes } = email;
-  // A message of html alone has words too.
+  // A message that has only HTML gives its text from that.
   const textSections = index.textSections.length > 0 ? index.textSections : index.htmlSections;
   const bodies = await decoder.bodies({ ...index, textSections }, rangesOf(blobs, blob), viewer);
   const { envelope } = index;

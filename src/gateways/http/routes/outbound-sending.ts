@@ -1,5 +1,5 @@
-// From what a client gave to an email in the queue: whose address it may name, the message composed and stored, the sender's
-// mailbox asked to queue it. The reply to a client is given only after the mailbox has committed it.
+// Turns the input of a client into an email in the queue: checks the sender address, composes and stores the message, and asks the sender's
+// mailbox to queue it. The client gets its reply only after the mailbox has committed.
 
 import type { Preferences, Profiles } from '../../../account/protocol.js';
 import type { Addressee } from '../../../actors/mailbox/outbound/protocol.js';
@@ -37,22 +37,22 @@ export interface OutboundSources {
   readonly profiles: Pick<Profiles, 'read'>;
   readonly preferences: Pick<Preferences, 'read'>;
   readonly spool: Pick<Spool, 'writer' | 'file'>;
-  /** Right side of message ids. */
+  /** The right side of message ids. */
   readonly hostname: string;
-  /** Octets of a message. */
+  /** The largest message in octets. */
   readonly maxMessageSize: number;
 }
 
 /** An account as the sender of mail. */
 export interface Sender {
   readonly accountId: string;
-  /** Its own address. */
+  /** The account's own address. */
   readonly email: string;
   readonly displayName: string;
   readonly own: OwnAddresses;
 }
 
-/** @throws Problem 401 when the account was deleted while the request was under way. */
+/** @throws Problem 401 when the account was deleted during the request. */
 export async function senderOf({ profiles }: OutboundSources, accountId: string): Promise<Sender> {
   const profile = await profiles.read(accountId);
   if (profile === undefined) throw unauthenticated('invalid_token');
@@ -62,16 +62,16 @@ export async function senderOf({ profiles }: OutboundSources, accountId: string)
   return { accountId, email, displayName, own };
 }
 
-/** The address as the envelope has it; undefined when the account may not send from it. */
+/** The address in the form of the envelope; undefined when the account may not send from it. */
 export function ownAddress({ own }: Sender, address: string): string | undefined {
   const parsed = parseAddress(address);
   if (parsed === undefined || !own.has(canonicalAddress(address) ?? '')) return undefined;
   return `${parsed.localPart}@${parsed.domain}`;
 }
 
-/** Of the bodies of the routes that take attachments. */
+/** Describes the bodies of the routes that accept attachments. */
 export const LIMIT = 'The body may be as large as a message, and 4 MiB without the content of its attachments.';
-/** Of the routes that queue an email. */
+/** Describes the hold of the routes that queue an email. */
 export const HELD =
   'Nobody gets it before `sendAt`, or before the seconds of the preference `undoSendSeconds` are over; until then it can be cancelled.';
 export const uploads = ({ spool }: OutboundSources): UploadField => ({ list: 'attachments', field: 'content', spool });
@@ -82,7 +82,7 @@ export const NO_BODY = {
   htmlBody: ['send textBody or htmlBody'],
 };
 
-/** Whom a client named, in its order; an address that was named before is passed over. */
+/** The recipients that a client named, in its order; a repeated address is ignored. */
 export function addresseesOf(recipients: readonly RecipientInput[]): Addressee[] {
   const found = new Map<string, Addressee>();
   for (const { address, displayName, type } of recipients) {
@@ -94,34 +94,34 @@ export function addresseesOf(recipients: readonly RecipientInput[]): Addressee[]
   return [...found.values()];
 }
 
-/** Addresses are valid, `from` is one of the sender's own. */
+/** The addresses are valid, and `from` is one of the sender's own. */
 interface OutgoingHeader {
   readonly from: string;
   readonly subject: string;
   readonly addressees: Addressee[];
 }
 
-/** What is to be sent. Texts are valid. */
+/** An email to compose and send. Its texts are valid. */
 export interface OutgoingEmail extends OutgoingHeader, ThreadFields, GivenFields {
   readonly textBody: string | null;
   readonly htmlBody: string | null;
   readonly attachments: readonly OutgoingAttachment[];
 }
 
-/** What a sender gives of the header beside recipients and subject. */
+/** The header fields that a sender gives in addition to recipients and subject. */
 export interface GivenFields {
   /** An address. */
   readonly replyTo: string | null;
   readonly headers: readonly HeaderPair[];
 }
 
-/** A draft that is to be sent as it was composed. */
+/** A draft that is sent as it was composed. */
 export interface ComposedEmail extends OutgoingHeader, ThreadFields {
-  /** As the mailbox keeps them; null when it does not. */
+  /** The bodies that the mailbox stores; null when it does not. */
   readonly bodies: Bodies | null;
   readonly blob: string;
   readonly index: MessageIndex;
-  /** This server composed it, not a mail program. */
+  /** True when this server composed it, false when a mail program did. */
   readonly isOwn: boolean;
 }
 
@@ -130,7 +130,7 @@ type Bodies = Pick<OutgoingEmail, 'textBody' | 'htmlBody'>;
 export const NO_THREAD: ThreadFields = { inReplyTo: null, references: [] };
 export const NOTHING_GIVEN: GivenFields = { replyTo: null, headers: [] };
 
-/** What a body of REST says of the header; it was checked. */
+/** Converts the validated header members of a REST body. */
 export function fieldsOf({
   replyTo,
   headers,
@@ -147,18 +147,18 @@ export function fieldsOf({
   };
 }
 
-/** Characters of both bodies that the mailbox keeps; those of more are read from the message when they are asked for. */
+/** The mailbox stores both bodies up to this many characters; longer bodies are read from the message on demand. */
 const KEPT_CHARACTERS = 128 * 1024;
 
 const keptOf = ({ textBody, htmlBody }: Bodies): Bodies | null =>
   (textBody?.length ?? 0) + (htmlBody?.length ?? 0) <= KEPT_CHARACTERS ? { textBody, htmlBody } : null;
 
 interface Sending {
-  /** As the client gave it. */
+  /** The value that the client gave. */
   readonly sendAt: string | null | undefined;
-  /** The draft that the email was made of, and when it was changed last. */
+  /** The draft from which the email was made, and the time of its last change. */
   readonly draft?: { readonly id: string; readonly updatedAt: number };
-  /** What it replies to or forwards. */
+  /** The email that this one replies to or forwards. */
   readonly original?: Payload<MailboxProtocol, 'enqueue'>['original'];
 }
 
@@ -196,8 +196,8 @@ export async function enqueue(
 }
 
 /**
- * Makes an email due now. One that is held for long is composed once more, because its Date is that of the end of the hold.
- * @throws Problem 413; SpoolFault, StoreFault
+ * Makes an email due now. An email that is held for long is composed again, because its Date is the end of the hold. @throws Problem 413;
+ * SpoolFault, StoreFault
  */
 export async function sendNow(
   sources: OutboundSources,
@@ -230,11 +230,11 @@ export async function sendNow(
   );
 }
 
-/** A message may be dated so far ahead. */
+/** The Date of a message may be at most this far in the future. */
 const DATED_AHEAD_MS = 60_000;
 const LONGEST_HOLD_MS = 366 * 86_400_000;
 
-/** Until when the email is held; undefined when it is to be sent at once. @throws Problem 400 */
+/** The time until which the email is held; undefined when it is sent at once. @throws Problem 400 */
 async function endOfHold(
   { preferences }: OutboundSources,
   { accountId }: Sender,
@@ -258,9 +258,9 @@ function summaryOf(index: MessageIndex) {
 const newMessageId = ({ hostname }: OutboundSources): string => `<${newId()}@${hostname}>`;
 
 /**
- * The draft composed, as the mailbox takes it: its bodies and attachments are in a blob, however large. What is kept of the
- * bodies beside it is as it was given. `id`: of a draft that is replaced; all its messages have one Message-ID, which is
- * another than that of the message that is sent. @throws Problem 413, SpoolFault, StoreFault, and what `save` throws
+ * Composes a draft for the mailbox: a blob contains its bodies and attachments, whatever their size, and the mailbox also stores the bodies
+ * as given. `id`: the draft that is replaced. All messages of a draft share one Message-ID, which differs from that of the message that is
+ * sent. @throws Problem 413, SpoolFault, StoreFault, and what `save` throws
  */
 export function saveDraft<T>(
   sources: OutboundSources,
@@ -289,7 +289,7 @@ interface OwnFields extends Pick<MessageToCompose, 'messageId' | 'bcc'> {
   readonly date: number;
 }
 
-/** Composes, stores and goes on. */
+/** Composes and stores the message, then calls `then`. */
 function stored<T>(
   sources: OutboundSources,
   sender: Sender,
@@ -303,7 +303,7 @@ function stored<T>(
   });
 }
 
-/** Composes and goes on; the content is there until that is over. */
+/** Composes the message, then calls `then`; the content exists until `then` ends. */
 async function composed<T>(
   sources: OutboundSources,
   sender: Sender,
@@ -345,7 +345,7 @@ async function compose(
   }
 }
 
-/** A mail program may have written the message. */
+/** Shortens long lines, which a message that a mail program wrote may contain. */
 async function shortened(content: SpooledContent, newWriter: () => SpoolWriter): Promise<SpooledContent> {
   try {
     return await withShortLines(content, newWriter);
@@ -381,7 +381,7 @@ export const sent = ({ reply: { id, createdAt }, heldUntil }: Extract<Enqueued, 
   },
 });
 
-/** Text that anybody may have given, such as a login's provider or a mail program; `most` characters of it. */
+/** Converts text of any origin, such as a login provider or a mail program, to one line of at most `most` characters. */
 export const oneLine = (text: string, most: number): string =>
   text
     .replace(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ')

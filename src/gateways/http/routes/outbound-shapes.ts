@@ -1,4 +1,4 @@
-// What REST shows of outbound mail and takes for it: the structs, and how the mailbox's replies become them.
+// The structs of outbound mail in REST, for replies and for requests, and the conversion of the mailbox's replies to them.
 import { coerce, type Infer, nullable, optional, type Struct } from 'superstruct';
 import type { OutboundEmail } from '../../../actors/mailbox/outbound/protocol.js';
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
@@ -29,7 +29,7 @@ import { named } from '../json-schema.js';
 import { Upload } from '../uploads.js';
 import { attachment, headerPairList, isoTime, namedMailbox } from './email-shapes.js';
 
-/** RFC 5321 §4.5.3.1.8 has every server take so many. */
+/** RFC 5321 §4.5.3.1.8: every server must accept this many. */
 export const MOST_RECIPIENTS = 100;
 const MOST_ATTACHMENTS = 100;
 /** A list shows this many recipients of a draft. */
@@ -79,7 +79,7 @@ const content = {
   isPartial: optional(flag({ description: 'Present and true when a limit was hit: the bodies are not whole' })),
 };
 const contentShape = record(content);
-/** What an outbound email consists of, beside its header. */
+/** The content of an outbound email without its header. */
 export type Content = Infer<typeof contentShape>;
 
 export const outboundDetail = named(
@@ -160,7 +160,7 @@ const attempt = named(
 );
 export const timeline = list(attempt);
 
-// What clients send. Text that PostgreSQL does not take is refused here: NUL, and half a surrogate pair.
+// Structs of requests. They refuse text that PostgreSQL does not accept: NUL, and half of a surrogate pair.
 
 const maybe = <T, S>(struct: Struct<T, S>) => optional(nullable(struct));
 
@@ -170,7 +170,7 @@ const prose = () =>
     return !/[\0\p{Cs}]/u.test(value) || 'must be text';
   });
 
-/** One line; whoever needs one that is not blank looks for it. */
+/** Text of one line, which may be blank. */
 const line = (most: number) =>
   coerce(
     leaf<string>(
@@ -221,7 +221,7 @@ const file = () =>
     description: 'The bytes of the file in base64',
   });
 
-/** Parameters may follow. */
+/** A media type, optionally with parameters. */
 const mediaType = () =>
   coerce(
     leaf<string>(
@@ -232,7 +232,7 @@ const mediaType = () =>
       { examples: ['application/pdf'] },
     ),
     text(),
-    // Browsers say so of files that they do not know.
+    // Browsers send this type for files that they do not know.
     (value) => value.trim() || 'application/octet-stream',
   );
 
@@ -330,7 +330,7 @@ export const forwardInput = named(
   closedRecord({ textBody: given.textBody, recipients: recipientsInput(), attachments, sendAt }),
 );
 
-/** As it is shown in lists; the detail has more. */
+/** An outbound email as lists show it; the detail has more. */
 export function itemOf(email: OutboundEmail): Infer<typeof outboundItem> {
   return {
     id: email.id,

@@ -1,4 +1,4 @@
-// Mail that leaves: sending, the queue and what was sent, one email with the fate of each recipient and every attempt.
+// Mail that leaves: sending, the queue and the sent emails, each with the result of every recipient and every attempt.
 import type { Infer } from 'superstruct';
 import type { OutboundEmail } from '../../../actors/mailbox/outbound/protocol.js';
 import { ActorFault } from '../../../actors/runtime/errors.js';
@@ -67,7 +67,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         return { status: 200, json: { items: items.map(itemOf), totalCount, page, pageSize } };
       },
     });
-  /** null as well while the owner does not answer: the email is shown without its position. */
+  /** Also null while the owner of the queue does not answer: the email is then shown without its position. */
   async function positionOf(accountId: string, { id, status, heldUntil }: OutboundEmail): Promise<number | null> {
     if ((status !== 'Queued' && status !== 'Sending') || typeof heldUntil === 'number') return null;
     const { reply } = await mailboxes
@@ -129,7 +129,7 @@ export function outboundRoutes(base: string, tags: readonly string[], sources: O
         if (outcome.reply === undefined) return refused(outcome.refusal);
         const reply = await withRecipients(sources.blobs, outcome.reply);
         const viewer = viewerOf(call);
-        // The bodies are most of a message that this node has made.
+        // The size of the message limits its bodies, which are most of a message that this node composed.
         return withRoom(sources.decoder, reply.email.size, viewer, async () => {
           const content = await contentOf(sources, reply, viewer);
           return content === undefined

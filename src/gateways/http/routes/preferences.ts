@@ -1,4 +1,4 @@
-// An account's preferences. Fields that are left out keep their value; what is not a preference is passed over.
+// The preferences of an account. Omitted fields keep their value; unknown fields are ignored.
 import { optional } from 'superstruct';
 import type { Preferences, PreferenceValues } from '../../../account/protocol.js';
 import { choice, flag, leaf, record, timestamp, uuid, wholeWithin } from '../fields.js';
@@ -62,7 +62,7 @@ export function preferenceRoutes(book: Preferences): readonly Route[] {
       handler: async ({ principal: { accountId } }) => {
         const found = await book.read(accountId);
         if (found === undefined) return unauthenticated('invalid_token');
-        // An account has one set of preferences, so its id names them.
+        // An account has one set of preferences, so its id also names the set.
         return {
           status: 200,
           json: { ...found, id: accountId, userId: accountId, updatedAt: found.updatedAt.toISOString() },

@@ -1,5 +1,5 @@
-// An account's profile and its additional addresses. Verifying an address is not implemented (docs/interface/rest.md, "Resources"): those
-// two say so whatever is asked of them.
+// The profile of an account and its additional addresses. Verifying an address is not implemented (docs/interface/rest.md, "Resources"):
+// those two routes always answer so.
 import type { AddressRefusal, Profiles } from '../../../account/protocol.js';
 import type { AccountAddress } from '../../../store/directory.js';
 import { EMAIL, flag, idParameter, line, list, record, text, timestamp, uuid } from '../fields.js';
@@ -124,7 +124,7 @@ function unimplemented(step: string, summary: string): Route {
   });
 }
 
-/** The account was deleted while the request was under way. */
+/** The account was deleted during the request. */
 const gone = (): Problem => unauthenticated('invalid_token');
 
 function addressOf({ id, address, isVerified, addedAt }: AccountAddress) {

@@ -1,4 +1,4 @@
-// Web Push: the key that browsers subscribe with, and the subscriptions they bring.
+// Web Push: the key with which browsers subscribe, and the subscriptions that they send.
 
 import { optional } from 'superstruct';
 import type { PushSubscriptions } from '../../../account/protocol.js';
@@ -9,9 +9,9 @@ import { defineRoute, EMPTY, OWNER, type Route } from '../route.js';
 
 export interface PushSources {
   readonly subscriptions: PushSubscriptions;
-  /** VAPID, 65 octets in base64url. */
+  /** The VAPID key, 65 octets in base64url. */
   readonly publicKey: string;
-  /** How a subscription is to be stored, or what is wrong with which field. */
+  /** Returns the subscription in its stored form, or the faulty fields. */
   readonly check: (asked: Subscription) => { readonly subscription: Subscription } | { readonly errors: FaultyFields };
 }
 

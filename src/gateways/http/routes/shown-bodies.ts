@@ -1,11 +1,11 @@
-// Replies that show bodies of messages: the memory for them is the account's until the client has taken the reply, so
-// neither many views nor slow clients of one account use up the node.
+// Replies that show bodies of messages. Their memory counts for the account until the client has received the reply, so neither many views
+// nor slow clients of one account use up the node.
 
 import type { BodyDecoder, ReadRanges, Viewer } from '../../../decode/decoder.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { Problem } from '../problem.js';
 
-/** Who asked, of a validated request. */
+/** The caller, as part of a validated request. */
 export interface Asker {
   readonly principal: { readonly accountId: string };
   readonly aborted: AbortSignal;
@@ -21,7 +21,7 @@ export const rangesOf =
   (ranges, signal) =>
     blobs.readRanges(blob, ranges, signal);
 
-/** `octets`: raw ones of all bodies that are shown. What `make` throws gives the memory back at once. */
+/** `octets`: the raw size of all bodies that are shown. The memory is released at once when `make` throws. */
 export async function withRoom<R extends object>(
   decoder: Pick<BodyDecoder, 'room'>,
   octets: number,

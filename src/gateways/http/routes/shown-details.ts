@@ -1,4 +1,4 @@
-// Details of emails as JSON: what of them never changes is made once, for messages that are not large.
+// Details of emails as JSON. The part that never changes is encoded once and cached, unless the message is large.
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
 import type { BodyDecoder, Viewer } from '../../../decode/decoder.js';
 import type { MessageIndex } from '../../../mail/message-index.js';
@@ -11,25 +11,25 @@ import { shownHeader, shownVerdicts } from './shown-header.js';
 export interface DetailSources {
   readonly blobs: BlobStore;
   readonly decoder: Pick<BodyDecoder, 'bodies' | 'room'>;
-  /** Of messages that were shown lately. */
+  /** The cached contents of messages that were shown recently. */
   readonly contents: EncodedContents;
 }
 
 interface ShownDetail {
   readonly json: string;
-  /** Characters of both bodies and of the header. */
+  /** The number of characters of both bodies and of the header. */
   readonly characters: number;
 }
 
 const NO_BODIES = { text: '', html: '', partial: true };
 
-/** Undefined when the message has to be read. */
+/** Returns a cached detail; undefined when the message has to be read. */
 export function knownDetail(
   { contents }: Pick<DetailSources, 'contents'>,
   email: EmailDetail,
   { accountId }: Viewer,
 ): ShownDetail | undefined {
-  // Whom the message does not name is no part of what is kept of it.
+  // The cached content does not contain blind recipients, whom the message does not name.
   if (email.blindRecipients !== undefined) return undefined;
   const content = contents.of(accountId, email);
   return content && shownWith(email, content);
@@ -51,12 +51,12 @@ export async function readDetail(
   const isPartial = bodies.partial || header.isCut;
   const text = JSON.stringify(contentOf(email, index, { bodies, headers, verdicts, isPartial }));
   const content = { text, characters: bodies.text.length + bodies.html.length + index.root.bodyStart };
-  // What there was no time for there may be time for later.
+  // A partial result is not cached: a later request may have time for the rest.
   if (!bodies.partial && email.blindRecipients === undefined) contents.keep(viewer.accountId, email, content);
   return shownWith(email, content);
 }
 
-/** Without its bodies and headers, and marked as partial. @throws StoreFault */
+/** A detail without bodies and headers, marked as partial. @throws StoreFault */
 export async function detailWithoutBodies(
   { blobs }: Pick<DetailSources, 'blobs'>,
   email: EmailDetail,

@@ -1,4 +1,4 @@
-// The header of a stored message, as details show it: a bounded part of it, read from the store.
+// The header of a stored message as details show it: a limited part of it, read from the store.
 
 import { NO_VERDICTS, type Verdicts, verdictsOf } from '../../../mail/authentication-results.js';
 import { fieldValue, headerLines } from '../../../mail/header-lines.js';
@@ -6,15 +6,15 @@ import { headerPairs } from '../../../mail/header-pairs.js';
 import type { MessageIndex } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
 
-/** Octets; nearly every header has fewer. */
+/** Octets that are read at most; nearly every header is shorter. */
 const MOST_OCTETS = 64 * 1024;
-/** The results of our checks stand within these first octets. */
+/** The results of our checks are within the first octets of this number. */
 const RESULTS_OCTETS = 16 * 1024;
 
 interface ShownHeader {
   readonly pairs: [name: string, value: string][];
   readonly isCut: boolean;
-  /** What our MX has found; `none` of a message that it has not written the results of its checks into. */
+  /** The results of our MX; `none` for a message into which it has not written its results. */
   readonly verdicts: Verdicts;
 }
 
@@ -28,7 +28,7 @@ export async function shownHeader(
   const end = Math.min(root.bodyStart, most);
   const header = end === 0 ? Buffer.alloc(0) : Buffer.from(await blobs.read(blob, 0, end));
   const isCut = end < root.bodyStart;
-  // A field that is cut is not shown.
+  // A field that is cut off is not shown.
   const whole = isCut ? header.subarray(0, header.lastIndexOf('\n') + 1) : header;
   const verdicts = hasAuthenticationResults ? verdictsIn(whole) : NO_VERDICTS;
   const pairs = headerPairs(whole);
@@ -48,7 +48,7 @@ export async function shownVerdicts(
   return (await shownHeader(blobs, blob, index, { hasAuthenticationResults, most: RESULTS_OCTETS })).verdicts;
 }
 
-/** The first field of that name is ours: no field of the sender stands before our trace fields. */
+/** The first field with this name is ours, because our trace fields precede all fields of the sender. */
 function verdictsIn(header: Buffer): Verdicts {
   const field = headerLines(header).find(({ name }) => name === 'authentication-results');
   return field === undefined ? NO_VERDICTS : verdictsOf(fieldValue(field));

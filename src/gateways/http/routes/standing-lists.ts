@@ -1,5 +1,5 @@
-// The lists that clients of the hub follow, in the words of REST: a query takes the parameters of the routes of lists, search
-// and threads, wrong ones are refused as there, and an email is shown as in these lists.
+// The lists that clients of the hub follow, in the terms of REST: a query accepts the parameters of the routes of lists, search and
+// threads, refuses wrong ones like them, and shows emails like them.
 import { optional, validate } from 'superstruct';
 import type { EmailListItem, ListQuery } from '../../../actors/mailbox/protocol.js';
 import { idParameter, record } from '../fields.js';
@@ -10,7 +10,7 @@ import { searching, searchOf } from './emails-search.js';
 const fields = { ...searching, ...listing, threadId: optional(idParameter()) };
 const query = record(fields);
 
-/** With one of these a list is that of a search; without a search, a thread and a folder it is the inbox. */
+/** A query with one of these is a search; a query without a search, a thread and a folder is the inbox. */
 const OF_SEARCH = ['q', 'query', 'fromDate', 'toDate', 'hasAttachments', 'keyword'] as const;
 
 const REFUSALS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
-// A conversation: its emails in full, oldest first. Bodies are read newest first and within a budget; emails beyond it come
-// without bodies, marked partial, and can be had one by one. A reply that is not the whole conversation is marked.
+// A conversation: its emails in full, oldest first. Bodies are read newest first and within a budget; emails beyond it come without bodies,
+// marked partial, and clients can request them one by one. A reply without the whole conversation is marked.
 import { optional } from 'superstruct';
 import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
 import type { Viewer } from '../../../decode/decoder.js';
@@ -14,9 +14,9 @@ import type { EmailSources } from './emails.js';
 import { viewerOf, withRoom } from './shown-bodies.js';
 import { type DetailSources, detailWithoutBodies, knownDetail, readDetail } from './shown-details.js';
 
-/** Characters of all bodies of a reply. */
+/** The most characters of all bodies in a reply. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
-/** Of a reply that needs no room. */
+/** The most characters of a reply that needs no room. */
 const SHORT_CHARACTERS = 64 * 1024;
 const TRUNCATED: HeaderField = ['X-Truncated', 'true'];
 const PAGED = 'Without `page` and `pageSize`: the newest 500 emails. With one of them: a page of all';
@@ -71,7 +71,7 @@ export function threadRoute(base: string, tags: readonly string[], sources: Emai
 
 const threadJson = (details: readonly string[]) => new EncodedJson<Detail[]>(`[${details.join(',')}]`);
 
-/** Of a short thread whose messages were all shown lately, which needs no room. */
+/** The details of a short thread, when all its messages are cached; such a reply needs no room. */
 function knownDetails(
   emails: readonly EmailDetail[],
   sources: DetailSources,
@@ -88,7 +88,7 @@ function knownDetails(
   return shown;
 }
 
-/** `isCut`: bodies were left out that the emails have. */
+/** `isCut`: bodies that the emails have are left out. */
 async function detailsOf(emails: readonly EmailDetail[], sources: DetailSources, viewer: Viewer) {
   const shown: string[] = [];
   let left = MOST_CHARACTERS;
@@ -97,7 +97,7 @@ async function detailsOf(emails: readonly EmailDetail[], sources: DetailSources,
     viewer.signal?.throwIfAborted();
     const known = left > 0 ? knownDetail(sources, email, viewer) : undefined;
     const index = known === undefined ? await sources.blobs.index(email.blob) : undefined;
-    // Deleted meanwhile, and its blob collected.
+    // The email was deleted meanwhile, and its blob collected.
     if (known === undefined && index === undefined) continue;
     isCut ||= left <= 0;
     const detail = known ?? (left > 0 ? await readDetail(sources, email, index!, viewer) : undefined);

@@ -1,4 +1,4 @@
-// Webhooks: URLs that get the account's events, the attempts to deliver to them, and replays from the log.
+// Webhooks: the URLs that get the events of the account, the attempts to deliver to them, and replays from the log.
 import type { Infer } from 'superstruct';
 import { defaulted, nullable } from 'superstruct';
 import type { Webhooks } from '../../../account/protocol.js';
@@ -15,9 +15,9 @@ import { paging } from './email-shapes.js';
 
 export interface WebhookSources {
   readonly webhooks: Webhooks;
-  /** Why nothing is sent to the URL; undefined when the URL is fit. */
+  /** The reason for which nothing is sent to the URL; undefined when the URL is acceptable. */
   readonly urlFault: (url: string) => string | undefined;
-  /** Sends one message and waits for the answer; undefined when there is no such webhook. */
+  /** Sends one message and waits for the answer; undefined when the webhook does not exist. */
   readonly test: (accountId: string, id: string, signal: AbortSignal) => Promise<TestedWebhook | undefined>;
 }
 
@@ -114,7 +114,7 @@ export function webhookRoutes({ webhooks, urlFault, test }: WebhookSources): rea
   };
   const params = { id: idParameter() };
 
-  /** `after`: a number of the log, a cursor, the id of an event or of a delivery. */
+  /** `after`: a number of the log, a cursor, or the id of an event or of a delivery. */
   async function startOf(accountId: string, id: string, after: string | number): Promise<ReplayStart | undefined> {
     const text = String(after);
     if (/^\d{1,15}$/.test(text)) return { seq: Number(text), within: null };
