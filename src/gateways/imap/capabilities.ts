@@ -1,12 +1,12 @@
-// What the server says it can do (RFC 9051 §7.2.2), by the state of the session. An extension is named only when the commands that
-// carry it out are in the table.
+// The capabilities that the server announces (RFC 9051 §7.2.2), by the state of the session. An extension is named only when the
+// commands that carry it out are in the table.
 import { mayShowCredentials } from './login.js';
 import type { Session } from './session.js';
 
-/** Of every state. */
+/** Announced in every state. */
 const ALWAYS = ['IMAP4rev1', 'IMAP4rev2', 'SASL-IR', 'LITERAL+', 'ID', 'ENABLE'];
 
-/** After the login, with the commands that each stands on. */
+/** Announced after the login, with the commands that each one needs. */
 const EXTENSIONS: readonly (readonly [capability: string, commands: readonly string[]])[] = [
   ['IDLE', ['IDLE']],
   ['NAMESPACE', ['NAMESPACE']],
@@ -50,7 +50,7 @@ const EXTENSIONS: readonly (readonly [capability: string, commands: readonly str
   ['QUOTA=RES-MAILBOX', ['GETQUOTA', 'GETQUOTAROOT']],
 ];
 
-/** `commands`: names of the table. */
+/** `commands` are the names of the table. */
 export function capabilitiesOf(commands: ReadonlySet<string>): (session: Session) => string {
   const extensions = EXTENSIONS.filter(([, needs]) => needs.every((name) => commands.has(name))).map(([name]) => name);
   const hasAppend = commands.has('APPEND');

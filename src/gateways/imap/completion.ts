@@ -1,26 +1,26 @@
-// How a command ends: the tagged response. A command returns it, or throws it as `Refused`.
+// The end of a command: the tagged response. A command returns it, or throws it as `Refused`.
 
 export interface Completion {
   readonly status: 'OK' | 'NO' | 'BAD';
-  /** Without brackets, such as `READ-ONLY` or `COPYUID 1 2 3` (RFC 9051 §7.1, RFC 5530). */
+  /** The response code without brackets, such as `READ-ONLY` or `COPYUID 1 2 3` (RFC 9051 §7.1, RFC 5530). */
   readonly code?: string;
   readonly text: string;
-  /** Sends the tagged line, and changes how octets travel after it: STARTTLS, COMPRESS. */
+  /** Sends the tagged line and then changes how octets are transported: STARTTLS, COMPRESS. */
   readonly sendWith?: (line: string) => Promise<void>;
 }
 
 /**
- * A command that goes on until the client sends a line (IDLE). Only this object is kept in memory meanwhile.
+ * A command that continues until the client sends a line (IDLE). Only this object stays in memory until then.
  */
 export interface Suspension {
-  /** Of the line; a longer one is BAD. */
+  /** Octets of the line; a longer one gets BAD. */
   readonly mostOctets: number;
   finish(line: Buffer): Completion;
-  /** The command is over, by its line or with the connection. Called once; resolves when nothing more is written. */
+  /** Called once, when the line has arrived or the connection has ended. Resolves when nothing more is written. */
   stop(): Promise<void>;
-  /** Writes what has changed in the selected mailbox, behind what the command has written, and before its tagged response. */
+  /** Writes the changes of the selected mailbox, after the output of the command and before its tagged response. */
   sendUpdates(): void;
-  /** Called every second or so; `now` by the clock of `performance`. */
+  /** Called about once per second; `now` is the clock of `performance`. */
   tick(now: number): void;
 }
 
@@ -40,7 +40,7 @@ export const bad = (text: string, code?: string): Completion => ({
   ...(code !== undefined && { code }),
 });
 
-/** An expected end of a command that is not OK. */
+/** Ends a command with NO or BAD for an expected reason. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly completion: Completion;

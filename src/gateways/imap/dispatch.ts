@@ -1,5 +1,5 @@
-// Carries out one command: finds its row, checks the state, parses the arguments, brings the view of the selected mailbox up to
-// date, runs the command, and sends what changed and the tagged response.
+// Carries out one command: finds its row, checks the state, parses the arguments, updates the view of the selected mailbox,
+// runs the command, and sends the changes and the tagged response.
 import { faultKind } from '../faults.js';
 import { ConnectionEnd } from '../tcp/connection-end.js';
 import { FramingError } from '../tcp/line-framer.js';
@@ -23,7 +23,7 @@ const WRONG_STATE: Readonly<Record<SessionState, Completion>> = {
   selected: bad('Not while a mailbox is selected'),
 };
 
-/** @throws ConnectionEnd, FramingError: nothing more can be read */
+/** @throws ConnectionEnd, FramingError when nothing more can be read */
 export async function dispatch(
   session: ImapSession,
   table: ReadonlyMap<string, Command>,
@@ -51,7 +51,7 @@ export async function dispatch(
   if (completing !== undefined) await completing;
 }
 
-/** Reads the line that ends a suspended command, and ends it. @throws ConnectionEnd, FramingError */
+/** Reads the line that ends a suspended command, and completes the command. @throws ConnectionEnd, FramingError */
 export async function finishSuspended(session: ImapSession, suspended: SuspendedCommand): Promise<void> {
   const { suspension, tag, row, began } = suspended;
   let end: Completion;
@@ -112,7 +112,7 @@ function argumentsOf(session: ImapSession, row: Command, { reader, isUid }: Runn
   return args;
 }
 
-/** Sends the changes of the selected mailbox before the tagged response; `send` writes those that are there to be sent. */
+/** Sends the changes of the selected mailbox before the tagged response; `send` writes those that are known. */
 function tellChanges(session: ImapSession, row: Command, send: () => unknown): Promise<void> | undefined {
   const { selected } = session;
   if (selected === undefined || session.isOver) return undefined;
@@ -129,7 +129,7 @@ function tellChanges(session: ImapSession, row: Command, send: () => unknown): P
     .then(() => sendChanges(session, selected, send));
 }
 
-/** Returns a promise when the client, or a search that is kept up to date, has to be waited for. */
+/** Returns a promise when the client, or a search that is kept up to date, must be awaited. */
 function sendChanges(session: ImapSession, selected: Selected, send: () => unknown): Promise<void> | undefined {
   if (session.selected !== selected) return undefined;
   if (selected.view.mirror.isGone) {
@@ -175,12 +175,12 @@ function complete(
   return undefined;
 }
 
-/** The event of a revocation may be lost. */
+/** The login is checked again periodically, because the event of a revocation may be lost. */
 function isLoginDoubtful({ heldAt, context }: ImapSession): boolean {
   return performance.now() - heldAt >= context.limits.heldMs;
 }
 
-/** Whether the credential is still valid. @throws StoreFault, ProviderUnavailable */
+/** Tells whether the credential is still valid. @throws StoreFault, ProviderUnavailable */
 async function holds(session: ImapSession): Promise<boolean> {
   const now = performance.now();
   if (!(await session.context.signIn.holds(session.login))) return false;

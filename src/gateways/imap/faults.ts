@@ -1,6 +1,6 @@
-// Completions of commands that did not do what was asked: one exhaustive table for refusals of a mailbox, one for kinds of
+// Completions of commands that failed: one exhaustive table for refusals of a mailbox, one for kinds of
 // fault (RFC 5530). A new refusal or kind does not compile until IMAP has a completion for it. Texts are fixed: none repeats
-// octets of the client.
+// input of the client.
 import { type FaultKind, faultKind, type MailboxRefusal } from '../faults.js';
 import { bad, type Completion, no, Refused } from './completion.js';
 import { CommandSyntaxError } from './wire/command-reader.js';
@@ -25,7 +25,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, Completion>> = {
   tooManyKeywords: no('The account has too many keywords', 'LIMIT'),
   searchTooLarge: no('Too many messages have these words for a search, search for words that fewer have', 'LIMIT'),
   noSuchFlag: no('A flag is neither a system flag nor a valid keyword', 'CANNOT'),
-  // Of operations that IMAP never asks for.
+  // Refusals of operations that IMAP never calls.
   noSuchLabel: BUG,
   noSuchFilter: BUG,
   noSuchThread: BUG,
@@ -44,20 +44,20 @@ const FAULTS: Readonly<Record<FaultKind, Completion>> = {
   bug: BUG,
 };
 
-/** `target`: the mailbox is where messages were to go; the client may create it (RFC 9051 §6.3.12). */
+/** `role` says that the mailbox is the target of messages; the client may create it (RFC 9051 §6.3.12). */
 export function refusalCompletion(refusal: MailboxRefusal, role?: 'target'): Completion {
   if (role === 'target' && refusal === 'noSuchFolder') return no('There is no such mailbox', 'TRYCREATE');
   return REFUSALS[refusal] ?? BUG;
 }
 
-/** The end of a command that threw something. */
+/** Returns the completion of a command that threw an error. */
 export function completionOf(error: unknown): Completion {
   if (error instanceof Refused) return error.completion;
   if (error instanceof CommandSyntaxError) return bad(error.message);
   return FAULTS[faultKind(error)];
 }
 
-/** Whether the error is a fault of this program, to be logged with its stack. */
+/** Tells whether the error is a fault of this program, which is logged with its stack. */
 export function isBug(error: unknown): boolean {
   return completionOf(error) === BUG;
 }

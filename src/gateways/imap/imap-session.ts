@@ -1,4 +1,4 @@
-// One IMAP session on its connection. Small at rest: most sessions of a node wait in IDLE.
+// One IMAP session on its connection. It uses little memory at rest, because most sessions of a node wait in IDLE.
 import type { Logger } from 'pino';
 import type { OpenLogins } from '../../auth/open-logins.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
@@ -26,7 +26,7 @@ export interface SessionParts {
   readonly logins: OpenLogins<ImapSession>;
 }
 
-/** A command that waits for the client's line. */
+/** A command that waits for a line of the client. */
 export interface SuspendedCommand {
   readonly suspension: Suspension;
   readonly tag: string;
@@ -42,10 +42,10 @@ export class ImapSession implements Session {
   failedLogins = 0;
   /** Refused commands in a row. */
   errors = 0;
-  /** When the login was last found to hold, by the clock of `performance`. */
+  /** When the login was last found valid, by the clock of `performance`. */
   heldAt = 0;
   suspended: SuspendedCommand | undefined;
-  /** The connection ends with the command under way. */
+  /** Whether the connection ends after the current command. */
   isOver = false;
   readonly #parts: SessionParts;
   #login: ProtocolLogin | undefined;
@@ -162,7 +162,7 @@ export class ImapSession implements Session {
     return suspended?.suspension.stop();
   }
 
-  /** The connection is over. */
+  /** Called when the connection is over. */
   close(): void {
     void this.stopSuspended();
     this.notify(undefined);

@@ -1,20 +1,20 @@
-// What one IMAP connection, one address and the whole listener may use up.
+// What one IMAP connection, one address and the whole listener may use.
 
 export interface ImapLimits {
   readonly connections: number;
-  /** Of one IPv4 address or one IPv6 /64. */
+  /** Connections from one IPv4 address or one IPv6 /64. */
   readonly connectionsPerAddress: number;
   readonly connectionsPerAccount: number;
-  /** ms between commands (RFC 9051 §5.4: at least 30 minutes), and of IDLE. */
+  /** ms between commands, and of IDLE (RFC 9051 §5.4: at least 30 minutes). */
   readonly idleMs: number;
-  /** ms between the lines that an IDLE sends while nothing happens: routers forget connections that are quiet. */
+  /** ms between the lines that IDLE sends while nothing happens, because routers drop quiet connections. */
   readonly heartbeatMs: number;
-  /** ms from the start of a connection to the login. */
+  /** ms from the start of a connection until its login. */
   readonly loginMs: number;
-  /** The same from half of the listener's connections on. */
+  /** `loginMs` while half of the listener's connections or more are open. */
   readonly stressLoginMs: number;
   readonly handshakeMs: number;
-  /** Octets of one command without the literals of messages; before the login it has fewer. */
+  /** Octets of one command without the literals of messages; fewer are allowed before the login. */
   readonly commandOctets: number;
   readonly unauthenticatedCommandOctets: number;
   /** Octets of one line. */
@@ -22,26 +22,26 @@ export interface ImapLimits {
   /** Octets of a literal that is not a message. */
   readonly literalOctets: number;
   /**
-   * Octets of commands with literals of all clients together, as many of searches that are kept up to date, and as many of what is known
-   * of messages that wait for the others of their command.
+   * Octets of all clients together, separately for three uses: commands with literals, searches that are kept up to date, and data
+   * about messages that wait for the others of their command.
    */
   readonly heldOctets: number;
   readonly heldOctetsPerAccount: number;
-  /** Of lists and search keys within each other. */
+  /** The nesting depth of lists and search keys. */
   readonly nesting: number;
   readonly searchKeys: number;
   /** Ranges of one set. */
   readonly sequenceRanges: number;
-  /** Refused commands in a row that end the connection. */
+  /** The number of refused commands in a row that ends the connection. */
   readonly errors: number;
-  /** Failed logins of a connection; the last one ends it. */
+  /** Failed logins per connection; the last one ends it. */
   readonly authFailures: number;
-  /** ms for which a login holds before it is asked for again, should a revocation have got lost. */
+  /** ms until a login is checked again, because the event of a revocation may be lost. */
   readonly heldMs: number;
-  /** Octets of an APPEND that earn a second; reading begins with `minRateGraceMs`. */
+  /** Octets of an APPEND that earn one second; reading begins with `minRateGraceMs`. */
   readonly minRate: number;
   readonly minRateGraceMs: number;
-  /** ms a trusted proxy has for its PROXY header. */
+  /** ms that a trusted proxy has to send its PROXY header. */
   readonly proxyHeaderMs: number;
 }
 
@@ -51,12 +51,12 @@ export const DEFAULT_LIMITS: ImapLimits = {
   connectionsPerAccount: 100,
   idleMs: 31 * 60_000,
   heartbeatMs: 2 * 60_000,
-  // Programs connect before they ask their user for a key.
+  // Mail programs connect before they ask their user for a key.
   loginMs: 180_000,
   stressLoginMs: 60_000,
   handshakeMs: 30_000,
   commandOctets: 1_048_576,
-  // ID with 30 pairs of the longest names and values, each octet of them escaped (RFC 2971 §3.3).
+  // Fits an ID with 30 pairs of the longest names and values, each octet of them escaped (RFC 2971 §3.3).
   unauthenticatedCommandOctets: 65_536,
   lineOctets: 65_536,
   literalOctets: 262_144,

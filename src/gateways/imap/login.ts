@@ -1,5 +1,5 @@
-// Logins of IMAP: what a client showed becomes the login of the session, or a completion that says why not (RFC 5530).
-// sign-in judges, delays, counts and logs the attempt. A connection has a few failed logins.
+// Logins of IMAP: a credential becomes the login of the session, or results in a completion that says why not (RFC 5530).
+// sign-in judges, delays, counts and logs the attempt. The number of failed logins per connection is limited.
 import type { Failure, Shown } from '../../auth/sasl.js';
 import { isLoginFailure, type LoginFailure } from '../../auth/sign-in.js';
 import { type Completion, no, ok } from './completion.js';
@@ -10,7 +10,7 @@ const SCOPES = ['imap', 'app'] as const;
 
 export interface JudgedLogin {
   readonly completion: Completion;
-  /** What mechanisms with tokens say of the failure first; absent when the credential is not what failed. */
+  /** The failure that mechanisms with tokens report first; absent when the credential is not what failed. */
   readonly failure?: Failure;
 }
 
@@ -25,17 +25,17 @@ const REFUSALS: Readonly<Record<LoginFailure, JudgedLogin>> = {
 const NEEDS_TLS = no('Encryption required, use STARTTLS first', 'PRIVACYREQUIRED');
 const TOO_MANY_CONNECTIONS = no('Too many connections of your account', 'LIMIT');
 
-/** Credentials are taken with TLS only, unless the operator allows plain text. */
+/** Credentials are accepted only with TLS, unless the operator allows plain text. */
 export function mayShowCredentials({ isSecure, context }: Session): boolean {
   return isSecure || context.allowPlaintextAuth;
 }
 
-/** Undefined when a login may be tried on this connection. */
+/** Returns undefined when a login may be tried on this connection. */
 export function loginRefusal(session: Session): Completion | undefined {
   return mayShowCredentials(session) ? undefined : NEEDS_TLS;
 }
 
-/** The session is logged in when the completion is OK. */
+/** A completion of OK means that the session is logged in. */
 export async function logIn(session: Session, shown: Shown): Promise<JudgedLogin> {
   const { context, remoteAddress, isSecure, connection, log } = session;
   const admit = (accountId: string) => connection.logIn(accountId);

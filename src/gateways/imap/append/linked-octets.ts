@@ -1,4 +1,4 @@
-// The octets that a URL in CATENATE names (RFC 4469, RFC 5092): a message of the account or a part of it.
+// Reads the octets that a URL in CATENATE names (RFC 4469, RFC 5092): a message of the account or a part of it.
 import { FieldNames, headerFields, partOfRange, sectionRange } from '../../../mail/body-section.js';
 import type { OctetRange } from '../../../mail/message-index.js';
 import { no, Refused } from '../completion.js';
@@ -12,12 +12,12 @@ export interface LinkedOctets {
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** Octets of a header, of which some fields are wanted. */
+/** Octets of a header from which single fields are selected. */
 const LONGEST_HEADER = 1_048_576;
-/** What cannot be in a response code. */
+/** Characters that a response code must not contain. */
 const UNPRINTABLE = /[^\x21-\x5c\x5e-\x7e]/g;
 
-/** @throws Refused when the URL names nothing that is there; ActorFault, StoreFault */
+/** @throws Refused when the URL names nothing that exists; ActorFault, StoreFault */
 export async function linkedOctets(session: Session, text: string): Promise<LinkedOctets> {
   const url = messageUrl(text);
   const message = url === undefined ? undefined : await messageOf(session, url);
@@ -35,7 +35,7 @@ async function messageOf(session: Session, { server, mailbox, uidValidity, uid }
   return message;
 }
 
-/** A URL with the name of a server is of this server, and of this user. */
+/** Tells whether a URL with the name of a server means this server and this user. */
 function isOwn({ context, login }: Session, { user, host }: NonNullable<MessageUrl['server']>): boolean {
   const name = host.replace(/:\d+$/, '').toLowerCase();
   const isUser = user === undefined || user.toLowerCase() === login.principal.email.toLowerCase();
@@ -59,7 +59,7 @@ async function existing(session: Session, mailbox: string): Promise<string | und
   }
 }
 
-/** Undefined when the message has no such section. */
+/** Returns undefined when the message has no such section. */
 async function octetsOf(session: Session, message: Message, url: MessageUrl): Promise<LinkedOctets | undefined> {
   const { section, partial } = url;
   const { blobs } = session.context;

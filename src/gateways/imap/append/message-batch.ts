@@ -1,6 +1,6 @@
-// The messages of one command, all of which the mailbox takes or none. The octets of a message are stored while the next ones
-// are read, a few messages at a time: a command with many messages waits for few commits of the store. A few small
-// messages are held back for the commit of the mailbox, as long as there is memory for them: a client may take its time.
+// The messages of one command; the mailbox accepts all of them or none. The octets of a message are stored while the next ones
+// are read, a few messages at a time, so a command with many messages waits for few commits of the store. A few small
+// messages are held back for the commit of the mailbox, as long as memory is available, because a client may be slow.
 import type { FixedShares } from '../../../bounds/fixed-shares.js';
 import { HeldShare } from '../../../bounds/held-share.js';
 import { type MessageSummary, summarize } from '../../../mail/summary.js';
@@ -9,13 +9,13 @@ import { type BlobStore, fitOneCommit, isSmall } from '../../../store/blobs.js';
 
 /** Messages of one command. */
 const MOST_MESSAGES = 1_000;
-/** Octets of all summaries and flags of a command, which travel to the mailbox in one packet. */
+/** Octets of all summaries and flags of a command, which are sent to the mailbox in one packet. */
 const MOST_OCTETS = 524_288;
 /** Messages that are stored at the same time. */
 const MOST_STORING = 16;
-/** Octets of the indexes of messages that are held back, as JSON: they travel with the commit. */
+/** Octets of the indexes of messages that are held back, as JSON; they are sent with the commit. */
 const MOST_INDEX_OCTETS = 524_288;
-/** Memory of an octet of such an index, and of a message besides its index. */
+/** Estimated memory per octet of such an index, and per message without its index. */
 const INDEX_OCTET_MEMORY = 2;
 const MESSAGE_MEMORY = 12_000;
 
@@ -34,16 +34,16 @@ export class MessageBatch {
   readonly #storing: Promise<void>[] = [];
   #waitedFor = 0;
   #octets = 0;
-  /** Messages whose octets are counted. */
+  /** The number of messages whose octets are counted. */
   #counted = 0;
-  /** Of all messages or of none. */
+  /** Contains all messages or none. */
   readonly #held: SpooledContent[] = [];
   #heldOctets = 0;
   readonly #memory: HeldShare;
   #heldMemory = 0;
   #indexOctets = 0;
 
-  /** `memory`: what is known of messages that are held back takes from it. */
+  /** `memory` limits what is kept in memory about messages that are held back. */
   constructor(blobs: Pick<BlobStore, 'put'>, memory: FixedShares, accountId: string) {
     this.#blobs = blobs;
     this.#memory = new HeldShare(memory, accountId);
@@ -51,19 +51,19 @@ export class MessageBatch {
 
   /** Whether no message can be added. */
   get isFull(): boolean {
-    // Counted when it is asked: the last message of a command is not asked about.
+    // Octets are counted on demand, because nobody asks after the last message of a command.
     for (; this.#counted < this.messages.length; this.#counted++) {
       this.#octets += Buffer.byteLength(JSON.stringify(this.messages[this.#counted]));
     }
     return this.messages.length >= MOST_MESSAGES || this.#octets >= MOST_OCTETS;
   }
 
-  /** All messages, when nothing has begun to store one, else none; their octets are the batch's until that is `settled`. */
+  /** All messages while none is being stored, else none. The batch keeps their octets until it is `settled`. */
   get unstored(): readonly (BatchedMessage & { readonly content: SpooledContent })[] {
     return this.#held.map((content, i) => ({ ...this.messages[i]!, content }));
   }
 
-  /** Takes the content over. Returns when the next message can be read. @throws StoreFault of a message before */
+  /** Takes over the content. Returns when the next message can be read. @throws StoreFault of an earlier message */
   async add(
     content: SpooledContent,
     { receivedAt, flags }: Pick<BatchedMessage, 'receivedAt' | 'flags'>,
@@ -79,20 +79,20 @@ export class MessageBatch {
     while (this.#storing.length - this.#waitedFor >= MOST_STORING) await this.#storing[this.#waitedFor++];
   }
 
-  /** All messages are stored. @throws StoreFault */
+  /** Waits until all messages are stored. @throws StoreFault */
   async stored(): Promise<void> {
     this.#storeHeld();
     await Promise.all(this.#storing);
   }
 
-  /** Nothing is stored any more, whether or not that has failed. */
+  /** Waits until nothing is being stored any more, even if storing failed. */
   async settled(): Promise<void> {
     for (const content of this.#held.splice(0)) content.release();
     this.#memory.give();
     await Promise.allSettled(this.#storing);
   }
 
-  /** Of the first message no more is kept than of any that is being read. */
+  /** The first message needs no memory check: it takes no more than any message that is being read. */
   #mayHold(content: SpooledContent): boolean {
     if (this.#held.length === 0) return isSmall(content);
     if (!content.isInMemory || !isSmall(content)) return false;
@@ -112,7 +112,7 @@ export class MessageBatch {
 
   #store(content: SpooledContent): void {
     const storing = this.#blobs.put(content).finally(() => content.release());
-    // A failure is thrown where the message is waited for.
+    // The failure is thrown where the message is awaited.
     storing.catch(() => {});
     this.#storing.push(storing);
   }

@@ -1,4 +1,4 @@
-// Commands of every state (RFC 9051 §6.1): CAPABILITY, NOOP, LOGOUT, ID (RFC 2971); and CHECK of RFC 3501.
+// Commands of every state: CAPABILITY, NOOP, LOGOUT (RFC 9051 §6.1), ID (RFC 2971) and CHECK (RFC 3501).
 import { type Command, command } from '../command.js';
 import { ok } from '../completion.js';
 import { idArguments } from '../grammar/id.js';
@@ -37,7 +37,7 @@ function identify(session: Session, fields: ReadonlyMap<string, string | null> |
   if (fields !== undefined && fields.size > 0) {
     log.debug({ client: Object.fromEntries(fields), remoteAddress }, 'the client has named itself');
   }
-  // Before the login the version is not shown: it would help to look for servers with known faults.
+  // The version is hidden before the login, because it helps to look for servers with known faults.
   const version = session.state === 'not-authenticated' ? '' : ` "version" "${context.version}"`;
   output.line(`* ID ("name" "Mansio"${version})`);
   return ok('ID completed');

@@ -1,6 +1,6 @@
-// Messages that the client brings: APPEND (RFC 9051 §6.3.12, RFC 3502, RFC 4469, RFC 3516, RFC 6855) and REPLACE (RFC 8508). They are
-// read as they come. What can be refused before a message is sent is refused before; all messages of a command are committed at
-// once, before it completes. A few small messages are stored by that commit.
+// Messages that the client sends: APPEND (RFC 9051 §6.3.12, RFC 3502, RFC 4469, RFC 3516, RFC 6855) and REPLACE (RFC 8508). They
+// are read as they arrive. A command is refused before its message is sent, if possible. All messages of a command are committed
+// together before it completes; that commit also stores a few small messages.
 import { INLINE_MS } from '../../../actors/mailbox/inline-messages.js';
 import type { InlineAppend, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../../actors/runtime/protocol.js';
@@ -24,14 +24,14 @@ import type { CommandReader } from '../wire/command-reader.js';
 import type { CommandStream } from '../wire/command-stream.js';
 import { uidSet } from '../wire/format.js';
 
-/** The messages are stored: giving up early would have the client send them again. */
+/** In ms. The messages are stored already: giving up early would make the client send them again. */
 const DEADLINE_MS = 30_000;
-/** Given by a server alone (RFC 3501 §2.3.2): programs that copy messages from another server name it. */
+/** Only a server may set it (RFC 3501 §2.3.2), but programs that copy messages from another server send it. */
 const RECENT = '\\recent';
 
 interface Target {
   readonly mailbox: string;
-  /** As it was found before the messages were read; undefined when it is not yet looked up. */
+  /** The folder that was found before the messages were read; undefined when it is not yet looked up. */
   readonly folderId?: string | undefined;
   readonly replaces?: { readonly folderId: string; readonly uid: number };
 }
@@ -80,7 +80,7 @@ async function replace(session: Session, stream: CommandStream, isUid: boolean):
   });
 }
 
-/** Nothing of the messages is under way any more when the command completes. */
+/** When the command completes, its messages are no longer being stored. */
 async function batched(session: Session, run: (batch: MessageBatch) => Promise<Completion>): Promise<Completion> {
   const { context, accountId } = session;
   const batch = new MessageBatch(context.blobs, context.memory.messages, accountId);
@@ -91,12 +91,12 @@ async function batched(session: Session, run: (batch: MessageBatch) => Promise<C
   }
 }
 
-/** A small message that the client does not wait to be asked for: the commit that takes it looks the mailbox up too. */
+/** A small message that the client sends without being asked: the commit that stores it also looks up the mailbox. */
 const comesAnyway = ({ next }: CommandStream): boolean => next !== undefined && !next.isSynchronizing && isSmall(next);
 
 const isOver = ({ next }: CommandStream, rest: CommandReader): boolean => rest.isAtEnd && next === undefined;
 
-/** Reads a message with what is before it; returns what is behind it. */
+/** Reads a message with its options; returns the text after it. */
 async function readMessage(
   session: Session,
   stream: CommandStream,
@@ -124,7 +124,7 @@ async function readMessage(
   }
 }
 
-/** Flags that cannot be stored are refused before the message is sent. */
+/** Refuses flags that cannot be stored, before the message is sent. */
 function flagsOf({ flags }: MessageOptions): string[] {
   const kept = flags.filter((name) => name.toLowerCase() !== RECENT);
   const unfit = kept.find((name) => !isDeletedFlag(name) && flagBit(name) === 0 && !isKeyword(name));
@@ -137,7 +137,7 @@ function refuseUnlessUtf8(session: Session, { next }: CommandStream): void {
   if (next?.isBinary !== true) throw new Refused(bad('UTF8 takes a literal of the form ~{n}'));
 }
 
-/** Returns what is behind the literal. */
+/** Returns the text after the literal. */
 async function readLiteral(stream: CommandStream, incoming: IncomingMessage, { mayBeEmpty }: { mayBeEmpty: boolean }) {
   const size = stream.next?.size ?? 0;
   if (stream.next !== undefined && size === 0 && !mayBeEmpty) throw new Refused(EMPTY);
@@ -146,7 +146,7 @@ async function readLiteral(stream: CommandStream, incoming: IncomingMessage, { m
   return stream.text();
 }
 
-/** Returns what is behind the parts of CATENATE. */
+/** Returns the text after the parts of CATENATE. */
 async function readParts(session: Session, stream: CommandStream, first: CommandReader, incoming: IncomingMessage) {
   let reader = first;
   for (let isFirst = true; ; isFirst = false) {
@@ -175,14 +175,14 @@ async function commit(session: Session, target: Target, batch: MessageBatch): Pr
   reportPlaced(session, folderModseqs, rangesOf(uids));
   const code = `APPENDUID ${uidValidity} ${uidSet(uids)}`;
   if (target.replaces === undefined) return ok('APPEND completed', code);
-  // RFC 8508 §3.4: before the EXPUNGE response.
+  // RFC 8508 §3.4: this response must precede the EXPUNGE response.
   output.line(`* OK [${code}] The replacement is stored`);
   return ok('REPLACE completed');
 }
 
 type Appended = Outcome<MailboxProtocol, 'append'>;
 
-/** Has the mailbox store the messages with its commit; undefined when they have to be stored first. */
+/** Has the mailbox store the messages in its commit; returns undefined when they must be stored first. */
 async function appendUnstored(
   { context, accountId }: Session,
   { mailbox, folderId, replaces }: Target,

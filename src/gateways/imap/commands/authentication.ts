@@ -1,4 +1,4 @@
-// STARTTLS, LOGIN and AUTHENTICATE (RFC 9051 §6.2), and ENABLE (§6.3.1), which the first commands after a login are.
+// STARTTLS, LOGIN and AUTHENTICATE (RFC 9051 §6.2), and ENABLE (§6.3.1), which usually follows a login.
 import { type EmptyExchange, exchange } from '../../../auth/sasl-exchange.js';
 import { type Command, command } from '../command.js';
 import { bad, type Completion, no, ok } from '../completion.js';
@@ -7,7 +7,7 @@ import { logIn, loginRefusal } from '../login.js';
 import type { Enabled, Session } from '../session.js';
 import type { CommandReader } from '../wire/command-reader.js';
 
-/** Octets of a response of SASL: a token in base64. */
+/** Octets of a SASL response: a token in base64. */
 const MOST_RESPONSE = 16_384;
 const EMPTY_EXCHANGES: Readonly<Record<EmptyExchange, Completion>> = {
   notOffered: no('Mechanism not offered', 'CANNOT'),
@@ -77,8 +77,8 @@ async function authenticate(session: Session, begun: Begun): Promise<Completion>
 }
 
 /**
- * By the name of the capability; what is not offered has none. METADATA has none either: whoever enables it must be told of all
- * annotations that change (RFC 5464 §4.4), which here NOTIFY alone does.
+ * What ENABLE switches on, by the name of the capability. METADATA is missing: whoever enables it must be notified of all
+ * annotations that change (RFC 5464 §4.4), which only NOTIFY does here.
  */
 const SWITCHES: Readonly<Record<string, readonly Enabled[]>> = {
   IMAP4REV2: ['IMAP4REV2'],
@@ -89,7 +89,7 @@ const SWITCHES: Readonly<Record<string, readonly Enabled[]>> = {
   UIDONLY: ['UIDONLY'],
 };
 
-/** `name`: upper case. */
+/** `name` is in upper case. A capability that is not offered switches nothing on. */
 function switchedBy(session: Session, name: string): readonly Enabled[] {
   const offered = session.capabilities.toUpperCase().split(' ');
   return Object.hasOwn(SWITCHES, name) && offered.includes(name) ? SWITCHES[name]! : [];

@@ -1,4 +1,4 @@
-// COMPRESS (RFC 4978): octets travel compressed after its OK.
+// COMPRESS (RFC 4978): octets are compressed after its OK.
 import { type Command, command } from '../command.js';
 import { bad, no, ok } from '../completion.js';
 

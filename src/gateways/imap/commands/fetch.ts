@@ -1,5 +1,5 @@
-// FETCH and UID FETCH (RFC 9051 §6.4.5, RFC 7162, RFC 9394, RFC 9586). Flags and modseqs come from the mirror; messages are
-// read a batch at a time, and the next one while a batch is written. Messages that were expunged meanwhile are left out.
+// FETCH and UID FETCH (RFC 9051 §6.4.5, RFC 7162, RFC 9394, RFC 9586). Flags and modseqs come from the mirror. Messages are
+// read in batches, and the next batch is read while one is written. Messages that are expunged during the command are omitted.
 import { command } from '../command.js';
 import { bad, type Completion, no, ok, Refused } from '../completion.js';
 import { type FetchArguments, type FetchAttribute, fetchArguments, type ResultPage } from '../grammar/fetch.js';
@@ -15,7 +15,7 @@ import type { FolderView } from '../view/folder-view.js';
 import { type MessageGroup, MessageGroups } from './message-groups.js';
 import { vanishedSince } from './resync.js';
 
-/** Characters of one response beside octets of the body: headers may be asked for many times over. */
+/** Characters of one response without octets of the body: a client may request headers many times in one command. */
 const MOST_TEXT = 8 * 1024 * 1024;
 const MODSEQ: FetchAttribute = { type: 'MODSEQ' };
 const UID: FetchAttribute = { type: 'UID' };
@@ -57,7 +57,7 @@ function attributesOf(session: Session, args: FetchArguments, isUid: boolean): r
   return added.length === 0 ? args.attributes : [...added, ...args.attributes];
 }
 
-/** RFC 7162 §3.2.6: which of the named messages were expunged since. */
+/** Reports which of the named messages were expunged since the modseq (RFC 7162 §3.2.6). */
 async function writeVanished(session: Session, { set, changedSince: modseq }: FetchArguments): Promise<void> {
   const { context, accountId, output, savedSearch } = session;
   const { view } = session.selected!;
@@ -73,7 +73,7 @@ function pageOf(positions: Uint32Array, page: ResultPage | undefined): Uint32Arr
   return positions.subarray(Math.max(0, positions.length + page.to), Math.max(0, positions.length + page.from + 1));
 }
 
-/** Whether the octets that an attribute shows count as read by the user. */
+/** Tells whether fetching the attribute marks a message as seen. */
 function setsSeen(attribute: FetchAttribute): boolean {
   if (attribute.type === 'BODY[]' || attribute.type === 'BINARY[]') return !attribute.isPeek;
   return attribute.type === 'RFC822' || attribute.type === 'RFC822.TEXT';
@@ -87,7 +87,7 @@ class Fetching {
   readonly #writer: ResponseWriter;
   readonly #setsSeen: boolean;
   readonly #hasFlags: boolean;
-  /** The client has asked for modseqs (RFC 7162), and the attributes lack them. */
+  /** Whether the client has asked for modseqs (RFC 7162), and the attributes lack them. */
   readonly #lacksModseq: boolean;
   readonly #isUidOnly: boolean;
   readonly #place: Place = {
@@ -99,7 +99,7 @@ class Fetching {
     bounds: undefined,
   };
   #hasExpunged = false;
-  /** Of the messages that are fetched, the next one to be written. */
+  /** The index of the next fetched message to write. */
   #next = 0;
 
   constructor(session: Session, attributes: readonly FetchAttribute[]) {
@@ -115,7 +115,7 @@ class Fetching {
     this.#isUidOnly = session.enabled.has('UIDONLY');
   }
 
-  /** The client learns all it has to know of a change of flags. */
+  /** Whether the responses tell the client everything about a change of flags. */
   get #sendsFlags(): boolean {
     return this.#hasFlags && !this.#lacksModseq;
   }
@@ -132,7 +132,7 @@ class Fetching {
       if (mirrorItems === undefined) await this.#fromMessages(positions);
       else await this.#fromMirror(positions, mirrorItems);
     } finally {
-      // Also when a later message cannot be read: what these responses say counts as sent.
+      // Flushed even if a later message cannot be read, because these responses count as sent.
       this.#writer.flush();
     }
   }
@@ -192,7 +192,7 @@ class Fetching {
         this.#place.root = undefined;
         this.#place.bounds = undefined;
         const isSeen = group.seen.has(message.uid);
-        // What changes while the response is written is sent after it.
+        // Flags that change while the response is written are sent after it.
         const isSent = this.#sendsFlags || isSeen;
         if (isSent) view.markFlagsSent([message.uid]);
         try {
@@ -207,14 +207,14 @@ class Fetching {
     }
   }
 
-  /** Other sessions share the mirror: where a message is there must be asked for again after every wait. */
+  /** Other sessions share the mirror, so the position of a message must be looked up again after every wait. */
   #isPresent(position: number): boolean {
     this.#place.index = this.#view.indexAt(position);
     if (this.#place.index < 0) this.#hasExpunged = true;
     return this.#place.index >= 0;
   }
 
-  /** Returns a promise when a part of the response has to be waited for. */
+  /** Returns a promise when a part of the response must be awaited. */
   #response(position: number, message: Message, isSeen: boolean): Promise<void> | undefined {
     const { items } = this.#items;
     let text = this.#begin(position);
@@ -229,7 +229,7 @@ class Fetching {
     return undefined;
   }
 
-  /** Everything is there before a part of it is written, so that neither a fault nor an expunge leaves a response cut. */
+  /** All parts are loaded before the first is written, so that neither a fault nor an expunge truncates a response. */
   async #rest(
     start: string,
     first: number,
@@ -275,7 +275,7 @@ class Fetching {
   }
 }
 
-/** @throws Refused NO [LIMIT]: nothing of the response was written */
+/** @throws Refused NO [LIMIT] before anything of the response is written */
 function refuseTooMuch(characters: number): void {
   if (characters > MOST_TEXT) throw new Refused(no('Too much of one message is asked for at a time', 'LIMIT'));
 }

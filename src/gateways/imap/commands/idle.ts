@@ -6,7 +6,7 @@ import { sizeResponses } from '../responses/updates.js';
 import { hasUpdatingSearches, writeSearchUpdates } from '../search/updating-searches.js';
 import type { Selected, Session } from '../session.js';
 
-/** Octets of a line that may be DONE. */
+/** Octets of the line that should be DONE. */
 const LONGEST_LINE = 64;
 
 export const idleCommands: readonly Command[] = [
@@ -21,16 +21,16 @@ export const idleCommands: readonly Command[] = [
   }),
 ];
 
-/** Sends changes of the selected mailbox. While a client is slow to read, its changes are gathered and sent once. */
+/** Sends changes of the selected mailbox. While a client reads slowly, its changes are collected and sent once. */
 class Idle implements Suspension {
   readonly mostOctets = LONGEST_LINE;
   readonly #session: Session;
-  /** Undefined when no mailbox is selected, or NOTIFY says what is sent (RFC 5465 §4). */
+  /** Undefined when no mailbox is selected, or when NOTIFY defines what is sent (RFC 5465 §4). */
   readonly #selected: Selected | undefined;
   readonly #unwatch: (() => void) | undefined;
   #searches: Promise<void> | undefined;
   #beatAt: number;
-  /** EXISTS was sent since IDLE began. */
+  /** Whether EXISTS was sent since IDLE began. */
   #hasGrown = false;
   #isWaiting = false;
   #isOver = false;
@@ -57,8 +57,8 @@ class Idle implements Suspension {
   }
 
   /**
-   * Some programs read what IDLE has sent much later and fetch new messages up to the number of EXISTS (mutt 2.2): an expunge behind
-   * EXISTS has them name a message beyond the last one, so EXISTS is sent again.
+   * Some programs read the responses of IDLE much later and fetch new messages up to the number of EXISTS (mutt 2.2). If an expunge
+   * follows EXISTS, they would name a message beyond the last one, so EXISTS is sent again.
    */
   sendUpdates(): void {
     const { output, enabled, selected } = this.#session;
@@ -69,7 +69,7 @@ class Idle implements Suspension {
     }
   }
 
-  /** A line now and then keeps routers from forgetting a connection on which nothing happens. */
+  /** Sends a line periodically, so that routers do not drop an idle connection. */
   tick(now: number): void {
     if (now < this.#beatAt) return;
     const { output, notifier, context } = this.#session;

@@ -1,4 +1,4 @@
-// Which mailboxes there are and what they hold: LIST (RFC 9051 §6.3.9, RFC 5258, 5819, 6154, 9590), LSUB, NAMESPACE and STATUS.
+// Lists mailboxes and what they contain: LIST (RFC 9051 §6.3.9, RFC 5258, 5819, 6154, 9590), LSUB, NAMESPACE and STATUS.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, command } from '../command.js';
 import { type Completion, no, ok, Refused } from '../completion.js';
@@ -20,9 +20,9 @@ import { type FolderStatus, needSizes, statusResponse } from '../responses/statu
 import type { Session } from '../session.js';
 import { entriesOf } from './metadata.js';
 
-/** Characters of all patterns that have wildcards: each may be compared with every character of every name. */
+/** Characters of all patterns with wildcards: each one may be compared with every character of every name. */
 const MOST_PATTERN_CHARACTERS = 1_000;
-/** Mailboxes that are matched before other sessions are served. */
+/** Mailboxes that are matched before other sessions get a turn. */
 const MAILBOXES_A_TURN = 32;
 
 export const listCommands: readonly Command[] = [
@@ -57,7 +57,7 @@ export const listCommands: readonly Command[] = [
 
 interface Listed {
   readonly mailbox: TreeMailbox;
-  /** Mailboxes below it meet the selection options. */
+  /** Whether mailboxes below it meet the selection options. */
   readonly hasSelectedBelow: boolean;
 }
 
@@ -92,14 +92,14 @@ async function list(session: Session, args: ListArguments): Promise<Completion> 
   return ok('LIST completed');
 }
 
-/** Names as the client composed them, by the names of mailboxes that they stand for (RFC 9051 §6.3.9.7). */
+/** Names as the client spelled them, by the names of the mailboxes that they stand for (RFC 9051 §6.3.9.7). */
 function oldNamesOf({ enabled }: Session, { reference, patterns }: ListArguments): ReadonlyMap<string, string> {
   if (!enabled.has('IMAP4REV2')) return new Map();
   const composed = patterns.map(({ name, written }) => [reference.name + name, reference.written + written] as const);
   return new Map(composed.filter(([name, written]) => name !== written));
 }
 
-/** RFC 3501 §6.3.9: with `%` at its end also levels above subscribed mailboxes. */
+/** RFC 3501 §6.3.9: a pattern that ends with `%` also returns levels above subscribed mailboxes. */
 async function lsub(session: Session, { reference, pattern }: LsubArguments): Promise<Completion> {
   const [compiled] = patternsOf([reference + pattern]);
   const tree = await mailboxTree(session);
@@ -128,14 +128,14 @@ function patternsOf(texts: readonly string[]): ListPattern[] {
   return texts.map((text) => new ListPattern(text));
 }
 
-/** The mailboxes that one of the patterns and the selection options ask for. */
+/** Returns the mailboxes that match a pattern and the selection options. */
 async function chosen(
   tree: MailboxTree,
   patterns: readonly ListPattern[],
   { selection }: ListArguments,
 ): Promise<Listed[]> {
   const options = new Set(selection);
-  // A name without a mailbox is selected by its subscription alone.
+  // Only its subscription can select a name without a mailbox.
   const isSelected = ({ folder, isSubscribed }: TreeMailbox): boolean =>
     (options.has('SUBSCRIBED') ? isSubscribed : folder !== undefined) &&
     (!options.has('SPECIAL-USE') || (folder !== undefined && SPECIAL_USES.has(folder.role)));
@@ -157,7 +157,7 @@ async function chosen(
   return listed;
 }
 
-/** All levels above these mailboxes. */
+/** Returns all levels above these mailboxes. */
 function superiorsOf(mailboxes: readonly TreeMailbox[]): Set<TreeMailbox> {
   const above = new Set<TreeMailbox>();
   for (const { superior } of mailboxes) {
@@ -185,7 +185,7 @@ async function folderStatuses(
   items: readonly StatusItem[],
 ): Promise<readonly FolderStatus[]> {
   const { context, accountId } = session;
-  // RFC 7162 §3.1: to ask for it says that the client knows modseqs.
+  // RFC 7162 §3.1: a client that asks for HIGHESTMODSEQ knows modseqs.
   if (items.includes('HIGHESTMODSEQ')) session.enable('CONDSTORE');
   const { reply } = await context.mailboxes
     .of(accountId)

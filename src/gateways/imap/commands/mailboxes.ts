@@ -1,5 +1,5 @@
-// Mailboxes made, removed, renamed and subscribed (RFC 9051 §6.3.4 to §6.3.8, RFC 6154, RFC 8474). What the client creates is a
-// label. Levels above a mailbox need not exist, and a mailbox is removed without what is below it.
+// Creates, deletes, renames and subscribes mailboxes (RFC 9051 §6.3.4 to §6.3.8, RFC 6154, RFC 8474). A mailbox that a client creates
+// is a label. Levels above a mailbox need not exist, and deleting a mailbox keeps the mailboxes below it.
 import { isBelow, isPathWithinBounds, isSystemName } from '../../../mail/folder-name.js';
 import { type Command, command } from '../command.js';
 import { type Completion, no, ok } from '../completion.js';
@@ -73,7 +73,7 @@ async function rename(session: Session, { from, to: named }: RenameArguments): P
   if (folder === undefined) return noSuchMailbox();
   if (isBelow(withoutEnd(named.name), folder.path)) return no('A mailbox cannot be moved below itself', 'CANNOT');
   const to = tree.shownBelow(withoutEnd(named.name));
-  // A name may change its case, and must be another one (RFC 9051 §6.3.6).
+  // A rename may change only the case of a name, but must change something (RFC 9051 §6.3.6).
   if (to === folder.path) return refusalCompletion('nameTaken');
   const failure = folder.role === 'inbox' ? await emptyInto(session, to) : await renameTo(session, folder.id, to);
   if (failure !== undefined) return failure;
@@ -88,7 +88,7 @@ async function renameTo({ context, accountId }: Session, folderId: string, path:
   return refusal === undefined ? undefined : refusalCompletion(refusal);
 }
 
-/** RFC 9051 §6.3.6: the inbox stays and is empty; its messages are in a new mailbox. */
+/** RFC 9051 §6.3.6: the inbox stays and is empty; its messages are moved to a new mailbox. */
 async function emptyInto({ context, accountId }: Session, name: string) {
   const mailbox = context.mailboxes.of(accountId);
   let outcome = await mailbox.ask('renameInbox', { name });
@@ -104,7 +104,7 @@ async function subscribe(session: Session, name: string, isSubscribed: boolean):
   const folderId = tree.find(path)?.folder?.id;
   if (folderId === undefined) {
     if (isSubscribed && !tree.isSubscribed(path)) return noSuchMailbox();
-    // The subscription of a mailbox that is deleted stays until it is given up.
+    // The subscription of a deleted mailbox stays until the client unsubscribes.
     if (!isSubscribed) await context.mailboxes.of(accountId).ask('forgetSubscription', { path });
     return ok(isSubscribed ? 'SUBSCRIBE completed' : 'UNSUBSCRIBE completed');
   }
@@ -114,11 +114,11 @@ async function subscribe(session: Session, name: string, isSubscribed: boolean):
   return ok(isSubscribed ? 'SUBSCRIBE completed' : 'UNSUBSCRIBE completed');
 }
 
-/** A separator at the end says that mailboxes below it will follow (RFC 9051 §6.3.4). */
+/** A separator at the end announces mailboxes below this one (RFC 9051 §6.3.4). */
 const withoutEnd = (name: string): string =>
   name.length > 1 && name.endsWith(SEPARATOR) ? name.slice(0, -SEPARATOR.length) : name;
 
-/** Why there can be no new mailbox of this name. What comes after it costs the square of the levels. */
+/** Returns why no mailbox can have this name. It bounds the number of levels, because later steps cost the square of it. */
 function unfit(name: string): Completion | undefined {
   if (!isPathWithinBounds(name)) return refusalCompletion('nameTooLong');
   if (!isFit(name)) {
@@ -127,13 +127,13 @@ function unfit(name: string): Completion | undefined {
       'CANNOT',
     );
   }
-  // Outbox is no mailbox, but no label may be called so.
+  // Outbox is not a mailbox, but no label may have its name.
   return isSystemName(name) && name.toLowerCase() === 'outbox' ? no('The name is reserved', 'CANNOT') : undefined;
 }
 
 /**
- * RFC 9051 §6.3.4 and §6.3.6: the client has composed the name otherwise, or spelled the levels above the mailbox in other
- * letters.
+ * Reports the actual name (RFC 9051 §6.3.4 and §6.3.6) when the client composed it differently, or spelled the levels above
+ * the mailbox differently.
  */
 function reportSpelling(session: Session, written: string, name: string): void {
   if (name === written || !session.enabled.has('IMAP4REV2')) return;

@@ -1,5 +1,5 @@
-// The messages of a FETCH in groups whose responses are written together: read from the cache or the store, with the octets of the
-// small ones where these are needed, and marked as seen where that is asked for.
+// Splits the messages of a FETCH into groups whose responses are written together. A group is read from the cache or the store, with
+// the octets of its small messages where these are needed, and is marked as seen where requested.
 import { SEEN } from '../../../mail/flags.js';
 import { rangesOf } from '../mailboxes/uid-ranges.js';
 import type { Message } from '../messages/message-source.js';
@@ -8,32 +8,32 @@ import type { FetchItems } from '../responses/fetch.js';
 import { SMALL_OCTETS } from '../responses/message-octets.js';
 import type { Selected, Session } from '../session.js';
 
-/** Octets of small messages that are read at once; a session holds as many again while it writes. */
+/** Octets of small messages that are read at once; a session holds the same amount again while it writes. */
 const GROUP_OCTETS = 512 * 1024;
-/** Messages that are read at once if they can be one group: mail programs mostly fetch one, or those that they show. */
+/** Messages that are read at once if they fit into one group: mail programs mostly fetch one, or those that they show. */
 const FEW = 32;
 const SEEN_ADDED = { mode: 'add' as const, flags: ['\\Seen'] };
 
 export interface MessageGroup {
   readonly messages: readonly Message[];
-  /** By blob. */
+  /** The octets of small messages, by blob. */
   readonly octets: ReadonlyMap<string, Uint8Array>;
   /** UIDs of the messages that are `\Seen` because of this command. */
   readonly seen: ReadonlySet<number>;
-  /** What it has of `readAhead`. */
+  /** Octets that the group has reserved in `readAhead`. */
   readonly ahead: number;
 }
 
 const NO_OCTETS: ReadonlyMap<string, Uint8Array> = new Map();
 const NOBODY: ReadonlySet<number> = new Set();
 
-/** Of one command. */
+/** The groups of one command. */
 export class MessageGroups {
   readonly #session: Session;
   readonly #selected: Selected;
   readonly #items: Pick<FetchItems, 'needs' | 'needsOctets'>;
   readonly #setsSeen: boolean;
-  /** What all groups have of `readAhead`. */
+  /** Octets that all groups have reserved in `readAhead`. */
   #ahead = 0;
 
   constructor(session: Session, items: Pick<FetchItems, 'needs' | 'needsOctets'>, setsSeen: boolean) {
@@ -43,7 +43,7 @@ export class MessageGroups {
     this.#setsSeen = setsSeen;
   }
 
-  /** All of these in one group, when they are few and small enough. */
+  /** Returns all messages in one group, when they are few and small enough. */
   async few(uids: Uint32Array): Promise<MessageGroup | undefined> {
     if (uids.length > FEW) return undefined;
     const { accountId, context } = this.#session;
@@ -53,7 +53,7 @@ export class MessageGroups {
     return this.#isOneGroup(messages) ? this.#group(messages) : undefined;
   }
 
-  /** The next group is read while one is written. */
+  /** Yields all groups; the next group is read while one is written. */
   async *all(uids: Uint32Array): AsyncGenerator<MessageGroup> {
     const { accountId, context } = this.#session;
     const { folderId } = this.#selected;
@@ -62,7 +62,7 @@ export class MessageGroups {
       for (const messages of this.#parted(batch)) {
         const before = loading;
         loading = this.#group(messages);
-        // When the caller stops early, nobody awaits the group: its fault is dropped.
+        // Nobody awaits the group when the caller stops early, so its fault is dropped.
         if (loading instanceof Promise) loading.catch(() => {});
         if (before === undefined) continue;
         const group = await before;
@@ -73,7 +73,7 @@ export class MessageGroups {
     if (loading !== undefined) yield await loading;
   }
 
-  /** None of the groups is needed any more. */
+  /** Releases the reservations of all groups. */
   end(): void {
     this.#giveBack(this.#ahead);
   }
@@ -88,7 +88,7 @@ export class MessageGroups {
     return !this.#items.needsOctets || octetsOf(messages.filter(isSmall)) <= GROUP_OCTETS;
   }
 
-  /** Groups of which the small messages can be read at once. */
+  /** Yields groups whose small messages can be read at once. */
   *#parted(batch: readonly Message[]): Generator<readonly Message[]> {
     if (!this.#items.needsOctets) {
       yield batch;
@@ -146,7 +146,7 @@ export class MessageGroups {
       });
   }
 
-  /** A refusal (the folder is gone) is ignored: the messages are still read. */
+  /** Marks the messages as seen. A refusal (the folder is gone) is ignored, because the messages are still read. */
   async #markSeen(uids: readonly number[]): Promise<void> {
     const { context, accountId } = this.#session;
     const { folderId, view } = this.#selected;

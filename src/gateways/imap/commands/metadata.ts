@@ -1,6 +1,6 @@
-// Annotations of mailboxes and of the account: GETMETADATA and SETMETADATA (RFC 5464). An account has one user, so what is shared
-// and what is private are seen by the same; both are kept. Shared annotations of the server would be those of all accounts:
-// nobody sets them here.
+// Annotations of mailboxes and of the account: GETMETADATA and SETMETADATA (RFC 5464). An account has one user, who sees both
+// shared and private annotations. Shared annotations of the server would belong to all accounts, so nobody can
+// set them here.
 import { type Command, command } from '../command.js';
 import { type Completion, no, ok, Refused } from '../completion.js';
 import { refusalCompletion } from '../faults.js';
@@ -16,7 +16,7 @@ import { type MetadataEntry, metadataResponse } from '../responses/metadata.js';
 import type { Session, SessionState } from '../session.js';
 
 const AFTER_LOGIN: readonly SessionState[] = ['authenticated', 'selected'];
-/** What a mailbox takes of a value. */
+/** The longest value that a mailbox stores. */
 const MOST_VALUE_OCTETS = 65_536;
 const SCOPES = ['/private', '/shared'];
 
@@ -68,8 +68,8 @@ async function setMetadata(session: Session, { mailbox, entries }: SetMetadataAr
 }
 
 /**
- * The entries of these names, and of levels below them. At depth 0 a name without a value is an entry with none.
- * `folderId`: null for those of the account. @throws ActorFault; Refused NO when there is no such folder
+ * Returns the entries with these names and the entries below them. At depth 0, a name without a value gives an entry with null.
+ * `folderId` is null for entries of the account. @throws ActorFault; Refused NO when there is no such folder
  */
 export async function entriesOf(
   session: Session,
@@ -87,7 +87,7 @@ export async function entriesOf(
   return [...stored].filter(([name]) => isWanted(name)).map(([name, value]) => ({ name, value }));
 }
 
-/** `/a/b` and `/a` of `/a/b/c`, the nearest first. */
+/** Returns `/a/b` and `/a` for `/a/b/c`, the nearest first. */
 function levelsAbove(name: string, depth: 1 | 'infinity'): string[] {
   const levels = name.split('/');
   const above = levels.slice(2).map((_, i) => levels.slice(0, levels.length - 1 - i).join('/'));

@@ -1,4 +1,4 @@
-// NOTIFY (RFC 5465): which changes, of the selected mailbox and of others, are sent to the client without its asking.
+// NOTIFY (RFC 5465) selects which changes, of the selected mailbox and of others, are sent to the client unasked.
 import { type Command, command } from '../command.js';
 import { bad, type Completion, ok } from '../completion.js';
 import type { FetchAttribute } from '../grammar/fetch.js';
@@ -57,6 +57,6 @@ function faultOf(groups: readonly NotifyGroup[]): string | undefined {
   return seen === undefined ? undefined : `Use BODY.PEEK instead of ${seen.type}, which would make messages \\Seen`;
 }
 
-/** FETCH attributes of new messages do not set \Seen. */
+/** FETCH attributes of new messages do not set `\Seen`. */
 const peeking = (attribute: FetchAttribute): FetchAttribute =>
   'isPeek' in attribute ? { ...attribute, isPeek: true } : attribute;

@@ -1,5 +1,5 @@
-// Messages copied, moved and removed: COPY (RFC 9051 §6.4.7), MOVE (§6.4.8), EXPUNGE (§6.4.3 and §6.4.9). The view of the session
-// says which UIDs the client means; what has left the selected mailbox is reported by `dispatch` afterwards.
+// Copies, moves and removes messages: COPY (RFC 9051 §6.4.7), MOVE (§6.4.8), EXPUNGE (§6.4.3 and §6.4.9). The view of the session
+// defines which UIDs the client means. `dispatch` reports afterwards what has left the selected mailbox.
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../../actors/runtime/protocol.js';
 import { type Command, command } from '../command.js';
@@ -20,7 +20,7 @@ interface TargetArguments {
 
 interface Chosen {
   readonly uids: readonly number[];
-  /** Messages that the client still counts are gone. */
+  /** Whether some messages are gone that the client still counts. */
   readonly isIncomplete: boolean;
 }
 
@@ -58,7 +58,7 @@ function targetArguments(reader: CommandReader): TargetArguments {
   return { set, mailbox: reader.mailbox() };
 }
 
-/** All of them or none. */
+/** Copies all messages or none. */
 async function copy(session: Session, { set, mailbox }: TargetArguments, isUid: boolean): Promise<Completion> {
   const { uids, isIncomplete } = chosen(session, set, isUid);
   const toFolderId = await targetReference(session, mailbox);
@@ -73,7 +73,7 @@ async function copy(session: Session, { set, mailbox }: TargetArguments, isUid: 
   return ok('COPY completed', copyUid(outcome.reply));
 }
 
-/** Each message is moved as a whole; those beyond what a mailbox takes at once follow in commands of their own. */
+/** Moves each message atomically; messages beyond the limit of one mailbox command follow in further commands. */
 async function move(session: Session, { set, mailbox }: TargetArguments, isUid: boolean): Promise<Completion> {
   const { uids, isIncomplete } = chosen(session, set, isUid);
   const toFolderId = await targetReference(session, mailbox);
@@ -86,7 +86,7 @@ async function move(session: Session, { set, mailbox }: TargetArguments, isUid: 
       const { reply, refusal } = await context.mailboxes.of(accountId).ask('move', { selection, toFolderId });
       if (reply === undefined) return refusalOf(session, refusal);
       reportPlaced(session, reply.folderModseqs, reply.to);
-      // RFC 6851 §4.3: before the EXPUNGE responses.
+      // RFC 6851 §4.3: this response must precede the EXPUNGE responses.
       const code = copyUid(reply);
       if (code !== undefined) output.line(`* OK [${code}] Moved`);
       ({ isComplete } = reply);
@@ -108,7 +108,7 @@ async function expunge(session: Session, set: SequenceSet | undefined): Promise<
     if (reply.isComplete) break;
   }
   if (!hasExpunged || !enabled.has('QRESYNC')) return ok('EXPUNGE completed');
-  // RFC 7162 §3.2.7. What the mirror has at this modseq is told before the tagged response.
+  // RFC 7162 §3.2.7: everything up to this modseq is reported before the tagged response.
   await view.mirror.sync();
   return ok('EXPUNGE completed', `HIGHESTMODSEQ ${view.mirror.modseq}`);
 }
@@ -122,7 +122,7 @@ function chosen(session: Session, set: SequenceSet, isUid: boolean): Chosen {
     if (view.indexAt(position) >= 0) uids.push(view.uidAt(position));
     else isIncomplete = true;
   }
-  // UIDs that are not there are passed over (RFC 9051 §6.4.9).
+  // UIDs that do not exist are skipped (RFC 9051 §6.4.9).
   return { uids, isIncomplete: isIncomplete && !isUid };
 }
 
@@ -135,7 +135,7 @@ function copyUid({ uidValidity, from, to }: Placed): string | undefined {
 
 type PlacingRefusal = NonNullable<Outcome<MailboxProtocol, 'copy' | 'move'>['refusal']>;
 
-/** The mailbox that is not there is the target, unless the selected one was deleted meanwhile. */
+/** The missing mailbox is the target, unless the selected one was deleted. */
 function refusalOf(session: Session, refusal: PlacingRefusal): Completion {
   return refusalCompletion(refusal, session.selected!.view.mirror.isGone ? undefined : 'target');
 }

@@ -1,5 +1,5 @@
 // Limits of resources: GETQUOTA, GETQUOTAROOT and SETQUOTA (RFC 9208). An account has no limit of storage or of messages, and a
-// resource without a limit is not reported. The number of mailboxes has a limit, so the account is one quota root with that.
+// resource without a limit is not reported. The number of mailboxes has a limit, so the account is one quota root for it.
 import { MOST_FOLDERS_OF_ROLE } from '../../../mail/folder-name.js';
 import { type Command, command } from '../command.js';
 import { type Completion, no, ok } from '../completion.js';
@@ -43,7 +43,7 @@ async function getQuotaRoot(session: Session, name: string): Promise<Completion>
   return ok('GETQUOTAROOT completed');
 }
 
-/** CREATE makes labels, so the limit is as many more mailboxes as there may be labels. */
+/** CREATE makes labels, so the limit is the number of mailboxes plus the number of labels that may still be added. */
 function quota({ mailboxes }: MailboxTree): string {
   const roles = mailboxes.flatMap(({ folder }) => (folder === undefined ? [] : [folder.role]));
   const room = Math.max(0, MOST_FOLDERS_OF_ROLE - roles.filter((role) => role === 'label').length);

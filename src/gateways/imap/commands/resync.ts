@@ -1,4 +1,4 @@
-// SELECT with QRESYNC (RFC 7162 §3.2.5): what a client that has a copy of the mailbox must know to bring it up to date.
+// SELECT with QRESYNC (RFC 7162 §3.2.5): reports what a client must know to update its copy of the mailbox.
 import { unpackUids } from '../../../actors/mailbox/packed-columns.js';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import type { ResyncArguments } from '../grammar/select.js';
@@ -14,8 +14,8 @@ type Range = readonly [first: number, last: number];
 const NONE = '';
 
 /**
- * UIDs that the client may know and that are not in the mailbox any more, as a set; empty when there are none, undefined when
- * the client's copy is of another mailbox.
+ * Returns UIDs that the client may know and that are no longer in the mailbox, as a set. It is empty when there are none, and
+ * undefined when the client's copy is of another mailbox.
  * @throws ActorFault
  */
 export async function vanishedSince(
@@ -29,7 +29,7 @@ export async function vanishedSince(
   if (modseq >= mirror.modseq) return NONE;
   const known = knownRanges(view, knownUids);
   const fromUid = lastMatch(view, qresync.seqMatch) + 1;
-  // More than the view lacks, perhaps: the owner is asked after the view was made.
+  // The list may contain more than the view lacks, because the owner is asked after the view was made.
   const expunged = await expungedSince(mailbox, mirror.folderId, modseq);
   if (expunged !== undefined) {
     return uidSet(within(expunged, known).filter((uid) => uid >= fromUid && view.positionOf(uid) === -1));
@@ -37,7 +37,7 @@ export async function vanishedSince(
   return uidSet(missing(view, known, fromUid));
 }
 
-/** `vanished`: of `vanishedSince`. */
+/** `vanished` is the result of `vanishedSince`. */
 export async function writeResync(
   session: Session,
   view: FolderView,
@@ -77,7 +77,7 @@ async function expungedSince(mailbox: Mailbox, folderId: string, since: number):
 const ask = (mailbox: Mailbox, folderId: string, since: number, fromUid: number) =>
   mailbox.ask('folderChanges', { folderId, since, fromUid });
 
-/** UIDs that the client may know, in ascending ranges that are apart. */
+/** Returns the UIDs that the client may know, in ascending disjoint ranges. */
 function knownRanges({ mirror }: FolderView, ranges: ResyncArguments['knownUids']): readonly Range[] {
   const highest = mirror.uidNext - 1;
   if (ranges === undefined) return [[1, highest]];
@@ -102,7 +102,7 @@ function within(uids: readonly number[], ranges: readonly Range[]): number[] {
   });
 }
 
-/** Ranges of the UIDs from `fromUid` on that no message has. */
+/** Returns the ranges of UIDs from `fromUid` on that no message has. */
 function missing(view: FolderView, ranges: readonly Range[], fromUid: number): Range[] {
   const gaps: Range[] = [];
   let position = 0;
@@ -120,8 +120,8 @@ function missing(view: FolderView, ranges: readonly Range[], fromUid: number): R
 }
 
 /**
- * The highest UID that has the sequence number by which the client knows the message: nothing up to it is missing. 0 when there
- * is none.
+ * Returns the highest UID that still has the sequence number by which the client knows the message: nothing up to it is missing.
+ * Returns 0 when there is none.
  */
 function lastMatch(view: FolderView, seqMatch: ResyncArguments['seqMatch']): number {
   if (seqMatch === undefined) return 0;
@@ -130,7 +130,7 @@ function lastMatch(view: FolderView, seqMatch: ResyncArguments['seqMatch']): num
   const uids = numbersOf(seqMatch.uids);
   for (const seq of numbersOf(seqMatch.sequenceNumbers)) {
     const uid = uids.next().value;
-    // Numbers that do not rise are ignored, so a long set costs no more than the mailbox.
+    // The loop stops at numbers that do not rise, so a long set costs no more than the mailbox.
     if (uid === undefined || seq <= before || seq > view.count || view.uidAt(seq - 1) !== uid) return matched;
     before = seq;
     matched = uid;

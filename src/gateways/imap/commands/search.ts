@@ -1,4 +1,4 @@
-// SEARCH (RFC 9051 §6.4.4) with ESEARCH, SEARCHRES, WITHIN, PARTIAL, INPROGRESS and CONTEXT=SEARCH, CANCELUPDATE (RFC 5267 §4.3.5),
+// SEARCH (RFC 9051 §6.4.4) with ESEARCH, SEARCHRES, WITHIN, PARTIAL, INPROGRESS, CONTEXT=SEARCH and CANCELUPDATE (RFC 5267 §4.3.5),
 // and the commands that build on searches.
 import { type Command, command } from '../command.js';
 import { ok } from '../completion.js';

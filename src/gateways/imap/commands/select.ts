@@ -1,4 +1,4 @@
-// The selected mailbox: SELECT, EXAMINE, CLOSE and UNSELECT (RFC 9051 §6.3.2, §6.3.3, §6.4.1 and §6.4.2; RFC 7162).
+// Selects and closes a mailbox: SELECT, EXAMINE, CLOSE and UNSELECT (RFC 9051 §6.3.2, §6.3.3, §6.4.1 and §6.4.2; RFC 7162).
 import { SEEN } from '../../../mail/flags.js';
 import { type Command, command } from '../command.js';
 import { bad, type Completion, ok } from '../completion.js';
@@ -58,7 +58,7 @@ async function select(session: Session, args: SelectArguments, isReadOnly: boole
   const mirror = found?.folder === undefined ? undefined : await context.mirrors.open(accountId, found.folder.id);
   if (found === undefined || mirror === undefined) return noSuchMailbox();
   const view = new ClientView(mirror);
-  // Of the moment at which the view was made: what comes while the owner is asked is told after it.
+  // The state is that of the new view; changes that arrive while the owner is asked are reported later.
   const state = stateResponses(session, { found, written: mailbox.written, view, isReadOnly });
   let vanished: string | undefined;
   try {
@@ -75,7 +75,7 @@ async function select(session: Session, args: SelectArguments, isReadOnly: boole
 
 interface Opened {
   readonly found: TreeMailbox;
-  /** As the client wrote it. */
+  /** The name as the client wrote it. */
   readonly written: string;
   readonly view: FolderView;
   readonly isReadOnly: boolean;
@@ -85,7 +85,7 @@ function stateResponses(session: Session, { found, written, view, isReadOnly }: 
   const { mirror, count } = view;
   const isRev2 = session.enabled.has('IMAP4REV2');
   let text = flagsResponses(mirror, isReadOnly) + sizeResponses(count, isRev2);
-  // A sequence number, which neither revision 2 nor UIDONLY has.
+  // UNSEEN is a sequence number, which neither revision 2 nor UIDONLY reports.
   const unseen = isRev2 || session.enabled.has('UIDONLY') ? 0 : firstUnseen(mirror) + 1;
   if (unseen > 0) text += `* OK [UNSEEN ${unseen}] First message that is not seen\r\n`;
   text += `* OK [UIDVALIDITY ${mirror.uidValidity}] UIDs are valid\r\n`;
@@ -97,7 +97,7 @@ function stateResponses(session: Session, { found, written, view, isReadOnly }: 
   return text + listResponse(found.name, attributesOf(found, true), takesUtf8(session), extension);
 }
 
-/** The index of the first message without `\Seen`; -1 when there is none. */
+/** Returns the index of the first message without `\Seen`; -1 when there is none. */
 function firstUnseen(mirror: FolderMirror): number {
   for (let index = 0; index < mirror.count; index++) if ((mirror.flagsAt(index) & SEEN) === 0) return index;
   return -1;

@@ -1,5 +1,5 @@
-// STORE and UID STORE (RFC 9051 §6.4.6, RFC 7162 §3.1.3): the owner of the mailbox stores the flags, of at most 10,000 messages
-// at a time, and the answers are the flags that the mirror has afterwards.
+// STORE and UID STORE (RFC 9051 §6.4.6, RFC 7162 §3.1.3): the owner of the mailbox stores the flags of at most 10,000 messages
+// at a time. The responses show the flags that the mirror has afterwards.
 import { isDeletedFlag } from '../../../mail/flags.js';
 import { command } from '../command.js';
 import { type Completion, no, ok, Refused } from '../completion.js';
@@ -40,22 +40,22 @@ async function store(session: Session, args: StoreArguments, isUid: boolean): Pr
   const { modified, isTaken, aloneUntil } = await storeFlags(session, uids, args);
   if (!isTaken) await view.mirror.sync();
   const stored = modified.size === 0 ? positions : positions.filter((position) => !modified.has(view.uidAt(position)));
-  // What changes while the answers are written is sent after them.
+  // Flags that change while the responses are written are sent after them.
   if (settle === undefined) view.markFlagsSent(modified.size === 0 ? uids : view.uidsAt(stored));
   else settle(aloneUntil === view.mirror.modseq);
   if (!args.isSilent || session.enabled.has('CONDSTORE')) await answer(session, stored, args, isUid);
-  // UIDs that are gone are passed over; sequence numbers of such messages are not, unless no answer is expected (RFC 2180 §4.2).
+  // UIDs that are gone are skipped; sequence numbers of such messages are not, unless no response is expected (RFC 2180 §4.2).
   const isComplete =
     isUid || args.isSilent || (positions.length === named.length && view.presentAt(stored).length === stored.length);
   return completionOf(view, modified, isUid, isComplete);
 }
 
 interface StoredFlags {
-  /** UIDs of messages that were left alone because they were changed after `unchangedSince`. */
+  /** UIDs of messages that were not changed because they had changed after `unchangedSince`. */
   readonly modified: ReadonlySet<number>;
-  /** The mirror has the change. */
+  /** Whether the mirror has the change. */
   readonly isTaken: boolean;
-  /** Modseq up to which nothing else has changed the folder since the command began; undefined when that is not known. */
+  /** The modseq up to which nothing else has changed the folder since the command began; undefined when that is not known. */
   readonly aloneUntil: number | undefined;
 }
 
@@ -86,10 +86,10 @@ async function storeFlags(session: Session, uids: Uint32Array, args: StoreArgume
   return { modified, isTaken, aloneUntil: isTaken ? aloneUntil : undefined };
 }
 
-/** Changes of these are planned for many messages at once (decision 0046). */
+/** Changes of these flags are planned for many messages at once (decision 0046). */
 const areFlagsOfEmails = ({ mode, flags }: StoreArguments): boolean => mode !== 'replace' && !flags.some(isDeletedFlag);
 
-/** FETCH responses: flags unless the client knows them, and modseqs once it has asked for such (RFC 7162 §3.1.3). */
+/** Writes FETCH responses: flags unless the client knows them, and modseqs once the client has asked for them (RFC 7162 §3.1.3). */
 async function answer(
   session: Session,
   positions: Uint32Array,
@@ -116,7 +116,7 @@ async function answer(
   writer.flush();
 }
 
-/** What follows `begin` in a response, `begin` included. Neighbours mostly have the same flags and modseq, and share the text. */
+/** Returns the text of a response from `begin` on. Adjacent messages mostly have the same flags and modseq, and share the text. */
 function sharedText(
   mirror: FolderMirror,
   begin: string,

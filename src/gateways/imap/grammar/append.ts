@@ -1,5 +1,5 @@
-// The arguments of APPEND and REPLACE (RFC 9051 §6.3.12, RFC 3502, RFC 4469, RFC 6855, RFC 8508), which are read piece by piece
-// because messages come between: after the mailbox `messageOptions`, then a literal, or the parts of CATENATE.
+// The arguments of APPEND and REPLACE (RFC 9051 §6.3.12, RFC 3502, RFC 4469, RFC 6855, RFC 8508). They are read piece by piece, because
+// messages come between: `messageOptions` after the mailbox, then a literal, or the parts of CATENATE.
 import type { CommandReader } from '../wire/command-reader.js';
 import { dateTime } from './dates.js';
 import { flagList } from './flags.js';
@@ -7,23 +7,23 @@ import { flagList } from './flags.js';
 export interface MessageOptions {
   /** As written: system flags with their backslash, and keywords. */
   readonly flags: readonly string[];
-  /** ms since the epoch; undefined: now. */
+  /** ms since the epoch; undefined means now. */
   readonly receivedAt: number | undefined;
   /**
-   * What comes next. A literal; the literal of `UTF8 (~{…})`, with `)` behind it; or the parts of `CATENATE (…)`, read by
-   * `catenatePart` up to the end of the list.
+   * What comes next: a literal; the literal of `UTF8 (~{…})`, followed by `)`; or the parts of `CATENATE (…)`, which
+   * `catenatePart` reads up to the end of the list.
    */
   readonly data: 'literal' | 'utf8' | 'catenate';
 }
 
 export type CatenatePart =
   | { readonly type: 'url'; readonly url: string }
-  /** The literal comes next; of `utf8` it is `UTF8 (~{…})` (RFC 6855 §4), with `)` behind it. */
+  /** The literal comes next; that of `utf8` is `UTF8 (~{…})` (RFC 6855 §4), followed by `)`. */
   | { readonly type: 'text' | 'utf8' };
 
 const UTF8_BEGINS = 'UTF8 (';
 
-/** Behind the mailbox, or behind the message before: the space, and all up to the message. */
+/** Reads from the space after the mailbox, or after the previous message, up to the next message. */
 export function messageOptions(reader: CommandReader): MessageOptions {
   reader.space();
   let flags: string[] = [];
@@ -39,7 +39,7 @@ export function messageOptions(reader: CommandReader): MessageOptions {
   return { flags, receivedAt, data: messageData(reader) };
 }
 
-/** The part that comes next; `isFirst`: nothing of the list was read. Undefined: the list has ended. */
+/** Reads the next part. `isFirst` says that nothing of the list was read. Returns undefined at the end of the list. */
 export function catenatePart(reader: CommandReader, isFirst: boolean): CatenatePart | undefined {
   if (!isFirst) {
     if (reader.accept(')')) return undefined;
@@ -59,7 +59,7 @@ function messageData(reader: CommandReader): MessageOptions['data'] {
   return data;
 }
 
-/** The text before a literal ends where the literal begins. */
+/** The text before a literal must end where the literal begins. */
 function endOfText(reader: CommandReader): void {
   if (!reader.isAtEnd) throw reader.fault('expected a literal');
 }

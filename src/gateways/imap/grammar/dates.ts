@@ -1,4 +1,4 @@
-// Dates as clients write them (RFC 9051 §9: `date-time`, `date`).
+// Dates in the syntax of clients (RFC 9051 §9: `date-time`, `date`).
 import type { CommandReader } from '../wire/command-reader.js';
 
 export interface CalendarDay {
@@ -12,18 +12,18 @@ const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', '
 const DATE_TIME = /^( \d|\d{1,2})-([A-Za-z]{3})-(\d{4}) (\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)$/;
 const DATE = /^(\d{1,2})-([A-Za-z]{3})-(\d{4})$/;
 
-/** What INTERNALDATE can show, in UTC: years of four digits. */
+/** The range that INTERNALDATE can show, in UTC: years of four digits. */
 const EARLIEST = startOf({ year: 0, month: 1, day: 1 });
 const LATEST = startOf({ year: 10_000, month: 1, day: 1 }) - 1000;
 
-/** `date-time`: ms since the epoch. A time whose zone takes it out of what can be shown is the nearest one that can. */
+/** `date-time` in ms since the epoch. A time whose zone moves it out of the range becomes the nearest one within. */
 export function dateTime(reader: CommandReader): number {
   if (!reader.isNext('"')) throw reader.fault('expected a date and time in quotes');
   const [, dayText, monthText, yearText, hours, minutes, seconds, sign, zoneHours, zoneMinutes] =
     DATE_TIME.exec(reader.string()) ?? [];
   const day = calendarDayOf(yearText, monthText, dayText);
   const [hour, minute, second, zoneHour, zoneMinute] = [hours, minutes, seconds, zoneHours, zoneMinutes].map(Number);
-  // A leap second is the next one.
+  // A leap second counts as the next second.
   const isTime = hour! < 24 && minute! < 60 && second! <= 60 && zoneHour! < 24 && zoneMinute! < 60;
   if (day === undefined || !isTime) throw reader.fault('expected a date and time such as "17-Jul-1996 02:44:25 -0700"');
   const zone = (zoneHour! * 60 + zoneMinute!) * (sign === '-' ? -1 : 1);
@@ -31,7 +31,7 @@ export function dateTime(reader: CommandReader): number {
   return Math.min(Math.max(time, EARLIEST), LATEST);
 }
 
-/** `date`, quoted or not. */
+/** `date`, with or without quotes. */
 export function calendarDay(reader: CommandReader): CalendarDay {
   const text = reader.isNext('"') ? reader.string() : reader.atom();
   const [, dayText, monthText, yearText] = DATE.exec(text) ?? [];
@@ -46,7 +46,7 @@ function calendarDayOf(year = '', monthText = '', dayText = ''): CalendarDay | u
   return date.getUTCMonth() + 1 === day.month && date.getUTCDate() === day.day ? day : undefined;
 }
 
-/** Of the day in UTC, in ms since the epoch. Date.UTC takes years below 100 for years of the twentieth century. */
+/** The start of the day in UTC, in ms since the epoch. Date.UTC would move years below 100 into the twentieth century. */
 export function startOf({ year, month, day }: CalendarDay): number {
   return new Date(0).setUTCFullYear(year, month - 1, day);
 }

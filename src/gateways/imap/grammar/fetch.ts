@@ -33,7 +33,7 @@ export type FetchAttribute =
       readonly type: 'BODY[]';
       readonly section: Section;
       readonly partial: PartialRange | undefined;
-      /** Does not set `\Seen`. */
+      /** Whether the attribute leaves `\Seen` unset. */
       readonly isPeek: boolean;
     }
   | {
@@ -46,11 +46,11 @@ export type FetchAttribute =
 
 export interface FetchArguments {
   readonly set: SequenceSet;
-  /** Macros are resolved; each once. */
+  /** Macros are resolved, and each attribute appears once. */
   readonly attributes: readonly FetchAttribute[];
   /** RFC 7162. */
   readonly changedSince: number | undefined;
-  /** RFC 7162: also say which messages were expunged since. Of UID FETCH alone, which the caller checks. */
+  /** RFC 7162: also report which messages were expunged since. Only UID FETCH may have it, which the caller checks. */
   readonly withVanished: boolean;
   readonly page: ResultPage | undefined;
 }
@@ -71,10 +71,10 @@ export function fetchArguments(reader: CommandReader): FetchArguments {
   return { set, attributes, ...modifiers(reader) };
 }
 
-/** Each is looked up in every message. */
+/** Attributes per command: each one is looked up in every message. */
 const MOST_ATTRIBUTES = 500;
 
-/** A list of attributes in parentheses, each once. */
+/** Reads a list of attributes in parentheses; each appears once. */
 export function fetchAttributes(reader: CommandReader): FetchAttribute[] {
   const found = new Map<string, FetchAttribute>();
   reader.list(() => {
@@ -126,7 +126,7 @@ function modifiers(reader: CommandReader): Pick<FetchArguments, 'changedSince' |
         return;
       }
       reader.space();
-      // RFC 7162 §7 has it from 1 on; clients without a copy of the mailbox send 0, as STORE and QRESYNC take it.
+      // RFC 7162 §7 starts at 1; clients without a copy of the mailbox send 0, which STORE and QRESYNC accept too.
       if (word === 'CHANGEDSINCE') changedSince = reader.number64();
       else if (word === 'PARTIAL') page = resultPage(reader);
       else throw reader.fault('expected CHANGEDSINCE, VANISHED or PARTIAL');

@@ -6,7 +6,7 @@ const MOST_FIELDS = 30;
 const LONGEST_NAME = 30;
 const LONGEST_VALUE = 1024;
 
-/** What a client says of itself, names in lower case; undefined for NIL. */
+/** Returns what a client says about itself, with names in lower case; undefined for NIL. */
 export function idArguments(reader: CommandReader): ReadonlyMap<string, string | null> | undefined {
   if (reader.accept('NIL')) return undefined;
   const fields = new Map<string, string | null>();
@@ -23,7 +23,7 @@ export function idArguments(reader: CommandReader): ReadonlyMap<string, string |
   return fields;
 }
 
-/** One capability or more, in upper case, each once. */
+/** Reads one or more capabilities, in upper case, each once. */
 export function enableArguments(reader: CommandReader): readonly string[] {
   const capabilities = new Set([reader.atom().toUpperCase()]);
   while (reader.accept(' ')) capabilities.add(reader.atom().toUpperCase());

@@ -1,4 +1,4 @@
-// The arguments of LIST, LSUB and STATUS (RFC 9051 §6.3.9 and §6.3.11, RFC 5258, RFC 5819). Names are decoded: composed Unicode,
+// The arguments of LIST, LSUB and STATUS (RFC 9051 §6.3.9 and §6.3.11, RFC 5258, RFC 5819). Names are decoded to composed Unicode,
 // whatever the encoding on the wire.
 import type { CommandReader, NamedMailbox } from '../wire/command-reader.js';
 import { entryNames } from './metadata.js';
@@ -32,7 +32,7 @@ export interface ListArguments {
   readonly status: readonly StatusItem[] | undefined;
   /** RFC 9590: entries of metadata. */
   readonly metadata: readonly string[] | undefined;
-  /** The client used the extended syntax, so the reply may too. */
+  /** Whether the client used the extended syntax, so that the reply may use it too. */
   readonly isExtended: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface StatusArguments {
 
 type ReturnOptions = Pick<ListArguments, 'withSubscribed' | 'withChildren' | 'withSpecialUse' | 'status' | 'metadata'>;
 
-/** Each is matched with every folder. */
+/** Patterns per command: each one is matched with every folder. */
 const MOST_PATTERNS = 100;
 
 export function listArguments(reader: CommandReader): ListArguments {
@@ -75,7 +75,7 @@ export function statusArguments(reader: CommandReader): StatusArguments {
   return { mailbox, items: statusItems(reader) };
 }
 
-/** In parentheses, each once. */
+/** Reads items in parentheses, each once. */
 function statusItems(reader: CommandReader): StatusItem[] {
   const items = reader.list(() => {
     const word = reader.word();
@@ -95,7 +95,7 @@ function selectionOptions(reader: CommandReader): Selection[] {
   });
   reader.space();
   const chosen = new Set(selection);
-  // RFC 5258 §3.1: it says which superiors to show of what another option selects.
+  // RFC 5258 §3.1: RECURSIVEMATCH adds superiors of what another option selects, so it needs that option.
   const isWithoutBase = chosen.has('RECURSIVEMATCH') && !chosen.has('SUBSCRIBED') && !chosen.has('SPECIAL-USE');
   if (isWithoutBase) throw reader.fault('expected SUBSCRIBED or SPECIAL-USE beside RECURSIVEMATCH');
   return [...chosen];

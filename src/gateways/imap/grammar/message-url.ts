@@ -1,19 +1,19 @@
 // URLs of messages and their parts (RFC 5092), as CATENATE names them (RFC 4469): absolute, from the root of a server, or relative to
-// the selected mailbox. URLs with authorization (RFC 4467) are none of these.
+// the selected mailbox. URLs with authorization (RFC 4467) are not accepted.
 import { isUtf8 } from 'node:buffer';
 import { CommandSyntaxError, createReader } from '../wire/command-reader.js';
 import { type Section, section } from './section.js';
 
 export interface MessageUrl {
-  /** Of an absolute URL. `user`: undefined for a URL without one. */
+  /** The server of an absolute URL. `user` is undefined for a URL without one. */
   readonly server: { readonly user: string | undefined; readonly host: string } | undefined;
-  /** Composed Unicode; undefined: the selected mailbox. */
+  /** The name in composed Unicode; undefined means the selected mailbox. */
   readonly mailbox: string | undefined;
   readonly uidValidity: number | undefined;
   readonly uid: number;
-  /** Undefined: the message. */
+  /** Undefined means the whole message. */
   readonly section: Section | undefined;
-  /** Octets; `length` undefined: up to the end. */
+  /** In octets. An undefined `length` means up to the end. */
   readonly partial: { readonly offset: number; readonly length: number | undefined } | undefined;
 }
 
@@ -24,7 +24,7 @@ const ESCAPE = /%([0-9A-Fa-f]{2})/g;
 const UNICODE_OR_BROKEN = /[^\x20-\x7e]|%(?![0-9A-Fa-f]{2})/;
 const MAX_NUMBER = 0xffff_ffff;
 
-/** Undefined when the text is no URL of a message. */
+/** Returns undefined when the text is not the URL of a message. */
 export function messageUrl(text: string): MessageUrl | undefined {
   if (UNICODE_OR_BROKEN.test(text)) return undefined;
   const [origin = '', userInfo, host] = SERVER.exec(text) ?? [];

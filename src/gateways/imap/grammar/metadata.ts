@@ -1,18 +1,18 @@
-// The arguments of GETMETADATA and SETMETADATA (RFC 5464). Names of entries are in lower case: they are the same in any case.
+// The arguments of GETMETADATA and SETMETADATA (RFC 5464). Names of entries are case-insensitive, so they are converted to lower case.
 import type { CommandReader } from '../wire/command-reader.js';
 
 export interface GetMetadataArguments {
-  /** Empty: the server's. */
+  /** The mailbox; an empty name means the server. */
   readonly mailbox: string;
   readonly entries: readonly string[];
-  /** Octets; longer values are left out. */
+  /** In octets; longer values are omitted. */
   readonly maxSize: number | undefined;
-  /** How many levels below the entries are wanted too. */
+  /** The number of levels below the entries that are returned too. */
   readonly depth: 0 | 1 | 'infinity';
 }
 
 export interface SetMetadataArguments {
-  /** Empty: the server's. */
+  /** The mailbox; an empty name means the server. */
   readonly mailbox: string;
   /** Null removes the entry. */
   readonly entries: readonly { readonly name: string; readonly value: Buffer | null }[];
@@ -21,7 +21,7 @@ export interface SetMetadataArguments {
 type Options = Pick<GetMetadataArguments, 'maxSize' | 'depth'>;
 
 const MOST_ENTRIES = 1_000;
-/** Levels of printable ASCII, none of them empty (RFC 5464 §3.2). */
+/** Non-empty levels of printable ASCII (RFC 5464 §3.2). */
 const ENTRY_NAME = /^(\/[\x20-\x24\x26-\x29\x2b-\x2e\x30-\x7e]+)+$/;
 
 export function getMetadataArguments(reader: CommandReader): GetMetadataArguments {
@@ -29,7 +29,7 @@ export function getMetadataArguments(reader: CommandReader): GetMetadataArgument
   if (before !== undefined) reader.space();
   const mailbox = reader.mailbox();
   reader.space();
-  // The examples of RFC 5464 have the options behind the name.
+  // The examples of RFC 5464 have the options after the mailbox name.
   const behind = before === undefined && reader.isListNext ? optionsOrEntries(reader) : undefined;
   if (behind !== undefined && 'entries' in behind) return { mailbox, maxSize: undefined, depth: 0, ...behind };
   const options = before ?? behind ?? { maxSize: undefined, depth: 0 };
@@ -49,7 +49,7 @@ export function setMetadataArguments(reader: CommandReader): SetMetadataArgument
   return { mailbox, entries };
 }
 
-/** In parentheses. */
+/** Reads names in parentheses. */
 export const entryNames = (reader: CommandReader): string[] => boundedList(reader, () => entryName(reader));
 
 function entryName(reader: CommandReader): string {

@@ -14,16 +14,16 @@ export type NotifyFilter =
 
 export interface NotifyGroup {
   readonly filter: NotifyFilter;
-  /** None: the mailboxes of the filter are left out of the groups behind this one. */
+  /** Without events, later groups do not apply to the mailboxes of the filter. */
   readonly events: ReadonlySet<NotifyEvent>;
-  /** What FETCH of each new message is to have: of MessageNew in the selected mailbox. */
+  /** The attributes that FETCH reports for each new message of the selected mailbox (MessageNew). */
   readonly attributes: readonly FetchAttribute[];
 }
 
 export interface NotifyArguments {
-  /** No groups: NOTIFY NONE. */
+  /** Without groups, the command is NOTIFY NONE. */
   readonly groups: readonly NotifyGroup[];
-  /** STATUS of each mailbox with message events is wanted at once. */
+  /** Whether STATUS of each mailbox with message events is sent at once. */
   readonly withStatus: boolean;
 }
 
@@ -92,7 +92,7 @@ function notifyEvents(reader: CommandReader): Pick<NotifyGroup, 'events' | 'attr
   return { events, attributes };
 }
 
-/** RFC 5465 §5: a client that gets EXISTS for new messages needs EXPUNGE too, or its sequence numbers are wrong. */
+/** RFC 5465 §5: a client that gets EXISTS for new messages needs EXPUNGE too, or its sequence numbers become wrong. */
 function checkTogether(reader: CommandReader, events: ReadonlySet<NotifyEvent>): void {
   if (events.has('MessageNew') !== events.has('MessageExpunge')) {
     throw reader.fault('expected MessageNew and MessageExpunge together');

@@ -1,9 +1,9 @@
-// The arguments of SETQUOTA (RFC 9208 §4.1.3). GETQUOTA has one `astring`, GETQUOTAROOT one name of a mailbox.
+// The arguments of SETQUOTA (RFC 9208 §4.1.3). GETQUOTA takes one `astring`, GETQUOTAROOT one name of a mailbox.
 import type { CommandReader } from '../wire/command-reader.js';
 
 export interface SetQuotaArguments {
   readonly root: string;
-  /** Names of resources in upper case. */
+  /** The names are in upper case. */
   readonly resources: readonly { readonly name: string; readonly limit: number }[];
 }
 

@@ -1,9 +1,9 @@
-// The part of a result that a client wants (RFC 9394, `partial-range`).
+// The range of a result that a client wants (RFC 9394, `partial-range`).
 import type { CommandReader } from '../wire/command-reader.js';
 
 /**
- * By position from 1; negative positions count from the end, -1 being the last. Both are of one sign, and `from` is the one
- * nearer to that end: `500:1` is `1:500`.
+ * Positions from 1; negative positions count from the end, where -1 is the last. Both have the same sign, and `from` is nearer
+ * to that end: `500:1` becomes `1:500`.
  */
 export interface ResultPage {
   readonly from: number;

@@ -1,4 +1,4 @@
-// What a message must be to be found (RFC 9051 §6.4.4, and the extensions that add to it).
+// The conditions of a search for messages (RFC 9051 §6.4.4, and the extensions that add to it).
 import type { CalendarDay } from './dates.js';
 import type { SequenceSet } from './sequence-set.js';
 
@@ -10,7 +10,7 @@ export type SearchKey =
   | { readonly type: 'set'; readonly set: SequenceSet; readonly isByUid: boolean }
   /** A system flag with its backslash, or a keyword. */
   | { readonly type: 'flag'; readonly name: string; readonly isSet: boolean }
-  /** The name in lower case; FROM, TO, CC, BCC and SUBJECT too. An empty text: the field is there. */
+  /** The name is in lower case, also for FROM, TO, CC, BCC and SUBJECT. An empty text requires only that the field exists. */
   | { readonly type: 'header'; readonly name: string; readonly text: string }
   | { readonly type: 'body' | 'text'; readonly text: string }
   | { readonly type: 'larger' | 'smaller'; readonly octets: number }

@@ -1,5 +1,5 @@
-// Search keys (RFC 9051 §6.4.4) and the charset of their texts. Keys are counted while they are read, and how deep they are in each
-// other is bounded, so that no program is too large to be run.
+// Search keys (RFC 9051 §6.4.4) and the charset of their texts. Keys are counted while they are read, and their nesting depth
+// is bounded, so that no program is too large to be run.
 import { isUtf8 } from 'node:buffer';
 import { decodeCharset, isKnownCharset } from '../../../mail/decode/charset.js';
 import { no, Refused } from '../completion.js';
@@ -19,15 +19,15 @@ interface Program {
 
 type KeyReader = (program: Program) => SearchKey;
 
-/** Upper case. */
+/** Returns the name in upper case. */
 export const charsetNamed = (reader: CommandReader): string => reader.astring().toUpperCase();
 
-/** After the command was read: one that is malformed is BAD whatever its charset. @throws Refused NO [BADCHARSET] */
+/** Called after the command was read, because a malformed command gets BAD whatever its charset. @throws Refused NO [BADCHARSET] */
 export function refuseUnknownCharset(charset: string): void {
   if (!isKnownCharset(charset)) throw new Refused(no('Unknown charset', 'BADCHARSET (US-ASCII UTF-8)'));
 }
 
-/** One key or more, up to the end of the command. */
+/** Reads one or more keys, up to the end of the command. */
 export function searchProgram(reader: CommandReader, charset: string, mostKeys: number): SearchKey {
   return keysOf({ reader, charset, mostKeys, keys: 0 });
 }
@@ -36,7 +36,7 @@ function keysOf(program: Program): SearchKey {
   const first = searchKey(program);
   if (!program.reader.isNext(' ')) return first;
   const keys = [first];
-  // As in every list, a space may stand before the parenthesis that closes the group.
+  // A space may precede the parenthesis that closes the group, as in every list.
   while (program.reader.accept(' ') && !program.reader.isNext(')')) keys.push(searchKey(program));
   return keys.length === 1 ? first : { type: 'and', keys };
 }
@@ -71,7 +71,7 @@ const always =
   () =>
     key;
 const flag = (name: string, isSet: boolean): KeyReader => always({ type: 'flag', name, isSet });
-/** The argument behind a space. */
+/** Reads the argument after a space. */
 const after = <T>({ reader }: Program, read: (reader: CommandReader) => T): T => {
   reader.space();
   return read(reader);
@@ -95,7 +95,7 @@ const KEYS = new Map<string, KeyReader>([
   ['UNFLAGGED', flag('\\Flagged', false)],
   ['SEEN', flag('\\Seen', true)],
   ['UNSEEN', flag('\\Seen', false)],
-  // No message is \Recent (RFC 9051 Appendix D.1).
+  // No message is `\Recent` (RFC 9051 Appendix D.1).
   ['NEW', always(NONE)],
   ['RECENT', always(NONE)],
   ['OLD', always(ALL)],
@@ -132,12 +132,12 @@ const KEYS = new Map<string, KeyReader>([
 ]);
 
 /**
- * Behind the first OR. A key that is one of many others needs an OR for each of them: they are no nesting, and only the number of
- * keys bounds them.
+ * Reads the keys after the first OR. A choice of many keys needs an OR for each of them: such a chain is no nesting, and only
+ * the number of keys bounds it.
  */
 function alternatives(program: Program): SearchKey {
   const { reader } = program;
-  /** The left key of each OR that is open, as soon as it is read. */
+  /** The left key of each open OR, once it was read. */
   const open: (SearchKey | undefined)[] = [undefined];
   for (;;) {
     reader.space();
@@ -164,7 +164,7 @@ function nextKey(program: Program): SearchKey {
 
 const fieldName = (program: Program): string => after(program, (reader) => reader.astring()).toLowerCase();
 
-/** `astring` in the charset of the command, composed. Octets that are none of it are refused where it is UTF-8; of an unknown one they mean nothing. */
+/** Reads an `astring` in the charset of the command. Invalid UTF-8 is refused; an unknown charset is refused later. */
 function text(program: Program): string {
   const { reader, charset } = program;
   const octets = after(program, () => reader.astringOctets());
@@ -173,7 +173,7 @@ function text(program: Program): string {
   return isUnicode ? octets.toString('utf8') : decodeCharset(octets, charset);
 }
 
-/** `MODSEQ ["entry" priv|shared|all] number`: we have one mod-sequence a message, whatever its entry (RFC 7162 §3.1.5). */
+/** `MODSEQ ["entry" priv|shared|all] number`: a message has one mod-sequence, whatever the entry (RFC 7162 §3.1.5). */
 function modseq(reader: CommandReader): number {
   if (reader.isNext('"')) {
     reader.string();

@@ -11,9 +11,9 @@ const PLAIN_RETURNS = ['MIN', 'MAX', 'ALL', 'COUNT', 'SAVE', 'UPDATE', 'CONTEXT'
 export type SearchReturn = (typeof PLAIN_RETURNS)[number] | { readonly partial: ResultPage };
 
 export interface SearchArguments {
-  /** Undefined: the reply is an untagged SEARCH, unless IMAP4rev2 is enabled. `RETURN ()` is ALL. */
+  /** Undefined means that the reply is an untagged SEARCH, unless IMAP4rev2 is enabled. `RETURN ()` is ALL. */
   readonly returns: readonly SearchReturn[] | undefined;
-  /** Upper case; UTF-8 when the client names none. Texts of the key are decoded already, unless it is unknown. */
+  /** The charset in upper case; UTF-8 when the client names none. Texts of the key are decoded, unless the charset is unknown. */
   readonly charset: string;
   readonly key: SearchKey;
 }
@@ -39,7 +39,7 @@ export interface ThreadArguments {
 
 type SearchLimits = Pick<CommandReader['limits'], 'searchKeys'>;
 
-/** `takesCharset`: false once UTF8=ACCEPT is enabled, when all texts are UTF-8 and another label contradicts them (RFC 6855 §3). */
+/** `takesCharset` is false once UTF8=ACCEPT is enabled: all texts are UTF-8, and another label contradicts them (RFC 6855 §3). */
 export function searchArguments(
   reader: CommandReader,
   limits: SearchLimits = reader.limits,
@@ -98,7 +98,7 @@ function returnOptions(reader: CommandReader): SearchReturn[] | undefined {
   return [...plain, { partial }];
 }
 
-/** Each criterion once: messages that are equal by one stay equal when the criterion comes again. */
+/** Keeps each criterion once: messages that are equal by it stay equal when it is repeated. */
 function sortOrder(reader: CommandReader): SortKey[] {
   const order = new Map<SortKey['by'], SortKey>();
   reader.list(() => {

@@ -2,27 +2,27 @@
 import { DEFAULT_LIMITS } from '../../../mail/mime-index/limits.js';
 import type { CommandReader } from '../wire/command-reader.js';
 
-/** Octets [offset, offset + length) of what the section is. */
+/** Octets [offset, offset + length) of the section. */
 export interface PartialRange {
   readonly offset: number;
   readonly length: number;
 }
 
-/** The deepest part of an index has a number for each level, and one of its own. */
+/** The deepest part of an index has one number per level and its own. */
 const PART_NUMBERS = DEFAULT_LIMITS.depth + 1;
 
 const TEXTS = ['HEADER', 'HEADER.FIELDS', 'HEADER.FIELDS.NOT', 'TEXT', 'MIME'] as const;
 type SectionText = (typeof TEXTS)[number];
 
 export interface Section {
-  /** Part numbers; none is the message itself. */
+  /** Part numbers; an empty list means the message itself. */
   readonly part: readonly number[];
   readonly text: SectionText | null;
-  /** As written; of HEADER.FIELDS and HEADER.FIELDS.NOT. */
+  /** As written; only for HEADER.FIELDS and HEADER.FIELDS.NOT. */
   readonly fields: readonly string[];
 }
 
-/** `section`, in its brackets. */
+/** `section` with its brackets. */
 export function section(reader: CommandReader): Section {
   reader.expect('[');
   const part = partNumbers(reader);
@@ -35,7 +35,7 @@ export function section(reader: CommandReader): Section {
   return { part, text, fields };
 }
 
-/** `section-binary`, in its brackets. */
+/** `section-binary` with its brackets. */
 export function binarySection(reader: CommandReader): readonly number[] {
   reader.expect('[');
   const part = partNumbers(reader);
@@ -53,7 +53,7 @@ export function partialRange(reader: CommandReader): PartialRange | undefined {
   return { offset, length };
 }
 
-/** `1.2.3`, without a point behind it; none when no number comes next. */
+/** `1.2.3` without a dot after it; empty when no number comes next. */
 function partNumbers(reader: CommandReader): number[] {
   const part: number[] = [];
   while (reader.isDigitNext(part.length === 0 ? 0 : 1)) {

@@ -5,9 +5,9 @@ import { knownSet, type SequenceRange } from './sequence-set.js';
 export interface ResyncArguments {
   readonly uidValidity: number;
   readonly modseq: number;
-  /** UIDs that the client knows; undefined: all it may know of. */
+  /** UIDs that the client knows; undefined means all that it may know. */
   readonly knownUids: readonly SequenceRange[] | undefined;
-  /** Sequence numbers, and the UIDs that had them, of as many messages. */
+  /** Sequence numbers and the UIDs of the same messages. */
   readonly seqMatch:
     | { readonly sequenceNumbers: readonly SequenceRange[]; readonly uids: readonly SequenceRange[] }
     | undefined;

@@ -1,10 +1,10 @@
-// Sets of sequence numbers or UIDs as a client writes them (RFC 9051 §9, `sequence-set`).
+// Sets of sequence numbers or UIDs in the syntax of clients (RFC 9051 §9, `sequence-set`).
 import type { CommandReader } from '../wire/command-reader.js';
 
-/** `*`, which is the last message. */
+/** `*` means the last message. */
 export const LAST = Number.POSITIVE_INFINITY;
 
-/** As written: the first may be above the last; either may be `LAST`. */
+/** The range as written: the first number may be greater than the last; either may be `LAST`. */
 export type SequenceRange = readonly [first: number, last: number];
 
 /** `$` is the saved result of a search (RFC 5182, RFC 9051 §6.4.4.1). */

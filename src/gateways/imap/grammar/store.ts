@@ -29,7 +29,7 @@ function modifier(reader: CommandReader): number | undefined {
   let unchangedSince: number | undefined;
   reader.list(() => {
     reader.expect('UNCHANGEDSINCE ');
-    // 0 asks for a flag that was never set.
+    // 0 matches only a flag that was never set.
     unchangedSince = reader.number64();
   }, 1);
   reader.space();

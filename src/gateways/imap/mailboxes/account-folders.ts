@@ -1,4 +1,4 @@
-// The folders of the account of a session, looked up by the names that a client gives.
+// Finds the folders of a session's account by the names that a client gives.
 import { caseFolded } from '../../../mail/case-fold.js';
 import { levelName, levelsOf } from '../../../mail/folder-name.js';
 import { no, Refused } from '../completion.js';
@@ -13,14 +13,14 @@ export async function mailboxTree({ context, accountId }: Session): Promise<Mail
   return new MailboxTree(reply!.folders, reply!.subscriptions);
 }
 
-/** System folders are not looked up, because their roles name them. Undefined for other names. */
+/** Returns the role of a system folder, which needs no lookup; undefined for other names. */
 export function systemReference(name: string): string | undefined {
   const role = caseFolded(name);
   return SYSTEM_ROLES.has(role) ? role : undefined;
 }
 
 /**
- * The id or the role of the folder.
+ * Returns the id or the role of the folder.
  * @throws ActorFault; Refused NO when there is no such mailbox
  */
 export async function folderReference(session: Session, name: string): Promise<string> {
@@ -33,7 +33,7 @@ export async function folderReference(session: Session, name: string): Promise<s
 }
 
 /**
- * `folderReference` of the mailbox that messages are to go to: the client may create one that is not there.
+ * `folderReference` for the target of messages: tells the client that it may create a missing mailbox.
  * @throws ActorFault; Refused NO when there is no such mailbox
  */
 export async function targetReference(session: Session, name: string): Promise<string> {
@@ -47,7 +47,7 @@ export async function targetReference(session: Session, name: string): Promise<s
 
 export const noSuchMailbox = () => no('There is no such mailbox', 'NONEXISTENT');
 
-/** Whether a mailbox may be created by this name, as it is written. */
+/** Tells whether a mailbox may be created with exactly this name. */
 export const isFit = (name: string): boolean =>
   levelsOf(name).every((level) => {
     const read = levelName(level);

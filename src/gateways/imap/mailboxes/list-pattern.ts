@@ -1,6 +1,6 @@
-// Patterns of LIST and LSUB (RFC 9051 §6.3.9): `*` stands for any characters, `%` for any but the hierarchy separator. All
-// places of the pattern that may have been reached are followed at the same time, so the cost of a match is at most the
-// length of the name times the length of the pattern. INBOX and what is below it match in any case, other names as they are.
+// Patterns of LIST and LSUB (RFC 9051 §6.3.9): `*` matches any characters, `%` any except the hierarchy separator. The matcher
+// follows all reachable positions of the pattern at the same time, so the cost of a match is at most the length of the name
+// times the length of the pattern. INBOX and names below it match in any case, other names match exactly.
 import { LONGEST_PATH } from '../../../mail/folder-name.js';
 import { SEPARATOR } from './mailbox-tree.js';
 
@@ -9,14 +9,14 @@ const LEVEL = '%';
 const INBOX = 'INBOX';
 
 export class ListPattern {
-  /** Levels above mailboxes that are no mailboxes themselves are asked for too. */
+  /** Whether the pattern also asks for levels above mailboxes that are not mailboxes themselves. */
   readonly namesLevels: boolean;
-  /** Characters, the wildcards among them. */
+  /** The characters of the pattern, including wildcards. */
   readonly #pattern: readonly string[];
   readonly #canMatch: boolean;
 
   constructor(text: string) {
-    // Wildcards in a row are one: `*` when there is one among them.
+    // Consecutive wildcards become one: `*` when they include one.
     this.#pattern = Array.from(text.replace(/[*%]{2,}/g, (run) => (run.includes(ANY) ? ANY : LEVEL)));
     this.namesLevels = text.endsWith(LEVEL) || !/[*%]/.test(text);
     this.#canMatch = this.#pattern.length <= 2 * LONGEST_PATH + 1;
@@ -44,7 +44,7 @@ export class ListPattern {
     return places.at(-1) === pattern.length;
   }
 
-  /** With the places that are reached when wildcards stand for nothing; ascending, each once, as `places` are. */
+  /** Adds the positions that are reached when wildcards match nothing; both lists ascend without duplicates. */
   #behindWildcards(places: readonly number[]): number[] {
     const reached: number[] = [];
     for (const first of places) {

@@ -1,6 +1,6 @@
-// The folders of an account as the mailboxes that a client sees. Levels above a folder that are no folders themselves are
-// listed as names without a mailbox; so are names that are still subscribed, where subscriptions are asked for. Names compare whatever their case, as paths of folders do; a name is shown below its
-// superior as the superior is spelled. The inbox is shown as INBOX.
+// The folders of an account as the mailboxes that a client sees. Levels above folders are listed as names without a mailbox, and so
+// are names that are still subscribed. Names are compared case-insensitively, like paths of folders; a name is shown with the
+// spelling of its superior. The inbox is shown as INBOX.
 import type { Folder } from '../../../actors/mailbox/protocol.js';
 import { caseFolded } from '../../../mail/case-fold.js';
 import { levelsOf } from '../../../mail/folder-name.js';
@@ -17,12 +17,12 @@ export const SPECIAL_USES: ReadonlyMap<Folder['role'], string> = new Map([
 ]);
 
 export interface TreeMailbox {
-  /** Composed Unicode. */
+  /** The name in composed Unicode. */
   readonly name: string;
-  /** Undefined: a level above folders and none itself. */
+  /** Undefined for a name that is not a folder. */
   readonly folder: Folder | undefined;
   readonly superior: TreeMailbox | undefined;
-  /** A folder, or a level above one; else only a subscription is left of it, or of a name below it. */
+  /** Whether it is a folder or a level above one; otherwise only a subscription of it, or of a name below it, is left. */
   readonly isThere: boolean;
   readonly isSubscribed: boolean;
   readonly hasChildren: boolean;
@@ -31,11 +31,11 @@ export interface TreeMailbox {
 type Growing = { -readonly [K in keyof TreeMailbox]: TreeMailbox[K] };
 
 export class MailboxTree {
-  /** In the order of the folders; superiors stand before what is below them. */
+  /** Mailboxes in the order of the folders; superiors precede what is below them. */
   readonly mailboxes: readonly TreeMailbox[];
   readonly #byName = new Map<string, Growing>();
 
-  /** `subscriptions`: names whose subscription has outlived their folder. */
+  /** `subscriptions` are names whose subscription has outlived their folder. */
   constructor(folders: readonly Folder[], subscriptions: readonly string[] = []) {
     for (const folder of folders) {
       Object.assign(this.#at(levelsOf(folder.path), true), { folder, isSubscribed: folder.isSubscribed });
@@ -47,7 +47,7 @@ export class MailboxTree {
     this.mailboxes = [...this.#byName.values()];
   }
 
-  /** Undefined also when only a subscription is left of it. */
+  /** Returns undefined also when only a subscription is left. */
   find(name: string): TreeMailbox | undefined {
     const mailbox = this.#byName.get(caseFolded(name));
     return mailbox?.isThere === true ? mailbox : undefined;
@@ -57,7 +57,7 @@ export class MailboxTree {
     return this.#byName.get(caseFolded(name))?.isSubscribed === true;
   }
 
-  /** The name with the levels above its last one as they are spelled here. */
+  /** Returns the name with the levels above its last one in the spelling of this tree. */
   shownBelow(name: string): string {
     const levels = levelsOf(name);
     for (let depth = levels.length - 1; depth > 0; depth--) {
@@ -67,7 +67,7 @@ export class MailboxTree {
     return name;
   }
 
-  /** Made when there is none. What is there is asked for first. */
+  /** Returns the mailbox, or creates it. Existing folders must be added before subscriptions. */
   #at(levels: readonly string[], isThere: boolean): Growing {
     const key = caseFolded(levels.join(SEPARATOR));
     const known = this.#byName.get(key);

@@ -1,16 +1,16 @@
-// UIDs as commands of a mailbox take them.
+// Converts UIDs for commands of a mailbox.
 
-/** Messages that one command takes. */
+/** Messages per command. */
 export const MOST_MESSAGES = 10_000;
-/** The same of a command that the mailbox plans message by message: other accounts wait for its turn of the event loop. */
+/** Messages per command that the mailbox plans one by one, because other accounts wait for the same event loop. */
 export const MOST_OF_COMMAND = 2_500;
 
 type UidRange = [first: number, last: number];
 
-/** `uids` ascend. */
+/** `uids` must ascend. */
 export function rangesOf(uids: ArrayLike<number>): UidRange[] {
   const { length } = uids;
-  // Mostly they follow each other.
+  // UIDs are consecutive in most cases.
   if (length > 0 && uids[length - 1]! - uids[0]! === length - 1) return [[uids[0]!, uids[length - 1]!]];
   const ranges: UidRange[] = [];
   for (let from = 0, to = 1; from < uids.length; from = to++) {
@@ -20,7 +20,7 @@ export function rangesOf(uids: ArrayLike<number>): UidRange[] {
   return ranges;
 }
 
-/** As many commands as the UIDs need. */
+/** Yields one batch per command. */
 export function* batchesOf(uids: readonly number[]): Generator<UidRange[]> {
   for (let at = 0; at < uids.length; at += MOST_OF_COMMAND) yield rangesOf(uids.slice(at, at + MOST_OF_COMMAND));
 }
