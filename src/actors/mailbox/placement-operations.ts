@@ -1,5 +1,5 @@
-// Operations on emails in folders: append, place imported mail, store flags, copy, move, expunge. Folders are named by id or role,
-// those of an import by path. A command adds at most 1,000 messages, and takes at most 10,000 emails.
+// Operations on emails in folders: append, place imported mail, store flags, copy, move, expunge. Folders are named by id or role, those of
+// an import by path. A command adds at most 1,000 messages and selects at most 10,000 emails.
 import {
   array,
   boolean,
@@ -17,34 +17,33 @@ import {
 import { messageSummary } from '../../mail/summary.js';
 import { command } from '../runtime/protocol.js';
 
-/** Messages that one command appends. */
+/** The most messages that one command adds. */
 const MOST_MESSAGES = 1_000;
 
 /** First and last UID, both included. */
 const uidRanges = array(tuple([integer(), integer()]));
 
-/** Emails of the account, or what a folder holds under UIDs; UIDs that it does not hold are passed over. */
+/** Selects emails of the account by id, or emails of a folder by UID; UIDs that the folder does not hold are ignored. */
 const selection = union([object({ emailIds: array(string()) }), object({ folderId: string(), uids: uidRanges })]);
 
-/** HIGHESTMODSEQ of the folder that the command changed, before it and after it. */
+/** HIGHESTMODSEQ of the changed folder before and after the command. */
 const folderModseqs = object({ folderId: string(), before: number(), after: number() });
 
 /**
- * The UIDs in the order of the emails: in the folder they were selected in, none when they were selected by id, and in
- * the folder where they are now.
+ * UIDs in the order of the emails. `from`: in the folder where UIDs selected them, empty for a selection by id. `to`: in the folder where
+ * they are now.
  */
 const uidsFromTo = { uidValidity: number(), from: uidRanges, to: uidRanges, folderModseqs };
 
 export const placementOperations = {
   /**
-   * Adds messages whose blobs are stored, all or none of them; UIDs are in their order. With `replaces` the email that has this
-   * UID leaves its folder in the same commit. A message that comes to Sent takes the place of the copy that submission made of
-   * the same Message-Id within the last day, once.
+   * Adds stored messages, all or none; their UIDs have the same order. `replaces`: the email with this UID leaves its folder in the same
+   * commit. A message added to Sent replaces, once, the copy with the same Message-Id that submission made within the last day.
    */
   append: command({
     payload: object({
       folderId: string(),
-      /** One at least, 1,000 at most. */
+      /** At least one, at most 1,000. */
       messages: size(
         array(
           object({
@@ -65,16 +64,16 @@ export const placementOperations = {
       emails: array(object({ emailId: string(), uid: integer() })),
       folderModseqs,
     }),
-    /** `noSuchEmail`: the email to replace is not there. */
+    /** `noSuchEmail`: the email to replace does not exist. */
     refusals: ['noSuchFolder', 'noSuchEmail', 'noSuchFlag', 'tooManyKeywords'],
     onRepeat: 'remembered',
   }),
-  /** As `append`, of inline messages, which are not stored yet: see `deliverInline`. */
+  /** Like `append`, for inline messages, which are not stored yet: see `deliverInline`. */
   appendInline: command({
     payload: object({
       inlineId: string(),
       folder: union([object({ folderId: string() }), object({ path: string() })]),
-      /** One list per message, in their order. */
+      /** One list per message, in the same order. */
       flags: array(array(string())),
       replaces: optional(object({ folderId: string(), uid: integer() })),
     }),
@@ -83,13 +82,13 @@ export const placementOperations = {
     onRepeat: 'harmless',
   }),
   /**
-   * Places imported mail. Repeating it with the same ids places nothing again. Nobody is told of new mail, and no filter looks at
-   * it. Folders that are missing are made; when the account may have no more, the mail goes to Archive. Keywords beyond those
-   * that an account may have are left out.
+   * Places imported mail. A repetition with the same ids places nothing again. It is not announced as new mail, and filters do not apply.
+   * Missing folders are created; when the account may have no more folders, the mail goes to Archive. Keywords above the account's limit
+   * are dropped.
    */
   placeImported: command({
     payload: object({
-      /** One at least, 1,000 at most. */
+      /** At least one, at most 1,000. */
       messages: size(
         array(
           object({
@@ -98,7 +97,7 @@ export const placementOperations = {
             summary: messageSummary,
             /** ms since the epoch. */
             receivedAt: number(),
-            /** Path of the folder. */
+            /** The path of the folder. */
             folder: string(),
             label: optional(string()),
             flags: array(string()),
@@ -112,8 +111,8 @@ export const placementOperations = {
     onRepeat: 'harmless',
   }),
   /**
-   * Adds or removes flags, or makes them all there are. `\Deleted` is of a placement: `noSuchFlag` for emails that are
-   * selected by id. `tooManyEmails` also for fewer of them whose keywords come to 4 MiB together.
+   * Adds, removes or replaces flags. `\Deleted` belongs to a placement: `noSuchFlag` for emails that are selected by id. `tooManyEmails`
+   * also when the keywords of the emails exceed 4 MiB together.
    */
   storeFlags: command({
     payload: refine(
@@ -121,15 +120,15 @@ export const placementOperations = {
         selection,
         mode: enums(['add', 'remove', 'replace']),
         flags: array(string()),
-        /** Modseq; what was changed after it is left alone and is `modified` in the reply. For selections by UID. */
+        /** A modseq, only for selections by UID: emails that changed later are left alone, and `modified` lists them. */
         unchangedSince: optional(number()),
       }),
       'storeFlags',
       ({ selection: by, unchangedSince }) => unchangedSince === undefined || 'uids' in by,
     ),
     /**
-     * `changed`: had other flags before; `missing`: no email of this account. `folderModseqs`: for selections by UID; all that is
-     * changed in the folder is at the second. `keywords`: those that were named, as the account spells them.
+     * `changed`: the number of emails whose flags changed; `missing`: ids without an email of this account. `folderModseqs`: only for
+     * selections by UID; every change has the second modseq. `keywords`: the named ones as the account spells them.
      */
     reply: object({
       changed: integer(),
@@ -142,34 +141,34 @@ export const placementOperations = {
     onRepeat: 'remembered',
   }),
   /**
-   * Emails that are selected by UIDs all arrive in the folder under new UIDs, without `\Deleted`: a placement of the email that is
-   * marked `\Deleted` there ends; for one that is unmarked there another email with its message arrives (`tooManyEmails` for more
-   * than 1,000 of these, or 4 MiB of their rows). So it does for an email that would be in Drafts and in another folder. An email that is
-   * selected by id and is in the folder unmarked stays as it is.
+   * Emails that are selected by UID all arrive in the folder under new UIDs, without `\Deleted`. If the folder holds the email with
+   * `\Deleted`, that placement ends; if it holds it without, another email with the same message arrives (`tooManyEmails` for more than
+   * 1,000 of these, or 4 MiB of their rows). The latter also happens to an email that would be in Drafts and in another folder. An email
+   * that is selected by id and is already in the folder without `\Deleted` stays.
    */
   copy: command({
     payload: object({ selection, toFolderId: string() }),
-    /** `count`: have arrived. */
+    /** `count`: the number of emails that arrived. */
     reply: object({ count: integer(), ...uidsFromTo }),
     refusals: ['noSuchFolder', 'tooManyEmails'],
     onRepeat: 'remembered',
   }),
   /**
-   * From one folder, which for UIDs is the one they are of unless another is named; they arrive as with `copy`, and within their own
-   * folder have new UIDs. Emails that are selected by id alone leave every folder and keep their labels, but for Trash and Junk; into a
-   * label they leave the inbox, Trash and Junk.
+   * Moves emails out of one folder: `fromFolderId`, or for UIDs their own folder by default. They arrive as with `copy`; within the same
+   * folder they get new UIDs. Emails that are selected only by id leave every folder and keep their labels, except into Trash and Junk;
+   * into a label they only leave the inbox, Trash and Junk.
    */
   move: command({
     payload: object({ selection, toFolderId: string(), fromFolderId: optional(string()) }),
     /**
-     * `count`: have arrived, or have left another folder. Not `isComplete`: the first of the emails have moved, with as many others as
-     * `copy` makes at most; the rest moves when the command is given again.
+     * `count`: the number of emails that arrived or left another folder. Unless `isComplete`, only the first emails have moved, as many as
+     * the bounds of `copy` allow; the command must be repeated for the rest.
      */
     reply: object({ count: integer(), isComplete: boolean(), ...uidsFromTo }),
     refusals: ['noSuchFolder', 'noSuchSource', 'tooManyEmails'],
     onRepeat: 'remembered',
   }),
-  /** Ends the placements that are `\Deleted`, at most 10,000 of them; an email without any other place is deleted. */
+  /** Ends placements with `\Deleted`, at most 2,500 per call; an email in no other folder is deleted. */
   expunge: command({
     payload: object({ folderId: string(), uids: optional(uidRanges) }),
     /** `isComplete`: no other placement is left to expunge. */

@@ -1,5 +1,5 @@
-// Emails in folders: copied, moved, expunged. An email has one placement a folder (arriving.ts). Moving into Junk and out of it says what
-// the user takes the email for, as `$Junk` and `$NotJunk` (RFC 9051 §2.3.2).
+// Emails in folders: copied, moved, expunged. An email has one placement per folder (arriving.ts). A move into or out of Junk is the user's
+// judgment of the email and sets `$Junk` or `$NotJunk` (RFC 9051 §2.3.2).
 import { JUNK, NOT_JUNK } from '../../mail/flags.js';
 import type { FolderRole, FolderRow } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
@@ -10,9 +10,9 @@ import type { MailboxProtocol } from './protocol.js';
 import { folderNamed, rangesOf, selected, type UidRange } from './selection.js';
 import type { MailboxTransaction } from './transaction.js';
 
-/** What an email leaves for a label. */
+/** The roles of the folders that an email leaves when it moves to a label. */
 const LEFT_FOR_LABEL: ReadonlySet<FolderRole> = new Set(['inbox', 'trash', 'junk']);
-/** Bounds one command: it plans them one by one, and other accounts wait for that turn of the event loop. */
+/** The most placements that one command ends: it plans them one by one, and other accounts wait during that turn of the event loop. */
 const MOST_EXPUNGED = 2_500;
 export const ALL_UIDS: UidRange[] = [[1, 2 ** 32 - 1]];
 
@@ -26,7 +26,7 @@ export function copy(
   if ('refusal' in chosen) return chosen;
   const { slots, folderId } = chosen;
   const arrival = arrivalOf(tx, slots, target.id, folderId === undefined ? 'stays' : 'duplicated');
-  // All of them are copied or none (RFC 9051 §6.4.7).
+  // All of them are copied, or none (RFC 9051 §6.4.7).
   if (!arrival.isComplete) return { refusal: 'tooManyEmails' };
   const { highestModseq: before } = target;
   const from = folderId === undefined ? [] : slots.map((slot) => tx.folders.uid(folderId, slot));
@@ -110,19 +110,19 @@ export function expunge(
   return { reply: { uids: rangesOf(expunged), isComplete } };
 }
 
-/** A change of its own that ends placements; none when there are no emails. */
+/** Ends placements as one change; does nothing when there are no emails. */
 export function removeFrom(tx: MailboxTransaction, slots: readonly number[], folderId: string): void {
   changing(tx, slots, () => endPlacements(tx, slots, folderId));
 }
 
-/** Takes emails out of a folder that holds them; emails without any other place are deleted. */
+/** Removes emails from a folder that holds them; an email in no other folder is deleted. */
 export function endPlacements(tx: MailboxTransaction, slots: readonly number[], folderId: string): void {
   const placed = grouped(slots, (slot) => (tx.folders.holding(slot).length === 1 ? 'nowhere else' : 'elsewhere'));
   tx.unplace(placed.get('elsewhere') ?? [], folderId);
   tx.remove(placed.get('nowhere else') ?? []);
 }
 
-/** What emails that a client selects by UIDs take the places of in Sent. */
+/** Chooses the copies in Sent that are replaced by emails that a client selects by UID. */
 function replacedCopies(
   tx: MailboxTransaction,
   { role }: FolderRow,
@@ -133,7 +133,7 @@ function replacedCopies(
   return copies;
 }
 
-/** Folders that an email leaves when it moves to another and nobody said from where. */
+/** The folders that an email leaves when the command names no source folder. */
 function leftFor(tx: MailboxTransaction, slot: number, target: FolderRow): string[] {
   const takesAll = target.role === 'trash' || target.role === 'junk';
   return tx.folders.holding(slot).filter((id) => {
@@ -143,7 +143,7 @@ function leftFor(tx: MailboxTransaction, slot: number, target: FolderRow): strin
   });
 }
 
-/** `left`: the folders that each of the emails has left; `arrived`: what is in the target in their places. */
+/** `left`: the folders that each email has left; `arrived`: the emails in the target that correspond to `slots`. */
 function judgeJunk(
   tx: MailboxTransaction,
   target: FolderRow,
@@ -168,7 +168,7 @@ function setJunk(tx: MailboxTransaction, slots: readonly number[], bit: typeof J
   for (const [flags, group] of groups) tx.setFlags(group, flags);
 }
 
-/** Of a folder, after a command that began when its modseq was `before`. */
+/** The modseqs of a folder before and after a command; `before`: its modseq when the command began. */
 export function modseqsOf(tx: MailboxTransaction, folderId: string, before: number) {
   return { folderId, before, after: tx.folders.row(folderId)!.highestModseq };
 }
@@ -178,7 +178,7 @@ function uidsFromTo(tx: MailboxTransaction, from: readonly number[], slots: read
   return { uidValidity: target.uidValidity, from: rangesOf(from), to: rangesOf(to) };
 }
 
-/** Changes emails in one command; nothing happens when there are none. */
+/** Changes emails as one change; does nothing when there are none. */
 function changing(tx: MailboxTransaction, slots: readonly number[], change: () => void): void {
   if (slots.length === 0) return;
   tx.begin();

@@ -1,5 +1,5 @@
-// Preferences as the account chooses them. They are changes of the mailbox like others, so that clients get them from the log;
-// the gateways know which preferences there are, and read them from the store.
+// Preferences that the account chooses. They are changes of the mailbox like others, so that clients get them from the log; the gateways
+// define the preferences and read them from the store.
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';

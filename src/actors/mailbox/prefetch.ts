@@ -1,6 +1,6 @@
-// What planning needs of the store and cannot wait for: the rows and first placements of emails to announce, and the words of bodies when a
-// filter asks for them. Read before a group of commands is planned, within bounds: mail is never kept waiting by a filter.
-// What could not be read is missing, and filters that need it are applied after the delivery.
+// Reads what planning needs from the store, before a group of commands is planned: rows and first placements of emails to announce, and
+// words of bodies for filters. Time is limited, because filters must not delay mail: if a body could not be read, the filters that need it
+// are applied after the delivery.
 
 import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
@@ -25,18 +25,18 @@ import type { MailboxState } from './state.js';
 export interface Prefetched {
   /** Rows of emails by id. */
   readonly rows: ReadonlyMap<string, EmailSummaryRow>;
-  /** Of emails to announce: placements that were made with the email. */
+  /** The placements that were created together with an email that is announced. */
   readonly placedWithEmail: readonly Placement[];
-  /** Why rows are missing that may be there. */
+  /** The reason why rows may be missing. */
   readonly fault?: unknown;
   /** Words of bodies by blob. */
   readonly bodies: ReadonlyMap<string, ReadBody>;
   readonly outbound: OutboundPrefetched;
-  /** Added once a plan has asked for them. */
+  /** Added when a plan has asked for them. */
   readonly emailReads: EmailReads;
-  /** Likewise. */
+  /** Added when a plan has asked for them. */
   readonly copyReads: CopyReads;
-  /** Reserved for emails that the commands queue; absent when no delivery is to begin on this node now. */
+  /** Reserved for emails that the commands queue; absent when no delivery can begin on this node now. */
   readonly slots?: ReservedSlots | undefined;
 }
 
@@ -61,17 +61,17 @@ interface Asked {
 }
 
 const AT_ONCE = 4;
-/** Less than a gateway waits before it answers without us. */
+/** Less than the time that a gateway waits before it answers without the mailbox. */
 const READING_MS = 1_500;
 
-/** Undefined when there is nothing to read, which is the common case. */
+/** Undefined when there is nothing to read, which is the usual case. */
 export function prefetch(
   sources: PrefetchSources,
   state: MailboxState,
   commands: readonly Asked[],
 ): Promise<Prefetched> | undefined {
   const announced = commands.filter(({ name }) => name === 'announce');
-  // Those that the commands themselves bring count: mail after them in the group is judged by them.
+  // Filters that commands of this group create also count: they judge later mail of the group.
   const brought = commands
     .filter(({ name }) => name === 'createFilter' || name === 'updateFilter')
     .map(({ payload }) => (payload as Payload<MailboxProtocol, 'createFilter' | 'updateFilter'>).rule);
@@ -138,7 +138,7 @@ function placementsOf(state: MailboxState, emailId: string): readonly Placement[
   });
 }
 
-/** Words of blobs, as many as can be had in time; a blob that fails is reported and missing. */
+/** Returns the words of bodies that could be read in time; a failed blob is passed to `failed` and has no entry. */
 export async function bodiesOf(
   texts: EmailTexts,
   accountId: string,
@@ -168,7 +168,7 @@ export async function bodiesOf(
   return bodies;
 }
 
-/** What filters look at, of an email's row or its summary. */
+/** The facts that filters look at, from an email's row or summary. */
 export function factsOf(
   email: Pick<EmailSummaryRow, 'fromAddress' | 'subject' | 'hasAttachments'>,
   body: ReadBody | null = null,

@@ -1,4 +1,4 @@
-// The mailbox actor's protocol: what may be asked of one account's mail and what it publishes.
+// The protocol of the mailbox actor: the operations on one account's mail, and the events that it publishes.
 import {
   array,
   boolean,
@@ -39,7 +39,7 @@ export type Label = Infer<typeof label>;
 
 const labelShape = { name: string(), color: string(), sortOrder: integer() };
 
-/** What the user sets of a filter. Conditions that are null are not set; names and words are of a valid form and length. */
+/** The fields of a filter that the user sets. Null means that a condition is not set; names and words have a valid form and length. */
 const rule = {
   name: string(),
   isEnabled: boolean(),
@@ -80,27 +80,27 @@ const exported = object({
 });
 export type ExportedEmail = Infer<typeof exported>;
 
-/** Where an export goes on: after an email, among those that were there when it began. */
+/** The position at which an export continues: after an email, among those that existed when it began. */
 const exportPosition = object({
   receivedAt: number(),
   id: string(),
-  /** Newest email of the mailbox when the export began. */
+  /** The newest email of the mailbox when the export began. */
   newestId: string(),
 });
 export type ExportPosition = Infer<typeof exportPosition>;
 
 export const mailboxProtocol = protocol('mailbox', {
   operations: {
-    /** Places accepted mail in the inbox. Repeating it with the same `inboundId` places nothing again. */
+    /** Places accepted mail in the inbox. A repetition with the same `inboundId` places nothing again. */
     deliver: command({
       payload: object({
         inboundId: string(),
         blob: string(),
         receivedAt: number(),
         summary: messageSummary,
-        /** Suspect mail goes to Junk, tells of nothing unread and passes no filter. */
+        /** Suspect mail: it goes to Junk, is not announced as unread and passes no filter. */
         isJunk: optional(boolean()),
-        /** The mail reports that a message was not delivered: the emails that it names by Message-ID are looked for. */
+        /** The mail reports a failed delivery: the mailbox looks for the emails with this Message-ID. */
         bounce: optional(
           object({
             messageId: string(),
@@ -109,15 +109,15 @@ export const mailboxProtocol = protocol('mailbox', {
           }),
         ),
       }),
-      /** null when the delivery had already been made. */
+      /** null when the delivery has already happened, or when a filter has deleted the mail. */
       reply: object({ emailId: nullable(string()) }),
-      /** `attemptUnderWay`: the bounce of an email that is being delivered, which is placed after that from its inbound row. */
+      /** `attemptUnderWay`: the bounced email is still being delivered; the bounce is placed later from its inbound row. */
       refusals: ['attemptUnderWay'],
       onRepeat: 'harmless',
     }),
     /**
-     * As `deliver`, of an inline message, which is not stored yet. An owner on another node does not
-     * find the inline message, which says what has become of the message.
+     * Like `deliver`, for an inline message, which is not stored yet. Only the node of the gateway finds the inline message, which then has
+     * the result.
      */
     deliverInline: command({
       payload: object({ inlineId: string() }),
@@ -126,17 +126,17 @@ export const mailboxProtocol = protocol('mailbox', {
     }),
     setRead: command({
       payload: object({ emailIds: array(string()), isRead: boolean() }),
-      /** `changed`: had the other state before; `missing`: no email of this account. */
+      /** `changed`: the number of emails that had the other state; `missing`: ids without an email of this account. */
       reply: object({ changed: integer(), missing: array(string()) }),
       onRepeat: 'remembered',
     }),
-    /** Deletes for good: every placement and the email. */
+    /** Deletes the emails with all their placements for good. */
     remove: command({
       payload: object({ emailIds: array(string()) }),
       reply: object({ removed: integer(), missing: array(string()) }),
       onRepeat: 'remembered',
     }),
-    /** Deletes what was received before a time, at most 1,000 emails a call: held mailboxes only. */
+    /** Deletes emails that were received before a time, at most 1,000 per call; only for unclaimed mailboxes. */
     expire: command({
       payload: object({ receivedBefore: number() }),
       reply: object({ removed: integer() }),
@@ -144,8 +144,8 @@ export const mailboxProtocol = protocol('mailbox', {
       refusals: ['notHeld'],
     }),
     /**
-     * Tells of an email that is in the mailbox as if it had just been delivered, filters included. One that deletes ends the placements
-     * that were made with the email; `isKept` is false when no other shows it.
+     * Announces an email of the mailbox as if it had just been delivered, and applies filters. A filter that deletes ends the placements
+     * that were created together with the email; `isKept` is false when no other placement shows it.
      */
     announce: command({
       payload: object({ emailId: string() }),
@@ -153,7 +153,7 @@ export const mailboxProtocol = protocol('mailbox', {
       refusals: ['noSuchEmail'],
       onRepeat: 'remembered',
     }),
-    /** Filters that waited for the body of an email: those of `filterIds` match it, and no other does. */
+    /** Applies the filters that waited for the body of an email: those in `filterIds` match it, the others do not. */
     applyDeferred: command({
       payload: object({ emailId: string(), filterIds: array(string()) }),
       reply: object({ applied: integer() }),
@@ -176,21 +176,21 @@ export const mailboxProtocol = protocol('mailbox', {
       refusals: ['noSuchLabel', 'nameTaken', 'nameTooLong'],
       onRepeat: 'remembered',
     }),
-    /** Emails that had no other place are in Archive afterwards; filters no longer assign it. */
+    /** Emails in no other folder go to Archive; filters stop assigning the label. */
     deleteLabel: command({
       payload: object({ labelId: string() }),
       reply: deleted,
       refusals: ['noSuchLabel'],
       onRepeat: 'remembered',
     }),
-    /** Nothing happens when the email has the label already. */
+    /** Does nothing when the email already has the label. */
     assignLabel: command({
       payload: object({ emailId: string(), labelId: string() }),
       reply: done,
       refusals: ['noSuchEmail', 'noSuchLabel'],
       onRepeat: 'remembered',
     }),
-    /** Nothing happens when the email does not have the label; one that had no other place goes to Archive. */
+    /** Does nothing when the email does not have the label; an email in no other folder goes to Archive. */
     unassignLabel: command({
       payload: object({ emailId: string(), labelId: string() }),
       reply: done,
@@ -215,13 +215,13 @@ export const mailboxProtocol = protocol('mailbox', {
       refusals: ['noSuchFilter'],
       onRepeat: 'remembered',
     }),
-    /** Values in place of the defaults, by name. The mailbox keeps them and does not know what they mean. */
+    /** Replaces the values of these preferences, by name. The mailbox stores them without knowing their meaning. */
     choosePreferences: command({
       payload: object({ chosen: record(string(), unknown()) }),
       reply: done,
       onRepeat: 'remembered',
     }),
-    /** By sortOrder, then name. */
+    /** Sorted by sortOrder, then by name. */
     labels: query({ payload: object({}), reply: object({ labels: array(label) }) }),
     labelEmails: query({
       payload: object({ labelId: string(), ...listing }),
@@ -230,14 +230,14 @@ export const mailboxProtocol = protocol('mailbox', {
     }),
     /** In the order of evaluation. */
     filters: query({ payload: object({}), reply: object({ filters: array(filter) }) }),
-    /** Emails whose filters wait for their body, at most 100, and what these filters look for in it. */
+    /** Emails whose filters wait for their body, at most 100, and the words that these filters look for. */
     deferredFilters: query({
       payload: object({}),
       reply: object({ emails: array(deferred) }),
     }),
     /**
-     * Which of the newest `limit` emails of the inbox the filter matches, newest first; nothing is done to them.
-     * `untestedCount`: those whose body could not be read in time.
+     * Tests which of the newest `limit` emails of the inbox the filter matches, newest first; it changes nothing. `untestedCount`: emails
+     * whose body could not be read in time.
      */
     testFilter: query({
       payload: object({ filterId: string(), limit: integer() }),
@@ -248,45 +248,48 @@ export const mailboxProtocol = protocol('mailbox', {
       }),
       refusals: ['noSuchFilter'],
     }),
-    /** The newest 500 emails of the thread, or a page that begins with the oldest; oldest first. */
+    /** The newest 500 emails of the thread, or a page counted from the oldest; sorted oldest first. */
     thread: query({
       payload: object({ threadId: string(), page: optional(integer()), pageSize: optional(integer()) }),
-      /** `total`: emails of the whole thread. */
+      /** `total`: the number of emails in the whole thread. */
       reply: object({ emails: array(emailDetail), total: integer() }),
       refusals: ['noSuchThread'],
     }),
     ...listOperations,
-    /** How many emails of a period an export holds, of a folder (id or role) or of all but what is only in trash or junk. */
+    /**
+     * Counts the emails of a period for an export, in a folder (id or role), or in all folders except emails that are only in Trash or
+     * Junk.
+     */
     exportCount: query({
       payload: object({ ...period, folder: optional(string()) }),
       reply: object({ count: integer() }),
       refusals: ['noSuchFolder'],
     }),
-    /** The emails of an export, oldest first, page by page: the next begins at `place`, null after the last. */
+    /** The emails of an export, oldest first, page by page: the next page begins at `place`, null after the last page. */
     exportPage: query({
       payload: object({ ...period, folder: optional(string()), place: nullable(exportPosition), limit: integer() }),
       reply: object({ emails: array(exported), place: nullable(exportPosition) }),
     }),
     detail: query({ payload: object({ emailId: string() }), reply: emailDetail, refusals: ['noSuchEmail'] }),
     unreadCount: query({ payload: object({}), reply: object({ unread: integer() }) }),
-    /** Distinct senders of what the account sent. */
+    /** The distinct senders of the account's sent mail. */
     sentAddresses: query({ payload: object({}), reply: object({ addresses: array(string()) }) }),
-    /** Whether one more message may be delivered: held mailboxes are bounded. */
+    /** The size of the mailbox, with which gateways decide whether it takes another message: unclaimed mailboxes are bounded. */
     acceptance: query({ payload: object({}), reply: object({ held: boolean(), total: integer() }) }),
     ...outboundOperations,
   },
-  // Types alone: the records are made by the transaction.
+  // Only types: the transaction makes the records.
   events: {} as { readonly [T in LoggedChange['type']]: Struct<Extract<LoggedChange, { type: T }>['payload'], null> },
 });
 
-/** What `deliverInline` comes to: as `deliver`. */
+/** The result of `deliverInline`, like that of `deliver`. */
 export type InlineDelivery = Reply<MailboxProtocol, 'deliver'>;
-/** What `appendInline` comes to: as `append`. */
+/** The result of `appendInline`, like that of `append`. */
 export type InlineAppend = Reply<MailboxProtocol, 'append'>;
-/** What `enqueueInline` comes to: as `enqueue`. */
+/** The result of `enqueueInline`, like that of `enqueue`. */
 export type InlineEnqueue = Reply<MailboxProtocol, 'enqueue'>;
 
-/** Which emails a record is about. */
+/** The emails of a record. */
 export { flaggedIn, placementsIn, removedIn } from '../../store/changes.js';
 export {
   type EmailDetail,
@@ -300,5 +303,5 @@ export type { ListQuery, ListState } from './list-operations.js';
 
 export type MailboxProtocol = typeof mailboxProtocol;
 export type Mailboxes = Refs<MailboxProtocol>;
-/** A record of the log, as it is published. */
+/** A published record of the log. */
 export type MailboxEvent = EventOf<MailboxProtocol>;

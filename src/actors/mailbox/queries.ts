@@ -1,4 +1,4 @@
-// What is read of a mailbox: order, counts and flags from memory, texts from the store by primary key.
+// Queries of a mailbox: order, counts and flags come from memory, texts from the store by primary key.
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
 import { listFolder } from './lists.js';
@@ -16,7 +16,7 @@ import { details, listPage } from './shown-emails.js';
 import { knownThread, readThread } from './shown-threads.js';
 import type { MailboxState } from './state.js';
 
-/** Emails of a thread that are shown: the newest. */
+/** The most emails of a thread that are shown, the newest ones. */
 const MOST_OF_THREAD = 500;
 const DEFAULT_PAGE_SIZE = 20;
 
@@ -74,7 +74,7 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
     },
 
     async acceptance(state) {
-      // What nobody has claimed is bounded, wherever it was put.
+      // Unclaimed mail is bounded, in whichever folder it is.
       const total = state.folderOf('inbox').row.total + (state.held ? state.folderOf('junk').row.total : 0);
       return { reply: { held: state.held, total } };
     },

@@ -1,8 +1,8 @@
-// Which slots changed last: who asks what is new since a little while is answered from here, without a look at every email. Bounded:
-// changes that had to make room for others are not known any more.
+// Remembers the slots that changed last: questions about recent changes are answered without a scan of all emails. The number is bounded:
+// older changes are dropped.
 import { ARRAY_OCTETS } from './sparse-column.js';
 
-/** Changes that are kept: more at a time are as soon found by a look at all emails. */
+/** The number of remembered changes: for more changes a scan of all emails is as fast. */
 const KEPT = 64;
 
 export class RecentChanges {
@@ -24,13 +24,13 @@ export class RecentChanges {
     this.#modseqs[at] = modseq;
   }
 
-  /** Of more than there is room for, the last are kept. */
+  /** If there are more slots than fit, only the last ones are remembered. */
   addAll(slots: readonly number[], modseq: number): void {
     if (slots.length > KEPT) this.#floor = Math.max(this.#floor, modseq);
     for (let i = Math.max(0, slots.length - KEPT); i < slots.length; i++) this.add(slots[i]!, modseq);
   }
 
-  /** Slots that changed after this modseq, perhaps more than once each; undefined when not all of them are known. */
+  /** Slots that changed after this modseq, possibly with duplicates; undefined when not all of them are known. */
   after(modseq: number): number[] | undefined {
     if (modseq < this.#floor) return undefined;
     const slots: number[] = [];

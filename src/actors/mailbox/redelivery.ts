@@ -1,5 +1,5 @@
-// Second tries of deliveries: inbound rows that the gateway's own ask left behind (the owner was away, the node died)
-// are delivered by the shards' owner. The row is the truth, so trying once too often does no harm.
+// Repeats deliveries: the shards' owner delivers inbound rows that a gateway could not deliver (the owner was away, the node died). A
+// delivery consumes its row, so one attempt too many does no harm.
 import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
 import type { InboundStore, PendingInbound } from '../../store/inbound.js';
@@ -8,9 +8,9 @@ import { NO_TRACER, spanned, type Tracer } from '../runtime/tracing.js';
 import type { Mailboxes } from './protocol.js';
 
 const PAGE = 200;
-/** Accounts passed over before a pass gives up. */
+/** The number of skipped accounts after which a pass ends. */
 const MAX_WAITING = 1_000;
-/** What the first pass may keep the start waiting. */
+/** The longest time that the first pass delays the start. */
 const START_MS = 1_000;
 
 export interface RedeliveryOptions {
@@ -20,20 +20,20 @@ export interface RedeliveryOptions {
   readonly log: Logger;
   /** How often the store is asked, in ms. */
   readonly intervalMs: number;
-  /** Rows younger than this are still in the hands of the gateway that wrote them, in ms. */
+  /** Minimum age in ms: younger rows are still being delivered by the gateway that wrote them. */
   readonly minAgeMs: number;
   readonly tracer?: Tracer;
 }
 
 export interface Redelivery {
-  /** Delivered by it since the start. */
+  /** The number of mails that were delivered since the start. */
   readonly delivered: number;
-  /** Rows that the last poll found and could not deliver. */
+  /** The number of rows that the last poll found and could not deliver. */
   readonly waiting: number;
   stop(): Promise<void>;
 }
 
-/** Begins to deliver what is waiting, and keeps looking; resolves when all of that is delivered, or a second is over. */
+/** Starts to poll for waiting rows; resolves when the first pass is done, or after a second. */
 export async function startRedelivery(options: RedeliveryOptions): Promise<Redelivery> {
   const { inbound, mailboxes, ownership, log, tracer = NO_TRACER } = options;
   let delivered = 0;
@@ -43,7 +43,7 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
     const { accountId, id: inboundId, blob, envelope } = pending;
     const ask = () => mailboxes.of(accountId).ask('deliver', { inboundId, blob, ...open(envelope) });
     try {
-      // The message's own trace goes on, however long ago it began and on whatever node.
+      // Continues the message's own trace, even if it began long ago or on another node.
       const { reply, refusal } = await spanned(
         tracer.start('redeliver', { kind: 'consumer', parent: envelope.trace }),
         ask,
@@ -58,7 +58,7 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
     }
   }
 
-  /** Accounts that cannot be delivered to now are passed over, so that they hold nobody up. */
+  /** Skips accounts that cannot be delivered to now, so that they do not delay others. */
   async function pass(minAgeMs: number): Promise<void> {
     const passed = new Set<string>();
     let left = 0;
@@ -85,7 +85,7 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
       });
     return passing;
   };
-  // Listeners wait for it: a backlog is no reason to refuse what is new.
+  // Listeners wait for this call, but at most a second: a backlog must not prevent new mail.
   await atMost(poll(0), START_MS);
   const timer = setInterval(() => void poll(options.minAgeMs), options.intervalMs);
   return {

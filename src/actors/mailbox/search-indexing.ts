@@ -1,6 +1,6 @@
-// Makes emails searchable, after the fact: a delivery stores nothing for search, since taking mail in is bound by the
-// processor. Accounts are caught up with in the background once their deliveries pause, in rounds of a bounded number of
-// accounts and emails with rests between them; whoever searches waits until the account is caught up, without the rests.
+// Makes emails searchable after their delivery: a delivery writes nothing for search, because the processor limits the intake of mail. In
+// the background, accounts are indexed when their deliveries pause: each round has a bounded number of accounts and emails, and rests
+// follow the rounds. A search waits until its account is indexed, without rests.
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -11,40 +11,40 @@ import { ActorFault } from '../runtime/errors.js';
 import type { EmailTexts } from './email-texts.js';
 import { makeSearchable } from './searchable-emails.js';
 
-/** Emails of a round in the background, of all its accounts together when they are few. */
+/** The emails of a background round, over all its accounts, if there are few accounts. */
 const PAGE = 100;
-/** Emails of an account at a time that a search waits for: nothing is read ahead at the end of a page. */
+/** The emails of an account that are indexed at a time while a search waits: nothing is read ahead at the end of a page. */
 const AWAITED_PAGE = 500;
-/** Accounts of a round in the background. */
+/** The most accounts of a background round. */
 const ACCOUNTS_A_ROUND = 100;
 /**
- * Emails of each of many accounts in a round: they make a segment that is not merged with those of single emails. Accounts
- * that have more come again behind the others.
+ * The least emails per account in a round with many accounts: enough to make a segment that is not merged with those of single emails.
+ * Accounts with more emails are queued again behind the others.
  */
 const FEWEST = 16;
-/** Accounts remembered as behind; a search catches up with any. */
+/** The most accounts that are remembered as behind; a search indexes any account. */
 const MAX_WAITING = 50_000;
-/** Accounts of which it is remembered how far they are. */
+/** The most accounts whose progress is remembered. */
 const MAX_KNOWN = 10_000;
-/** Deliveries pause for this long before they are looked at, or they have been going on for that long. */
+/** An account is indexed when its deliveries have paused for QUIET_MS, or when they have lasted for PATIENCE_MS. */
 const QUIET_MS = 2_000;
 const PATIENCE_MS = 20_000;
 const POLL_MS = 250;
-/** Rest after a round, in times of what it took, and the same once an account has waited for so long. */
+/** The rest after a round as a multiple of the round's time; REST_BEHIND while an account has waited longer than BEHIND_MS. */
 const REST = 1;
 const REST_BEHIND = 0.25;
 const BEHIND_MS = 60_000;
-/** Rounds at a time once an account has waited for so long: the database works on one while the node cuts words of the other. */
+/** The rounds at a time while an account has waited longer than BEHIND_MS: the database stores one while the node tokenizes the other. */
 const ROUNDS_BEHIND = 2;
-/** An account that could not be indexed is tried again: first after the time for which deliveries pause, at last after this. */
+/** The longest time between retries of an account that could not be indexed; the first retry follows after QUIET_MS. */
 const LONGEST_RETRY_MS = 300_000;
-/** Longest that a search waits. */
+/** The longest time that a search waits. */
 const SEARCH_WAIT_MS = 4_000;
-/** Until a search tries again with an account that is locked. */
+/** The time after which a search retries an account that is locked. */
 const LOCKED_MS = 250;
 
 export interface SearchIndexing {
-  /** Emails up to this id are in the store: they will become searchable. */
+  /** Reports that emails up to this id are in the store and must become searchable. */
   note(accountId: string, newestId: string): void;
   /** Resolves when all emails up to this id are searchable. @throws ActorFault when it takes too long */
   reach(accountId: string, newestId: string): Promise<void>;
@@ -56,18 +56,18 @@ export interface SearchIndexingOptions {
   readonly texts: Pick<EmailTexts, 'searchable'>;
   readonly log: Logger;
   readonly quietMs?: number;
-  /** An account that has waited for longer makes the background work faster. */
+  /** The background work speeds up while an account has waited for longer. */
   readonly behindMs?: number;
   readonly searchWaitMs?: number;
 }
 
-/** Work on an account that a search waits for. */
+/** Work on an account for which a search waits. */
 interface Job {
-  /** Emails up to here were in the store before its last look began. */
+  /** Emails up to this id were in the store before the last read began. */
   target: string;
-  /** When the last search gives up that waits for it. */
+  /** The time at which the last waiting search gives up. */
   until: number;
-  /** Resolves when more emails are searchable, and rejects when the job fails; then comes the next one. */
+  /** Resolves when more emails are searchable, and rejects when the job fails; afterwards it is replaced. */
   progress: Deferred;
   readonly done: Promise<void>;
 }
@@ -76,11 +76,11 @@ interface Job {
 interface Waiting {
   newestId: string;
   readonly since: number;
-  /** Of the last delivery. */
+  /** The time of the last delivery. */
   last: number;
-  /** Attempts that failed. */
+  /** The number of failed attempts. */
   failures: number;
-  /** Not tried before. */
+  /** The earliest time of the next attempt. */
   notBefore: number;
 }
 
@@ -93,7 +93,7 @@ class Deferred {
   });
 
   constructor() {
-    // Nobody may be waiting.
+    // A rejection without a waiting search must not be reported as unhandled.
     this.promise.catch(() => {});
   }
 }
@@ -113,7 +113,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
   const known = new Map<string, string>();
   const stopping = new AbortController();
   const { signal } = stopping;
-  // Each body that waits for the decoder listens.
+  // Each body that waits for the decoder adds a listener.
   setMaxListeners(0, signal);
 
   const isReached = (accountId: string, id: string): boolean => (known.get(accountId) ?? '') >= id;
@@ -140,7 +140,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
         await pause(LOCKED_MS, undefined, { signal }).catch(() => {});
         continue;
       }
-      // Nothing is left of what was there when the look began, should the last of it be gone again.
+      // A page that is not full means that all emails up to `target` are done, even if the last one has been deleted.
       if (emails.length === AWAITED_PAGE) continue;
       reached(target);
       if (job.target === target) return;
@@ -173,7 +173,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     return job;
   }
 
-  /** The next accounts in the order in which they began to wait. */
+  /** Removes and returns the next accounts, in the order in which they began to wait. */
   function takeDue(now: number): Map<string, Waiting> {
     const due = new Map<string, Waiting>();
     for (const [accountId, account] of waiting) {
@@ -186,12 +186,12 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     return due;
   }
 
-  /** Behind the others. */
+  /** Queues the account behind the others. */
   function again(accountId: string, account: Waiting): void {
     if (!waiting.has(accountId) && !jobs.has(accountId)) waiting.set(accountId, account);
   }
 
-  /** An account that fails again and again costs little, and is not forgotten. */
+  /** Queues the account with a growing delay, so that repeated failures cost little. */
   function later(accountId: string, account: Waiting): void {
     const retryMs = Math.min(quietMs * 2 ** account.failures, LONGEST_RETRY_MS);
     again(accountId, { ...account, failures: account.failures + 1, notBefore: performance.now() + retryMs });
@@ -211,8 +211,8 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
   }
 
   /**
-   * An account that cannot be indexed keeps no other waiting: after a temporary fault it comes again later, after another
-   * one with its next search or delivery.
+   * Indexes each account separately, so that a failing one does not block the others. After a temporary fault it is retried later; after
+   * another fault, with its next search or delivery.
    */
   async function eachAlone(due: ReadonlyMap<string, Waiting>): Promise<void> {
     let isAway = false;
@@ -233,7 +233,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
     }
   }
 
-  /** False when the accounts had to be tried each by itself. */
+  /** Returns false when the accounts had to be indexed separately. */
   async function carriedOut(due: ReadonlyMap<string, Waiting>): Promise<boolean> {
     try {
       await round(due);
@@ -274,14 +274,14 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
         const left = until - performance.now();
         const job = jobOf(accountId, newestId, until);
         job.done.catch(() => {});
-        // Until these emails are searchable: an account that gets mail all the time is never done with.
+        // Waits only for these emails: an account that always gets mail would never be completely indexed.
         if (left <= 0 || signal.aborted || !(await atMost(job.progress.promise, left)))
           throw new ActorFault('overloaded', 'the emails of this account are still being made searchable');
       }
     },
 
     async stop() {
-      // The page under way is indexed after the next start.
+      // The interrupted page is indexed after the next start.
       stopping.abort();
       await Promise.allSettled([working, ...[...jobs.values()].map(({ done }) => done)]);
     },

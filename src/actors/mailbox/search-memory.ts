@@ -1,5 +1,5 @@
-// What search remembers of one mailbox: the order of its emails by time, and which emails matched the last texts asked
-// for, one bit an email. The words of an email never change; emails that came since are asked for alone.
+// The search cache of one mailbox: the order of its emails by time, and which emails matched the last queries, one bit per email. The words
+// of an email never change, so a repeated query only asks for new emails.
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { SearchPart, SearchStore } from '../../store/search.js';
 import type { EmailColumns } from './email-columns.js';
@@ -7,16 +7,16 @@ import { TimeOrder } from './time-order.js';
 
 const REMEMBERED = 32;
 const REMEMBERED_PAGES = 200;
-/** Emails that came since: of more of them all segments are asked, as for a new question. */
+/** With more new emails than this, the query runs over all segments again. */
 const FEW = 300;
 
-/** Terms, all of which must match in this part of an email. */
+/** Terms that must all match in this part of an email. */
 export interface TextQuestion {
   readonly terms: readonly SearchTerm[];
   readonly part: SearchPart;
 }
 
-/** Slots that match; what the mailbox held when it was asked. */
+/** The slots that match, among those that the mailbox had when the query ran. */
 export interface TextMatches {
   readonly size: number;
   readonly count: number;
@@ -25,7 +25,7 @@ export interface TextMatches {
   slots(): Uint32Array;
 }
 
-/** A page of what was found, and how much was found. */
+/** A page of the result, and the counts of all matches. */
 export interface FoundPage {
   readonly totalCount: number;
   readonly unreadCount: number;
@@ -83,7 +83,7 @@ export class SearchMemory {
     return this.order.octets + (this.#matches.size * this.#emails.size) / 8;
   }
 
-  /** The page that the same question got while the mailbox was the same. */
+  /** The page that the same query got, if the mailbox has not changed since. */
   page(modseq: number, question: string): FoundPage | undefined {
     return modseq === this.#pagesAt ? this.#pages.get(question) : undefined;
   }
@@ -94,7 +94,7 @@ export class SearchMemory {
     this.#pages.set(question, page);
   }
 
-  /** Among the first `size` emails, which must be searchable. */
+  /** Finds matches among the first `size` emails, which must be searchable. */
   async matching(
     store: Pick<SearchStore, 'matches'>,
     accountId: string,

@@ -1,22 +1,23 @@
-// Merges segments of the search index in the background: two merges at a time, accounts in turn, and a rest after each. What is due is
-// told by the use of the store, and nothing of it is kept: what is forgotten at a stop, or because too many wait, is due again later.
+// Merges segments of the search index in the background: two merges at a time, accounts in turn, and a rest after each. The use of the
+// store tells which merges are due; this is not stored: what is forgotten at a stop, or because too many accounts wait, becomes due again
+// later.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { Fault } from '../../errors/fault.js';
 import type { MergeOutcome, SearchStore } from '../../store/search.js';
 
-/** Accounts that wait for their turn. */
+/** The most accounts that wait for their turn. */
 const MAX_WAITING = 10_000;
-/** Segments that a search looks at before it asks for a merge. */
+/** If a search reads more segments than this, it asks for a merge. */
 const MANY_SEGMENTS = 64;
-/** Rest after a merge, in times of what it took, and the same while so many accounts wait. */
+/** The rest after a merge as a multiple of its time; REST_BEHIND while more than BEHIND accounts wait. */
 const REST = 1;
 const REST_BEHIND = 0.25;
 const LONGEST_REST_MS = 5_000;
-/** Merges at a time, each of an account of its own: a large one does not hold up the small ones. */
+/** The merges at a time, each of a different account: a large one does not block small ones. */
 const AT_ONCE = 2;
 const BEHIND = 100;
-/** Until the next merge after one that failed. */
+/** The pause after a merge that failed. */
 const RETRY_MS = 5_000;
 
 export interface MergeMeter {
@@ -27,11 +28,11 @@ export interface MergeMeter {
 const NO_MERGE_METER: MergeMeter = { merged() {}, failed() {} };
 
 export interface SearchMerging {
-  /** The store, whose use tells when merges are due. */
+  /** The store to use: it detects when merges are due. */
   readonly store: SearchStore;
-  /** Emails of the account were removed: once they are many among the `live` ones, its segments are rid of their words. */
+  /** Reports that emails of the account were removed: when they are many compared with the `live` ones, a merge removes their words. */
   removed(accountId: string, live: number): void;
-  /** Accounts that wait for a merge. */
+  /** The number of accounts that wait for a merge. */
   readonly waiting: number;
   stop(): Promise<void>;
 }
@@ -44,14 +45,14 @@ export interface SearchMergingOptions {
 }
 
 /**
- * Each put of an account adds a segment, and sixteen of a size become one: every sixteenth asks for a merge, on average. Ids
- * end in random digits, so nothing is counted, and nodes that stop or share the work forget nothing.
+ * Each put of an account adds a segment, and sixteen segments of similar size become one: on average, every sixteenth put asks for a merge.
+ * Ids end in random digits, so no counter is needed that nodes would have to share or could lose.
  */
 const asksForMerge = (lastId: string): boolean => lastId.endsWith('0');
 
 export function startSearchMerging(options: SearchMergingOptions): SearchMerging {
   const { store, log, meter = NO_MERGE_METER, retryMs = RETRY_MS } = options;
-  /** Accounts in the order of their turns, with the emails that are left where some were removed. */
+  /** Accounts in the order of their turns, with the number of live emails if some were removed. */
   const waiting = new Map<string, number | undefined>();
   const merged = new Set<string>();
   const stopping = new AbortController();
@@ -70,13 +71,15 @@ export function startSearchMerging(options: SearchMergingOptions): SearchMerging
     wake();
   }
 
-  /** The account whose turn it is; none when those that wait are being merged. */
+  /** The account whose turn it is; undefined when all that wait are being merged. */
   function next(): string | undefined {
     for (const accountId of waiting.keys()) if (!merged.has(accountId)) return accountId;
     return undefined;
   }
 
-  /** How long to rest. A merge that fails is tried again when its turn comes; what will fail again is left until it is asked for. */
+  /**
+   * Returns how long to rest. After a temporary fault, the account is queued again; after another fault, a merge must be asked for again.
+   */
   async function merge(accountId: string): Promise<number> {
     const live = waiting.get(accountId);
     waiting.delete(accountId);

@@ -1,11 +1,11 @@
-// A semaphore for the searches of a node at the database: accounts in turn, and within one in the order of their arrival. Without
-// it the driver deals statements out to connections that are busy, where a short one waits behind whatever it meets.
+// Limits a node's concurrent searches in the database: accounts in turn, searches of one account in order of arrival. Otherwise the driver
+// would send statements to busy connections, where a short one waits behind a long one.
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import type { SearchStore } from '../../store/search.js';
 
 /**
- * `atOnce`: searches that the database works on at a time. A permit is left for accounts beside one that searches without end. Gateways
- * bound how many wait.
+ * `atOnce`: the searches that the database runs at a time. One account cannot use all permits, so that one is left for others. Gateways
+ * limit the number of waiting searches.
  */
 export function withSearchSemaphore(store: SearchStore, atOnce: number): SearchStore {
   const semaphore = new FairSemaphore({ total: atOnce, share: Math.max(1, atOnce - 1) });

@@ -1,6 +1,5 @@
-// Search and export: passes over all emails of a mailbox by time. Which emails match a text comes from the store; time,
-// flags and folders are in memory, so totals are exact. Both leave out what is shown in nothing but
-// trash and junk.
+// Search and export: scans of all emails of a mailbox by time. The store finds the emails that match a text; time, flags and folders are in
+// memory, so totals are exact. Both exclude emails that only Trash and Junk show.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FLAGGED, flagBit, SEEN } from '../../mail/flags.js';
 import { isUuid } from '../../mail/ids.js';
@@ -14,9 +13,9 @@ import type { FoundPage, TextMatches, TextQuestion } from './search-memory.js';
 import type { SearchMerging } from './search-merging.js';
 import type { MailboxState } from './state.js';
 
-/** Emails that are looked at before the event loop serves others. */
+/** The emails that are scanned before the event loop gets a turn. */
 const STRETCH = 50_000;
-/** Matches that are less than this part of the mailbox are gone through alone. */
+/** If the matches are fewer than 1/8 of the mailbox, only the matches are scanned. */
 const FEW = 8;
 
 export interface MailboxSearch {
@@ -35,29 +34,29 @@ export interface SearchCriteria {
   readonly isFlagged?: boolean | undefined;
   /** A flag or keyword. */
   readonly keyword?: string | undefined;
-  /** Id or role; nothing else is searched then, trash and junk may be. */
+  /** Id or role of the only folder to search, which may be Trash or Junk. */
   readonly folder?: string | undefined;
 }
 
 /**
- * Whether it is time to look what the index holds of emails that are gone: after the first that was removed since the mailbox was
- * loaded, and each time that twice as many were.
+ * True when the index should be checked for removed emails: after the first removal since the mailbox was loaded, and whenever their number
+ * has doubled.
  */
 export const isIndexLookDue = (deadBefore: number, dead: number): boolean => Math.clz32(dead) < Math.clz32(deadBefore);
 
-/** By id or role; several folders share the roles `label` and `folder`, so these name none. */
+/** Finds a folder by id or role; several folders share the roles `label` and `folder`, so these are not valid names. */
 export function folderNamed(state: MailboxState, name: string): FolderColumns | undefined {
   const role = SYSTEM_ROLES.find((candidate) => candidate === name);
   return role === undefined ? state.folders.get(name) : state.folderOf(role);
 }
 
-/** Whether an email has a flag or keyword. */
+/** Returns a test whether an email has a flag or keyword. */
 function hasFlag({ emails }: MailboxState, name: string): (slot: number) => boolean {
   const bit = flagBit(name);
   return bit === 0 ? (slot) => emails.hasKeyword(slot, name) : (slot) => (emails.flags(slot) & bit) !== 0;
 }
 
-/** What was found, or the refusal of a search that would take too much memory. */
+/** Returns the result, or the refusal of a search that needs too much memory. */
 export async function unlessTooLarge<T>(searching: Promise<T>): Promise<T | { readonly refusal: 'searchTooLarge' }> {
   try {
     return await searching;
@@ -106,12 +105,12 @@ export async function searchMailbox(
     if (isUnread) unreadCount++;
   }
   const found = { totalCount, unreadCount, slots };
-  // It changed during a break: what was found may be of both before and after.
+  // If the mailbox changed during a break, the result may mix both states and is not cached.
   if (state.modseq === modseq) state.search.keepPage(modseq, question, found);
   return found;
 }
 
-/** Emails in which the terms match, all that are there when the question is asked. */
+/** Finds the matching emails among those that exist when the query starts. */
 async function textMatches(
   { accountId, emails, search: memory }: MailboxState,
   { store, indexing }: MailboxSearch,
@@ -143,7 +142,7 @@ export async function searchFolder(
   return uids.subarray(0, count);
 }
 
-/** Slots oldest first, at most `limit`; where to go on when there may be more. */
+/** Returns slots, oldest first, at most `limit`, and the position to continue at when there may be more. */
 export async function exportedEmails(
   state: MailboxState,
   criteria: Pick<SearchCriteria, 'from' | 'to' | 'folder'>,
@@ -169,7 +168,6 @@ export async function exportedEmails(
   return { slots, place: { receivedAt: emails.receivedAt(last), id: emails.id(last), newestId } };
 }
 
-/** How many emails an export holds. */
 export async function countExported(
   state: MailboxState,
   criteria: Pick<SearchCriteria, 'from' | 'to' | 'folder'>,
@@ -184,7 +182,7 @@ export async function countExported(
   return count;
 }
 
-/** Slots in order, all when not given, and the part of them that lies within the times. */
+/** Returns slots in order (by default all) and the bounds of those that lie within the times. */
 function range(
   state: MailboxState,
   { from, to }: Pick<SearchCriteria, 'from' | 'to'>,
@@ -196,8 +194,8 @@ function range(
 }
 
 /**
- * Whether an email is not shown in the folder that is named; else, whether it is shown in trash and junk alone, or nowhere. Undefined
- * when none is left out.
+ * Returns a test whether an email is excluded: not shown in the named folder or, without one, shown only in Trash and Junk, or nowhere.
+ * Undefined when nothing is excluded.
  */
 function leftOut(state: MailboxState, name: string | undefined): ((slot: number) => boolean) | undefined {
   if (name !== undefined) {

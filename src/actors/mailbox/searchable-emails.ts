@@ -1,17 +1,19 @@
-// Makes a page of emails searchable: reads their texts and stores the words in them. Texts are read a few at a time, the next ones
-// while the store works on those before, and stored in batches of a bounded size, so that neither the memory nor the longest piece
-// of work grows with the emails of the page.
+// Makes a page of emails searchable: reads their texts and stores their words. A few texts are read at a time, while the store handles the
+// previous ones, and they are stored in batches of bounded size. So neither the memory nor the longest piece of work grows with the page.
 import type { IndexedEmail, IndexedTexts, SearchStore, UnindexedEmail } from '../../store/search.js';
 import type { EmailTexts, SearchableTexts } from './email-texts.js';
 
-/** Messages read and decoded at a time: each reading costs two statements. Many small ones, sixteen large ones. */
+/**
+ * The octets of messages that are read and decoded at a time, because each read costs two statements: many small messages or sixteen large
+ * ones.
+ */
 const OCTETS_AT_ONCE = 1024 * 1024;
 const LARGE_OCTETS = OCTETS_AT_ONCE / 16;
-/** Characters that are enough for a statement: of fewer, what a statement costs by itself would count. */
+/** A batch of this many characters is stored when the account changes: with fewer, the fixed cost of a statement would count. */
 const BATCH_CHARACTERS = 128 * 1024;
-/** The same within an account, whose emails of a statement are a segment: of small ones more have to be merged. */
+/** The limit within one account, whose emails of a statement form one segment: small segments must be merged more often. */
 const MOST_CHARACTERS = 512 * 1024;
-/** Texts that an account before has in the batch are only stored once more. */
+/** Texts that are already in the batch for another account count as 1/8: they are only stored again. */
 const SHARED = 8;
 
 export interface SearchableEmailsOptions {
@@ -20,8 +22,8 @@ export interface SearchableEmailsOptions {
 }
 
 /**
- * Emails account by account. `stored`: after each batch, with the last id of an account in it. Returns the accounts of which
- * the store takes nothing at present: their emails, or the rest of them, are not searchable yet.
+ * Stores emails account by account. `stored`: called after each batch with the last id of each account. Returns the accounts that the store
+ * refuses at present: their remaining emails are not searchable yet.
  */
 export async function makeSearchable(
   { store, texts }: SearchableEmailsOptions,
@@ -33,10 +35,10 @@ export async function makeSearchable(
   let batch: IndexedEmail[] = [];
   let inBatch = new Set<IndexedTexts>();
   let characters = 0;
-  /** Of the last account in the batch: an email that it has several times is cut as often. */
+  /** Characters of the last account in the batch; an email that it has several times is tokenized each time. */
   let ofAccount = 0;
   const storeBatch = async (): Promise<void> => {
-    // Emails behind those that were refused would hide these: an account is searchable up to an id.
+    // An account is searchable up to an id, so emails behind refused ones must not be stored.
     const taken = batch.filter(({ accountId }) => !refused.has(accountId));
     batch = [];
     inBatch = new Set();
@@ -65,7 +67,7 @@ export async function makeSearchable(
   return refused;
 }
 
-/** Texts of emails, without those of refused accounts; the reading of the next ones is under way when some are given out. */
+/** Yields texts of emails, without refused accounts; the next texts are read while these are processed. */
 async function* readAhead(
   groups: Iterable<readonly UnindexedEmail[]>,
   refused: ReadonlySet<string>,
@@ -79,7 +81,7 @@ async function* readAhead(
   let before: ReturnType<typeof read> | undefined;
   for (const group of groups) {
     const reading = read(group);
-    // What fails is thrown when its turn comes, if it does.
+    // An error is thrown by the later `await`.
     reading.catch(() => {});
     if (before !== undefined) yield await before;
     before = reading;
@@ -104,7 +106,7 @@ function* readAtOnce(emails: readonly UnindexedEmail[]): Generator<readonly Unin
   if (some.length > 0) yield some;
 }
 
-/** `found`: of each email; emails of one message share what is found, and then their texts. */
+/** `found`: the texts of each email; emails with the same message share the object, and then their texts. */
 function indexedEmails(emails: readonly UnindexedEmail[], found: readonly SearchableTexts[]): readonly IndexedEmail[] {
   const known = new Map<SearchableTexts, IndexedTexts>();
   return emails.map(({ accountId, id, subject, fromAddress, fromName }, n) => {

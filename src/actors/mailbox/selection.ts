@@ -1,27 +1,27 @@
-// Which emails a command is about: by id, or by the UIDs of a folder, as the batch so far has left them. And which folder,
-// by id or by the role of one that every account has.
+// Resolves the emails of a command, by id or by UIDs of a folder, after the batch so far; and folders, by id or by the role of a system
+// folder.
 import { caseFolded } from '../../mail/case-fold.js';
 import { type FolderRow, SYSTEM_ROLES } from '../../store/mailbox-rows.js';
 import type { Payload } from '../runtime/protocol.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
 
-/** Emails that one command takes. */
+/** The most emails that one command selects. */
 export const MOST_EMAILS = 10_000;
 
 export type Selection = Payload<MailboxProtocol, 'copy'>['selection'];
 export type UidRange = [first: number, last: number];
 
 interface Selected {
-  /** By UID when they were selected so. */
+  /** In UID order when selected by UID. */
   readonly slots: readonly number[];
-  /** Ids that name no email. */
+  /** Ids without an email. */
   readonly missing: string[];
-  /** Whose UIDs selected them. */
+  /** The folder whose UIDs selected them. */
   readonly folderId?: string;
 }
 
-/** By id or role; several folders share the roles `label` and `folder`, so these name none. */
+/** Finds a folder by id or role; several folders share the roles `label` and `folder`, so these are not valid names. */
 export function folderNamed(tx: MailboxTransaction, name: string): FolderRow | undefined {
   const role = SYSTEM_ROLES.find((candidate) => candidate === name);
   return role === undefined ? tx.folders.row(name) : tx.folders.rowOf(role);
@@ -46,7 +46,7 @@ export function selected(
   return slots.length > MOST_EMAILS ? { refusal: 'tooManyEmails' } : { slots, missing: [], folderId: folder.id };
 }
 
-/** Slots of the ids whose emails are there and shown by a folder, each once, and the other ids. */
+/** Returns the slots of emails that a folder shows, each once, and the ids without such an email. */
 export function found(tx: MailboxTransaction, emailIds: readonly string[]): Selected {
   const missing: string[] = [];
   const slots = new Set<number>();
@@ -58,7 +58,7 @@ export function found(tx: MailboxTransaction, emailIds: readonly string[]): Sele
   return { missing, slots: [...slots] };
 }
 
-/** UIDs in their order; those that follow each other share a range. */
+/** Joins consecutive UIDs into ranges, keeping the order. */
 export function rangesOf(uids: readonly number[]): UidRange[] {
   const ranges: UidRange[] = [];
   for (const uid of uids) {
@@ -69,7 +69,7 @@ export function rangesOf(uids: readonly number[]): UidRange[] {
   return ranges;
 }
 
-/** How many emails a command is about, at most, or how many kilobytes of annotations; 1 when the payload has neither. */
+/** An upper bound of the number of emails of a command, or the kilobytes of its annotations; 1 when the payload has neither. */
 export function weightOf(payload: unknown): number {
   const { messages, entries, emailIds, selection } = payload as {
     readonly messages?: readonly unknown[];

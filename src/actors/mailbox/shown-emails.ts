@@ -1,4 +1,4 @@
-// Emails as lists and details show them: flags and places from memory, texts from the store by primary key.
+// The values of emails in lists and details: flags and folders come from memory, texts from the store by primary key.
 import { ANSWERED, FLAGGED, SEEN } from '../../mail/flags.js';
 import type { EmailSummaryRow, FolderRow } from '../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
@@ -6,15 +6,15 @@ import { type EmailDetail, type EmailListItem, shared } from './email-view.js';
 import { inLabelOrder } from './labels.js';
 import type { MailboxState } from './state.js';
 
-/** A list item shows this many mailboxes of a To field. */
+/** The most mailboxes of a To field that a list item shows. */
 const MOST_SHOWN_RECIPIENTS = 20;
 
-/** The list items of these slots, in their order. Items that nothing has changed since are those of an earlier list. */
+/** The list items of these slots, in their order. An item that has not changed is reused from an earlier list. */
 export function listPage(store: MailboxStore, state: MailboxState, slots: readonly number[]): Promise<EmailListItem[]> {
   return listItems(store, state, slots, (item) => item);
 }
 
-/** `made` is called for each item in the state of the mailbox that the item is of. */
+/** `made` is called for each item while the mailbox is in the state that the item shows. */
 export async function listItems<T>(
   store: MailboxStore,
   state: MailboxState,
@@ -34,7 +34,7 @@ export async function listItems<T>(
 
 type OwnMail = Pick<EmailListItem, 'outboundId' | 'to'>;
 
-/** What items show of the account's own mail, in Sent and Drafts, by email; undefined when there is none among them. */
+/** Additional fields of the account's own mail, in Sent and Drafts, by email id; undefined when there is none. */
 async function ownMail(
   store: MailboxStore,
   state: MailboxState,
@@ -58,8 +58,8 @@ async function ownMail(
 }
 
 /**
- * Rows of these emails, in their order; undefined where the store has none. A promise when any has to be read: emails may be gone
- * when it resolves.
+ * The rows of these emails, in their order; undefined for emails that the store does not have. A promise when rows must be read: emails may
+ * be gone when it resolves.
  */
 function rowsOf(
   store: MailboxStore,
@@ -95,8 +95,9 @@ function sharedItem(state: MailboxState, slot: number, row: EmailSummaryRow): Em
 }
 
 /**
- * Named one by one, because a page of a list makes twenty: taking them by the names of the struct costs twice as much. Whoever adds
- * to it assigns: a literal that begins with a spread of it costs 5 µs more, because V8 keeps no shapes for what is added to a clone.
+ * The fields are listed one by one, because a page of a list makes twenty items: a loop over the names of the struct costs twice as much.
+ * Callers add fields with `Object.assign`: a literal that spreads this object costs 5 µs more, because V8 keeps no shapes for additions to
+ * a clone.
  */
 function headOf(state: MailboxState, slot: number, row: EmailSummaryRow) {
   const flags = state.emails.flags(slot);
@@ -134,7 +135,7 @@ function listItem(state: MailboxState, slot: number, row: EmailSummaryRow, own: 
   });
 }
 
-/** Emails in full, in the order of the slots; those that are gone or hidden are left out. */
+/** Emails in full, in the order of the slots, without those that are gone or hidden. */
 export async function details(
   store: MailboxStore,
   state: MailboxState,
@@ -149,7 +150,7 @@ export async function details(
   );
 }
 
-/** Those that are shown, with the recipients of sent emails whom the message itself need not name. */
+/** Details of the emails that are shown, including recipients of sent emails whom the message itself need not name. */
 export async function detailsOf(
   store: MailboxStore,
   state: MailboxState,
@@ -166,7 +167,7 @@ export async function detailsOf(
   });
 }
 
-/** What a client appended may have taken the place of a copy that submission made. */
+/** An appended email may have replaced the copy that submission made. */
 const mayBeSent = ({ origin = null }: EmailSummaryRow): boolean => origin !== null;
 
 function detailOf(state: MailboxState, slot: number, row: EmailSummaryRow): EmailDetail {

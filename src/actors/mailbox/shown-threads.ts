@@ -1,5 +1,5 @@
-// Threads as details show them: which emails a thread has is read from the store once, until a commit changes that. The store
-// does not know which of them are hidden: where any email of the mailbox may be, a thread is read as a whole.
+// Threads in details: the emails of a thread are read from the store once, and cached until a commit changes the thread. The store does not
+// know which emails are hidden: if the mailbox may have hidden emails, the whole thread is read.
 import type { MailboxStore, ThreadPart } from '../../store/mailboxes.js';
 import type { EmailDetail } from './email-view.js';
 import { details, detailsOf } from './shown-emails.js';
@@ -14,7 +14,7 @@ interface ShownThread {
   readonly total: number;
 }
 
-/** Undefined when the emails of the thread are not in memory. */
+/** Undefined when the thread is not cached. */
 export async function knownThread(
   store: MailboxStore,
   state: MailboxState,
@@ -39,7 +39,7 @@ async function partOf(
   return { emails: await details(store, state, shown), total: slots.length };
 }
 
-/** Slots of a thread, oldest first, hidden emails included. */
+/** Slots of a thread, oldest first, including hidden emails. */
 export async function wholeThread(store: MailboxStore, state: MailboxState, threadId: string): Promise<number[]> {
   const { summaries, emails } = state;
   const { version } = summaries;
@@ -54,7 +54,7 @@ export async function wholeThread(store: MailboxStore, state: MailboxState, thre
   return slots;
 }
 
-/** From the store. A thread that comes whole is kept in memory. */
+/** Reads the thread from the store. A complete thread is cached. */
 export async function readThread(
   store: MailboxStore,
   state: MailboxState,
@@ -67,7 +67,7 @@ export async function readThread(
   const { rows, total } = await store.thread(state.accountId, threadId, part);
   const found = rows.map((row) => ({ row, slot: state.emails.find(row.id) })).filter(({ slot }) => slot >= 0);
   for (const { row, slot } of found) summaries.keep(slot, row, version);
-  // Else some are not in memory yet, or not any more.
+  // Otherwise some emails are not in memory yet, or no longer.
   const isWhole = total > 0 && found.length === total;
   if (isWhole) {
     summaries.keepThread(

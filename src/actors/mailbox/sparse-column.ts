@@ -1,33 +1,33 @@
-// Columns over slots of which few may be set: a page is made where enough is set and dropped when nothing is, so that a folder
-// costs what it holds, also when that is spread over a large mailbox.
+// Columns over slots of which few may be set: a page is created where enough slots are set, and dropped when none is. So a folder's memory
+// depends on its own emails, even if they are spread over a large mailbox.
 
-/** Octets of a typed array beside its contents, about. */
+/** Approximate memory of a typed array apart from its contents. */
 export const ARRAY_OCTETS = 220;
 const PAGE_BITS = 10;
 const PAGE = 1 << PAGE_BITS;
-/** Set in a part of the column that has no page: below this a map takes less memory. */
+/** The most entries that a part of the column holds without a page: below this, a map takes less memory. */
 const MOST_FEW = 80;
-/** Octets of an entry of a map, about. */
+/** Approximate memory of a map entry. */
 const FEW_OCTETS = 50;
-/** Octets of an empty column: objects and lists. */
+/** Approximate memory of an empty column: objects and lists. */
 const COLUMN_OCTETS = 350;
 const BIT_PAGE_BITS = 13;
 const BIT_PAGE = 1 << BIT_PAGE_BITS;
 const LOW = 2 ** 32;
 
-/** A copy with more entries, and no room for others: lists that are pushed to begin with room for 17. */
+/** Returns a longer copy without spare capacity: lists that grow by `push` start with room for 17. */
 function lengthened<T>(list: readonly T[], length: number, entry: T): T[] {
   const copy = new Array<T>(length).fill(entry);
   for (let i = 0; i < list.length; i++) copy[i] = list[i]!;
   return copy;
 }
 
-/** Whole numbers below 2^53; 0 means not set. Numbers from 2^32 on take a second page. */
+/** Whole numbers below 2^53; 0 means not set. Numbers from 2^32 on use a second column for the high part. */
 export class SparseColumn {
   #pages: (Uint32Array | undefined)[] = [];
-  /** What is set where a page would be mostly empty. */
+  /** Entries of parts that have no page. */
   readonly #few = new Map<number, number>();
-  /** How many are set in each page. */
+  /** The number of entries in each part. */
   #used: number[] = [];
   #made = 0;
   #high: SparseColumn | undefined;
@@ -85,7 +85,7 @@ export class SparseColumn {
   }
 }
 
-/** A set of slots, a bit each. */
+/** A set of slots, one bit each. */
 export class SparseBits {
   #pages: (Uint8Array | undefined)[] = [];
   #used: number[] = [];

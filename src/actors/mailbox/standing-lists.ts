@@ -1,6 +1,6 @@
-// Answers for lists that gateways follow (query `lists`): which emails a list shows, each with a version that differs when the
-// list shows the email in another way, and the items of these emails. A list that the asker knows costs a look at memory.
-// Texts, threads and orders other than by time come from the store, as they do for `list`, `search` and `thread`.
+// Answers the query `lists`, with which gateways follow lists: the emails of a list, each with a version that changes when the list shows
+// the email differently, and the items of these emails. A list that the caller already has only costs a look at memory. Texts, threads and
+// orders other than by time come from the store, as for `list`, `search` and `thread`.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ANSWERED, FLAGGED, SEEN } from '../../mail/flags.js';
 import type { FolderRow } from '../../store/mailbox-rows.js';
@@ -16,7 +16,7 @@ import { listItems } from './shown-emails.js';
 import { wholeThread } from './shown-threads.js';
 import type { MailboxState } from './state.js';
 
-/** Emails of folders that are gone through before the event loop serves others. */
+/** The emails of folders that are scanned before the event loop gets a turn. */
 const STRETCH = 50_000;
 const SHOWN_FLAGS = SEEN | FLAGGED | ANSWERED;
 
@@ -96,7 +96,7 @@ async function threadPage(
 function stateOf(state: MailboxState, found: Exclude<Found, { refusal: string }>, of: ItemVersions): ListState {
   const { emails } = state;
   const { slots: all, totalCount, unreadCount } = found.page;
-  // Others were deleted or hidden while the list was made.
+  // Other emails were deleted or hidden while the list was made.
   const slots = all.filter((slot) => state.isShown(slot));
   const versions = slots.map((slot) => of.of(slot));
   const digest = new Digest().add(totalCount).add(unreadCount);
@@ -108,7 +108,7 @@ function stateOf(state: MailboxState, found: Exclude<Found, { refusal: string }>
   return { emailIds, versions, totalCount, unreadCount, tag, ...(folderId !== undefined && { folderId }) };
 }
 
-/** Versions of list items, of everything in them that can change. */
+/** Versions of list items: digests of every part of an item that can change. */
 class ItemVersions {
   readonly modseq: number;
   readonly #state: MailboxState;
@@ -142,7 +142,7 @@ class ItemVersions {
   }
 }
 
-/** What items show of a folder that holds their email. */
+/** A digest of the folder's properties that items show. */
 function shownOf({ id, role, name, color, sortOrder }: FolderRow): number {
   const text = role === 'label' ? JSON.stringify([id, name, color, sortOrder]) : id;
   const digest = new Digest();

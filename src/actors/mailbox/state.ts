@@ -1,5 +1,5 @@
-// The mailbox in memory: what its actor knows without asking the store. Evolves only by changes that are committed. Mail comes to
-// many mailboxes of which nothing else is asked for long, so what few of them need is made when it is needed.
+// The mailbox in memory: what its actor knows without asking the store. Only committed changes evolve it. Many mailboxes only receive mail
+// for a long time, so rarely needed parts are created on first use.
 
 import { isUuid } from '../../mail/ids.js';
 import { isImportId } from '../../store/imports.js';
@@ -25,14 +25,14 @@ import { OutboundMemory } from './outbound/memory.js';
 import { SearchMemory } from './search-memory.js';
 import { Summaries } from './summaries.js';
 
-/** Deliveries remembered in memory, to answer a repeated one without asking the store. */
+/** Deliveries that are remembered, so that a repeated one is answered without the store. */
 const REMEMBERED_DELIVERIES = 1_000;
-/** Replies remembered in memory: of more commands than may be on their way a second time. */
+/** Replies that are remembered: more than the commands that may be repeated at a time. */
 const REMEMBERED_REPLIES = 1_000;
-/** Rough memory of what is remembered: an id as text, and a reply with its id. */
+/** Approximate memory of remembered entries: an id as text, and a reply with its id. */
 const ID_OCTETS = 100;
 const REPLY_OCTETS = 400;
-/** Of what is made when it is needed, while it is empty. */
+/** Approximate memory of an empty part that is created on first use. */
 const PART_OCTETS = 500;
 const WORN_SLOTS = 50_000;
 const REHEARSALS = 6;
@@ -40,17 +40,17 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 export class MailboxState {
   readonly accountId: string;
-  /** Of the ownership under which the mailbox was loaded. */
+  /** The epoch of the ownership under which the mailbox was loaded. */
   readonly epoch: number;
   readonly held: boolean;
   modseq: number;
-  /** Threads of emails that are older than this may have changed with it: the store has joined some, or the mailbox was loaded. */
+  /** At this modseq, threads of older emails may have changed: the store has joined some, or the mailbox was loaded. */
   threadsAt: number;
   readonly emails = new EmailColumns();
   readonly folders = new Map<string, FolderColumns>();
   /** In the order of evaluation. */
   filters: readonly FilterRow[] = [];
-  /** Filters that wait for the body of an email, by its id. */
+  /** Filters that wait for bodies, by email id. */
   readonly deferred = new LazyMap<string, DeferredFilters>();
   #annotations: Annotations | undefined;
   #search: SearchMemory | undefined;
@@ -91,12 +91,11 @@ export class MailboxState {
     return this.#outbound;
   }
 
-  /** Folders in which emails have `\Deleted`. */
   markedFolders(): readonly FolderColumns[] {
     return [...this.folders.values()].filter(({ deletedCount }) => deletedCount > 0);
   }
 
-  /** Whether the email is there and some folder shows it (docs/interface/mail.md, "Hidden mail"). */
+  /** Whether the email exists and some folder shows it (docs/interface/mail.md, "Hidden mail"). */
   isShown(slot: number): boolean {
     if (slot < 0 || !this.emails.isAlive(slot)) return false;
     let isMarked = false;
@@ -106,7 +105,7 @@ export class MailboxState {
     return false;
   }
 
-  /** The slot of an email that is shown, or -1. */
+  /** The slot of an email that a folder shows, or -1. */
   findShown(id: string): number {
     const slot = isUuid(id) ? this.emails.find(id) : -1;
     return this.isShown(slot) ? slot : -1;
@@ -125,14 +124,13 @@ export class MailboxState {
     return this.emails.dead > WORN_SLOTS && this.emails.dead * 2 > this.emails.size;
   }
 
-  /** What the commit that was taken in last has changed of threads. */
+  /** Applies the changes of threads that the last evolved commit has made. */
   changeThreads(change: ThreadChange): void {
     if (change !== 'grown') this.threadsAt = this.modseq;
     if (change === 'unsettled') this.summaries.close();
     else this.summaries.threadsChanged({ areJoined: change === 'joined' });
   }
 
-  /** Whether the delivery is known to be done. */
   isDelivered(inboundId: string): boolean {
     return this.#delivered?.has(inboundId) === true;
   }
@@ -161,7 +159,7 @@ export class MailboxState {
     return this.#replies?.get(id);
   }
 
-  /** Takes a committed change in. */
+  /** Applies a committed change. */
   evolve(change: MailboxChange): void {
     const net = netOf(change.changes);
     this.summaries.evolve(net, this.emails);
@@ -215,7 +213,7 @@ export class MailboxState {
     }
     for (const [folderId, placements] of net.placements) {
       const folder = this.folders.get(folderId)!;
-      // An email that was taken out and put back has another UID now.
+      // Placements end first, because an email that was removed and placed again has a new UID.
       for (const { slots, modseq } of this.#expunged(placements)) folder.unplaceAll(slots, modseq);
       const { placed, marked } = placements;
       folder.placeAll(this.#placed(placements));
@@ -237,7 +235,7 @@ export class MailboxState {
     return placements;
   }
 
-  /** By modseq. */
+  /** The ended placements by ascending modseq. */
   #expunged({
     expunged,
     expungedTogether,
@@ -254,7 +252,7 @@ export class MailboxState {
   }
 }
 
-/** Claims the account and loads its mailbox: no other owner can change it after the claim, so all is read at once. */
+/** Claims the account and loads its mailbox: after the claim no other owner can change it, so all parts are read at once. */
 export async function loadMailbox(
   store: MailboxStore,
   accountId: string,
@@ -284,7 +282,7 @@ export async function loadMailbox(
   return { kind: 'loaded', state };
 }
 
-/** What is not in the claim is read; emails are loaded into the state as they come. */
+/** Reads what the claim does not contain; emails are loaded into the state as they arrive. */
 async function contentsOf(
   store: MailboxStore,
   { mailbox }: ClaimedAccount,
@@ -309,8 +307,8 @@ async function each<T>(pages: AsyncIterable<T>, take: (page: T) => void): Promis
 }
 
 /**
- * Loads a mailbox that does not exist, several times at once: whoever is given mailboxes right after its start has open
- * connections and prepared statements then.
+ * Loads a mailbox that does not exist, several times at once: this opens connections and prepares statements, for a node that gets
+ * mailboxes right after its start.
  */
 export async function warmUp(store: MailboxStore): Promise<void> {
   const load = async () => {

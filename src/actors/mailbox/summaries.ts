@@ -1,6 +1,6 @@
-// What the store has of emails that were shown lately, in memory: their rows, the list items made of them, and which emails the
-// threads asked for last have. A row never changes but for its thread. A change that is committed drops what it changes of this;
-// what was read before it and arrives after it is not kept.
+// A cache of recently shown emails: their rows, the list items made from them, and the emails of recently requested threads. A row never
+// changes, except for its thread. A commit drops the entries that it changes; data that was read before the commit and arrives after it is
+// not cached.
 import type { BudgetedCache, CacheBudget } from '../../bounds/cache-budget.js';
 import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
 import type { NetChange } from '../../store/net-changes.js';
@@ -8,26 +8,26 @@ import { countOf } from '../../store/net-placements.js';
 import type { EmailColumns } from './email-columns.js';
 import type { EmailListItem } from './email-view.js';
 
-/** Of one mailbox. */
+/** The limit for one mailbox. */
 const MOST_OCTETS = 1024 * 1024;
-/** Rough memory of a row and of its item beside their texts. */
+/** Approximate memory of a row and its item, apart from their texts. */
 const ROW_OCTETS = 1_500;
-/** Of an item: the id of a folder that holds the email, and a label beside its name, in the item and in its encoded form. */
+/** Approximate memory of an item's parts, in the item and in its encoded form: the id of a folder, and a label apart from its name. */
 const FOLDER_OCTETS = 60;
 const LABEL_OCTETS = 250;
-/** The texts are in the row and in the encoded item, with up to two octets a character. */
+/** Texts are in the row and in the encoded item, with up to two bytes per character each. */
 const OCTETS_A_CHARACTER = 4;
 const THREADS = 200;
 const SLOT_OCTETS = 8;
-/** Placements of a change from which on all items are dropped: looking for each would take longer than making items anew. */
+/** With more changed placements than this, all items are dropped: a search for each would take longer than to make the items again. */
 const MANY = 100;
 
 interface Kept {
   readonly row: EmailSummaryRow;
-  /** Of the row and of the item. */
+  /** The memory of the row and of the item. */
   octets: number;
   item: EmailListItem | undefined;
-  /** Of the email, when the item was made. */
+  /** The email's modseq when the item was made. */
   modseq: number;
 }
 
@@ -35,14 +35,14 @@ type Budget = Pick<CacheBudget, 'use'>;
 const OWN_BUDGET: Budget = { use() {} };
 
 export class Summaries implements BudgetedCache {
-  /** The account. */
+  /** The account id. */
   readonly name: string;
   readonly #mostOctets: number;
-  /** Shared by the mailboxes of a node. */
+  /** Shared by all mailboxes of a node. */
   budget: Budget = OWN_BUDGET;
-  /** By slot, the least recently shown first. */
+  /** Keyed by slot; least recently shown first. */
   #kept: Map<number, Kept> | undefined;
-  /** Slots of whole threads, oldest first, by the id that was asked for. */
+  /** Slots of whole threads, oldest first, by the requested id. */
   #threads: Map<string, readonly number[]> | undefined;
   #octets = 0;
   #version = 0;
@@ -57,12 +57,12 @@ export class Summaries implements BudgetedCache {
     return this.#octets;
   }
 
-  /** What is read of the store under one version is kept under the same version only. */
+  /** Data that was read from the store under one version is only cached under the same version. */
   get version(): number {
     return this.#version;
   }
 
-  /** The email's row; undefined when it has to be read. */
+  /** The email's row; undefined when it must be read. */
   row(slot: number): EmailSummaryRow | undefined {
     const kept = this.#kept?.get(slot);
     if (kept === undefined) return undefined;
@@ -81,7 +81,7 @@ export class Summaries implements BudgetedCache {
     this.#makeRoom();
   }
 
-  /** The item that was made of this row last, when nothing that it shows has changed. `modseq`: of the email. */
+  /** The item that was made from this row, if nothing that it shows has changed. `modseq`: that of the email. */
   item(slot: number, row: EmailSummaryRow, modseq: number): EmailListItem | undefined {
     const kept = this.#kept?.get(slot);
     return kept?.row === row && kept.modseq === modseq ? kept.item : undefined;
@@ -89,7 +89,7 @@ export class Summaries implements BudgetedCache {
 
   keepItem(slot: number, row: EmailSummaryRow, modseq: number, item: EmailListItem): void {
     const kept = this.#kept?.get(slot);
-    // Else the row was dropped since it was taken: its thread may be another one.
+    // Otherwise the row was dropped meanwhile, and its thread may have changed.
     if (kept?.row !== row) return;
     const octets = octetsOf(row) + itemOctets(item);
     this.#octets += octets - kept.octets;
@@ -99,7 +99,7 @@ export class Summaries implements BudgetedCache {
     this.#makeRoom();
   }
 
-  /** Slots of a whole thread, oldest first, with those of emails that were deleted since. */
+  /** Slots of a whole thread, oldest first, including those of emails that were deleted since. */
   thread(threadId: string): readonly number[] | undefined {
     return this.#threads?.get(threadId);
   }
@@ -115,7 +115,7 @@ export class Summaries implements BudgetedCache {
     this.#threads.delete(oldest!);
   }
 
-  /** To be called before the columns take the change in: slots are looked up by the ids of emails that are to be removed. */
+  /** Must be called before the columns evolve: slots are looked up by the ids of emails that are removed. */
   evolve(net: NetChange, emails: EmailColumns): void {
     if (this.#kept === undefined || this.#kept.size === 0) return;
     for (const id of net.emailsRemoved) this.#drop(emails.find(id));
@@ -123,17 +123,17 @@ export class Summaries implements BudgetedCache {
     for (const { placed, placedTogether, expunged, expungedTogether, marked } of net.placements.values()) {
       placements += countOf(placed, placedTogether) + countOf(expunged, expungedTogether) + marked.length;
     }
-    // Items show the folders that show their email, and of labels more than the id.
+    // Items show the folders of their email, and more of a label than its id.
     if (placements > MANY || net.foldersChanged.length + net.foldersRemoved.length > 0) this.#dropItems();
     else {
-      // Those that are named together are more.
+      // Placements that are named together always exceed MANY.
       for (const { placed, expunged, marked } of net.placements.values()) {
         for (const { emailId } of [...placed, ...expunged, ...marked]) this.#dropItem(emails.find(emailId));
       }
     }
   }
 
-  /** Emails have another thread now, or a thread has more emails. */
+  /** Called when threads were joined, or when a thread has more emails. */
   threadsChanged({ areJoined }: { readonly areJoined: boolean }): void {
     if (areJoined) this.clear();
     else {
@@ -149,7 +149,7 @@ export class Summaries implements BudgetedCache {
     this.#octets = 0;
   }
 
-  /** Nothing is kept any more: something may change rows of the account without a word. */
+  /** Stops caching: rows of the account may change without a commit of this mailbox. */
   close(): void {
     this.#isClosed = true;
     this.clear();
@@ -203,7 +203,7 @@ function octetsOf({
   return ROW_OCTETS + characters * OCTETS_A_CHARACTER;
 }
 
-/** Beside what `octetsOf` its row says. */
+/** The memory of an item in addition to `octetsOf` its row. */
 function itemOctets({ folderIds, labels }: EmailListItem): number {
   let octets = folderIds.length * FOLDER_OCTETS;
   for (const { name } of labels) octets += LABEL_OCTETS + name.length * OCTETS_A_CHARACTER;

@@ -1,12 +1,12 @@
-// All emails of a mailbox by time, whatever folders they are in: what search and export go through. Made when first asked
-// for, then extended by what was added since; an array once given is never changed, so a pass over it may take breaks.
-// Emails that come in order are written behind all arrays that were given.
+// All emails of a mailbox by time, whatever their folders: the order in which search and export scan them. Created on first use, then
+// extended with new emails. A returned array is never changed, so a scan may take breaks: new emails in order are written behind the
+// returned arrays.
 import type { EmailColumns } from './email-columns.js';
 import { grownCapacity } from './wide-column.js';
 
 export class TimeOrder {
   readonly #emails: EmailColumns;
-  /** The first `#size` slots are in order; the rest is room. */
+  /** The first `#size` slots are in order; the rest is spare capacity. */
   #order: Uint32Array = new Uint32Array(0);
   #size = 0;
 
@@ -18,7 +18,7 @@ export class TimeOrder {
     return this.#order.length * 4;
   }
 
-  /** Slots by ascending (receivedAt, slot), dead ones included. */
+  /** Slots by ascending (receivedAt, slot), including dead ones. */
   get slots(): Uint32Array {
     const { size } = this.#emails;
     const before = this.#size;
@@ -29,14 +29,14 @@ export class TimeOrder {
     return this.#order.subarray(0, size);
   }
 
-  /** Into an array of its own: those that were given stay as they are. */
+  /** Copies to a new array, because returned arrays must not change. */
   #move(capacity: number): void {
     const order = new Uint32Array(capacity);
     order.set(this.#order);
     this.#order = order;
   }
 
-  /** Puts the slots from `before` on where they belong among the others, which are in order. */
+  /** Inserts the slots from `before` on into the others, which are in order. */
   #merge(before: number, size: number): void {
     const known = this.#order.subarray(0, before);
     const order = new Uint32Array(this.#order.length);
@@ -53,14 +53,14 @@ export class TimeOrder {
     this.#order = order;
   }
 
-  /** Sorts slots the same way, in place. */
+  /** Sorts slots in the same order, in place. */
   sorted(slots: Uint32Array): Uint32Array {
     const emails = this.#emails;
     if (this.#isSorted(slots, 0)) return slots;
     return slots.sort((a, b) => emails.receivedAt(a) - emails.receivedAt(b) || a - b);
   }
 
-  /** The first `done` of them are. */
+  /** The first `done` slots must be sorted. */
   #isSorted(slots: Uint32Array, done: number): boolean {
     const emails = this.#emails;
     for (let i = Math.max(1, done); i < slots.length; i++) {
@@ -71,7 +71,7 @@ export class TimeOrder {
     return true;
   }
 
-  /** How many of `slots` come before (time, slot). */
+  /** The number of `slots` that are before (time, slot). */
   before(slots: Uint32Array, time: number, slot = -1): number {
     let low = 0;
     let high = slots.length;

@@ -1,6 +1,6 @@
-// The transaction of one commit: the changes of a batch of commands, and a view of the mailbox as if they had happened
-// already (changed-mailbox.ts), so that commands later in the batch see the earlier ones. Every change is a record: it is kept,
-// and applied.
+// The transaction of one commit: the changes of a batch of commands, and a view of the mailbox as if they were committed
+// (changed-mailbox.ts), so that later commands of the batch see the changes of earlier ones. Every change is a record, which is kept and
+// applied.
 
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { isUuid } from '../../mail/ids.js';
@@ -27,13 +27,12 @@ import { NOTHING_PREFETCHED, type Prefetched } from './prefetch.js';
 import type { MailboxState } from './state.js';
 import type { Unread } from './unread.js';
 
-/** What planning for a mailbox needs besides. */
 interface TransactionContext extends PlanContext {
   readonly retry: RetryPolicy;
   readonly inlineMessages: Pick<InlineMessages, 'find' | 'decline'>;
 }
 
-/** `keywords`: in their order, when they are others for each of the emails. */
+/** `keywords`: in keyword order, when they change for each of the emails. */
 export interface FlagsOfAll {
   readonly flags: number;
   readonly changed: number;
@@ -49,7 +48,7 @@ export class MailboxTransaction {
   readonly retryPolicy: RetryPolicy;
   readonly emailRows: EmailRows;
   readonly copies: SubmittedCopies;
-  /** What was read of the store for the commands of this batch. */
+  /** What was read from the store for the commands of this batch. */
   readonly prefetched: Prefetched;
   /** Inline messages that the commit accepts, with the results of their commands. */
   readonly accepted = new Map<InlineMessage, unknown>();
@@ -109,7 +108,7 @@ export class MailboxTransaction {
     this.#consumed.add(inboundId);
   }
 
-  /** An inline message that the commit can accept; else whether the message is accepted, by this commit or an earlier one. */
+  /** Returns an inline message that the commit can accept; otherwise whether this commit or an earlier one has accepted it. */
   inlineMessage(id: string): { readonly inlineMessage: InlineMessage } | { readonly isAccepted: boolean } {
     const inlineMessage = this.#context.inlineMessages.find(id);
     if (inlineMessage === undefined) return { isAccepted: false };
@@ -117,7 +116,7 @@ export class MailboxTransaction {
     return { isAccepted: inlineMessage.isOpen || inlineMessage.isCommitted };
   }
 
-  /** Declines an inline message: its maker stores the message first, and the next ones too. */
+  /** Declines an inline message: its maker stores this message and the next ones first. */
   declineInline(): void {
     this.#context.inlineMessages.decline(this.state.accountId);
   }
@@ -147,12 +146,12 @@ export class MailboxTransaction {
     return this.#mailbox.emails.flags(slot);
   }
 
-  /** The bits that each of the emails has; undefined where they have different ones. */
+  /** Returns the flags when all these emails have the same; undefined otherwise. */
   sharedFlags(slots: readonly number[]): number | undefined {
     return this.#mailbox.emails.sharedFlags(slots);
   }
 
-  /** The keywords that each of the emails has; undefined where they have different ones. */
+  /** Returns the keywords when all these emails have the same; undefined otherwise. */
   sharedKeywords(slots: readonly number[]): readonly string[] | undefined {
     return this.#mailbox.emails.sharedKeywords(slots);
   }
@@ -161,7 +160,7 @@ export class MailboxTransaction {
     return this.#mailbox.emails.keywords(slot);
   }
 
-  /** Keywords of the account by their lower-case names, in the spelling that was seen first. */
+  /** Keywords of the account by their lower-case names, in the spelling that was used first. */
   keywordNames(): ReadonlyMap<string, string> {
     return this.#mailbox.emails.keywordNames();
   }
@@ -170,13 +169,13 @@ export class MailboxTransaction {
     return this.#mailbox.emails.receivedAt(slot);
   }
 
-  /** When the email changed last or, in a folder, the email or its placement. */
+  /** The modseq of the email's last change or, with a folder, of the last change of the email or its placement. */
   modseq(slot: number, folderId?: string): number {
     const email = this.#mailbox.emails.modseq(slot);
     return folderId === undefined ? email : Math.max(email, this.folders.modseq(folderId, slot));
   }
 
-  /** An email that the batch has added. */
+  /** Returns an email that the batch has added. */
   added(id: string): NewEmail | undefined {
     return this.#mailbox.emails.added(id);
   }
@@ -200,22 +199,22 @@ export class MailboxTransaction {
     return this.folders.isDeleted(folderId, slot);
   }
 
-  /** A new email's id: above every id of the mailbox, whatever the clock does. */
+  /** Makes the id of a new email: above every email id of the mailbox, even if the clock goes back. */
   newId(): string {
     return this.#ids.ofEmail();
   }
 
-  /** The id of anything but an email. */
+  /** Makes the id of an object other than an email. */
   otherId(): string {
     return this.#ids.other();
   }
 
-  /** Evenly from [0, 1). */
+  /** Uniform in [0, 1). */
   random(): number {
     return Buffer.from(this.#context.random(4)).readUInt32BE() / 2 ** 32;
   }
 
-  /** Adds an email with an id of `newId`. `isNew`: clients are to be told of new mail. */
+  /** Adds an email with an id from `newId`. `isNew`: clients are told of new mail. */
   add(email: NewEmail, folderIds: readonly string[], { isNew }: { readonly isNew: boolean }): readonly Placement[] {
     const placements = folderIds.map((folderId) => ({ folderId, uid: this.folders.row(folderId)!.uidNext }));
     const added = { ...email, keywords: inKeywordOrder(email.keywords) };
@@ -223,10 +222,7 @@ export class MailboxTransaction {
     return placements;
   }
 
-  /**
-   * Gives emails these flags. Keywords stay as they are when none are given. Emails that have these flags already are passed
-   * over.
-   */
+  /** Gives emails these flags and, if given, these keywords. Emails that already have them are skipped. */
   setFlags(slots: readonly number[], flags: number, keywords?: readonly string[], folderId?: string): void {
     const ordered = keywords === undefined ? undefined : inKeywordOrder(keywords);
     const others = (slot: number) => ordered !== undefined && !areSameKeywords(ordered, this.keywords(slot));
@@ -238,8 +234,8 @@ export class MailboxTransaction {
   }
 
   /**
-   * Gives emails these flags, of which the same ones are others for each of the emails. `folderId`: whose UIDs selected the emails,
-   * in their order.
+   * Gives emails these flags; `changed` bits must differ for each of them. `folderId`: the folder whose UIDs selected the emails, in UID
+   * order.
    */
   setAlike(slots: readonly number[], change: FlagsOfAll, folderId?: string): void {
     for (const [alike, hidden] of this.#named.apart(slots)) {
@@ -262,21 +258,21 @@ export class MailboxTransaction {
     }
   }
 
-  /** Places emails, each once, in a folder that holds none of them; they have the folder's next UIDs, in their order. */
+  /** Places emails in a folder that holds none of them; they get the folder's next UIDs, in order. Each slot must occur once. */
   place(slots: readonly number[], folderId: string): void {
     if (slots.length === 0) return;
     const uid = this.folders.row(folderId)!.uidNext;
     this.#record({ type: 'EmailPlaced', payload: { folderId, uid, ...this.#named.emails(slots) } }, slots);
   }
 
-  /** Takes emails, each once, out of a folder that holds them; they stay, so they must have other places when the batch is over. */
+  /** Removes emails, each once, from a folder that holds them; when the batch ends, other folders must hold them. */
   unplace(slots: readonly number[], folderId: string): void {
     this.#expunge(slots, folderId, { areDraftsKept: false });
   }
 
-  /** Ends placements of emails, each given once, that `place` gives the same folder again in this command: a draft stays one. */
+  /** Ends placements of emails, each once, that `place` creates again in the same command: a draft stays a draft. */
   displace(slots: readonly number[], folderId: string): void {
-    // Clients are told of the drafts that they see again.
+    // Clients are told of the drafts that become visible again.
     if (this.folders.row(folderId)!.role === 'drafts') this.setDeleted(slots, folderId, false);
     this.#expunge(slots, folderId, { areDraftsKept: true });
   }
@@ -293,7 +289,7 @@ export class MailboxTransaction {
     }
   }
 
-  /** Removes every placement of the emails, each given once, and the emails themselves. */
+  /** Removes the emails, each given once, with all their placements. */
   remove(slots: readonly number[]): void {
     for (const slot of slots) this.filters.endDeferral(this.id(slot));
     for (const [all, hidden] of this.#named.apart(slots)) {
@@ -303,7 +299,7 @@ export class MailboxTransaction {
     }
   }
 
-  /** An empty folder. */
+  /** Creates an empty folder. */
   createFolder(folder: FolderDefinition): void {
     this.#record({ type: 'FolderCreated', payload: { folder } });
   }
@@ -313,7 +309,7 @@ export class MailboxTransaction {
     this.#record({ type: 'FolderChanged', payload: { folder: { ...folder, ...changed } } });
   }
 
-  /** Deletes a folder with its placements. `placed`: emails of it that are in another folder then. */
+  /** Deletes a folder with its placements. `placed`: its emails that are placed in another folder. */
   deleteFolder(id: string, placed?: { readonly folderId: string; readonly slots: readonly number[] }): void {
     const { role } = this.folders.row(id)!;
     if (placed === undefined || placed.slots.length === 0) {
@@ -331,29 +327,29 @@ export class MailboxTransaction {
     this.#record({ type: 'AnnotationsChanged', payload: { folderId, entries } });
   }
 
-  /** Takes values of preferences in place of those before. */
+  /** Replaces values of preferences. */
   choosePreferences(chosen: ChangeOf<'PreferencesChanged'>['payload']['chosen']): void {
     this.#record({ type: 'PreferencesChanged', payload: { chosen } });
   }
 
-  /** Clients are told of an email as if it had just come. */
+  /** Announces an email to clients as if it had just arrived. */
   announce(email: ShownEmail): void {
     this.#record({ type: 'EmailAnnounced', payload: email });
   }
 
-  /** Mail that is not kept: its bytes may go. */
+  /** Records mail that is not kept: its octets may be deleted. */
   discard(blob: string, inboundId?: string): void {
     this.#record({ type: 'MailDiscarded', payload: { blob, ...(inboundId !== undefined && { inboundId }) } });
   }
 
-  /** Clients are told how many emails of the inbox are unread, if the number is another than they were told last. */
+  /** Tells clients the number of unread emails in the inbox, if it differs from the last one that they were told. */
   announceUnread({ always = false }: { readonly always?: boolean } = {}): void {
     const unread = this.folders.shownUnread(this.folders.rowOf('inbox').id);
     if (always || unread !== this.#mailbox.announcedUnread)
       this.#record({ type: 'UnreadCountChanged', payload: { unread } });
   }
 
-  /** Takes records of a log in as they are. */
+  /** Applies records of a log unchanged. */
   replay(changes: readonly Change[]): void {
     for (const change of changes) {
       this.#modseq = change.seq;
@@ -362,7 +358,7 @@ export class MailboxTransaction {
     }
   }
 
-  /** What the plan needs and has not been read: the plan is not to be committed unless there is nothing. */
+  /** What the plan needs and has not been read: the plan must not be committed unless this is empty. */
   get unread(): Unread {
     return {
       emails: new Set([...this.#draftRows.unread, ...this.emailRows.unread]),
@@ -370,7 +366,7 @@ export class MailboxTransaction {
     };
   }
 
-  /** What to commit; undefined when nothing changes. */
+  /** Returns the change to commit; undefined when nothing changes. */
   change(remembered: readonly RememberedReply[]): MailboxChange | undefined {
     if (this.#modseq === this.state.modseq) return undefined;
     return {
@@ -388,7 +384,7 @@ export class MailboxTransaction {
     };
   }
 
-  /** `slots`: of the emails that the record is about, when it is about emails that are there. */
+  /** `slots`: the existing emails of the record. */
   #record(content: ChangeContent, slots?: readonly number[], { areDraftsKept = false } = {}): void {
     const change = { seq: this.#modseq, at: this.now, ...content } as Change;
     this.#changes.push(change);

@@ -1,4 +1,4 @@
-// What a plan has found that it needs of the store, read so that the commands can be planned again.
+// Reads what a plan needs and has not been read, so that the commands can be planned again.
 import type { MailboxStore } from '../../store/mailboxes.js';
 import { readEmails } from './email-reads.js';
 import { readCopies, type UnreadCopies } from './outbound/copy-reads.js';
@@ -12,7 +12,7 @@ export interface Unread {
 
 export const isAllRead = ({ emails, copies }: Unread): boolean => emails.size + copies.size === 0;
 
-/** What was read before, and what was not. Never rejects: the plan of the command that needs it fails. */
+/** Adds the missing reads to the earlier ones. Never rejects: instead, the plan of the command that needs them fails. */
 export async function readAlso(
   store: Pick<MailboxStore, 'summaries' | 'submittedCopies' | 'appendedMessageIds' | 'outboundRows'>,
   accountId: string,

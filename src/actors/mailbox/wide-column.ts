@@ -1,6 +1,6 @@
-// A growing column of whole numbers below 2^48: 4 octets each while all of them are below 2^32, 6 octets each from then on.
-// Small columns grow by half, large ones by a fixed number of places: what is reserved stays a small part. An empty column
-// shares its array with all others that are empty, because most mailboxes have few emails.
+// A growing column of whole numbers below 2^48: 4 bytes each while all numbers are below 2^32, then 6 bytes each. Small columns grow by
+// half, large ones by a fixed number of places, so that little memory is reserved. All empty columns share one array, because most
+// mailboxes have few emails.
 import { ARRAY_OCTETS } from './sparse-column.js';
 
 const LOW = 2 ** 32;
@@ -8,7 +8,7 @@ export const WIDE_LIMIT = 2 ** 48;
 const LEAST_GROWTH = 4;
 const MOST_GROWTH = 4_096;
 
-/** For columns of no places. */
+/** The array of all empty columns. */
 export const NO_NUMBERS = new Uint32Array(0);
 
 /** The capacity of a column that must hold `size` places. */
@@ -17,7 +17,7 @@ export function grownCapacity(capacity: number, size: number): number {
   return Math.max(size, capacity + growth);
 }
 
-/** A copy with another capacity; places that it has no room for are dropped. */
+/** Returns a copy with another capacity; places that do not fit are dropped. */
 export function resized<T extends Uint16Array | Uint32Array | Float64Array>(array: T, capacity: number): T {
   if (array.length === capacity) return array;
   const copy = new (array.constructor as new (length: number) => T)(capacity);
@@ -46,7 +46,7 @@ export class WideColumn {
     this.#low[at] = value;
   }
 
-  /** The same number in many places. @throws RangeError when the column cannot hold the number */
+  /** Sets the same number in many places. @throws RangeError when the column cannot hold the number */
   setAll(places: readonly number[], value: number): void {
     this.#makeRoomFor(value);
     const low = this.#low;
@@ -73,7 +73,7 @@ export class WideColumn {
   }
 }
 
-/** Takes the entries at these positions, ascending, out of the first `count` of an array; the others move together. */
+/** Removes the entries at these ascending positions from the first `count` entries of an array. */
 export function withdraw(array: Uint32Array, count: number, positions: Uint32Array): void {
   let to = positions[0]!;
   for (let i = 0; i < positions.length; i++) {

@@ -1,5 +1,5 @@
-// Copies of outbound mail in Sent: one with every email that is queued. The copy of an email that its sender cancels before its
-// release becomes a draft again.
+// Copies of outbound mail in Sent: every queued email has one. If its sender cancels the email before its release, the copy becomes a draft
+// again.
 
 import type { Step } from '../../../machines/outbound-email/step.js';
 import { DRAFT, SEEN } from '../../../mail/flags.js';
@@ -10,7 +10,7 @@ import { newEmail } from '../new-email.js';
 import type { MailboxTransaction } from '../transaction.js';
 import { advance } from './step.js';
 
-/** What an email takes over from the one whose place it takes. */
+/** What an email takes over from the one that it replaces. */
 interface Kept {
   readonly flags: number;
   readonly keywords: readonly string[];
@@ -35,8 +35,8 @@ export function placeInSent(
 }
 
 /**
- * Takes the email of an outbound email out of Drafts or Sent, and with its labels out of the mailbox unless it is in another
- * folder. Returns what another email takes over; undefined when there is none in that folder.
+ * Removes the email of an outbound email from Drafts or Sent, and deletes it if it is in no other folder except labels. Returns what
+ * another email takes over; undefined when the folder does not hold the email.
  */
 export function takeOut(tx: MailboxTransaction, { emailId }: OutboundRow, role: 'drafts' | 'sent'): Kept | undefined {
   const slot = tx.find(emailId);
@@ -50,7 +50,7 @@ export function takeOut(tx: MailboxTransaction, { emailId }: OutboundRow, role: 
   return taken;
 }
 
-/** Labels of the email that stands for a draft, which go on to the copy in Sent. */
+/** Labels of the draft's email; the copy in Sent gets them. */
 export function labelsOfDraft(tx: MailboxTransaction, { emailId }: OutboundRow): readonly string[] {
   const slot = tx.find(emailId);
   return slot < 0 ? [] : labelsOf(tx, slot);
@@ -60,19 +60,18 @@ const labelsOf = (tx: MailboxTransaction, slot: number): string[] =>
   tx.folders.holding(slot).filter((id) => tx.folders.label(id) !== undefined);
 
 /**
- * Makes an email the draft again that it was, or could have been: with its id and its bodies. `next`: the step that does so. Its copy
- * moves from Sent to Drafts and stands for the draft; where the copy was deleted, another email does. As many drafts as an account
- * may have do not matter: this is no new one.
+ * Turns an email back into a draft with its id and bodies, also if it never was a draft. `next`: the step of the machine. Its copy moves
+ * from Sent to Drafts and becomes the draft's email; if the copy was deleted, a new email is added. The limit of drafts does not apply.
  */
 export function returnToDrafts(tx: MailboxTransaction, row: OutboundRow, next: Step, summary: MessageSummary): void {
   const [draftsId, sentId] = [tx.folders.rowOf('drafts').id, tx.folders.rowOf('sent').id];
   const copy = tx.find(row.emailId);
-  // A mail program has put the copy into Drafts, where it stands for another draft.
+  // A mail program has put the copy into Drafts, where it belongs to another draft.
   if (copy >= 0 && tx.folders.uid(draftsId, copy) !== 0) tx.unplace([copy], draftsId);
   const emailId = copy >= 0 ? row.emailId : tx.newId();
   const updatedAt = Math.max(tx.now, row.updatedAt + 1);
   const parts = { before: row, recipients: 'all' as const, content: undefined, summary };
-  // The draft names its email before the email is placed (draft-rows.ts).
+  // The draft must name its email before the email is placed (draft-rows.ts).
   advance(tx, { ...row, emailId, messageId: null, dsn: null, updatedAt }, next, parts);
   if (copy < 0) {
     const flags = { flags: SEEN | DRAFT, keywords: [] };

@@ -1,19 +1,19 @@
-// A step of an outbound email's machine as part of a transaction: its row, the recipients that changed, the statuses that
-// it came to, and a notification of the queue after the commit when something is due.
+// Applies a step of an outbound email's machine to a transaction: its row, the recipients that changed, the statuses that it passed
+// through, and a wake-up of the queue after the commit when something is due.
 import type { Step } from '../../../machines/outbound-email/step.js';
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundContent, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { MailboxTransaction } from '../transaction.js';
 
 export interface WrittenWith {
-  /** What was there before, when it is not `row`. */
+  /** The row before the step, when it differs from `row`. */
   readonly before: OutboundRow | undefined;
   readonly recipients: 'all';
   readonly content: OutboundContent | undefined;
   readonly summary: MessageSummary;
 }
 
-/** Writes `row` as the step leaves it; returns it. */
+/** Writes and returns `row` after the step. */
 export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, parts?: WrittenWith): OutboundRow {
   const changed: string[] = [];
   const recipients = row.recipients.map((recipient) => {
@@ -40,7 +40,7 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
     reportAt,
     delayReported,
     attempt: status === 'Sending' ? row.attempt : null,
-    // What is a draft, or is sent and owes no report, is told by the row.
+    // The row alone describes a draft, and a sent email without a due DSN.
     machine: status === 'Draft' || (status === 'Sent' && reportDue === null) ? null : next.snapshot,
     recipients,
   };

@@ -1,23 +1,23 @@
-// The copy that a client itself puts into Sent takes the place of the one that submission made, once: whether it is appended, or
-// copied or moved there from a folder to which the client had appended it (docs/interface/mail.md, "IMAP").
+// The copy that a client puts into Sent replaces, once, the copy that submission made: whether the client appends it there, or copies or
+// moves it from a folder to which it had appended it (docs/interface/mail.md, "IMAP").
 import type { MailboxTransaction } from '../transaction.js';
 
 const DAY_MS = 86_400_000;
 
-/** The copies that emails of one command take the places of. Chosen before the command changes anything. */
+/** The copies that emails of one command replace. They are chosen before the command changes anything. */
 export class ReplacedCopies {
   readonly #tx: MailboxTransaction;
-  /** The key is the position of the email that takes the place. */
+  /** Keyed by the position of the email that replaces the copy. */
   readonly #chosen = new Map<number, number>();
   readonly #taken: Set<number>;
 
-  /** `except`: emails that the command is about, which stay. */
+  /** `except`: emails of the command itself, which are not replaced. */
   constructor(tx: MailboxTransaction, except: readonly number[] = []) {
     this.#tx = tx;
     this.#taken = new Set(except);
   }
 
-  /** The email at this position of the command, with this Message-Id, takes the place of the newest copy of the last day, if there is one. */
+  /** The email with this Message-Id at this position of the command replaces the newest copy of the last day, if there is one. */
   choose(position: number, messageId: string | null): void {
     const tx = this.#tx;
     if (messageId === null) return;
@@ -32,20 +32,20 @@ export class ReplacedCopies {
     }
   }
 
-  /** As `choose`, of emails that were there before: those that a client has appended, and that do not stay where they are. */
+  /** Like `choose`, for existing emails that a client has appended and that the command copies or moves. */
   chooseFor(slots: readonly number[]): void {
     slots.forEach((slot, position) => {
       this.choose(position, this.#tx.copies.appendedMessageId(slot));
     });
   }
 
-  /** `slots`: of the emails of the command, which are in Sent now, by their positions. */
+  /** `slots`: the emails of the command by position; they are in Sent now. */
   replace(slots: readonly number[]): void {
     for (const [position, copy] of this.#chosen) replaceCopy(this.#tx, copy, slots[position]!);
   }
 }
 
-/** The email gets the other folders and labels of the copy, and stands for what was sent. */
+/** The email gets the other folders and labels of the copy, and becomes the copy of the outbound email. */
 function replaceCopy(tx: MailboxTransaction, copy: number, slot: number): void {
   const copyId = tx.id(copy);
   for (const folderId of tx.folders.holding(copy)) {
