@@ -3,9 +3,9 @@
 export interface Backlog {
   /** ms since the epoch when the rows were counted, by the database's clock. */
   readonly at: number;
-  /** Accepted messages that wait to be placed, one a recipient. */
+  /** Accepted messages that wait to be placed, counted once per recipient. */
   readonly waiting: number;
-  /** How long the first of them has been waiting; null when none is. */
+  /** Age of the oldest of them; null when none waits. */
   readonly oldestMs: number | null;
 }
 

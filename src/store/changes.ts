@@ -1,7 +1,7 @@
-// The change records of a mailbox: what a batch of commands changes, and nothing else does. The log's entries and what is
-// published are these records; the rows of the commit and the state of the actor derive from them (net-changes.ts). All
-// records of an account rebuild its mailbox, but for what is stored only: bodies of drafts and the snapshots of the machines
-// of outbound emails.
+// The change records of a mailbox: they describe everything that a batch of commands changes. The log contains these records and
+// they are published; the rows of the commit and the state of the actor derive from them (net-changes.ts). All records of an
+// account rebuild its mailbox, except what only the rows contain: bodies of drafts, and snapshots of the machines of outbound
+// emails.
 import { uuidOctets } from '../mail/ids.js';
 import { PackedIds } from '../mail/packed-ids.js';
 import type { MessageSummary } from '../mail/summary.js';
@@ -23,7 +23,7 @@ import type {
   OutboundStatus,
 } from './outbound.js';
 
-/** All columns of a new email's row but its modseq, which is that of the change. */
+/** All columns of a new email's row except its modseq, which is that of the change. */
 export type NewEmail = Omit<EmailRow, 'modseq'>;
 
 /** An outbound email's row without its recipients, which have records of their own, and without its machine's snapshot. */
@@ -45,16 +45,18 @@ interface EmailPlacement extends Placement {
   readonly emailId: string;
 }
 
-/** What is different of the other emails of a record about placements in one folder. */
+/** What differs for the other emails of a record about placements in one folder. */
 interface OtherPlacement {
   readonly emailId: string;
   readonly uid: number;
 }
 
-/** Packed where they are many. In a record about placements they have the UIDs that follow, in their order. */
+/** Packed when there are many. In a record about placements they have consecutive UIDs, in their order. */
 type OtherIds = readonly string[] | PackedIds;
 
-/** A record may be about many emails: it says everything of the first one, and `others` names those of which the same holds. */
+/**
+ * A record may cover many emails: it describes the first one completely, and `others` names those that changed in the same way.
+ */
 interface Payloads {
   /** `isNew`: clients get a notification of new mail. */
   EmailAdded: { readonly email: NewEmail; readonly placements: readonly Placement[]; readonly isNew: boolean };
@@ -67,7 +69,9 @@ interface Payloads {
     /** The emails have `\Deleted` wherever they are placed now. */
     readonly leavesHidden?: true;
   };
-  /** The email and all its placements are gone. `others` were in the same folders, under `uids` in the order of `placements`. */
+  /**
+   * The email and all its placements are removed. `others` were in the same folders, under `uids` in the order of `placements`.
+   */
   EmailRemoved: {
     readonly emailId: string;
     /** All placements had `\Deleted`. */
@@ -86,8 +90,8 @@ interface Payloads {
     readonly isHidden?: true;
   };
   /**
-   * `\Deleted`, which belongs to a placement. `isHidden`: the emails have it wherever they are placed now. `draftIds`: of
-   * the drafts for which the emails stand, when the folder is Drafts.
+   * `\Deleted`, which belongs to a placement. `isHidden`: the emails now have it in all their folders. `draftIds`: the drafts
+   * that the emails stand for, when the folder is Drafts.
    */
   DeletedChanged: EmailPlacement & {
     readonly isDeleted: boolean;
@@ -95,11 +99,11 @@ interface Payloads {
     readonly isHidden?: true;
     readonly draftIds?: readonly string[];
   };
-  /** It is empty. */
+  /** The new folder is empty. */
   FolderCreated: { readonly folder: FolderDefinition };
-  /** As it is after the change. */
+  /** The folder after the change. */
   FolderChanged: { readonly folder: FolderDefinition };
-  /** With its placements. `placed`: where its emails are now that were in no other folder. */
+  /** The folder is deleted with its placements. `placed`: the new place of emails that were in no other folder. */
   FolderDeleted: {
     readonly folderId: string;
     readonly role: FolderRole;
@@ -108,27 +112,27 @@ interface Payloads {
       readonly emails: readonly { readonly emailId: string; readonly uid: number }[];
     } | null;
   };
-  /** Annotations of a folder, or of the account (null), in base64; null for those that were removed. */
+  /** Annotations of a folder or of the account (folderId null), in base64; a null value means removed. */
   AnnotationsChanged: {
     readonly folderId: string | null;
     readonly entries: readonly { readonly name: string; readonly value: string | null }[];
   };
-  /** New or changed. */
+  /** The filter is new or changed. */
   FilterChanged: { readonly filter: FilterRow };
   FilterDeleted: { readonly filterId: string };
   /** The filters of an email that wait for its body. */
   FiltersDeferred: DeferredFilters;
   DeferralEnded: { readonly emailId: string };
-  /** Clients get a notification of the email as if it had just come. */
+  /** Clients get a notification as if the email had just arrived. */
   EmailAnnounced: ShownEmail;
-  /** Mail that was not placed: a filter deleted it, or a copy of it was there. */
+  /** Mail that was not placed, because a filter deleted it or a copy of it exists. */
   MailDiscarded: { readonly inboundId?: string; readonly blob: string };
   /** Unread emails of the inbox after the change. */
   UnreadCountChanged: { readonly unread: number };
   /**
-   * New or changed. `before`: its status before; null for a new one. `passed`: statuses that it came to with the change, in
-   * order. `recipientIds`: there when the list of recipients is a new one; each of them has its record after this one.
-   * `released`: the blob of its message before, when it has another.
+   * The outbound email is new or changed. `before`: its previous status; null for a new one. `passed`: the statuses that it went
+   * through with the change, in order. `recipientIds`: present when the list of recipients is new; each of them has a record
+   * after this one. `released`: the previous blob of its message, when that changed.
    */
   OutboundChanged: {
     readonly outbound: LoggedOutbound;
@@ -142,39 +146,45 @@ interface Payloads {
     readonly position: number;
     readonly recipient: OutboundRecipientRow;
   };
-  /** A draft was deleted; `isHidden`: its email had `\Deleted` in Drafts. `isFinal`: an email that was sent or had failed. */
+  /**
+   * A draft was deleted; `isHidden`: its email had `\Deleted` in Drafts. `isFinal`: it was not a draft but an email that was sent
+   * or had failed.
+   */
   OutboundRemoved: { readonly outboundId: string; readonly isHidden?: true; readonly isFinal?: true };
   DeliveryAttempted: { readonly outboundId: string; readonly attempt: DeliveryAttempt };
   DeliveredLocally: LocalDelivery;
-  /** Values that the account chose, by name; the others stay. */
+  /** Values that the account chose, by name; the other preferences stay. */
   PreferencesChanged: { readonly chosen: Readonly<Record<string, unknown>> };
 }
 
-/** What the commit stores and the log does not have; absent in records that were read from the log. */
+/** What the commit stores but the log does not contain; absent in records that were read from the log. */
 export interface StoredOnly {
   /** The whole row, with its machine and its recipients. */
   readonly row: OutboundRow;
-  /** The row before had the same message and sender: its state has changed, and perhaps its copy. */
+  /** The previous row had the same message and sender: only its state has changed, and perhaps its copy. */
   readonly isSameMessage: boolean;
-  /** There when it changed. null: it is in the message alone. */
+  /** Present when the content changed; null: only the message contains it. */
   readonly content?: OutboundContent | null;
-  /** Of its message, for the memory. */
+  /** The summary of its message, which the actor keeps in memory. */
   readonly summary?: MessageSummary;
 }
 
-/** Emails of one folder by their UIDs, in the order of a record of their flags. Absent in records that were read from the log. */
+/**
+ * The emails of a record about flags by their UIDs in one folder, in the order of the record. Absent in records that were read
+ * from the log.
+ */
 export interface FlaggedInFolder {
   readonly folderId: string;
-  /** Of emails that follow each other in the folder; other UIDs of a run are those of emails that have left. */
+  /** Runs of emails that are adjacent in the folder; the other UIDs of a run belong to emails that have left. */
   readonly runs: readonly UidRun[];
-  /** In the memory that planned the change. */
+  /** Slots in the memory that planned the change. */
   readonly slots: readonly number[];
 }
 
 export interface UidRun {
   readonly first: number;
   readonly last: number;
-  /** Emails. */
+  /** Number of emails in the run. */
   readonly count: number;
 }
 
@@ -195,12 +205,12 @@ export type Change = {
 
 export type ChangeOf<T extends Change['type']> = Extract<Change, { readonly type: T }>;
 
-/** A record before it has its place in the log. */
+/** A record that has no place in the log yet. */
 export type ChangeContent = {
   [T in Change['type']]: Omit<ChangeOf<T>, 'seq' | 'at'>;
 }[Change['type']];
 
-/** As the log has the record and as it is published; `n` counts the records of one seq. */
+/** A record as it is logged and published; `n` counts the records of one seq. */
 export type LoggedChange = {
   [T in Change['type']]: Omit<ChangeOf<T>, 'storedOnly' | 'inFolder'> & { readonly n: number };
 }[Change['type']];
@@ -210,7 +220,7 @@ export function flaggedIn({ emailId, others = [] }: ChangeOf<'FlagsChanged'>['pa
   return [emailId, ...others];
 }
 
-/** The emails of a record, packed; undefined where the record has them as texts. */
+/** The emails of a record, packed; undefined when the record has them as texts. */
 export function packedIn({
   emailId,
   others,
@@ -235,7 +245,7 @@ export function placementsIn(
   return placements;
 }
 
-/** The emails of a record about removed ones, and where each of them was. */
+/** The removed emails of a record, and the placements that each of them had. */
 export function removedIn({ emailId, placements, others = [] }: ChangeOf<'EmailRemoved'>['payload']): readonly {
   readonly emailId: string;
   readonly placements: readonly Placement[];
@@ -247,7 +257,7 @@ export function removedIn({ emailId, placements, others = [] }: ChangeOf<'EmailR
   return [{ emailId, placements }, ...rest];
 }
 
-/** The entries of the log. */
+/** Makes the entries of the log. */
 export function logged(changes: readonly Change[]): (LoggedChange & EventRow)[] {
   let seq = 0;
   let n = 0;

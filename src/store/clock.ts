@@ -1,27 +1,27 @@
-// The time that all nodes share: the database's. Times that are stored, or compared with times of another node or of the
-// database, are of this clock; a machine whose own clock is an hour off then neither dates mail wrongly nor misses deadlines.
-// Heartbeats bring the time; between them the monotonic clock continues it.
+// The time that all nodes share: that of the database. Use it for times that are stored or compared with times of another node or
+// the database, so that a wrong clock of one machine neither misdates mail nor misses deadlines. Heartbeats deliver the time; the
+// monotonic clock continues it between them.
 
-/** An estimate that is good to 1 ms is believed for so many seconds over one that is good to 2 ms. */
+/** The error of an estimate grows at this rate: after one second, a new estimate that is 1 ms less precise replaces it. */
 const DRIFT_MS_PER_S = 1;
 
 export class DatabaseClock {
-  /** Of the monotonic clock; undefined until the database was asked. */
+  /** Difference to the monotonic clock; undefined before the first answer of the database. */
   #offset: number | undefined;
   #errorMs = Number.POSITIVE_INFINITY;
   #learnedAt = 0;
 
-  /** ms since the epoch; by this machine until the database was asked. */
+  /** ms since the epoch; the clock of this machine before the first answer of the database. */
   now(): number {
     return this.#offset === undefined ? Date.now() : Math.round(performance.now() + this.#offset);
   }
 
-  /** The database said `time` between two moments of the monotonic clock. */
+  /** The database reported `time` between two moments of the monotonic clock. */
   learn(time: number, asked: number, answered: number): void {
     const errorMs = (answered - asked) / 2;
     const drifted = this.#errorMs + ((answered - this.#learnedAt) / 1000) * DRIFT_MS_PER_S;
     const middle = (asked + answered) / 2;
-    // Further off than both may err: the database's clock was set, or another database has taken over.
+    // A larger difference than both errors allow means that the clock was set or another database has taken over.
     const wasSet = Math.abs(time - middle - (this.#offset ?? 0)) > errorMs + drifted;
     if (errorMs > drifted && !wasSet) return;
     this.#offset = time - middle;
@@ -30,5 +30,5 @@ export class DatabaseClock {
   }
 }
 
-/** One for the process: a node has one database. */
+/** The process has one clock, because a node has one database. */
 export const clock = new DatabaseClock();

@@ -1,15 +1,15 @@
-// Which group commits fail for a reason that lies in the database, for the health check: a full disk refuses mail while the
-// small commits of heartbeats still find room.
+// Tells the health check which group commits fail for a reason in the database: a full disk refuses mail while the small commits
+// of heartbeats still find room.
 import type { CommitMeter } from './commit-meter.js';
 
-/** The health check shows a failure for so long, unless a commit of its group succeeds before. */
+/** The health check shows a failure for this time, unless a commit of the same group succeeds earlier. */
 const SHOWN_MS = 60_000;
 
 export class CommitWatch {
-  /** Groups whose last commit failed, and when, by the monotonic clock. */
+  /** Groups whose last commit failed, with the time on the monotonic clock. */
   readonly #failures = new Map<string, number>();
 
-  /** For the commits of one group; `beside` gets the same calls. */
+  /** Returns the meter for the commits of one group; `beside` gets the same calls. */
   meter(group: string, beside?: CommitMeter): CommitMeter {
     return {
       written: (items, ms, ok) => {
@@ -23,7 +23,7 @@ export class CommitWatch {
     };
   }
 
-  /** A group whose commits fail at present. The log has the reason: the health check is public. */
+  /** A group whose commits currently fail. Only the log has the reason, because the health check is public. */
   get failing(): string | undefined {
     const since = performance.now() - SHOWN_MS;
     return [...this.#failures].find(([, at]) => at > since)?.[0];

@@ -1,31 +1,31 @@
-// Port: the positions of durable consumers in the event logs of their accounts. A durable consumer is something outside that gets
-// the events of one account in order: a push subscription or a webhook. The position is kept in the consumer's own row, so it
-// goes with the consumer, and with the account.
+// Port: the positions of durable consumers in the event logs of their accounts. A durable consumer is an external receiver of the
+// events of one account in order: a push subscription or a webhook. The consumer's own row has the position, so both are deleted
+// together.
 
 export type ConsumerKind = 'push' | 'webhook';
 
 export interface ConsumerPosition {
   readonly accountId: string;
   readonly id: string;
-  /** All changes up to this one are done. */
+  /** The consumer has received all changes up to this one. */
   readonly seq: number;
   /** ms since the epoch; null when nothing has failed, or the retry is due. */
   readonly retryAt: number | null;
-  /** Attempts that have failed since the last success. */
+  /** Failed attempts since the last success. */
   readonly failures: number;
-  /** ms since the epoch: the first of these failures. */
+  /** Time of the first of these failures, in ms since the epoch. */
   readonly failingSince: number | null;
 }
 
 export interface PositionUpdate {
   readonly accountId: string;
   readonly id: string;
-  /** The position that the row has: an update of another position is not made. */
+  /** The position that the row must have: otherwise the update changes nothing. */
   readonly before: number;
   readonly seq: number;
 }
 
-/** `recovered`: something was delivered, so what had failed before no longer counts. */
+/** `recovered`: something was delivered, so earlier failures no longer count. */
 export interface ConsumerAdvance extends PositionUpdate {
   readonly recovered: boolean;
 }
@@ -38,11 +38,11 @@ export interface ConsumerFailure extends PositionUpdate {
 }
 
 export interface ConsumerStore {
-  /** Accounts on these shards that have consumers which are enabled. */
+  /** Accounts on these shards that have enabled consumers. */
   accounts(kind: ConsumerKind, shards: readonly number[]): Promise<readonly string[]>;
   /**
-   * Of these accounts, those with a consumer that has not reached its account's newest change and waits for no retry. At most
-   * `limit` accounts, after the account `after` by id.
+   * Accounts on these shards with a consumer that has not reached the newest change of its account and does not wait for a retry.
+   * Returns at most `limit` accounts whose ids follow `after`.
    */
   behind(
     kind: ConsumerKind,
@@ -53,10 +53,10 @@ export interface ConsumerStore {
   /** The enabled consumers of the account. */
   of(kind: ConsumerKind, accountId: string): Promise<readonly ConsumerPosition[]>;
   /**
-   * Returns the ids of the consumers that were advanced. The others are gone, disabled, or have another position: of a replay
-   * or of another node.
+   * Returns the ids of the consumers that were advanced. The others are deleted, disabled, or have another position, set by a
+   * replay or by another node.
    */
   advance(kind: ConsumerKind, advances: readonly ConsumerAdvance[]): Promise<ReadonlySet<string>>;
-  /** False when the consumer was not updated, for the same reasons. */
+  /** Returns false when the consumer was not updated, for the same reasons. */
   fail(kind: ConsumerKind, failure: ConsumerFailure): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
-// The data directory of one node: made when missing, held by one process at a time, home of values that are made once.
-// The lock is a numbered file `mansio.lock.N` naming its process. The highest number counts. A number is taken by link(2),
-// which only one process can win, so taking over from a dead holder is a race without a window.
+// The data directory of one node: created when missing, used by one process at a time. It keeps values that are generated once.
+// The lock is a numbered file `mansio.lock.N` that names its process; the highest number counts. link(2) takes a number, and only
+// one process can win that, so the take-over from a dead process has no gap.
 import { randomBytes } from 'node:crypto';
 import {
   accessSync,
@@ -25,12 +25,12 @@ import { identityOf, isAlive, type ProcessIdentity } from './process-identity.js
 export interface DataDirectory {
   /** Absolute, symbolic links resolved. */
   readonly path: string;
-  /** The text kept in file `name` (mode 0600); stored as `initial()` gives it when there is none. */
+  /** Returns the text in the file `name` (mode 0600); writes `initial()` when there is none. */
   keep(name: string, initial: () => string): string;
   release(): void;
 }
 
-/** @throws LocalFault when another live process holds it or it cannot be written. */
+/** @throws LocalFault when another live process holds the directory or it is not writable. */
 export function openDataDirectory(path: string): DataDirectory {
   const real = prepare(path);
   const lock = take(real);
@@ -48,12 +48,12 @@ export function holderOf(path: string): ProcessIdentity | undefined {
   return holder !== undefined && isAlive(holder) ? holder : undefined;
 }
 
-/** Writes a whole file or nothing, readable by its owner alone. */
+/** Writes the whole file or nothing; only the owner can read it. */
 export function writePrivate(path: string, content: string): void {
   const temporary = `${path}.${randomBytes(6).toString('hex')}`;
   try {
     writeFileSync(temporary, content, { mode: 0o600, flag: 'wx' });
-    // What root keeps in another user's directory stays that user's: the next start may be theirs.
+    // A file that root writes into another user's directory belongs to that user, who may run the next start.
     const { uid, gid } = statSync(dirname(path));
     if (process.getuid?.() === 0 && uid !== 0) chownSync(temporary, uid, gid);
     renameSync(temporary, path);
@@ -65,7 +65,8 @@ export function writePrivate(path: string, content: string): void {
 
 function prepare(path: string): string {
   try {
-    // Root's database runs as another user, which has to pass through; what is secret in here has a mode of its own.
+    // When Mansio is root, the database runs as another user, who must pass this directory; secret files in it have their own
+    // mode.
     makeDirectory(path, process.getuid?.() === 0 ? 0o711 : 0o700);
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return realpathSync(path);
@@ -85,7 +86,10 @@ const WHY_UNUSABLE: Readonly<Record<string, string>> = {
   ENOENT: 'the system makes no directory there',
 };
 
-/** Not mkdir's own `recursive`: Node 20 to 24 repeat that for ever where the system makes no directories, as below /proc. */
+/**
+ * The `recursive` option of mkdir is not used: Node 20 to 24 loop forever where the system creates no directories, such as below
+ * /proc.
+ */
 function makeDirectory(path: string, mode: number): void {
   if (!existsSync(path)) makeDirectory(dirname(path), mode);
   try {
@@ -112,7 +116,8 @@ function take(directory: string): string {
         if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
         throw error;
       }
-      // Others may have come and gone since `seen`, so that the number is an old one: a process with a higher one holds the lock.
+      // Other processes may have started and ended since `seen`, so the number may be old: a process with a higher one holds the
+      // lock.
       try {
         refuseIfHeld(
           directory,

@@ -1,5 +1,5 @@
-// Port: who exists: domains, accounts, addresses, API keys. Small tables that every node reads and few things write;
-// none of it belongs to a mailbox's state.
+// Port: domains, accounts, addresses and API keys. These small tables are read by every node and rarely written; nothing in them
+// belongs to the state of a mailbox.
 
 export const SCOPES = ['smtp', 'pop3', 'imap', 'api:read', 'api:write', 'app', 'internal'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -17,24 +17,24 @@ export interface Account {
   readonly createdAt: Date;
 }
 
-/** A login of an identity provider: the subject, and its issuer. */
+/** A login of an identity provider: the issuer and the subject. */
 export interface Login {
   readonly issuer: string;
   readonly subject: string;
 }
 
-/** A first login, with what makes an account of it. */
+/** A first login, with the data that creates its account. */
 export interface NewLogin extends Login {
   /** In canonical form. */
   readonly email: string;
   readonly displayName: string;
-  /** The provider vouches for the address; undefined when it does not say. */
+  /** The provider has verified the address; undefined when it does not say. */
   readonly emailVerified: boolean | undefined;
 }
 
 export type Provisioned =
   | { readonly kind: 'account'; readonly account: Account }
-  /** The address has an owner: an account with another login, or an additional address. */
+  /** The address has an owner: an account with another login, or an account that has it as an additional address. */
   | { readonly kind: 'taken' }
   /** The provider says that the address is not verified. */
   | { readonly kind: 'unverified' };
@@ -45,13 +45,13 @@ export interface LoginAccount {
 }
 
 export interface Profile extends Account {
-  /** By a login or with a key, as far as that is noted; before the first, when the account was made. */
+  /** The last use by login or key, as far as it is recorded; before the first use, when the account was created. */
   readonly lastLoginAt: Date;
-  /** Without the account's own address; oldest first. */
+  /** Oldest first, without the account's own address. */
   readonly additionalAddresses: readonly AccountAddress[];
 }
 
-/** `own`: it is the account's address; `known`: one of its additional ones. */
+/** `own`: it is the account's own address; `known`: one of its additional ones. */
 export type AddressRequest =
   | { readonly kind: 'added'; readonly address: AccountAddress }
   | { readonly kind: 'own' | 'known' | 'full' | 'noAccount' };
@@ -68,13 +68,13 @@ export interface ApiKey {
   readonly accountId: string;
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** May notify for any account: made by an operator, never over REST. */
+  /** The key may notify for any account: an operator creates it, never REST. */
   readonly serviceWide: boolean;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
 }
 
-/** Of a key as text, what is stored. */
+/** The stored form of a key. */
 export interface MintedKey {
   readonly prefix: string;
   /** SHA-256 of the whole key, 64 hex digits. */
@@ -89,7 +89,7 @@ export interface NewKey extends MintedKey {
   readonly deviceId?: string | undefined;
 }
 
-/** A key as an authentication look-up finds it. */
+/** A key as authentication reads it. */
 export interface StoredKey extends ApiKey {
   readonly prefix: string;
   /** SHA-256 of the whole key, 64 hex digits. */
@@ -97,117 +97,117 @@ export interface StoredKey extends ApiKey {
   readonly email: string;
 }
 
-/** Where mail for an address goes. */
+/** The account that gets mail for an address. */
 export interface AddressOwner {
   readonly accountId: string;
   readonly held: boolean;
 }
 
 export type HoldResult =
-  /** `isNew`: the account was made for it just now. */
+  /** `isNew`: this call created the account. */
   | { readonly kind: 'held'; readonly accountId: string; readonly isNew: boolean }
-  /** The domain already has as many held addresses as it may. */
+  /** The domain has reached its limit of unclaimed addresses. */
   | { readonly kind: 'full' };
 
-/** What held mailboxes take. */
+/** What unclaimed mailboxes use. */
 export interface HeldUse {
   readonly addresses: number;
   readonly octets: number;
 }
 
-/** Something another process or node changed; consumers drop what they remember of it. */
+/** A change by any process or node; consumers drop what they cache of it. */
 export type DirectoryChange =
   | { readonly kind: 'key-revoked'; readonly keyId: string }
   | { readonly kind: 'domains' }
   | { readonly kind: 'address'; readonly address: string }
   | { readonly kind: 'account-deleted'; readonly accountId: string }
-  /** Changes may have been missed (the connection broke): drop everything. */
+  /** Changes may have been missed because the connection broke: drop everything. */
   | { readonly kind: 'all' };
 
 export class DirectoryConflict extends Error {
   override readonly name = 'DirectoryConflict';
 }
 
-/** All addresses here are lower case and without a `+tag` (see mail/address). */
+/** All addresses in this port are lower case and without a `+tag` (see mail/address). */
 export interface DirectoryStore {
   domains(): Promise<readonly Domain[]>;
-  /** Returns false when it was there already. */
+  /** Returns false when the domain exists already. */
   addDomain(name: string): Promise<boolean>;
   removeDomain(name: string): Promise<boolean>;
-  /** How many addresses of accounts, not of held mailboxes, are at the domain. */
+  /** Counts the addresses at the domain that belong to accounts, without unclaimed mailboxes. */
   addressesAt(domain: string): Promise<number>;
 
   /**
-   * Creates an account with its system folders, or claims the held mailbox of that address.
-   * @throws DirectoryConflict when the address is taken.
+   * Creates an account with its system folders, or claims the unclaimed mailbox of that address. @throws DirectoryConflict when
+   * the address is taken.
    */
   createAccount(email: string, displayName: string): Promise<Account>;
   accounts(): Promise<readonly Account[]>;
   accountByEmail(email: string): Promise<Account | undefined>;
   accountById(id: string): Promise<Account | undefined>;
-  /** The account of a login; notes the time of the login, at most once an hour. */
+  /** The account of a login; records the time of the login, at most once per hour. */
   accountOfLogin(login: Login): Promise<LoginAccount | undefined>;
   /**
-   * Gives a login its account: the one it has, a new one, the held mailbox of its address, or an
-   * account of that address that no login has yet; unless the provider says that the address is not verified. Race-free.
+   * Returns the account of a login: the existing one, a new one, the unclaimed mailbox of its address, or an account with that
+   * address that has no login yet. It refuses when the provider says that the address is not verified. Free of races.
    */
   provision(login: NewLogin): Promise<Provisioned>;
   profile(id: string): Promise<Profile | undefined>;
-  /** False when there is no such account. */
+  /** Returns false when there is no such account. */
   renameAccount(id: string, displayName: string): Promise<boolean>;
-  /** Deletes the account, its mail, addresses and keys; false when there is none. */
+  /** Deletes the account, its mail, addresses and keys; returns false when there is none. */
   deleteAccount(id: string): Promise<boolean>;
 
   /** @throws DirectoryConflict when another account has the address. */
   addAddress(accountId: string, address: string, verified: boolean): Promise<AccountAddress>;
-  /** Adds an address not verified yet, whichever accounts have it too; at most `limit` an account. */
+  /** Adds an unverified address, whichever other accounts have it too; at most `limit` per account. */
   requestAddress(accountId: string, address: string, verificationHash: string, limit: number): Promise<AddressRequest>;
-  /** Accounts that have the address, as their own, verified, or asked for; without held mailboxes. */
+  /** Accounts that have the address as their own, as a verified or as a requested one; without unclaimed mailboxes. */
   accountsWith(address: string): Promise<readonly Account[]>;
-  /** Never the account's own address. False when the account has no additional address of that id. */
+  /** Removes an additional address, never the account's own. Returns false when the account has none with this id. */
   removeAddress(accountId: string, addressId: string): Promise<boolean>;
-  /** Verified addresses only. */
+  /** Returns the owner; unverified addresses have none. */
   ownerOf(address: string): Promise<AddressOwner | undefined>;
-  /** A mailbox without a login for an unknown address of a hosted domain; race-free, at most `limit` a domain. */
+  /** Creates a mailbox without a login for an unknown address of a hosted domain, at most `limit` per domain; free of races. */
   holdAddress(address: string, limit: number): Promise<HoldResult>;
-  /** Whether the domain of the address has fewer than `limit` held addresses. */
+  /** Whether the domain of the address has fewer than `limit` unclaimed addresses. */
   heldRoom(address: string, limit: number): Promise<boolean>;
   /**
-   * By domain, of all domains that have held addresses. Octets of the mail are without those of addresses of these local parts; an
-   * email counts for 4 KiB at least.
+   * The use by domain, for all domains with unclaimed addresses. Octets do not include mail for addresses with these local parts;
+   * an email counts for at least 4 KiB.
    */
   heldUse(exceptNames: readonly string[]): Promise<ReadonlyMap<string, HeldUse>>;
-  /** When the newest email was received (ms since the epoch) that is beyond the newest ones within `kept`; undefined for none. */
+  /** Received time (ms since the epoch) of the newest email that exceeds `kept`, counted from the newest; undefined for none. */
   heldSurplus(
     accountId: string,
     kept: { readonly messages: number; readonly octets: number },
   ): Promise<number | undefined>;
-  /** Held accounts with mail from before `before` (ms since the epoch), or created before it and without mail. */
+  /** Unclaimed accounts with mail from before `before` (ms since the epoch), or created before it and without mail. */
   heldAccounts(before: number, limit: number): Promise<readonly string[]>;
-  /** Deletes a held account created before `before` that has no mail, neither placed nor on its way. */
+  /** Deletes an unclaimed account created before `before` that has no mail, neither placed nor waiting. */
   dropHeld(id: string, before: number): Promise<boolean>;
 
   createKey(key: NewKey): Promise<ApiKey>;
   /**
-   * The same, unless the account has `limit` active keys already, or is no more. The key that the device had is revoked in
-   * the same step.
+   * Creates the key unless the account has `limit` active keys or no longer exists. The same step revokes the key that the device
+   * had.
    */
   createKeyWithin(limit: number, key: NewKey): Promise<ApiKey | undefined>;
   /** Active keys of the account, oldest first. */
   keys(accountId: string): Promise<readonly ApiKey[]>;
-  /** The active keys that have these public prefixes; each prefix is of one key at most. */
+  /** The active keys with these public prefixes; each prefix belongs to one key at most. */
   keysByPrefixes(prefixes: readonly string[]): Promise<readonly StoredKey[]>;
-  /** False when there was no active key of that id. */
+  /** Returns false when there was no active key with that id. */
   revokeKey(id: string): Promise<boolean>;
-  /** The same for a key of this account. */
+  /** Revokes a key only when it belongs to this account. */
   revokeKeyOf(accountId: string, id: string): Promise<boolean>;
-  /** Revokes a key that is not service-wide and makes one of the same name, scopes and device, in one step. */
+  /** Revokes a key that is not service-wide and creates one with the same name, scopes and device, in one step. */
   rotateKey(accountId: string, id: string, minted: MintedKey): Promise<ApiKey | undefined>;
-  /** Deletes the rows of keys that were revoked longer ago; returns how many. When they were used last stays with their accounts. */
+  /** Deletes the rows of keys that were revoked longer ago; returns how many. The accounts keep the time of their last use. */
   dropRevokedKeys(maxAgeMs: number): Promise<number>;
-  /** Notes when keys were last used; a time before the one that is known changes nothing. */
+  /** Records when keys were last used; an earlier time than the known one changes nothing. */
   touchKeys(uses: ReadonlyMap<string, Date>): Promise<void>;
 
-  /** Changes made through any node or command, until the returned function is called. */
+  /** Reports changes made through any node or command, until the returned function is called. */
   watch(onChange: (change: DirectoryChange) => void): Promise<() => Promise<void>>;
 }

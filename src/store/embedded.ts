@@ -1,6 +1,6 @@
-// The embedded PostgreSQL: a real server of Mansio's own below its data directory, reachable over a Unix socket only.
-// Creates the cluster on the first start, puts a leftover of a killed node out of the way, restarts the server when it
-// dies, stops it last. Schema and connections are `postgres/`'s.
+// The embedded PostgreSQL: a real server below Mansio's data directory, reachable only over a Unix socket. This file creates the
+// cluster at the first start, ends the leftover server of a killed node, restarts the server when it dies, and stops it last.
+// `postgres/` has the schema and the connections.
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,16 +16,16 @@ import { LocalFault } from './local-fault.js';
 import type { DatabaseAddress } from './postgres/client.js';
 
 export interface EmbeddedOptions {
-  /** Where the cluster lives, below `postgres/`; a directory already opened stays its opener's to release. */
+  /** The cluster is in `postgres/` below it; a directory that is already opened is released by its opener. */
   readonly dataDir: string | DataDirectory;
   readonly log: Logger;
-  /** Settings of the server over the usual ones. */
+  /** Settings of the server that override the usual ones. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface EmbeddedDatabase {
   readonly address: DatabaseAddress;
-  /** False when the server belongs to another process and `stop` leaves it alone. */
+  /** False when the server belongs to another process; `stop` then leaves it running. */
   readonly owned: boolean;
   readonly pid: number;
   stop(): Promise<void>;
@@ -34,11 +34,11 @@ export interface EmbeddedDatabase {
 const LEFTOVER_STOP_MS = 15_000;
 const STOP_MS = 5_000;
 const RESTART_MS = 500;
-/** Attempts for processes that have lost their postmaster to notice. */
+/** Attempts during which processes without a postmaster may end by themselves. */
 const ORPHANED_AFTER = 6;
 const PASSING = /pre-existing shared memory block|lock file "postmaster\.pid" already exists/;
 
-/** The address of the running embedded database, for commands beside a node; undefined when none runs. */
+/** The address of the running embedded database, for commands that run next to a node; undefined when none runs. */
 export function findEmbedded(dataDir: string): DatabaseAddress | undefined {
   if (!existsSync(join(dataDir, 'postgres'))) return undefined;
   const postmaster = findPostmaster(join(realpathSync(dataDir), 'postgres'));
@@ -46,7 +46,7 @@ export function findEmbedded(dataDir: string): DatabaseAddress | undefined {
   return addressOf(postmaster.socketDirectory, postmaster.port);
 }
 
-/** @throws LocalFault with what the operator can do. */
+/** @throws LocalFault that says what the operator can do. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const opened = typeof options.dataDir === 'string' ? openDataDirectory(options.dataDir) : undefined;
   const directory = opened ?? (options.dataDir as DataDirectory);
@@ -93,8 +93,8 @@ async function endLeftover(directory: string, log: Logger): Promise<void> {
 }
 
 /**
- * Children of a postmaster that was killed hold the cluster until they notice; and a postmaster that a killed node had
- * only just started may come to light late. Both pass, or are helped to when the children are stopped.
+ * Children of a killed postmaster hold the cluster until they notice; a postmaster that a killed node had just started may appear
+ * late. Both end by themselves, or the children are stopped.
  */
 async function startPatiently(cluster: Cluster, log: Logger): Promise<ChildProcess> {
   for (let attempt = 1; ; attempt++) {
@@ -114,7 +114,7 @@ function supervise(cluster: Cluster, log: Logger, first: ChildProcess, stopped: 
   let child = first;
   let stopping = false;
   let restarting: Promise<void> | undefined;
-  // Also when the node exits without stopping it, by a second signal or a bug: it then shuts down by itself.
+  // When the node exits without `stop`, after a second signal or a bug, this signal makes the server shut down.
   const orphan = () => child.kill('SIGINT');
   process.once('exit', orphan);
 
@@ -152,7 +152,7 @@ function supervise(cluster: Cluster, log: Logger, first: ChildProcess, stopped: 
       await restarting;
       await stopServer(child, STOP_MS);
       process.off('exit', orphan);
-      // One in the temporary directory would be left lying about; the next start makes it again.
+      // Remove a socket directory in the temporary directory; the next start creates it again.
       if (dirname(cluster.sockets) !== dirname(cluster.directory))
         rmSync(cluster.sockets, { recursive: true, force: true });
       stopped();

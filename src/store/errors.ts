@@ -3,7 +3,7 @@ import { Fault } from '../errors/fault.js';
 
 /** `store-locked`: another client holds the same rows for long. */
 export class StoreFault extends Fault<'store-unavailable' | 'store-locked' | 'store-conflict' | 'store-failed'> {
-  /** A write may have been carried out: the database has not answered that it was refused. */
+  /** The write may have been carried out: the database has not confirmed that it refused it. */
   get isUndecided(): boolean {
     return this.temporary && this.code !== 'store-locked';
   }

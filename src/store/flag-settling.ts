@@ -1,63 +1,63 @@
-// Writes the flags of overlays to their emails (decision 0046), in the background: once the account's commits of overlays pause,
-// one account at a time, in small slices with rests between them, so that the mail of the moment goes first. Overlays that newer
-// ones cover are dropped meanwhile, as soon as there are many. What is not written when a node ends is written by the node that
-// loads the mailbox next, or by housekeeping.
+// Writes the flags of overlays to their emails (decision 0046) in the background, once the account's commits of overlays pause:
+// one account at a time, in small slices with pauses, so that new mail has priority. Overlays that newer ones cover are dropped
+// as soon as there are many. Overlays that are left when a node ends are written by the node that loads the mailbox next, or by
+// housekeeping.
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface FlagOverlayRows {
-  /** Drops those that newer ones cover; returns how many the account has left. */
+  /** Drops overlays that newer ones cover; returns how many the account has left. */
   dropCovered(accountId: string): Promise<number>;
-  /** Writes flags to at most so many emails; returns whether overlays were left before. */
+  /** Writes flags to at most `most` emails; returns whether there were overlays before. */
   write(accountId: string, most: number): Promise<boolean>;
-  /** Accounts whose overlays nobody has written for so many ms. */
+  /** Accounts whose overlays have not been written for `ageMs`. */
   behind(ageMs: number, limit: number): Promise<readonly string[]>;
 }
 
 export interface FlagSettling {
   /**
-   * Resolves when the account may have another overlay: whoever loads or lists its mailbox reads them all. Where it has as many as it
-   * may, those that are covered are dropped and the oldest of the others written first.
+   * Resolves when the account may have another overlay; their number is bounded, because loading or listing the mailbox reads
+   * them all. At the bound, covered overlays are dropped and the oldest others are written first.
    */
   makeRoom(accountId: string): Promise<void>;
   /** Whether an account of this node may have overlays. */
   mayHave(accountId: string): boolean;
-  /** The account has an overlay more, or some that were left. */
+  /** Notes that the account has one more overlay, or some that another node left. */
   note(accountId: string): void;
-  /** Writes what others have left; returns of how many accounts. */
+  /** Writes overlays that other nodes left; returns the number of accounts. */
   sweep(): Promise<number>;
-  /** The slice under way is written. */
+  /** Stops after the slice that is being written. */
   stop(): Promise<void>;
 }
 
 export interface FlagSettlingOptions {
   readonly rows: FlagOverlayRows;
-  /** A slice could not be written; it will be tried again. */
+  /** Reports a slice that could not be written; it will be tried again. */
   failed(accountId: string, error: unknown): void;
   readonly quietMs?: number;
   readonly retryMs?: number;
 }
 
-/** Emails of a slice: the account's commits wait for one. */
+/** Emails of a slice; the account's commits wait for one slice. */
 const SLICE = 500;
-/** Emails of any overlay: a command is about 10,000 at most. */
+/** More emails than any overlay has: a command covers at most about 10,000. */
 const WHOLE = 10_000;
-/** Rest after a slice, in times of what it took. */
+/** Pause after a slice, as a multiple of the time that the slice took. */
 const REST = 2;
-/** Commits of overlays pause for this long before the flags are written, or they have been going on for that long. */
+/** Flags are written when commits of overlays have paused for QUIET_MS, or have gone on for PATIENCE_MS. */
 const QUIET_MS = 300;
 const PATIENCE_MS = 30_000;
-/** Overlays of an account: beyond, commits write the emails themselves. */
+/** Overlays per account; beyond them, commits write the emails themselves. */
 const MOST_OVERLAYS = 24;
-/** With so many more since the last look, or as many as there may be, those that are covered are dropped at once. */
+/** Covered overlays are dropped at once when there are this many more than after the last drop, or MOST_OVERLAYS. */
 const MANY_OVERLAYS = 8;
 const RETRY_MS = 5_000;
-/** Overlays of this age were left by a node that has ended. */
+/** Overlays of this age belong to a node that has ended. */
 const LEFT_MS = 60_000;
 const ACCOUNTS_A_SWEEP = 100;
 
 interface Waiting {
   count: number;
-  /** How many were left when those that are covered were dropped. */
+  /** How many were left after covered overlays were last dropped. */
   left: number;
   dropping: Promise<void> | undefined;
   /** ms of the monotonic clock. */
@@ -71,7 +71,7 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
   const { rows, failed, quietMs = QUIET_MS, retryMs = RETRY_MS } = options;
   const waiting = new Map<string, Waiting>();
   let running: Promise<void> | undefined;
-  /** Settled when all accounts that wait for it have been looked through. */
+  /** Settles when covered overlays of all waiting accounts have been dropped. */
   let dropped: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -93,14 +93,14 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
     try {
       account.left = await rows.dropCovered(accountId);
     } catch (error) {
-      // Again when there are many more.
+      // Try again only when there are many more.
       account.left = account.count;
       throw error;
     }
     account.count += account.left - count;
   }
 
-  /** One account at a time, in turns. */
+  /** Drops covered overlays of one account at a time, in order. */
   function drop(accountId: string, account: Waiting): Promise<void> {
     if (account.dropping !== undefined) return account.dropping;
     const dropping = dropped
@@ -126,7 +126,7 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
     if (!isDue(account, performance.now())) return;
     const { last } = account;
     if (!(await writeAll(accountId, () => account.last === last || isDue(account, performance.now())))) return;
-    // A commit may have written an overlay after the last look.
+    // A commit may have added an overlay after the last check.
     if (account.last === last) waiting.delete(accountId);
     else account.since = performance.now();
   }
@@ -146,7 +146,7 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
       .catch((error: unknown) => {
         if (!isStopped) failed(accountId, error);
         restMs = retryMs;
-        // Others come first then.
+        // The account moves to the end, so that others come first.
         waiting.delete(accountId);
         waiting.set(accountId, account);
       })
@@ -188,7 +188,7 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
         try {
           if (await writeAll(accountId, () => true)) count++;
         } catch (error) {
-          // Those of others are not to wait for it.
+          // One failing account must not stop the others.
           failed(accountId, error);
         }
       }

@@ -1,7 +1,7 @@
-// Port: the messages of a folder by UID, as IMAP and POP3 read them. A gateway reads them itself, without the owner of the mailbox:
-// nothing of a row changes as long as the UID is in the folder, but for the thread, which may be joined with another.
+// Port: the messages of a folder by UID, for IMAP and POP3. A gateway reads them itself, without the owner of the mailbox: a row
+// does not change while its UID is in the folder, except for the thread, which may be joined with another.
 
-/** What a row has beside its facts. */
+/** What a row contains in addition to the always present fields. */
 export interface FolderMessageNeeds {
   readonly header: boolean;
   readonly index: boolean;
@@ -20,9 +20,9 @@ export interface FolderMessageRow {
   /** When the email was put into the folder, ms since the epoch. */
   readonly savedAt: number;
   readonly preview: string;
-  /** The header and the empty line behind it, at most `MOST_HEADER_OCTETS`; there when it was asked for. */
+  /** The header and the empty line after it, at most `MOST_HEADER_OCTETS`; present when it was requested. */
   readonly header?: Uint8Array;
-  /** The MIME index as JSON; there when it was asked for. */
+  /** The MIME index as JSON; present when it was requested. */
   readonly indexJson?: string;
 }
 
@@ -30,7 +30,7 @@ export interface FolderMessageRow {
 export const MOST_HEADER_OCTETS = 256 * 1024;
 
 export interface FolderMessageStore {
-  /** By ascending UID, those that are there; one statement. @throws StoreFault */
+  /** The rows that exist, by ascending UID, read by one statement. @throws StoreFault */
   rows(
     accountId: string,
     folderId: string,
@@ -40,6 +40,6 @@ export interface FolderMessageStore {
 }
 
 export interface FolderBlobStore {
-  /** Hashes of the blobs of the messages with these UIDs, both included, by UID. @throws StoreFault */
+  /** Hashes by UID of the blobs of the messages from `fromUid` to `toUid`, both included. @throws StoreFault */
   blobs(accountId: string, folderId: string, fromUid: number, toUid: number): Promise<ReadonlyMap<number, string>>;
 }

@@ -1,6 +1,6 @@
-// Port: mail that an operator brings from elsewhere. A row here is the promise to place the message, as `inbound` is for accepted
-// mail: only the commit that places the email deletes the row. The id of a row derives from account, folder and bytes, so
-// that an import which is run again finds what it has done.
+// Port: mail that an operator imports. A row here is the promise to place the message, as `inbound` is for accepted mail: only
+// the commit that places the email deletes the row. The id of a row derives from account, folder and bytes, so that a repeated
+// import finds what it has done.
 import { createHash } from 'node:crypto';
 import { caseFolded } from '../mail/case-fold.js';
 import { uuidV8 } from '../mail/ids.js';
@@ -8,9 +8,9 @@ import type { BlobContent } from './blobs.js';
 import type { InboundEnvelope } from './inbound.js';
 
 interface ImportEnvelope extends InboundEnvelope {
-  /** Path of the folder, which is made when it is missing. */
+  /** Path of the folder, which is created when it is missing. */
   readonly folder: string;
-  /** Name of a label that the email has besides, made when it is missing. */
+  /** Name of a label that the email also gets, created when it is missing. */
   readonly label?: string;
   /** Names of flags and keywords. */
   readonly flags: readonly string[];
@@ -30,7 +30,7 @@ export interface PendingImport {
   readonly envelope: ImportEnvelope;
 }
 
-/** Of a mailbox on an IMAP server: its messages up to `uid` are imported. */
+/** Position in a mailbox on an IMAP server: its messages up to `uid` are imported. */
 export interface ImportPosition {
   readonly uidValidity: number;
   readonly uid: number;
@@ -38,19 +38,20 @@ export interface ImportPosition {
 
 export interface ImportStore {
   /**
-   * Of these blobs, by hash, those that an email in the folder has or that wait to be placed there; without a folder, in any.
+   * Returns those of these blobs, by hash, that an email in the folder has or that wait to be placed there; without a folder, in
+   * any folder.
    */
   held(accountId: string, folder: string | undefined, hashes: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Commits blobs and rows, all or nothing, of messages that the folder does not hold; returns how many that were.
-   * @throws StoreFault, `store-conflict` when the account is gone
+   * Commits blobs and rows, all or nothing, of messages that the folder does not hold; returns how many were added. @throws
+   * StoreFault, `store-conflict` when the account is gone
    */
   add(accountId: string, messages: readonly ImportedMessage[]): Promise<number>;
   /** Rows that wait to be placed. */
   waiting(accountId: string): Promise<number>;
   /** Accounts on these shards that have rows. */
   accounts(shards: readonly number[]): Promise<readonly string[]>;
-  /** Rows after a number, in order. */
+  /** Rows after the number `after`, in order. */
   next(accountId: string, after: number, limit: number): Promise<readonly PendingImport[]>;
   /** `source`: server, user and mailbox as one text. */
   position(accountId: string, source: string): Promise<ImportPosition | undefined>;
@@ -66,5 +67,5 @@ export function importId(accountId: string, folder: string, hash: string): strin
   );
 }
 
-/** Ids of accepted mail are of version 7. That of an import comes again when the message was deleted and is imported anew. */
+/** Ids of accepted mail are UUIDs of version 7. An import id recurs when its message was deleted and is imported again. */
 export const isImportId = (id: string): boolean => id[14] === '8';

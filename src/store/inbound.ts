@@ -1,5 +1,5 @@
-// Port: accepted mail that waits for its mailbox. A row here is the promise behind SMTP's 250: it goes away only in
-// the commit that places the email, so a message is delivered once however often the delivery is tried.
+// Port: accepted mail that waits for its mailbox. A row here is the promise behind SMTP's 250: only the commit that places the
+// email deletes it, so a message is delivered once however often the delivery is tried.
 import type { Bounce } from '../mail/bounce.js';
 import type { BounceSource } from '../mail/bounce-source.js';
 import type { MessageSummary } from '../mail/summary.js';
@@ -7,11 +7,11 @@ import type { BlobContent } from './blobs.js';
 
 export interface InboundDelivery {
   readonly accountId: string;
-  /** UUID; the delivery's id from the log line of SMTP to the commit. */
+  /** UUID; identifies the delivery from the log line of SMTP to the commit. */
   readonly id: string;
 }
 
-/** A bounce and where it comes from. */
+/** A bounce and its source. */
 export interface ReturnedMail extends Bounce {
   readonly source: BounceSource;
 }
@@ -21,9 +21,9 @@ export interface InboundEnvelope {
   /** ms since the epoch. */
   readonly receivedAt: number;
   readonly summary: MessageSummary;
-  /** Suspect: it goes to Junk. */
+  /** The message is suspect: it goes to Junk. */
   readonly isJunk?: boolean;
-  /** It reports that a message was not delivered. */
+  /** The message reports that another message was not delivered. */
   readonly bounce?: ReturnedMail;
   /** W3C trace context of the message, when it is traced. */
   readonly trace?: string;
@@ -35,9 +35,9 @@ export interface PendingInbound extends InboundDelivery {
 }
 
 export interface InboundStore {
-  /** Commits the blob and one row a delivery, all or nothing. @throws StoreFault, temporary when an account is gone */
+  /** Commits the blob and one row per delivery, all or nothing. @throws StoreFault, temporary when an account is gone */
   spool(content: BlobContent, envelope: InboundEnvelope, deliveries: readonly InboundDelivery[]): Promise<void>;
-  /** Rows older than `minAgeMs` of accounts on these shards but `except`, oldest first. */
+  /** Rows older than `minAgeMs` of accounts on these shards without those in `except`, oldest first. */
   overdue(
     shards: readonly number[],
     minAgeMs: number,

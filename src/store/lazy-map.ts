@@ -1,5 +1,5 @@
-// Maps and sets that take no memory until something is put into them: of the many that the net of a list of changes could
-// need, a usual commit needs two or three.
+// Maps and sets that use no memory until something is added: the net of a list of changes could need many of them, but a usual
+// commit needs two or three.
 
 const NOTHING: readonly never[] = [];
 

@@ -1,5 +1,5 @@
-// Port: the nodes of a cluster and which of them owns which shards, since which epoch (decisions 0002, 0003). The database's clock alone
-// decides which node is late.
+// Port: the nodes of a cluster, which of them owns which shards, and since which epoch (decisions 0002, 0003). Only the clock of
+// the database decides which node is late.
 
 export interface ShardLease {
   readonly shard: number;
@@ -8,27 +8,27 @@ export interface ShardLease {
 }
 
 /**
- * `serving`: owns its share of the shards. `cut off`: reaches the store and no other node; owns the shards that no node in reach takes.
- * `draining`: gives its shards away and takes none.
+ * `serving`: owns its share of the shards. `cut off`: reaches the store but no other node; owns the shards that no node in reach
+ * takes. `draining`: gives its shards away and takes none.
  */
 export type NodeState = 'serving' | 'cut off' | 'draining';
 
 /**
- * Where clients reach the listeners of a node, by the names of the ready line: `host:port`. What the operator publishes for
- * the whole cluster stands beside them (node/connection-info).
+ * Where clients reach the listeners of a node, by the names of the ready line: `host:port`. The addresses that the operator
+ * publishes for the whole cluster are separate (node/connection-info).
  */
 export type PublicListeners = Readonly<Record<string, string>>;
 
 /** One process, as the other nodes see it. */
 export interface NodeEntry {
   readonly id: string;
-  /** Different for every start, so that two processes of one name are distinct. */
+  /** Differs for every start, so that two processes of one name are distinct. */
   readonly incarnation: string;
   readonly version: string;
   readonly roles: readonly string[];
-  /** Nodes on a bus find each other; a node without one has to be alone. */
+  /** Nodes on a bus find each other; a node without one must be the only node. */
   readonly bus: 'in-process' | 'nats';
-  /** Absent until they are open. */
+  /** Absent until the listeners are open. */
   readonly listeners?: PublicListeners;
 }
 
@@ -38,18 +38,18 @@ export interface NodeRow extends Omit<NodeEntry, 'incarnation'> {
   readonly startedAt: number;
   /** ms since its last heartbeat. */
   readonly silentMs: number;
-  /** It has not renewed its entry in time. */
+  /** The node has not renewed its entry in time. */
   readonly expired: boolean;
 }
 
 export interface LeaseRow extends ShardLease {
-  /** null: given back, without an owner. */
+  /** null: the lease was released and has no owner. */
   readonly nodeId: string | null;
-  /** Its owner has not renewed it in time; true when it has no owner. */
+  /** The owner has not renewed it in time; true when there is no owner. */
   readonly expired: boolean;
 }
 
-/** A lease and the node that is to have it; absent: no node. */
+/** A lease and the node that gets it; absent: no node. */
 export interface ReleasedLease extends ShardLease {
   readonly to?: string | undefined;
 }
@@ -75,27 +75,27 @@ export type Joined =
 export interface LeaseStore {
   /** How many shards this store has; `configured` is recorded when the store is new. */
   shardCount(configured: number): Promise<number>;
-  /** Name of the cluster, made when the store is new: subjects of the bus carry it. */
+  /** Name of the cluster, created with the store; subjects of the bus contain it. */
   clusterId(): Promise<string>;
   /**
-   * Enters the node. An earlier process of the same name is displaced when the caller names its incarnation: a call that
-   * arrives late displaces no node that entered meanwhile.
+   * Adds the node. A call that names the incarnation of an earlier process of the same name displaces that process; a late call
+   * displaces no node that joined meanwhile.
    */
   join(node: NodeEntry, ttlMs: number, displaced?: string): Promise<Joined>;
-  /** Extends the node's entry and its leases. Undefined when another process has its name now. */
+  /** Extends the node's entry and its leases. Returns undefined when another process has its name now. */
   heartbeat(node: NodeEntry, state: NodeState, ttlMs: number): Promise<Heartbeat | undefined>;
-  /** Takes the leases that are still as `seen`, each with the next epoch; returns the taken ones. */
+  /** Takes the leases that are still as in `seen`, each with the next epoch; returns the taken ones. */
   take(nodeId: string, seen: readonly LeaseRow[], ttlMs: number): Promise<readonly ShardLease[]>;
   /**
-   * Gives back the leases that the node still has at these epochs: to the node that is named, while that is serving, with the
-   * next epoch and for the rest of the lease; otherwise to no node. Returns the leases that others have now.
+   * Releases the leases that the node still has at these epochs: to the named node while that is serving, with the next epoch and
+   * for the rest of the lease; otherwise to no node. Returns the leases that other nodes have now.
    */
   release(nodeId: string, leases: readonly ReleasedLease[]): Promise<readonly ReleasedLease[]>;
   /**
-   * Gives back every lease, under the next epoch, and removes the entry, unless another process has the name now. An earlier
-   * process of this name may believe in an epoch that was not taken anew.
+   * Releases every lease with the next epoch and removes the entry, unless another process has the name now. The next epoch
+   * fences an earlier process of this name that still believes in its epoch.
    */
   leave(node: Pick<NodeEntry, 'id' | 'incarnation'>): Promise<void>;
-  /** For commands and metrics: changes nothing. */
+  /** Reads the nodes and leases for commands and metrics. */
   view(): Promise<ClusterView>;
 }

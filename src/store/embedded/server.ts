@@ -1,5 +1,5 @@
-// One run of the cluster's server process: started with Mansio's settings, known to be ready, stopped in bounded time.
-// What to do when it ends by itself is its owner's decision.
+// One run of the server process of the cluster: started with Mansio's settings, checked to be ready, stopped in bounded time. Its
+// owner decides what happens when it ends by itself.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -28,17 +28,17 @@ export const USER = 'mansio';
 export const DATABASE = 'mansio';
 
 export interface Cluster {
-  /** The cluster's directory; what PostgreSQL says before its log file is open goes to `<directory>.start.log`. */
+  /** The directory of the cluster; PostgreSQL's output goes to `<directory>.start.log` until its log file is open. */
   readonly directory: string;
   readonly sockets: string;
   readonly user: DatabaseUser | undefined;
   readonly binaries: Binaries;
   readonly launch: (program: string, args: readonly string[]) => Launch;
-  /** Over those below; for tests. */
+  /** Settings that override those below; for tests. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
-// Durability is given on the command line, where nothing but a session's own setting overrides it.
+// Durability settings are on the command line, where only a session's own setting overrides them.
 const SETTINGS = {
   fsync: 'on',
   full_page_writes: 'on',
@@ -46,7 +46,7 @@ const SETTINGS = {
   listen_addresses: '',
   max_connections: '50',
   shared_buffers: '256MB',
-  // Fewer checkpoints, fewer full-page images: mail is mostly written once.
+  // Fewer checkpoints write fewer full-page images; mail is mostly written once.
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
   // The packaged programs are built without lz4.
@@ -57,7 +57,7 @@ const SETTINGS = {
   log_destination: 'stderr',
   logging_collector: 'on',
   log_directory: 'log',
-  // A file a weekday, overwritten a week later.
+  // One file per weekday, overwritten a week later.
   log_filename: 'postgresql-%a.log',
   log_rotation_age: '1d',
   log_truncate_on_rotation: 'on',
@@ -65,21 +65,22 @@ const SETTINGS = {
   log_timezone: 'UTC',
 };
 
-/** Creates the cluster in one step: it is there whole or not at all. */
+/** Creates the cluster in one step: it exists completely or not at all. */
 export function createCluster(cluster: Cluster): void {
   const parent = dirname(cluster.directory);
   const prefix = `${basename(cluster.directory)}.new-`;
   for (const name of readdirSync(parent)) {
     if (name.startsWith(prefix)) rmSync(join(parent, name), { recursive: true, force: true });
   }
-  // A name of its own: the initdb of a node that was killed may still be at work.
+  // Use a unique name: the initdb of a killed node may still be running.
   const fresh = join(parent, `${prefix}${randomBytes(6).toString('hex')}`);
   mkdirSync(fresh, { mode: 0o700 });
   if (cluster.user !== undefined) chownSync(fresh, cluster.user.uid, cluster.user.gid);
   const { initdb, postgres } = cluster.binaries;
   const shape = ['--encoding=UTF8', '--no-locale', '--data-checksums'];
   run(cluster, initdb, ['-D', fresh, '-U', USER, '--auth=trust', '--no-instructions', ...shape], '');
-  // Otherwise it exits with 0 after an error too: a Ctrl-C, which reaches it as well, would leave a cluster without the database.
+  // Without this, it also exits with 0 after an error: Ctrl-C, which reaches it as well, would leave a cluster without the
+  // database.
   const strict = ['-c', 'exit_on_error=on'];
   run(cluster, postgres, ['--single', ...strict, '-D', fresh, 'postgres'], `create database ${DATABASE};\n`);
   renameSync(fresh, cluster.directory);
@@ -96,20 +97,20 @@ function run(cluster: Cluster, program: string, programArgs: readonly string[], 
   throw new LocalFault(`cannot create the embedded database in ${cluster.directory}: ${why}`);
 }
 
-/** @throws LocalFault with PostgreSQL's own words when it does not come up. */
+/** @throws LocalFault with PostgreSQL's own words when the server does not start. */
 export async function startServer(cluster: Cluster): Promise<ChildProcess> {
   const settings = { ...SETTINGS, unix_socket_permissions: '0700', ...cluster.settings };
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const postgresArgs = ['-D', cluster.directory, '-k', cluster.sockets, '-p', String(PORT), ...options];
   const launch = cluster.launch(cluster.binaries.postgres, postgresArgs);
   const said = `${cluster.directory}.start.log`;
-  // A file, not a pipe: a server that outlives a killed node must not block or fail on it.
+  // Use a file, not a pipe: a server that outlives a killed node must not block or fail on it.
   const output = openSync(said, 'w', 0o600);
-  // A process group of its own: Ctrl-C in the terminal reaches the node, which stops the database last.
+  // The server gets its own process group: Ctrl-C in the terminal reaches only the node, which stops the database last.
   const stdio = ['ignore', output, output] as ['ignore', number, number];
   const child = spawn(launch.command, launch.args, { ...launch.options, detached: true, stdio });
   closeSync(output);
-  // A node that has nothing else to do may end; the server is then shut down by whoever started it.
+  // The server must not keep the node alive; the code that started it shuts it down.
   child.unref();
   let ended: string | undefined;
   child.once('error', (error) => {
@@ -118,7 +119,7 @@ export async function startServer(cluster: Cluster): Promise<ChildProcess> {
   child.once('exit', (code, signal) => {
     ended ??= `exit ${code ?? signal}`;
   });
-  // Until it is its owner's: a process that exits meanwhile leaves none behind.
+  // Until the caller owns the server, an exit of this process must end it.
   const orphan = () => child.kill('SIGINT');
   process.once('exit', orphan);
   try {
@@ -140,7 +141,7 @@ function lastWords(cluster: Cluster, path: string, ended: string): string {
   return `${ended}${lines === '' ? '' : `: ${lines}`} (more in ${logs})`;
 }
 
-/** Fast shutdown; when that takes longer than `boundMs`, at once (the log replays at the next start). */
+/** Shuts down fast; after `boundMs` immediately (the next start replays the log). */
 export async function stopServer(child: ChildProcess, boundMs: number): Promise<void> {
   const steps = [
     ['SIGINT', boundMs],

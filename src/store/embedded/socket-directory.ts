@@ -1,6 +1,5 @@
-// The directory of the database's Unix socket. Whoever can enter it is the database's superuser, so it is open to the
-// database's user alone (and root); and its path has to fit into a socket address, so a long one moves to the
-// system's temporary directory.
+// The directory of the database's Unix socket. Anyone who can enter it is the superuser of the database, so only the database's
+// user (and root) can. Its path must fit into a socket address, so a long one moves to the temporary directory of the system.
 import { createHash } from 'node:crypto';
 import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +11,7 @@ import type { DatabaseUser } from './database-user.js';
 const LONGEST = process.platform === 'linux' ? 107 : 103;
 export const PORT = 5432;
 
-/** Makes the directory when missing and returns its path. @throws LocalFault */
+/** Creates the directory when missing and returns its path. @throws LocalFault */
 export function socketDirectory(dataDirectory: string, user: DatabaseUser | undefined): string {
   const uid = user?.uid ?? process.getuid?.() ?? 0;
   const near = join(dataDirectory, 'run');
@@ -23,7 +22,7 @@ export function socketDirectory(dataDirectory: string, user: DatabaseUser | unde
   try {
     return secured(far, uid, user);
   } catch {
-    // Anyone can make a directory of that name there first.
+    // Another user can create a directory with that name first.
     return secured(mkdtempSync(join(tmpdir(), 'mansio-')), uid, user);
   }
 }
