@@ -1,9 +1,8 @@
-// Admission to the hub: finds the credential of a request (Authorization header, or `access_token` in the query, which
-// browsers need) and its principal, or the answer that refuses the request. A request whose credential is remembered is
-// admitted without waiting.
+// Admission to the hub: finds the credential of a request (Authorization header, or `access_token` in the query, which browsers need) and
+// its principal, or the answer that refuses the request. A cached credential is admitted without a wait.
 //
-// Hub events are reads of the account. Keys with `api:read` or `app` may connect, users with a JWT and the configured anonymous
-// account too; other keys are refused with 403.
+// Hub events are reads of the account. Keys with `api:read` or `app`, users with a JWT and the configured anonymous account may connect;
+// other keys are refused with 403.
 import type { Logger } from 'pino';
 import type { Credentials, Identity } from '../../auth/credentials.js';
 import type { AnonymousGuard, AnonymousRequest } from '../../auth/origin.js';
@@ -15,9 +14,9 @@ import type { HttpAnswer, UpgradeRequest } from '../web-socket.js';
 const MAX_TOKEN = 8192;
 
 export interface Admitted {
-  /** Undefined for a token without a user: the client is connected, and gets no events. */
+  /** Undefined for a token without a user: the client is connected, but gets no events. */
   readonly principal: Principal | undefined;
-  /** ms since the epoch, undefined when the credential does not end by itself. */
+  /** ms since the epoch; undefined when the credential does not end by itself. */
   readonly expiresAt: number | undefined;
 }
 
@@ -31,7 +30,7 @@ export interface AdmissionOptions {
   readonly log: Logger;
 }
 
-/** `rate`: for what the request counts when its credential is good. */
+/** `rate`: the class in which the request counts when its credential is valid. */
 export function admit(
   request: UpgradeRequest,
   query: URLSearchParams,
@@ -94,7 +93,7 @@ function tooMany(waitSeconds: number, tally: Tally): HttpAnswer {
   return problem(429, 'Too many requests a minute; see Retry-After.', headers);
 }
 
-/** Text that cannot be a credential was not looked up, and is not counted as a wrong credential. */
+/** Text that cannot be a credential is not looked up, and does not count as a wrong credential. */
 const isShown = (token: string | undefined): token is string =>
   token !== undefined && token !== '' && token.length <= MAX_TOKEN;
 
@@ -102,7 +101,7 @@ function anonymousIdentity(principal: Principal | undefined): Identity {
   return principal === undefined ? { kind: 'invalid' } : { kind: 'known', principal, expiresAt: undefined };
 }
 
-/** Browsers open WebSockets to any host for any page, and CORS does not apply. */
+/** Passes Host and Origin on: any page may open WebSockets to any host, because CORS does not apply to them. */
 function anonymousRequest(request: UpgradeRequest): AnonymousRequest {
   return { host: request.header('host'), origin: request.header('origin'), takesEffect: true };
 }
@@ -111,7 +110,7 @@ function mayRead({ keyId, scopes }: Principal): boolean {
   return keyId === null || scopes.includes('app') || scopes.includes('api:read');
 }
 
-/** Undefined without a credential, an empty string for a credential of another scheme. */
+/** Undefined without a credential; an empty string for a credential of another scheme. */
 function credential(request: UpgradeRequest, query: URLSearchParams): string | undefined {
   const header = request.header('authorization');
   if (header !== '') return /^(?:bearer|apikey) +(\S+) *$/i.exec(header)?.[1] ?? '';

@@ -1,12 +1,12 @@
-// Audiences: connections that are sent the same octets, because they speak the same protocol and asked for the same topics.
-// Tables of frames and of counts have one place an audience.
+// Audiences: connections that get the same octets, because they speak the same protocol and asked for the same topics. Tables of frames and
+// of counts have one entry per audience.
 import { TOPIC_SETS } from '../events/client-events.js';
 import type { HubProtocol } from './hub-protocol.js';
 import { PROTOCOLS } from './protocols.js';
 
 interface Listener {
   readonly protocol: HubProtocol;
-  /** The topics that the client asked for, beside the events for everybody. */
+  /** The topics that the client asked for; events for everybody need none. */
   readonly topics: number;
 }
 

@@ -1,9 +1,9 @@
-// The operator that joins values into batches: a batch begins with its first value and ends with the tick, or when `flush$`
-// emits before. What was collected when the source ends is emitted. Written out, because the same of `buffer`, `connect` and
-// `exhaustMap` took twice the time a tick.
+// An operator that joins values into batches: a batch begins with its first value and ends with the tick, or earlier when `flush$` emits.
+// When the source ends, the current batch is emitted. It is written by hand because the same with `buffer`, `connect` and `exhaustMap`
+// takes twice the time per tick.
 import { Observable, type OperatorFunction } from 'rxjs';
 
-/** `atEndOfTick` runs its argument once the current tick's input has been handled. */
+/** `atEndOfTick` runs its argument after the input of the current tick is handled. */
 export function batchedBy<T>(
   atEndOfTick: (run: () => void) => void,
   flush$: Observable<unknown>,

@@ -1,12 +1,12 @@
-// Carries out the calls of clients: finds the method, and makes its first answer or refusal the completion that the client
-// waits for. A client that wants no answer gets none.
+// Executes the calls of clients: finds the method, and sends its first answer or refusal as the completion that the client waits for. A
+// client that wants no answer gets none.
 import type { Logger } from 'pino';
 import { type CallCompletion, COMPLETION, type HubMessage, STREAM_INVOCATION } from './hub-messages.js';
 import type { Caller, HubCall, HubMethods } from './methods.js';
 
 type Called = Extract<HubMessage, { readonly target: string }>;
 
-/** Of a name that the client chose. */
+/** Refusals repeat at most this many characters of a name that the client chose. */
 const SHOWN_LENGTH = 80;
 const FAILED = 'The call could not be carried out.';
 

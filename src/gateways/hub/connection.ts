@@ -1,7 +1,7 @@
-// One hub connection: the handshake, then events to the client and pings both ways, until either side closes. Admission has
-// decided before the upgrade which account the connection belongs to; `subscriptions` or, for a client that resumes,
-// `resumption` decides which events it gets. Durations are ticks of the timer wheel. A node has ten thousand connections: each
-// has a few fields, no timers and no closures.
+// One hub connection: the handshake, then events to the client and pings in both directions, until either side closes. Admission decides
+// before the upgrade to which account the connection belongs; `subscriptions` or, for a client that resumes, `resumption` decides which
+// events it gets. Durations are ticks of the timer wheel. A node has ten thousand connections, so each has only a few fields, no timers and
+// no closures.
 import type { Logger } from 'pino';
 import { TIMELINE } from '../events/client-events.js';
 import type { Socket, SocketListener } from '../web-socket.js';
@@ -20,7 +20,7 @@ import type { Subscriber, Subscriptions } from './subscriptions.js';
 import { firstOf } from './text-format.js';
 import type { TimerWheel, Visited } from './timer-wheel.js';
 
-/** Shared by all connections of a node; durations in ticks. */
+/** The dependencies that all connections of a node share; durations are in ticks. */
 export interface ConnectionDependencies {
   readonly timerWheel: TimerWheel<Connection>;
   readonly subscriptions: Subscriptions;
@@ -29,31 +29,31 @@ export interface ConnectionDependencies {
   readonly queuePositions: QueuePositions;
   readonly log: Logger;
   readonly handshakeTicks: number;
-  /** A visit sends a ping when nothing was sent for so long. */
+  /** A visit sends a ping when nothing was sent for this long. */
   readonly pingTicks: number;
   readonly clientTimeoutTicks: number;
   readonly closeTicks: number;
   readonly maxMessageBytes: number;
   readonly maxBufferedBytes: number;
-  /** Messages and ping frames that a client may send between two visits. */
+  /** The number of messages and ping frames that a client may send between two visits. */
   readonly maxMessages: number;
-  /** Called after a connection was closed. */
+  /** Called after a connection has closed. */
   closed(connection: Connection): void;
 }
 
-/** Who has opened the connection, and with which query; `keyId` as in Principal. */
+/** Who opened the connection, and with which query; `keyId` as in Principal. */
 export interface HubConnectionOptions {
   readonly id: string;
   /** Empty for a client without an account, which gets no events. */
   readonly accountId: string;
-  /** The bounds count the connection for this account, or for this address without an account. */
+  /** The limits count the connection for this account, or for this address when there is no account. */
   readonly owner: string;
   readonly keyId: string | null;
-  /** How long the credential is valid; undefined when it does not expire. */
+  /** The remaining time of the credential; undefined when it does not expire. */
   readonly validTicks?: number | undefined;
-  /** The client calls `Resume`, and gets the events from its cursor on. */
+  /** The client calls `Resume`, and gets the events after its cursor. */
   readonly resumes: boolean;
-  /** Topics that the client asked for, beside the events for everybody. */
+  /** The topics that the client asked for; events for everybody need none. */
   readonly topics: number;
 }
 
@@ -72,26 +72,26 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   readonly owner: string;
   readonly keyId: string | null;
   readonly slot: number;
-  /** Of JSON until the client has named its protocol. */
+  /** The audience of JSON until the client has named its protocol. */
   audience: number;
-  /** Tick at which the credential ends. */
+  /** The tick at which the credential ends. */
   readonly #endsAt: number;
   readonly #socket: Socket;
   readonly #dependencies: ConnectionDependencies;
   readonly resumption: Resumption | undefined;
-  /** Undefined when there are none. */
+  /** Undefined when the connection has no parts. */
   #parts: ConnectionPart[] | undefined;
-  /** `joining`: the handshake was read, and is answered once the subscription is ready. */
+  /** `joining`: the handshake is read, and is answered when the subscription is ready. */
   #state: 'handshake' | 'joining' | 'open' | 'closing' | 'closed' = 'handshake';
   /** Messages that arrived while joining. */
   #early: Uint8Array[] | undefined;
-  /** Answers that leave in one frame, while the messages of a frame are handled. */
+  /** Collects the answers to the messages of one frame, which leave in one frame. */
   #answers: Uint8Array[] | undefined;
-  /** Tick of the last message from the client. */
+  /** The tick of the last message from the client. */
   #heardAt: number;
-  /** Tick of the last message to the client. */
+  /** The tick of the last message to the client. */
   #sentAt: number;
-  /** Messages and ping frames from the client since the last visit. */
+  /** The number of messages and ping frames from the client since the last visit. */
   #received = 0;
 
   constructor(socket: Socket, options: HubConnectionOptions, dependencies: ConnectionDependencies) {
@@ -137,7 +137,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     });
   }
 
-  /** The client has shown that it is there. */
+  /** Notes a sign of life from the client. */
   heard(): void {
     this.#heardAt = this.#dependencies.timerWheel.now;
   }
@@ -202,7 +202,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   visit(now: number): void {
     const dependencies = this.#dependencies;
     this.#received = 0;
-    // A client that reconnects by itself asks its application for a new token.
+    // A client that reconnects automatically asks its application for a new token.
     if (now >= this.#endsAt) this.end('The token has expired.', true, POLICY);
     if (this.#state === 'open') {
       if (now - this.#heardAt >= dependencies.clientTimeoutTicks) {
@@ -220,7 +220,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     }
   }
 
-  /** Sends the client the reason and closes; before the handshake is complete, the reason is the answer to it. */
+  /** Sends the client the reason and closes; before the handshake is complete, the answer to it is the reason. */
   end(error: string, allowReconnect: boolean, code: number): void {
     if (!this.#isOpen) return;
     const isConnected = this.#state === 'open';
@@ -230,7 +230,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     if (this.#send(farewell)) this.#close(code);
   }
 
-  /** Counts; false when the client has sent too many, which ends the connection. */
+  /** Counts messages; false when the client has sent too many, which ends the connection. */
   #mayReceive(count: number): boolean {
     this.#received += count;
     if (this.#received <= this.#dependencies.maxMessages) return true;
@@ -242,7 +242,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     return this.#state === 'handshake' || this.#state === 'joining' || this.#state === 'open';
   }
 
-  /** A ProtocolError ends the connection. */
+  /** Ends the connection when `read` throws a ProtocolError. */
   #guarded(read: () => void): void {
     try {
       read();
@@ -256,7 +256,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     }
   }
 
-  /** Returns what follows the handshake; undefined for nothing. */
+  /** Returns the octets after the handshake; undefined when there are none. */
   #shakeHands(data: Uint8Array): Uint8Array | undefined {
     const [handshake, rest] = firstOf(data);
     if (!this.#mayReceive(1)) return undefined;
@@ -266,8 +266,8 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     }
     this.audience = audienceOf({ protocol, topics: this.topics });
     this.#state = 'joining';
-    // The subscription is ready before the client learns that it is connected, so the client misses no later event. Frames are
-    // sent at the end of a tick at the earliest, so none overtakes the answer. A client that resumes calls `Resume` later.
+    // The subscription is ready before the client learns that it is connected, so the client misses no later event. Frames are sent at the
+    // end of a tick at the earliest, so none precedes the answer. A client that resumes calls `Resume` later.
     if (this.resumption !== undefined || this.accountId === '') this.ready();
     else if (!this.#dependencies.subscriptions.join(this.accountId, this)) this.end(NOT_FOLLOWED, true, TRY_AGAIN);
     return rest.length > 0 ? rest : undefined;
@@ -276,7 +276,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   #keep(messages: readonly Uint8Array[]): void {
     this.#early ??= [];
     this.#early.push(...messages);
-    // Each message counts for its framing too.
+    // Each message also counts one octet for its framing.
     const octets = this.#early.reduce((sum, { length }) => sum + length + 1, 0);
     if (octets > this.#dependencies.maxMessageBytes) {
       throw new ProtocolError('More was sent than is taken before the answer to the handshake.');
@@ -317,10 +317,10 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     else this.#answers.push(answer);
   }
 
-  /** False when the connection is closed, or was cut off because the client does not keep up. */
+  /** False when the connection is closed, or is cut off because the client does not keep up. */
   #send(messages: Uint8Array): boolean {
     if (!this.#isOpen) return false;
-    // Checked before the send: one large frame does not cut off a client that keeps up.
+    // The check is before the send, so that one large frame does not cut off a client that keeps up.
     if (this.#socket.bufferedBytes() > this.#dependencies.maxBufferedBytes) {
       this.tooSlow();
       return false;

@@ -1,5 +1,5 @@
-// Mailbox events as the messages that connections are sent: named and with payloads as `client-events` says. And what the log
-// of this node says about them: an event that cannot be shown, new emails that were.
+// Converts mailbox events to messages for connections, with the names and payloads of `client-events`, and logs on this node the events
+// that cannot be shown and the new emails that were sent.
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import { type ClientEvent, clientEventsOf } from '../events/client-events.js';
@@ -10,7 +10,7 @@ export interface EventMessage {
   readonly topic: ClientEvent['topic'];
 }
 
-/** As `clientEventsOf`; empty for an event that cannot be shown. */
+/** Filters by topics as `clientEventsOf` does; empty for an event that cannot be shown. */
 export function eventMessages(
   event: MailboxEvent,
   topics: number,
@@ -23,13 +23,13 @@ export function eventMessages(
       message: eventMessage(type, payload),
     }));
   } catch (err) {
-    // Thrown here it would end the subscription of every connection, over one event nobody can show.
+    // The error is not thrown, because it would end the subscription of every connection for one event that nobody can show.
     log.error({ err, accountId, seq: event.seq, type: event.type }, 'event not sent to the hub');
     return [];
   }
 }
 
-/** Writes the new emails of a batch to the log; `to` says where the batch is sent. */
+/** Writes the new emails of a batch to the log; `to` names the receivers of the batch. */
 export function logDelivered(
   batch: readonly MailboxEvent[],
   accountId: string,

@@ -1,6 +1,6 @@
-// Server-sent events and long polling, for clients that cannot open a WebSocket: what their requests mean, and how the replies look.
-// The connection is on the node that negotiated, which the token names; requests that reach another node are carried out over
-// the bus. So a balancer needs no sticky sessions.
+// Server-sent events and long polling, for clients that cannot open a WebSocket: reads their requests and writes the replies. The
+// connection is on the node that negotiated, which the token names; other nodes forward its requests over the bus. So a balancer needs no
+// sticky sessions.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/TransportProtocols.md
 import type { EndpointRequest, HttpAnswer } from '../web-socket.js';
 import { problem } from './admission.js';
@@ -9,21 +9,21 @@ import type { Opening, PolledConnections, PolledReply, PolledRequest } from './p
 
 /** The hubs of other nodes. */
 export interface HubPeers {
-  /** Undefined when no hub of this name can be reached. */
+  /** Undefined when no hub with this id can be reached. */
   ask(hubId: string, request: PolledRequest): Promise<PolledReply | undefined>;
-  /** Answers what other nodes ask of this hub, until the returned function is called. */
+  /** Answers requests of other nodes to this hub, until the returned function is called. */
   serve(hubId: string, carryOut: (request: PolledRequest) => Promise<PolledReply>): () => void;
 }
 
 export interface FallbackOptions {
   readonly hubId: string;
   readonly connections: PolledConnections;
-  /** None: there is one node. */
+  /** Absent: there is only one node. */
   readonly peers?: HubPeers;
   readonly maxMessageBytes: number;
 }
 
-/** Carries out a request where the connection is. */
+/** Executes a request on the node that has the connection. */
 type CarryOut = (kind: PolledRequest['kind'], octets?: Uint8Array) => Promise<PolledReply>;
 
 const GONE: PolledReply = {
@@ -33,15 +33,15 @@ const GONE: PolledReply = {
 };
 const NO_STORE = { 'cache-control': 'no-store' };
 const EVENT_STREAM = {
-  // Proxies neither keep the events nor change them.
+  // Proxies neither buffer the events nor change them.
   'cache-control': 'no-cache, no-store, no-transform',
   'content-type': 'text/event-stream',
   'x-accel-buffering': 'no',
 };
-/** Sent at once, so that the client sees the stream open, and when nothing else is: the HTTP server closes silent connections. */
+/** Sent at the start, so that the client sees the open stream, and during silence, because the HTTP server closes silent connections. */
 const COMMENT = Buffer.from(':\r\n\r\n');
 
-/** The request was admitted; `opening` says for whom. */
+/** Answers an admitted request; `opening` names its account. */
 export function fallbackAnswer(
   request: EndpointRequest,
   connectionToken: string,
@@ -79,7 +79,7 @@ async function end(carryOut: CarryOut): Promise<HttpAnswer> {
 }
 
 async function poll(request: EndpointRequest, carryOut: CarryOut): Promise<HttpAnswer> {
-  // What a poll has taken and the client has not received is lost, so the connection ends.
+  // The frames of a poll that the client has not received are lost, so the connection ends.
   const lost = endsOnce(carryOut);
   request.aborted.addEventListener('abort', lost);
   let reply = await carryOut('poll');
@@ -110,14 +110,14 @@ async function* events(carryOut: CarryOut): AsyncGenerator<Uint8Array> {
   for (;;) {
     const reply = await carryOut('next');
     if (reply.kind === 'silence') yield COMMENT;
-    // JSON has no line breaks, so that the messages are one line.
+    // JSON has no line breaks, so each `data` field is one line.
     else if (reply.kind === 'frames')
       yield Buffer.concat([Buffer.from('data: '), reply.octets, Buffer.from('\r\n\r\n')]);
     else return;
   }
 }
 
-/** Ends the connection, the first time that it is called. */
+/** Ends the connection at the first call only. */
 function endsOnce(carryOut: CarryOut): () => void {
   let isEnded = false;
   return () => {

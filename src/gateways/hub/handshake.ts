@@ -1,6 +1,6 @@
-// The first message of a hub connection in either direction: the client names the protocol it will speak, the server
-// agrees with `{}` or answers the reason of its refusal. Pure. Version 2 of the JSON protocol belongs to stateful reconnect, which is not
-// offered, so clients ask for version 1.
+// The first message of a hub connection in either direction: the client names its protocol, the server agrees with `{}` or answers with the
+// reason for its refusal. Pure. Version 2 of the JSON protocol belongs to stateful reconnect, which is not offered, so clients ask for
+// version 1.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md#overview
 import type { HubProtocol } from './hub-protocol.js';
 import { parseObject } from './json-protocol.js';
@@ -17,8 +17,8 @@ export function handshakeRefused(error: string): Uint8Array {
 }
 
 /**
- * The protocol that the client named.
- * @throws ProtocolError whose message is the error to answer with
+ * Returns the protocol that the client named.
+ * @throws ProtocolError whose message is the error in the answer
  */
 export function protocolNamedIn(handshake: Uint8Array): HubProtocol {
   const request = parseObject(handshake, 'A handshake');

@@ -1,4 +1,4 @@
-// The messages of the SignalR hub protocol, whatever their encoding: numbers and fields.
+// The messages of the SignalR hub protocol in any encoding: their numbers and fields.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md
 
 export const INVOCATION = 1;
@@ -30,7 +30,7 @@ interface StreamItem {
   readonly item: unknown;
 }
 
-/** Has a result or an error or, for methods without a result, neither. */
+/** Has a result or an error; for methods without a result, neither. */
 export interface CallCompletion {
   readonly type: typeof COMPLETION;
   readonly headers?: Headers;
@@ -60,13 +60,13 @@ interface Ping {
 
 interface Close {
   readonly type: typeof CLOSE;
-  /** Absent when the connection is closed for no fault. */
+  /** Absent when the connection closes without a fault. */
   readonly error?: string;
-  /** Whether a client with automatic reconnect should come back. */
+  /** Whether a client with automatic reconnect may connect again. */
   readonly allowReconnect?: boolean;
 }
 
-/** Of stateful reconnect, which is not negotiated: understood and passed over. */
+/** A message of stateful reconnect, which is not negotiated: it is parsed and ignored. */
 interface Ack {
   readonly type: typeof ACK;
   readonly sequenceId: number;
@@ -88,7 +88,7 @@ export type HubMessage =
   | Ack
   | Sequence;
 
-/** An event for a client: its name, and the payload as the one argument. */
+/** An event for a client: its name, and the payload as the only argument. */
 export function eventMessage(target: string, payload: unknown): Invocation {
   return { type: INVOCATION, target, arguments: [payload] };
 }

@@ -1,6 +1,6 @@
-// The real-time hub at /hubs/email (docs/hub.md): an endpoint that speaks the SignalR hub protocol over WebSockets and their
-// fall-backs, and sends every connection of an account the account's events. The HTTP server has the sockets, the mailbox the
-// events. Nodes share nothing of a connection: a client that resumes sends its position in the log.
+// The real-time hub at /hubs/email (docs/hub.md): an endpoint that speaks the SignalR hub protocol over WebSockets and their fallbacks, and
+// sends every connection of an account the account's events. The HTTP server owns the sockets, the mailbox the events. Nodes share nothing
+// about a connection: a client that resumes sends its position in the log.
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Tracer } from '../../actors/runtime/tracing.js';
@@ -31,43 +31,43 @@ export interface HubOptions {
   readonly directory: Directory;
   readonly credentials: Credentials;
   readonly mailboxes: Mailboxes;
-  /** What clients say and see of lists; none: they cannot subscribe to lists. */
+  /** The format of lists for clients; absent: they cannot subscribe to lists. */
   readonly lists?: ListLanguage;
   readonly log: Logger;
   readonly meter?: HubMeter;
   readonly tracer?: Tracer;
   readonly limits?: Partial<HubLimits>;
-  /** Which requests without a token act for the anonymous account. */
+  /** Decides which requests without a token act for the anonymous account. */
   readonly guard: AnonymousGuard;
-  /** No limits when absent. */
+  /** Absent: there are no limits. */
   readonly rates?: Rates;
   readonly timing?: HubTiming;
-  /** None: there is one node. */
+  /** Absent: there is only one node. */
   readonly peers?: HubPeers;
 }
 
 export interface HubTiming {
-  /** Calls back every `ms` until the returned function is called. */
+  /** Calls `tick` every `ms` until the returned function is called. */
   every(ms: number, tick: () => void): () => void;
-  /** Runs its argument once the input of the current turn of the event loop has been handled. */
+  /** Runs its argument after the input of the current turn of the event loop is handled. */
   defer(run: () => void): void;
 }
 
 export interface Hub extends WebSocketEndpoint {
-  /** Open connections. */
+  /** The number of open connections. */
   readonly connections: number;
   /**
-   * For a node that stops: refuses new connections with 503, and closes the others with the request to connect again (to
-   * another node). Resolves when the last connection is closed; clients that do not answer are dropped after `closeMs`.
+   * For a node that stops: refuses new connections with 503, and closes the others with the request to connect again (to another node).
+   * Resolves when the last connection is closed; clients that do not answer are dropped after `closeMs`.
    */
   drain(reason: string): Promise<void>;
 }
 
 const MALFORMED = 'The connection token (id) is malformed.';
 const TOO_MANY = 'The account has as many connections as it may.';
-/** Ticks in the keep-alive time; a connection is visited every `SLOTS` of them. */
+/** Ticks in the keep-alive time; a connection is visited every `SLOTS` ticks. */
 const KEEP_ALIVE_TICKS = 3 * SLOTS;
-/** The stream of a client that resumes pauses at this fraction of the bound of its buffer. */
+/** The stream of a client that resumes pauses when its buffer has reached this fraction of its limit. */
 const PAUSE_SHARE = 4;
 
 const EVENT_LOOP: HubTiming = {
@@ -87,7 +87,7 @@ export function createHub(options: HubOptions): Hub {
   const ticks = (ms: number) => Math.ceil(ms / tickMs);
 
   const timerWheel = new TimerWheel<Connection>();
-  /** Number of open connections by account, or by address without an account. */
+  /** The number of open connections by account, or by address when there is no account. */
   const owners = new Map<string, number>();
   const credentials = new EndedCredentials(directory, log);
   let draining: { readonly reason: string; readonly finished: Promise<void> } | undefined;
@@ -151,7 +151,7 @@ export function createHub(options: HubOptions): Hub {
     const validTicks = expiresAt === undefined ? undefined : ticks(expiresAt - Date.now());
     const id = connectionIdOf(connectionToken);
     const connection = new Connection(socket, { ...opening, id, validTicks }, dependencies);
-    // Others may have been opened since this one was admitted.
+    // Other connections may have opened after this one was admitted.
     if (isFull(owner)) connection.end(TOO_MANY, true, TRY_AGAIN);
     owners.set(owner, (owners.get(owner) ?? 0) + 1);
     if (draining !== undefined) connection.end(draining.reason, true, GOING_AWAY);
@@ -174,7 +174,7 @@ export function createHub(options: HubOptions): Hub {
     open,
   });
   const stopServing = peers?.serve(hubId, (request) => polled.carryOut(request, true));
-  /** Tokens of connections of other hubs, which this node hands requests on to. */
+  /** Tokens of connections of other hubs, to which this node forwards requests. */
   const handedOn = new Set<string>();
 
   function noteHandedOn(connectionToken: string, isConnected: boolean): void {
@@ -223,7 +223,7 @@ export function createHub(options: HubOptions): Hub {
         });
       }
       if (connectionToken === null || !isToken(connectionToken)) return problem(400, MALFORMED);
-      // Requests of a connection are bounded by the connection.
+      // The connection itself limits its further requests.
       const isNew = !polled.has(connectionToken) && !handedOn.has(connectionToken);
       const admission = await admit(request, query, admitting, isNew ? 'hub' : 'unlimited');
       if ('refused' in admission) return admission.refused;

@@ -1,5 +1,5 @@
-// The SignalR JSON hub protocol, version 1: messages to and from the text between record separators. Pure;
-// framing is text-format's, the first message of a connection is handshake's.
+// The SignalR JSON hub protocol, version 1: converts messages to and from the text between record separators. Pure. text-format.ts has the
+// framing, handshake.ts the first message of a connection.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md
 import { JsonExcess, parseBounded } from '../../bounds/json-scan.js';
 import { type HubMessage, PING } from './hub-messages.js';

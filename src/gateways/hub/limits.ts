@@ -1,42 +1,42 @@
-// The bounds of hub connections, with the defaults of ASP.NET Core where clients rely on them.
+// The limits of hub connections, with the defaults of ASP.NET Core where clients rely on them.
 
 export interface StandingQueryLimits {
-  /** Subscriptions of one connection to lists. */
+  /** The most subscriptions of one connection to lists. */
   readonly maxSubscriptions: number;
-  /** Different lists of one account on the node. */
+  /** The most different lists of one account on the node. */
   readonly maxAccountLists: number;
-  /** Of these, those that the store is asked for. */
+  /** The most of these lists that need a query of the store. */
   readonly maxAccountStoreLists: number;
-  /** Emails that the lists of the node may show, which is the sum of their page sizes. */
+  /** The most emails that all lists of the node may show: the sum of their page sizes. */
   readonly maxListedEmails: number;
 }
 
 export interface HubLimits extends StandingQueryLimits {
-  /** A connection that has not completed the handshake by then is closed. ms */
+  /** A connection that has not completed the handshake within this time is closed. ms */
   readonly handshakeMs: number;
-  /** Every client is sent a message at least this often. The stock client gives up after 30 s. ms */
+  /** Every client gets a message at least this often. The stock client gives up after 30 s. ms */
   readonly keepAliveMs: number;
-  /** So long after the negotiation, a connection without a WebSocket can be opened. ms */
+  /** A connection without a WebSocket can be opened within this time after the negotiation. ms */
   readonly openMs: number;
-  /** A poll between nodes, or of server-sent events, ends after so long without messages; shorter than HTTP connections may be silent. ms */
+  /** A poll between nodes, or of server-sent events, ends after this time without messages; the HTTP server allows a longer silence. ms */
   readonly silenceMs: number;
-  /** A poll waits so long until another node confirms that the messages of the poll before have been sent. ms */
+  /** A poll waits this long for another node to confirm that the messages of the previous poll have been sent. ms */
   readonly confirmMs: number;
-  /** A client that sends nothing for so long is closed. The stock client pings every 15 s. ms */
+  /** A connection closes when its client sends nothing for this long. The stock client pings every 15 s. ms */
   readonly clientTimeoutMs: number;
-  /** A client that does not answer a close is dropped after so long. ms */
+  /** A client that does not answer a close is dropped after this time. ms */
   readonly closeMs: number;
-  /** Largest message from a client, octets. */
+  /** The largest message from a client, in octets. */
   readonly maxMessageBytes: number;
-  /** A client with more than this waiting to be sent is too slow and is cut off. Octets */
+  /** A client for which more than this waits is too slow and is cut off. Octets */
   readonly maxBufferedBytes: number;
-  /** Connections of one node; more are refused with 503. */
+  /** The most connections of one node; further ones are refused with 503. */
   readonly maxConnections: number;
-  /** Of these, those of one account, or of one address without an account; more are refused with 429. */
+  /** The most of these for one account, or for one address without an account; further ones are refused with 429. */
   readonly maxOwnConnections: number;
-  /** Messages and ping frames that a client may send in a third of the keep-alive time; the stock client pings once in 15 s. */
+  /** The most messages and ping frames of a client in a third of the keep-alive time; the stock client pings once in 15 s. */
   readonly maxMessages: number;
-  /** Between two positions in the queue that a client is sent of one email. ms */
+  /** The time between two queue positions of one email that a client gets. ms */
   readonly queuePositionMs: number;
 }
 

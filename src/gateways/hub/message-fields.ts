@@ -1,5 +1,5 @@
-// Hub messages out of the fields that a client sent: checks each field of a message by its type. Pure. The encodings share this;
-// null stands for an absent optional field, as .NET clients write it.
+// Makes hub messages from the fields that a client sent: checks each field of a message by its type. Pure. All encodings use it; null means
+// an absent optional field, as .NET clients write it.
 import {
   ACK,
   CANCEL_INVOCATION,

@@ -1,5 +1,5 @@
-// The SignalR MessagePack hub protocol, version 1: each message is an array, with its length before it. The library is the one
-// that the stock client uses.
+// The SignalR MessagePack hub protocol, version 1: each message is an array with its length before it. The library is the one that the
+// stock client uses.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md#messagepack-msgpack-encoding
 import { Decoder, Encoder } from '@msgpack/msgpack';
 import { messagePackExcess } from '../../bounds/message-pack-scan.js';
@@ -19,17 +19,17 @@ import type { HubProtocol } from './hub-protocol.js';
 import { messageOf } from './message-fields.js';
 import { ProtocolError } from './protocol-error.js';
 
-/** Kinds of results of a completion. */
+/** The kinds of results of a completion. */
 const ERROR = 1;
 const VOID = 2;
 const VALUE = 3;
 
-/** A length has 7 bits an octet, the lowest first, and 31 bits at most. */
+/** A length has 7 bits per octet, the lowest first, and at most 31 bits. */
 const LENGTH_OCTETS = 5;
 const GOES_ON = 0x80;
 const BITS = 0x7f;
 
-/** As JSON has it: members without a value are left out. */
+/** Omits members without a value, as JSON does. */
 const encoder = new Encoder({ ignoreUndefined: true });
 const decoder = new Decoder();
 
@@ -103,7 +103,7 @@ function split(frame: Uint8Array): readonly Uint8Array[] {
   return messages;
 }
 
-/** @throws ProtocolError when the octets are no array within the bounds */
+/** @throws ProtocolError when the octets are not an array within the limits */
 function elementsOf(message: Uint8Array): readonly unknown[] {
   const excess = messagePackExcess(message);
   if (excess !== undefined) throw new ProtocolError(`A hub message that ${excess}.`);
@@ -117,7 +117,7 @@ function elementsOf(message: Uint8Array): readonly unknown[] {
   return value;
 }
 
-/** The elements by their names. */
+/** Names the elements of a message. */
 function fieldsOf(sent: readonly unknown[]): Readonly<Record<string, unknown>> {
   const [type, second, invocationId, fourth, fifth, streamIds] = sent;
   switch (type) {

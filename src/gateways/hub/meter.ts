@@ -1,9 +1,9 @@
-// Port: metrics of the hub. Called once a frame or a round and account; it must not throw.
+// Port: metrics of the hub. It is called once per frame, or per round and account, and must not throw.
 
 export interface HubMeter {
-  /** So many messages went to each of so many connections. */
+  /** Each of `connections` got `messages`. */
   sent(messages: number, connections: number): void;
-  /** The lists of an account that had to be read were read and sent, or could not be. */
+  /** One round over the lists of an account that had to be read: it sent the changes, or failed. */
   listsRead(outcome: 'done' | 'failed', ms: number): void;
 }
 

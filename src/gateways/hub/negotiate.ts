@@ -1,5 +1,5 @@
-// Negotiation: the server's offer of transports, and the token with which the client then connects. The server keeps nothing: any
-// node takes a WebSocket with the token, and the requests of the other transports find the hub that the token names.
+// Negotiation: the server's offer of transports, and the token with which the client then connects. The server stores nothing: any node
+// accepts a WebSocket with the token, and requests of the other transports find the hub that the token names.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/TransportProtocols.md
 import type { HttpAnswer } from '../web-socket.js';
 import { connectionIdOf } from './connection-token.js';

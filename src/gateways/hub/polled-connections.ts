@@ -1,19 +1,19 @@
-// The connections of this node that have no WebSocket, and what their clients ask of them: the node that took a request asks here,
-// directly or over the bus. Who asks has been admitted, and reaches the connections of the same owner only. A connection
-// ends with the node: its client is answered that there is none, and connects again.
+// The connections of this node that have no WebSocket, and the requests of their clients: the node that received a request forwards it to
+// here, directly or over the bus. A request is admitted before, and reaches only connections of the same owner. A connection ends with the
+// node: its client learns that there is none, and connects again.
 import { atMost } from '../../bounds/time-bounds.js';
 import type { ProblemStatus } from '../problem-details.js';
 import type { Connection, HubConnectionOptions } from './connection.js';
 import { type Polled, PolledSocket, type PolledSocketOptions } from './polled-socket.js';
 
-/** What an admitted client asked for when it connected. JSON. */
+/** What an admitted client asked for when it connected; it is sent as JSON. */
 export interface Opening extends Omit<HubConnectionOptions, 'id' | 'validTicks'> {
   /** ms since the epoch; absent when the credential does not end by itself. */
   readonly expiresAt?: number;
 }
 
 /**
- * `stream` opens for server-sent events, `poll` for long polling; `next` polls without being heard from the client; `taken` confirms
+ * `stream` opens for server-sent events, `poll` for long polling; `next` polls without a sign of life from the client; `taken` confirms
  * that the frames of the last poll have been sent to the client.
  */
 const KINDS = ['stream', 'poll', 'next', 'taken', 'send', 'end'] as const;
@@ -24,16 +24,16 @@ export interface PolledRequest {
   readonly kind: PolledKind;
   readonly connectionToken: string;
   readonly opening: Opening;
-  /** What the client sends. */
+  /** The octets that the client sends. */
   readonly octets?: Uint8Array;
 }
 
 export type PolledReply =
   | (Polled & {
-      /** Of frames: the next poll waits until these have been confirmed. */
+      /** Present with frames: the next poll waits until these frames are confirmed. */
       readonly toConfirm?: boolean;
     })
-  /** Opened, taken or ended. */
+  /** The connection is open, the octets are received, or the connection has ended. */
   | { readonly kind: 'done' }
   | {
       readonly kind: 'refused';
@@ -45,11 +45,11 @@ export type PolledReply =
 export type PolledRefusal = Extract<PolledReply, { readonly kind: 'refused' }>;
 
 export interface PolledConnectionsOptions extends Omit<PolledSocketOptions, 'carriesBinary'> {
-  /** A poll waits so long for the confirmation of the frames before, then the connection ends. ms */
+  /** A poll waits this long for the confirmation of the previous frames, then the connection ends. ms */
   readonly confirmMs: number;
   /** Whether a connection may be opened with this token now. */
   mayOpen(connectionToken: string): boolean;
-  /** Why no connection of this owner is opened now. */
+  /** The reason for which no connection of this owner can open now. */
   refusal(owner: string): PolledRefusal | undefined;
   open(connectionToken: string, opening: Opening, socket: PolledSocket): Connection;
 }
@@ -58,9 +58,9 @@ interface Held {
   readonly connection: Connection;
   readonly socket: PolledSocket;
   readonly isStream: boolean;
-  /** Frames that another node has taken, and has not confirmed yet. */
+  /** The confirmation of frames that another node has received, while it is missing. */
   unconfirmed: Confirmation | undefined;
-  /** Of the last poll that waits for that; those before do not go on. */
+  /** Identifies the last poll that waits for the confirmation; earlier polls do not continue. */
   waiting: symbol | undefined;
 }
 
@@ -79,21 +79,21 @@ const OTHER_TRANSPORT: PolledRefusal = {
   status: 400,
   detail: 'The connection has another transport.',
 };
-/** Tokens kept. After a while a token opens nothing by itself. */
+/** The number of remembered tokens. After a while a token is too old to open a connection. */
 const MAX_ENDED = 10_000;
 const DONE: PolledReply = { kind: 'done' };
 const OVER: PolledReply = { kind: 'over' };
 
-/** False for the requests of a later version. */
+/** False for kinds of requests of a later version. */
 export function isPolledKind(name: string): name is PolledKind {
   return KINDS.some((kind) => kind === name);
 }
 
 export class PolledConnections {
   readonly #options: PolledConnectionsOptions;
-  /** By connection tokens. */
+  /** The open connections by their tokens. */
   readonly #held = new Map<string, Held>();
-  /** Tokens of connections that ended a moment ago: a late request does not open them again. */
+  /** Tokens of connections that ended recently: a late request does not open them again. */
   readonly #ended = new Set<string>();
 
   constructor(options: PolledConnectionsOptions) {
@@ -104,7 +104,7 @@ export class PolledConnections {
     return this.#held.has(connectionToken);
   }
 
-  /** `isOfOtherNode`: another node asks, which confirms the frames that it takes. */
+  /** `isOfOtherNode`: the request comes from another node, which confirms the frames that it receives. */
   async carryOut(request: PolledRequest, isOfOtherNode = false): Promise<PolledReply> {
     const { kind, connectionToken, opening } = request;
     const held = this.#held.get(connectionToken);
@@ -135,15 +135,15 @@ export class PolledConnections {
 
   #poll(held: Held, isOfOtherNode: boolean): Promise<PolledReply> {
     const { connection, socket, waiting } = held;
-    // A poll that takes the place of another one is a message like others, and their number is bounded.
+    // A poll that replaces another one counts as a message, so that their number is limited.
     if (socket.isPolled || waiting !== undefined) connection.pinged();
     connection.heard();
     return this.#frames(held, isOfOtherNode);
   }
 
   /**
-   * A node that dies takes the frames of a poll with it, and a balancer sends that poll to another node, as if the client had
-   * received them. So frames that another node took are confirmed before there are more.
+   * A node that dies loses the frames of a poll, and a balancer sends the next poll to another node, as if the client had received them. So
+   * frames that another node received must be confirmed before more are given out.
    */
   async #frames(held: Held, isOfOtherNode: boolean): Promise<PolledReply> {
     const { socket, unconfirmed } = held;

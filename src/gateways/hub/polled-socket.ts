@@ -1,28 +1,28 @@
-// The socket of a connection without a WebSocket: frames wait until the client's next poll takes them. Long polling answers a
-// request with them, server-sent events are polls of this server's own. Bounded by the connection, which cuts off a client that
-// takes too little. A poll ends after a while without frames, so that those who wait on another node notice when this one is gone.
+// The socket of a connection without a WebSocket: frames wait for the client's next poll. Long polling answers a request with them;
+// server-sent events are polls of this server itself. The connection limits the buffer and cuts off a client that is too slow. A poll ends
+// after a while without frames, so that callers on another node notice when this node is gone.
 import type { Socket, SocketListener } from '../web-socket.js';
 import { joined } from './shared-frames.js';
 
 export type Polled =
   /** Whole messages. */
   | { readonly kind: 'frames'; readonly octets: Uint8Array; readonly isBinary: boolean }
-  /** Nothing came for a while: the connection is open. */
+  /** No frame came for a while; the connection is open. */
   | { readonly kind: 'silence' }
-  /** The connection has ended, or another poll has taken the place of this one. */
+  /** The connection has ended, or another poll has replaced this one. */
   | { readonly kind: 'over' };
 
 export interface PolledSocketOptions {
   readonly carriesBinary: boolean;
-  /** A poll without frames ends after so long. ms */
+  /** A poll without frames ends after this time. ms */
   readonly silenceMs: number;
-  /** Runs its argument once the input of the current turn of the event loop has been handled. */
+  /** Runs its argument after the input of the current turn of the event loop is handled. */
   defer(run: () => void): void;
 }
 
-/** A poll takes so many octets, or one frame that is larger: it fits into a packet of the bus. */
+/** A poll returns at most this many octets, or one larger frame: it fits into a packet of the bus. */
 const POLL_OCTETS = 256 * 1024;
-/** RFC 6455 §7.4.1: closed without a close handshake. */
+/** RFC 6455 §7.4.1: the connection closed without a close handshake. */
 const ABNORMAL = 1006;
 const OVER: Polled = { kind: 'over' };
 
@@ -32,7 +32,7 @@ export class PolledSocket implements Socket {
   #pending: Uint8Array[] = [];
   #pendingOctets = 0;
   #isBinary = false;
-  /** Of a close that waits until everything before has been taken. */
+  /** The code of a close that waits until all frames before it have left. */
   #closing: number | undefined;
   #isClosed = false;
   #answer: ((polled: Polled) => void) | undefined;
@@ -55,7 +55,7 @@ export class PolledSocket implements Socket {
     return this.#answer !== undefined;
   }
 
-  /** At once when frames wait. Ends a poll that is under way. */
+  /** Resolves at once when frames wait. Ends another poll that is in progress. */
   poll(): Promise<Polled> {
     this.#finish(OVER);
     return new Promise((resolve) => {
@@ -94,7 +94,7 @@ export class PolledSocket implements Socket {
     this.#end(ABNORMAL);
   }
 
-  /** Frames of one turn leave together. */
+  /** Waits for the end of the turn, because the frames of one turn leave together. */
   #settleLater(): void {
     if (this.#isScheduled || this.#answer === undefined) return;
     this.#isScheduled = true;

@@ -1,5 +1,5 @@
-// Frames for connections that resume: whole changes in the order of the log, and at the end the event `Position` with the
-// client's cursor after the frame. A frame is made once for all connections of an audience that get the same batch.
+// Frames for connections that resume: whole changes in the order of the log, and at the end the event `Position` with the client's cursor
+// after the frame. A frame is made once for all connections of an audience that get the same batch.
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import type { LogPosition } from '../../actors/runtime/ref.js';
@@ -15,10 +15,10 @@ export interface PositionedFrame {
   readonly position: LogPosition;
 }
 
-/** A page of the log is cut after so many octets, at the end of a change. */
+/** A page of the log is split after this many octets, at the end of a change. */
 const FRAME_LENGTH = 64 * 1024;
 
-/** The client keeps the cursor. */
+/** The event that tells a client the cursor to remember. */
 export function positionMessage(cursor: string): Invocation {
   return eventMessage('Position', cursor);
 }
@@ -26,7 +26,7 @@ export function positionMessage(cursor: string): Invocation {
 export class PositionedFrames {
   readonly #log: Logger;
   readonly #logged = new WeakSet<readonly MailboxEvent[]>();
-  /** By audiences. */
+  /** The frames by audience. */
   readonly #made = Array.from(
     { length: AUDIENCES },
     () => new WeakMap<readonly MailboxEvent[], readonly PositionedFrame[]>(),

@@ -1,5 +1,5 @@
-// What a hub client did wrong on the wire: thrown by the codecs, told to the client in a close message, never a fault
-// of ours.
+// A violation of the protocol by a hub client: codecs throw it, a close message tells it to the client, and it is never a fault of this
+// server.
 
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';

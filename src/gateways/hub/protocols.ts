@@ -1,4 +1,4 @@
-// The hub protocols that a client may name in its handshake, each at the place of its index.
+// The hub protocols that a client may name in its handshake, each at the position of its index.
 import type { HubProtocol } from './hub-protocol.js';
 import { JSON_PROTOCOL } from './json-protocol.js';
 import { MESSAGE_PACK_PROTOCOL } from './message-pack-protocol.js';

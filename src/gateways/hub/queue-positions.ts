@@ -1,6 +1,6 @@
-// Queue positions of outbound emails, for connections that asked for the timeline: while emails of an account wait, the mailbox is
-// asked once a second where they stand, and clients are sent the positions that changed. Positions are not in the log: a client that
-// connects gets those of the moment. Nothing is asked while nothing of the account is queued, nor for accounts that nobody follows.
+// Queue positions of outbound emails, for connections that asked for the timeline. While emails of an account wait, the mailbox is asked
+// once a second for their positions, and clients get those that changed. Positions are not in the log: a client that connects gets the
+// current ones. The mailbox is not asked while nothing is queued, nor for accounts that nobody follows.
 import type { Logger } from 'pino';
 import { repeat, retry, type Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
@@ -12,15 +12,15 @@ import { deliverShared, joined } from './shared-frames.js';
 export interface QueuePositionsOptions {
   readonly mailboxes: Mailboxes;
   readonly log: Logger;
-  /** Between two positions of an email, in ms. */
+  /** The time between two positions of an email, in ms. */
   readonly queuePositionMs: number;
-  /** A client that has more octets to take is sent no positions. */
+  /** A client for which more octets than this wait gets no positions. */
   readonly pauseBytes: number;
 }
 
 type Positions = Reply<MailboxProtocol, 'queuePositions'>['positions'];
 
-/** The mailbox could not be asked, or its events broke off. */
+/** The pause after the mailbox could not be asked, or its events broke off. */
 const FAULT_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 
@@ -32,7 +32,7 @@ export class QueuePositions {
     this.#options = options;
   }
 
-  /** Until the connection closes. */
+  /** Follows until the connection closes. */
   follow(connection: Caller): void {
     const { accountId } = connection;
     const positions = this.#accounts.get(accountId) ?? new AccountPositions(accountId, this.#options);
@@ -55,10 +55,10 @@ class AccountPositions {
   readonly #events: Subscription;
   #known: Positions = [];
   #timer: NodeJS.Timeout | undefined;
-  /** Of the timer, as performance.now(). */
+  /** The time at which the timer fires, by performance.now(). */
   #askAt = Number.POSITIVE_INFINITY;
   #isAsking = false;
-  /** Outbound mail has changed since the mailbox was asked. */
+  /** Outbound mail has changed since the last question to the mailbox. */
   #isStale = false;
 
   constructor(accountId: string, options: QueuePositionsOptions) {
@@ -80,7 +80,7 @@ class AccountPositions {
     this.#send(this.#known, [connection]);
   }
 
-  /** True when nobody follows any more. */
+  /** True when no connection follows any more. */
   delete(connection: Caller): boolean {
     this.#connections.delete(connection);
     if (this.#connections.size > 0) return false;
@@ -94,7 +94,7 @@ class AccountPositions {
     else this.#askIn(this.#options.queuePositionMs);
   }
 
-  /** Or sooner, when that was planned: changes that go on and on do not put it off. */
+  /** Asks after `ms`, or sooner when a question is already planned, so that continuous changes do not delay it. */
   #askIn(ms: number): void {
     const pauseMs = Math.min(ms, LONGEST_PAUSE_MS);
     const at = performance.now() + pauseMs;

@@ -1,5 +1,5 @@
-// The events of one connection that resumes: all events after the cursor of its client, in order, as fast as the client
-// takes them (events/paced-log). The client keeps up while little waits in the buffer of its socket.
+// The events of one connection that resumes: all events after the cursor of its client, in order, as fast as the client receives them
+// (events/paced-log). The client keeps up while the buffer of its socket contains little.
 import type { Logger } from 'pino';
 import { type Observable, Subject, type Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
@@ -10,34 +10,34 @@ import { audienceOf } from './audience.js';
 import type { HubProtocol } from './hub-protocol.js';
 import type { PositionedFrames } from './positioned-frames.js';
 
-/** Shared by all resumptions of a node. */
+/** The dependencies that all resumptions of a node share. */
 export interface ResumptionDependencies {
   readonly mailboxes: Mailboxes;
   readonly frames: PositionedFrames;
   readonly log: Logger;
-  /** With more than this waiting to be sent, the client has fallen behind. Octets */
+  /** A client for which more than this waits has fallen behind. Octets */
   readonly pauseBytes: number;
-  /** A client whose buffer has not drained after so many visits is too slow. */
+  /** A client whose buffer has not drained after this many visits is too slow. */
   readonly stallVisits: number;
   defer(run: () => void): void;
 }
 
-/** The connection, as its resumption sees it. */
+/** The connection as its resumption sees it. */
 export interface ResumingConnection {
   readonly accountId: string;
   readonly protocol: HubProtocol;
   readonly topics: number;
   deliver(frame: Uint8Array): void;
   bufferedBytes(): number;
-  /** The client has to connect again. */
+  /** Tells the client to connect again. */
   interrupted(): void;
   tooSlow(): void;
 }
 
-/** Result of the hub method. */
+/** The result of the hub method `Resume`. */
 export interface Resumed {
   readonly cursor: string;
-  /** False when events after the client's cursor may be missing: the client has to read anew what it shows. */
+  /** False when events after the client's cursor may be missing: the client has to reload what it shows. */
   readonly complete: boolean;
 }
 
@@ -55,7 +55,7 @@ export class Resumption implements LogReader {
     this.#dependencies = dependencies;
   }
 
-  /** What is wrong with the call, or undefined; then `answer` is called later, before the first event goes out. */
+  /** Returns the fault of the call, or undefined; then `answer` is called later, before the first event leaves. */
   start(args: readonly unknown[], answer: (resumed: Resumed) => void): string | undefined {
     if (this.#state !== 'new') return "'Resume' has been called on this connection before.";
     const [cursor] = args;

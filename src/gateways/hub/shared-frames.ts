@@ -1,5 +1,5 @@
-// Frames of the same messages for many connections: encoded once for all connections of an audience. Pure. A message is encoded
-// once a protocol, and for nobody when no connection speaks the protocol.
+// Frames of the same messages for many connections, made once for all connections of an audience. Pure. A message is encoded once per
+// protocol, and not at all for a protocol that no connection speaks.
 import { protocolOf, topicsOf } from './audience.js';
 import type { EventMessage } from './event-messages.js';
 import type { HubProtocol } from './hub-protocol.js';
@@ -9,7 +9,7 @@ export interface SharedFrame {
   readonly messages: number;
 }
 
-/** By audiences, for those that have connections; undefined where there is no message. `connections`: counts by audiences. */
+/** The frames by audience, for audiences with connections; undefined where there is no message. `connections`: counts by audience. */
 export function sharedFrames(
   messages: readonly EventMessage[],
   connections: readonly number[],
@@ -32,7 +32,7 @@ class Encoding {
   readonly #protocol: HubProtocol;
   readonly #messages: readonly EventMessage[];
   readonly #octets: Uint8Array[] = [];
-  /** Without a message of a topic, a frame is the same for all. */
+  /** The frame for all audiences when no message has a topic. */
   #common: SharedFrame | undefined;
 
   constructor(protocol: HubProtocol, messages: readonly EventMessage[]) {
@@ -61,7 +61,7 @@ interface Receiver {
   deliver(frame: Uint8Array): void;
 }
 
-/** Delivers the same frame to all, made once for each protocol that one of them speaks. */
+/** Delivers the same frame to all receivers; it is made once for each protocol that one of them speaks. */
 export function deliverShared(receivers: Iterable<Receiver>, frameIn: (protocol: HubProtocol) => Uint8Array): void {
   const frames = new Map<HubProtocol, Uint8Array>();
   for (const receiver of receivers) {
@@ -75,7 +75,7 @@ export function deliverShared(receivers: Iterable<Receiver>, frameIn: (protocol:
   }
 }
 
-/** One frame of the messages. */
+/** Joins the messages into one frame. */
 export function joined(messages: readonly Uint8Array[]): Uint8Array {
   const [first] = messages;
   return messages.length === 1 && first !== undefined ? first : Buffer.concat(messages);

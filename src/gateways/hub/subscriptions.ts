@@ -1,6 +1,6 @@
-// Fan-out of mailbox events: the connections of an account on this node are a group, which subscribes to the account's
-// events once. Each event is encoded once, and a connection gets one frame for all events of a tick. The connection decides
-// what happens to a frame that its client is too slow for.
+// Fan-out of mailbox events: the connections of an account on this node form a group, which subscribes to the account's events once. Each
+// event is encoded once, and a connection gets one frame for all events of a tick. The connection decides what happens to a frame when its
+// client is too slow.
 import type { Logger } from 'pino';
 import { catchError, EMPTY, filter, map, Subject, Subscription, tap } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
@@ -12,13 +12,13 @@ import { type HubMeter, NO_METER } from './meter.js';
 import { type SharedFrame, sharedFrames } from './shared-frames.js';
 
 export interface Subscriber {
-  /** Fixed from the time that the subscriber joins. */
+  /** The audience, which does not change after the subscriber has joined. */
   readonly audience: number;
-  /** Every event from now on will be delivered. No event is delivered before the caller of this method has returned. */
+  /** Every later event will be delivered. No event is delivered before the caller of this method returns. */
   ready(): void;
-  /** Takes a frame of whole messages: the same octets for all of an audience. */
+  /** Accepts a frame of whole messages; all subscribers of an audience get the same octets. */
   deliver(frame: Uint8Array): void;
-  /** No more events will come: the client has to connect again and to read anew what it shows. */
+  /** No more events will arrive: the client has to connect again and to reload what it shows. */
   interrupted(): void;
 }
 
@@ -27,7 +27,7 @@ interface Observability {
   readonly tracer: Tracer;
 }
 
-/** Events of one commit; `span` from their arrival until they are sent, when they are traced. */
+/** The events of one commit; `span` covers the time from their arrival until they are sent, when they are traced. */
 interface Arrival {
   readonly events: readonly MailboxEvent[];
   readonly span: Span | undefined;
@@ -40,7 +40,7 @@ export class Subscriptions {
   readonly #groups = new Map<string, Group>();
   readonly #atEndOfTick: (run: () => void) => void;
 
-  /** `atEndOfTick` runs its argument once the current tick's input has been handled. */
+  /** `atEndOfTick` runs its argument after the input of the current tick is handled. */
   constructor(
     mailboxes: Mailboxes,
     log: Logger,
@@ -53,12 +53,12 @@ export class Subscriptions {
     this.#atEndOfTick = atEndOfTick;
   }
 
-  /** Accounts followed at present. */
+  /** The number of accounts that are followed now. */
   get accounts(): number {
     return this.#groups.size;
   }
 
-  /** The subscriber is told when it is ready, at once when the group is; false when the account cannot be followed now. */
+  /** Calls `ready` of the subscriber when the group is ready, possibly at once; false when the account cannot be followed now. */
   join(accountId: string, subscriber: Subscriber): boolean {
     const group = this.#groups.get(accountId) ?? this.#open(accountId);
     if (group === undefined) return false;
@@ -72,7 +72,7 @@ export class Subscriptions {
     const group = this.#groups.get(accountId);
     if (group === undefined || !group.delete(subscriber) || group.subscribers.size > 0) return;
     this.#groups.delete(accountId);
-    // Ends the spans of what was not sent.
+    // The flush ends the spans of events that were not sent.
     group.flush$.next();
     group.source.unsubscribe();
   }
@@ -115,9 +115,9 @@ class Group {
   readonly source = new Subscription();
   /** Ends the batch of the tick early. */
   readonly flush$ = new Subject<void>();
-  /** Every event from now on is delivered. */
+  /** Every later event is delivered. */
   isReady = false;
-  /** By audiences. */
+  /** The number of connections by audience. */
   readonly #connections = new Array<number>(AUDIENCES).fill(0);
   readonly #log: Logger;
   readonly #observability: Observability;
@@ -175,7 +175,7 @@ class Group {
   }
 }
 
-/** A later unread count replaces the earlier ones that have not been sent. */
+/** Keeps only the last unread count of a batch, because it replaces the earlier ones. */
 function withLastCountOnly(events: readonly MailboxEvent[]): readonly MailboxEvent[] {
   const last = events.findLastIndex(({ type }) => type === 'UnreadCountChanged');
   return events.filter(({ type }, i) => type !== 'UnreadCountChanged' || i === last);

@@ -1,9 +1,9 @@
-// Framing of the SignalR text transfer format: each message ends with the record separator 0x1E, and a frame holds one or
-// more whole messages. The handshake has this format in every protocol. Pure; the codec reads the messages.
+// Framing of the SignalR text transfer format: each message ends with the record separator 0x1E, and a frame contains one or more whole
+// messages. The handshake has this format in every protocol. Pure; the codec reads the messages.
 // https://github.com/dotnet/aspnetcore/blob/main/src/SignalR/docs/specs/HubProtocol.md#json-encoding
 import { ProtocolError } from './protocol-error.js';
 
-/** JSON escapes control characters, and UTF-8 has no such octet in others, so the separator never occurs inside a message. */
+/** JSON escapes control characters, and UTF-8 has this octet in no other character, so the separator never occurs inside a message. */
 export const RECORD_SEPARATOR = '\u001e';
 const SEPARATOR = 0x1e;
 
@@ -25,7 +25,7 @@ export function splitText(frame: Uint8Array): readonly Uint8Array[] {
 }
 
 /**
- * The first message of a frame without its separator, and what follows it.
+ * The first message of a frame without its separator, and the rest of the frame.
  * @throws ProtocolError when the frame ends inside the message
  */
 export function firstOf(frame: Uint8Array): readonly [message: Uint8Array, rest: Uint8Array] {

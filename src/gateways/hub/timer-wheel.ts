@@ -1,6 +1,6 @@
-// A timer wheel: one timer for all connections of the node. Connections are spread over slots and a tick visits one slot, so
-// ten thousand pings do not fall into one moment. Time is counted in ticks: a process that was paused does not close
-// connections because of its own pause.
+// A timer wheel: one timer for all connections of the node. Connections are spread over slots and a tick visits one slot, so ten thousand
+// pings do not fall into one moment. Time is counted in ticks, so that a process that was paused does not close connections because of its
+// own pause.
 
 export interface Visited {
   /** The connection's slot. */
@@ -18,7 +18,7 @@ export class TimerWheel<T extends Visited> implements Iterable<T> {
   #size = 0;
   #next = 0;
 
-  /** Ticks so far. */
+  /** The number of ticks so far. */
   get now(): number {
     return this.#now;
   }

@@ -1,6 +1,6 @@
-// The lists of one account that connections of this node follow. One subscription to the account's events says which lists may
-// have changed; rounds ask the mailbox for these lists, and send each follower the difference to what its client has. A gap in
-// the events costs a round over all lists, and no client notices it.
+// The lists of one account that connections of this node follow. One subscription to the account's events tells which lists may have
+// changed; rounds ask the mailbox for these lists, and send each follower the difference to its client's state. A gap in the events causes
+// a round over all lists, which no client notices.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { defer, repeat, retry, type Subscription, tap } from 'rxjs';
 import type { MailboxEvent } from '../../../actors/mailbox/protocol.js';
@@ -11,10 +11,10 @@ import type { Follower, StandingList } from './standing-list.js';
 import { concerns, touchedBy } from './touched.js';
 
 const NOT_NOW = 'The list cannot be read at present. Try again in a moment.';
-/** Lists of one question; what a list needs of the store is a question of its own, so the others do not wait for it. */
+/** The number of lists in one question. A list that needs the store has a question of its own, so that the others do not wait for it. */
 const LISTS_OF_MEMORY = 50;
 const LISTS_OF_STORE = 1;
-/** The events of the mailbox are followed anew after so long. ms */
+/** After this time the subscription to the mailbox's events is opened again. ms */
 const FOLLOW_AGAIN_MS = 1_000;
 
 interface Lane {
@@ -30,10 +30,10 @@ export class AccountLists {
   readonly #memory: Lane;
   readonly #store: Lane;
   readonly #events: Subscription;
-  /** Events are followed: whatever is read from now on is kept up to date. */
+  /** Events are followed, so everything that is read from now on stays up to date. */
   #isFollowed = false;
 
-  /** `ended` is called when a subscription has ended without its client. */
+  /** `ended` is called when a subscription ends without a request of its client. */
   constructor(accountId: string, dependencies: ListDependencies, ended: (follower: Follower) => void) {
     this.#accountId = accountId;
     this.#dependencies = dependencies;
@@ -55,19 +55,19 @@ export class AccountLists {
     this.#lists.set(list.key, list);
   }
 
-  /** How many of the lists need the store. */
+  /** The number of lists that need the store. */
   get storeLists(): number {
     let count = 0;
     for (const list of this.#lists.values()) if (list.needsStore) count++;
     return count;
   }
 
-  /** The follower's client gets the list, or the changes that it has not got. */
+  /** Sends the follower's client the list, or the changes that it does not have yet. */
   serve({ list }: Follower): void {
     this.#due(list);
   }
 
-  /** Without followers nothing is kept of a list. */
+  /** Drops a list that has no followers. */
   remove(list: StandingList): void {
     if (this.#lists.get(list.key) === list) this.#lists.delete(list.key);
     this.#laneOf(list).due.delete(list);
@@ -129,7 +129,7 @@ export class AccountLists {
     if (this.#isFollowed) lane.rounds.ask();
   }
 
-  /** False when lists could not be brought up to date. */
+  /** False when some lists could not be brought up to date. */
   async #round(due: Set<StandingList>, listsOfQuestion: number): Promise<boolean> {
     const lists = [...due];
     due.clear();
@@ -155,7 +155,7 @@ export class AccountLists {
   #failed(lists: readonly StandingList[], err: unknown): void {
     const { log } = this.#dependencies;
     log.warn({ err, accountId: this.#accountId, lists: lists.length }, 'lists could not be read');
-    // Clients that have their lists already get the changes once the lists can be read.
+    // Clients that already have their lists get the changes when the lists can be read again.
     for (const list of lists) list.isDirty = true;
     this.#refuseCalls(lists, NOT_NOW);
   }

@@ -1,6 +1,6 @@
-// The difference between two states of a list, as changes that a client applies one after the other. Pure.
+// The difference between two states of a list, as changes that a client applies in order. Pure.
 
-/** A list as a client has it: emails in their order, and the version that was sent of each. */
+/** The state of a list at a client: emails in their order, and the version of each that was sent. */
 export interface ShownList {
   readonly emailIds: readonly string[];
   readonly versions: readonly number[];
@@ -10,13 +10,13 @@ export interface ShownList {
 
 export const EMPTY_LIST: ShownList = { emailIds: [], versions: [], totalCount: 0, unreadCount: 0 };
 
-/** A change of a list; `index` counts from 0 in the list as the changes before have left it. */
+/** A change of a list; `index` counts from 0 in the list after the previous changes. */
 export type ListStep =
   | { readonly type: 'removed'; readonly index: number; readonly id: string }
   | { readonly type: 'inserted' | 'changed'; readonly index: number; readonly id: string; readonly version: number }
   | { readonly type: 'counted'; readonly total: number; readonly unread: number };
 
-/** What makes `before` the same as `after`; empty when they are. An email that has moved is removed and inserted. */
+/** The steps that turn `before` into `after`; empty when both are equal. An email that has moved is removed and inserted. */
 export function stepsBetween(before: ShownList, after: ShownList): readonly ListStep[] {
   const steps: ListStep[] = [];
   const ids = [...before.emailIds];
@@ -27,7 +27,7 @@ export function stepsBetween(before: ShownList, after: ShownList): readonly List
     versions.splice(index, 1);
   };
   const wanted = new Set(after.emailIds);
-  // From the end, so that the places of the others stay as they are.
+  // The loop runs from the end, so that the indexes of the other emails stay valid.
   for (let index = ids.length - 1; index >= 0; index--) if (!wanted.has(ids[index]!)) remove(index);
   after.emailIds.forEach((id, index) => {
     const version = after.versions[index]!;
@@ -58,7 +58,7 @@ export type ListChange =
   | { readonly type: 'removed'; readonly index: number; readonly id: string }
   | { readonly type: 'inserted' | 'changed'; readonly index: number; readonly item: unknown }
   | { readonly type: 'counted'; readonly total: number; readonly unread: number }
-  /** The last change: the list does not exist any more. */
+  /** The last change: the list no longer exists. */
   | { readonly type: 'ended'; readonly error: string };
 
 export function changesOf(steps: readonly ListStep[], itemOf: (id: string) => unknown): readonly ListChange[] {

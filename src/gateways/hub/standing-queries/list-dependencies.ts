@@ -1,4 +1,4 @@
-// What the standing queries of all accounts of a node share.
+// The dependencies that the standing queries of all accounts of a node share.
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import type { FairSemaphore } from '../../../bounds/fair-semaphore.js';
@@ -11,9 +11,9 @@ export interface ListDependencies {
   readonly language: ListLanguage;
   readonly log: Logger;
   readonly meter: HubMeter;
-  /** Questions to mailboxes at a time. */
+  /** Limits the questions to mailboxes that run at the same time. */
   readonly asks: FairSemaphore;
-  /** With more than this waiting to be sent, a client has fallen behind. Octets */
+  /** A client for which more than this waits has fallen behind. Octets */
   readonly pauseBytes: number;
   readonly pacing: { readonly memory: Pacing; readonly store: Pacing };
 }

@@ -1,11 +1,11 @@
-// Port: what clients say and see of lists, which is what REST says and shows (http/routes/standing-lists.ts).
+// Port: the queries and items of lists in the form for clients, which is that of REST (http/routes/standing-lists.ts).
 import type { EmailListItem, ListQuery } from '../../../actors/mailbox/protocol.js';
 
 export interface ListLanguage {
-  /** `error`: what is wrong with the query of a client, in words. */
+  /** `error`: the fault of a client's query, in words. */
   read(query: unknown): { readonly query: ListQuery } | { readonly error: string };
-  /** A list item as clients get it. */
+  /** A list item in the form for clients. */
   shown(item: EmailListItem): unknown;
-  /** In words for the client: why there is no such list. */
+  /** The reason, in words for the client, for which the list does not exist. */
   refusal(refusal: string): string;
 }

@@ -1,6 +1,6 @@
-// One round of work on lists of an account: the mailbox says how the lists stand now, then gives the items that some client
-// does not have, and each follower is sent what makes its client's list the same. The state that a client has is remembered, not
-// what it was sent: a client that does not keep up gets one difference later, however many there were.
+// One round of work on lists of an account: the mailbox returns the current state of the lists, then the items that some client does not
+// have, and each follower gets the difference. The round remembers the state of a client instead of the messages sent to it: a client that
+// does not keep up gets one difference later, however many changes there were.
 import type { ListState, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
 import { INVOCATION } from '../hub-messages.js';
@@ -9,13 +9,13 @@ import { changesOf, EMPTY_LIST, type ListChange, neededBy, type ShownList, steps
 import type { ListDependencies } from './list-dependencies.js';
 import type { Follower, StandingList } from './standing-list.js';
 
-/** Items of one question: as many as a page of REST may have. */
+/** The items of one question: at most as many as a page of REST. */
 const MOST_ITEMS = 100;
-/** Items that lists of a round have in common are read once, up to so many. */
+/** Up to this many items are cached, so that items that lists have in common are read once. */
 const MOST_KEPT_ITEMS = 1_000;
 
 type Question = Payload<MailboxProtocol, 'lists'>;
-/** Emails with the versions that clients are to have. */
+/** Emails with the versions that clients need. */
 type Needed = readonly (readonly [id: string, version: number])[];
 
 interface ReadItem {
@@ -29,7 +29,7 @@ export class ListRound {
   readonly #leave: (follower: Follower) => void;
   readonly #items = new Map<string, ReadItem>();
 
-  /** `leave`: a follower's subscription is over, because there is no such list. */
+  /** `leave`: ends a follower's subscription, because its list does not exist. */
   constructor(accountId: string, dependencies: ListDependencies, leave: (follower: Follower) => void) {
     this.#accountId = accountId;
     this.#dependencies = dependencies;
@@ -37,8 +37,8 @@ export class ListRound {
   }
 
   /**
-   * False when the owner is not up to date. Lists that could not be brought up to date are dirty afterwards.
-   * @throws ActorFault: none of them could
+   * False when the owner is not up to date. Lists that could not be brought up to date stay dirty.
+   * @throws ActorFault: none of them could be brought up to date
    */
   async carryOut(lists: readonly StandingList[]): Promise<boolean> {
     if (this.#items.size > MOST_KEPT_ITEMS) this.#items.clear();
@@ -53,7 +53,7 @@ export class ListRound {
     if (lists.length === 0) return true;
     const questions = lists.map(({ query, tag }) => ({ query, ...(tag !== undefined && { tag }) }));
     const touchedAt = lists.map((list) => list.touchedAt);
-    // Events that come from now on make the lists dirty again.
+    // Events that arrive from now on make the lists dirty again.
     for (const list of lists) list.isDirty = false;
     let reply: Reply<MailboxProtocol, 'lists'>;
     try {
@@ -67,7 +67,7 @@ export class ListRound {
       const { state, refusal } = reply.lists[i]!;
       if (refusal !== undefined) this.#end(list, refusal);
       else if (state !== undefined) take(list, state);
-      // An owner that has not heard of its successor.
+      // The owner does not know of its successor yet.
       if (reply.modseq < touchedAt[i]!) {
         list.isDirty = true;
         isNewest = false;
@@ -121,14 +121,14 @@ export class ListRound {
   }
 
   /**
-   * Whether there is an item for every email that is to be sent. An item may be newer than the list: the state then says so,
-   * and so it is not the state that the mailbox knows by its tag.
+   * Whether there is an item for every email to be sent. An item may be newer than the list: the state then contains its version, and so is
+   * no longer the state that the mailbox knows by its tag.
    */
   #haveAll(list: StandingList, needed: Needed): boolean {
     const newer = new Map<string, number>();
     for (const [id, version] of needed) {
       const item = this.#items.get(id);
-      // Deleted since the list was read.
+      // The email was deleted after the list was read.
       if (item === undefined) {
         list.isDirty = true;
         return false;
@@ -143,7 +143,7 @@ export class ListRound {
     return true;
   }
 
-  /** Followers that can take changes, by what their clients have. */
+  /** Groups the followers that can receive changes by the state of their clients. */
   #waiting(list: StandingList): Map<ShownList, Follower[]> {
     const groups = new Map<ShownList, Follower[]>();
     for (const follower of list.followers) {

@@ -1,18 +1,18 @@
-// The rounds of work of one account, one at a time: a round begins when it is asked for, and the next one after a pause that
-// grows with the time that the round took. So a mailbox that is busy or far away is asked less often, and each round covers
-// everything that has happened since the one before.
+// Runs the rounds of work of one account one at a time: a round begins when it is requested, and the next one after a pause that grows with
+// the duration of the round. So a mailbox that is busy or far away is asked less often, and each round covers all changes since the
+// previous one.
 import { concatMap, defer, type Observable, of, repeat, Subject, type Subscription, take, timer } from 'rxjs';
 
 export interface Pacing {
-  /** Between the end of a round and the next one. ms */
+  /** The shortest time between the end of a round and the next one. ms */
   readonly leastMs: number;
-  /** The pause is so many times as long as the round, */
+  /** The pause is the duration of the round times this factor, */
   readonly factor: number;
-  /** and no longer than this. ms */
+  /** but no longer than this. ms */
   readonly mostMs: number;
 }
 
-/** After a round that failed, doubled with each further one up to the longest. ms */
+/** The pause after a failed round; it doubles with each further failure up to the longest. ms */
 const RETRY_MS = 500;
 const LONGEST_RETRY_MS = 10_000;
 
@@ -22,7 +22,7 @@ export class Rounds {
   #isAsked = false;
   #failures = 0;
 
-  /** `work` resolves with false when it has failed, and never rejects. */
+  /** `work` resolves to false when it has failed, and never rejects. */
   constructor(work: () => Promise<boolean>, pacing: Pacing) {
     const round$ = defer(async () => {
       this.#isAsked = false;

@@ -1,5 +1,5 @@
-// A list that connections of one account follow on this node, and what each of them has of it. Connections that ask for the
-// same list share it, and with it the encoded changes.
+// A list that connections of one account follow on this node, and the state of it at each client. Connections that ask for the same list
+// share it, and with it the encoded changes.
 import type { ListQuery } from '../../../actors/mailbox/protocol.js';
 import { newId } from '../../../ids/new-id.js';
 import type { Caller, HubCall } from '../methods.js';
@@ -9,28 +9,28 @@ import type { ShownList } from './list-changes.js';
 export interface Follower {
   readonly caller: Caller;
   readonly list: StandingList;
-  /** The call that is not answered yet. */
+  /** The subscribe call while it is not answered. */
   call: HubCall | undefined;
-  /** What the client has; undefined until the call is answered. */
+  /** The state at the client; undefined until the call is answered. */
   shown: ShownList | undefined;
-  /** The client has not taken what was sent before: nothing more is sent until it has. */
+  /** The client has not received earlier changes; nothing more is sent until it has. */
   isBehind: boolean;
 }
 
 export class StandingList {
-  /** Clients know the list, and their subscription, by this id. */
+  /** The id by which clients know the list and their subscription. */
   readonly id = newId();
   readonly key: string;
   readonly query: ListQuery;
   readonly followers = new Set<Follower>();
-  /** As the mailbox has it, as far as is known; undefined until it was read. */
+  /** The last known state in the mailbox; undefined until it has been read. */
   state: ShownList | undefined;
-  /** Of the state, in the mailbox's words; undefined when the state is not exactly what the mailbox said. */
+  /** The mailbox's tag of the state; undefined when the state is not exactly what the mailbox returned. */
   tag: string | undefined;
   folderId: string | undefined;
   /** The mailbox has to be asked. */
   isDirty = true;
-  /** Seq of the last event that concerns the list. */
+  /** The seq of the last event that concerns the list. */
   touchedAt = 0;
 
   constructor(key: string, query: ListQuery) {
@@ -42,7 +42,7 @@ export class StandingList {
     return this.state?.emailIds ?? [];
   }
 
-  /** Whether the store is asked for the list, and not memory alone. */
+  /** Whether the list needs a query of the store, and not memory alone. */
   get needsStore(): boolean {
     const { list, search, thread } = this.query;
     if (thread !== undefined || (search !== undefined && search.terms.length > 0)) return true;

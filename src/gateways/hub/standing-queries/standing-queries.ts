@@ -1,5 +1,5 @@
-// Standing queries: hub methods by which a connection follows lists (docs/hub.md, "Lists that follow the mailbox"). Here are
-// the methods and the bounds of connections, accounts and the node; `account-lists` keeps the lists of an account.
+// Standing queries: hub methods by which a connection follows lists (docs/hub.md, "Lists that follow the mailbox"). This file has the
+// methods and the limits of connections, accounts and the node; `account-lists` has the lists of an account.
 import type { Logger } from 'pino';
 import type { ListQuery, Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { FairSemaphore } from '../../../bounds/fair-semaphore.js';
@@ -16,12 +16,12 @@ export interface StandingQueryOptions {
   readonly language: ListLanguage;
   readonly log: Logger;
   readonly meter?: HubMeter | undefined;
-  /** With more than this waiting to be sent, a client has fallen behind. Octets */
+  /** A client for which more than this waits has fallen behind. Octets */
   readonly pauseBytes: number;
   readonly limits: StandingQueryLimits;
 }
 
-/** Questions to mailboxes at a time, of all accounts. An account has two: one of memory, one of the store. */
+/** The most questions to mailboxes at the same time, for all accounts. An account has at most two: one of memory, one of the store. */
 const MOST_ASKS = 32;
 const PACING: ListDependencies['pacing'] = {
   memory: { leastMs: 5, factor: 1, mostMs: 1_000 },
@@ -47,14 +47,14 @@ export class StandingQueries {
     ['Unsubscribe', orRefused((caller, call) => this.#unsubscribe(caller, call))],
   ]);
 
-  /** Lists at present, of all accounts. */
+  /** The current number of lists of all accounts. */
   get lists(): number {
     let count = 0;
     for (const { size } of this.#accounts.values()) count += size;
     return count;
   }
 
-  /** Why it is refused, or undefined. */
+  /** Returns the reason of a refusal, or undefined. */
   #subscribe(caller: Caller, call: HubCall): string | undefined {
     if (call.args.length !== 1) return "'Subscribe' takes one argument: a query.";
     if (caller.accountId === '') return 'A client without an account has no lists.';
@@ -76,7 +76,7 @@ export class StandingQueries {
     return undefined;
   }
 
-  /** Why it is refused, or undefined. */
+  /** Returns the reason of a refusal, or undefined. */
   #unsubscribe(caller: Caller, call: HubCall): string | undefined {
     const [id] = call.args;
     const follower = this.#connections.get(caller)?.get(id);
@@ -88,7 +88,7 @@ export class StandingQueries {
     return undefined;
   }
 
-  /** The list, or why there is no room for it. */
+  /** Returns the list, or the reason for which there is no room for it. */
   #listOf(account: AccountLists, followings: Followings, query: ListQuery): StandingList | string {
     const key = followings.keyOf(query);
     const known = account.get(key);
@@ -143,7 +143,7 @@ export class StandingQueries {
   }
 }
 
-/** `carryOut` gives the error of a call that it refuses. */
+/** `carryOut` returns the error of a call that it refuses. */
 function orRefused(carryOut: (caller: Caller, call: HubCall) => string | undefined): HubMethod {
   return (caller, call) => {
     const error = carryOut(caller, call);
@@ -182,7 +182,10 @@ class Followings implements ConnectionPart {
     this.#followers.delete(list.id);
   }
 
-  /** Of the list that the connection gets: it shares no list with itself, so each of its subscriptions has an id of its own. */
+  /**
+   * The key of the list that the connection gets. A connection shares no list with itself, so each of its subscriptions has an id of its
+   * own.
+   */
   keyOf(query: ListQuery): string {
     const text = JSON.stringify(query);
     const own = new Set([...this.#followers.values()].map(({ list }) => list.key));

@@ -1,25 +1,25 @@
-// Which lists the events of a commit may change: a first, cheap choice, so that the owner of the mailbox is asked for few
-// lists. Pure. A list that is chosen for nothing costs a comparison; a list that is passed over would be wrong.
+// Decides which lists the events of a commit may change: a first, cheap choice, so that the owner of the mailbox is asked for few lists.
+// Pure. A list that is chosen without need costs a comparison; a list that is missed would be wrong.
 import { type ListQuery, type MailboxEvent, placementsIn, removedIn } from '../../../actors/mailbox/protocol.js';
 
 export interface Touched {
   readonly isEverything: boolean;
-  /** Emails have come to the mailbox, left it, or moved in it; an email with `\Deleted` has left for lists. */
+  /** Emails were added to the mailbox, removed from it, or moved in it; for lists, an email with `\Deleted` is removed. */
   readonly isMoved: boolean;
-  /** Folders that emails came to or left. */
+  /** Folders that gained or lost emails. */
   readonly folderIds: ReadonlySet<string>;
-  /** Emails that lists which hold them show in another way now. */
+  /** Emails that look different now in the lists that contain them. */
   readonly emailIds: ReadonlySet<string>;
 }
 
 interface KnownList {
   readonly query: ListQuery;
-  /** Undefined until the list was read, and for lists that are not of a folder. */
+  /** Undefined until the list has been read, and for lists that are not of a folder. */
   readonly folderId: string | undefined;
   readonly emailIds: readonly string[];
 }
 
-/** More are not looked for one by one. */
+/** More emails than this are not looked up one by one. */
 const FEW = 100;
 
 const NOTHING: Touched = { isEverything: false, isMoved: false, folderIds: new Set(), emailIds: new Set() };
@@ -43,7 +43,7 @@ function touchedByOne(event: MailboxEvent): Touched {
   switch (event.type) {
     case 'EmailAdded': {
       const { email, placements } = event.payload;
-      // It may have joined threads, which items name.
+      // The email may have joined threads, which items name.
       if (email.inReplyTo !== null || email.references.length > 0) return EVERYTHING;
       return moved(
         placements.map(({ folderId }) => folderId),
@@ -86,7 +86,7 @@ function touchedByOne(event: MailboxEvent): Touched {
     case 'DeliveredLocally':
     case 'PreferencesChanged':
       return NOTHING;
-    // Records of a later version.
+    // The record is of a later version.
     default:
       return EVERYTHING;
   }
