@@ -1,17 +1,17 @@
-// The events of clients that a record of the log becomes: names and payloads of docs/hub.md. The hub, the event stream, Web
-// Push and webhooks send these events, each in its own form. Pure. Records that are not for clients, or of a later version,
-// are passed over, and so are those about emails that are hidden: they have `\Deleted` wherever they are placed. On the hub,
-// events beyond the interface's five go only to clients that asked for their topic.
+// Converts a record of the log to the events of clients, with the names and payloads of docs/hub.md. The hub, the event stream, Web Push
+// and webhooks send these events, each in its own form. Pure. It skips records that are not for clients or of a later version, and records
+// of hidden emails, which have `\Deleted` wherever they are placed. On the hub, events beyond the five of the interface go only to clients
+// that asked for their topic.
 import { flaggedIn, type MailboxEvent, placementsIn, removedIn } from '../../actors/mailbox/protocol.js';
 import { ANSWERED, FLAGGED, flagNames, SEEN } from '../../mail/flags.js';
 
-/** Topics are bits, so that what a client asked for is a number. */
+/** Topics are bits, so that the topics of a client are one number. */
 export const TIMELINE = 1;
 export const CHANGES = 2;
-/** So many are the sets of topics. */
+/** The number of different sets of topics. */
 export const TOPIC_SETS = 4;
 
-/** The names of all events, as clients choose among them. */
+/** The names of all events, from which clients choose. */
 export const CLIENT_EVENT_TYPES = [
   'NewEmail',
   'EmailUpdated',
@@ -37,19 +37,19 @@ export const CLIENT_EVENT_TYPES = [
 export type ClientEventType = (typeof CLIENT_EVENT_TYPES)[number];
 
 export interface ClientEvent {
-  /** 0: for everybody. */
+  /** 0: the event is for everybody. */
   readonly topic: typeof TIMELINE | typeof CHANGES | 0;
   readonly type: ClientEventType;
   /** JSON. */
   readonly payload: unknown;
 }
 
-/** For everybody and for clients that asked for `topics`, in order. Empty when the record is not for clients. */
+/** The events for everybody and for clients that asked for `topics`, in order. Empty when the record is not for clients. */
 export function clientEventsOf(event: MailboxEvent, topics: number): readonly ClientEvent[] {
   return allClientEventsOf(event).filter(({ topic }) => (topic & ~topics) === 0);
 }
 
-/** Cursors count the events of a record in this order: an event that a later version adds to a record comes last. */
+/** Cursors count the events of a record in this order, so a later version appends the events that it adds to a record. */
 export function allClientEventsOf(event: MailboxEvent): readonly ClientEvent[] {
   switch (event.type) {
     case 'EmailAdded':
@@ -137,7 +137,7 @@ function flagsChanged(payload: Payload<'FlagsChanged'>): ClientEvent[] {
   ]);
 }
 
-/** A mail program that marks an email takes it away from other clients, and gives it back when it takes the mark off. */
+/** A mail program that marks an email removes it for other clients, and restores it when it removes the mark. */
 function deletedChanged(payload: Payload<'DeletedChanged'>): ClientEvent[] {
   const { folderId, isDeleted, isHidden, draftIds = [] } = payload;
   const emails = placementsIn(payload).flatMap(({ emailId }) => [

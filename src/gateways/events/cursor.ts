@@ -1,10 +1,10 @@
-// Cursors: a position in an account's event log as text, which a client keeps and gives to this node or another one. Pure.
-// The text means nothing to clients. It has a mark of the account, so that cursors of two accounts are not confused. The hub's
-// cursors name the end of a change; those of the event stream name an event, of which a change may have many.
+// Cursors: a position in an account's event log as text, which a client stores and sends to this node or another one. Pure. The text means
+// nothing to clients. It contains a mark of the account, so that cursors of two accounts are not confused. The hub's cursors name the end
+// of a change; those of the event stream name one event, of which a change may have many.
 import { createHash } from 'node:crypto';
 import type { LogPosition } from '../../actors/runtime/ref.js';
 
-/** One of the events that clients get of a change: a record of the change, and one of the record's events. From 0. */
+/** One of the client events of a change: the number of the record in the change, and of the event in the record, both from 0. */
 export interface EventNumber {
   readonly n: number;
   readonly k: number;
@@ -15,7 +15,7 @@ export interface EventPosition extends LogPosition {
   readonly within?: EventNumber;
 }
 
-/** The form of cursors of any version; other text is no cursor. */
+/** The form of the cursors of any version; other text is not a cursor. */
 const ANY = /^[\w.-]{1,128}$/;
 const OURS = /^(\d{1,15})(?:\.(\d{1,9})\.(\d{1,9}))?-(\d{1,15})-([\w-]{8})$/;
 
@@ -29,7 +29,7 @@ export function cursorsOf(accountId: string): (position: EventPosition) => strin
   return ({ seq, at, within }) => `${seq}${within === undefined ? '' : `.${within.n}.${within.k}`}-${at}-${mark}`;
 }
 
-/** The position; null for a cursor of another account or version; undefined for text that is no cursor. */
+/** Returns the position; null for a cursor of another account or version; undefined for text that is not a cursor. */
 export function positionOf(cursor: string, accountId: string): EventPosition | null | undefined {
   if (!ANY.test(cursor)) return undefined;
   const [, seq, n, k, at, mark] = OURS.exec(cursor) ?? [];
@@ -43,7 +43,7 @@ export function wholeChange({ seq, at, within }: EventPosition): LogPosition {
   return { seq: within === undefined ? seq : Math.max(0, seq - 1), at };
 }
 
-/** Whether an event of the change that `within` is in comes after it. */
+/** Whether an event comes after `within` in the same change. */
 export function isAfter(event: EventNumber, within: EventNumber): boolean {
   return event.n > within.n || (event.n === within.n && event.k > within.k);
 }

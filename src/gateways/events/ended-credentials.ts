@@ -1,5 +1,5 @@
-// Credentials that end while somebody is connected with them: keys that are revoked, accounts that are deleted. Those that
-// ended a moment ago are remembered, because a notice may arrive between the check of a key and the opening of what it opens.
+// Credentials that end while clients are connected with them: revoked keys and deleted accounts. Recently ended ones are remembered,
+// because a notice may arrive between the check of a key and the opening of the connection.
 import type { Logger } from 'pino';
 import { filter, type Observable, of, Subject, Subscription } from 'rxjs';
 import type { Directory, Principal } from '../../directory/protocol.js';
@@ -9,11 +9,11 @@ export interface EndedCredential {
   readonly id: string;
 }
 
-/** Keys and accounts that are remembered. */
+/** The number of keys and accounts that are remembered. */
 const MOST_REMEMBERED = 1024;
 
 export class EndedCredentials {
-  /** Kinds and ids. */
+  /** Kinds and ids of the ended credentials. */
   readonly #remembered = new Set<string>();
   readonly #ended$ = new Subject<EndedCredential>();
   readonly #subscription = new Subscription();
@@ -28,12 +28,12 @@ export class EndedCredentials {
     this.#subscription.add(follow('account', deletedAccounts$));
   }
 
-  /** As they end. */
+  /** Emits each credential when it ends. */
   get ended$(): Observable<EndedCredential> {
     return this.#ended$;
   }
 
-  /** Whether the credential has ended a moment ago. */
+  /** Whether the credential ended recently. */
   has({ accountId, keyId }: Pick<Principal, 'accountId' | 'keyId'>): boolean {
     if (this.#remembered.has(nameOf({ kind: 'account', id: accountId }))) return true;
     return keyId !== null && this.#remembered.has(nameOf({ kind: 'key', id: keyId }));
@@ -57,7 +57,7 @@ export class EndedCredentials {
 
 const nameOf = ({ kind, id }: EndedCredential): string => `${kind} ${id}`;
 
-/** Whether it is the credential's key or account that has ended. */
+/** Whether the ended key or account is that of the credential. */
 export function isMeant({ kind, id }: EndedCredential, credential: Pick<Principal, 'accountId' | 'keyId'>): boolean {
   return id === (kind === 'key' ? credential.keyId : credential.accountId);
 }

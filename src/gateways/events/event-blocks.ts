@@ -1,12 +1,12 @@
-// Events in the form of event streams (WHATWG HTML, "Server-sent events"): a block of lines for each event, whose id is a
-// cursor of that event. Blocks are made once for all streams of an account and node; each stream chooses by type.
+// Events in the form of event streams (WHATWG HTML, "Server-sent events"): a block of lines for each event, whose id is a cursor of that
+// event. Blocks are made once for all streams of an account on a node; each stream selects by type.
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import type { LogPosition } from '../../actors/runtime/ref.js';
 import { allClientEventsOf, type ClientEvent, type ClientEventType } from './client-events.js';
 import { cursorsOf, type EventNumber, type EventPosition } from './cursor.js';
 
-/** An event of a change. */
+/** One event of a change. */
 interface EventBlock {
   readonly type: ClientEventType;
   readonly number: EventNumber;
@@ -56,7 +56,7 @@ export class EventBlocks {
     try {
       return allClientEventsOf(record).map((event, k) => ({ ...event, number: { n, k } }));
     } catch (err) {
-      // Thrown here, the error would end every stream of the account.
+      // The error is not thrown, because it would end every stream of the account.
       this.#log.error({ err, accountId, seq, type }, 'event not sent to event streams');
       return [];
     }

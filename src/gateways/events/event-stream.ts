@@ -1,6 +1,6 @@
-// The event stream of one client, piece by piece as the client takes it: the events of an account from the client's cursor on,
-// and a sign of life in silence. `Position` names the place in the log at the start, and again when events that the client
-// did not ask for have moved it; `Resync` stands in its place when events may be missing.
+// The event stream of one client, piece by piece as the client reads it: the events of an account after the client's cursor, and a sign of
+// life in silence. `Position` names the position in the log at the start, and again when events that the client did not ask for have moved
+// it; `Resync` replaces it when events may be missing.
 import type { Logger } from 'pino';
 import { interval, type Observable, Subject, Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
@@ -10,34 +10,34 @@ import { cursorOf, type EventPosition, isAfter, positionOf, wholeChange } from '
 import { type ChangeBlocks, type EventBlocks, eventBlock } from './event-blocks.js';
 import { type LogReader, pacedLog } from './paced-log.js';
 
-/** Shared by all event streams of a node. */
+/** The dependencies that all event streams of a node share. */
 export interface EventStreamDependencies {
   readonly mailboxes: Mailboxes;
   readonly blocks: EventBlocks;
   readonly log: Logger;
-  /** A client hears something at least this often. ms */
+  /** A client gets something at least this often. ms */
   readonly heartbeatMs: number;
-  /** With more than this waiting to be taken, the client has fallen behind. Characters */
+  /** A client for which more than this waits has fallen behind. Characters */
   readonly pauseLength: number;
   sent(events: number): void;
 }
 
-/** Where a stream begins, as its client says. */
+/** The start of a stream, as its client requests it. */
 export interface StreamStart {
-  /** null: now. */
+  /** null: the stream starts now. */
   readonly from: ResumeFrom | null;
-  /** There when the client has a part of the change after `from`: the last event that it has. */
+  /** The last event that the client has, when it has a part of the change after `from`. */
   readonly last?: EventPosition | undefined;
-  /** The cursor is of no use here: the client has to read anew what it shows. */
+  /** The cursor is not valid here: the client has to reload what it shows. */
   readonly isForeign: boolean;
 }
 
-/** How long a client waits before it connects again. ms */
+/** The time that a client waits before it connects again. ms */
 const RETRY = 'retry: 2000\n\n';
 const COMMENT = ':\n\n';
 const SEQ = /^\d{1,15}$/;
 
-/** Undefined for text that is neither a cursor nor a number of the log; `cursor` is undefined for a client without one. */
+/** Undefined for text that is neither a cursor nor a number of the log. `cursor` is undefined for a client without one. */
 export function streamStart(cursor: string | undefined, accountId: string): StreamStart | undefined {
   if (cursor === undefined) return { from: null, isForeign: false };
   if (SEQ.test(cursor)) return { from: { seq: Number(cursor) }, isForeign: false };
@@ -50,7 +50,7 @@ export function streamStart(cursor: string | undefined, accountId: string): Stre
 export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array> {
   readonly #accountId: string;
   readonly #start: StreamStart;
-  /** Undefined: all. */
+  /** Undefined: all types. */
   readonly #types: ReadonlySet<ClientEventType> | undefined;
   readonly #dependencies: EventStreamDependencies;
   readonly #drained$ = new Subject<void>();
@@ -58,15 +58,15 @@ export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array>
   #isEnded = false;
   #isPaused = false;
   #begun: () => void = () => {};
-  /** What the client has not taken yet. */
+  /** The text that the client has not received yet. */
   #text = RETRY;
-  /** The client waits for the next piece. */
+  /** Resolves the client's wait for the next piece. */
   #waiting: ((piece: IteratorResult<Uint8Array>) => void) | undefined;
-  /** The last change whose events were chosen from. */
+  /** The last change whose events the stream has filtered. */
   #position: LogPosition = { seq: 0, at: 0 };
-  /** The id that was sent last names `#position`. */
+  /** The last id that was sent names `#position`. */
   #isPositionSent = true;
-  /** What the client had of a change when it came. */
+  /** The part of a change that the client had when it connected. */
   #last: EventPosition | undefined;
 
   constructor(
@@ -81,7 +81,7 @@ export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array>
     this.#dependencies = dependencies;
   }
 
-  /** Resolves when the stream has begun or has ended; rejects when it cannot begin. To be called once. */
+  /** Resolves when the stream has begun or ended; rejects when it cannot begin. May be called once. */
   open(): Promise<void> {
     const { mailboxes, heartbeatMs, log } = this.#dependencies;
     const accountId = this.#accountId;
@@ -108,12 +108,12 @@ export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array>
     this.#subscription.add(end$.subscribe(() => this.end()));
   }
 
-  /** Calls back once, when the stream has ended. */
+  /** Calls `ended` once, when the stream has ended. */
   onEnd(ended: () => void): void {
     this.#subscription.add(ended);
   }
 
-  /** The client gets what it has not taken yet, and then the end of the stream. */
+  /** The client gets the text that it has not received yet, and then the end of the stream. */
   end(): void {
     this.#isEnded = true;
     this.#subscription.unsubscribe();
@@ -121,7 +121,7 @@ export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array>
     if (this.#waiting !== undefined) this.#hand();
   }
 
-  /** The next piece, as soon as there is one. */
+  /** Returns the next piece as soon as there is one. */
   next(): Promise<IteratorResult<Uint8Array>> {
     return new Promise((resolve) => {
       this.#waiting = resolve;
@@ -132,7 +132,7 @@ export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array>
     });
   }
 
-  /** The client has gone. */
+  /** Called when the client has gone. */
   return(): Promise<IteratorResult<Uint8Array>> {
     this.#text = '';
     this.end();

@@ -1,5 +1,4 @@
-// The event streams that are open on this node: how many there may be, of an account and in all, and when each of them ends:
-// with its credential, and with the node.
+// The open event streams of this node: limits their number, per account and in all, and ends each with its credential or with the node.
 import type { Logger } from 'pino';
 import { timer } from 'rxjs';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
@@ -11,13 +10,13 @@ import { EventBlocks } from './event-blocks.js';
 import { EventStream, type EventStreamDependencies, type StreamStart } from './event-stream.js';
 
 export interface EventStreamLimits {
-  /** Streams of one node; more are refused with 503. */
+  /** The most streams of one node; further ones are refused with 503. */
   readonly maxStreams: number;
-  /** Of these, those of one account; more are refused with 429. */
+  /** The most of these for one account; further ones are refused with 429. */
   readonly maxOwnStreams: number;
-  /** A client hears something at least this often. ms */
+  /** A client gets something at least this often. ms */
   readonly heartbeatMs: number;
-  /** With more than this waiting to be taken, a client has fallen behind. Characters */
+  /** A client for which more than this waits has fallen behind. Characters */
   readonly pauseLength: number;
 }
 
@@ -28,7 +27,7 @@ const EVENT_STREAM_LIMITS: EventStreamLimits = {
   pauseLength: 64 * 1024,
 };
 
-/** Longest time that a timer takes. ms */
+/** The longest time of a timer. ms */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Port: metrics of event streams; it must not throw. */
@@ -46,13 +45,13 @@ export interface OpenEventStreamsOptions {
   readonly limits?: Partial<EventStreamLimits>;
 }
 
-/** Who opens a stream, and what the stream is to hold. */
+/** Who opens a stream, and which events it contains. */
 export interface StreamRequest {
   readonly principal: Pick<Principal, 'accountId' | 'keyId'>;
-  /** When the credential ends by itself, in ms since the epoch. */
+  /** The time at which the credential ends by itself, in ms since the epoch. */
   readonly expiresAt: number | undefined;
   readonly start: StreamStart;
-  /** Undefined: all. */
+  /** Undefined: all types. */
   readonly types: ReadonlySet<ClientEventType> | undefined;
 }
 
@@ -75,7 +74,7 @@ export class OpenEventStreams {
     return this.#streams.size;
   }
 
-  /** A stream, which is to be opened and ends in any case; or why there is none. */
+  /** Returns a stream, which the caller opens and which ends in any case, or the reason for which there is none. */
   admit({ principal, expiresAt, start, types }: StreamRequest): EventStream | Exhausted | 'draining' {
     if (this.#isDraining) return 'draining';
     const { accountId } = principal;
@@ -88,12 +87,12 @@ export class OpenEventStreams {
       this.#shares.give(accountId);
     });
     stream.endBy(this.#ended.endOf(principal));
-    // A longer time is the client's to connect again.
+    // A credential that lives longer ends its stream early: the client connects again.
     if (expiresAt !== undefined) stream.endBy(timer(Math.min(Math.max(expiresAt - Date.now(), 0), LONGEST_TIMER)));
     return stream;
   }
 
-  /** For a node that stops: no new streams, and the end of those there are. Their clients connect again, to another node. */
+  /** For a node that stops: refuses new streams and ends the open ones. Their clients connect again, to another node. */
   drain(): void {
     this.#isDraining = true;
     for (const stream of this.#streams) stream.end();

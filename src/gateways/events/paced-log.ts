@@ -1,7 +1,7 @@
-// An account's log at the pace of one client: from the client's cursor on, every change once and in order, for as long as the
-// client keeps up. When the client falls behind, the subscription to the log ends; when the client can take more, the log is
-// followed again from the position that the client has reached. So a backlog never waits in memory. It is one class, because
-// a node has ten thousand of these streams: the same as a chain of built-in operators took 5 kB more a client.
+// The log of an account at the pace of one client: every change after the client's cursor, once and in order, as long as the client keeps
+// up. When the client falls behind, the subscription to the log ends; when it can receive more, the log is followed again from the client's
+// position. So a backlog never waits in memory. It is one class because a node has ten thousand of these streams: a chain of built-in
+// operators takes 5 kB more per client.
 import { Observable, type Subscriber, type Subscription, take } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { LogPosition, ResumeFrom, ResumePoint } from '../../actors/runtime/ref.js';
@@ -10,17 +10,17 @@ export interface LogReader {
   /** Called once, before the first batch: the client gets the changes after this position. */
   begin(point: ResumePoint): void;
   /**
-   * Takes events of the batch, in order, until the client is behind. Undefined when all were taken and the client keeps up;
-   * else the last whole change that was taken.
+   * Processes events of the batch, in order, until the client is behind. Returns undefined when the client keeps up with all of them;
+   * otherwise the last whole change that was processed.
    */
   take(batch: readonly MailboxEvent[]): LogPosition | undefined;
-  /** Emits when the client can take more. */
+  /** Emits when the client can receive more. */
   drained$(): Observable<unknown>;
 }
 
 type Log = Pick<ReturnType<Mailboxes['of']>, 'events$' | 'resume'>;
 
-/** Emits nothing. Errors when the log breaks off, and when the log was pruned beyond a slow client. */
+/** Emits nothing. Fails when the log breaks off, and when the log is pruned beyond the position of a slow client. */
 export function pacedLog(mailbox: Log, from: ResumeFrom | null, reader: LogReader): Observable<never> {
   return new Observable((subscriber) => new PacedReader(mailbox, from, reader, subscriber));
 }
@@ -32,7 +32,7 @@ class PacedReader {
   readonly #reader: LogReader;
   readonly #subscriber: Subscriber<never>;
   #reached: LogPosition | undefined;
-  /** To the log, or to the signal that the client can take more. */
+  /** The subscription to the log, or to the signal that the client can receive more. */
   #subscription: Subscription | undefined;
   #isBehind = false;
 
@@ -44,7 +44,7 @@ class PacedReader {
     this.#follow();
   }
 
-  /** A batch of the log. */
+  /** Handles a batch of the log. */
   next(batch: readonly MailboxEvent[]): void {
     if (this.#isBehind || this.#subscriber.closed) return;
     this.#guarded(() => {
@@ -52,7 +52,7 @@ class PacedReader {
       if (behindAt === undefined) return;
       this.#reached = behindAt;
       this.#isBehind = true;
-      // Otherwise `events$` emits while it is subscribed to.
+      // When it is undefined, `events$` emits while it is being subscribed to, and the caller pauses.
       if (this.#subscription !== undefined) this.#pause();
     });
   }
