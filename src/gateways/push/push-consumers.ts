@@ -1,5 +1,5 @@
-// Web Push as durable consumers: each browser that subscribed gets a message of every new email in the inbox, if the account wants
-// notifications at that moment. What the push service answers decides: taken, gone, later, or never.
+// Web Push as durable consumers: each subscribed browser gets a message for every new email in the inbox, if the account wants
+// notifications at that moment. The answer of the push service decides what happens next: delivered, gone, later, or never.
 import type { Logger } from 'pino';
 import type { Preferences } from '../../account/protocol.js';
 import type { DeliveryOutcome, DeliveryRun, DurableConsumers, LogChange } from '../../actors/consumers/protocol.js';
@@ -16,16 +16,16 @@ import { clientEventsOf } from '../events/client-events.js';
 import { type NewEmailShown, type PushMessage, pushMessage, USEFUL_MS } from './push-message.js';
 import { pushRequest, type VapidIdentity } from './push-request.js';
 
-/** Look-ups at a time: fewer than the database has connections for. */
+/** Concurrent look-ups: fewer than the database has connections. */
 const LOOKUPS = 4;
-/** A subscription that fails rests so long at first, and twice as long after each further failure, up to the longest. */
+/** A failing subscription rests this long at first, and twice as long after each further failure, up to the longest. */
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 3_600_000;
-/** A push service that does not answer rests. */
+/** The rest of a push service that does not answer. */
 const HOST_REST = { firstMs: 1_000, longestMs: 60_000, most: 1_000 };
-/** Changes that are remembered because some of their emails were sent. */
+/** The number of changes that are remembered because some of their emails have been sent. */
 const MOST_PARTS = 10_000;
-/** Longest time that a Retry-After is obeyed: the message is of no use later. */
+/** The longest Retry-After that is obeyed: the message is useless later. */
 const LONGEST_WAIT_MS = USEFUL_MS;
 
 export interface PushConsumersOptions {
@@ -33,10 +33,10 @@ export interface PushConsumersOptions {
   readonly preferences: Pick<Preferences, 'read'>;
   readonly client: Pick<HttpClient, 'post'>;
   readonly vapid: VapidIdentity;
-  /** Of the web app. */
+  /** The URL of the web app. */
   readonly publicUrl: string | undefined;
   readonly log: Logger;
-  /** First rest of a subscription that fails, in ms. */
+  /** The first rest of a failing subscription, in ms. */
   readonly firstRetryMs?: number;
 }
 
@@ -44,7 +44,7 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
   const { subscriptions, preferences, client, vapid, publicUrl, log, firstRetryMs = FIRST_RETRY_MS } = options;
   const lookups = new FairSemaphore({ total: LOOKUPS });
   const resting = new Backoff(HOST_REST);
-  /** By subscription: of a change that failed midway, how many of its emails are done. A change comes again whole. */
+  /** The number of emails that are done, by subscription, of a change that failed midway. The whole change comes again. */
   const parts = new Map<string, { readonly seq: number; readonly done: number }>();
 
   async function send(
@@ -97,7 +97,7 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
       log.warn({ ...shown, status, retryAfterMs: asked }, 'push service takes no message now');
       return { kind: 'failed', ...(asked !== undefined && { retryAfterMs: Math.min(asked, LONGEST_WAIT_MS) }) };
     }
-    // Of the message or of this server's keys: the same request would be refused again.
+    // The fault is in the message or in this server's keys, so the same request would be refused again.
     log.warn({ ...shown, status, answer: excerpt }, 'push service refused a message, which is dropped');
     return { kind: 'dropped' };
   }
@@ -145,19 +145,19 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
   };
 }
 
-/** As the hub shows the email. */
+/** The emails in the form that the hub shows. */
 function newEmailsOf(event: MailboxEvent): readonly NewEmailShown[] {
   return clientEventsOf(event, 0).flatMap(({ type, payload }) =>
     type === 'NewEmail' ? [payload as NewEmailShown] : [],
   );
 }
 
-/** Other answers than a status, for which the URL of one subscription is not to blame. */
+/** Whether there is no status, for which the URL of one subscription is not to blame. */
 function isUnreachable(outcome: HttpOutcome): boolean {
   return 'failure' in outcome && (outcome.failure === 'timeout' || outcome.failure === 'connection');
 }
 
-/** Up to a half more: what failed together is not tried again together. */
+/** Adds up to a half, so that subscriptions that failed together do not retry together. */
 function jittered(ms: number): number {
   return Math.round(ms * (1 + Math.random() / 2));
 }

@@ -1,8 +1,7 @@
-// What a browser is told of a new email: the JSON that its service worker gets, and the fields that the push service obeys
-// (RFC 8030 §5). Pure. The message is of use for a day: the push service drops the message after that, and this server does not
-// begin to send the message.
+// The message that tells a browser of a new email: the JSON for its service worker, and the fields that the push service obeys (RFC 8030
+// §5). Pure. The message is useful for a day: after that the push service drops it, and this server does not send it any more.
 
-/** Payload of the client event `NewEmail`. */
+/** The payload of the client event `NewEmail`. */
 export interface NewEmailShown {
   readonly id: string;
   readonly from: string;
@@ -13,23 +12,23 @@ export interface NewEmailShown {
 export interface PushMessage {
   /** JSON: title, body, icon, badge, data. */
   readonly content: string;
-  /** Seconds that the push service keeps the message for a browser that is away. */
+  /** The seconds for which the push service stores the message for a browser that is offline. */
   readonly ttl: number;
   readonly urgency: 'normal';
-  /** A later message of the same topic replaces one that is not delivered yet: an email that is sent twice shows once. */
+  /** A later message with the same topic replaces one that is not delivered yet, so an email that is sent twice shows once. */
   readonly topic: string;
 }
 
 export const USEFUL_MS = 24 * 3_600_000;
 
-/** Code points. */
+/** In code points. */
 const LONGEST_TITLE = 120;
 const LONGEST_BODY = 400;
-/** Push services take bodies of 4,096 octets (RFC 8030 §7.2); encryption adds a header of 86, a delimiter and a tag (RFC 8291 §4). */
+/** Push services accept bodies of 4,096 octets (RFC 8030 §7.2); encryption adds a header of 86, a delimiter and a tag (RFC 8291 §4). */
 const MOST_OCTETS = 4096 - 86 - 1 - 16;
 const NO_SUBJECT = '(no subject)';
 
-/** `publicUrl`: of the web app; without one the URLs are paths on the origin of the service worker. */
+/** `publicUrl`: the URL of the web app; without it, URLs are paths on the origin of the service worker. */
 export function pushMessage(email: NewEmailShown, publicUrl: string | undefined, ageMs: number): PushMessage {
   const base = (publicUrl ?? '').replace(/\/+$/, '');
   const content = (title: string, body: string) =>

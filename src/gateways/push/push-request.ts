@@ -3,7 +3,7 @@ import webPush from 'web-push';
 import type { PushMessage } from './push-message.js';
 import type { VapidKeys } from './vapid-keys.js';
 
-/** Whom push services write to when messages of this server make trouble: a mailto or https URL. */
+/** `subject`: the contact for push services when messages of this server cause trouble, a mailto or https URL. */
 export interface VapidIdentity extends VapidKeys {
   readonly subject: string;
 }
@@ -20,7 +20,7 @@ export interface PushTarget {
   readonly auth: string;
 }
 
-/** @throws when the keys of the target are none */
+/** @throws when the keys of the target are invalid */
 export function pushRequest(
   { endpoint, ...keys }: PushTarget,
   message: PushMessage,

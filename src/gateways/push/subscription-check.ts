@@ -1,4 +1,4 @@
-// What a client sent as a push subscription, held to what can be sent to: an endpoint that may be called, keys that fit.
+// Checks a push subscription of a client: its endpoint may be called, and its keys are valid.
 import { targetUrlFault } from '../../http-client/target-url.js';
 import { clientPublicKey, clientSecret } from './client-keys.js';
 
@@ -10,17 +10,17 @@ interface Subscription {
 
 type Checked =
   | { readonly subscription: Subscription }
-  /** Field to what is wrong with it. */
+  /** The faults by field. */
   | { readonly errors: Readonly<Record<string, readonly string[]>> };
 
-/** `allowPrivate`: endpoints on private addresses, and without TLS. */
+/** `allowPrivate`: accepts endpoints on private addresses, and without TLS. */
 export function subscriptionCheck(allowPrivate: boolean): (asked: Subscription) => Checked {
   return ({ endpoint, ...sent }) => {
     const fault = targetUrlFault(endpoint, allowPrivate);
     const p256dh = clientPublicKey(sent.p256dh);
     const auth = clientSecret(sent.auth);
     if (fault === undefined && p256dh !== undefined && auth !== undefined) {
-      // As a URL is written: the same endpoint is the same text.
+      // The URL is normalized, so that the same endpoint is the same text.
       return { subscription: { endpoint: new URL(endpoint).href, p256dh, auth } };
     }
     return {

@@ -1,5 +1,5 @@
-// The key pair that push services know this server by (VAPID, RFC 8292): given by the configuration, or made once for the
-// whole cluster and kept in the store, because subscriptions are bound to it.
+// The key pair by which push services know this server (VAPID, RFC 8292): it comes from the configuration, or is created once for the whole
+// cluster and stored, because subscriptions are bound to it.
 import webPush from 'web-push';
 
 export interface VapidKeys {
@@ -11,7 +11,7 @@ export interface VapidKeys {
 
 const SETTING = 'vapid-keys';
 
-/** `settings`: what the cluster agrees on once. */
+/** `settings`: values on which the cluster agrees once. */
 export async function vapidKeys(
   configured: VapidKeys | undefined,
   settings: { getOrCreate(key: string, initial: () => string): Promise<string> },
