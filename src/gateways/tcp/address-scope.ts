@@ -1,5 +1,5 @@
-// Which IP addresses lead out into the Internet. What others choose for this server to connect to (an MX record, a policy's
-// host) is held to it, or they would have it speak to its own network.
+// Decides which IP addresses lead to the Internet. Addresses that others choose for this server to connect to (an MX record, the host of a
+// policy) must be public, or they could make it connect to its own network.
 import { BlockList, isIPv6 } from 'node:net';
 import { addressText, canonicalAddress } from './ip-address.js';
 
@@ -15,7 +15,7 @@ const INNER: readonly (readonly [address: string, bits: number, family: 'ipv4' |
   ['198.18.0.0', 15, 'ipv4'],
   // Multicast, reserved, broadcast.
   ['224.0.0.0', 3, 'ipv4'],
-  // Unspecified, loopback, and IPv4 written as IPv6 in the way that was given up (RFC 4291 §2.5.5.1).
+  // Unspecified, loopback, and the deprecated form of IPv4 in IPv6 (RFC 4291 §2.5.5.1).
   ['::', 96, 'ipv6'],
   // IPv4 as translators within a network write it (RFC 2765 §2.1).
   ['::ffff:0:0:0', 96, 'ipv6'],
@@ -23,9 +23,9 @@ const INNER: readonly (readonly [address: string, bits: number, family: 'ipv4' |
   ['100::', 64, 'ipv6'],
   // Teredo.
   ['2001::', 32, 'ipv6'],
-  // Benchmarks (RFC 5180), as 198.18.0.0/15.
+  // Benchmarks (RFC 5180), like 198.18.0.0/15.
   ['2001:2::', 48, 'ipv6'],
-  // Segments of a network's own (RFC 9602).
+  // Segments within a network (RFC 9602).
   ['5f00::', 16, 'ipv6'],
   ['fc00::', 7, 'ipv6'],
   ['fe80::', 10, 'ipv6'],
@@ -35,7 +35,7 @@ const INNER: readonly (readonly [address: string, bits: number, family: 'ipv4' |
 const inner = new BlockList();
 for (const [address, bits, family] of INNER) inner.addSubnet(address, bits, family);
 
-/** False too for what is no address. IPv4 inside IPv6 (mapped, RFC 6052, RFC 3056) counts as what it leads to. */
+/** Also false for text that is not an address. IPv4 inside IPv6 (mapped, RFC 6052, RFC 3056) counts as the address to which it leads. */
 export function isPublicAddress(text: string): boolean {
   const address = canonicalAddress(text);
   if (address === undefined || text.includes('%')) return false;
@@ -53,7 +53,7 @@ function embeddedAddress(address: string): string | undefined {
   return addressText(Uint8Array.of(high >> 8, high & 255, low >> 8, low & 255));
 }
 
-/** The eight groups of an address in its one form. */
+/** The eight groups of an address in canonical form. */
 function groupsOf(address: string): number[] {
   const [head = '', tail] = address.split('::');
   const part = (text: string) => (text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16)));

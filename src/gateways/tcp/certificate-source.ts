@@ -1,11 +1,11 @@
-// The certificates that all listeners of a node present, and the TLS settings of the server's side: version 1.2 and later, the
-// certificate of the host that the client names (SNI), and one key for session tickets, so that a session is resumed at
-// every listener, and after certificates were renewed. Listeners ask for the context at each handshake.
+// The certificates that all listeners of a node present, and the TLS settings of the server: version 1.2 and later, the certificate of the
+// host that the client names (SNI), and one key for session tickets, so that every listener resumes a session, also after certificates are
+// renewed. Listeners ask for the context at each handshake.
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext, type TLSSocketOptions } from 'node:tls';
 
 export interface KeyPair {
-  /** PEM, the leaf first, then its chain. */
+  /** PEM: the leaf first, then its chain. */
   readonly cert: string;
   /** PEM. */
   readonly key: string;
@@ -18,7 +18,7 @@ interface Presented {
 
 /** Octets of a key for session tickets (RFC 5077 §4): its name, and the secrets for HMAC and AES. */
 export const TICKET_KEY_OCTETS = 48;
-/** Sessions are resumed only where this is the same. */
+/** Sessions are resumed only where this value is the same. */
 const SESSION_CONTEXT = 'mansio';
 
 export class CertificateSource {
@@ -26,7 +26,7 @@ export class CertificateSource {
   #ticketKey: Buffer;
   #presented: readonly Presented[];
 
-  /** The first pair is for clients that name no host, or a host that no certificate is for. @throws Error when a pair cannot be used */
+  /** The first pair serves clients that name no host, or a host without a certificate. @throws Error when a pair cannot be used */
   constructor(pairs: readonly KeyPair[], ticketKey: Buffer = randomBytes(TICKET_KEY_OCTETS)) {
     this.#pairs = pairs;
     this.#ticketKey = ticketKey;
@@ -41,14 +41,14 @@ export class CertificateSource {
     return this.#ticketKey;
   }
 
-  /** For later handshakes. @throws Error when a pair cannot be used; what was in use stays */
+  /** Replaces the pairs for later handshakes. @throws Error when a pair cannot be used; the current ones stay */
   renew(pairs: readonly KeyPair[], ticketKey = this.#ticketKey): void {
     this.#presented = presentedOf(pairs, ticketKey);
     this.#pairs = pairs;
     this.#ticketKey = ticketKey;
   }
 
-  /** Sessions from before are not resumed. */
+  /** Replaces the ticket key; earlier sessions are not resumed. */
   rotate(ticketKey: Buffer): void {
     this.renew(this.#pairs, ticketKey);
   }
@@ -57,14 +57,14 @@ export class CertificateSource {
     return this.#presented[0]!.context;
   }
 
-  /** The context of the first certificate for exactly this host, else of the first with a wildcard for it, else the default. */
+  /** The context of the first certificate for exactly this host, otherwise of the first with a matching wildcard, otherwise the default. */
   contextFor(host: string): SecureContext {
     const exact = this.#presented.find(({ leaf }) => leaf.checkHost(host, { wildcards: false }) !== undefined);
     const found = exact ?? this.#presented.find(({ leaf }) => leaf.checkHost(host) !== undefined);
     return found?.context ?? this.context;
   }
 
-  /** For a handshake at the server's side. */
+  /** The options of a handshake on the server's side. */
   get socketOptions(): Pick<TLSSocketOptions, 'isServer' | 'secureContext' | 'SNICallback'> {
     const options = { isServer: true, secureContext: this.context };
     return this.#presented.length === 1 ? options : { ...options, SNICallback: this.#onServerName };

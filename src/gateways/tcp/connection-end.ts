@@ -1,21 +1,21 @@
-// How the connection of a protocol of lines ends, as its session is told.
+// The reasons for which a connection of a line protocol ends, as its session learns them.
 
 export type EndReason =
-  /** No line in time. */
+  /** No line arrived in time. */
   | 'idle'
-  /** No login in time. */
+  /** No login happened in time. */
   | 'no-login'
   | 'too-slow'
-  /** The listener stops, and the peer was between two lines. */
+  /** The listener stops, and the peer is between two lines. */
   | 'stopping'
-  /** The credential of the login is no longer good. */
+  /** The credential of the login is no longer valid. */
   | 'login-ended'
-  /** The session has said its last words. */
+  /** The session has sent its last words. */
   | 'over'
-  /** The peer is gone, or nothing can be said to it. */
+  /** The peer is gone, or cannot receive anything. */
   | 'lost';
 
-/** Why nothing more comes from the connection. A session may let it pass: the listener says farewell and closes. */
+/** Tells a session that nothing more arrives. A session may let the error pass: the listener says farewell and closes. */
 export class ConnectionEnd extends Error {
   override readonly name = 'ConnectionEnd';
   readonly reason: EndReason;

@@ -1,16 +1,16 @@
-// How many connections a listener has: in all, of one network, and of one account. Each connection holds a slot from its accept
-// to its close; the address is known at once, or after the PROXY header of a trusted proxy.
+// Limits the connections of a listener: in all, per network, and per account. Each connection occupies a slot from its accept to its close;
+// the address is known at once, or after the PROXY header of a trusted proxy.
 import { type Exhausted, FixedShares } from '../../bounds/fixed-shares.js';
 
 export interface ConnectionLimitOptions {
   readonly connections: number;
-  /** Of one IPv4 address or one IPv6 /64. */
+  /** The most connections of one IPv4 address or one IPv6 /64. */
   readonly connectionsPerAddress: number;
-  /** That one account has logged in on. */
+  /** The most connections with a login of one account. */
   readonly connectionsPerAccount: number;
 }
 
-/** What networks and accounts have of the connections of one listener, or of several together. */
+/** The connections of networks and accounts at one listener, or at several together. */
 export class ConnectionShares {
   readonly networks: FixedShares;
   readonly accounts: FixedShares;
@@ -35,19 +35,19 @@ export class ConnectionLimits {
     return this.#open;
   }
 
-  /** Peers are to be quick from here on. */
+  /** From half of the connections on, peers have less time. */
   get isHalfFull(): boolean {
     return this.#open >= this.#most / 2;
   }
 
-  /** Undefined when there are too many connections. */
+  /** Returns a slot; undefined when there are too many connections. */
   enter(): ConnectionSlot | undefined {
     if (this.#open >= this.#most) return undefined;
     this.#open++;
     return new ConnectionSlot(this);
   }
 
-  /** A slot is given back. */
+  /** Returns a slot to the limits. */
   leave(): void {
     this.#open--;
   }
@@ -63,14 +63,14 @@ export class ConnectionSlot {
     this.#limits = limits;
   }
 
-  /** The network that the connection is from, once. Says why that network may have no more; the slot is to be left then. */
+  /** Sets the network of the connection, once. Returns the reason when that network may have no more; the slot must be left then. */
   ofNetwork(network: string): Exhausted | undefined {
     const exhausted = this.#limits.shares.networks.tryTake(network);
     if (exhausted === undefined) this.#network = network;
     return exhausted;
   }
 
-  /** Whether the account may have this connection too. A later login takes the place of an earlier one. */
+  /** Whether the account may have this connection as well. A later login replaces an earlier one. */
   logIn(account: string): boolean {
     this.#logOut();
     if (this.#isOver || this.#limits.shares.accounts.tryTake(account) !== undefined) return false;
@@ -78,7 +78,7 @@ export class ConnectionSlot {
     return true;
   }
 
-  /** The connection has closed; may be called again. */
+  /** Releases the slot after the close; may be called again. */
   leave(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,13 +1,13 @@
-// A connection whose octets travel compressed (RFC 4978: raw deflate, RFC 1951), as a stream in place of its socket. What is
-// written in one turn is flushed once, so that the peer can read it. What the peer sends is inflated piece by piece, no further
-// than somebody reads: a little that expands into much waits outside.
+// A connection with compressed octets (RFC 4978: raw deflate, RFC 1951), as a stream that replaces its socket. Writes of one turn are
+// flushed once, so that the peer can read them. Input is inflated piece by piece, only as far as somebody reads: a little input that
+// expands into much waits in compressed form.
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { constants, createDeflateRaw, createInflateRaw, type DeflateRaw, type InflateRaw } from 'node:zlib';
 
-/** A window of 4 kB and small tables: 32 kB a connection in place of 256. What leaves is 15 to 35 % longer for that. */
+/** A window of 4 kB and small tables take 32 kB per connection instead of 256 kB; the output is 15 to 35 % longer. */
 const DEFLATE = { level: 6, windowBits: 12, memLevel: 5, chunkSize: 4096, readableHighWaterMark: 16_384 };
-/** The peer has chosen its window: it may be the largest. A peer that ends its side need not send the last block of deflate before. */
+/** The peer chooses its window, so the largest is allowed. A peer that ends its side need not send the last block of deflate before. */
 const INFLATE = { windowBits: 15, chunkSize: 4096, readableHighWaterMark: 16_384, finishFlush: constants.Z_SYNC_FLUSH };
 
 type Done = (error?: Error | null) => void;
@@ -17,15 +17,15 @@ export class DeflatedSocket extends Duplex {
   readonly #inflate: InflateRaw = createInflateRaw(INFLATE);
   readonly #deflate: DeflateRaw = createDeflateRaw(DEFLATE);
   #written = 0;
-  /** The reader takes more; what it has not asked for stays compressed. */
+  /** The reader wants more; until then, input stays compressed. */
   #isWanted = false;
 
-  /** Nothing may wait to be written. `early`: what was read of the socket and is compressed already; the socket may have ended behind it. */
+  /** No write may be pending. `early`: octets already read from the socket, which are compressed; the socket may have ended after them. */
   constructor(socket: Socket, early?: Uint8Array) {
     super({ allowHalfOpen: true, decodeStrings: true });
     this.#socket = socket;
     const fail = (error: Error): void => void this.destroy(error);
-    // A peer that compresses wrongly.
+    // The peer compresses wrongly.
     this.#inflate.on('error', fail);
     this.#deflate.on('error', fail);
     socket.on('error', fail);
@@ -38,7 +38,7 @@ export class DeflatedSocket extends Duplex {
     this.#deflate.pipe(socket);
   }
 
-  /** Octets that were written to this stream and left it, as those of a socket; and those that wait in it. */
+  /** Octets that were written to this stream, as a socket counts them: those that left it and those that wait in it. */
   get bytesWritten(): number {
     return this.#written + this.writableLength;
   }
@@ -62,7 +62,7 @@ export class DeflatedSocket extends Duplex {
     this.#flush(octets, done);
   }
 
-  /** The stream takes more when the socket has room. */
+  /** Calls `done`, after which the stream accepts more, when the socket has room. */
   #flush(octets: number, done: Done): void {
     this.#deflate.flush(constants.Z_SYNC_FLUSH, () => {
       const sent = (): void => {

@@ -1,4 +1,4 @@
-// Outgoing connections to one address, bounded in time. The caller has resolved the name and judged the address.
+// Opens outgoing connections to one address within a time limit. The caller has resolved the name and checked the address.
 
 import { connect, type Socket } from 'node:net';
 import { Fault } from '../../errors/fault.js';
@@ -12,7 +12,7 @@ export interface DialOptions {
   readonly signal: AbortSignal;
 }
 
-/** No connection. `code` is the system's, `ETIMEDOUT` after `timeoutMs` too, or `ABORT_ERR`. */
+/** The connection failed. `code` is that of the system, `ETIMEDOUT` also after `timeoutMs`, or `ABORT_ERR`. */
 export class DialFailure extends Fault {
   constructor(code: string, { address, port }: DialOptions) {
     super(code, `no connection to ${address} port ${port}: ${code}`, { temporary: true });

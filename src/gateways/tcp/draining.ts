@@ -1,11 +1,11 @@
-// How a connection is closed so that the peer still reads the last words.
+// Closes a connection so that the peer still reads the last words.
 import type { Duplex } from 'node:stream';
 
 const LINGER_MS = 1000;
-/** For what was written before to leave: a slow peer has not yet made room for it. */
+/** The time for earlier writes to leave: a slow peer has no room for them yet. */
 const DELIVERY_MS = 60_000;
 
-/** Sends what waits and the last words, and closes; a peer that does not close its side is cut off a second later. */
+/** Sends the waiting data and the last words, and closes; a peer that does not close its side is cut off a second later. */
 export function drainAndClose(socket: Duplex, words: string | Buffer | undefined): void {
   socket.on('error', () => socket.destroy());
   const cutOffIn = (ms: number) => setTimeout(() => socket.destroy(), ms).unref();

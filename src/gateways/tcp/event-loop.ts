@@ -1,8 +1,8 @@
-// The event loop of this process, to which sessions give way. Holders are accounts and, before the login, addresses.
+// The event loop of this process, to which sessions yield. Holders are accounts and, before the login, addresses.
 import { FairYield } from '../../bounds/fair-yield.js';
 
-/** A time slice: ms of work after which a session gives way. */
+/** A time slice: ms of work after which a session yields. */
 export const SLICE_MS = 4;
 
-/** One for the process. */
+/** The only one in the process. */
 export const eventLoop = new FairYield();

@@ -1,24 +1,23 @@
-// The first octets of a connection, read before the socket has an owner. Octets that are not used go back, so that the
-// next reader finds the socket as if nothing had been read. The wait is bounded here, the octets by the caller's
-// function.
+// Reads the first octets of a connection before the socket has an owner. Unused octets are put back, so that the next reader finds the
+// socket as if nothing had been read. This file limits the wait; the caller's function limits the octets.
 import type { Socket } from 'node:net';
 import { type Endpoint, parseProxyHeader } from './proxy-header.js';
 
 export interface FirstBytes<T> {
-  /** Octets taken off the connection; the others go back. */
+  /** The number of octets taken off the connection; the others are put back. */
   readonly used: number;
   readonly value: T;
 }
 
-/** The peer left, or closed its side, before there was enough. */
+/** The peer left, or closed its side, before there were enough octets. */
 export class PeerLeft extends Error {
   override readonly name = 'OpeningCut';
 }
 
 /**
- * Reads until `judge` knows; it gets all octets so far and says undefined when it needs more. Undefined when `waitMs` are over;
- * nothing is taken then. Errors of the socket are the caller's to listen for. @throws OpeningCut, and what `judge` throws:
- * the socket has to be destroyed then
+ * Reads until `judge` decides: it gets all octets so far and returns undefined when it needs more. Resolves to undefined after `waitMs`;
+ * then nothing is taken. The caller listens for errors of the socket. @throws PeerLeft, and what `judge` throws; the caller must destroy
+ * the socket then
  */
 export function firstBytes<T>(
   socket: Socket,
@@ -69,15 +68,15 @@ export function firstBytes<T>(
 }
 
 export interface Proxied {
-  /** Undefined: the peer speaks for itself. */
+  /** Undefined: the peer itself is the client. */
   readonly source: Endpoint | undefined;
 }
 
 const HIMSELF: Proxied = { source: undefined };
 
 /**
- * Reads the header of a peer that is trusted to send one, if it does: octets that begin none are its own, and so is its
- * silence for `waitMs`. @throws OpeningCut, ProxyHeaderError
+ * Reads the PROXY header of a trusted peer, if it sends one. The peer itself is the client when its octets begin no header, or when it is
+ * silent for `waitMs`. @throws PeerLeft, ProxyHeaderError
  */
 export async function readProxied(socket: Socket, waitMs: number): Promise<Proxied> {
   const read = await firstBytes<Proxied>(socket, waitMs, (octets) => {

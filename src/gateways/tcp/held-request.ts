@@ -1,10 +1,10 @@
-// One HTTP request on a connection of its own that is never answered: the server keeps the request open, as an anchor for other work.
+// One HTTP request, on a connection of its own, that is never answered: the server keeps it open as an anchor for other work.
 import { connect } from 'node:net';
 
-/** Where a server is reached: on a port, or on the Unix socket that it has to itself while other processes share its port. */
+/** The address of a server: a port, or the Unix socket that belongs to it alone while other processes share its port. */
 export type ServerPlace = { readonly host: string; readonly port: number } | { readonly path: string };
 
-/** Resolves when the connection is over. @throws the system's error when there was none, or it broke */
+/** Resolves when the connection is over. @throws the system's error when the connection failed or broke */
 export function holdRequest(place: ServerPlace, target: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(place);
@@ -15,7 +15,7 @@ export function holdRequest(place: ServerPlace, target: string, signal: AbortSig
       signal.removeEventListener('abort', end);
       resolve();
     });
-    // Whatever comes is an answer, and from a server that does not keep the request.
+    // Any data is an answer, and so comes from a server that does not keep the request.
     socket.on('data', end);
     if (signal.aborted) end();
     else socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\n\r\n`);

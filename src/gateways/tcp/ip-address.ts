@@ -1,8 +1,8 @@
-// IP addresses in one form: what two listeners or a header and a socket say of one peer has to be the same text, or limits
-// counted by address would be counted twice. IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) is IPv4; other IPv6 is as RFC 5952 writes it.
+// IP addresses in canonical form: two listeners, or a header and a socket, must give the same text for one peer, or limits by address would
+// count it twice. IPv4-mapped IPv6 (RFC 4291 §2.5.5.2) is IPv4; other IPv6 is written as in RFC 5952.
 import { isIP } from 'node:net';
 
-/** The address in its one form, without a zone; undefined when the text is no IP address. */
+/** The address in canonical form, without a zone; undefined when the text is not an IP address. */
 export function canonicalAddress(text: string): string | undefined {
   const family = isIP(text);
   if (family === 4) return text;
@@ -15,7 +15,7 @@ export function canonicalAddress(text: string): string | undefined {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** Of 4 or 16 octets. */
+/** `octets`: 4 or 16 of them. */
 export function addressText(octets: Uint8Array): string {
   if (octets.length === 4) return octets.join('.');
   const groups: string[] = [];
@@ -23,7 +23,7 @@ export function addressText(octets: Uint8Array): string {
   return canonicalAddress(groups.join(':'))!;
 }
 
-/** What one client is taken for: an IPv4 address, or the /64 that an IPv6 host may choose its addresses from. */
+/** The network that counts as one client: an IPv4 address, or the /64 in which an IPv6 host may choose its addresses. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');

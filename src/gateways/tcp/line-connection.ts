@@ -1,5 +1,5 @@
-// One connection of a protocol of lines (IMAP, POP3): its addresses, its TLS, lines and octets in at the session's pace, octets
-// out at the peer's, and the times that a peer may take. A session asks for the next line and is told how the connection ended.
+// One connection of a line protocol (IMAP, POP3): its addresses, its TLS, input at the session's pace, output at the peer's pace, and the
+// time limits of the peer. A session asks for the next line and learns how the connection ended.
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { CertificateSource } from './certificate-source.js';
@@ -19,37 +19,37 @@ export interface ConnectionTimes {
   readonly idleMs: number;
   /** ms from the start of the connection to the login. */
   readonly loginMs: number;
-  /** The same from half of the listener's connections on. */
+  /** The same while at least half of the listener's connections are in use. */
   readonly stressLoginMs: number;
   readonly handshakeMs: number;
-  /** Octets that earn a second, of those read by number; reading begins with `minRateGraceMs`. */
+  /** Octets per second that a peer must send when octets are read by number; reading begins with `minRateGraceMs`. */
   readonly minRate: number;
   readonly minRateGraceMs: number;
 }
 
-/** The listener, as its connections see it. */
+/** The listener as its connections see it. */
 export interface OwningListener {
   readonly times: ConnectionTimes;
-  /** ms from the start of a connection to the login, at present. */
+  /** The current time, in ms, from the start of a connection to the login. */
   readonly loginMs: number;
   readonly lines: LineFramerOptions;
   readonly writerLimits: WriterLimits | undefined;
   readonly tls: CertificateSource;
-  /** The session is over; `error`: what ended it. */
+  /** Called when the session is over; `error`: the reason. */
   over(connection: LineConnection, error?: unknown): void;
 }
 
-/** The connection of a socket: handlers of events find it there, so that no connection has functions of its own. */
+/** The property of a socket that names its connection: handlers of events read it, so that no connection needs closures of its own. */
 const OWNED = Symbol('connection');
 type OwnedSocket = LineSocket & { [OWNED]?: LineConnection };
 
-// Set by the class: they reach its private parts.
+// The class sets these functions, because they use its private members.
 let readable: (connection: LineConnection) => void;
 let ended: (connection: LineConnection) => void;
 let closed: (connection: LineConnection, socket: LineSocket) => void;
 
 export class LineConnection {
-  /** Of the client, also behind a trusted proxy. */
+  /** The address of the client, also behind a trusted proxy. */
   readonly peer: Endpoint;
   readonly #owner: OwningListener;
   readonly #slot: ConnectionSlot;
@@ -65,12 +65,12 @@ export class LineConnection {
   #hasEnded = false;
   #isDraining = false;
   #isResting = false;
-  /** Nothing more is read. */
+  /** The reason for which nothing more is read. */
   #cut: EndReason | undefined;
-  /** Settles the wait for more input; the reason ends it. */
+  /** Settles the wait for more input; a reason ends the connection. */
   #wake: ((reason?: EndReason) => void) | undefined;
   #isBetweenLines = false;
-  /** When the wait for input, or the rest, is over, by the clock of `performance`; and why. */
+  /** The time at which the wait for input, or the rest, is over, by the clock of `performance`; and the reason that then applies. */
   #until = Number.POSITIVE_INFINITY;
   #late: EndReason = 'idle';
 
@@ -96,7 +96,7 @@ export class LineConnection {
   }
 
   /**
-   * The next line without its end, at once when it is there; undefined when the peer has closed its side. Valid for good.
+   * The next line without its end, at once when it is there; undefined when the peer has closed its side. The buffer stays valid.
    * @throws ConnectionEnd, FramingError, also from the promise
    */
   readLine(idleMs = this.#owner.times.idleMs): Buffer | undefined | Promise<Buffer | undefined> {
@@ -131,7 +131,7 @@ export class LineConnection {
       }
       if (this.#pull()) continue;
       if (this.#hasEnded) throw new ConnectionEnd('lost');
-      // The time that the session took for the octets is not the peer's.
+      // The time that the session needs for the octets does not count for the peer.
       const now = performance.now();
       await this.#more(now + credit.left(length - left, idleMs, now, true), 'too-slow');
       credit.left(length - left, idleMs, performance.now(), false);
@@ -144,8 +144,8 @@ export class LineConnection {
   }
 
   /**
-   * STARTTLS: `reply` tells the peer to begin, and what the peer sent before that is forgotten (RFC 3207 §4.2).
-   * @throws ConnectionEnd when there is no handshake
+   * STARTTLS: `reply` tells the peer to begin, and everything that the peer sent before is discarded (RFC 3207 §4.2).
+   * @throws ConnectionEnd when the handshake fails
    */
   async startTls(reply: string): Promise<void> {
     if (this.#secured !== undefined) throw new Error('the connection has TLS');
@@ -158,7 +158,7 @@ export class LineConnection {
     await this.#handshake();
   }
 
-  /** Octets are compressed from now on (RFC 4978); `reply` tells the peer so. What the peer has sent is read as compressed. */
+  /** Compresses octets from now on (RFC 4978); `reply` tells the peer so. Input that has already arrived is read as compressed. */
   async compress(reply: string): Promise<void> {
     if (this.#isCompressed) throw new Error('the connection is compressed');
     this.#writer.write(reply);
@@ -166,12 +166,12 @@ export class LineConnection {
     this.#detach();
     const early = this.#framer.readOctets(this.#framer.held);
     this.#isCompressed = true;
-    // The peer has ended its side when what is compressed ends.
+    // From now on, the end of the compressed data is the end of the peer's side.
     this.#hasEnded = false;
     this.#use(new DeflatedSocket(this.#secured ?? this.#plain, early));
   }
 
-  /** Nobody is there to read what is written. */
+  /** The peer is gone, so nobody reads the output. */
   get isLost(): boolean {
     return this.#socket.destroyed;
   }
@@ -180,26 +180,26 @@ export class LineConnection {
     return this.#isCompressed;
   }
 
-  /** TLS before anything is said. @throws ConnectionEnd when there is no handshake */
+  /** Starts TLS before the first line. @throws ConnectionEnd when the handshake fails */
   async beginWithTls(): Promise<void> {
     this.#detach();
     await this.#handshake();
   }
 
-  /** Whether the account may have this connection too. The time for a login ends. */
+  /** Whether the account may have this connection as well. The time limit for a login ends. */
   logIn(account: string): boolean {
     if (!this.#slot.logIn(account)) return false;
     this.#isLoggedIn = true;
     return true;
   }
 
-  /** Runs the session, now and whenever there is input after a rest; then the owner is told that it is over. */
+  /** Runs the session, now and whenever there is input after a rest; at its end the owner is told. */
   start(session: LineSession): void {
     this.#session = session;
     this.#run(session);
   }
 
-  /** Whether a session that reads now finds something, or the end of the connection. */
+  /** Whether a session that reads now finds input, or the end of the connection. */
   get hasInput(): boolean {
     return this.#framer.held > 0 || this.#hasEnded || this.#cut !== undefined || this.#pull();
   }
@@ -210,20 +210,20 @@ export class LineConnection {
     this.#endIdle();
   }
 
-  /** Reading ends with this reason, now or when the session reads again: what the session is doing it may finish. */
+  /** Ends reading with this reason, now or at the session's next read; the session may finish its current work. */
   cut(reason: EndReason): void {
     this.#cut ??= reason;
     this.#resume(this.#cut);
   }
 
-  /** Ends what takes too long. */
+  /** Ends a wait that takes too long. */
   sweep(now: number): void {
     if (this.#until === Number.POSITIVE_INFINITY) return;
     if (this.#owesLogin(now)) this.#resume('no-login');
     else if (now >= this.#until) this.#resume(this.#late);
   }
 
-  /** Sends what waits and the last words, and closes. */
+  /** Sends the waiting data and the last words, and closes. */
   end(words?: string): void {
     this.#detach();
     if (this.#socket.destroyed) return;
@@ -245,7 +245,7 @@ export class LineConnection {
     );
   }
 
-  /** Nothing but this object waits for the peer. */
+  /** Waits for the peer with this object alone: no promise and no timer is pending. */
   #rest(session: LineSession): void {
     if (this.hasInput) {
       this.#run(session);
@@ -281,7 +281,7 @@ export class LineConnection {
     this.#socket.off('end', onEnd);
   }
 
-  /** The socket has input or, with a reason, ends; goes on with what waits. */
+  /** Continues the waiting session: the socket has input or, with a reason, ends. */
   #resume(reason?: EndReason): void {
     this.#wake?.(reason);
     if (!this.#isResting) return;
@@ -307,7 +307,7 @@ export class LineConnection {
     };
   }
 
-  /** The time to log in is over; it gets shorter when the listener fills. */
+  /** Whether the time to log in is over; it gets shorter when the listener fills. */
   #owesLogin(now: number): boolean {
     return !this.#isLoggedIn && now - this.#began > this.#owner.loginMs;
   }
@@ -324,7 +324,7 @@ export class LineConnection {
     if (this.#owesLogin(performance.now())) throw new ConnectionEnd('no-login');
   }
 
-  /** Until there is more input. @throws ConnectionEnd */
+  /** Resolves when there is more input. @throws ConnectionEnd */
   #more(until: number, late: EndReason): Promise<void> {
     if (this.#socket.destroyed) return Promise.reject(new ConnectionEnd('lost'));
     this.#waitUntil(until, late);
@@ -343,11 +343,11 @@ export class LineConnection {
   #waitUntil(until: number, late: EndReason): void {
     this.#until = until;
     this.#late = late;
-    // The peer waits for what was written before it sends more.
+    // The peer waits for this output before it sends more.
     this.#writer.uncork();
   }
 
-  /** What has arrived while this process was busy is read before the peer is called idle. */
+  /** Input that arrived while this process was busy is read before the peer counts as idle. */
   #endIdle(): void {
     setImmediate(() =>
       setImmediate(() => {
@@ -366,7 +366,7 @@ export class LineConnection {
     this.#use(this.#secured);
   }
 
-  /** What is read and written goes through this stream from now on. */
+  /** Reads and writes use this stream from now on. */
   #use(socket: OwnedSocket): void {
     this.#socket = socket;
     this.#writer.use(socket);

@@ -1,18 +1,18 @@
-// Octets of a connection as lines, and as runs of a known length between them (a literal of IMAP is one). The framer copies each
-// octet at most twice, bounds a line, and knows no protocol: dot-stuffing and `{n}` are the protocol's. Pure: no socket.
+// Splits the octets of a connection into lines, and into runs of a known length between them (such as a literal of IMAP). The framer copies
+// each octet at most twice, limits a line, and knows no protocol: dot-stuffing and `{n}` belong to the protocol. Pure: no socket.
 
 const LF = 10;
 const CR = 13;
 const EMPTY = Buffer.alloc(0);
 
 export interface LineFramerOptions {
-  /** Octets of a line without its end. */
+  /** The most octets of a line without its end. */
   readonly maxLine: number;
-  /** An LF without CR before it ends a line too, or is an error. */
+  /** Whether an LF without CR before it ends a line too, or is an error. */
   readonly bareLf: 'ends-line' | 'refused';
 }
 
-/** What the peer sent is no line. The framer goes on with the line after it. */
+/** The peer's octets are not a valid line. The framer continues with the next line. */
 export class FramingError extends Error {
   override readonly name = 'FramingError';
   readonly reason: 'line-too-long' | 'bare-line-feed';
@@ -25,25 +25,25 @@ export class FramingError extends Error {
 
 export class LineFramer {
   readonly #options: LineFramerOptions;
-  /** Never written to where a line was handed out, so lines stay what they are. */
+  /** Never overwritten where a line was returned, so that lines stay unchanged. */
   #buffer: Buffer = EMPTY;
   #start = 0;
   #end = 0;
-  /** Nothing before it ends a line. */
+  /** No line ends before this position. */
   #scanned = 0;
-  /** The rest of a line that is too long is passed over. */
+  /** The rest of a line that is too long is skipped. */
   #isSkipping = false;
 
   constructor(options: LineFramerOptions) {
     this.#options = options;
   }
 
-  /** Octets that nobody has read. */
+  /** The number of unread octets. */
   get held(): number {
     return this.#end - this.#start;
   }
 
-  /** The chunk must not be changed afterwards. */
+  /** The caller must not change the chunk afterwards. */
   push(chunk: Buffer): void {
     if (this.held === 0) {
       this.#buffer = chunk;
@@ -65,7 +65,7 @@ export class LineFramer {
       if (at < 0) {
         this.#scanned = this.#end;
         if (this.#isSkipping) this.discard();
-        // A CR may be the first half of the line's end.
+        // A CR may be the first half of the line end.
         else if (this.held > maxLine + 1 || (this.held > maxLine && this.#buffer[this.#end - 1] !== CR)) {
           this.#isSkipping = true;
           this.discard();
@@ -87,7 +87,7 @@ export class LineFramer {
     }
   }
 
-  /** Up to `most` octets, whatever they are; undefined while there are none. */
+  /** Any octets, at most `most`; undefined while there are none. */
   readOctets(most: number): Buffer | undefined {
     const end = Math.min(this.#end, this.#start + most);
     if (end === this.#start) return undefined;
@@ -97,7 +97,7 @@ export class LineFramer {
     return octets;
   }
 
-  /** Forgets what nobody has read. */
+  /** Discards all unread octets. */
   discard(): void {
     this.#buffer = EMPTY;
     this.#start = 0;

@@ -1,12 +1,12 @@
-// What a listener runs on a connection. Most connections of a mail protocol wait most of the time, so a session that waits is to
-// keep no promise and no frame of a function: it returns, and is called again when there is input.
+// The interface of a session that a listener runs on a connection. Most connections of a mail protocol wait most of the time, so a waiting
+// session must not keep a promise or a function frame: it returns, and is called again when there is input.
 
 export interface LineSession {
   /**
-   * Called when the connection has begun, and after a rest when there is input or the connection has ended. `rest`: call again;
-   * `over`: send what waits and close. What it throws decides on the farewell.
+   * Called at the start of the connection, and after a rest when there is input or the connection has ended. `rest`: call again; `over`:
+   * send the waiting data and close. An error that it throws decides the farewell.
    */
   run(): Promise<'rest' | 'over'>;
-  /** The connection is over. Called once. */
+  /** Called once, when the connection is over. */
   close(): void;
 }

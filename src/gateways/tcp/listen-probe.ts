@@ -1,8 +1,8 @@
-// Whether an address can be listened on, and why not. uWebSockets.js only says that it cannot; Node's own server, tried on the same
-// address, gets the reason from the kernel.
+// Finds out whether a server can listen on an address, and why not. uWebSockets.js only reports that it cannot; Node's own server, tried on
+// the same address, gets the reason from the kernel.
 import { createServer } from 'node:net';
 
-/** The port, which nobody has; a free one for 0. @throws the system's error (EADDRINUSE, EACCES, …) */
+/** Returns an unused port: the given one, or a free one for 0. @throws the system's error (EADDRINUSE, EACCES, …) */
 export function freePort(host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -14,7 +14,7 @@ export function freePort(host: string, port: number): Promise<number> {
   });
 }
 
-/** The system's error; undefined when listening works by now. */
+/** Returns the system's error; undefined when listening works now. */
 export function listenProbe(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
   return freePort(host, port).then(
     () => undefined,

@@ -1,24 +1,24 @@
-// The PROXY protocol, versions 1 and 2 (HAProxy's "The PROXY protocol", 2020): a balancer writes the client's address
-// before the first octet of a connection. Pure, bytes → header. The owner of the socket decides which peers may send a
-// header, and how long to wait for one. The balancer's own addresses and TLVs are skipped.
+// The PROXY protocol, versions 1 and 2 (HAProxy's "The PROXY protocol", 2020): a balancer writes the client's address before the first
+// octet of a connection. Pure, bytes → header. The owner of the socket decides which peers may send a header, and how long to wait for one.
+// The balancer's own addresses and TLVs are skipped.
 import { isIP } from 'node:net';
 import { addressText, canonicalAddress } from './ip-address.js';
 
 export interface Endpoint {
-  /** In its one form (`ip-address`). */
+  /** In canonical form (`ip-address`). */
   readonly address: string;
   readonly port: number;
 }
 
 export type ProxyHeader =
-  /** The octets so far may begin one. */
+  /** The octets so far may begin a header. */
   | { readonly kind: 'more' }
-  /** They do not: they are the client's own. */
+  /** The octets begin no header: they belong to the client. */
   | { readonly kind: 'none' }
-  /** `length` octets of it; without a source (LOCAL, UNKNOWN) it is the proxy itself that connects. */
+  /** The header has `length` octets; without a source (LOCAL, UNKNOWN) the proxy itself connects. */
   | { readonly kind: 'header'; readonly length: number; readonly source: Endpoint | undefined };
 
-/** What begins a header does not go on as one. */
+/** The octets begin a header, but do not continue as one. */
 export class ProxyHeaderError extends Error {
   override readonly name = 'ProxyHeaderError';
 }
@@ -27,12 +27,12 @@ const V1 = Buffer.from('PROXY ');
 const V1_MAX = 107;
 const V2 = Buffer.from('\r\n\r\n\0\r\nQUIT\n');
 const V2_FIXED = 16;
-/** With TLVs; those of TLS are a few hundred octets. */
+/** The limit with TLVs; those of TLS are a few hundred octets. */
 const V2_MAX = 4096;
 const MORE: ProxyHeader = { kind: 'more' };
 const NONE: ProxyHeader = { kind: 'none' };
 
-/** Of the octets a connection began with, however many there are. @throws ProxyHeaderError */
+/** `octets`: the beginning of the connection, of any length. @throws ProxyHeaderError */
 export function parseProxyHeader(octets: Uint8Array): ProxyHeader {
   for (const [signature, parse] of [
     [V1, parseText],
@@ -72,7 +72,7 @@ function parseBinary(octets: Uint8Array): ProxyHeader {
   if (family >> 4 > 3 || (family & 15) > 2) throw new ProxyHeaderError('unknown address family or transport');
   const length = V2_FIXED + rest;
   if (length > V2_MAX) throw new ProxyHeaderError(`longer than ${V2_MAX} octets`);
-  // Anything but TCP over IP has no address to speak of: the peer's own counts then, as the specification allows.
+  // Only TCP over IP has a usable address: otherwise the peer's own counts, as the specification allows.
   const address = family === 0x11 ? 4 : family === 0x21 ? 16 : 0;
   if (rest < (address === 0 ? 0 : 2 * address + 4)) throw new ProxyHeaderError('too short for its addresses');
   if (octets.length < length) return MORE;
@@ -86,7 +86,7 @@ function parseBinary(octets: Uint8Array): ProxyHeader {
   };
 }
 
-/** Version 2, TCP; `source` of 4 or 16 octets. What it connects to is left zero. */
+/** Version 2, TCP; `source` has 4 or 16 octets. The destination is left zero. */
 export function encodeProxyHeader(source: Uint8Array, port: number): Buffer {
   const size = source.length;
   const header = Buffer.alloc(V2_FIXED + 2 * size + 4);

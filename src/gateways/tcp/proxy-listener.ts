@@ -1,8 +1,7 @@
-// A listener before a server that cannot read PROXY headers. The listener accepts connections, learns the client's
-// address, and carries octets between the client and the server's Unix socket, each side at the other's pace. The server
-// learns the address by a token: the listener hands the token over as the address of a PROXY header (version 2).
-// uWebSockets.js takes such a header before every request, so a client could put an address there, but no client knows a
-// token.
+// A listener in front of a server that cannot read PROXY headers. It accepts connections, learns the client's address, and carries octets
+// between the client and the server's Unix socket, each side at the other's pace. The server learns the address by a token, which the
+// listener sends as the address of a PROXY header (version 2). uWebSockets.js accepts such a header before every request, so a client could
+// send one too, but no client knows a token.
 import { randomBytes } from 'node:crypto';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,23 +14,23 @@ export interface ProxyListenerOptions {
   readonly bind: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** Path of the server's Unix socket. */
+  /** The path of the server's Unix socket. */
   readonly server: string;
   readonly trusted: TrustedNetworks;
-  /** A trusted peer sent no usable PROXY header. */
+  /** Called when a trusted peer sends no usable PROXY header. */
   readonly refused: (error: unknown, peer: string) => void;
-  /** How long a connection may be silent; 10 s when absent, as long as uWebSockets.js waits. */
+  /** The time for which a connection may be silent; 10 s when absent, which is the limit of uWebSockets.js. */
   readonly firstOctetsMs?: number;
 }
 
 const FIRST_OCTETS_MS = 10_000;
-/** As many as the kernel allows: who does not fit tries again a second later. */
+/** As long as the kernel allows: a client that finds the queue full tries again a second later. */
 const BACKLOG = 4096;
-/** More than a request without a body has. */
+/** A request without a body has fewer octets than this. */
 const BULK = 16 * 1024;
-/** What the server said last has this long to be taken. */
+/** The client has this long to receive the server's last octets. */
 const LINGER_MS = 30_000;
-/** The server takes connections in each turn of the event loop; its queue has 512 places. */
+/** The server accepts connections in each turn of the event loop; its queue has room for 512. */
 const CONNECTS_A_TURN = 128;
 const QUEUE_RETRY_MS = 50;
 const QUEUE_RETRIES = 40;
@@ -41,7 +40,7 @@ export class ProxyListener {
   readonly #listener: Server;
   readonly #clients = new Set<Socket>();
   readonly #reaching: (() => void)[] = [];
-  /** Token → address, of open connections. */
+  /** Token → address of the open connections. */
   readonly #addresses = new Map<string, string>();
 
   constructor(options: ProxyListenerOptions) {
@@ -62,7 +61,7 @@ export class ProxyListener {
     });
   }
 
-  /** Whose connection it is; undefined for a token that is none of ours. */
+  /** The address of the client; undefined for a token that this listener did not make. */
   addressOf(token: Uint8Array): string | undefined {
     return this.#addresses.get(keyOf(token));
   }
@@ -71,7 +70,7 @@ export class ProxyListener {
     this.#listener.close();
   }
 
-  /** Once the server has closed its side of everything: what it said has `lingerMs` to reach the clients. */
+  /** Called after the server has closed its side of all connections: its last octets have `lingerMs` to reach the clients. */
   async close(lingerMs: number): Promise<void> {
     this.stopListening();
     const until = performance.now() + lingerMs;
@@ -87,7 +86,7 @@ export class ProxyListener {
     client.on('close', () => this.#clients.delete(client));
     try {
       if (peer === undefined) throw new PeerLeft('gone at once');
-      // A trusted peer that says nothing yet may still send a header: its first octets tell.
+      // A trusted peer that is silent so far may still send a header: its first octets decide.
       const { source } = trusted.includes(peer) ? await readProxied(client, firstOctetsMs) : { source: undefined };
       const start = await firstBytes(client, firstOctetsMs, anything);
       if (start === undefined) client.destroy();
@@ -105,13 +104,13 @@ export class ProxyListener {
     client.on('close', () => this.#addresses.delete(key));
     const opening = Buffer.concat([encodeProxyHeader(token, 0), start]);
     this.#reach(client, QUEUE_RETRIES, (server) => {
-      // In one write: uWebSockets.js takes a PROXY header with octets of the request behind it, not in a segment of its own.
+      // One write: uWebSockets.js accepts a PROXY header with octets of the request behind it, but not in a segment of its own.
       server.write(opening);
       carry(client, server);
     });
   }
 
-  /** A few at a time: a Unix socket refuses at once when its queue is full, and the server empties it in each turn. */
+  /** Connects a few at a time: a Unix socket refuses at once when its queue is full, and the server empties it in each turn. */
   #reach(client: Socket, retries: number, reached: (server: Socket) => void): void {
     this.#reaching.push(() => this.#connect(client, retries, reached));
     if (this.#reaching.length === 1) setImmediate(() => this.#reachNext());
@@ -142,7 +141,7 @@ function anything(octets: Buffer): { used: number; value: Buffer } {
   return { used: octets.length, value: octets };
 }
 
-/** Either side's end goes through to the other, a broken one breaks it. */
+/** Carries octets in both directions; the end or failure of one side is passed to the other. */
 function carry(client: Socket, server: Socket): void {
   server.on('error', () => server.destroy());
   let linger: NodeJS.Timeout | undefined;
@@ -162,8 +161,8 @@ function carry(client: Socket, server: Socket): void {
 }
 
 /**
- * A write to a server that has closed ends its socket here at once, and with it the reply that waits to be read. So what may
- * be the rest of a body that is not wanted any more waits until everything there was to be read has been read.
+ * A write to a server that has closed ends the socket at once, and with it the unread reply. So octets that may be the rest of an unwanted
+ * body wait until all available octets of the reply have been read.
  */
 function upload(client: Socket, server: Socket): void {
   let bulk: Buffer | undefined;
@@ -183,7 +182,7 @@ function upload(client: Socket, server: Socket): void {
     if (chunk.length < BULK) return put(chunk);
     client.pause();
     bulk = chunk;
-    // The first is before the sockets are looked at again, the second after.
+    // The first callback runs before the sockets are polled again, the second after.
     setImmediate(() => setImmediate(putBulk));
   });
   client.on('end', () => {

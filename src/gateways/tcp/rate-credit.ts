@@ -1,5 +1,5 @@
-// How long a peer may take for many octets (Postfix: smtpd_min_data_rate, smtpd_per_request_deadline): time runs off, octets
-// earn time, and a cap on earned time keeps octets that came early from buying a long silence. Pure: the clock is an argument.
+// The time that a peer may take to send octets (Postfix: smtpd_min_data_rate, smtpd_per_request_deadline): time runs off, octets earn time,
+// and a cap on earned time prevents early octets from buying a long silence. Pure: the clock is an argument.
 
 export class RateCredit {
   readonly #octetsPerSecond: number;
@@ -14,8 +14,8 @@ export class RateCredit {
   }
 
   /**
-   * ms that are left; negative when the peer is too slow. `octets`: all of the message so far. `mostMs`: the cap.
-   * `isWaiting`: the peer waits for this side, and no time runs off.
+   * The ms that are left; negative when the peer is too slow. `octets`: the octets of the message so far. `mostMs`: the cap. `isWaiting`:
+   * the peer waits for this side, so no time runs off.
    */
   left(octets: number, mostMs: number, now: number, isWaiting: boolean): number {
     const earned = ((octets - this.#octets) / this.#octetsPerSecond) * 1000;

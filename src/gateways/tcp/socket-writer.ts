@@ -1,20 +1,20 @@
-// Output of one connection in bounded memory. Writes of one turn of the event loop leave together (a write is what costs most);
-// a writer with much to send waits until the socket has room; a peer that reads nothing for a while, or for whom too much waits,
-// is cut off.
+// The output of one connection in limited memory. Writes of one turn of the event loop leave together, because each write to the kernel is
+// expensive; a writer with much to send waits until the socket has room; a peer that reads nothing for a while, or for which too much
+// waits, is cut off.
 import type { Duplex } from 'node:stream';
 
-/** A socket, or TLS or compression on one. */
+/** A socket, or a stream with TLS or compression on one. */
 export type LineSocket = Duplex & {
-  /** Octets that were given to the system, and those that wait for it. */
+  /** Octets that were passed to the system, and those that wait for it. */
   readonly bytesWritten: number;
 };
 
 export interface WriterLimits {
-  /** Octets that wait to be sent when `write` begins to hold its caller back. */
+  /** Octets that wait to be sent from which on `write` makes its caller wait. */
   readonly highWater: number;
-  /** Octets that may be written after that by callers that do not wait. One write may be of any size. */
+  /** Octets that callers may write beyond that without waiting. One write may have any size. */
   readonly mostBuffered: number;
-  /** ms in which the peer has to take something. */
+  /** ms within which the peer must receive something. */
   readonly stalledMs: number;
 }
 
@@ -24,19 +24,19 @@ const DEFAULT_WRITER_LIMITS: WriterLimits = {
   stalledMs: 60_000,
 };
 
-/** Those who have written in this turn of the event loop: one callback is for all of them. */
+/** The writers that have written in this turn of the event loop: one callback serves all of them. */
 let scheduled: SocketWriter[] = [];
 
-/** Never added to. */
+/** An empty list that never changes. */
 const NOBODY: (() => void)[] = [];
 
 export class SocketWriter {
   readonly #limits: WriterLimits;
   #socket: LineSocket;
   #isCorked = false;
-  /** Among those that are told when the turn is over. */
+  /** The writer is in `scheduled`. */
   #isScheduled = false;
-  /** The socket's `drain` is listened to: few sockets ever need it. */
+  /** A listener for the socket's `drain` is set: few sockets ever need one. */
   #isHeard = false;
   #stalled: NodeJS.Timeout | undefined;
   #taken = 0;
@@ -49,27 +49,27 @@ export class SocketWriter {
     this.#socket = socket;
   }
 
-  /** Writes go to this socket from now on; everything has been flushed. */
+  /** Writes go to this socket from now on; everything before has been flushed. */
   use(socket: LineSocket): void {
     this.#socket = socket;
     this.#isHeard = false;
     this.#taken = 0;
   }
 
-  /** To be called when the socket is closed. */
+  /** Must be called when the socket is closed. */
   closed(): void {
     clearInterval(this.#stalled);
     this.#release();
   }
 
-  /** Octets that wait to be sent. */
+  /** The number of octets that wait to be sent. */
   get buffered(): number {
     return this.#socket.writableLength;
   }
 
   /**
-   * Each character of a string is one octet. Returns a promise when the caller has to wait before it writes again; the promise is
-   * kept too when the connection ends.
+   * Each character of a string is one octet. Returns a promise when the caller has to wait before it writes again; it also resolves when
+   * the connection ends.
    */
   write(octets: string | Uint8Array): Promise<void> | undefined {
     const socket = this.#socket;
@@ -94,7 +94,7 @@ export class SocketWriter {
     });
   }
 
-  /** Resolves when everything has been handed to the system, or the connection is over. */
+  /** Resolves when everything has been passed to the system, or the connection is over. */
   flush(): Promise<void> {
     const socket = this.#socket;
     this.uncork();
@@ -102,7 +102,7 @@ export class SocketWriter {
     return new Promise((resolve) => socket.write('', () => resolve()));
   }
 
-  /** Sends what this turn has written so far. */
+  /** Sends the writes of this turn so far. */
   uncork(): void {
     this.#uncork(this.#socket);
   }
@@ -116,7 +116,7 @@ export class SocketWriter {
     if (scheduled.push(this) === 1) setImmediate(endTurn);
   }
 
-  /** The turn is over. */
+  /** Called at the end of the turn. */
   turned(): void {
     this.#isScheduled = false;
     this.uncork();
@@ -159,7 +159,7 @@ function endTurn(): void {
   for (const writer of over) writer.turned();
 }
 
-/** Octets that have left: `bytesWritten` counts what waits, too. */
+/** Octets that have left: `bytesWritten` also counts those that wait. */
 function sentBy(socket: LineSocket): number {
   return socket.bytesWritten - socket.writableLength;
 }

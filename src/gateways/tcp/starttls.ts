@@ -1,16 +1,16 @@
-// TLS on a socket that is connected already, at the server's side: for STARTTLS and for listeners with TLS from the first octet.
+// Starts TLS on a connected socket as the server: for STARTTLS, and for listeners with TLS from the first octet.
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { CertificateSource } from './certificate-source.js';
 
-/** The peer did not make a handshake. */
+/** The peer did not complete the handshake. */
 class HandshakeFailed extends Error {
   override readonly name = 'HandshakeFailed';
 }
 
 /**
- * Octets that were read off the socket and not used must be gone: they would be read as the handshake. Nothing may wait to be
- * written. @throws HandshakeFailed; the socket is destroyed then
+ * Octets that were read from the socket and not used must be discarded before, or they would be read as the handshake. No write may be
+ * pending. @throws HandshakeFailed; the socket is destroyed then
  */
 export function secure(socket: Socket, tls: CertificateSource, handshakeMs: number): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
@@ -23,7 +23,7 @@ export function secure(socket: Socket, tls: CertificateSource, handshakeMs: numb
     };
     const late = setTimeout(fail, handshakeMs);
     const cut = () => fail();
-    // Later errors are its owner's.
+    // The new owner handles later errors.
     secured.on('error', fail);
     secured.once('_tlsError', fail);
     secured.once('close', cut);

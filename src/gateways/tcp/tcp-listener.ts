@@ -1,5 +1,5 @@
-// A listener for protocols of lines: limits the connections, believes the PROXY header of trusted proxies, makes TLS, and runs
-// one session a connection. A session that returns has its connection closed; one that is cut short has a farewell sent.
+// A listener for line protocols: limits the connections, accepts the PROXY header of trusted proxies, starts TLS, and runs one session per
+// connection. When a session returns, its connection is closed; when it is cut short, a farewell is sent first.
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Logger } from 'pino';
@@ -22,20 +22,20 @@ import type { Endpoint } from './proxy-header.js';
 import type { WriterLimits } from './socket-writer.js';
 import type { TrustedNetworks } from './trusted-networks.js';
 
-/** Why a connection is turned away or cut short. */
+/** The reasons for which a connection is refused or cut short. */
 type FarewellReason = Exclude<EndReason, 'lost' | 'over'> | FramingError['reason'] | 'full' | 'address-full' | 'bug';
 
-/** What a node says of a listener, whatever protocol is spoken there. */
+/** The options that a node sets for a listener of any protocol. */
 export interface ListenerPlace {
   readonly bind: string;
   /** 0 picks a free one. */
   readonly port: number;
   readonly tls: CertificateSource;
-  /** TLS before anything is said. */
+  /** TLS starts before the first line. */
   readonly implicitTls: boolean;
-  /** Whose PROXY header is believed. */
+  /** The networks whose PROXY header is believed. */
   readonly trusted: TrustedNetworks;
-  /** What networks and accounts have of the connections of several listeners; its own when absent. */
+  /** The shares of networks and accounts at several listeners together; absent: the listener has its own. */
   readonly shares?: ConnectionShares | undefined;
   readonly log: Logger;
 }
@@ -43,7 +43,7 @@ export interface ListenerPlace {
 export interface TcpListenerOptions extends ListenerPlace {
   readonly limits: ConnectionLimitOptions;
   readonly times: ConnectionTimes;
-  /** ms that a trusted proxy has for its PROXY header. */
+  /** The time, in ms, that a trusted proxy has for its PROXY header. */
   readonly proxyHeaderMs: number;
   readonly lines: LineFramerOptions;
   readonly writer?: WriterLimits;
@@ -56,14 +56,14 @@ export type SessionStart = (connection: LineConnection) => LineSession;
 export interface TcpListener {
   /** `ip:port`. */
   readonly address: string;
-  /** Open connections. */
+  /** The number of open connections. */
   readonly connections: number;
   /**
-   * The listener is to stop soon: connections end when their peers are between two lines. New ones are taken as before, unless
-   * `othersListen`: then they are for the other processes that share the port.
+   * Announces a stop: connections end when their peers are between two lines. New ones are accepted as before, unless `othersListen`: then
+   * other processes that share the port accept them.
    */
   beginDrain(othersListen?: boolean): void;
-  /** Stops listening, and cuts off what is left after `graceMs`. */
+  /** Stops listening, and cuts off the remaining connections after `graceMs`. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ class LineListener implements TcpListener, OwningListener {
   readonly #server: Server;
   readonly #limits: ConnectionLimits;
   readonly #sockets = new Map<Socket, ConnectionSlot>();
-  /** Of proxies that have not yet said whose connection it is. */
+  /** The sockets of proxies that have not named their client yet. */
   readonly #unopened = new Set<Socket>();
   readonly #open = new Set<LineConnection>();
   readonly #sweeper: NodeJS.Timeout;
@@ -159,7 +159,7 @@ class LineListener implements TcpListener, OwningListener {
       for (const socket of this.#sockets.keys()) socket.destroy();
     }, graceMs);
     await closed;
-    // The server counts a socket as closed before the socket says so.
+    // The server counts a socket as closed before the socket emits `close`.
     await Promise.all([...this.#sockets.keys()].map((socket) => once(socket, 'close')));
     clearTimeout(late);
     clearInterval(this.#sweeper);
@@ -183,7 +183,7 @@ class LineListener implements TcpListener, OwningListener {
     }
   }
 
-  /** The peer is a proxy, or stands where one is. */
+  /** Accepts a connection from a trusted network, which may be a proxy or the client itself. */
   async #acceptBehind(socket: Socket, own: Endpoint, slot: ConnectionSlot): Promise<void> {
     const { proxyHeaderMs, log } = this.#options;
     let source: Endpoint | undefined;
@@ -248,7 +248,7 @@ class LineListener implements TcpListener, OwningListener {
     for (const connection of this.#open) connection.sweep(now);
   }
 
-  /** Where TLS comes first nothing can be said. */
+  /** Sends the words and closes; where TLS starts first, nothing can be sent. */
   #turnAway(socket: Socket, words: string): void {
     if (this.#options.implicitTls) socket.destroy();
     else drainAndClose(socket, words);

@@ -1,5 +1,4 @@
-// The networks of the operator's own balancers and proxies. Their PROXY headers and X-Forwarded-For are believed, those
-// of other peers are not.
+// The networks of the operator's own balancers and proxies. Only their PROXY headers and X-Forwarded-For are believed.
 import { BlockList, isIPv6 } from 'node:net';
 import { canonicalAddress } from './ip-address.js';
 
@@ -20,7 +19,7 @@ export class TrustedNetworks {
     }
   }
 
-  /** False for what is no address. */
+  /** False for text that is not an address. */
   includes(address: string): boolean {
     if (this.isEmpty) return false;
     const plain = canonicalAddress(address);
