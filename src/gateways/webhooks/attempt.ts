@@ -1,24 +1,24 @@
-// One attempt to deliver a message to a webhook, and what its outcome means (Standard Webhooks): 2xx is delivered, 410 asks for no
-// more, anything else is tried again.
+// One attempt to deliver a message to a webhook, and the meaning of its result (Standard Webhooks): 2xx means delivered, 410 means no more
+// messages, anything else is tried again.
 import type { HttpClient } from '../../http-client/http-client.js';
 import type { HttpOutcome } from '../../http-client/outcome.js';
 import { retryAfterMs } from '../../http-client/retry-after.js';
 import type { WebhookTarget } from '../../store/webhooks.js';
 import { signedMessage, type WebhookMessage } from './signed-message.js';
 
-/** The longest time that a receiver may ask to be left alone. */
+/** The longest pause that a receiver may ask for. */
 const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000;
 const GONE = 410;
 
 export interface WebhookAttempt {
-  /** `given-up`: the node stops; `busy`: no request was made. Neither says anything of the receiver. */
+  /** `given-up`: the node stops; `busy`: no request was made. Neither says anything about the receiver. */
   readonly result: 'delivered' | 'failed' | 'gone' | 'busy' | 'given-up';
   /** Null without an answer. */
   readonly responseStatus: number | null;
   readonly durationMs: number;
-  /** Why the message was not delivered. */
+  /** The reason for which the message was not delivered. */
   readonly error: string | null;
-  /** What the receiver asks for. */
+  /** The pause that the receiver asks for. */
   readonly retryAfterMs: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Attempts on their way into the store: those that come while a statement runs are written together by the next one.
+// Records of attempts on their way to the store: those that arrive while a statement runs are written together by the next one.
 import type { Logger } from 'pino';
 import type { RecordedDelivery, WebhookDeliveryStore } from '../../store/webhooks.js';
 
@@ -15,7 +15,7 @@ export class DeliveryRecords {
     this.#log = log;
   }
 
-  /** Resolves when the record is stored, or could not be: mail does not depend on records. */
+  /** Resolves when the record is stored, or could not be stored: mail does not depend on records. */
   add(delivery: RecordedDelivery): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push({ delivery, written: resolve });

@@ -1,5 +1,5 @@
-// The email that an account gets when the server has disabled a webhook: which one, why, and how it goes on. The email is accepted as
-// other mail is, so the owner of the mailbox places it, filters included.
+// The email that an account gets when the server has disabled a webhook: it names the webhook, the reason and the next steps. It is
+// accepted like other mail, so the owner of the mailbox places it, and filters apply.
 import { encodeWords, field, foldText, phraseDate, sanitizedLine } from '../../mail/report-text.js';
 import { summarize } from '../../mail/summary.js';
 import { blobOf } from '../../store/blobs.js';
@@ -8,14 +8,14 @@ import type { InboundStore } from '../../store/inbound.js';
 const CRLF = '\r\n';
 
 export interface DisablingNotice {
-  /** Of the account. */
+  /** The address of the account. */
   readonly address: string;
   readonly webhookId: string;
   readonly url: string;
   readonly reason: string;
 }
 
-/** `id`: a UUID; `now`: ms since the epoch. The receiver chose parts of the reason. */
+/** `id`: a UUID; `now`: ms since the epoch. Parts of the reason come from the receiver. */
 export function writeDisablingNotice(
   { address, webhookId, url, reason }: DisablingNotice,
   { hostname, id, now }: { readonly hostname: string; readonly id: string; readonly now: number },

@@ -1,11 +1,11 @@
-// A webhook's message as Standard Webhooks 1.0 has it: the body, and the fields that receivers verify it by. Pure.
+// The message of a webhook in the form of Standard Webhooks 1.0: the body, and the fields by which receivers verify it. Pure.
 import { createHmac } from 'node:crypto';
 
 export interface WebhookMessage {
-  /** The same at each attempt; without full stops. */
+  /** The same at each attempt; contains no full stops. */
   readonly id: string;
   readonly type: string;
-  /** Of the event, in ms since the epoch. */
+  /** The time of the event, in ms since the epoch. */
   readonly at: number;
   /** JSON. */
   readonly data: unknown;
@@ -13,7 +13,7 @@ export interface WebhookMessage {
 
 const SECRET_PREFIX = 'whsec_';
 
-/** One signature a secret. `now`: ms since the epoch; receivers refuse what is minutes old. */
+/** Makes one signature per secret. `now`: ms since the epoch; receivers refuse a message that is minutes old. */
 export function signedMessage(
   { id, type, at, data }: WebhookMessage,
   secrets: readonly string[],

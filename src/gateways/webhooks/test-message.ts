@@ -1,4 +1,4 @@
-// Tries of a webhook that its account asks for: one signed message `Test`, whatever the state of the webhook, at once and once. A try ends
+// Tests of a webhook that its account requests: one signed message `Test`, sent at once and once, in any state of the webhook. A test ends
 // before the request that asks for it does (gateways/http/pipeline), whatever the receiver does.
 import type { HttpClient } from '../../http-client/http-client.js';
 import { newId } from '../../ids/new-id.js';

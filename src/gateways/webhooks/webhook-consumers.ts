@@ -1,5 +1,5 @@
-// Webhooks as durable consumers: each client event of a change is one message, in the order of the log, the next after the one
-// before was delivered. The engine keeps the position by changes; within a change of many events the position is kept here.
+// Webhooks as durable consumers: each client event of a change is one message, in the order of the log; each is sent after the previous one
+// was delivered. The engine stores the position by changes; this file stores the position within a change of many events.
 import type { Logger } from 'pino';
 import type { DeliveryOutcome, DeliveryRun, DurableConsumers, LogChange } from '../../actors/consumers/protocol.js';
 import type { HttpClient } from '../../http-client/http-client.js';
@@ -15,9 +15,9 @@ import { DeliveryRecords } from './delivery-records.js';
 import { FAILING_MS, retryDelayMs } from './retry-schedule.js';
 import type { WebhookMessage } from './signed-message.js';
 
-/** No message of a change begins later than this: other consumers wait for a permit. */
+/** No message of a change begins later than this, because other consumers wait for a permit. */
 const SLICE_MS = 20_000;
-/** After so many messages of one change the position is stored. */
+/** The position is stored after this many messages of one change. */
 const STORED_EVERY = 50;
 const BUSY_MS = 1_000;
 
@@ -26,7 +26,7 @@ export interface WebhookConsumersOptions {
   readonly store: Pick<WebhookStore, 'target' | 'doneWithin' | 'disable'>;
   readonly deliveries: Pick<WebhookDeliveryStore, 'record'>;
   readonly log: Logger;
-  /** The server has disabled a webhook: its account is to know. */
+  /** Called when the server has disabled a webhook, so that its account learns of it. */
   disabled(accountId: string, webhookId: string, url: string, reason: string): Promise<void>;
   /** In [0, 1). */
   readonly random?: () => number;
@@ -79,7 +79,7 @@ export class WebhookConsumers implements DurableConsumers {
     return count === 0 ? { kind: 'passed' } : { kind: 'delivered' };
   }
 
-  /** The receiver is told with one event that it has missed some. */
+  /** Sends the receiver one event which says that it has missed some. */
   async interrupted(consumer: ConsumerPosition, run: DeliveryRun): Promise<DeliveryOutcome> {
     const { accountId, id } = consumer;
     const target = await this.#options.store.target(accountId, id);
@@ -89,7 +89,7 @@ export class WebhookConsumers implements DurableConsumers {
     return this.#send(consumer, target, message, true, run);
   }
 
-  /** `isFirst`: of this time slice, so that earlier failures are of this message. */
+  /** `isFirst`: the first message of this time slice, so that earlier failures concern this message. */
   async #send(
     consumer: ConsumerPosition,
     target: WebhookTarget,
@@ -141,7 +141,7 @@ export class WebhookConsumers implements DurableConsumers {
       try {
         await disabled(accountId, webhookId, url, reason);
       } catch (err) {
-        // The reason stands with the webhook.
+        // The reason is also stored with the webhook.
         log.warn({ accountId, webhookId, err }, 'the account could not be told that a webhook was disabled');
       }
     }
@@ -149,7 +149,7 @@ export class WebhookConsumers implements DurableConsumers {
   }
 }
 
-/** Those that the webhook wants and does not have yet. */
+/** The messages that the webhook wants and does not have yet. */
 function* messagesOf(
   { seq, at, events }: LogChange,
   { eventTypes, within }: WebhookTarget,
