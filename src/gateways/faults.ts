@@ -1,6 +1,5 @@
-// Every fault and every refusal of a mailbox that can reach a gateway. `faultKind` judges what was thrown, once for all
-// protocols; a gateway's tables to replies are records of these kinds and of the refusals, so a new one does not compile until
-// every protocol has a reply to it.
+// Every fault and every refusal of a mailbox that can reach a gateway. `faultKind` classifies errors once for all protocols; the reply
+// tables of gateways are records of these kinds and of the refusals, so a new one does not compile until every protocol has a reply to it.
 import type { MailboxProtocol } from '../actors/mailbox/protocol.js';
 import type { ActorFault } from '../actors/runtime/errors.js';
 import type { Name, Refusal } from '../actors/runtime/protocol.js';
@@ -13,8 +12,8 @@ import type { StoreFault } from '../store/errors.js';
 type GatewayFault = StoreFault | SpoolFault | ActorFault | DecoderBusy | DecodingAbandoned | ProviderUnavailable;
 
 /**
- * `unavailable`: something that the request needs does not answer now. `no-room`: the disk or the spool is full. `no-account`: the
- * account is gone. `failed`: the owner of the mailbox failed, and has logged why. `bug`: none of these faults was thrown.
+ * `unavailable`: a service that the request needs does not answer now. `no-room`: the disk or the spool is full. `no-account`: the account
+ * is gone. `failed`: the owner of the mailbox failed, and has logged the reason. `bug`: the error is none of these faults.
  */
 export type FaultKind = 'unavailable' | 'no-room' | 'no-account' | 'failed' | 'bug';
 
@@ -40,11 +39,11 @@ const KINDS: Readonly<Record<GatewayFault['code'], FaultKind>> = {
   'provider-refused': 'unavailable',
 };
 
-/** PostgreSQL's disk_full, and the file system's. */
+/** PostgreSQL's disk_full, and the codes of the file system. */
 const NO_SPACE = new Set<unknown>(['53100', 'ENOSPC', 'EDQUOT']);
 const DEEPEST_CAUSE = 5;
 
-/** What anything thrown is to a gateway that has no reply of its own to it. */
+/** Classifies anything thrown, for a gateway that has no reply of its own to it. */
 export function faultKind(error: unknown): FaultKind {
   if (isOutOfSpace(error)) return 'no-room';
   return error instanceof Fault && Object.hasOwn(KINDS, error.code) ? KINDS[error.code as GatewayFault['code']] : 'bug';

@@ -1,5 +1,5 @@
-// Problem details (RFC 9457): the one table of what each status is called and where it is defined, for the bodies of every
-// gateway that answers over HTTP. Which fault becomes which status is theirs to say.
+// Problem details (RFC 9457): the one table of the titles and definitions of statuses, for the bodies of every gateway that answers over
+// HTTP. Each gateway decides which fault becomes which status.
 
 const RFC9110 = 'https://www.rfc-editor.org/rfc/rfc9110#section-';
 const RFC6585 = 'https://www.rfc-editor.org/rfc/rfc6585#section-';
@@ -25,12 +25,12 @@ const KINDS = {
 } as const;
 
 export type ProblemStatus = keyof typeof KINDS;
-/** Field name (or `body`) to what is wrong with it. */
+/** The faults by field name (or `body`). */
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** The body, as text. */
+/** The body as text. */
 export function problemBody(status: ProblemStatus, detail?: string, errors?: FieldErrors): string {
   const [title, type] = KINDS[status];
   return JSON.stringify({ type, title, status, detail, errors });
