@@ -1,5 +1,5 @@
-// An account's rows: made with the six system folders that every account has, deleted with everything that is its own.
-// Who may have which address is decided by the callers.
+// The rows of an account: created with the six system folders that every account has, and deleted with everything that belongs to
+// it. The callers decide who may have which address.
 import { newId } from '../../ids/new-id.js';
 import type { Account } from '../directory.js';
 import type { FolderRole } from '../mailboxes.js';
@@ -7,7 +7,7 @@ import { shardOf } from '../shard.js';
 import type { Sql, SqlTransaction } from './client.js';
 import { announce } from './directory-changes.js';
 
-/** In their order. */
+/** The system folders in their sort order. */
 export const SYSTEM_FOLDERS: readonly { readonly role: FolderRole; readonly name: string }[] = [
   { role: 'inbox', name: 'INBOX' },
   { role: 'sent', name: 'Sent' },
@@ -18,8 +18,8 @@ export const SYSTEM_FOLDERS: readonly { readonly role: FolderRole; readonly name
 ];
 
 /**
- * Tables whose rows belong to one account and carry its id; they go with the account, in this order: `expand_flag_ranges` locks ranges
- * before events.
+ * Tables whose rows belong to one account and contain its id. They are deleted with the account in this order:
+ * `expand_flag_ranges` locks ranges before events.
  */
 export const ACCOUNT_TABLES = [
   'placements',
@@ -67,7 +67,7 @@ export async function insertAccount(
   return account;
 }
 
-/** UIDVALIDITY is the time in seconds (RFC 9051 §2.3.1.1): an account deleted and made again gets another one. */
+/** UIDVALIDITY is the time in seconds (RFC 9051 §2.3.1.1): an account that is deleted and created again gets another one. */
 async function insertFolders(tx: SqlTransaction, accountId: string): Promise<void> {
   const ids = SYSTEM_FOLDERS.map(() => newId());
   const roles = SYSTEM_FOLDERS.map((folder) => folder.role);
@@ -79,7 +79,7 @@ async function insertFolders(tx: SqlTransaction, accountId: string): Promise<voi
       with ordinality as folder (id, role, name, position)`;
 }
 
-/** The account's row is locked first: its mailbox can commit nothing after, and what it committed before is seen. */
+/** Locks the account's row first: afterwards its mailbox can commit nothing, and everything committed before is visible. */
 export async function deleteAccountRows(tx: SqlTransaction, id: string): Promise<boolean> {
   const [account] = await tx<{ id: string }[]>`select id from accounts where id = ${id} for update`;
   if (account === undefined) return false;

@@ -1,4 +1,4 @@
-// Accounts as a whole: made, or claimed when their address is held; found; deleted.
+// Creates accounts, or claims them when their address is unclaimed; finds and deletes them.
 import { type Account, DirectoryConflict } from '../directory.js';
 import { accountColumns, deleteAccountRows, insertAccount } from './account-rows.js';
 import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
@@ -15,7 +15,7 @@ export async function createAccount(sql: Sql, shards: number, email: string, dis
   });
 }
 
-/** With the domain locked, and the address free or held by `heldId`. */
+/** The domain must be locked, and the address free or held by the unclaimed mailbox `heldId`. */
 export async function openAccount(
   tx: SqlTransaction,
   shards: number,
@@ -30,7 +30,7 @@ export async function openAccount(
   return account;
 }
 
-/** Without held mailboxes. */
+/** Lists accounts without unclaimed mailboxes. */
 export async function listAccounts(sql: Sql): Promise<readonly Account[]> {
   return [...(await sql<Account[]>`select ${accountColumns(sql)} from accounts where not held order by email`)];
 }

@@ -1,5 +1,5 @@
-// New emails in the mailbox commit: their rows, and their threads. The store finds the thread of an email by the message ids that the
-// email is or refers to.
+// New emails in the mailbox commit: their rows and their threads. The store finds the thread of an email by the message ids that
+// the email has or refers to.
 import type { AddedEmail } from '../net-changes.js';
 import { PASSED, type Part, type TablePart } from './commit-parts.js';
 import { emailColumns } from './mailbox-columns.js';
@@ -15,8 +15,8 @@ const storedEmail = emailColumns.stored({ threadId: 'coalesce(threads[1], "threa
 const ADDED = `x (a uuid, "threadIds" uuid[], ${emailColumns.recordset})`;
 
 /**
- * One look-up a key: as a plain join, planned while the table was small, it reads every id of the account. Most emails have one key,
- * for which nothing has to be sorted.
+ * Looks up each key separately: a plain join, planned while the table was small, reads every id of the account. Most emails have
+ * one key, for which nothing has to be sorted.
  */
 export const addEmails: TablePart = (sql, rows, table) => sql`
     , added as materialized (
@@ -36,6 +36,6 @@ export const addEmails: TablePart = (sql, rows, table) => sql`
       on conflict do nothing
     )`;
 
-/** Threads that were there, of new emails that refer to any. */
+/** Existing threads to which new emails refer. */
 export const foundThreads: Part = (sql) => sql`
     union all select a, null, threads from added where threads is not null`;

@@ -1,5 +1,5 @@
-// Rows of addresses and the lock that guards who gets one. Whatever gives an address an owner first locks its domain, so
-// that "is it free" and "take it" are one step, and the bound on held addresses cannot be overrun.
+// The rows of addresses and the lock that guards who gets one. Code that gives an address an owner first locks its domain, so
+// that "is it free" and "take it" are one step, and the bound on unclaimed addresses holds.
 import { newId } from '../../ids/new-id.js';
 import type { AccountAddress, AddressOwner } from '../directory.js';
 import type { Sql, SqlTransaction } from './client.js';
@@ -15,11 +15,11 @@ export async function findOwner(sql: Sql | SqlTransaction, address: string): Pro
   return row;
 }
 
-/** Addresses of one statement. */
+/** At most this many addresses per statement. */
 const MOST_LOOKED_UP = 64;
 const MOST_WAITING = 1_000_000;
 
-/** Owners of addresses; look-ups that are asked for together share a statement. Rejects with a StoreFault. */
+/** Returns a function that finds the owner of an address; concurrent look-ups share a statement. Rejects with a StoreFault. */
 export function addressOwners(sql: Sql): (address: string) => Promise<AddressOwner | undefined> {
   const findAll = async (addresses: readonly string[]) => {
     const rows = await sql.unsafe<(AddressOwner & { address: string })[]>(
@@ -39,12 +39,12 @@ export function addressOwners(sql: Sql): (address: string) => Promise<AddressOwn
   return (address) => group.submit(address);
 }
 
-/** Until the transaction ends, no other transaction gives an address of this domain an owner. */
+/** Locks the domain: until the transaction ends, no other transaction gives one of its addresses an owner. */
 export async function lockDomain(tx: SqlTransaction, domain: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio addresses of ${domain}`}, 0))`;
 }
 
-/** Undefined when the account has the address already, unless this verifies it. */
+/** Returns undefined when the account already has the address, unless this verifies it. */
 export async function insertAddress(
   tx: SqlTransaction,
   row: { accountId: string; address: string; verified: boolean; held: boolean },

@@ -25,7 +25,7 @@ export async function addAddress(
   });
 }
 
-/** Only the hash of the token that will verify it is kept. */
+/** Stores only the hash of the token that will verify the address. */
 export async function requestAddress(
   sql: Sql,
   accountId: string,

@@ -1,4 +1,4 @@
-// The backlog in PostgreSQL. The table is read whole: it is empty but for the moment, and long only when it matters to see.
+// The backlog in PostgreSQL. It reads the whole table, which is nearly empty except when there is a problem to see.
 import type { Backlog, BacklogStore } from '../backlog.js';
 import { type Sql, storeFault } from './client.js';
 

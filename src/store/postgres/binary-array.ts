@@ -9,7 +9,7 @@ const UUID = 2950;
 const NULL = Buffer.alloc(4, 0xff);
 const ID_WITH_LENGTH = 4 + ID_OCTETS;
 
-/** Of `bytea`. */
+/** Makes an array of `bytea`. */
 export function binaryArray(values: readonly (Uint8Array | undefined)[]): Octets {
   const pieces: Uint8Array[] = [header(BYTEA, values.length, values.includes(undefined))];
   for (const value of values) {
@@ -24,7 +24,7 @@ export function binaryArray(values: readonly (Uint8Array | undefined)[]): Octets
   return new Octets([Buffer.concat(pieces)]);
 }
 
-/** Of `uuid`: all ids of the lists. There is one at least. */
+/** Makes an array of `uuid` from all ids of the lists, which contain at least one. */
 export function uuidArray(lists: readonly PackedIds[]): Octets {
   const count = lists.reduce((sum, { length }) => sum + length, 0);
   const octets = new Uint8Array(count * ID_WITH_LENGTH);
@@ -41,7 +41,7 @@ export function uuidArray(lists: readonly PackedIds[]): Octets {
   return new Octets([header(UUID, count, false), octets]);
 }
 
-/** Dimensions, whether there are nulls, type of the elements, count, and the subscript of the first. */
+/** The number of dimensions, whether there are nulls, the type of the elements, the count, and the first subscript. */
 function header(type: number, count: number, hasNulls: boolean): Uint8Array {
   const fields = [1, Number(hasNulls), type, count, 1];
   const octets = Buffer.alloc(fields.length * 4);

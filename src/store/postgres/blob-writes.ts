@@ -1,26 +1,25 @@
-// How the bytes of messages get into the store: a large one in a transaction, piece by piece, many small ones by a part of a
-// statement that others go on from (inbound, mailbox-commit), so that what refers to them is committed with them in one round
-// trip.
+// Writes the bytes of messages into the store: a large blob in pieces within a transaction; many small ones with a part of a
+// larger statement (inbound, mailbox-commit), so that the blobs and the rows that refer to them are committed in one round trip.
 import { pipeline } from 'node:stream/promises';
 import type { BlobContent } from '../blobs.js';
 import type { SqlTransaction } from './client.js';
 import { Octets } from './octet-parameters.js';
 import { type Pieces, pieces, type StatementPiece } from './statement-pieces.js';
 
-/** With its key, a row that just fits a page of 8 KiB. */
+/** A chunk of this size with its key just fits a page of 8 KiB. */
 export const CHUNK_OCTETS = 8_000;
 const CHUNK = pieces.unsafe(String(CHUNK_OCTETS));
-/** Chunks, and octets, that are written or read by one statement. */
+/** One statement writes or reads this many chunks and octets. */
 export const STRIDE_CHUNKS = 32;
 export const STRIDE_OCTETS = STRIDE_CHUNKS * CHUNK_OCTETS;
 
 /**
- * Stores a large blob inside a transaction, some chunks at a time, by COPY in its binary form: bytes travel as they are
- * and nothing of the size of the blob is ever in memory.
+ * Stores a large blob in a transaction, a few chunks at a time, by binary COPY: the bytes are not converted, and the memory used
+ * does not depend on the size of the blob.
  */
 export async function writeBlob(sql: SqlTransaction, content: BlobContent): Promise<void> {
   const hash = Buffer.from(content.hash, 'hex');
-  // Whoever stored these bytes before has committed its chunks with them, or this waits for it.
+  // An earlier writer of these bytes has committed its chunks with them; this statement waits for a writer that has not.
   const [row] = await sql<{ fresh: boolean }[]>`
     insert into blobs (hash, size, mime_index)
     values (${hash}, ${content.size}, ${JSON.stringify(content.index)}::json)
@@ -31,7 +30,7 @@ export async function writeBlob(sql: SqlTransaction, content: BlobContent): Prom
   await pipeline(chunkTuples(hash, content.chunks()), copy);
 }
 
-/** PostgreSQL's binary COPY form (documentation of COPY, "Binary Format"). */
+/** The binary form of COPY (PostgreSQL documentation of COPY, "Binary Format"). */
 async function* chunkTuples(
   hash: Buffer,
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -57,7 +56,7 @@ async function* chunkTuples(
   yield Buffer.from([0xff, 0xff]);
 }
 
-/** Buffers of STRIDE_OCTETS but for the last. */
+/** Yields buffers of STRIDE_OCTETS; the last may be shorter. */
 async function* strides(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncIterable<Buffer> {
   let held: Uint8Array[] = [];
   let size = 0;
@@ -78,7 +77,7 @@ async function* strides(source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>
   if (size > 0) yield Buffer.concat(held);
 }
 
-/** What a group commit of small blobs may carry. */
+/** Bounds of a group commit of small blobs. */
 export const BLOB_GROUP = { maxItems: 200, maxWeight: 2 * 1024 * 1024, maxWaiting: 64 * 1024 * 1024 } as const;
 
 export interface SmallBlob {
@@ -87,7 +86,7 @@ export interface SmallBlob {
   readonly index: string;
 }
 
-/** A blob that is stored for accounts. */
+/** A blob that is stored only when one of these accounts passes the fence. */
 export interface BlobOfAccounts extends SmallBlob {
   readonly accountIds: readonly string[];
 }
@@ -103,11 +102,11 @@ export function weightOf({ content, index }: SmallBlob): number {
 interface GatheredBlob {
   readonly hash: string;
   readonly size: number;
-  /** In the bytes, 1-based. */
+  /** Position in the bytes, 1-based. */
   readonly start: number;
-  /** For which it is stored; undefined without accounts. */
+  /** The accounts for which it is stored; undefined: stored in any case. */
   readonly accounts: readonly string[] | undefined;
-  /** As JSON. */
+  /** The MIME index as JSON. */
   readonly index: string;
 }
 
@@ -129,12 +128,12 @@ export async function gather(items: readonly (SmallBlob | BlobOfAccounts)[]): Pr
     blobs.set(hash, { hash, size, start: offset + 1, accounts: accounts.get(hash), index });
     offset += size;
   }
-  // In order of hash, so that two writes that share blobs cannot wait for each other in a circle.
+  // Sort by hash, so that two writes that share blobs cannot deadlock.
   const inOrder = [...blobs.values()].sort((a, b) => (a.hash < b.hash ? -1 : 1));
   return { octets, blobs: inOrder };
 }
 
-/** By hash, the accounts for which a blob is stored. */
+/** The accounts for which a blob is stored, by hash. */
 function accountsOf(items: readonly (SmallBlob | BlobOfAccounts)[]): ReadonlyMap<string, readonly string[]> {
   const accounts = new Map<string, string[]>();
   for (const item of items) {
@@ -147,7 +146,7 @@ function accountsOf(items: readonly (SmallBlob | BlobOfAccounts)[]): ReadonlyMap
   return accounts;
 }
 
-/** As `recordsets.ts` does it, for rows whose indexes are JSON already. */
+/** Does the same as `recordsets.ts`, for rows whose indexes are JSON already. */
 function blobTable(sql: Pieces, blobs: readonly GatheredBlob[]): StatementPiece {
   const [blob, ...others] = blobs;
   if (blob === undefined || others.length > 0) {
@@ -168,17 +167,17 @@ function blobJson({ hash, size, start, accounts, index }: GatheredBlob): string 
 /**
  * Common table expressions that store the blobs: `r` has their hashes, the last is `chunk`.
  *
- * All bytes travel as one parameter that the statement cuts up, in the form in which they are stored.
+ * All bytes travel as one parameter in the form in which they are stored; the statement cuts it into chunks.
  *
- * `condition`: of the rows `x` that are stored, which have `accounts`.
+ * `condition`: selects the rows `x` that are stored; they have `accounts`.
  */
 export function storedBlobs(
   sql: Pieces,
   { octets, blobs }: Gathered,
   condition: StatementPiece = sql``,
 ): StatementPiece {
-  // The chunks come after the blobs: those wait for a collection under way, which takes the old chunks along. Who stored the same
-  // bytes before has committed their chunks with them.
+  // The chunks come after the blobs: the blobs wait for a running collection, which removes the old chunks too. An earlier writer
+  // of the same bytes has committed their chunks with them.
   return sql`r as materialized (
       select decode(hash, 'hex') as hash, size, start, index
       from ${blobTable(sql, blobs)}
@@ -197,5 +196,5 @@ export function storedBlobs(
     )`;
 }
 
-/** JSON of rows that are JSON already. */
+/** Joins rows that are JSON already to a JSON array. */
 export const list = (rows: readonly string[]) => `[${rows.join(',')}]`;

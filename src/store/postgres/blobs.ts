@@ -1,5 +1,5 @@
-// Blobs in PostgreSQL: one row with the MIME index, and the bytes in chunks of a page. How they are written is blob-writes';
-// this file stores those that something will refer to soon, reads, and collects what nothing refers to any more.
+// Blobs in PostgreSQL: one row with the MIME index, and the bytes in chunks of one page. This file stores blobs that something
+// will refer to soon, reads blobs, and collects those without a reference; blob-writes writes the bytes.
 import type { MessageIndex, OctetRange } from '../../mail/message-index.js';
 import { type BlobContent, type BlobStore, isSmall } from '../blobs.js';
 import type { CommitMeter } from '../commit-meter.js';
@@ -21,7 +21,7 @@ import { type Sql, storeFault } from './client.js';
 import { GroupCommit } from './group-commit.js';
 import { execute, pieces } from './statement-pieces.js';
 
-/** `writerSql`: a pool made `byKey`, for those who put many. */
+/** `writerSql`: a `byKey` pool for callers that store many blobs. */
 export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMeter): BlobStore {
   const group = new GroupCommit<SmallBlob, 'stored'>((items) => putSmall(writerSql, items), {
     ...BLOB_GROUP,
@@ -55,7 +55,7 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
     }
   }
 
-  /** Octets [start, end), at most a stride. */
+  /** Reads octets [start, end), at most one stride. */
   async function slice(hash: Buffer, start: number, end: number): Promise<Uint8Array> {
     const first = Math.floor(start / CHUNK_OCTETS);
     const last = Math.floor((end - 1) / CHUNK_OCTETS);
@@ -137,7 +137,7 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
     }
   }
 
-  // The row lock on blobs makes storing the same bytes again wait for this delete, and this delete see that storing.
+  // The row lock on blobs makes a write of the same bytes wait for this delete, and lets this delete see an earlier write.
   async function collect(graceMs: number, limit: number): Promise<number> {
     try {
       return await sql.begin(async (tx) => {
@@ -148,7 +148,7 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
           returning encode(hash, 'hex') as hash`;
         const hashes = candidates.map((row) => row.hash);
         if (hashes.length === 0) return 0;
-        // In the order in which blobs are stored, so that the two cannot wait for each other in a circle.
+        // Lock in the order in which blobs are stored, so that the two cannot deadlock.
         await tx`
           select hash from blobs where hash in (select decode(h, 'hex') from unnest(${hashes}::text[]) h)
           order by hash for update`;
@@ -172,9 +172,8 @@ export function postgresBlobs(sql: Sql, writerSql: Sql = sql, meter?: CommitMete
   return { put, index, indexes, read, readRanges, readAll, stream, collect };
 }
 
-// Nothing refers to them yet, and perhaps nothing ever will: they are candidates for collection from the start. Their commit
-// does not wait for the disk: whatever will refer to them commits after them, and a commit that waits brings every earlier one
-// to the disk with it.
+// Nothing refers to these blobs yet, so they are candidates for collection from the start. Their commit does not wait for the
+// disk: the row that refers to them commits later, and a commit that waits brings every earlier one to the disk with it.
 
 async function putSmall(sql: Sql, items: readonly SmallBlob[]): Promise<readonly 'stored'[]> {
   const statement = pieces`
@@ -198,7 +197,7 @@ async function putLarge(sql: Sql, content: BlobContent): Promise<void> {
   }
 }
 
-/** Numbers of the chunks that hold the ranges, ascending. */
+/** Numbers of the chunks that contain the ranges, ascending. */
 function chunksOf(ranges: readonly OctetRange[]): number[] {
   const seqs: number[] = [];
   for (const { start, end } of ranges) {

@@ -1,15 +1,20 @@
-// The circuit breaker of the database. It opens when the database has stopped answering, which is a stall: no octet arrives on any connection although answers are due, and a question
-// of our own gets none either. One long statement, a large upload or a database under load are no stall, because that
-// question is answered beside them. During a stall statements fail at once instead of after the patience of their pool.
+// The circuit breaker of the database. It opens when the database stalls: answers are due, but no octet arrives on any
+// connection, and a probe statement gets no answer either. One long statement, a large upload or a busy database is not a stall,
+// because the probe is still answered. During a stall, statements fail at once instead of after the patience of their pool.
 import { StoreFault } from '../errors.js';
 import { cutWatched, type Watchable, watched } from './watched-socket.js';
 
 const CHECK_MS = 500;
-/** Silent checks before the database is asked. They are counted, not the time: a process that was paused heard nothing. */
+/**
+ * Silent checks before the probe is sent. Checks are counted instead of time, because a process that was paused heard nothing.
+ */
 const ASK_AFTER = 2;
 /** Silent checks before the database counts as stalled. */
 const OPEN_AFTER = 5;
-/** Checks between the deadline of a commit and the stall: one for the first, which may come at once, and one for clocks that are not exact. */
+/**
+ * Checks between the deadline of a commit and the stall: one because the first check may come at once, and one because clocks are
+ * not exact.
+ */
 const CHECKS_OF_MARGIN = 2;
 
 export class CircuitBreaker {
@@ -22,7 +27,7 @@ export class CircuitBreaker {
   #silentChecks = 0;
   #asking = false;
 
-  /** `ask`: a statement on a pool made as `probe`. */
+  /** `ask`: runs a statement on a `probe` pool. */
   constructor(ask: () => Promise<unknown>, changed: (isOpen: boolean) => void) {
     this.#ask = ask;
     this.#changed = changed;
@@ -34,8 +39,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Until when what the database is sent now may be stored, in ms from now: before a stall can begin, and what waits fails.
-   * @throws StoreFault during a stall
+   * ms from now within which a statement that is sent now may store anything: it must end before a stall can begin and fails its
+   * callers. @throws StoreFault during a stall
    */
   commitWithinMs(): number {
     if (this.isOpen) throw stalled();
@@ -46,13 +51,13 @@ export class CircuitBreaker {
     clearInterval(this.#timer);
   }
 
-  /** The database has answered a statement that is not watched: a stall is over before the next check. */
+  /** The database has answered a statement on an unwatched connection: the stall ends before the next check. */
   noteAnswer(): void {
     this.#silentChecks = 0;
     if (this.isOpen) this.#set(false);
   }
 
-  /** The outcome of the work. @throws StoreFault during a stall, also one that begins later; the work itself goes on */
+  /** Returns the outcome of the work. @throws StoreFault during a stall, also one that begins later; the work itself continues */
   run<T>(work: () => Promise<T>): Promise<T> {
     if (this.isOpen) return Promise.reject(stalled());
     return new Promise((resolve, reject) => {
@@ -71,9 +76,9 @@ export class CircuitBreaker {
   }
 
   /**
-   * The port with all that it does run by the breaker. `streams`: methods that return an async iterable. `unabandoned`: methods that
-   * read what their caller takes away when they fail; during a stall they are refused, and those under way fail with their
-   * connection.
+   * Wraps a port so that the breaker guards every call. `streams`: methods that return an async iterable. `unabandoned`: methods
+   * that read memory which their caller reuses when they fail: during a stall new calls are refused, and running ones fail only
+   * with their connection.
    */
   guard<T extends object>(port: T, streams: readonly (keyof T)[] = [], unabandoned: readonly (keyof T)[] = []): T {
     return new Proxy(port, {
@@ -99,7 +104,7 @@ export class CircuitBreaker {
         yield next.value;
       }
     } finally {
-      // Not waited for: it may hang as well.
+      // Do not wait for it: it may hang as well.
       void iterator.return?.();
     }
   }
@@ -118,7 +123,7 @@ export class CircuitBreaker {
     if (this.#silentChecks >= ASK_AFTER) this.#askOnce();
     if (isHeard && this.isOpen) this.#set(false);
     else if (this.#silentChecks >= OPEN_AFTER && !this.isOpen) this.#set(true);
-    // Connections that were opened since get no answer either.
+    // Connections that were opened meanwhile get no answer either.
     if (this.isOpen) cutWatched();
   }
 

@@ -1,10 +1,10 @@
-// The connection pool; the only importer of the driver. Everything else in this folder takes the `Sql` made here.
+// The connection pool. Only this file imports the driver; the rest of this folder takes the `Sql` that it creates.
 import postgres from 'postgres';
 import { StoreFault } from '../errors.js';
 import { OctetParameters, type Octets } from './octet-parameters.js';
 import { type SocketDestination, watchedSockets } from './watched-socket.js';
 
-/** Parameters besides those that the driver has. */
+/** Parameter types in addition to those of the driver. */
 type ParameterTypes = Record<'bytea' | 'byteas' | 'uuids', Octets>;
 export type Sql = postgres.Sql<ParameterTypes>;
 /** A piece of a statement, for another statement. */
@@ -12,7 +12,7 @@ export type Fragment = postgres.Fragment;
 export type SqlTransaction = postgres.TransactionSql<ParameterTypes>;
 
 export interface DatabaseAddress {
-  /** `postgres://…`; when absent, `host` (a directory of a Unix socket) and the rest are used. */
+  /** `postgres://…`; when absent, `host` (also a directory of a Unix socket) and the other fields count. */
   readonly url?: string;
   readonly host?: string;
   readonly port?: number;
@@ -24,18 +24,18 @@ export interface PoolOptions {
   readonly max: number;
   readonly applicationName: string;
   /**
-   * For pools whose statements all go to rows by their keys: without these the planner, seeing small tables, reads them
-   * whole, and with them every dead version that a busy mailbox leaves behind.
+   * All statements of the pool find rows by key. The planner gets settings that forbid what it would choose for small tables: to
+   * read them whole, including every dead row version that a busy mailbox leaves.
    */
   readonly byKey?: boolean;
   /**
-   * How long a statement may go without an answer before its connection is taken for dead. Without it a connection that
-   * dies silently (host lost, firewall state dropped) hangs until TCP gives up, a quarter of an hour.
+   * How long a statement may wait for an answer before its connection counts as dead. Without it, a connection that dies silently
+   * (host lost, firewall state dropped) hangs until TCP gives up, after a quarter of an hour.
    */
   readonly patienceMs?: number | undefined;
-  /** For statements that may read a whole mailbox: they get more memory, and a bound of time. */
+  /** The pool is for statements that may read a whole mailbox: they get more memory and a time limit. */
   readonly wide?: boolean;
-  /** For the question whether the database answers: its connections outlive a stall. */
+  /** The pool is for the probe of the circuit breaker: its connections outlive a stall. */
   readonly probe?: boolean;
 }
 
@@ -57,8 +57,8 @@ const NO_TLS: TlsOptions = { ssl: false, sslnegotiation: null };
 const WIDE = { work_mem: '32MB', statement_timeout: 10_000 };
 
 /**
- * A text that is a parameter of type json is in the form that the database reads. The driver would encode the text once more, and
- * a cast of a text parameter copies the text twice in the database.
+ * A text parameter of type json is sent unchanged. The driver would encode the text again, and a cast of a text parameter copies
+ * the text twice in the database.
  */
 const TEXT_AS_IT_IS: postgres.PostgresType = {
   to: 114,
@@ -67,16 +67,16 @@ const TEXT_AS_IT_IS: postgres.PostgresType = {
   parse: (text: unknown) => text,
 };
 
-/** Opens a pool; connections are made when first used. Callers end it with `sql.end()`. */
+/** Opens a pool; connections open at their first use. Callers end it with `sql.end()`. */
 export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
   const { patienceMs } = options;
-  // Read by the driver, which opens no connection for it.
+  // The driver only parses the URL here; it opens no connection.
   const { ssl, sslnegotiation } =
     address.url === undefined ? NO_TLS : (postgres(address.url).options as unknown as TlsOptions);
   const security = ssl ? { ssl, isDirect: sslnegotiation === 'direct' } : undefined;
   const sockets = watchedSockets({ patienceMs, security, isProbe: options.probe === true });
   const octets = new OctetParameters();
-  // The driver's own types parse what the database answers.
+  // The driver's own types parse the results.
   const bytea: postgres.PostgresType = {
     to: 17,
     from: [],
@@ -87,17 +87,17 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
     max: options.max,
     onnotice: () => {},
     connect_timeout: 10,
-    // For what the watch cannot see: an answer that breaks off in the middle, a silent LISTEN.
+    // Keep-alive detects what the watch cannot see: an answer that breaks off, a silent LISTEN.
     ...(patienceMs === undefined ? {} : { keep_alive: Math.max(1, Math.ceil(patienceMs / 1000)) }),
     ssl: false,
-    // The driver hands over its options, and has no types for them.
+    // The driver passes its options, for which it has no types.
     socket: (destination: unknown) => octets.fillWrites(sockets(destination as SocketDestination)),
     types: { bytea, json: TEXT_AS_IT_IS, byteas: arrayOf(1001, octets), uuids: uuidsOf(octets) },
     backoff: reconnectAfter,
     connection: {
       application_name: options.applicationName,
       TimeZone: 'UTC',
-      // Whatever the settings of the role or the database: an answer after the commit means that the commit survives a crash.
+      // This overrides the settings of role and database: an answer after the commit means that the commit survives a crash.
       synchronous_commit: 'on',
       ...(options.byKey === true ? BY_KEY : {}),
       ...(options.wide === true ? WIDE : {}),
@@ -113,16 +113,16 @@ export function connect(address: DatabaseAddress, options: PoolOptions): Sql {
   }) as Sql;
 }
 
-/** An array that is a parameter only, as octets. */
+/** The type of an array that is only a parameter, sent as octets. */
 function arrayOf(type: number, octets: OctetParameters): postgres.PostgresType {
   const parse = (text: string) => text;
   return { to: type, from: [type], serialize: (value) => octets.serialize(value), parse };
 }
 
-// Of an array, a backslash stands for the character after it: escapes of JSON would be others.
+// In an array, a backslash quotes the next character; JSON escapes mean something else.
 const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
-/** An array of uuids: as octets, or as a list of texts, which the server refuses when one is no uuid. */
+/** The type of an array of uuids: octets, or a list of texts, which the server refuses when one is not a uuid. */
 function uuidsOf(octets: OctetParameters): postgres.PostgresType {
   return {
     to: 2951,
@@ -133,12 +133,15 @@ function uuidsOf(octets: OctetParameters): postgres.PostgresType {
   };
 }
 
-/** Opens so many connections of the pool, which it does by itself only when one is waited for. */
+/** Opens connections of the pool in advance; the pool itself opens one only when a statement needs it. */
 export async function openConnections(sql: Sql, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => sql`select 1`));
 }
 
-/** Seconds: a server that comes back is used again within one, and not by all connections in the same moment. */
+/**
+ * Returns seconds to wait: a server that returns is used again within about one second, but not by all connections at the same
+ * moment.
+ */
 function reconnectAfter(attempt: number): number {
   return Math.min(1, 0.05 * 2 ** attempt) * (0.75 + Math.random() / 2);
 }
@@ -166,17 +169,20 @@ export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
 
-/** Of a socket or its TLS, or of a server that crashes: whether the statement was carried out is not known. */
+/**
+ * Whether the error comes from a socket, its TLS or a crash of the server: then it is unknown whether the statement was carried
+ * out.
+ */
 function isOfConnection(error: unknown, code: string): boolean {
   if (CONNECTION_CODES.has(code) || /^ERR_(SSL|TLS|STREAM|SOCKET)_/.test(code)) return true;
   if (!(error instanceof Error)) return false;
-  // A commit that cannot be brought to the disk ends the server, and the recovery may find it written.
+  // A commit that cannot be written to the disk ends the server, and the recovery may find it written.
   return 'syscall' in error || ('severity' in error && error.severity === 'PANIC');
 }
 
 /**
- * Turns what the driver threw into a StoreFault. Temporary: connection faults, crashes and SQLSTATE classes 08 (connection),
- * 53 (resources), 57P (shutdown), 57014 (cancelled), 40 (rollback), 25006 (read-only).
+ * Converts an error of the driver to a StoreFault. Temporary: connection faults, crashes and SQLSTATE classes 08 (connection), 53
+ * (resources), 57P (shutdown), 57014 (cancelled), 40 (rollback), 25006 (read-only).
  */
 export function storeFault(error: unknown): StoreFault {
   if (error instanceof StoreFault) return error;

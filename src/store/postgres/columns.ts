@@ -1,18 +1,18 @@
-// The column of each property of a row, one line each. Every statement about the row takes its lists of columns from
-// these lines. All lists are constant texts, so a statement stays the same text and is prepared once.
+// The column of each property of a row, one line each. Every statement about the row takes its column lists from these lines. All
+// lists are constant texts, so each statement keeps the same text and is prepared once.
 
 export interface Column {
-  /** In the table. */
+  /** Name of the column in the table. */
   readonly name: string;
   /** SQL type of the property in a JSON row. */
   readonly type: string;
-  /** SQL of what is stored, from the property of a JSON row. */
+  /** SQL of the stored value, from the property of a JSON row. */
   readonly stored: (property: string) => string;
-  /** SQL of the property, from the column. */
+  /** SQL of the property, from the column of the table. */
   readonly read: (column: string) => string;
 }
 
-/** A kind of column: names it in the table, else its name is that of the property in snake case. */
+/** A kind of column; `name` is its name in the table, by default that of the property in snake case. */
 type Kind = (name?: string) => Partial<Column>;
 
 const kind =
@@ -24,7 +24,7 @@ export const texts = kind('text[]');
 export const uuid = kind('uuid');
 /** null is stored as null. */
 export const flag = kind('boolean');
-/** Of a property that may be absent, which is false. */
+/** The property may be absent, which means false. */
 export const certainFlag = kind('boolean', { stored: (property) => `coalesce(${property}, false)` });
 /** Exact below 2^53. */
 export const integer = kind('bigint', { read: (column) => `${column}::float8` });
@@ -33,7 +33,7 @@ export const time = kind('double precision', {
   stored: (property) => `to_timestamp(${property} / 1000.0)`,
   read: (column) => `(extract(epoch from ${column}) * 1000)::float8`,
 });
-/** Octets, hexadecimal in the row. */
+/** Octets, as hexadecimal text in the JSON row. */
 export const hex = kind('text', {
   stored: (property) => `decode(${property}, 'hex')`,
   read: (column) => `encode(${column}, 'hex')`,
@@ -41,13 +41,13 @@ export const hex = kind('text', {
 
 export class Columns<Row extends object> {
   readonly #columns: ReadonlyMap<keyof Row & string, Column>;
-  /** Of the table. */
+  /** Names of the table's columns. */
   readonly names: string;
-  /** For `json_to_recordset`: JSON rows have the properties by their names. */
+  /** Column definitions for `json_to_recordset`; JSON rows use the names of the properties. */
   readonly recordset: string;
-  /** The row as its properties, from the table. */
+  /** Select list that reads the table's columns as properties. */
   readonly selected: string;
-  /** For `jsonb_build_object`. */
+  /** Arguments for `jsonb_build_object`. */
   readonly pairs: string;
 
   constructor(columns: ReadonlyMap<keyof Row & string, Column>) {
@@ -68,12 +68,12 @@ export class Columns<Row extends object> {
     return new Columns<Omit<Row, P>>(others as Map<keyof Omit<Row, P> & string, Column>);
   }
 
-  /** What is stored in `names`, from a recordset; `replaced` has other SQL for a property. */
+  /** Select list of the values for `names`, from a recordset; `replaced` has other SQL for a property. */
   stored(replaced: { readonly [P in keyof Row]?: string } = {}): string {
     return this.#list(({ stored }, property) => replaced[property] ?? stored(`"${property}"`));
   }
 
-  /** For the `set` of an update: `value` makes SQL from the names of the column and of the property. */
+  /** List for the `set` of an update: `value` makes SQL from the names of the column and of the property. */
   set(value: (name: string, property: string) => string): string {
     return this.#list(({ name }, property) => `${name} = ${value(name, `"${property}"`)}`);
   }
@@ -83,7 +83,7 @@ export class Columns<Row extends object> {
   }
 }
 
-/** One column a property. */
+/** Declares one column per property. */
 export function columnsOf<Row extends object>(
   columns: {
     readonly [P in keyof Row]-?: Partial<Column>;

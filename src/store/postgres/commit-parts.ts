@@ -1,31 +1,31 @@
-// What the parts of the statement of a mailbox commit have in common. Each part writes rows of one kind, of all accounts of the
-// group that have passed the fence.
+// Helpers for the parts of the mailbox commit's statement. Each part writes rows of one kind, for all accounts of the group that
+// have passed the fence.
 import { asParameters, type Recordset } from './recordsets.js';
 import type { Pieces, StatementPiece } from './statement-pieces.js';
 
-/** What of a statement writes rows of one kind. */
+/** A part of a statement that writes rows of one kind. */
 export type Part = (sql: Pieces, rows: readonly unknown[]) => StatementPiece;
 
-/** The same; `table` makes a table of the rows. */
+/** A part that gets its rows through `table`, which makes a table of them. */
 export type TablePart = (sql: Pieces, rows: readonly unknown[], table: Recordset) => StatementPiece;
 
 export const json = (rows: readonly unknown[]) => JSON.stringify(rows);
 
 /**
- * The accounts that passed the fence, as a list. As a join with `passed`, planned without hashes, a part compares each of its rows
- * with each account, and reads the rows once an account.
+ * The accounts that passed the fence, as a list. With a join to `passed`, planned without hashes, a part would compare each of
+ * its rows with each account, and read the rows once per account.
  */
 export const PASSED = '(select ids from passed_ids)::uuid[]';
 
-/** No JSON text has this character: within strings it is escaped. */
+/** No JSON text contains this character: strings escape it. */
 const BETWEEN_DOCUMENTS = '\x1e';
 
-/** The document of a row of `rowsWithDocuments`, or of `rowWithDocument`. */
+/** SQL of the document of a row of `rowsWithDocuments` or `rowWithDocument`. */
 export const DOCUMENT = 'unnest::json';
 
 /**
- * A recordset of `columns` whose rows have a JSON document each besides, or none, in `property`. Within the recordset the database would
- * parse a document three times: with the text, with its row, and as the column; here once.
+ * A recordset of `columns` whose rows also have a JSON document, or none, in `property`. Inside the recordset the database would
+ * parse a document three times: with the text, with its row, and as the column; here it parses it once.
  */
 export function rowsWithDocuments(
   sql: Pieces,
@@ -43,7 +43,7 @@ export function rowsWithDocuments(
       unnest(string_to_array(${documents.join(BETWEEN_DOCUMENTS)}::text, chr(30), '')))`;
 }
 
-/** The same of a single row. `columns`: one of a few texts. */
+/** Does the same for a single row. `columns`: one of a few texts, so that there are few statements. */
 export function rowWithDocument(row: unknown, property: string, columns: string): StatementPiece {
   const { [property]: unnest, ...others } = row as Readonly<Record<string, unknown>>;
   return asParameters([{ ...others, unnest }], `x (${columns}, unnest json)`);

@@ -1,4 +1,4 @@
-// How many connections a PostgreSQL takes from ordinary users, all programs together.
+// How many connections PostgreSQL accepts from ordinary users, of all programs together.
 import type { Sql } from './client.js';
 
 export async function connectionLimit(sql: Sql): Promise<number> {

@@ -1,5 +1,5 @@
-// Positions of durable consumers in PostgreSQL: columns of the tables of push subscriptions and webhooks. An update names the
-// position that it replaces, so a node that has lost the account's shard, or does not know of a replay, changes nothing.
+// Positions of durable consumers in PostgreSQL: columns in the tables of push subscriptions and webhooks. An update names the
+// position that it replaces, so a node that has lost the account's shard, or does not know about a replay, changes nothing.
 import type { ConsumerAdvance, ConsumerFailure, ConsumerKind, ConsumerPosition, ConsumerStore } from '../consumers.js';
 import { guarded, type Sql } from './client.js';
 

@@ -1,6 +1,6 @@
-// Notifies every node and command of changes in the directory. The NOTIFY is in the transaction of the change, so it
-// arrives if and only if the change was committed. A broken connection misses notifications; afterwards consumers drop
-// all that they remember, and get the keys that were revoked meanwhile.
+// Notifies every node and command of changes in the directory. The NOTIFY is in the transaction of the change, so it arrives if
+// and only if the change is committed. A broken connection misses notifications; afterwards consumers are told to drop everything
+// they cache, and get the keys that were revoked meanwhile.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DirectoryChange } from '../directory.js';
 import type { Sql, SqlTransaction } from './client.js';
@@ -16,7 +16,7 @@ export async function watchChanges(
   sql: Sql,
   onChange: (change: DirectoryChange) => void,
 ): Promise<() => Promise<void>> {
-  // The driver loses an unlisten when it reconnects, so the end of the watch is kept here.
+  // The driver loses an unlisten when it reconnects, so this flag ends the watch.
   const watch = { active: true, connections: 0 };
   const emit = (change: DirectoryChange) => {
     if (watch.active) onChange(change);
@@ -41,12 +41,12 @@ export async function watchChanges(
     CHANNEL,
     (payload) => emit(JSON.parse(payload) as DirectoryChange),
     () => {
-      // Called again after every reconnection.
+      // The driver calls this again after every reconnection.
       if (watch.connections++ > 0) void catchUp(watch.connections);
     },
   );
   const subscription = await listening.catch((error: unknown) => {
-    // The driver would keep trying for a watcher whose call has failed.
+    // The driver would keep trying although the call has failed.
     watch.active = false;
     throw error;
   });
@@ -61,7 +61,7 @@ async function databaseTime(sql: Sql): Promise<Date> {
   return row.now;
 }
 
-/** With a minute to spare for transactions that were open: hearing of a key twice does no harm. */
+/** Includes one minute more for transactions that were open; a key that is reported twice does no harm. */
 async function keysRevokedSince(sql: Sql, since: Date): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from api_keys where revoked_at > ${since}::timestamptz - interval '1 minute'`;

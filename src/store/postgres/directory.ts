@@ -1,5 +1,5 @@
-// The directory in PostgreSQL: puts the statements of accounts, addresses, keys and domains together as one store and
-// turns the driver's errors into faults and conflicts.
+// The directory in PostgreSQL: combines the statements about accounts, addresses, keys and domains to one store, and converts the
+// driver's errors to faults and conflicts.
 import { isUuid } from '../../mail/ids.js';
 import { DirectoryConflict, type DirectoryStore } from '../directory.js';
 import {
@@ -33,8 +33,8 @@ import { findLogin, provisionLogin } from './logins.js';
 import { findProfile } from './profiles.js';
 
 /**
- * `shards`: how many this store has (LeaseStore.shardCount). `announced`: called with keys whose revocation is committed; the call that
- * revokes them ends after it.
+ * `shards`: the number of shards of this store (LeaseStore.shardCount). `announced`: gets keys whose revocation is committed; the
+ * revoking call waits for it.
  */
 export function postgresDirectory(
   sql: Sql,

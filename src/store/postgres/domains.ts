@@ -1,4 +1,4 @@
-// Hosted domains: for which mail is taken in. Accounts may have addresses elsewhere; removing a domain removes no mail.
+// Hosted domains, for which mail is accepted. Accounts may have addresses elsewhere; removing a domain removes no mail.
 import type { Domain } from '../directory.js';
 import type { Sql } from './client.js';
 import { announce } from './directory-changes.js';

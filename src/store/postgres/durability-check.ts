@@ -1,6 +1,6 @@
-// Refuses a database that would break what Mansio promises: an answer after the commit means nothing when a commit need
-// not survive a crash. Asked once at start, of the settings that are in force for our own role and database. Every session
-// sets synchronous_commit itself.
+// Refuses a database that would break Mansio's promises: an answer after the commit means nothing when a commit may not survive a
+// crash. The check runs once at start, on the settings in force for Mansio's role and database. Every session sets
+// synchronous_commit itself.
 import { StartFault } from '../../errors/start-fault.js';
 import { type Sql, storeFault } from './client.js';
 
@@ -11,7 +11,7 @@ export class UnsafeDatabase extends StartFault {
   }
 }
 
-/** What a session of ours sees. */
+/** The settings that a session of Mansio sees. */
 export interface DatabaseFacts {
   /** For example 150004. */
   readonly versionNumber: number;
@@ -35,7 +35,7 @@ export async function checkDatabase(sql: Sql, options: { readonly allowUnsafe: b
   if (problem !== undefined) throw new UnsafeDatabase(problem);
 }
 
-/** One message with everything that is wrong; undefined when nothing is. `allowUnsafe` allows lost commits, no more. */
+/** Returns one message with all problems; undefined when there is none. `allowUnsafe` only accepts that commits may be lost. */
 export function problemOf(facts: DatabaseFacts, allowUnsafe: boolean): string | undefined {
   const unusable = unusableBecause(facts);
   const unsafe = allowUnsafe ? [] : unsafeBecause(facts);

@@ -1,4 +1,4 @@
-// The event log in PostgreSQL: reading for consumers that missed something, and pruning.
+// The event log in PostgreSQL: reads it for consumers that missed something, and prunes it.
 import { EVENT_PAGE_OCTETS, type EventLog } from '../events.js';
 import type { EventRow } from '../mailboxes.js';
 import { type Fragment, guarded, type Sql } from './client.js';
@@ -43,7 +43,7 @@ export function postgresEvents(sql: Sql): EventLog {
     return Number(row.seq);
   }
 
-  /** Drops the entries up to a seq of each account, and with them what is known of UIDs that were expunged until then. */
+  /** Drops the entries up to a seq of each account, and the UIDs that were expunged until then. */
   async function pruneUpTo(bounds: Fragment): Promise<number> {
     const [row] = await guarded(
       () => sql<[{ count: number }]>`

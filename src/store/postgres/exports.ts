@@ -1,4 +1,4 @@
-// When accounts exported, in their rows: one statement decides, so that of two at once one gets it.
+// The time of the last export, in the row of the account. One statement decides, so only one of two concurrent claims succeeds.
 import type { ExportClaim, ExportStore } from '../exports.js';
 import { type Sql, storeFault } from './client.js';
 

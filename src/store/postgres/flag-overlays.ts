@@ -1,7 +1,7 @@
-// Overlays of flags (decision 0046): what one record of the log says of many emails is committed as one row, which names the ids
-// in the row of the log, and is written to the emails later. An overlay holds for emails whose own modseq is lower, so it can be
-// written at any time, by any node, more than once, and never undoes a newer change. Of one seq the overlay that begins last in
-// the ids is the newest.
+// Flag overlays (decision 0046): a change of the flags of many emails by one record of the log is committed as one row, which
+// refers to the ids in the log and is written to the emails later. An overlay applies to emails with a lower modseq, so any node
+// can write it at any time, also repeatedly, and it never undoes a newer change. Of several overlays with one seq, the one that
+// begins last in the ids is the newest.
 import type { FlagOverlayRows } from '../flag-settling.js';
 import type { EmailPage } from '../mailboxes.js';
 import { type Fragment, guarded, type Sql } from './client.js';
@@ -9,21 +9,21 @@ import { idsOfRange, type OverlayRow } from './flag-ranges.js';
 import type { Pieces } from './statement-pieces.js';
 
 const ID_OCTETS = 16;
-/** Emails that are written at once before keywords are read. */
+/** At most this many emails are written in one step before keywords are read. */
 const MOST_SETTLED = 5_000;
 
-/** Of the ids that an overlay `o` still has the first `count`. A look-up by key: as a join it may read the account's log. */
+/** The first `count` ids that an overlay `o` still has. A look-up by key: a join may read the account's whole log. */
 const idsOf = (sql: Sql, count: Fragment) => sql`
   substring((select ids from events where account_id = o.account_id and seq = o.seq)
     from o.first * ${ID_OCTETS} + 1 for ${count} * ${ID_OCTETS})`;
 
-/** All of an account, with their ids. */
+/** All ranges and overlays of an account, with their ids. */
 const rangesAndOverlays = (sql: Sql, accountId: string) => sql`
   select o.seq, o.first, o.flags, ${idsOf(sql, sql`o.count`)} as ids from flag_overlays o where o.account_id = ${accountId}
   union all
   select r.seq, r.first, r.flags, ${idsOfRange(sql)} from flag_ranges r where r.account_id = ${accountId}`;
 
-/** A part of the commit's statement. */
+/** The part of the commit's statement that writes overlays. */
 export function writeOverlays(sql: Pieces, rows: readonly OverlayRow[]) {
   if (rows.length === 0) return sql``;
   return sql`
@@ -41,7 +41,10 @@ export interface FlagOverlay {
   readonly ids: Uint8Array;
 }
 
-/** In the order in which they are to be applied. Read before the emails, for an overlay that is written to them meanwhile is gone. */
+/**
+ * The overlays in the order in which they apply. Read them before the emails: an overlay that is written to the emails meanwhile
+ * disappears.
+ */
 export async function flagOverlays(sql: Sql, accountId: string): Promise<readonly FlagOverlay[]> {
   return guarded(
     () => sql<FlagOverlay[]>`
@@ -51,14 +54,14 @@ export async function flagOverlays(sql: Sql, accountId: string): Promise<readonl
   );
 }
 
-/** Changes a page of emails to what it will be when the overlays have been written to the emails. */
+/** Applies the overlays to a page of emails, as if they were written. */
 export function overlay({ ids, flags, modseqs, count }: EmailPage, overlays: readonly FlagOverlay[]): void {
   const rows = viewOf(ids);
   for (const { seq, flags: overlaid, ids: theirs } of overlays) {
     const wanted = viewOf(theirs);
     let next = 0;
     for (let at = 0; at < wanted.byteLength; at += ID_OCTETS) {
-      // Mostly they follow each other in both.
+      // Mostly the ids have the same order in both.
       if (compare(rows, next, count, wanted, at) !== 0) next = positionOf(rows, count, wanted, at);
       if (compare(rows, next, count, wanted, at) !== 0) continue;
       if (modseqs[next]! < seq) {
@@ -70,7 +73,7 @@ export function overlay({ ids, flags, modseqs, count }: EmailPage, overlays: rea
   }
 }
 
-/** Flags of emails `e` of an account where an overlay holds: `ids`, `flags` and `seq`, once an email. For a `with`. */
+/** A common table expression `overlaid` with the `id`, `flags` and `seq` of each email of an account that has an overlay. */
 export function overlaidFlags(sql: Sql, accountId: string) {
   return sql`
     overlay as materialized (
@@ -83,9 +86,8 @@ export function overlaidFlags(sql: Sql, accountId: string) {
 }
 
 /**
- * Drops overlays of an account whose emails are all those of a newer one, which also has keywords where they have: who marks a
- * folder as read and as unread again.
- * Returns how many are left.
+ * Drops overlays whose emails all have a newer one, which also has keywords where they have some: this happens when a client
+ * marks a folder as read and as unread again. Returns how many are left.
  */
 async function dropCovered(sql: Sql, accountId: string): Promise<number> {
   const [row] = await guarded(
@@ -106,8 +108,8 @@ async function dropCovered(sql: Sql, accountId: string): Promise<number> {
 }
 
 /**
- * Writes flags to at most so many emails of an account's oldest overlay; returns whether overlays were left before. The lock on
- * the account's row comes first, as in every commit, so the two never wait for each other's emails.
+ * Writes flags to at most `most` emails of an account's oldest overlay; returns whether there was one. It locks the account's row
+ * first, like every commit, so the two never wait for each other's emails.
  */
 async function writeOverlaid(sql: Sql, accountId: string, most: number): Promise<boolean> {
   const rows = await guarded(
@@ -138,8 +140,8 @@ async function writeOverlaid(sql: Sql, accountId: string, most: number): Promise
 }
 
 /**
- * Writes the overlays of an account as long as some have keywords: whoever reads keywords finds those of the emails. Who asks owns
- * the account, so there are no new ones.
+ * Writes the overlays of an account until none has keywords, so that the emails have their current keywords. The caller owns the
+ * account, so no new overlays appear.
  */
 export async function settleKeywords(sql: Sql, accountId: string): Promise<void> {
   for (;;) {
@@ -153,7 +155,7 @@ export async function settleKeywords(sql: Sql, accountId: string): Promise<void>
   }
 }
 
-/** Accounts with overlays of changes that are older than so many ms: whoever was to write them has ended. */
+/** Accounts with overlays of changes older than `ageMs`: the node that owed them has ended. */
 async function accountsBehind(sql: Sql, ageMs: number, limit: number): Promise<readonly string[]> {
   const rows = await guarded(
     () => sql<{ id: string }[]>`
@@ -165,12 +167,12 @@ async function accountsBehind(sql: Sql, ageMs: number, limit: number): Promise<r
   return rows.map(({ id }) => id);
 }
 
-/** Makes overlays of the account's ranges. */
+/** Converts the account's ranges to overlays. */
 async function expand(sql: Sql, accountId: string): Promise<void> {
   await guarded(() => sql`select expand_flag_ranges(${accountId})`);
 }
 
-/** `sql`: a pool made `byKey`. */
+/** `sql`: a `byKey` pool. */
 export function postgresFlagOverlays(sql: Sql): FlagOverlayRows {
   return {
     async dropCovered(accountId) {
@@ -190,7 +192,10 @@ const idAt = (sql: Sql, ids: Fragment) =>
 
 const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength);
 
-/** Below 0 when the id at `position` of the rows comes before the wanted one; above when there is none. */
+/**
+ * Returns a negative number when the id at `position` of the rows comes before the wanted one, and a positive one when there is
+ * no such row.
+ */
 function compare(rows: DataView, position: number, count: number, wanted: DataView, at: number): number {
   if (position >= count) return 1;
   for (let i = 0; i < ID_OCTETS; i += 4) {
@@ -200,7 +205,7 @@ function compare(rows: DataView, position: number, count: number, wanted: DataVi
   return 0;
 }
 
-/** Of the first row that does not come before the wanted id; ids beyond the last row, of another page, are seen at once. */
+/** Position of the first row that does not come before the wanted id. It returns at once for ids beyond the page. */
 function positionOf(rows: DataView, count: number, wanted: DataView, at: number): number {
   if (compare(rows, 0, count, wanted, at) > 0) return 0;
   if (compare(rows, count - 1, count, wanted, at) < 0) return count;

@@ -1,6 +1,6 @@
-// Pages of a folder's emails by columns that are not in memory: sender, subject, size. Emails with `\Deleted` in the folder are left
-// out. Texts compare without case. A subject is compared without its `Re:` and `Fwd:`, as threads are (RFC 5256 §2.1); senders by the
-// name that lists show.
+// Pages of a folder's emails, sorted by columns that are not in memory: sender, subject, size. Emails with `\Deleted` in the
+// folder are left out. Comparison ignores case. Subjects are compared without `Re:` and `Fwd:`, as threads are (RFC 5256 §2.1);
+// senders by the name that lists show.
 import type { ListCriteria, ListedEmails } from '../mailboxes.js';
 import type { Sql } from './client.js';
 import { overlaidFlags } from './flag-overlays.js';

@@ -1,4 +1,4 @@
-// The messages of a folder in PostgreSQL: placement, email and, when they are asked for, the start of the blob and its index.
+// The messages of a folder in PostgreSQL: placement and email, and on request the start of the blob and its index.
 import { uuidTime } from '../../mail/ids.js';
 import {
   type FolderBlobStore,
@@ -11,13 +11,13 @@ import { type BinaryColumn, inBinary } from './binary-results.js';
 import { CHUNK_OCTETS } from './blob-writes.js';
 import { guarded, type Sql } from './client.js';
 
-/** `savedAt`: null where it is the time in the email's id. */
+/** `savedAt`: null when it equals the time in the email's id. */
 type Row = Omit<FolderMessageRow, 'savedAt'> & { readonly savedAt: number | null };
 
 const UID_OCTETS = 8;
 const HASH_OCTETS = 32;
 
-/** `sql`: a pool made `byKey`: every row is found by its key. */
+/** `sql`: a `byKey` pool, because every row is found by its key. */
 export function postgresFolderMessages(sql: Sql): FolderMessageStore & FolderBlobStore {
   const header = () => sql`
     , coalesce((select substring(string_agg(data, ''::bytea order by seq) for h.octets) from blob_chunks c

@@ -1,6 +1,6 @@
-// Group commit, and the same for reads: items that arrive while a write is under way share the next one, so a commit's cost is spread without
-// any delay of our own. One write at a time: two halve the groups and cost more than they overlap. A write that fails
-// for a reason that lies in one item is repeated item by item, so a bad row or a locked one fails alone.
+// Group commit, and the same for reads: items that arrive during a write share the next one, so the cost of a commit is spread
+// without an added delay. Only one write runs at a time: two would halve the groups, which costs more than the overlap gains. A
+// write that fails because of one item is repeated item by item, so that a bad or locked row fails alone.
 import type { CommitMeter } from '../commit-meter.js';
 import { StoreFault } from '../errors.js';
 import { storeFault } from './client.js';
@@ -13,9 +13,9 @@ interface Waiting<T, R> {
 }
 
 export interface GroupCommitOptions<T> {
-  /** Most items of one write. */
+  /** At most this many items per write. */
   readonly maxItems: number;
-  /** Most weight of one write (one item may exceed it alone). */
+  /** Largest weight of one write (a single item may exceed it). */
   readonly maxWeight: number;
   /** Weight that may wait; more is refused as a temporary fault. */
   readonly maxWaiting: number;
@@ -28,12 +28,12 @@ export class GroupCommit<T, R> {
   readonly #options: GroupCommitOptions<T>;
   #waiting: Waiting<T, R>[] = [];
   #weight = 0;
-  /** Of those who make an item when they are told that the next write gathers its items. */
+  /** Callers that submit an item when they are told that the next write gathers its items. */
   #gathered: (() => void)[] = [];
   #writing = false;
   #scheduled = false;
 
-  /** `write` commits all items or none and gives one result an item, in order. */
+  /** `write` commits all items or none and returns one result per item, in order. */
   constructor(write: (items: readonly T[]) => Promise<readonly R[]>, options: GroupCommitOptions<T>) {
     this.#write = write;
     this.#options = options;
@@ -53,8 +53,8 @@ export class GroupCommit<T, R> {
   }
 
   /**
-   * Resolves when the next write gathers its items: an item that is submitted without a wait for anything else is one of them. Those
-   * for whom it has no room are told of a later one.
+   * Resolves when the next write gathers its items: an item that is submitted right then, without another wait, joins that write.
+   * Callers for whom it has no room are told of a later one.
    */
   beforeWrite(): Promise<void> {
     return new Promise((resolve) => {
@@ -63,7 +63,7 @@ export class GroupCommit<T, R> {
     });
   }
 
-  // Everything that one turn of the event loop brought in is gathered before the first write.
+  // Everything that arrives in one turn of the event loop is gathered before the first write.
   #schedule(): void {
     if (this.#scheduled || this.#writing || this.#waiting.length + this.#gathered.length === 0) return;
     this.#scheduled = true;
@@ -74,7 +74,8 @@ export class GroupCommit<T, R> {
     const told = this.#gathered.splice(0, this.#options.maxItems);
     for (const resolve of told) resolve();
     if (told.length === 0) void this.#flush();
-    // A tick that a microtask asks for comes when no microtask is left, so when those who were told have submitted their items.
+    // A tick that a microtask requests runs when no microtask is left: then the callers that were told have submitted their
+    // items.
     else queueMicrotask(() => process.nextTick(() => this.#flush()));
   }
 

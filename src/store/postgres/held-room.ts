@@ -1,11 +1,10 @@
-// The size of held mailboxes: whether a domain may have another held address, addresses and octets by domain, and the excess of one
-// mailbox. Reads without a lock: `holdAddress` decides about addresses; concurrent mail may exceed the other bounds a
-// little.
+// The size of unclaimed mailboxes: whether a domain may have another unclaimed address, the use by domain, and the excess of one
+// mailbox. These reads take no lock: `holdAddress` decides about addresses; concurrent mail may exceed the other bounds a little.
 import type { HeldUse } from '../directory.js';
 import { domainOf } from './address-rows.js';
 import type { Sql } from './client.js';
 
-/** Octets that an email counts for at least: its rows are not free. */
+/** An email counts for at least this many octets, because its rows use space too. */
 const LEAST_OCTETS = 4096;
 
 export async function heldRoom(sql: Sql, address: string, limit: number): Promise<boolean> {
@@ -14,7 +13,7 @@ export async function heldRoom(sql: Sql, address: string, limit: number): Promis
   return row.held < limit;
 }
 
-/** Octets of the emails that are placed, and of the messages that wait to be. */
+/** Counts the octets of placed emails and of messages that wait. */
 export async function heldUse(sql: Sql, exceptNames: readonly string[]): Promise<ReadonlyMap<string, HeldUse>> {
   const rows = await sql<{ domain: string; addresses: number; octets: number }[]>`
     with held as (
@@ -32,7 +31,7 @@ export async function heldUse(sql: Sql, exceptNames: readonly string[]): Promise
   return new Map(rows.map(({ domain, ...use }) => [domain, use]));
 }
 
-/** When the newest email was received that is beyond what is kept, in ms since the epoch. */
+/** Received time of the newest email beyond what is kept, in ms since the epoch. */
 export async function heldSurplus(
   sql: Sql,
   accountId: string,

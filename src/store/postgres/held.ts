@@ -1,5 +1,5 @@
-// Held mailboxes: accounts without a login that keep mail of unknown addresses until the address gets an owner: a
-// new account, which then is the held one with its mail, or an account with a further address, which receives the mail.
+// Unclaimed mailboxes: accounts without a login that keep mail for unknown addresses until the address gets an owner: either a
+// new account, which takes over the mailbox, or an existing account with a further address, which receives the mail.
 import { newId } from '../../ids/new-id.js';
 import type { Account, HoldResult } from '../directory.js';
 import { shardOf } from '../shard.js';
@@ -9,23 +9,23 @@ import { codeOf, guarded, type Sql, type SqlTransaction } from './client.js';
 import { GroupCommit } from './group-commit.js';
 import { messageColumns } from './mailbox-columns.js';
 
-/** Addresses of one statement. */
+/** At most this many addresses per statement. */
 const MOST_HELD = 32;
 const MOST_WAITING = 100_000;
-/** How long a shared statement waits for the lock of a domain: addresses of all other domains wait for the statement. */
+/** How long a shared statement waits for the lock of a domain: the addresses of all other domains wait for it too. */
 const SHARED_LOCK_MS = 100;
 const UNBOUNDED = 0;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 interface Wanted {
   readonly address: string;
-  /** Held addresses that its domain may have with it. */
+  /** Unclaimed addresses that its domain may have, including this one. */
   readonly limit: number;
 }
 
 /**
- * Addresses that are to be held at the same time share a statement. When another transaction keeps the lock of a domain for
- * long, each address gets a statement of its own.
+ * Concurrent calls share a statement. When another transaction keeps the lock of a domain for long, each address gets its own
+ * statement.
  */
 export function heldAddresses(sql: Sql, shards: number): (address: string, limit: number) => Promise<HoldResult> {
   const holdShared = (wanted: readonly Wanted[]) =>
@@ -50,7 +50,7 @@ export function heldAddresses(sql: Sql, shards: number): (address: string, limit
 
 /**
  * Does not wait for the disk: the commit of the first message brings the account to the disk with it. `lockMs`: how long it waits
- * for a lock. The call refers to the settings, so that they are made before it.
+ * for a lock. The call of the function refers to the settings, so that they are made before it.
  */
 async function holdAll(
   sql: Sql,
@@ -85,8 +85,8 @@ async function holdAll(
 }
 
 /**
- * Undefined when the held mailbox was deleted meanwhile. The modseq rises so that a mailbox actor that loaded the
- * account while it was held is fenced at its next write and loads it anew.
+ * Returns undefined when the unclaimed mailbox was deleted meanwhile. The modseq rises, so that an actor that loaded the mailbox
+ * before is fenced at its next write and loads it again.
  */
 export async function claimHeld(tx: SqlTransaction, id: string, displayName: string): Promise<Account | undefined> {
   const [account] = await tx<Account[]>`
@@ -96,7 +96,7 @@ export async function claimHeld(tx: SqlTransaction, id: string, displayName: str
   return account;
 }
 
-/** Its mail is accepted once more, now for the other account, and the held mailbox is gone. */
+/** Accepts its mail again, now for the other account, and deletes the unclaimed mailbox. */
 export async function moveHeld(tx: SqlTransaction, heldId: string, accountId: string): Promise<void> {
   const [held] = await tx<{ id: string }[]>`select id from accounts where id = ${heldId} and held for update`;
   if (held === undefined) return;
@@ -105,7 +105,7 @@ export async function moveHeld(tx: SqlTransaction, heldId: string, accountId: st
   await deleteAccountRows(tx, heldId);
 }
 
-/** Rows as InboundStore.spool writes them; the email's id serves as the delivery's. */
+/** Writes rows like InboundStore.spool; the email's id becomes the delivery's. */
 async function spoolHeldMail(tx: SqlTransaction, heldId: string, accountId: string): Promise<void> {
   await tx`
     insert into inbound (account_id, id, blob, envelope)
@@ -128,13 +128,13 @@ export async function listHeld(sql: Sql, before: number, limit: number): Promise
   return rows.map((row) => row.id);
 }
 
-/** With the row locked no login claims the account, and no mail is spooled for it (which shares the lock). */
+/** Locks the row: no login can claim the account, and no mail is spooled for it, because spooling shares the lock. */
 export function dropHeld(sql: Sql, id: string, before: number): Promise<boolean> {
   return sql.begin(async (tx) => {
     const [held] = await tx`
       select id from accounts where id = ${id} and held and created_at < ${new Date(before)} for update`;
     if (held === undefined) return false;
-    // A statement of its own: its snapshot is taken with the lock held.
+    // This is a separate statement, so that its snapshot is taken with the lock held.
     const [mail] = await tx`
       select 1 from emails where account_id = ${id} union all select 1 from inbound where account_id = ${id} limit 1`;
     return mail === undefined && (await deleteAccountRows(tx, id));

@@ -1,4 +1,5 @@
-// A set of ids, 16 octets each, in typed arrays: a search may find every email of a mailbox, and a merge goes through all.
+// A set of ids, 16 octets each, in typed arrays: a search may find every email of a mailbox, and a merge goes through all of
+// them.
 
 export const ID_OCTETS = 16;
 const ID_WORDS = 4;
@@ -6,13 +7,13 @@ const FIRST_SLOTS = 64;
 
 export class IdSet {
   size = 0;
-  /** With room for one more. */
+  /** The ids, with room for one more. */
   #octets = new Uint8Array((FIRST_SLOTS / 2) * ID_OCTETS);
   #words = new Uint32Array(this.#octets.buffer);
-  /** Numbers of ids from 1 on, where their hashes say, or in the next free slots; at most half of them. */
+  /** Hash table of the ids' numbers, counted from 1, with linear probing; at most half full. */
   #slots = new Int32Array(FIRST_SLOTS);
 
-  /** False when it is there already. */
+  /** Returns false when the id is present already. */
   add(octets: Uint8Array, start: number): boolean {
     const end = this.size * ID_OCTETS;
     for (let i = 0; i < ID_OCTETS; i++) this.#octets[end + i] = octets[start + i]!;
@@ -23,12 +24,12 @@ export class IdSet {
     return true;
   }
 
-  /** In the order in which they were added. */
+  /** The ids in the order in which they were added. */
   octets(): Uint8Array {
     return this.#octets.subarray(0, this.size * ID_OCTETS);
   }
 
-  /** Of an id that is in `#octets`: the slot that has it, or the free one that it would get. */
+  /** The slot that contains an id of `#octets`, or the free one that it would get. */
   #slotOf(index: number): number {
     const words = this.#words;
     const at = index * ID_WORDS;

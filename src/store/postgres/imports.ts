@@ -1,6 +1,6 @@
-// Imports in PostgreSQL: rows of `inbound` that have a number, by which accepted mail is told from them. The account's
-// row is locked while rows are added, as every commit of the mailbox locks it: a message that has just been placed is seen
-// as an email, one that has not as a row, so it is never added twice.
+// Imports in PostgreSQL: rows of `inbound` with a number, which accepted mail does not have. The account's row is locked while
+// rows are added, as in every commit of the mailbox: a message is visible either as a placed email or as a row, so it is never
+// added twice.
 import { createHash } from 'node:crypto';
 import { caseFolded } from '../../mail/case-fold.js';
 import { MOST_FOLDERS_OF_ROLE } from '../../mail/folder-name.js';
@@ -97,7 +97,7 @@ async function add(sql: Sql, accountId: string, messages: readonly ImportedMessa
   return added;
 }
 
-// The bytes come first: while they are on their way the account is not locked, and mail that arrives does not wait.
+// Write the bytes first: the account is not locked meanwhile, and arriving mail does not wait.
 
 function addSmall(sql: Sql, accountId: string, messages: readonly ImportedMessage[]): Promise<number> {
   const blobs = messages.map(({ content }) => smallBlob(content));
@@ -114,7 +114,7 @@ function addLarge(sql: Sql, accountId: string, message: ImportedMessage): Promis
   });
 }
 
-/** Adds rows of messages that are not there; returns how many. */
+/** Adds rows of messages that the folder does not have; returns how many. */
 async function addRows(tx: SqlTransaction, accountId: string, messages: readonly ImportedMessage[]): Promise<number> {
   const folders = await lockedFolders(tx, accountId);
   const rows = messages.map(({ content, envelope }, n) => ({
@@ -141,7 +141,7 @@ async function addRows(tx: SqlTransaction, accountId: string, messages: readonly
   return count;
 }
 
-/** Locks the account; what the next statement sees is what all commits before have left. */
+/** Locks the account, so that the next statement sees the result of all earlier commits. */
 async function lockedFolders(tx: SqlTransaction, accountId: string): Promise<Folders> {
   const [account] = await tx`select id from accounts where id = ${accountId} and not held for no key update`;
   if (account === undefined) {
@@ -151,7 +151,7 @@ async function lockedFolders(tx: SqlTransaction, accountId: string): Promise<Fol
 }
 
 interface Folders {
-  /** Of the folder that mail of this path is placed in; undefined when the folder is yet to be made. */
+  /** Id of the folder for mail of this path; undefined when the folder does not exist yet. */
   idOf(path: string): string | undefined;
 }
 
@@ -159,7 +159,7 @@ async function foldersOf(sql: Sql | SqlTransaction, accountId: string): Promise<
   const rows = await (sql as Sql)<{ id: string; name: string; role: string }[]>`
     select id, name, role from folders where account_id = ${accountId}`;
   const ids = new Map(rows.map(({ id, name }) => [caseFolded(name), id]));
-  // An account that has all the folders it may have takes the mail of others into Archive (actors/mailbox/imported-mail).
+  // An account at its limit of folders puts the mail of further folders into Archive (actors/mailbox/imported-mail).
   const isFull = rows.filter(({ role }) => role === 'folder').length >= MOST_FOLDERS_OF_ROLE;
   const instead = isFull ? rows.find(({ role }) => role === 'archive')?.id : undefined;
   return { idOf: (path) => ids.get(caseFolded(path)) ?? instead };

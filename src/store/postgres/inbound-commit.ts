@@ -1,5 +1,5 @@
-// Accepted mail in the mailbox commit: the inbound rows that a commit ends, and messages for several accounts that it stores
-// (docs/decisions/0055), with an inbound row for each account whose mailbox does not place the message by this statement.
+// Accepted mail in the mailbox commit: the inbound rows that a commit deletes, and messages for several accounts that it stores
+// (docs/decisions/0055), with an inbound row for each account whose mailbox does not place the message in this statement.
 import type { CommitResult, MailboxChange } from '../mailboxes.js';
 import type { SharedMessage } from '../shared-message.js';
 import { type BlobOfAccounts, smallBlob } from './blob-writes.js';
@@ -7,7 +7,7 @@ import { storeFault } from './client.js';
 import { json, PASSED, type Part, rowsWithDocuments } from './commit-parts.js';
 import type { Pieces, StatementPiece } from './statement-pieces.js';
 
-/** Ids of the inbound rows that the commit of the change ends. Of a shared message that an earlier commit stored there is one. */
+/** Ids of the inbound rows that the commit of the change deletes. A shared message that an earlier commit stored has one too. */
 export function endedInbound({ inbound, shared }: MailboxChange): readonly string[] {
   const stored = shared.filter(({ message }) => !message.isOpen);
   return stored.length === 0 ? inbound : [...inbound, ...stored.map(({ id }) => id)];
@@ -54,11 +54,13 @@ export function sharedContents(shared: SharedMessages): readonly BlobOfAccounts[
 const DELIVERY = 'n int, blob bytea, accounts uuid[], ids uuid[], placed boolean[]';
 
 /**
- * Decides, before any account passes the fence, which messages are stored: all accounts of a message have it, or none. Accounts that
- * are `fit` pass the fence unless a message of theirs is withheld; the statement waits for them, as for all that it changes, and
- * holds them. `other` accounts of a message are to have an inbound row; it waits for none of them. A message is `withheld` where an
- * account is neither: it is gone, or locked, as while it is deleted, or the deadline is over. `isFit` is a condition on the account
- * `t` and its fence `f`.
+ * Decides, before any account passes the fence, which messages are stored: all accounts of a message get it, or none.
+ * - `fit` accounts pass the fence unless one of their messages is withheld; the statement waits for them, as for everything that
+ * it changes, and locks them.
+ * - `other` accounts of a message get an inbound row; the statement waits for none of them.
+ * - A message is `withheld` when one of its accounts is neither: it is gone, or locked (for example while it is deleted), or the
+ * deadline is over.
+ * `isFit` is a condition on the account `t` and its fence `f`.
  */
 export function weighShared(
   sql: Pieces,
@@ -97,7 +99,7 @@ export function weighShared(
 /** A further condition on the account `t` that passes the fence. */
 export const isAble = (sql: Pieces) => sql`and t.id = any ((select ids from able)::uuid[])`;
 
-/** Inbound rows of the accounts whose mailboxes do not place a message that is stored. */
+/** Adds inbound rows for the accounts whose mailboxes do not place a stored message. */
 export const oweShared = (sql: Pieces) => sql`
     , owing as (
       insert into inbound (account_id, id, blob, envelope)
@@ -105,14 +107,14 @@ export const oweShared = (sql: Pieces) => sql`
       where not (is_placed and a = any (coalesce(${sql.unsafe(PASSED)}, '{}')))
     )`;
 
-/** Of blobs `x`: it is that of a shared message that is stored. */
+/** A condition on blobs `x`: the blob belongs to a shared message that is stored. */
 export const isShared = (sql: Pieces) => sql`or exists (select from stored s where s.blob = decode(x.hash, 'hex'))`;
 
-/** `rows` of the answer, and one for each message that is withheld, by its number. */
+/** The answer: `rows`, and one row for each withheld message, by its number. */
 export const withWithheld = (sql: Pieces, rows: StatementPiece) => sql`
     select r.*, null::int as withheld from (${rows}) r union all select null, null, null, n from withheld`;
 
-/** Tells the messages of a statement what has become of them; returns those that are withheld. */
+/** Tells the messages of a statement their outcome; returns those that are withheld. */
 export function endShared(shared: SharedMessages, numbers: readonly number[]): ReadonlySet<SharedMessage> {
   const messages = [...shared.keys()];
   const withheld = new Set(numbers.map((n) => messages[n]!));
@@ -125,7 +127,7 @@ export function endShared(shared: SharedMessages, numbers: readonly number[]): R
 
 export const WITHHELD: CommitResult = { kind: 'withheld' };
 
-/** Commits changes, but for those with a shared message that may not be stored any more. */
+/** Commits changes, except those with a shared message that may no longer be stored. */
 export async function commitShared(
   changes: readonly MailboxChange[],
   write: (changes: readonly MailboxChange[]) => Promise<readonly CommitResult[]>,

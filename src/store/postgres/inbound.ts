@@ -1,5 +1,5 @@
-// Accepted mail in PostgreSQL. Small messages of many connections share one statement (blobs, chunks and inbound
-// rows: one round trip); a large one has a transaction of its own, written chunk by chunk.
+// Accepted mail in PostgreSQL. Small messages of many connections share one statement (blobs, chunks and inbound rows in one
+// round trip); a large one has its own transaction, written chunk by chunk.
 import { type BlobContent, isSmall } from '../blobs.js';
 import type { CommitMeter } from '../commit-meter.js';
 import { StoreFault } from '../errors.js';
@@ -21,16 +21,16 @@ import { execute, pieces } from './statement-pieces.js';
 
 interface Spooled extends SmallBlob {
   readonly deliveries: readonly InboundDelivery[];
-  /** As JSON, made once however many deliveries there are. */
+  /** The envelope as JSON, made once however many deliveries there are. */
   readonly envelope: string;
 }
 
-/** `orphaned`: an account is not there (any more), or the statement came too late; nothing of the message was kept. */
+/** `orphaned`: an account does not exist, or the statement came too late; nothing of the message was kept. */
 type Outcome = 'spooled' | 'orphaned';
 
 const DELIVERY_OCTETS = 100;
 
-/** `writerSql`: a pool made `byKey`. */
+/** `writerSql`: a `byKey` pool. */
 export function postgresInbound(
   sql: Sql,
   writerSql: Sql,

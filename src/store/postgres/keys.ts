@@ -1,4 +1,5 @@
-// API keys. Only hashes are stored. A revoked key stays as a row for a while: nodes that were away learn of it by that.
+// API keys. Only hashes are stored. The row of a revoked key stays for a while, so that nodes that were away learn of the
+// revocation.
 import { newId } from '../../ids/new-id.js';
 import type { ApiKey, MintedKey, NewKey, Scope, StoredKey } from '../directory.js';
 import type { Sql, SqlTransaction } from './client.js';
@@ -33,7 +34,7 @@ export async function insertKey(sql: Sql | SqlTransaction, key: NewKey): Promise
   return row;
 }
 
-/** One at a time an account, so that the limit holds and a device has one key. */
+/** Serializes the calls per account, so that the limit holds and a device has one key. */
 export async function insertKeyWithin(sql: Sql, limit: number, key: NewKey): Promise<Rekeyed | undefined> {
   return sql.begin(async (tx) => {
     await lockKeysOf(tx, key.accountId);
@@ -86,7 +87,7 @@ export async function markKeyOfRevoked(sql: Sql, accountId: string, id: string):
   });
 }
 
-/** One statement: of several that rotate the same key at once, one gets a key. */
+/** One statement rotates the key, so only one of several concurrent calls gets a new key. */
 export async function replaceKey(
   sql: Sql,
   accountId: string,
@@ -108,7 +109,7 @@ export async function replaceKey(
   });
 }
 
-/** An account shows when it was used last, by whatever key. */
+/** Keeps the last use of the deleted keys in the account, which shows when it was last used. */
 export async function deleteRevokedKeys(sql: Sql, maxAgeMs: number): Promise<number> {
   const rows = await sql`
     with gone as (
@@ -122,7 +123,7 @@ export async function deleteRevokedKeys(sql: Sql, maxAgeMs: number): Promise<num
   return rows.length;
 }
 
-/** Rows are locked in one order: other nodes write the same keys. */
+/** Locks rows in one order, because other nodes write the same keys. */
 export async function noteKeyUses(sql: Sql, uses: ReadonlyMap<string, Date>): Promise<void> {
   if (uses.size === 0) return;
   await sql`

@@ -1,18 +1,18 @@
 // Labels, annotations and filters in PostgreSQL: the part of the mailbox commit that writes them, and the reading of annotations.
-// Most commits have none of it, so it is not in their statement.
+// Most commits have none, so their statement omits this part.
 import type { MailboxChange } from '../mailboxes.js';
 import { type NetChange, netOf } from '../net-changes.js';
 import { filterColumns, folderColumns } from './mailbox-columns.js';
 import type { Pieces } from './statement-pieces.js';
 
-/** In place of a folder's id: annotations of the account. */
+/** Stands for the folder's id in annotations of the account. */
 const OF_ACCOUNT = '00000000-0000-0000-0000-000000000000';
 
 const storedFolder = folderColumns.stored();
 const storedFilter = filterColumns.stored();
 const changedFilter = filterColumns.except('id', 'createdAt').set((name) => `excluded.${name}`);
 
-/** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
+/** Returns the last parts of the commit's `with`, whose `passed` has the accounts that passed the fence. */
 export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
   if (changes.every(({ changes: list }) => hasNone(netOf(list)))) return sql``;
   const labels = [];

@@ -1,6 +1,6 @@
-// Nodes and shard leases (decisions 0002, 0003). The database's clock alone decides what has expired. Epochs rise with every taking, also
-// when a node takes its own shards again after a start: nothing it wrote before can be taken for its writes now. Rows are
-// locked in order of shard, so that two nodes wait for each other instead of deadlocking.
+// Nodes and shard leases (decisions 0002, 0003). Only the clock of the database decides what has expired. Every take raises the
+// epoch, also when a node takes its own shards again after a start, so that its earlier writes cannot be mistaken for current
+// ones. Rows are locked in order of shard, so that two nodes wait for each other instead of deadlocking.
 import { randomBytes } from 'node:crypto';
 import type {
   Heartbeat,
@@ -16,7 +16,7 @@ import type {
 import { type Sql, storeFault } from './client.js';
 import { postgresSettings } from './settings.js';
 
-/** Entries of nodes that are silent for longer are deleted. */
+/** Entries of nodes that are silent for longer than this are deleted. */
 const FORGET_AFTER = '1 day';
 
 export function postgresLeases(sql: Sql): LeaseStore {
@@ -48,7 +48,7 @@ async function insertShards(sql: Sql, shards: number): Promise<void> {
     insert into shard_leases (shard) select generate_series(0, ${shards}::integer - 1) on conflict (shard) do nothing`;
 }
 
-/** One at a time, so that of two nodes without a bus one sees the other. */
+/** Nodes join one at a time, so that one of two nodes without a bus sees the other. */
 async function enterNode(sql: Sql, node: NodeEntry, ttlMs: number, displaced: string | undefined): Promise<Joined> {
   return sql.begin(async (tx) => {
     await tx`lock table nodes in share row exclusive mode`;
@@ -79,7 +79,7 @@ async function renewAndView(
   state: NodeState,
   ttlMs: number,
 ): Promise<Heartbeat | undefined> {
-  // A lease that ran out and that no node took is still this node's: taking it would have changed its node.
+  // A lease that expired without being taken still belongs to this node: a take would have changed its node.
   const [renewed] = await sql<{ present: boolean }[]>`
     with me as (
       update nodes set beat_at = now(), expires_at = now() + ${interval(sql, ttlMs)}, state = ${state},

@@ -1,11 +1,11 @@
-// Live documents: the emails of segments that a merge keeps, those that are still there, each once.
+// Live documents: the emails that a merge of segments keeps, which are those that still exist, each once.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type BinaryColumn, inBinary } from './binary-results.js';
 import { guarded, type Sql } from './client.js';
 import { ID_OCTETS, IdSet } from './id-set.js';
 import { Octets } from './octet-parameters.js';
 
-/** Emails that are looked for by one statement. */
+/** One statement looks up this many emails. */
 export const EMAILS_AT_ONCE = 5_000;
 
 export interface LiveDocuments {
@@ -14,11 +14,11 @@ export interface LiveDocuments {
   /** 16 octets each, segment after segment. */
   readonly ids: Uint8Array;
   readonly emails: number;
-  /** Whether all are live. */
+  /** Whether all emails are live. */
   readonly isWhole: boolean;
 }
 
-/** Goes through the emails of segments, one after the other. */
+/** Goes through the emails of segments, segment by segment. */
 export class LiveDocumentsBuilder {
   readonly #set = new IdSet();
   readonly #docMaps: (Int32Array | undefined)[] = [];
@@ -30,7 +30,7 @@ export class LiveDocumentsBuilder {
     this.#count = 0;
   }
 
-  /** Emails of the segment from `first` on. `gone`: numbers within `ids`. */
+  /** Adds emails of the segment, starting at number `first`. `gone`: numbers within `ids`. */
   add(first: number, ids: Uint8Array, gone: readonly number[]): void {
     const [set, live] = [this.#set, this.#live];
     const isGone = new Set(gone);
@@ -50,7 +50,7 @@ export class LiveDocumentsBuilder {
   }
 }
 
-/** Undefined when a segment is gone. */
+/** Returns undefined when a segment is gone. */
 export async function liveDocuments(
   sql: Sql,
   accountId: string,
@@ -76,7 +76,10 @@ export async function liveDocuments(
   }
   return live.result();
 
-  /** Numbers of the emails that are not there. One look-up each: as a join, planned while the table was small, it may read all of them. */
+  /**
+   * Numbers of the emails that no longer exist. Each is looked up separately: a join, planned while the table was small, may read
+   * the whole table.
+   */
   async function goneOf(ids: Uint8Array): Promise<readonly number[]> {
     const rows = await guarded(
       () => sql<{ n: number }[]>`

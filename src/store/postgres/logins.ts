@@ -1,5 +1,5 @@
-// Logins of the identity provider and the accounts they have. An account is one login's, the first that claimed it; the
-// lock on the address's domain makes "whose is it" and "take it" one step.
+// Logins of the identity provider and their accounts. An account belongs to the first login that claims it. The lock on the
+// domain of the address makes "whose is it" and "take it" one step.
 import type { Account, Login, LoginAccount, NewLogin, Provisioned } from '../directory.js';
 import { accountColumns } from './account-rows.js';
 import { openAccount } from './accounts.js';
@@ -8,7 +8,7 @@ import { codeOf, type Sql, type SqlTransaction } from './client.js';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Most logins find the time noted already, and write nothing. */
+/** Most logins find a recent time and write nothing. */
 export async function findLogin(sql: Sql, { issuer, subject }: Login): Promise<LoginAccount | undefined> {
   const [row] = await sql<(LoginAccount & { due: boolean })[]>`
     select id, email, coalesce(last_login_at < now() - interval '1 hour', true) as due
@@ -23,7 +23,7 @@ export async function provisionLogin(sql: Sql, shards: number, login: NewLogin):
     return await sql.begin((tx) => provision(tx, shards, login));
   } catch (error) {
     if (codeOf(error) !== UNIQUE_VIOLATION) throw error;
-    // The same login came with another address at the same time, and got its account first.
+    // The same login arrived concurrently with another address and got its account first.
     return await sql.begin((tx) => provision(tx, shards, login));
   }
 }
@@ -42,7 +42,7 @@ async function provision(tx: SqlTransaction, shards: number, login: NewLogin): P
   return { kind: 'account', account };
 }
 
-/** An account that was there before: its maker left it to the owner of the address alone. */
+/** Claims an existing account, which its creator intended for the owner of the address. */
 async function claim(tx: SqlTransaction, accountId: string, login: NewLogin): Promise<Provisioned> {
   const [account] = await tx<(Account & { isFree: boolean })[]>`
     select ${accountColumns(tx)}, oidc_subject is null and email = ${login.email} as "isFree"

@@ -1,8 +1,7 @@
-// Claims accounts, and reads their mailboxes with the same statement where they are small: most mailboxes to which mail comes are,
-// and sleep. Claims that are asked for together share a statement. The statement reads as of its beginning, and the claim may come
-// after a commit of the owner before: every commit raises the modseq of the account, so what was read is of the claimed mailbox if
-// both have one modseq. A claim does not wait for the disk: a commit needs the epoch that it has claimed, and brings the claim to
-// the disk with it.
+// Claims accounts, and reads small mailboxes with the same statement: most mailboxes that get mail are small and not loaded.
+// Concurrent claims share a statement. The statement reads as of its start, and the claim may follow a commit of the previous
+// owner. Every commit raises the modseq of the account, so the data that was read is valid if both have the same modseq. A claim
+// does not wait for the disk: a commit needs the claimed epoch and brings the claim to the disk with it.
 import { uuidOctets, uuidText } from '../../mail/ids.js';
 import type { ClaimedAccount, EmailPage, KeywordSet, PlacementPage, SmallMailbox } from '../mailboxes.js';
 import { guarded, type Sql } from './client.js';
@@ -16,14 +15,14 @@ import {
   overviewOf,
 } from './mailbox-loading.js';
 
-/** Emails, and placements, of a small mailbox. */
+/** A small mailbox has at most this many emails and this many placements. */
 const MOST_ROWS = 500;
-/** Expunged UIDs of a small mailbox. */
+/** A small mailbox has at most this many expunged UIDs. */
 const MOST_EXPUNGED = 2_000;
-/** Accounts of one statement. */
+/** At most this many accounts per statement. */
 const MOST_CLAIMED = 32;
 const MOST_WAITING = 1_000_000;
-/** Id, flags, time, size, modseq, whether there are attachments. */
+/** Id, flags, time, size, modseq, has attachments. */
 const EMAIL_OCTETS = 16 + 2 + 8 + 8 + 8 + 1;
 /** Folder, UID, email, modseq, `\Deleted`. */
 const PLACEMENT_OCTETS = 16 + 8 + 16 + 8 + 1;
@@ -45,15 +44,15 @@ interface Claim {
 }
 
 export interface MailboxClaims {
-  /** Undefined when there is no such account, or it has a later epoch. @throws StoreFault */
+  /** Returns undefined when there is no such account, or it has a later epoch. @throws StoreFault */
   claim(accountId: string, epoch: number): Promise<ClaimedAccount | undefined>;
 }
 
-/** `groupSql`: a pool made `byKey`. */
+/** `groupSql`: a `byKey` pool. */
 export function mailboxClaims(sql: Sql, groupSql: Sql): MailboxClaims {
   const claimAll = async (claims: readonly Claim[]) => {
     const rows = await claimRows(groupSql, SHARED, claims);
-    // An account may be wanted for two epochs.
+    // The claims may name an account with two epochs.
     const latest = new Map<string, number>();
     for (const { accountId, epoch } of claims) latest.set(accountId, Math.max(epoch, latest.get(accountId) ?? 0));
     return claims.map(({ accountId, epoch }) => (epoch === latest.get(accountId) ? rows.get(accountId) : undefined));
@@ -68,7 +67,7 @@ export function mailboxClaims(sql: Sql, groupSql: Sql): MailboxClaims {
     async claim(accountId, epoch) {
       const claim = { accountId, epoch };
       let row = await group.submit(claim);
-      // Also when the account was locked: nobody else waits for it then.
+      // Claim it alone when the group skipped it because it was locked: then no other claim waits for it.
       row ??= (await guarded(() => claimRows(sql, ALONE, [claim]))).get(accountId);
       return row && accountOf(row);
     },
@@ -108,7 +107,7 @@ const claimText = (locked: string): string => `
       or exists (select from flag_ranges where account_id = a.id) as "hasOverlays"
   from claimed c join accounts a on a.id = c.id`;
 
-/** Waits for no account: who holds the lock of one may wait for another one of the group. */
+/** The shared statement waits for no account: the holder of one lock may wait for another account of the group. */
 const SHARED = claimText(' skip locked');
 const ALONE = claimText('');
 

@@ -1,5 +1,5 @@
-// The columns of a mailbox's tables: one declaration each for emails, folders and filters. The
-// commit, the queries and the loading of a mailbox take their lists of columns from here.
+// The columns of a mailbox's tables: one declaration each for emails, folders and filters. The commit, the queries and the
+// loading of a mailbox take their column lists from here.
 import { type MessageSummary, messageSummary } from '../../mail/summary.js';
 import type { EmailRow, FilterRow, FolderRow } from '../mailbox-rows.js';
 import { type Column, certainFlag, columnsOf, flag, hex, integer, text, texts, time, uuid } from './columns.js';
@@ -11,12 +11,12 @@ const OTHER_NAMES: { readonly [P in keyof MessageSummary]?: string } = {
   hasAuthenticationResults: 'has_results',
 };
 
-/** By the type of the field's struct. */
+/** The kind of column by the type of the field's schema. */
 const KINDS: Readonly<Record<string, typeof text>> = { string: text, integer, boolean: certainFlag, array: texts };
 
 type MessageColumns = { readonly [P in keyof MessageSummary]-?: Partial<Column> };
 
-/** One column a field of the summary: a new field needs its column in a migration and nothing here. */
+/** Makes one column per field of the summary: a new field needs its column in a migration and nothing here. */
 function columnsOfSummary(): MessageColumns {
   const fields = Object.entries(messageSummary.schema) as [keyof MessageSummary, { readonly type: string }][];
   const columns = fields.map(([field, { type }]) => {
@@ -28,7 +28,7 @@ function columnsOfSummary(): MessageColumns {
 }
 
 const summary = columnsOfSummary();
-/** Of `MessageSummary`. */
+/** Columns of `MessageSummary`. */
 export const messageColumns = columnsOf<MessageSummary>(summary);
 
 export const emailColumns = columnsOf<EmailRow>({
@@ -43,7 +43,7 @@ export const emailColumns = columnsOf<EmailRow>({
   origin: text(),
 });
 
-/** Of `EmailSummaryRow`. */
+/** Columns of `EmailSummaryRow`. */
 export const emailSummaryColumns = emailColumns.except('flags', 'keywords', 'modseq');
 
 export const folderColumns = columnsOf<FolderRow>({
@@ -62,7 +62,7 @@ export const folderColumns = columnsOf<FolderRow>({
 });
 
 export const folderCounters = folderColumns.only('uidNext', 'total', 'unread', 'highestModseq');
-/** What may change of a folder beside its counters. */
+/** Properties of a folder that may change, without its counters. */
 export const changingFolderColumns = folderColumns.only('name', 'color', 'sortOrder', 'isSubscribed');
 
 export const filterColumns = columnsOf<FilterRow>({

@@ -1,5 +1,5 @@
-// The fenced commit of mailbox changes (decision 0002): one statement for a group of accounts. An account whose epoch or modseq is
-// not the expected one, or whose inbound rows are gone, writes nothing; the others of the group are not affected.
+// The fenced commit of mailbox changes (decision 0002): one statement for a group of accounts. An account writes nothing when its
+// epoch or modseq is not the expected one, or its inbound rows are gone; this does not affect the others of the group.
 import type { CommitResult, MailboxChange, ThreadChange } from '../mailboxes.js';
 import { type NetChange, netOf } from '../net-changes.js';
 import type { SharedMessage } from '../shared-message.js';
@@ -75,11 +75,11 @@ interface Fence {
 }
 
 /**
- * Rows of the group, one list a table, every row with its account. Emails and placements that follow each other and get the
- * same values are one row with a list of their ids or UIDs: a command on many emails gives most of them the same values.
+ * Rows of the group, one list per table; every row has its account. Adjacent emails and placements that get the same values form
+ * one row with a list of ids or UIDs, because a command on many emails gives most of them the same values.
  *
- * The lists are fields and not local to one function: the compiler follows each local list through every branch, and needs
- * seconds for so many.
+ * The lists are fields, not local variables of one function: the compiler follows each local list through every branch, and needs
+ * seconds for this many.
  */
 class CommitRows {
   readonly fences: Fence[] = [];
@@ -117,7 +117,7 @@ class CommitRows {
     if (net.preferences !== undefined) this.preferences.push({ a, ...net.preferences });
   }
 
-  /** And the entries of the log. */
+  /** Adds flags and the entries of the log. */
   #addFlags(change: MailboxChange, net: NetChange, overlays: Overlays): void {
     const a = change.accountId;
     const areRanges = isRanged(change, net);
@@ -129,7 +129,8 @@ class CommitRows {
       else this.overlaid.push(overlay);
     }
     let flagged = net.emailsFlagged;
-    // An overlay may give the email keywords that the row does not have yet, and does not hold for the email from now on.
+    // An overlay may give the email keywords that its row does not have yet; after this change the overlay no longer applies to
+    // the email.
     if (flagged.length > 0 && (net.flaggedTogether.length > 0 || overlays.mayHave(a)))
       flagged = flagged.map((email) => withKeywords(email, change));
     for (const emails of runsOf(flagged, haveSameFlags)) {
@@ -154,12 +155,12 @@ type Flagged = NetChange['emailsFlagged'][number];
 const withKeywords = (email: Flagged, { keywordsOf }: MailboxChange): Flagged =>
   email.keywords === undefined && keywordsOf !== undefined ? { ...email, keywords: keywordsOf(email.id) } : email;
 
-/** Emails of one record have one list of keywords. */
+/** Compares keywords by identity, because emails of one record share one list. */
 function haveSameFlags(a: Flagged, b: Flagged): boolean {
   return a.flags === b.flags && a.keywords === b.keywords && a.modseq === b.modseq;
 }
 
-/** Of the folders that were there before: their counters, and what else they are when that has changed. */
+/** Rows of existing folders: their counters, and the other properties when those have changed. */
 function folderRows({ accountId: a, counters }: MailboxChange, { foldersAdded, foldersChanged }: NetChange) {
   const added = new Set(foldersAdded.map(({ id }) => id));
   const changed = new Map(foldersChanged.map((folder) => [folder.id, folder]));
@@ -173,34 +174,34 @@ const NOTHING = pieces``;
 const FENCE = 'x (a uuid, epoch bigint, before bigint, after bigint, unplaces boolean)';
 const EVENT = 'a uuid, seq bigint, at double precision, "from" integer, octets integer';
 
-/** Of all kinds or of none: each mixture would be another statement to prepare. */
+/** Whether every kind of rows has at most one: each mixture would be another statement to prepare. */
 function hasSingleRows({ fences, added, placed, folders, log }: CommitRows): boolean {
   return [fences, added, placed, folders, log.rows].every(({ length }) => length <= 1);
 }
 
-/** An account that has passed, an inbound row that is gone, the threads of an added email, or a shared message that is withheld. */
+/** An account that has passed, a missing inbound row, the threads of an added email, or a withheld shared message. */
 interface CommitRow {
   readonly account_id: string | null;
   readonly consumed: string | null;
   readonly threads: string[] | null;
-  /** Its number; absent where the statement has no shared messages. */
+  /** Number of the withheld message; absent when the statement has no shared messages. */
   readonly withheld?: number | null;
 }
 
-/** What is known of the overlays of accounts. */
+/** What this node knows about the overlays of accounts. */
 export interface Overlays {
-  /** Resolves when the account may have another. Commits with overlays wait for it, and no other account's do. */
+  /** Resolves when the account may have another overlay. Only commits with overlays wait for it. */
   makeRoom(accountId: string): Promise<void>;
-  /** Whether the account may have some, at present. */
+  /** Whether the account may currently have overlays. */
   mayHave(accountId: string): boolean;
-  /** A commit has written some, or a mailbox that is loaded has some. */
+  /** A commit has written overlays, or a loaded mailbox has some. */
   note(accountId: string): void;
 }
 
 /**
- * Parts of the statement without rows are left out: most commits have few kinds of rows, and the database sets up and ends each
- * part of a statement. Ids and UIDs are lists of rows of their own before they are joined with tables: a plan that was made while a table was small
- * would read all rows of the account for each of them otherwise.
+ * Parts without rows are left out of the statement: most commits have few kinds of rows, and each part costs the database
+ * something. Ids and UIDs become lists of rows before they are joined with tables; otherwise a plan made while a table was small
+ * would read all rows of the account for each of them.
  */
 export async function commitChanges(
   sql: Sql,
@@ -281,7 +282,7 @@ function statementOf(
     ${areShared ? withWithheld(pieces, answer) : answer}`;
 }
 
-/** `areSingle`: no kind of rows has several. */
+/** `areSingle`: no kind has more than one row. */
 function writeLog(log: LogRows, areSingle: boolean): StatementPiece {
   const isAlone = areSingle && log.rows.length === 1;
   return pieces`
@@ -297,7 +298,7 @@ function writeLog(log: LogRows, areSingle: boolean): StatementPiece {
     )`;
 }
 
-/** `joined`: what became of the threads of an email that refers to several. */
+/** `joined`: the outcome for the threads of an email that refers to several. */
 function outcomesOf(
   changes: readonly MailboxChange[],
   results: readonly CommitRow[],
@@ -335,7 +336,7 @@ function contentsOf(changes: readonly MailboxChange[]): readonly BlobOfAccounts[
   );
 }
 
-/** A query of its own is evaluated once for all rows. */
+/** A subquery is evaluated once for all rows. */
 const octets = (sql: Pieces, value: Uint8Array) => sql`(select ${new Octets([value])}::bytea)`;
 
 const idsOfRow = (sql: Pieces, ids: Uint8Array) =>
