@@ -1,7 +1,7 @@
-// What the IMAP gateway counts. Labels come from closed sets: what a client wrote is never one.
+// What the IMAP gateway counts. Labels come from closed sets; input of a client is never a label.
 
 export interface ImapMeter {
-  /** `name`: of the table, else `unknown`. */
+  /** `name` is a name of the command table, or `unknown`. */
   completed(name: string, status: 'OK' | 'NO' | 'BAD', ms: number): void;
   appended(octets: number): void;
 }

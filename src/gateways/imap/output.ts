@@ -1,32 +1,32 @@
-// What a session writes to its client. Pieces of text are joined, and leave together once a turn of the event loop or when there
-// are 64 kB: many small writes to a socket cost more than all else in a short command.
+// What a session writes to its client. Pieces of text are joined and sent once per turn of the event loop, or when there
+// are 64 kB, because many small writes to a socket dominate the cost of a short command.
 import { octetsOf } from './wire/format.js';
 
 export interface Output {
-  /** A whole line without its end; the text is sent as UTF-8. */
+  /** Writes a whole line, given without its end; the text is sent as UTF-8. */
   line(text: string): void;
-  /** Text or octets as they are: pieces of a response that has literals. Each character of a string is one octet. */
+  /** Writes text or octets unchanged: pieces of a response that has literals. Each character of a string is one octet. */
   write(octets: string | Uint8Array): void;
-  /** A promise while the client is behind: await it before writing much more. */
+  /** A promise while the client is behind: await it before you write much more. */
   readonly ready: Promise<void> | undefined;
-  /** Sends what was written so far. */
+  /** Sends what has been written. */
   flush(): void;
 }
 
-/** Where the octets go: a `LineConnection`. */
+/** The destination of the octets: a `LineConnection`. */
 export interface Sink {
   /** Each character of a string is one octet. Returns a promise when the writer should wait before it writes again. */
   write(octets: string | Uint8Array): Promise<void> | undefined;
 }
 
 const FLUSH_AT = 65_536;
-/** Octets from which on copying them into the text costs more than a write of their own. */
+/** Octets from which on a separate write costs less than copying them into the text. */
 const LARGE = 4096;
 
 export class ConnectionOutput implements Output {
   ready: Promise<void> | undefined;
   readonly #sink: Sink;
-  /** One character an octet. */
+  /** Each character is one octet. */
   #text = '';
   #isScheduled = false;
 
@@ -60,7 +60,7 @@ export class ConnectionOutput implements Output {
     this.#send(octets);
   }
 
-  /** The turn is over. */
+  /** Called at the end of the turn of the event loop. */
   turned(): void {
     this.#isScheduled = false;
     this.flush();

@@ -1,4 +1,4 @@
-// An IMAP listener (RFC 9051): with STARTTLS, or with TLS from the first octet (RFC 8314). Sessions end when their login does.
+// An IMAP listener (RFC 9051): with STARTTLS, or with TLS from the first octet (RFC 8314). A session ends with its login.
 import { OpenLogins } from '../../auth/open-logins.js';
 import { type ListenerPlace, listenTcp, type TcpListener, type TcpListenerOptions } from '../tcp/tcp-listener.js';
 import type { ImapContext } from './context.js';
@@ -11,7 +11,7 @@ interface ImapOptions extends ListenerPlace {
   readonly context: ImapContext;
 }
 
-/** The BYE of each reason to refuse or end a connection. */
+/** The BYE for each reason to refuse or end a connection. */
 const FAREWELLS: TcpListenerOptions['farewells'] = {
   idle: '* BYE The connection was idle for too long\r\n',
   'no-login': '* BYE No login in time\r\n',
@@ -25,10 +25,10 @@ const FAREWELLS: TcpListenerOptions['farewells'] = {
   bug: '* BYE [SERVERBUG] Internal error\r\n',
 };
 
-/** Between two looks at the commands that wait. */
+/** The longest time between two checks of suspended commands. */
 const LONGEST_TICK_MS = 1000;
 
-/** @throws the system's error when the port cannot be opened */
+/** @throws the error of the system when the port cannot be opened */
 export async function startImap({ context, ...place }: ImapOptions): Promise<TcpListener> {
   const { limits, signIn } = context;
   const logins = new OpenLogins<ImapSession>(signIn.ended$, ({ connection }) => connection.cut('login-ended'));

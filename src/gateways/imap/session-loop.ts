@@ -1,4 +1,4 @@
-// The life of a session on its connection: greeting, one command after the other, rests between them, end.
+// The life of a session on its connection: the greeting, one command after the other, rests between them, and the end.
 import { HeldShare } from '../../bounds/held-share.js';
 import { eventLoop, SLICE_MS } from '../tcp/event-loop.js';
 import { networkOf } from '../tcp/ip-address.js';
@@ -42,7 +42,7 @@ export class SessionLoop implements LineSession {
       }
       if (session.suspended === undefined) session.notifier?.release('no command');
       output.flush();
-      // A client that sends commands and reads no replies waits for the next one.
+      // A client that sends commands and does not read replies waits for its next reply.
       if (output.ready !== undefined) await output.ready;
       if (performance.now() - began < SLICE_MS) continue;
       await eventLoop.yield(session.isLoggedIn ? session.accountId : session.remoteAddress);
@@ -64,11 +64,11 @@ export class SessionLoop implements LineSession {
   }
 }
 
-/** The session as the source of its commands sees it. */
+/** The session as its command source sees it. */
 class SessionInput implements CommandPort, CommandSourceOptions {
   readonly #session: ImapSession;
   readonly #table: ReadonlyMap<string, Command>;
-  /** Of the command under way. */
+  /** Memory of the current command. */
   #held: HeldShare | undefined;
 
   constructor(session: ImapSession, table: ReadonlyMap<string, Command>) {
@@ -104,7 +104,7 @@ class SessionInput implements CommandPort, CommandSourceOptions {
     return this.#held.resize(octets);
   }
 
-  /** The command is over. */
+  /** Called when the command is over. */
   giveMemory(): void {
     this.#held?.give();
     this.#held = undefined;

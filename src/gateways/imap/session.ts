@@ -1,4 +1,4 @@
-// The state of one IMAP session, as commands see it.
+// The state of one IMAP session that commands use.
 import type { Logger } from 'pino';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import type { LineConnection } from '../tcp/line-connection.js';
@@ -8,21 +8,21 @@ import type { FolderView, ViewUpdates } from './view/folder-view.js';
 
 export type SessionState = 'not-authenticated' | 'authenticated' | 'selected';
 
-/** What ENABLE turned on, or a command that implies it. */
+/** Extensions that ENABLE, or a command that implies them, has turned on. */
 export type Enabled = 'IMAP4REV2' | 'CONDSTORE' | 'QRESYNC' | 'UTF8=ACCEPT' | 'UIDONLY';
 
 export interface Selected {
   readonly folderId: string;
-  /** As the client named it. */
+  /** The name that the client used. */
   readonly name: string;
   readonly isReadOnly: boolean;
   readonly view: FolderView;
 }
 
-/** What a command of the session has changed in an account's folders. */
+/** A change of an account's folders by a command of the session. */
 export type OwnChange = { readonly folderId: string } & (
   | {
-      /** Messages were put into the folder; modseqs of the folder before that and after it. */
+      /** Messages were put into the folder; the modseqs are those of the folder before and after that. */
       readonly type: 'messages';
       readonly uids: readonly (readonly [first: number, last: number])[];
       readonly modseqBefore: number;
@@ -33,22 +33,22 @@ export type OwnChange = { readonly folderId: string } & (
   | { readonly type: 'subscribed'; readonly isSubscribed: boolean }
 );
 
-/** Sends the changes that NOTIFY asks for, between commands. */
+/** Sends the changes that NOTIFY requests, between commands. */
 export interface Notifier {
-  /** Changes are being written at this moment. */
+  /** Whether changes are being written now. */
   readonly isTelling: boolean;
-  /** Changes of flags in the selected mailbox are among what is written. */
+  /** Whether it sends changes of flags in the selected mailbox. */
   readonly sendsFlags: boolean;
   /**
-   * The modseq up to which the client had been sent of the selected mailbox when the last command ended, IDLE included. It may have
-   * sent the next one before it read what was sent since, and reads that while this one runs.
+   * The modseq of the selected mailbox up to which the client had been informed when the last command ended, IDLE included. The client
+   * may have sent the next command before it reads later responses.
    */
   readonly sentModseq: number;
-  /** A command begins: nothing is written until `release`. Resolves when what is being written has been written. */
+  /** Called when a command begins: nothing is written until `release`. Resolves when the current write is done. */
   hold(): Promise<void>;
-  /** No command runs, or IDLE does, in which expunges may be sent. */
+  /** Called when no command runs, or when IDLE runs, which allows expunges. */
   release(during: 'idle' | 'no command'): void;
-  /** The command that runs has changed this: the client is not told of it. */
+  /** The current command has made this change, so the client is not notified of it. */
   caused(change: OwnChange): void;
   end(): void;
 }
@@ -59,9 +59,9 @@ export interface Session {
   readonly remoteAddress: string;
   readonly log: Logger;
   readonly output: Output;
-  /** For STARTTLS, COMPRESS, and the account's share of connections. */
+  /** Used by STARTTLS and COMPRESS, and to count connections of the account. */
   readonly connection: LineConnection;
-  /** What the server can do in this state, as CAPABILITY says it. */
+  /** The capabilities in the present state, as CAPABILITY lists them. */
   readonly capabilities: string;
   /** Shared by all sessions of the node. */
   readonly context: ImapContext;
@@ -69,28 +69,28 @@ export interface Session {
   readonly login: ProtocolLogin;
   /** @throws Error before the login */
   readonly accountId: string;
-  /** Failed logins so far. */
+  /** The number of failed logins. */
   failedLogins: number;
-  /** The state becomes `authenticated`. */
+  /** Sets the state to `authenticated`. */
   open(login: ProtocolLogin): void;
   readonly enabled: ReadonlySet<Enabled>;
   enable(...extensions: Enabled[]): void;
-  /** Undefined in the other states. */
+  /** Undefined unless the state is `selected`. */
   readonly selected: Selected | undefined;
-  /** Replaces what is selected; the view of the mailbox before is closed. */
+  /** Replaces the selected mailbox and closes the view of the previous one. */
   select(selected: Selected | undefined): void;
-  /** Of the command that runs. */
+  /** The tag of the current command. */
   readonly tag: string;
-  /** Undefined: NOTIFY is not in effect. */
+  /** Undefined while NOTIFY is not in effect. */
   readonly notifier: Notifier | undefined;
-  /** Replaces the notifier; the one before is ended. */
+  /** Replaces the notifier and ends the previous one. */
   notify(notifier: Notifier | undefined): void;
   /** UIDs of the last search with SAVE, ascending; empty after SELECT. */
   savedSearch: readonly number[];
-  /** The next line that the client sends while a command runs: IDLE's DONE, a response of AUTHENTICATE. Without its end. */
+  /** Reads the next line that the client sends during a command (DONE of IDLE, a response of AUTHENTICATE), without its end. */
   readLine(mostOctets: number): Promise<Buffer>;
-  /** Sends untagged responses for what changed in the selected mailbox, EXPUNGE too when it may be sent; returns the changes. */
+  /** Sends untagged responses for changes of the selected mailbox, with EXPUNGE if it is allowed; returns the changes. */
   sendUpdates(mayExpunge: boolean): ViewUpdates;
-  /** The connection ends after the tagged response of the command; a BYE with the reason is sent before that response. */
+  /** Ends the connection after the tagged response of the command; a BYE with the reason is sent before that response. */
   end(text: string, code?: string): void;
 }

@@ -24,7 +24,7 @@ import type { CommandReader } from '../wire/command-reader.js';
 import type { CommandStream } from '../wire/command-stream.js';
 import { uidSet } from '../wire/format.js';
 
-/** In ms. The messages are stored already: giving up early would make the client send them again. */
+/** In ms. The messages may be stored already: giving up early would make the client send them again. */
 const DEADLINE_MS = 30_000;
 /** Only a server may set it (RFC 3501 §2.3.2), but programs that copy messages from another server send it. */
 const RECENT = '\\recent';

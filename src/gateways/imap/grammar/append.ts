@@ -5,7 +5,7 @@ import { dateTime } from './dates.js';
 import { flagList } from './flags.js';
 
 export interface MessageOptions {
-  /** As written: system flags with their backslash, and keywords. */
+  /** System flags with their backslash, and keywords, both as written. */
   readonly flags: readonly string[];
   /** ms since the epoch; undefined means now. */
   readonly receivedAt: number | undefined;

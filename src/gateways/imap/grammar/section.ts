@@ -18,7 +18,7 @@ export interface Section {
   /** Part numbers; an empty list means the message itself. */
   readonly part: readonly number[];
   readonly text: SectionText | null;
-  /** As written; only for HEADER.FIELDS and HEADER.FIELDS.NOT. */
+  /** Names as the client wrote them; only HEADER.FIELDS and HEADER.FIELDS.NOT have them. */
   readonly fields: readonly string[];
 }
 

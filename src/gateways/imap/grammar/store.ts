@@ -7,7 +7,7 @@ export interface StoreArguments {
   readonly set: SequenceSet;
   readonly mode: 'add' | 'remove' | 'replace';
   readonly isSilent: boolean;
-  /** As written: system flags with their backslash, and keywords. */
+  /** System flags with their backslash, and keywords, both as written. */
   readonly flags: readonly string[];
   readonly unchangedSince: number | undefined;
 }

@@ -1,5 +1,5 @@
-// A page of the cache: the messages of a folder whose UIDs are next to each other, as far as they were read. A part of the page
-// that is dropped leaves a page without the part in its place: whoever has the page before has all that the page had.
+// A page of the cache: the messages of a folder with adjacent UIDs, as far as they were read. Dropping a part replaces the page
+// by one without the part, so whoever holds the old page still has all its parts.
 import { textCharset } from '../../../mail/field-text.js';
 import type { MessageIndex } from '../../../mail/message-index.js';
 import type { FolderMessageRow } from '../../../store/folder-messages.js';
@@ -9,26 +9,26 @@ import { PagePart, type PartKind } from './page-part.js';
 import { PageSources } from './page-sources.js';
 import { PageTexts } from './page-texts.js';
 
-/** UIDs of a page. */
+/** UIDs per page. */
 export const PAGE_UIDS = 128;
 
 export type AnyPart = PagePart<PageFacts | PageSources | PageTexts>;
 
-/** Whoever counts the octets of the parts. */
+/** Counts the octets of the parts. */
 export interface PartKeeper {
-  /** The page has a new part. */
+  /** Called when the page has a new part. */
   keep(page: MessagePage, part: AnyPart): void;
   used(part: AnyPart): void;
   grown(part: AnyPart, octets: number): void;
 }
 
-/** The numbers that the messages of a page have in its parts, in the order in which they were read. */
+/** The numbers of the messages in the parts of a page, in the order in which the messages were read. */
 class PageNumbers {
-  /** By UID: number + 1; 0 of a message that was not read. */
+  /** number + 1 by UID; 0 for a message that was not read. */
   readonly #numbers = new Uint8Array(PAGE_UIDS);
   #count = 0;
 
-  /** -1 of a message that was not read. */
+  /** Returns -1 for a message that was not read. */
   of(uid: number): number {
     return this.#numbers[uid % PAGE_UIDS]! - 1;
   }
@@ -43,13 +43,13 @@ class PageNumbers {
 export class MessagePage {
   readonly accountId: string;
   readonly key: string;
-  /** Settles when the statement that reads the page has ended; undefined when none does. */
+  /** Settles when the statement that reads the page has ended; undefined when none runs. */
   loading: Promise<void> | undefined;
   readonly #keeper: PartKeeper;
   readonly #numbers: PageNumbers;
   #facts: PagePart<PageFacts> | undefined;
   #sources: PagePart<PageSources> | undefined;
-  /** By name. */
+  /** The texts by name. */
   #texts = new Map<string, PagePart<PageTexts>>();
 
   constructor(accountId: string, key: string, keeper: PartKeeper, numbers = new PageNumbers()) {
@@ -72,20 +72,20 @@ export class MessagePage {
     return page;
   }
 
-  /** The parts that are needed are used. */
+  /** Marks the parts that are needed as used. */
   use(needs: MessageNeeds): void {
     if (needs.facts !== false && this.#facts !== undefined) this.#keeper.used(this.#facts);
     this.#useFor(needs.header);
     this.#useFor(needs.index);
   }
 
-  /** Undefined when something that is needed is not there. */
+  /** Returns undefined when the page lacks something that is needed. */
   message(uid: number, needs: MessageNeeds): PageMessage | undefined {
     const n = this.#numbers.of(uid);
     return n >= 0 && this.#has(n, needs) ? new PageMessage(this, n, uid) : undefined;
   }
 
-  /** Those of them that are there. */
+  /** Returns the messages that the page has. */
   messages(uids: readonly number[], needs: MessageNeeds): PageMessage[] {
     return uids.flatMap((uid) => this.message(uid, needs) ?? []);
   }
@@ -100,7 +100,7 @@ export class MessagePage {
     this.#change(this.#sources, (sources) => sources.add(rows, numbers));
   }
 
-  /** @throws Error when no facts were asked for */
+  /** @throws Error when no facts were requested */
   get facts(): PageFacts {
     if (this.#facts === undefined) throw new Error('the facts of the messages were not asked for');
     return this.#facts.content;
@@ -162,13 +162,13 @@ export class MessagePage {
   }
 }
 
-/** A message of a page, with as much of it as the page has. */
+/** A message of a page, with the data that the page has. */
 export class PageMessage implements Message {
   readonly uid: number;
   readonly #page: MessagePage;
   readonly #n: number;
 
-  /** `n`: its number in the page. */
+  /** `n` is the number of the message in the page. */
   constructor(page: MessagePage, n: number, uid: number) {
     this.#page = page;
     this.#n = n;
@@ -220,7 +220,7 @@ export class PageMessage implements Message {
     return JSON.parse(octets.toString()) as MessageIndex;
   }
 
-  /** Of header and index. */
+  /** The octets of header and index. */
   get sourceOctets(): number {
     const { sources } = this.#page;
     if (sources === undefined) return 0;

@@ -1,5 +1,5 @@
-// Messages of a folder as FETCH, SEARCH, SORT and THREAD need them: read from the store in pages, and kept in a cache of the node
-// that is bounded in octets. What is kept of a message never changes, so nothing in the cache becomes stale (decision 0044).
+// Reads the messages of a folder for FETCH, SEARCH, SORT and THREAD: from the store in pages, which a cache of the node keeps
+// within a bound in octets. Cached data of a message never changes, so nothing in the cache becomes stale (decision 0044).
 import { FairSemaphore } from '../../../bounds/fair-semaphore.js';
 import { needsTextCharset } from '../../../mail/field-text.js';
 import type { FolderMessageRow, FolderMessageStore } from '../../../store/folder-messages.js';
@@ -16,11 +16,11 @@ export interface FolderKey {
 
 export interface MessageSource {
   /**
-   * In the order of `uids`, which ascend; messages that are gone are left out. An array when the cache has all of them. For
-   * many messages use `batches`. @throws StoreFault
+   * Returns messages in the order of `uids`, which ascend, without those that are gone. Returns an array when the cache has all of
+   * them. Use `batches` for many messages. @throws StoreFault
    */
   read(folder: FolderKey, uids: Uids, needs: MessageNeeds): readonly Message[] | Promise<readonly Message[]>;
-  /** The same, a page or less at a time; the next one is read meanwhile. @throws StoreFault */
+  /** Yields at most one page at a time and reads the next one meanwhile. @throws StoreFault */
   batches(folder: FolderKey, uids: Uids, needs: MessageNeeds): AsyncIterable<readonly Message[]>;
 }
 
@@ -28,23 +28,23 @@ type Uids = Uint32Array | readonly number[];
 
 export interface MessageSourceOptions {
   readonly store: FolderMessageStore;
-  /** Of all messages that are kept. */
+  /** Octets of all cached messages. */
   readonly maxOctets: number;
 }
 
-/** Statements at a time, of all accounts and of one. */
+/** Concurrent statements, of all accounts and of one. */
 const STATEMENTS = { total: 4, share: 2 };
-/** Octets of headers and indexes that a batch should not exceed, and messages of the first one, whose size is not known. */
+/** Octets of headers and indexes that a batch should not exceed, and the size of the first batch, whose octets are unknown. */
 const BATCH_OCTETS = 4 * 1024 * 1024;
 const FIRST_BATCH = 32;
-/** Messages that come with their index when their header is read: whoever looks at the header of one mostly reads it then. */
+/** The index is read with the header of at most this many messages, because a client that reads one header mostly needs the index next. */
 const FEW = 4;
 
 export function createMessageSource({ store, maxOctets }: MessageSourceOptions): MessageSource {
   const cache = new PageCache(maxOctets);
   const statements = new FairSemaphore(STATEMENTS);
 
-  /** Undefined when something is not in the cache. */
+  /** Returns undefined when the cache lacks something. */
   function cached(folder: FolderKey, uids: Uids, needs: MessageNeeds): PageMessage[] | undefined {
     const messages = new Array<PageMessage>(uids.length);
     let number = -1;
@@ -80,14 +80,14 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
         }
       }
       await Promise.all([...groupsOf(own).map((group) => loadGroup(folder, group, needs)), ...others]);
-      // What is missing now is gone.
+      // Messages that are still missing are gone.
       for (const { part, page } of own) found.set(part, page.messages(part.uids, needs));
       open = later;
     }
     return parts.flatMap((part) => found.get(part)!);
   }
 
-  /** One statement. Other readers of one of its pages wait for the statement, and then read what is missing. */
+  /** Runs one statement. Other readers of one of its pages wait for it, and then read what is missing. */
   async function loadGroup(folder: FolderKey, group: readonly Load[], needs: MessageNeeds): Promise<void> {
     const { accountId, folderId } = folder;
     const uids = group.flatMap(({ missing }) => missing);
@@ -114,7 +114,7 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
     }
   }
 
-  /** A header with octets that only a text can explain has its index too. */
+  /** Adds the index to a header whose raw octets need the charset of a text. */
   async function withTextCharsets(
     { accountId, folderId }: FolderKey,
     rows: readonly FolderMessageRow[],
@@ -146,7 +146,7 @@ export function createMessageSource({ store, maxOctets }: MessageSourceOptions):
       const messages = await reading;
       most = mostOfBatch(messages);
       reading = next();
-      // When the caller stops early, nobody awaits the batch: its fault is dropped.
+      // Nobody awaits the batch when the caller stops early, so its fault is dropped.
       if (reading instanceof Promise) reading.catch(() => {});
       yield messages;
     }
@@ -183,7 +183,7 @@ function partsOf(uids: Uids): Part[] {
   return parts;
 }
 
-/** Each is as much as one statement reads: a page, or some of which little is wanted. */
+/** Returns groups that one statement reads each: a full page, or several pages of which little is needed. */
 function groupsOf(loads: readonly Load[]): Load[][] {
   const groups: Load[][] = [];
   let room = 0;
@@ -198,7 +198,7 @@ function groupsOf(loads: readonly Load[]): Load[][] {
   return groups;
 }
 
-/** As many as fit up to the end of a page, so that few pages are read in two parts. */
+/** Ends a batch at the end of a page, if one ends within it, so that few pages are read in two parts. */
 function endOfBatch(uids: Uids, start: number, most: number): number {
   const end = Math.min(uids.length, start + most);
   if (end === uids.length) return end;
@@ -206,7 +206,7 @@ function endOfBatch(uids: Uids, start: number, most: number): number {
   return end;
 }
 
-/** Messages of the next batch when they are like these. */
+/** The size of the next batch, if its messages are like these. */
 function mostOfBatch(messages: readonly PageMessage[]): number {
   const octets = messages.reduce((sum, { sourceOctets }) => sum + sourceOctets, 0);
   const fitting = Math.floor((BATCH_OCTETS * messages.length) / octets);

@@ -2,11 +2,11 @@
 import type { MessageIndex } from '../../../mail/message-index.js';
 
 /**
- * Which data of a message must be loaded: `true` for always; names of derived texts when the data is needed only to make
+ * Which data of a message must be loaded. `true` means always; names of derived texts mean that the data is needed only to make
  * these texts.
  */
 export interface MessageNeeds {
-  /** What a message has beside its UID, its header, its index and derived texts; needed unless it is `false`. */
+  /** Everything except UID, header, index and derived texts; needed unless it is `false`. */
   readonly facts?: boolean;
   /** The octets of the header. */
   readonly header?: boolean | readonly string[];
@@ -14,11 +14,11 @@ export interface MessageNeeds {
   readonly index?: boolean | readonly string[];
 }
 
-/** @throws Error where something is read that was not asked for */
+/** @throws Error when data is read that was not requested */
 export interface Message {
   readonly uid: number;
   readonly emailId: string;
-  /** As it was when the message was read: a later email may join two threads. */
+  /** The thread when the message was read; a later email may join two threads. */
   readonly threadId: string;
   /** SHA-256 of the raw message. */
   readonly blob: string;
@@ -26,20 +26,20 @@ export interface Message {
   readonly size: number;
   /** ms since the epoch. */
   readonly receivedAt: number;
-  /** When it was put into this folder, ms since the epoch. */
+  /** ms since the epoch at which it was put into this folder. */
   readonly savedAt: number;
   readonly preview: string;
   /**
-   * With the empty line behind it. Of a long one the first `MOST_HEADER_OCTETS`: the blob has the rest.
+   * The header with the empty line after it. Only the first `MOST_HEADER_OCTETS` of a long one: the blob has the rest.
    */
   readonly header: Buffer;
-  /** The charset of octets in the header that are no UTF-8, where a text declares it and not the header itself. */
+  /** The charset of non-UTF-8 octets in the header, when a text declares it and the header does not. */
   readonly textCharset: string | undefined;
-  /** Parsed at every access. */
+  /** The index, which is parsed at every access. */
   readonly index: MessageIndex;
   /**
-   * What was made from the message once, by name: a rendered ENVELOPE, a folded subject. It counts for the cache. Names are
-   * few, and none has anything that a client wrote.
+   * Returns a text that is made from the message once, by name: a rendered ENVELOPE, a folded subject. The cache counts it. Names are
+   * few, and none contains input of a client.
    */
   derived(name: string, make: () => string): string;
 }

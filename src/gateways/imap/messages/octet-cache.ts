@@ -1,7 +1,7 @@
-// Things of accounts in the order of their last use, bounded in octets. Entries may grow while they are kept, so the bound is
-// looked at after each growth, once a turn of the event loop. What was used longest ago goes first, measured against its worth, of
-// the account that has more than half of all octets when there is one: so an account never takes the place of all others, and
-// alone has all.
+// A cache of entries of accounts, bounded in octets. Entries may grow while they are cached, so the bound is checked after growth,
+// once per turn of the event loop. The entry with the longest time since its last use, relative to its worth, is dropped first. If
+// one account has more than half of all octets, its entries are dropped first, so that no account displaces all others, while
+// an account alone may use the whole cache.
 import { Holdings } from '../../../bounds/holdings.js';
 
 export interface CacheEntry {
@@ -15,18 +15,18 @@ export interface CacheEntry {
 export class OctetCache<E extends CacheEntry> {
   readonly #maxOctets: number;
   readonly #dropped: (entry: E) => void;
-  /** By account and key. */
+  /** Entries by account and key. */
   readonly #entries = new Map<string, Map<string, E>>();
-  /** By worth. */
+  /** Queues by worth. */
   readonly #queues = new Map<number, UseQueue<E>>();
   readonly #held = new Holdings();
-  /** Octets that were ever taken: the time by which the age of an entry is measured. */
+  /** The number of octets that were ever added: the clock that measures the age of entries. */
   #clock = 0;
-  /** The last account that had more than half. */
+  /** The last account that had more than half of the octets. */
   #large = '';
   #isDue = false;
 
-  /** `dropped`: called with each entry for which there is no room. */
+  /** `dropped` is called with each entry that is removed for lack of room. */
   constructor(maxOctets: number, dropped: (entry: E) => void = () => {}) {
     this.#maxOctets = maxOctets;
     this.#dropped = dropped;
@@ -46,7 +46,7 @@ export class OctetCache<E extends CacheEntry> {
     return entry;
   }
 
-  /** In place of the entry with this key. */
+  /** Adds the entry and replaces one with the same key. */
   keep(entry: E): E {
     const { accountId, key, octets } = entry;
     const before = this.#entries.get(accountId)?.get(key);
@@ -59,12 +59,12 @@ export class OctetCache<E extends CacheEntry> {
     return entry;
   }
 
-  /** The entry is used. */
+  /** Marks the entry as used. */
   used(entry: E): void {
     if (this.#has(entry)) this.#touch(entry);
   }
 
-  /** Of an entry that was dropped nothing is counted any more, whoever still reads it. */
+  /** Counts growth, unless the entry was dropped: a dropped entry is not counted, even if somebody still reads it. */
   grown(entry: E, octets: number): void {
     if (this.#has(entry)) this.#take(entry, octets);
   }
@@ -117,7 +117,7 @@ export class OctetCache<E extends CacheEntry> {
     }
   }
 
-  /** Of one account or of all. */
+  /** Returns the entry to drop next, of one account or of all. */
   #leastNeeded(accountId: string | undefined): E {
     let found: E | undefined;
     let most = -1;
@@ -133,7 +133,7 @@ export class OctetCache<E extends CacheEntry> {
   }
 }
 
-/** Entries with the time of their last use, oldest first: of all accounts, and of each. */
+/** Entries with the time of their last use, oldest first, of all accounts and of each one. */
 class UseQueue<E extends CacheEntry> {
   readonly #all = new Map<E, number>();
   readonly #byAccount = new Map<string, Map<E, number>>();

@@ -1,15 +1,15 @@
-// The pages of messages that are kept. Their parts are counted and dropped each by itself.
+// The cached pages of messages. The parts of a page are counted and dropped separately.
 import type { MessageNeeds } from './message.js';
 import { type AnyPart, MessagePage, type PartKeeper } from './message-page.js';
 import { OctetCache } from './octet-cache.js';
 
 export class PageCache {
-  /** By account and key. */
+  /** Pages by account and key. */
   readonly #pages = new Map<string, MessagePage>();
   readonly #parts: OctetCache<AnyPart>;
   readonly #keeper: PartKeeper = {
     keep: (page, part) => {
-      // Of a page in whose place there is another nothing is kept.
+      // A page that was replaced keeps no new parts in the cache.
       if (this.#pages.get(nameOf(page.accountId, page.key)) === page) this.#parts.keep(part);
     },
     used: (part) => this.#parts.used(part),
@@ -28,14 +28,14 @@ export class PageCache {
     return this.#parts.octetsOf(accountId);
   }
 
-  /** To read from it what is needed. */
+  /** Returns the page and marks its parts that are needed as used. */
   get(accountId: string, key: string, needs: MessageNeeds): MessagePage | undefined {
     const page = this.#pages.get(nameOf(accountId, key));
     page?.use(needs);
     return page;
   }
 
-  /** An empty one when it is not there. Whoever opens a page closes it. */
+  /** Returns the page, or an empty new one. The caller must close it. */
   open(accountId: string, key: string, needs: MessageNeeds): MessagePage {
     const found = this.get(accountId, key, needs);
     if (found !== undefined) return found;
@@ -44,7 +44,7 @@ export class PageCache {
     return page;
   }
 
-  /** Of a page that is empty nothing is kept. */
+  /** Removes the page if it is empty. */
   close(page: MessagePage): void {
     const name = nameOf(page.accountId, page.key);
     if (page.parts.length === 0 && this.#pages.get(name) === page) this.#pages.delete(name);

@@ -1,19 +1,19 @@
-// The facts of the messages of a page in columns: a fraction of the memory of objects.
+// The facts of the messages of a page in columns, which need a fraction of the memory of objects.
 import type { FolderMessageRow } from '../../../store/folder-messages.js';
 import { PageTexts } from './page-texts.js';
 
-/** Of a message. */
+/** Columns per message. */
 const NUMBERS = 3;
 const IDS = 3;
 const FIRST_PLACES = 8;
-/** Of the object and its numbers beside the octets of these. */
+/** Memory of the object and its arrays without their contents. */
 const OWN_OCTETS = 200;
 
-/** Messages have small numbers within their page. */
+/** Facts are indexed by the small number of a message within its page. */
 export class PageFacts {
-  /** Size, time of arrival, time of its placing. NaN where no message is. */
+  /** Size, time of arrival and time of placing. NaN where there is no message. */
   #numbers = new Float64Array(NUMBERS * FIRST_PLACES).fill(Number.NaN);
-  /** Email, thread where it is another, blob. */
+  /** The ids of email, thread (where it differs) and blob. */
   readonly #ids = new PageTexts();
   readonly #previews = new PageTexts();
 

@@ -1,16 +1,16 @@
-// The octets of the headers of a page's messages and their MIME indexes, of which texts are made.
+// The octets of the headers of a page's messages, and their MIME indexes. Texts are made from both.
 import type { FolderMessageRow } from '../../../store/folder-messages.js';
 
-/** Memory of the object, and of a header or an index beside its octets, roughly. */
+/** Approximate memory of the object, and of a header or an index without its octets. */
 const OWN_OCTETS = 300;
 const SOURCE_OCTETS = 120;
 const NOTHING = new Uint8Array(0);
 
-/** Messages have small numbers within their page. */
+/** Sources are indexed by the small number of a message within its page. */
 export class PageSources {
   octets = OWN_OCTETS;
   readonly #headers: (Buffer | undefined)[] = [];
-  /** JSON in UTF-8: smaller than the objects by half, and outside of the heap that is searched for garbage. */
+  /** JSON in UTF-8: half the size of objects, and outside of the heap that the garbage collector scans. */
   readonly #indexes: (Buffer | undefined)[] = [];
 
   header(n: number): Buffer | undefined {
@@ -21,7 +21,7 @@ export class PageSources {
     return this.#indexes[n];
   }
 
-  /** What is new of all rows is copied into one buffer: what the driver gave is a piece of something larger. */
+  /** Copies the new data of all rows into one buffer, because buffers of the driver are slices of larger ones. */
   add(rows: readonly FolderMessageRow[], numbers: readonly number[]): void {
     const news = rows.map(({ header, indexJson }, i) => {
       const n = numbers[i]!;

@@ -1,31 +1,31 @@
-// Texts of the messages of a page, joined: one long string takes far less memory than many short ones, and no text keeps the
-// octets alive that it was cut from. A text is set once. Numbers of texts are small: those of a page's messages.
+// The texts of the messages of a page, joined: one long string needs far less memory than many short ones, and no text keeps the
+// octets alive from which it was cut. A text is set once, under the small number of its message within the page.
 
-/** Texts that wait until they are joined with the others: the fewer, the more often all are copied. */
+/** Texts that wait to be joined; with a smaller number, all texts are copied more often. */
 const MOST_ADDED = 32;
-/** Characters from which on a text stays apart, so that the joined ones are copied fast and never too long for a string. */
+/** Characters from which on a text is stored apart, so that the joined string is copied fast and never exceeds the limit of a string. */
 const LONG = 4096;
-/** Memory beside the characters: of the object, of a place for a text, and of a text that stays apart. */
+/** Memory without the characters: of the object, of an entry for a text, and of a text that is stored apart. */
 const OWN_OCTETS = 300;
 const PLACE_OCTETS = 8;
 const APART_OCTETS = 80;
 const FIRST_PLACES = 8;
-/** A string with such a character takes two octets for each. */
+/** A string with such a character takes two bytes per character. */
 const WIDE = /[^\0-\xff]/;
 
 export class PageTexts {
   #joined = '';
-  /** Behind `#joined`. */
+  /** Texts that follow `#joined`. */
   #added: string[] = [];
   /** Characters of both. */
   #length = 0;
   #octetsOfCharacter = 1;
-  /** Of each text its start + 1 and its end; 0 and 0 of one that is not there. */
+  /** The start + 1 and the end of each text; 0 and 0 when there is none. */
   #bounds = new Uint32Array(2 * FIRST_PLACES);
   readonly #apart = new Map<number, string>();
   #octetsApart = 0;
 
-  /** Of memory, roughly. */
+  /** Approximate bytes of memory. */
   get octets(): number {
     const places = (this.#bounds.length / 2) * PLACE_OCTETS;
     return OWN_OCTETS + places + this.#length * this.#octetsOfCharacter + this.#octetsApart;
@@ -43,7 +43,7 @@ export class PageTexts {
     return this.#joined.slice(start - 1, end);
   }
 
-  /** Of a number that has none. */
+  /** The number must not have a text yet. */
   set(number: number, text: string): void {
     const isWide = WIDE.test(text);
     if (text.length >= LONG) {

@@ -1,5 +1,5 @@
-// What differs between two states of an account's folders, as responses tell it (RFC 5465 §5). States are compared and events are
-// not, so that nothing is missed where events are, and what changes often is told once.
+// The differences between two states of an account's folders, as responses (RFC 5465 §5). It compares states instead of events, so
+// that missed events lose nothing, and frequent changes are reported once.
 
 import type { StatusItem } from '../grammar/list.js';
 import { SEPARATOR, SPECIAL_USES } from '../mailboxes/mailbox-tree.js';
@@ -11,7 +11,7 @@ const STATUS_ITEMS: readonly StatusItem[] = ['MESSAGES', 'UIDNEXT', 'UIDVALIDITY
 
 export type Folders = ReadonlyMap<string, FolderStatus>;
 
-/** Responses about what changed; `selectedId`: the folder whose messages have a group of their own. */
+/** Returns responses about what changed. `selectedId` is the folder whose messages have their own group. */
 export function differences(
   rules: NotifyRules,
   before: Folders,
@@ -41,12 +41,12 @@ export function differences(
   return responses;
 }
 
-/** The state of a mailbox whose messages changed, with the modseq whether or not the client has asked for modseqs (RFC 5465 §3.1). */
+/** The state of a mailbox whose messages changed. It includes the modseq even if the client never asked for one (RFC 5465 §3.1). */
 export function statusOf(folder: FolderStatus, isUtf8: boolean): string {
   return statusResponse(shownName(folder), STATUS_ITEMS, folder, { isUtf8, appendLimit: 0 });
 }
 
-/** As LIST shows it. */
+/** The name as LIST shows it. */
 export const shownName = ({ path }: Pick<FolderStatus, 'path'>): string =>
   path.replace(new RegExp(`^inbox(?=${SEPARATOR}|$)`, 'i'), 'INBOX');
 
@@ -58,7 +58,7 @@ function hasNewMessages(
   if (old === undefined) return folder.total > 0 && events.has('MessageNew');
   if (old.modseq === folder.modseq && old.uidValidity === folder.uidValidity) return false;
   const haveComeOrGone = old.uidNext !== folder.uidNext || old.total !== folder.total;
-  // MessageNew and MessageExpunge are wanted together or not at all.
+  // A client asks for both MessageNew and MessageExpunge or for none of them.
   return events.has(haveComeOrGone ? 'MessageNew' : 'FlagChange');
 }
 

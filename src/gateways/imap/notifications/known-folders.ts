@@ -1,5 +1,5 @@
-// The folders of an account as a client knows them: the state that was sent last, with what the client has changed itself since. A
-// client is not told of its own changes (RFC 5465 §5). What others have changed meanwhile stays a difference.
+// The folders of an account as a client knows them: the state that was last sent, plus the client's own changes. A
+// client is not notified of its own changes (RFC 5465 §5). Concurrent changes of others remain a difference.
 
 import { SEPARATOR } from '../mailboxes/mailbox-tree.js';
 import type { FolderStatus } from '../responses/status.js';
@@ -8,7 +8,7 @@ import type { Folders } from './folder-differences.js';
 
 export class KnownFolders {
   #folders: Map<string, FolderStatus>;
-  /** Paths of folders that the client has made, by id: the rest of their state is not known yet. */
+  /** Paths of folders that the client has created, by id; the rest of their state is not known yet. */
   readonly #created = new Map<string, string>();
 
   constructor(folders: Folders) {
@@ -19,7 +19,7 @@ export class KnownFolders {
     return this.#folders.get(id);
   }
 
-  /** All differences between what the client knows and this state have been sent. */
+  /** Called when all differences between the known state and this one have been sent. */
   sent(folders: Folders): void {
     this.#folders = new Map(folders);
     this.#created.clear();
@@ -45,7 +45,7 @@ export class KnownFolders {
     }
   }
 
-  /** To be compared with the present state of the folders. */
+  /** Returns the known state, to be compared with the present state. */
   before(present: Folders): Folders {
     for (const [id, path] of this.#created) {
       const folder = present.get(id);
@@ -57,7 +57,7 @@ export class KnownFolders {
     return this.#folders;
   }
 
-  /** With all that is below it. */
+  /** Renames the folder and all folders below it. */
   #rename(from: string, to: string): void {
     for (const folder of this.#folders.values()) {
       const isBelow = folder.path.startsWith(`${from}${SEPARATOR}`);

@@ -1,5 +1,5 @@
-// The changes that a session sends between commands, and during IDLE, after NOTIFY (RFC 5465). An event of the account is the
-// occasion to look; what is sent is the difference between the present state and the state that was sent last. Nothing is sent
+// The changes that a session sends between commands, and during IDLE, after NOTIFY (RFC 5465). An event of the account only
+// triggers a check; the session sends the difference between the present state and the state that was last sent. Nothing is sent
 // while a command runs: `hold` waits for what is being written.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MailboxEvent } from '../../../actors/mailbox/protocol.js';
@@ -23,7 +23,7 @@ const RETRY_MS = 1000;
 /** Names of annotations that wait to be sent; more are dropped, and the client has to read them (GETMETADATA). */
 const MOST_ANNOTATIONS = 1000;
 
-/** The folders of the session's account. @throws ActorFault */
+/** Returns the folders of the session's account. @throws ActorFault */
 export async function readFolders({ context, accountId }: Session): Promise<ReadonlyMap<string, FolderStatus>> {
   const { reply } = await context.mailboxes.of(accountId).ask('folderStatus', {});
   return new Map(reply!.folders.map((folder) => [folder.id, folder]));
@@ -33,7 +33,7 @@ export class Notifications implements Notifier, AccountListener {
   readonly #session: Session;
   readonly #rules: NotifyRules;
   readonly #folders: KnownFolders;
-  /** Entries that changed, by folder; null: of the account. */
+  /** Names of entries that changed, by folder; null stands for the account. */
   readonly #annotations = new Map<string | null, Set<string>>();
   #isBehind = true;
   #isHeld = true;
@@ -43,12 +43,12 @@ export class Notifications implements Notifier, AccountListener {
   #telling: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #view: FolderView | undefined;
-  /** Messages of the view up to this UID were there when the mailbox was selected, or have been told with their attributes. */
+  /** Messages of the view up to this UID existed when the mailbox was selected, or were reported with their attributes. */
   #fetched = 0;
-  /** Ranges of UIDs above that of messages that the client has put into the mailbox itself. */
+  /** Ranges of UIDs above `#fetched` whose messages the client has added itself. */
   #own: (readonly [first: number, last: number])[] = [];
 
-  /** `folders`: their state at present, which the client is taken to know. A command runs. */
+  /** `folders` is the present state, which the client is assumed to know. A command runs at this time. */
   constructor(session: Session, rules: NotifyRules, folders: Folders) {
     this.#session = session;
     this.#rules = rules;
@@ -209,7 +209,7 @@ export class Notifications implements Notifier, AccountListener {
     if (this.#fetchesNew) await this.#fetch(view, this.#rules.selected!.attributes);
   }
 
-  /** FETCH of the messages that are new to the client, but for those that it has put there itself (RFC 5465 §5.2). */
+  /** Fetches the messages that are new to the client, except those that it has added itself (RFC 5465 §5.2). */
   async #fetch(view: FolderView, attributes: readonly FetchAttribute[]): Promise<void> {
     const last = lastUid(view);
     if (last <= this.#fetched) return;
@@ -228,7 +228,7 @@ export class Notifications implements Notifier, AccountListener {
     try {
       if (uids.length > 0) await fetchMessages(this.#session, asked, true);
     } catch (error) {
-      // What is too much to be told now is so the next time.
+      // A FETCH that was refused as too large would be refused again.
       if (!(error instanceof Refused)) throw error;
     }
     this.#fetched = last;

@@ -1,11 +1,11 @@
-// The events of each mailbox that NOTIFY asks for (RFC 5465 §6): the first group that has a mailbox counts for it. Messages of
-// the selected mailbox have a group of their own.
+// The events that NOTIFY requests for each mailbox (RFC 5465 §6): the first group that matches a mailbox applies to it. Messages of
+// the selected mailbox have their own group.
 import { caseFolded } from '../../../mail/case-fold.js';
 import type { NotifyEvent, NotifyFilter, NotifyGroup } from '../grammar/notify.js';
 import { SEPARATOR } from '../mailboxes/mailbox-tree.js';
 import type { FolderStatus } from '../responses/status.js';
 
-/** Folders that mail comes into: filters give it labels. */
+/** Folders that receive mail: filters add labels. */
 const DELIVERED_TO: ReadonlySet<FolderStatus['role']> = new Set(['inbox', 'junk', 'label']);
 const NO_EVENTS: ReadonlySet<NotifyEvent> = new Set();
 
@@ -13,7 +13,7 @@ type Matched = Pick<FolderStatus, 'path' | 'role' | 'isSubscribed'>;
 type OfFolders = NotifyGroup & { readonly matches: (folder: Matched) => boolean };
 
 export class NotifyRules {
-  /** Of messages in the selected mailbox; undefined when the client did not ask for them. */
+  /** The group for messages in the selected mailbox; undefined when the client did not ask for it. */
   readonly selected: NotifyGroup | undefined;
   readonly #groups: readonly OfFolders[];
 
@@ -24,12 +24,12 @@ export class NotifyRules {
       .map((group) => ({ ...group, matches: matcherOf(group.filter) }));
   }
 
-  /** Whether something is wanted of mailboxes other than the selected one. */
+  /** Whether events of mailboxes other than the selected one are requested. */
   get hasFolders(): boolean {
     return this.#groups.some(({ events }) => events.size > 0);
   }
 
-  /** Whether changes of the annotations of the account are wanted. */
+  /** Whether changes of the account's annotations are requested. */
   get hasServerMetadata(): boolean {
     return this.#groups.some(({ events }) => events.has('ServerMetadataChange'));
   }
@@ -63,7 +63,7 @@ function matcherOf(filter: NotifyFilter): (folder: Matched) => boolean {
   }
 }
 
-/** `a/b/c`, `a/b` and `a` of `a/b/c`. */
+/** Returns `a/b/c`, `a/b` and `a` for `a/b/c`. */
 function levelsAbove(path: string): string[] {
   const levels = path.split(SEPARATOR);
   return levels.map((_, i) => levels.slice(0, i + 1).join(SEPARATOR));

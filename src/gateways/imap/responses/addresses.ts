@@ -1,19 +1,19 @@
-// The address lists of an ENVELOPE (RFC 9051 §7.5.2) from header fields as written: encoded words stay, groups are marked,
-// comments are left out but for the one that serves as the name (`a@b (Name)`). One forward scan in linear time; what is no
-// address is shown as one whose host is missing, because an address without a host would open a group.
+// Writes the address lists of an ENVELOPE (RFC 9051 §7.5.2) from raw header fields. Encoded words stay, groups are marked, and
+// comments are omitted except for the one that serves as the name (`a@b (Name)`). It is one forward scan in linear time. Text that is
+// no address is shown as one whose host is missing, because an address without a host would open a group.
 import { octetString } from './strings.js';
 
-/** `Name <a@b>`, `"Name" <a@b>` and `a@b`: nearly every field. */
+/** Matches nearly every field: `Name <a@b>`, `"Name" <a@b>` and `a@b`. */
 const PLAIN =
   /^(?:"([^"\\\r\n]{0,200})"|([^"()<>[\]:;@\\,.\r\n\t]{0,200}?)) {0,9}<([^\s"()<>[\]:;\\,@]{1,256})@([^\s"()<>[\]:;\\,@]{1,256})>$/;
 const BARE = /^([^\s"()<>[\]:;\\,@]{1,256})@([^\s"()<>[\]:;\\,@]{1,256})$/;
 const SPECIAL = /[\s"()<>[\]:;,@\\]/g;
 
-/** As Dovecot has it. */
+/** The same placeholders as in Dovecot. */
 const NO_MAILBOX = 'MISSING_MAILBOX';
 const NO_HOST = 'MISSING_DOMAIN';
 
-/** `NIL`, or the list in parentheses. The field is a binary string, unfolded and trimmed. */
+/** Returns `NIL`, or the list in parentheses. The field is a binary string, unfolded and trimmed. */
 export function addressList(field: string): string {
   const bare = BARE.exec(field);
   if (bare !== null) return `(${address(null, null, bare[1]!, bare[2]!)})`;
@@ -30,10 +30,10 @@ function address(name: string | null, route: string | null, mailbox: string | nu
   return `(${octetString(name)} ${octetString(route)} ${octetString(mailbox)} ${octetString(host)})`;
 }
 
-/** A word, a quoted string, or a run of such with dots between them. */
+/** A word, a quoted string, or several of them joined by dots. */
 interface Word {
   text: string;
-  /** White space or a comment comes before it. */
+  /** Whether white space or a comment precedes it. */
   readonly isApart: boolean;
 }
 
@@ -66,7 +66,7 @@ class AddressScanner {
     return this.#found;
   }
 
-  /** White space, a comment, a quoted string, a domain literal or a run of other characters. */
+  /** Reads white space, a comment, a quoted string, a domain literal or a run of other characters. */
   #word(char: string): void {
     if (char === ' ' || char === '\t' || char === '\r' || char === '\n') {
       this.#at++;
@@ -91,7 +91,7 @@ class AddressScanner {
     this.#isApart = false;
   }
 
-  /** `<…>` after the name that the words are. */
+  /** Reads `<…>`; the words before it are the name. */
   #angle(): void {
     const name = this.#phrase();
     this.#words = [];
@@ -110,7 +110,7 @@ class AddressScanner {
     const rest = this.#joined();
     if (mailbox === null) this.#push(name, route, rest, '');
     else this.#push(name, route, mailbox, rest);
-    // What follows up to the comma is a comment at most.
+    // The text up to the comma can only be a comment.
     while (this.#at < this.#text.length && !',;'.includes(this.#text[this.#at]!)) this.#word(this.#text[this.#at]!);
     this.#reset();
   }
@@ -119,7 +119,7 @@ class AddressScanner {
     this.#keep(this.#text[this.#at++]!);
   }
 
-  /** RFC 5322 §4.4: `@a,@b:` before the address. */
+  /** RFC 5322 §4.4: reads `@a,@b:` before the address. */
   #route(): string {
     const end = this.#text.indexOf(':', this.#at);
     const close = this.#text.indexOf('>', this.#at);
@@ -129,7 +129,7 @@ class AddressScanner {
     return route;
   }
 
-  /** `local@domain` without angle brackets; words before the local part are a name. */
+  /** Reads `local@domain` without angle brackets; words before the local part are a name. */
   #bare(): void {
     const split = this.#localStart();
     const mailbox = joined(this.#words.splice(split));
@@ -146,7 +146,7 @@ class AddressScanner {
     this.#words = [];
   }
 
-  /** Where the local part begins: at the last word, and before it while dots join the words. */
+  /** Returns where the local part begins: at the last word, or before it while dots join the words. */
   #localStart(): number {
     let start = Math.max(0, this.#words.length - 1);
     while (start > 0) {
@@ -172,7 +172,7 @@ class AddressScanner {
     this.#isInGroup = false;
   }
 
-  /** Words that no address follows. */
+  /** Ends words that no address follows. */
   #end(octets: number): void {
     this.#at += octets;
     const phrase = this.#words.length === 0 ? null : this.#phrase();
@@ -220,7 +220,7 @@ class AddressScanner {
     return text;
   }
 
-  /** Comments nest. */
+  /** Reads a comment, which may contain others. */
   #readComment(): string {
     let depth = 0;
     let text = '';
@@ -234,7 +234,7 @@ class AddressScanner {
   }
 }
 
-/** Without the white space and comments of obsolete syntax. */
+/** Joins the words without the white space and comments of obsolete syntax. */
 function joined(words: readonly Word[]): string {
   return words.map((word) => word.text).join('');
 }

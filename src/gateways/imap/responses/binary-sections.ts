@@ -1,6 +1,6 @@
-// BINARY[…] and BINARY.SIZE[…] (RFC 9051 §6.4.5): a part with its transfer encoding undone. Large parts are decoded while they
-// are written, after a first pass that counts their octets. What has no encoding of its own, such as a multipart, is given as
-// it is.
+// BINARY[…] and BINARY.SIZE[…] (RFC 9051 §6.4.5): a part without its transfer encoding. Large parts are decoded while they
+// are written, after a first pass that counts their octets. A part without its own encoding, such as a multipart, is sent
+// unchanged.
 import { partNumbered } from '../../../mail/body-section.js';
 import { decodeStream, decodeTransfer, isEncoded, sliceStream } from '../../../mail/decode/transfer.js';
 import type { IndexedPart, OctetRange } from '../../../mail/message-index.js';
@@ -14,13 +14,13 @@ import { mayHold, SMALL_OCTETS, wholeRange } from './message-octets.js';
 
 const IDENTITY = new Set(['7bit', '8bit', 'binary']);
 
-/** What is shown of a part that is not there, and of one whose encoding is unknown. */
+/** What is shown for a part that does not exist, and for one whose encoding is unknown. */
 interface Missing {
   readonly none: string;
   readonly unknown: string;
 }
 
-/** Empty octets would be kept by a client as those of the part. */
+/** NIL for an unknown encoding, because a client would keep empty octets as those of the part. */
 const NO_OCTETS: Missing = { none: NOTHING, unknown: 'NIL' };
 const NO_SIZE: Missing = { none: '0', unknown: '0' };
 
@@ -29,9 +29,9 @@ export interface BinaryWanted {
   readonly partial: PartialRange | undefined;
 }
 
-/** What a message's items have in common: the command that asked for them. */
+/** Shared by the items of one command. */
 export interface UnknownEncodings {
-  /** A part was not shown because its encoding is unknown: the command must not succeed. */
+  /** Whether a part was not shown because its encoding is unknown; the command must fail then. */
   hasUnknownEncoding: boolean;
 }
 
@@ -50,7 +50,7 @@ export function binaryItem(
       const octets = decoded.subarray(wanted.start, wanted.end);
       return [`${label} ${octets.includes(0) ? '~' : ''}{${octets.length}}\r\n`, octets];
     }
-    // Nobody has looked for a NUL in it: a literal8 may have one.
+    // The stream was not scanned for NUL, so it is sent as a literal8, which may contain one.
     const size = await decodedSize(blobs, message, range, encoding);
     const wanted = within({ start: 0, end: size }, partial);
     const decoded = sliceStream(decodeStream(encoding, blobs.stream(message.blob, range.start, range.end)), wanted);
@@ -97,7 +97,7 @@ function ofPart(
   };
 }
 
-/** Undefined when it is unknown. The message as a whole has none, and the parts of a part have their own. */
+/** Returns undefined for an unknown encoding. The whole message has none, and the parts of a part have their own. */
 function encodingOf({ type, parts, encoding }: IndexedPart, numbers: readonly number[]): string | undefined {
   if (numbers.length === 0 || type === 'multipart' || IDENTITY.has(encoding)) return 'binary';
   if (isEncoded(encoding)) return encoding;

@@ -1,5 +1,5 @@
-// BODY[…], RFC822, RFC822.HEADER and RFC822.TEXT (RFC 9051 §6.4.5): octets as they were received, but for NUL. A section that
-// the message does not have is empty, as Dovecot has it.
+// BODY[…], RFC822, RFC822.HEADER and RFC822.TEXT (RFC 9051 §6.4.5): octets as they were received, except for NUL. A section that
+// the message does not have is empty, as in Dovecot.
 import { FieldNames, headerFields, partOfRange, sectionRange } from '../../../mail/body-section.js';
 import type { OctetRange } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
@@ -19,10 +19,10 @@ import {
 import { octetsOfRange, wholeRange } from './message-octets.js';
 import { shownText } from './shown-octets.js';
 
-/** Octets of a header in which fields are looked for. */
+/** Octets of a header that are searched for fields. */
 const FIRST: PartialRange = { offset: 0, length: 1024 * 1024 };
 
-/** Of a section that the message does not have. */
+/** The value of a section that the message does not have. */
 export const NOTHING = '{0}\r\n';
 
 export interface SectionWanted {
@@ -30,7 +30,7 @@ export interface SectionWanted {
   readonly partial: PartialRange | undefined;
 }
 
-/** `label`: the name of the attribute in the response. */
+/** `label` is the name of the attribute in the response. */
 export function sectionItem(
   blobs: BlobStore,
   { section, partial }: SectionWanted,
@@ -60,14 +60,14 @@ export function sectionItem(
   };
 }
 
-/** `BODY[1.2.HEADER.FIELDS (From)]<0>`. */
+/** Returns a label such as `BODY[1.2.HEADER.FIELDS (From)]<0>`. */
 export function sectionLabel({ section, partial }: SectionWanted): string {
   const names = section.fields.length === 0 ? '' : ` (${section.fields.map((name) => astring(name)).join(' ')})`;
   const text = section.text === null ? [] : [`${section.text}${names}`];
   return `BODY[${[...section.part, ...text].join('.')}]${origin(partial)}`;
 }
 
-/** `<0>`: where the octets of a partial begin. */
+/** Returns `<0>`: where the octets of a partial begin. */
 export function origin(partial: PartialRange | undefined): string {
   return partial === undefined ? '' : `<${partial.offset}>`;
 }
@@ -76,7 +76,7 @@ export function within(range: OctetRange, partial: PartialRange | undefined): Oc
   return partial === undefined ? range : partOfRange(range, partial.offset, partial.length);
 }
 
-/** Of the message's own header, which is in memory but for a very long one. */
+/** Renders from the message's own header, which is in memory unless it is very long. */
 function headerItem(blobs: BlobStore, section: Section, partial: PartialRange | undefined, label: string): MessageItem {
   const fields = fieldsOf(section);
   const textOf = (header: Buffer) => {
@@ -109,7 +109,7 @@ function fieldsOf({ text, fields }: Section): WantedFields | undefined {
   return { names: new FieldNames(fields), areNamed: text === 'HEADER.FIELDS' };
 }
 
-/** Of the header of an embedded message. */
+/** Reads fields from the header of an embedded message. */
 async function fieldsOfRange(
   blobs: BlobStore,
   place: Place,

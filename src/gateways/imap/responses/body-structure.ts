@@ -1,17 +1,17 @@
-// BODYSTRUCTURE and BODY (RFC 9051 §7.5.2) from the MIME index. Parameters that the index has decoded are written with
-// RFC 2231, descriptions with RFC 2047. A message part that the index does not descend into is shown as octets, for its
+// BODYSTRUCTURE and BODY (RFC 9051 §7.5.2) from the MIME index. Decoded parameters of the index are written with
+// RFC 2231, descriptions with RFC 2047. A message part that the index does not descend into is shown as octets, because its
 // sections do not exist.
 import { embeddedMessage } from '../../../mail/body-section.js';
 import type { IndexedPart } from '../../../mail/message-index.js';
 import { nstring, octetsOf, quoted } from '../wire/format.js';
 
-/** Octets of text in one encoded word of a description: the word has at most 75 characters. */
+/** Octets of text in one encoded word of a description; the word has at most 75 characters. */
 const WORD_OCTETS = 45;
-/** RFC 2231 `attribute-char`: the others are percent-encoded. */
+/** Characters outside of RFC 2231 `attribute-char`, which are percent-encoded. */
 const NOT_ATTRIBUTE_CHAR = /[^!#$&+\-.0-9A-Z^_`a-z{|}~]/g;
 const NOT_ASCII = /[^\0-\x7f]/;
 
-/** The roots of the embedded messages, in their order: their envelopes are part of the structure. */
+/** Returns the roots of the embedded messages in their order; their envelopes are part of the structure. */
 export function embeddedMessages(root: IndexedPart): readonly IndexedPart[] {
   const found: IndexedPart[] = [];
   const open = [root];
@@ -24,8 +24,8 @@ export function embeddedMessages(root: IndexedPart): readonly IndexedPart[] {
 }
 
 /**
- * A binary string. `envelopes`: the ENVELOPE of each embedded message by its root. `isExtended`: BODYSTRUCTURE; else BODY,
- * which has no extension data.
+ * Returns a binary string. `envelopes` has the ENVELOPE of each embedded message by its root. `isExtended` selects BODYSTRUCTURE;
+ * otherwise it is BODY, which has no extension data.
  */
 export function bodyStructureOf(
   root: IndexedPart,
@@ -53,7 +53,7 @@ export function bodyStructureOf(
 function singlePart(part: IndexedPart): string {
   const params =
     part.type === 'text' && part.params['charset'] === undefined
-      ? // RFC 2045 §5.2: the charset of text that names none.
+      ? // RFC 2045 §5.2: the default charset of text.
         { charset: 'us-ascii', ...part.params }
       : part.params;
   const octets = part.bodyEnd - part.bodyStart;
@@ -98,7 +98,7 @@ function description(text: string | null): string | null {
   return text !== null && NOT_ASCII.test(text) ? encodedWords(text).join(' ') : text;
 }
 
-/** RFC 2047; ours because libmime divides some characters between words. */
+/** RFC 2047. It replaces libmime's encoder, which splits some characters between words. */
 function encodedWords(text: string): string[] {
   const words: string[] = [];
   let word = '';

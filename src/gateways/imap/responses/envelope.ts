@@ -1,5 +1,5 @@
-// ENVELOPE (RFC 9051 §7.5.2) from the octets of a header: encoded words and dates stay as written, folds become spaces. Of
-// several fields of a name the first counts, but destinations add up. The header is read as far as the MIME index reads it.
+// ENVELOPE (RFC 9051 §7.5.2) from the octets of a header: encoded words and dates stay as written, folds become spaces. The
+// first of several fields with the same name counts, but destinations are combined. The header is read as far as the MIME index reads it.
 import { DEFAULT_LIMITS } from '../../../mail/mime-index/limits.js';
 import { addressList } from './addresses.js';
 import { octetString } from './strings.js';
@@ -11,7 +11,7 @@ const SPACE = 0x20;
 const TAB = 0x09;
 const CR = 0x0d;
 
-/** A binary string. */
+/** Returns a binary string. */
 export function envelopeOf(header: Buffer): string {
   const { first, all } = fieldsOf(header);
   const author = addresses(first('from'));
@@ -28,14 +28,14 @@ function addresses(field: string | undefined, none = 'NIL'): string {
   return list === 'NIL' ? none : list;
 }
 
-/** Destinations of repeated fields, in one list. */
+/** Joins the destinations of repeated fields into one list. */
 function allAddresses(fields: readonly string[]): string {
   const lists = fields.map(addressList).filter((list) => list !== 'NIL');
   return lists.length === 0 ? 'NIL' : `(${lists.map((list) => list.slice(1, -1)).join('')})`;
 }
 
 interface Fields {
-  /** Unfolded and trimmed. */
+  /** The value of the first field, unfolded and trimmed. */
   first(name: string): string | undefined;
   all(name: string): readonly string[];
 }
@@ -70,7 +70,7 @@ function isFolding(octet: number): boolean {
   return octet === SPACE || octet === TAB;
 }
 
-/** -1 when the line has no short field name. */
+/** Returns -1 when the line has no short field name. */
 function colonOf(text: string, start: number): number {
   const stop = start + LONGEST_NAME + 8;
   for (let at = start; at < stop; at++) {

@@ -1,4 +1,4 @@
-// The attributes of FETCH as items of its response (RFC 9051 §7.5.2): each is prepared once for a command and rendered for each
+// The attributes of FETCH as items of its response (RFC 9051 §7.5.2): each is prepared once per command and rendered for each
 // message. Immutable data comes from the message, flags and modseqs from the mirror.
 import { decodeTransfer, isEncoded } from '../../../mail/decode/transfer.js';
 import { headerIn } from '../../../mail/header-lines.js';
@@ -20,7 +20,7 @@ const HEADER = { part: [], text: 'HEADER', fields: [] } as const;
 const TEXT = { part: [], text: 'TEXT', fields: [] } as const;
 /** Octets of the header of an embedded message that are read for its envelope. */
 const EMBEDDED_HEADER_OCTETS = 64 * 1024;
-/** Attributes that are rendered without the facts of a message when their texts were made before. */
+/** Attributes that need no facts of a message once their texts exist. */
 const FACTLESS: ReadonlySet<FetchAttribute['type']> = new Set([
   'UID',
   'FLAGS',
@@ -32,7 +32,7 @@ const FACTLESS: ReadonlySet<FetchAttribute['type']> = new Set([
 
 export interface FetchItems {
   readonly items: readonly MessageItem[];
-  /** The items, when the mirror knows all of them. */
+  /** The items, if the mirror knows all of them. */
   readonly mirrorItems: readonly MirrorItem[] | undefined;
   readonly needs: MessageNeeds;
   readonly needsOctets: boolean;
@@ -85,7 +85,7 @@ function messageItem(
       return (_, message) => `THREADID (${message.threadId})`;
     case 'SAVEDATE':
       return (_, message) => `SAVEDATE ${internalDate(message.savedAt)}`;
-    // Every preview is at hand, so LAZY makes no difference.
+    // Every preview is stored, so LAZY makes no difference.
     case 'PREVIEW':
       return (_, message) => `PREVIEW ${nstring(message.preview)}`;
     case 'ENVELOPE':
@@ -112,7 +112,7 @@ function messageItem(
   }
 }
 
-/** The structure of a message that embeds others has their envelopes, which are read from the blob. */
+/** Thrown when the structure needs envelopes of embedded messages, which must be read from the blob. */
 class EnvelopesMissing extends Error {
   readonly root: IndexedPart;
 
@@ -157,7 +157,7 @@ async function envelopesOf(
   return new Map(messages.map((message, i) => [message, envelopeOf(headerOf(message, octets[i]!))]));
 }
 
-/** The header of a message in base64 is within the encoded octets. */
+/** The header of a base64-encoded message is part of the encoded octets. */
 const headerRange = (message: IndexedPart): OctetRange =>
   isEncoded(message.encoding) && message.headerStart === message.bodyStart
     ? { start: message.bodyStart, end: message.bodyEnd }

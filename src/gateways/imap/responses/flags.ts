@@ -1,12 +1,12 @@
-// The flags of a message as responses have them (RFC 9051 §7.5.2). `\Recent` is never among them.
+// The flags of a message in responses (RFC 9051 §7.5.2). `\Recent` is never among them.
 import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
 import { DELETED_FLAG, flagNames } from '../../../mail/flags.js';
 import type { FolderMirror } from '../view/folder-mirror.js';
 
-/** The system flags and keywords that have a bit, of each combination that occurred. */
+/** Names of flags by their bits, for each combination that has occurred. */
 const names = new Map<number, string>();
 
-/** In parentheses. */
+/** Returns the flags in parentheses. */
 export function flagList(mirror: FolderMirror, index: number): string {
   const bits = mirror.bitsAt(index);
   const keywords = mirror.keywordsAt(index);

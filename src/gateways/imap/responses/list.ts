@@ -1,4 +1,4 @@
-// LIST, LSUB and NAMESPACE as they are written (RFC 9051 §7.3, RFC 5258). What is returned is a binary string with its end.
+// Formats LIST, LSUB and NAMESPACE (RFC 9051 §7.3, RFC 5258). Responses are binary strings with their line end.
 import { SEPARATOR, SPECIAL_USES, type TreeMailbox } from '../mailboxes/mailbox-tree.js';
 import type { Session } from '../session.js';
 import { mailboxName } from '../wire/format.js';
@@ -6,11 +6,11 @@ import { mailboxName } from '../wire/format.js';
 export interface ListExtension {
   /** CHILDINFO: the selection options that mailboxes below this one meet. */
   readonly childInfo?: readonly string[];
-  /** OLDNAME: another name of the mailbox, which the client has used. */
+  /** OLDNAME: another name of the mailbox that the client has used. */
   readonly oldName?: string;
 }
 
-/** The level that all names are below: what an empty pattern asks for. */
+/** The root of all names, which an empty pattern asks for. */
 export const ROOT = `* LIST (\\Noselect) "${SEPARATOR}" ""\r\n`;
 
 export const NAMESPACE = `* NAMESPACE (("" "${SEPARATOR}")) NIL NIL\r\n`;
@@ -35,7 +35,7 @@ export function listResponse(
 export const lsubResponse = (name: string, attributes: readonly string[], isUtf8: boolean): string =>
   `* LSUB (${attributes.join(' ')}) "${SEPARATOR}" ${mailboxName(name, isUtf8)}\r\n`;
 
-/** RFC 3501 clients know \Noselect, which \NonExistent implies. */
+/** Adds \Noselect to \NonExistent, which implies it, because RFC 3501 clients know only \Noselect. */
 export function attributesOf({ folder, hasChildren, isSubscribed }: TreeMailbox, withSubscribed = false): string[] {
   const attributes = folder === undefined ? ['\\Noselect', '\\NonExistent'] : [];
   attributes.push(hasChildren ? '\\HasChildren' : '\\HasNoChildren');

@@ -1,4 +1,4 @@
-// Octets of a message for FETCH: from a small message that is in memory, read as a range, or streamed when they are many.
+// Octets of a message for FETCH: from a small message in memory, read as a range, or streamed when they are many.
 import type { OctetRange } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import { primed } from '../../tcp/primed-stream.js';
@@ -6,12 +6,12 @@ import type { Message } from '../messages/message-source.js';
 import type { Piece, Place } from './fetch-item.js';
 import { shownOctets, shownStream } from './shown-octets.js';
 
-/** Octets of a message that is read as a whole, and of a range that is held in memory. */
+/** The most octets of a message that is read as a whole, and of a range that is held in memory. */
 export const SMALL_OCTETS = 256 * 1024;
-/** Octets that a response holds before it is written; a client may ask for the same octets many times over. */
+/** Octets that a response holds before it is written; a client may request the same octets many times. */
 const MOST_HELD_OCTETS = 1024 * 1024;
 
-/** Whether the response may hold so many octets more, which are counted then. */
+/** Tells whether the response may hold this many more octets, and counts them. */
 export function mayHold(place: Place, octets: number): boolean {
   if (place.held + octets > MOST_HELD_OCTETS) return false;
   place.held += octets;
@@ -19,8 +19,8 @@ export function mayHold(place: Place, octets: number): boolean {
 }
 
 /**
- * As a literal may have them. Octets beyond what a response holds are read while they are written.
- * @throws StoreFault; of a stream only what its first piece throws, and nothing of a stream beyond what a response holds
+ * Returns octets that a literal may contain. Octets beyond what a response may hold are read while they are written.
+ * @throws StoreFault; for a stream only the fault of its first piece, and none if the response may not hold that piece
  */
 export function octetsOfRange(
   blobs: BlobStore,
@@ -36,7 +36,7 @@ export function octetsOfRange(
   return isHeld ? primed(stream) : stream;
 }
 
-/** Any range in one buffer, as it is stored. */
+/** Returns any range in one buffer, as it is stored. */
 export function wholeRange(
   blobs: BlobStore,
   place: Place,

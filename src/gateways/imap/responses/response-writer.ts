@@ -1,13 +1,13 @@
-// Writes responses of many messages: text is gathered into larger pieces, the client's pace holds the writer back, and the event
-// loop serves others every few ms.
+// Writes responses of many messages: it joins text into larger pieces, waits for a slow client, and lets the event
+// loop serve others every few ms.
 import { ConnectionEnd } from '../../tcp/connection-end.js';
 import { eventLoop, SLICE_MS } from '../../tcp/event-loop.js';
 import type { Output } from '../output.js';
 import type { Piece } from './fetch-item.js';
 
-/** Characters that are gathered. */
+/** Characters that are joined. */
 const GATHERED = 16_384;
-/** Characters of one write: far below what may wait for a client that reads. */
+/** Characters of one write: far below the limit of what may wait for a client. */
 const LONGEST_WRITE = 262_144;
 
 export class ResponseWriter {
@@ -16,23 +16,23 @@ export class ResponseWriter {
   #text = '';
   #yieldedAt = performance.now();
 
-  /** `holder`: on whose behalf the writer gives way to others. */
+  /** `holder` is the party for whom the writer yields to others. */
   constructor(output: Output, holder: string) {
     this.#output = output;
     this.#holder = holder;
   }
 
-  /** A binary string. */
+  /** Adds a binary string. */
   add(text: string): void {
     this.#text += text;
   }
 
-  /** Whether `pause` is to be awaited before more is added. */
+  /** Whether `pause` must be awaited before more is added. */
   get isFull(): boolean {
     return this.#text.length >= GATHERED;
   }
 
-  /** Sends what was gathered, and waits where the client or the event loop must be waited for. */
+  /** Sends what was joined, and waits for the client or the event loop if necessary. */
   async pause(): Promise<void> {
     while (this.#text.length > LONGEST_WRITE) {
       this.#output.write(this.#text.slice(0, LONGEST_WRITE));
@@ -52,7 +52,7 @@ export class ResponseWriter {
     this.#text = '';
   }
 
-  /** @throws ConnectionEnd (from the promise) when a stream ends early: the client waits for octets that do not come */
+  /** @throws ConnectionEnd (from the promise) when a stream ends early, because the client waits for the missing octets */
   piece(piece: Piece): Promise<void> | undefined {
     if (typeof piece === 'string') {
       this.#text += piece;

@@ -1,5 +1,5 @@
-// Octets of a message as a literal may have them: none has a NUL but a literal8, which only BINARY may be (RFC 9051 §9). Mail
-// from SMTP and imports has some. As Dovecot has it, 0x80 takes its place, so that sizes and partials stay as they are.
+// Octets of a message as a literal may contain them: only a literal8 may contain NUL, and only BINARY may send one (RFC 9051 §9). Mail
+// from SMTP and imports has some. As in Dovecot, 0x80 replaces NUL, so that sizes and partials do not change.
 
 const SHOWN = 0x80;
 
@@ -7,7 +7,7 @@ export function shownText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', String.fromCharCode(SHOWN)) : text;
 }
 
-/** A copy where there is a NUL. */
+/** Copies the octets only if they contain NUL. */
 export function shownOctets(octets: Uint8Array): Uint8Array {
   let shown = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength);
   let at = shown.indexOf(0);
@@ -17,7 +17,7 @@ export function shownOctets(octets: Uint8Array): Uint8Array {
   return shown;
 }
 
-/** Not a generator: that of a generator which was never read would not end the source. */
+/** Not a generator: the `return` of a generator that was never read would not end the source. */
 export function shownStream(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {

@@ -1,4 +1,4 @@
-// STATUS as it is written (RFC 9051 §7.3.4, RFC 7889, RFC 8474, RFC 9208). What is returned is a binary string with its end.
+// Formats STATUS (RFC 9051 §7.3.4, RFC 7889, RFC 8474, RFC 9208). Responses are binary strings with their line end.
 import type { MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Reply } from '../../../actors/runtime/protocol.js';
 import type { StatusItem } from '../grammar/list.js';
@@ -7,7 +7,7 @@ import { mailboxName } from '../wire/format.js';
 export type FolderStatus = Reply<MailboxProtocol, 'folderStatus'>['folders'][number];
 
 export interface StatusOptions {
-  /** Octets of one message. */
+  /** The most octets of one message. */
   readonly appendLimit: number;
   readonly isUtf8: boolean;
 }
@@ -23,14 +23,14 @@ const RENDERINGS: Readonly<Record<StatusItem, Rendering>> = {
   UNSEEN: ({ unread }) => unread,
   DELETED: ({ deleted }) => deleted,
   SIZE: ({ size = 0 }) => size,
-  // As SELECT says it, where 0 is not allowed.
+  // SELECT reports the same value; 0 is not allowed there.
   HIGHESTMODSEQ: ({ modseq }) => Math.max(1, modseq),
   MAILBOXID: ({ id }) => `(${id})`,
   APPENDLIMIT: (_, { appendLimit }) => appendLimit,
   'DELETED-STORAGE': ({ deletedSize = 0 }) => deletedSize,
 };
 
-/** Whether the items need the sizes of messages, which `folderStatus` gives when asked. */
+/** Tells whether the items need the sizes of messages, which `folderStatus` returns on request. */
 export const needSizes = (items: readonly StatusItem[]): boolean =>
   items.includes('SIZE') || items.includes('DELETED-STORAGE');
 

@@ -1,7 +1,7 @@
-// `nstring` of octets that are in a binary string already, of which each character is an octet: fields of headers.
+// Formats an `nstring` from a binary string, where each character is one octet: fields of headers.
 import { quoted } from '../wire/format.js';
 
-/** Nearly every value. */
+/** Matches nearly every value. */
 const PLAIN = /^[ !#-[\]-~\t]{0,2000}$/;
 
 export function octetString(octets: string | null): string {

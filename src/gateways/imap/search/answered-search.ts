@@ -1,5 +1,5 @@
-// SEARCH and SORT from the arguments to the untagged response: the search, its order, its response, and what outlives the command:
-// the result that `$` names and a search that is kept up to date.
+// Answers SEARCH and SORT: runs the search, sorts the result, writes the untagged response, and keeps what outlives the command:
+// the result for `$` and a search that is kept up to date.
 import { Refused } from '../completion.js';
 import type { SearchArguments, SearchReturn, SortKey } from '../grammar/search.js';
 import { refuseUnknownCharset } from '../grammar/search-program.js';
@@ -17,7 +17,7 @@ export interface AskedSearch extends Pick<SearchArguments, 'charset' | 'key' | '
   readonly order?: readonly SortKey[];
 }
 
-/** Writes the response. A search with SAVE that fails leaves `$` empty, unless it was malformed (RFC 5182 §2.1). */
+/** Writes the response. A failed search with SAVE leaves `$` empty, unless the command was malformed (RFC 5182 §2.1). */
 export function answerSearch(session: Session, asked: AskedSearch): Promise<void> | undefined {
   const failed = (error: unknown): never => {
     const isMalformed = error instanceof Refused && error.completion.status === 'BAD';
@@ -56,7 +56,7 @@ async function found(
   return order === undefined ? set.positions() : sortedPositions(search, set, order);
 }
 
-/** As the session was when the search began. */
+/** The state of the session when the search began. */
 interface Begun {
   readonly search: Search;
   readonly moment: ReturnType<typeof momentOf>;
@@ -71,7 +71,7 @@ function writeAnswer(
 ): void {
   const { name, isUid, key, returns, order } = asked;
   const has = (option: SearchReturn) => returns?.includes(option) === true;
-  // RFC 9051 §6.4.4: a client of IMAP4rev2 knows no SEARCH response.
+  // RFC 9051 §6.4.4: IMAP4rev2 has no SEARCH response.
   const options = returns ?? (name === 'SEARCH' && session.enabled.has('IMAP4REV2') ? (['ALL'] as const) : undefined);
   const form = formOf(session, search, isUid, options ?? []);
   const line = options === undefined ? plainResult(name, found, form) : esearch(found, form);

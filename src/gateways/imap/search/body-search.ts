@@ -1,5 +1,5 @@
-// BODY and TEXT (decision 0042). Where few messages are left by the other keys their texts are read and searched for the string;
-// where many are left the search index of the mailbox decides by words. Texts are read too for a string without a word, and when
+// BODY and TEXT (decision 0042). If the other keys leave few messages, their texts are read and searched for the string. If
+// they leave many, the search index of the mailbox decides by words. Texts are also read for a string without a word, and when
 // the index cannot answer.
 import { FairSemaphore } from '../../../bounds/fair-semaphore.js';
 import { type SearchTerm, wordsOf } from '../../../mail/search-text.js';
@@ -11,23 +11,23 @@ import { type BodyTextRange, bodyTextOf, bodyTextRanges } from './body-texts.js'
 import { isInHeader } from './message-fields.js';
 import type { SearchPace } from './search-pace.js';
 
-/** Messages, and octets of their texts, that are read although the search index could decide. */
+/** The most messages, and octets of their texts, that are read although the search index could decide. */
 const MOST_READ = 1000;
 const MOST_READ_OCTETS = 4 * 1024 * 1024;
-/** Octets read at a time; a message of at most so many is read as a whole. */
+/** Octets that are read at a time; a message up to SMALL_OCTETS is read as a whole. */
 const BATCH_OCTETS = 1024 * 1024;
 const SMALL_OCTETS = 64 * 1024;
-/** Words of a string that the index is asked for. */
+/** Words of a string that are looked up in the index. */
 const MOST_WORDS = 100;
 
-/** Searches of this process that read bodies: one per account. The others wait; a session has one, and the bounds of connections bound them. */
+/** Searches of this process that read bodies, one per account. The others wait; limits of connections bound their number. */
 const readers = new FairSemaphore({ total: 4, share: 1 });
 
 const INDEX: MessageNeeds = { index: true };
 const WHOLE: MessageNeeds = { header: true, index: true };
 const HEADER: MessageNeeds = { header: true };
 
-/** The messages that are searched, as positions in the view. */
+/** The messages of the search, as positions in the view. */
 export interface SearchedMessages {
   readonly columns: { readonly count: number; withUids(uids: Uint32Array): PositionSet };
   eachMessage(
@@ -42,7 +42,7 @@ export interface BodySearchOptions {
   readonly blobs: Pick<BlobStore, 'readAll' | 'readRanges'>;
   readonly pace: SearchPace;
   /**
-   * UIDs, ascending, of the messages of the folder in which the term is found by the search index; undefined when the index
+   * Returns the ascending UIDs of the folder's messages in which the search index finds the term; undefined when the index
    * cannot answer now.
    */
   byWords(term: SearchTerm, part: 'body' | 'text'): Promise<Uint32Array | undefined>;
@@ -52,33 +52,33 @@ interface ReadMessage {
   readonly message: Message;
   readonly position: number;
   readonly ranges: readonly BodyTextRange[];
-  /** With the MIME header fields of all parts. */
+  /** Whether the ranges include the MIME header fields of all parts. */
   readonly isWhole: boolean;
 }
 
-/** In the form in which they are searched. */
+/** Texts in the form in which they are searched. */
 interface MessageTexts {
   readonly body: string;
-  /** MIME header fields of parts; undefined when they were not read. */
+  /** The MIME header fields of parts; undefined when they were not read. */
   readonly mimeHeaders: string | undefined;
 }
 
 const isFoundIn = (sought: string, { body, mimeHeaders }: MessageTexts, part: 'body' | 'text'): boolean =>
   body.includes(sought) || (part === 'text' && mimeHeaders?.includes(sought) === true);
 
-/** Of one search. */
+/** Serves the BODY and TEXT keys of one search. */
 export class BodySearch {
   readonly #options: BodySearchOptions;
-  /** Texts of messages of which few were read. */
+  /** Texts that were read, by UID; kept only when the messages are few. */
   readonly #texts = new Map<number, MessageTexts>();
-  /** Of few messages too: an index is parsed whenever it is asked for. */
+  /** Text ranges of few messages, by UID, because an index is parsed at every access. */
   readonly #ranges = new Map<number, readonly BodyTextRange[]>();
 
   constructor(options: BodySearchOptions) {
     this.#options = options;
   }
 
-  /** Those of `among` in which the string is found. */
+  /** Returns the messages of `among` that contain the string. */
   async matching(
     part: 'body' | 'text',
     text: string,
@@ -95,7 +95,7 @@ export class BodySearch {
     return part === 'body' ? found : found.or(await inHeaders(sought, among.minus(found), messages));
   }
 
-  /** Few messages of short texts. */
+  /** Tells whether the messages are few and their texts short. */
   async #areFew(among: PositionSet, messages: SearchedMessages): Promise<boolean> {
     if (among.count > MOST_READ) return false;
     let octets = 0;
@@ -130,7 +130,7 @@ export class BodySearch {
     const { accountId, pace } = this.#options;
     const release = await pace.while(readers.acquire(accountId), among.count);
     try {
-      // Its client may have left meanwhile.
+      // The client may have left during the wait.
       await pace.rest(0, among.count);
       await messages.eachMessage(among, WHOLE, (message, position) => {
         const text = this.#texts.get(message.uid);
@@ -177,7 +177,7 @@ export class BodySearch {
   }
 }
 
-/** The index has no other fields than those of the envelope. */
+/** Searches whole headers, because the index contains only the fields of the envelope. */
 async function inHeaders(sought: string, among: PositionSet, messages: SearchedMessages): Promise<PositionSet> {
   const found = new PositionSet(among.size);
   await messages.eachMessage(among, HEADER, (message, position) => {
@@ -190,7 +190,7 @@ function octetsOf(ranges: readonly BodyTextRange[]): number {
   return ranges.reduce((sum, { start, end }) => sum + end - start, 0);
 }
 
-/** Consecutive words, the last one as the start of a word unless something stands behind it. */
+/** Returns consecutive words; the last one may be the start of a word unless other characters follow it. */
 function termOf(text: string): SearchTerm | undefined {
   const words = wordsOf(text, MOST_WORDS);
   if (words.length === 0) return undefined;

@@ -1,6 +1,6 @@
-// The texts of the body of a message as a search sees them: every text part, decoded, markup as the words that it shows, and the
-// headers of embedded messages; and the MIME header fields of its parts, which TEXT searches too. The MIME index says where they
-// are, so attachments are not read.
+// The texts of a message's body as a search sees them: every text part, decoded, with HTML reduced to its words, the
+// headers of embedded messages, and the MIME header fields of parts, which TEXT searches too. The MIME index contains their
+// positions, so attachments are not read.
 import { htmlText } from '../../../mail/decode/html-text.js';
 import { textOf } from '../../../mail/decode/part-text.js';
 import { headerText, textCharset } from '../../../mail/field-text.js';
@@ -10,15 +10,15 @@ import type { IndexedPart, MessageIndex, OctetRange } from '../../../mail/messag
 const MOST_OCTETS = 1024 * 1024;
 
 export interface BodyTextRange extends OctetRange {
-  /** Undefined: the octets are a header. */
+  /** Undefined means that the octets are a header. */
   readonly part: IndexedPart | undefined;
-  /** Of the first text that declares one. */
+  /** The charset of the first text that declares one. */
   readonly textCharset?: string | undefined;
-  /** MIME header fields of a part: of TEXT, but not of BODY (RFC 9051 §6.4.4). */
+  /** Whether the range has MIME header fields of a part, which TEXT searches and BODY does not (RFC 9051 §6.4.4). */
   readonly isMimeHeader: boolean;
 }
 
-/** Ascending, without overlaps. */
+/** Returns ascending ranges without overlaps. */
 export function bodyTextRanges(index: MessageIndex): BodyTextRange[] {
   const charset = textCharset(index);
   const ranges: BodyTextRange[] = [];
@@ -29,7 +29,7 @@ export function bodyTextRanges(index: MessageIndex): BodyTextRange[] {
     left -= end - start;
     ranges.push({ part, start, end, textCharset: charset, isMimeHeader: false });
   };
-  // The limits of the index bound the headers of a message: they take nothing of the room that its texts have.
+  // The limits of the index bound these headers, so they do not count against the texts.
   const addMimeHeader = ({ headerStart: start, bodyStart: end }: IndexedPart): void => {
     if (end > start) ranges.push({ part: undefined, start, end, textCharset: charset, isMimeHeader: true });
   };
@@ -46,7 +46,7 @@ export function bodyTextRanges(index: MessageIndex): BodyTextRange[] {
   return ranges;
 }
 
-/** Octets of the range to text. Never throws. */
+/** Decodes the octets of the range to text. Never throws. */
 export function bodyTextOf(range: BodyTextRange, octets: Uint8Array): string {
   const { part } = range;
   if (part === undefined) return headerText(Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength), range);
@@ -54,5 +54,5 @@ export function bodyTextOf(range: BodyTextRange, octets: Uint8Array): string {
   return part.subtype === 'html' ? htmlText(text) : text;
 }
 
-/** A multipart without parts has no boundary in its text: the whole text is searched. */
+/** A multipart without parts has no boundary in its text, so the whole text is searched. */
 const hasText = ({ type }: IndexedPart): boolean => type === 'text' || type === 'message' || type === 'multipart';

@@ -1,23 +1,23 @@
-// What searches, SORT and THREAD made of all messages of a folder, kept with their UIDs: messages never change, so a result stays
-// right for these messages until others come. Bounded in octets; an account alone has all, beside others half.
+// Results of searches, SORT and THREAD over all messages of a folder, cached with their UIDs. Messages never change, so a result is
+// valid for these messages until others arrive. The octets are bounded; an account alone may use all, otherwise half.
 import type { FolderKey } from '../messages/message-source.js';
 import { type CacheEntry, OctetCache } from '../messages/octet-cache.js';
 
-/** What results of this name are. */
+/** The type of the results with this name. */
 export interface ResultKind<T> {
   readonly name: string;
   octetsOf(value: T): number;
 }
 
 export interface FolderResult<T> {
-  /** Of the messages of which it was made, ascending. */
+  /** The ascending UIDs of the messages from which the result was made. */
   readonly uids: Uint32Array;
   readonly value: T;
 }
 
-/** Of the bound, that one result may take. */
+/** The largest share of the bound that one result may take. */
 const MOST_OF_ALL = 1 / 4;
-/** Of an entry beside its columns. */
+/** Memory of an entry without its columns. */
 const ENTRY_OCTETS = 500;
 
 export class FolderResults {
@@ -30,11 +30,11 @@ export class FolderResults {
   }
 
   get<T>({ accountId, folderId }: FolderKey, { name }: ResultKind<T>): FolderResult<T> | undefined {
-    // A name is of one kind.
+    // All results of one name have the same type.
     return this.#cache.get(accountId, `${folderId}/${name}`) as FolderResult<T> | undefined;
   }
 
-  /** A result that is too large is not kept. */
+  /** Caches the result unless it is too large. */
   keep<T>({ accountId, folderId }: FolderKey, { name, octetsOf }: ResultKind<T>, uids: Uint32Array, value: T): void {
     const octets = ENTRY_OCTETS + uids.byteLength + octetsOf(value);
     if (octets > this.#maxOctets * MOST_OF_ALL) return;

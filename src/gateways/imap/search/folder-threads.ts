@@ -1,4 +1,4 @@
-// The threads of messages that a search found. Those of a whole folder are kept, until other messages come or one goes.
+// The threads of messages that a search found. Threads of a whole folder are cached until messages are added or removed.
 import { type ThreadedMessage, type ThreadForest, threadsBySubject } from '../../../mail/thread-forest.js';
 import { threadsByReferences } from '../../../mail/thread-references.js';
 import type { ThreadArguments } from '../grammar/search.js';
@@ -12,7 +12,7 @@ type Algorithm = ThreadArguments['algorithm'];
 
 export interface FolderThreads {
   readonly forest: ThreadForest;
-  /** By number of the message in the forest. */
+  /** Positions by the number of the message in the forest. */
   readonly positions: FoundPositions;
 }
 

@@ -1,5 +1,5 @@
-// HEADER and the keys for single fields. Texts of fields that are kept are joined when a whole folder is searched, and searched
-// in this form from then on; the few messages that came later are looked at one by one.
+// HEADER and the keys for single fields. When a whole folder is searched, the cached texts of fields are joined and later searched
+// in this form; the few messages that arrive later are tested one by one.
 import { searchForm } from '../../../mail/unicode-casemap.js';
 import { PositionSet } from '../view/position-set.js';
 import type { SearchedMessages } from './body-search.js';
@@ -7,12 +7,12 @@ import type { FolderResult, ResultKind } from './folder-results.js';
 import { searchedField } from './message-fields.js';
 import { TextColumn } from './text-column.js';
 
-/** So many messages at most are looked at one by one. */
+/** At most this many messages are tested one by one. */
 const FEW = 200;
-/** Every text that is not empty has it. */
+/** Every non-empty text contains it. */
 const ANY = '\n';
 
-/** The messages that are searched, and what was made of their folder before. */
+/** The messages of the search, and the cached results of their folder. */
 interface SearchedTexts extends SearchedMessages {
   isWhole(among: PositionSet): boolean;
   result<T>(kind: ResultKind<T>): FolderResult<T> | undefined;
@@ -20,7 +20,7 @@ interface SearchedTexts extends SearchedMessages {
   stepwise<T>(work: Generator<void, T>, goal: number): Promise<T>;
 }
 
-/** Those of `among` that have the text in a field of the name; that have the field when the text is empty. */
+/** Returns the messages of `among` whose field contains the text; with an empty text, those that have the field. */
 export async function matchingField(
   search: SearchedTexts,
   name: string,

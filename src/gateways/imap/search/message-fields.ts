@@ -1,4 +1,4 @@
-// What searches, SORT and THREAD compare of a message: texts made from its header once and kept with the message.
+// The texts of a message that searches, SORT and THREAD compare: made from its header once and cached with the message.
 import { isAscii } from 'node:buffer';
 import { type BaseSubject, baseSubject } from '../../../mail/base-subject.js';
 import { characters, decodedBodies, fieldFinder, headerText } from '../../../mail/field-text.js';
@@ -12,19 +12,19 @@ import { threadIdsOf } from '../../../mail/thread-ids.js';
 import { casemapped, searchForm } from '../../../mail/unicode-casemap.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';
 
-/** A text of a message, with what must be there to make it. */
+/** A text of a message, and the data that is needed to make it. */
 export interface MessageText {
   readonly needs: MessageNeeds;
   readonly isKept: boolean;
   read(message: Message): string;
 }
 
-/** Kept with the message, so that its header is needed once. `name`: of our own making. */
+/** Caches the text with the message, so that its header is needed once. `name` never comes from a client. */
 function kept(name: string, make: (message: Message) => string): MessageText {
   return { needs: { header: [name] }, isKept: true, read: (message) => message.derived(name, () => make(message)) };
 }
 
-/** Fields whose text is kept; any other would let a client fill the cache with names that it makes up. */
+/** Fields whose text is cached; with any other, a client could fill the cache with invented names. */
 const KEPT_FIELDS = [
   'bcc',
   'cc',
@@ -51,7 +51,7 @@ function fieldText(name: string): (message: Message) => string {
   };
 }
 
-/** Addresses that the text of a field does not have, because comments or white space stand within them (RFC 5322 §4.4). */
+/** Returns addresses that are missing in the text of a field, because it has comments or white space within them (RFC 5322 §4.4). */
 function addressesBetweenComments(body: string, message: Message): readonly string[] {
   if (!/\(|\s[@.]|[@.]\s/.test(body)) return [];
   const { addresses } = addressList(textOf(body, message), DEFAULT_LIMITS.addresses, new WordDecoder());
@@ -64,19 +64,19 @@ const FIELDS: ReadonlyMap<string, MessageText> = new Map(
   KEPT_FIELDS.map((name) => [name, kept(`search ${name}`, fieldText(name))]),
 );
 
-/** All fields of the name in the form in which texts are searched, each after a line feed: '' when there is none. */
+/** All fields of the name in search form, each after a line feed; '' when there is none. */
 export function searchedField(name: string): MessageText {
   return FIELDS.get(name) ?? { needs: { header: true }, isKept: false, read: fieldText(name) };
 }
 
-/** Whether a text, in the form in which texts are searched, is anywhere in the header. */
+/** Tells whether the header contains a text, which is given in search form. */
 export function isInHeader(message: Message, sought: string): boolean {
   const { header } = message;
   const octets = header.toString('latin1');
-  // Encoded words are searched as they read: a short text is in the base64 of many.
+  // Encoded words are decoded first, because the base64 of many contains short texts by chance.
   if (!octets.includes('=?')) {
     if (octets.toUpperCase().includes(sought)) return true;
-    // What is written otherwise than it reads: in octets of UTF-8, over a folded line.
+    // Only UTF-8 octets and folded lines differ from their search form.
     if (!sought.includes(' ') && isAscii(header)) return false;
   }
   return searchForm(headerText(header, message)).includes(sought);
@@ -89,13 +89,13 @@ function dateOf({ header }: Message): SentDate | undefined {
   return field === undefined ? undefined : sentDate(field);
 }
 
-/** Days from the epoch to the day of the Date field; '' when it has none. */
+/** Days from the epoch to the day of the Date field; '' without such a field. */
 export const SENT_DAY = kept('sent day', (message) => `${dateOf(message)?.day ?? ''}`);
 
-/** ms since the epoch, of whole seconds: as INTERNALDATE tells it. */
+/** ms since the epoch in whole seconds, as INTERNALDATE shows it. */
 export const arrivedAt = ({ receivedAt }: Message): number => Math.floor(receivedAt / 1000) * 1000;
 
-/** RFC 5256 §2.2: the date of the Date field in UTC, else the time of arrival. ms since the epoch. */
+/** RFC 5256 §2.2: the Date field in UTC, or else the time of arrival, in ms since the epoch. */
 export const SENT_AT = kept('sent at', (message) => `${dateOf(message)?.at ?? arrivedAt(message)}`);
 
 const findSubject = fieldFinder('subject');
@@ -105,15 +105,15 @@ function subjectOf(message: Message): BaseSubject {
   return baseSubject(subject);
 }
 
-/** As it is compared. */
+/** The base subject in the form in which it is compared. */
 export const BASE_SUBJECT = kept('base subject', (message) => casemapped(subjectOf(message).text));
 
-/** '' when the subject has no mark of a reply or a forward. */
+/** '' when the subject is not marked as a reply or a forward. */
 const REPLY_MARK = kept('reply mark', (message) => (subjectOf(message).isReplyOrForward ? 're' : ''));
 
 type AddressField = 'from' | 'to' | 'cc';
 
-/** The local part of the first address; of a group its name (RFC 5256 §3, RFC 9051 §2.3.5). */
+/** The local part of the first address, or the name of a group (RFC 5256 §3, RFC 9051 §2.3.5). */
 export const firstMailbox = (field: AddressField): MessageText =>
   kept(`first mailbox ${field}`, (message) => {
     const first = firstAddress(message, field);
@@ -122,14 +122,14 @@ export const firstMailbox = (field: AddressField): MessageText =>
     return casemapped(unquoted(at < 0 ? first.address || first.name : first.address.slice(0, at)));
   });
 
-/** The name of the first address, else the address (RFC 5957 §3). */
+/** The name of the first address, or else the address (RFC 5957 §3). */
 export const firstDisplayName = (field: AddressField): MessageText =>
   kept(`first display name ${field}`, (message) => {
     const first = firstAddress(message, field);
     return first === undefined ? '' : casemapped(first.name || unquoted(first.address));
   });
 
-/** As an ENVELOPE has it (RFC 9051 §7.5.2). */
+/** Removes quotes as an ENVELOPE does (RFC 9051 §7.5.2). */
 const unquoted = (address: string): string =>
   address.replace(/"((?:[^"\\]|\\.)*)"/gs, (_, text: string) => text.replace(/\\(.)/gs, '$1'));
 
@@ -156,7 +156,7 @@ export const THREAD_NEEDS: MessageNeeds = {
   header: [SENT_AT, BASE_SUBJECT, REPLY_MARK, THREAD_IDS].flatMap(({ needs }) => names(needs)),
 };
 
-/** Of texts that are kept. */
+/** Returns the names of the texts that are cached. */
 export function names({ header }: MessageNeeds): readonly string[] {
   return typeof header === 'object' ? header : [];
 }

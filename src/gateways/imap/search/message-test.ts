@@ -1,4 +1,4 @@
-// Search keys that are decided message by message: facts of a message and its dates.
+// Search keys that are decided for each message separately: facts of a message and its dates.
 import { DAY_MS } from '../../../mail/sent-date.js';
 import { startOf } from '../grammar/dates.js';
 import type { CalendarDay, SearchKey } from '../grammar/search.js';
@@ -20,7 +20,7 @@ type DayKey = Extract<SearchKey, { readonly type: 'day' }>;
 
 const FACTS: MessageNeeds = {};
 
-/** `now`: ms since the epoch. */
+/** `now` is in ms since the epoch. */
 export function messageTest(key: MessageKey, now: number): MessageTest {
   switch (key.type) {
     case 'larger':
@@ -49,7 +49,7 @@ function dayTest({ of, compare, day }: DayKey): MessageTest {
       : compare === 'on'
         ? (found: number) => found === asked
         : (found: number) => found >= asked;
-  // The days of a message's arrival are those that INTERNALDATE shows, which is in UTC.
+  // The day of arrival is the one that INTERNALDATE shows, in UTC.
   if (of === 'received') return { needs: FACTS, test: ({ receivedAt }) => isWanted(dayOf(receivedAt)) };
   if (of === 'saved') return { needs: FACTS, test: ({ savedAt }) => isWanted(dayOf(savedAt)) };
   return {

@@ -1,5 +1,5 @@
-// What a search found, as the client asked for it: the untagged SEARCH or ESEARCH (RFC 9051 §7.3.4, RFC 4731, RFC 9394,
-// RFC 7162 §3.1.5), and what SAVE keeps of it (RFC 5182).
+// Formats the result of a search as requested: the untagged SEARCH or ESEARCH (RFC 9051 §7.3.4, RFC 4731, RFC 9394,
+// RFC 7162 §3.1.5), and selects what SAVE keeps (RFC 5182).
 import type { ResultPage } from '../grammar/result-page.js';
 import type { SearchReturn } from '../grammar/search.js';
 import { uidSet } from '../wire/format.js';
@@ -11,9 +11,9 @@ export interface ResultForm {
   readonly tag: string;
   readonly isUid: boolean;
   readonly returns: readonly SearchReturn[];
-  /** UID or sequence number of a position. */
+  /** Returns the UID or sequence number of a position. */
   numberOf(position: number): number;
-  /** When the search has a key MODSEQ. */
+  /** Set when the search has a key MODSEQ. */
   readonly modseqOf: ((position: number) => number) | undefined;
 }
 
@@ -22,13 +22,13 @@ function pageOf(returns: readonly SearchReturn[]): ResultPage | undefined {
   return undefined;
 }
 
-/** The results on the page; negative places count from the end. In the order of the result. */
+/** Returns the results on the page, in their order; negative places count from the end. */
 function onPage(found: FoundPositions, { from, to }: ResultPage): FoundPositions {
   if (from > 0) return found.subarray(from - 1, to);
   return found.subarray(Math.max(0, found.length + to), Math.max(0, found.length + from + 1));
 }
 
-/** Undefined when the options ask for nothing but SAVE, which has no response. */
+/** Returns undefined when SAVE is the only option, which has no response. */
 export function esearch(found: FoundPositions, form: ResultForm): string | undefined {
   const { tag, isUid, returns, numberOf, modseqOf } = form;
   if (returns.every((option) => option === 'SAVE') && returns.length > 0) return undefined;
@@ -51,7 +51,7 @@ export function esearch(found: FoundPositions, form: ResultForm): string | undef
   return line;
 }
 
-/** The response to a command without RETURN. */
+/** Returns the response to a command without RETURN. */
 export function plainResult(name: 'SEARCH' | 'SORT', found: FoundPositions, form: Omit<ResultForm, 'returns'>): string {
   let line = `* ${name}`;
   for (let i = 0; i < found.length; i++) line += ` ${form.numberOf(found[i]!)}`;
@@ -59,12 +59,12 @@ export function plainResult(name: 'SEARCH' | 'SORT', found: FoundPositions, form
   return modseq > 0 ? `${line} (MODSEQ ${modseq})` : line;
 }
 
-/** What `$` is after a search with SAVE: all that was found, unless MIN, MAX or PARTIAL alone were asked for. */
+/** Returns what `$` means after a search with SAVE: all results, unless only MIN, MAX or PARTIAL were requested. */
 export function savedPositions(found: FoundPositions, returns: readonly SearchReturn[]): number[] {
   return [...reported(found, returns)].sort((a, b) => a - b);
 }
 
-/** The results that the response names, each once; all of them when it counts or lists all, or names none. */
+/** Returns the results that the response names, each once; all of them when it counts or lists all, or names none. */
 function reported(found: FoundPositions, returns: readonly SearchReturn[]): ReadonlySet<number> | FoundPositions {
   const page = pageOf(returns);
   const hasSome = page !== undefined || returns.includes('MIN') || returns.includes('MAX');

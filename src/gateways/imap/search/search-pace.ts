@@ -1,4 +1,4 @@
-// The pace of a long search: the event loop serves others every few milliseconds, and the client gets reports of progress
+// The pace of a long search: the event loop serves others every few milliseconds, and the client gets progress reports
 // (RFC 9585).
 import { ConnectionEnd } from '../../tcp/connection-end.js';
 import { eventLoop, SLICE_MS } from '../../tcp/event-loop.js';
@@ -11,7 +11,7 @@ const REPORT_EVERY_MS = 10_000;
 interface SearchingClient {
   readonly accountId: string;
   readonly output: Output;
-  /** Of the command. */
+  /** The tag of the command. */
   readonly tag: string;
   readonly connection: { readonly isLost: boolean };
 }
@@ -22,7 +22,7 @@ export class SearchPace {
   #sliceEnds: number;
   #reportAt: number;
 
-  /** `now`: ms. */
+  /** `now` returns ms. */
   constructor(client: SearchingClient, now: () => number = () => performance.now()) {
     this.#client = client;
     this.#now = now;
@@ -31,13 +31,13 @@ export class SearchPace {
     this.#reportAt = began + REPORT_EVERY_MS;
   }
 
-  /** The time slice is over: `rest` is due. */
+  /** Whether the time slice is over and `rest` must be called. */
   get isDue(): boolean {
     return this.#now() >= this.#sliceEnds;
   }
 
   /**
-   * Lets others run. `done` of `goal` messages are searched for the key at hand.
+   * Lets others run. `done` of `goal` messages have been searched for the current key.
    * @throws ConnectionEnd when the client is gone
    */
   async rest(done: number, goal: number): Promise<void> {
@@ -48,7 +48,7 @@ export class SearchPace {
     this.#sliceEnds = this.#now() + SLICE_MS;
   }
 
-  /** Waits for something else than messages, and reports that none of `goal` is searched yet. Passes on how `wait` ends. */
+  /** Waits for something other than messages, and reports that none of `goal` messages is searched yet. Settles as `wait` does. */
   async while<T>(wait: Promise<T>, goal: number): Promise<T> {
     const reports = setInterval(() => this.#report(0, goal), REPORT_EVERY_MS).unref();
     try {

@@ -1,9 +1,9 @@
-// The order in which the keys of a search are evaluated: what the mirror knows first, the bodies of messages last, on those
-// messages alone that the keys before have left.
+// The order in which the keys of a search are evaluated: first what the mirror knows, last the bodies of the
+// messages that the keys before have left.
 import type { SearchKey } from '../grammar/search.js';
 import { bitOf, type ColumnDemands } from './searched-folder.js';
 
-/** What a key needs, in the order of its costs. */
+/** What a key needs, ordered by cost. */
 export const COLUMNS = 0;
 const FACTS = 1;
 const HEADERS = 2;
@@ -13,7 +13,7 @@ type Leaf = Exclude<SearchKey, { readonly type: 'and' | 'or' | 'not' }>;
 
 export type SearchPlan =
   | { readonly type: 'and'; readonly plans: readonly SearchPlan[]; readonly cost: number }
-  /** The cheaper one first. */
+  /** The cheaper plan is `first`. */
   | { readonly type: 'or'; readonly first: SearchPlan; readonly second: SearchPlan; readonly cost: number }
   | { readonly type: 'not'; readonly plan: SearchPlan; readonly cost: number }
   | { readonly type: 'leaf'; readonly key: Leaf; readonly cost: number };
@@ -60,10 +60,10 @@ function costOf(key: Leaf): number {
   }
 }
 
-/** What the whole program asks of the columns, and how many texts it looks for. */
+/** What the whole program needs from the columns, and how many texts it looks for. */
 export interface SearchDemands extends ColumnDemands {
   readonly hasSequenceNumbers: boolean;
-  /** BODY and TEXT, each text once. */
+  /** The number of distinct texts of BODY and TEXT. */
   readonly texts: number;
 }
 
@@ -89,5 +89,5 @@ export function demandsOf(plan: SearchPlan): SearchDemands {
   return { bits, keywords, hasModseq, hasSequenceNumbers, texts: texts.size };
 }
 
-/** Whether messages are named by sequence number somewhere in the key. */
+/** Tells whether the key names messages by sequence number. */
 export const hasSequenceNumbers = (key: SearchKey): boolean => demandsOf(searchPlan(key)).hasSequenceNumbers;

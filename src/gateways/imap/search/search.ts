@@ -1,5 +1,5 @@
-// A search over the selected folder: the messages that match a key, as positions in the view. A set of candidates goes through
-// the plan of the keys; each key sees only what the others have left to it.
+// A search over the selected folder: the messages that match a key, as positions in the view. A set of candidates passes through
+// the plan of the keys; each key sees only what the others have left.
 import { no, Refused } from '../completion.js';
 import type { SearchKey } from '../grammar/search.js';
 import { LAST, type SequenceRange } from '../grammar/sequence-set.js';
@@ -14,7 +14,7 @@ import type { SearchPace } from './search-pace.js';
 import { COLUMNS, demandsOf, type SearchDemands, type SearchPlan, searchPlan } from './search-plan.js';
 import { SearchedFolder } from './searched-folder.js';
 
-/** Messages between two looks at the clock. */
+/** Messages between two checks of the clock. */
 const STRIDE = 32;
 /** Texts of BODY and TEXT in one search. */
 const MOST_TEXTS = 50;
@@ -22,10 +22,10 @@ const MOST_TEXTS = 50;
 export interface SearchOptions {
   readonly folder: FolderKey;
   readonly view: FolderView;
-  /** UIDs for `$`. */
+  /** The UIDs that `$` stands for. */
   readonly saved: readonly number[];
   readonly messages: MessageSource;
-  /** Called once at most. */
+  /** Called at most once. */
   bodies(): BodySearch;
   readonly results: FolderResults;
   readonly pace: SearchPace;
@@ -35,13 +35,13 @@ export interface SearchOptions {
 
 export class Search {
   readonly demands: SearchDemands;
-  /** As the folder was when the search began. */
+  /** The state of the folder when the search began. */
   readonly columns: SearchedFolder;
   readonly #plan: SearchPlan;
   readonly #options: SearchOptions;
   #bodies: BodySearch | undefined;
 
-  /** @throws Refused NO [LIMIT] when the bodies of messages are searched for too many texts */
+  /** @throws Refused NO [LIMIT] when the search has too many texts for bodies */
   constructor(key: SearchKey, options: SearchOptions) {
     this.#options = options;
     this.#plan = searchPlan(key);
@@ -51,13 +51,13 @@ export class Search {
     this.columns = new SearchedFolder(options.view, this.demands);
   }
 
-  /** Messages of the view that match; only those of `among` when it is given. A promise where that takes long. */
+  /** Returns the messages of the view, or of `among`, that match. Returns a promise when that takes long. */
   matches(among?: PositionSet): PositionSet | Promise<PositionSet> {
     const { present } = this.columns;
     return this.#matching(this.#plan, among === undefined ? present : present.and(among));
   }
 
-  /** Reads messages in the order of their positions, and lets others run in between. Messages that are gone are left out. */
+  /** Reads messages in the order of their positions, and lets others run in between. Messages that are gone are omitted. */
   async eachMessage(
     among: PositionSet,
     needs: MessageNeeds,
@@ -79,22 +79,22 @@ export class Search {
     }
   }
 
-  /** What was made of the folder before. */
+  /** Returns a cached result of the folder. */
   result<T>(kind: ResultKind<T>): FolderResult<T> | undefined {
     return this.#options.results.get(this.#options.folder, kind);
   }
 
-  /** Keeps what was made of the whole folder. */
+  /** Caches a result of the whole folder. */
   keep<T>(kind: ResultKind<T>, uids: Uint32Array, value: T): void {
     this.#options.results.keep(this.#options.folder, kind, uids, value);
   }
 
-  /** Whether these are all messages of the folder. */
+  /** Tells whether these are all messages of the folder. */
   isWhole(among: PositionSet): boolean {
     return among.count === this.columns.present.count;
   }
 
-  /** Runs work that yields now and then; others run in between. */
+  /** Runs work that yields periodically; others run in between. */
   async stepwise<T>(work: Generator<void, T>, goal: number): Promise<T> {
     const { pace } = this.#options;
     for (;;) {
@@ -104,7 +104,7 @@ export class Search {
     }
   }
 
-  /** Those of `among` that match. */
+  /** Returns the messages of `among` that match. */
   #matching(plan: SearchPlan, among: PositionSet): PositionSet | Promise<PositionSet> {
     if (plan.cost > COLUMNS && among.isEmpty) return among;
     const { pace } = this.#options;
@@ -122,7 +122,7 @@ export class Search {
     );
   }
 
-  /** The plans from this number on. */
+  /** Applies the plans from index `from` on. */
   #matchingAll(plans: readonly SearchPlan[], from: number, among: PositionSet): PositionSet | Promise<PositionSet> {
     let left = among;
     for (let i = from; i < plans.length; i++) {
@@ -181,7 +181,7 @@ function whenFound(
   return found instanceof Promise ? found.then(use) : use(found);
 }
 
-/** Numbers beyond the last message name none: a search may be for what is there of a set, as in Dovecot. */
+/** Numbers beyond the last message match nothing: a search uses the existing part of a set, as in Dovecot. */
 function numbered(count: number, ranges: readonly SequenceRange[]): PositionSet {
   const found = new PositionSet(count);
   for (const [a, b] of ranges) {

@@ -1,5 +1,5 @@
-// What a search knows of the selected folder without reading messages: columns by position in the view, taken when the search
-// begins, so that the whole search sees one moment however long it takes.
+// What a search knows about the selected folder without reading messages: columns by position in the view, copied when the search
+// begins, so that a long search sees a single state.
 import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
 import { flagBit, isDeletedFlag } from '../../../mail/flags.js';
 import type { FolderView } from '../view/folder-view.js';
@@ -7,20 +7,20 @@ import { PositionSet } from '../view/position-set.js';
 
 const GONE = -1;
 
-/** What a search asks of the columns. */
+/** The columns that a search needs. */
 export interface ColumnDemands {
-  /** Flags by their bits; see `bitOf`. */
+  /** The bits of flags; see `bitOf`. */
   readonly bits: Iterable<number>;
   readonly keywords: ReadonlySet<string>;
   readonly hasModseq: boolean;
 }
 
-/** The bit of a flag among those of a mirror; 0 of a flag that messages have as a keyword. */
+/** The bit of a flag in a mirror; 0 for a flag that is stored as a keyword. */
 export const bitOf = (name: string): number => flagBit(name) || (isDeletedFlag(name) ? DELETED_BIT : 0);
 
 export class SearchedFolder {
   readonly count: number;
-  /** By position, valid up to `count`: nothing is changed there. */
+  /** UIDs by position, valid up to `count`, where they never change. */
   readonly uids: Uint32Array;
   /** Messages that are not expunged. */
   readonly present: PositionSet;
@@ -52,14 +52,14 @@ export class SearchedFolder {
     }
   }
 
-  /** Messages with a flag that was asked for. */
+  /** Returns messages with a flag that was requested. */
   withFlag(name: string): PositionSet {
     const bit = bitOf(name);
     const found = bit === 0 ? this.#keywords.get(name.toLowerCase()) : this.#withBit.get(bit);
     return found ?? new PositionSet(this.count);
   }
 
-  /** @throws Error when modseqs were not asked for */
+  /** @throws Error when modseqs were not requested */
   modseqOf(position: number): number {
     if (this.#modseqs === undefined) throw new Error('the search has no modseqs');
     return this.#modseqs[position]!;
@@ -75,7 +75,7 @@ export class SearchedFolder {
     return found;
   }
 
-  /** Only those that a message of the folder has. */
+  /** Adds only names that a message of the folder has. */
   #askFor(names: ReadonlySet<string>, known: ReadonlySet<string>): void {
     const folded = new Set([...known].map((name) => name.toLowerCase()));
     for (const name of names) {

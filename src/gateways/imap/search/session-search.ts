@@ -1,4 +1,4 @@
-// A search of one session's selected mailbox: what SEARCH, SORT and THREAD begin with, and how they say what was found.
+// A search of one session's selected mailbox: the common start of SEARCH, SORT and THREAD, and the form of their results.
 import { unpackUids } from '../../../actors/mailbox/packed-columns.js';
 import { ActorFault, type ActorFaultCode } from '../../../actors/runtime/errors.js';
 import type { SearchTerm } from '../../../mail/search-text.js';
@@ -13,13 +13,13 @@ import { SearchPace } from './search-pace.js';
 
 const UNANSWERED: ReadonlySet<ActorFaultCode> = new Set(['overloaded', 'unreachable', 'unsupported']);
 
-/** @throws Error when no mailbox is selected: the table says that one is */
+/** @throws Error when no mailbox is selected, which the command table prevents */
 export function selectedOf({ selected }: Session): Selected {
   if (selected === undefined) throw new Error('no mailbox is selected');
   return selected;
 }
 
-/** `saved`: UIDs for `$`. @throws Refused when the key names messages in a way that the session has given up, or needs too much */
+/** `saved` are the UIDs of `$`. @throws Refused when the key uses sequence numbers under UIDONLY, or needs too much */
 export function beginSearch(session: Session, key: SearchKey, saved = session.savedSearch): Search {
   const { accountId, context } = session;
   const { folderId, view } = selectedOf(session);
@@ -42,12 +42,12 @@ export function beginSearch(session: Session, key: SearchKey, saved = session.sa
   });
   if (search.demands.hasSequenceNumbers && session.enabled.has('UIDONLY'))
     throw new Refused(bad('UIDONLY is enabled: name messages by UID', 'UIDREQUIRED'));
-  // RFC 7162 §3.1: the client has shown that it knows mod-sequences.
+  // RFC 7162 §3.1: a client that searches by MODSEQ knows mod-sequences.
   if (search.demands.hasModseq) session.enable('CONDSTORE');
   return search;
 }
 
-/** Undefined when the index cannot answer now: it is behind a burst of mail, or its owner is not reached. */
+/** Returns undefined when the index cannot answer now: it is behind, or its owner is unreachable. */
 async function uidsByWords(
   { accountId, context }: Session,
   folderId: string,

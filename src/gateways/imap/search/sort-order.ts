@@ -1,5 +1,5 @@
 // The order of SORT (RFC 5256 §3, RFC 5957): each criterion gives every message a rank, the ranks are compared in turn, and
-// messages of equal ranks are in the order of the mailbox. The order of a whole folder is kept, until other messages come.
+// messages of equal rank keep the order of the mailbox. The order of a whole folder is cached until other messages arrive.
 import { ascending, sortedStepwise } from '../../../mail/stepwise-sort.js';
 import type { SortKey } from '../grammar/search.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';
@@ -36,7 +36,7 @@ const CRITERIA: Readonly<Record<SortKey['by'], Criterion>> = {
   TO: textual(firstMailbox('to')),
 };
 
-/** Positions of the messages, in this order. */
+/** Returns the positions of the messages in this order. */
 export async function sortedPositions(
   search: Search,
   among: PositionSet,
@@ -47,20 +47,20 @@ export async function sortedPositions(
   return (kept && inKeptOrder(search, among, kept)) ?? sortedAnew(search, among, order, kind);
 }
 
-/** Of each message its place in the order of its whole folder. */
+/** The rank of each message in the order of its whole folder. */
 const ranksBy = (order: readonly SortKey[]): ResultKind<Uint32Array> => ({
   name: `sort ${order.map(({ by, isReverse }) => (isReverse ? `-${by}` : by)).join(' ')}`,
   octetsOf: ({ byteLength }) => byteLength,
 });
 
-/** Undefined when one of the messages has no rank. */
+/** Returns undefined when one of the messages has no rank. */
 function inKeptOrder(
   { columns }: Search,
   among: PositionSet,
   { uids, value: ranks }: FolderResult<Uint32Array>,
 ): FoundPositions | undefined {
   const positions = among.positions();
-  /** By rank the position, and 1. */
+  /** The position + 1 by rank. */
   const ranked = new Uint32Array(ranks.length);
   let at = 0;
   for (const position of positions) {
@@ -114,7 +114,7 @@ function* sortedPlaces(columns: readonly RankColumn[], count: number): Generator
 
 interface RankColumn {
   take(message: Message): void;
-  /** In steps. */
+  /** Computes the ranks in steps. */
   ranks(): Generator<void, Float64Array>;
 }
 
@@ -130,7 +130,7 @@ function columnOf(criterion: Criterion, isReverse: boolean): RankColumn {
       },
     };
   }
-  /** Each text once, by its number. */
+  /** The number of each distinct text. */
   const numbers = new Map<string, number>();
   const numberOf: number[] = [];
   return {

@@ -1,16 +1,16 @@
-// A text of each message of a folder, joined: a search looks through few long strings instead of many short ones.
+// One text per message of a folder, joined: a search scans few long strings instead of many short ones.
 
-/** Characters after which another string begins: what is searched between two looks at the clock. */
+/** Characters after which another string begins, which bounds the work between two checks of the clock. */
 const PIECE = 16 * 1024;
-/** Of a text beside its characters, and of a piece. */
+/** Memory of a text without its characters, and of a piece. */
 const START_OCTETS = 8;
 const PIECE_OCTETS = 60;
-/** A string with such a character takes two octets for each. */
+/** A string with such a character takes two bytes per character. */
 const WIDE = /[^\0-\xff]/;
 
 interface Piece {
   text: string;
-  /** UIDs of the texts that are not empty, and where each begins. */
+  /** The UIDs of the non-empty texts, and where each text begins. */
   readonly uids: number[];
   readonly starts: number[];
 }
@@ -18,7 +18,7 @@ interface Piece {
 export class TextColumn {
   readonly #pieces: Piece[] = [];
 
-  /** A text is '' or begins with a line feed and has others only before further fields. */
+  /** A text is '' or begins with a line feed, and has further line feeds only before further fields. */
   add(uid: number, text: string): void {
     if (text === '') return;
     let piece = this.#pieces.at(-1);
@@ -37,7 +37,7 @@ export class TextColumn {
     }, 0);
   }
 
-  /** UIDs of the texts that have it, ascending. It has no line feed, or is one. Yields after each piece. */
+  /** Returns the ascending UIDs of the texts that contain `sought`, which has no line feed or is one. Yields after each piece. */
   *matching(sought: string): Generator<void, Uint32Array> {
     const found: number[] = [];
     for (const { text, uids, starts } of this.#pieces) {

@@ -1,14 +1,14 @@
-// The text of an untagged THREAD (RFC 5256 §4): a message and its only child follow each other, several children are lists in
-// parentheses. Written without recursion, because threads are as deep as their senders like.
+// Formats an untagged THREAD (RFC 5256 §4): a message is followed by its only child, or by several children as lists in
+// parentheses. It does not recurse, because senders decide how deep threads are.
 import { NONE, type ThreadForest } from '../../../mail/thread-forest.js';
 
-/** The end of a list, between nodes that are still to be written. */
+/** Marks the end of a list among the nodes that are still to be written. */
 const CLOSE = -2;
 
-/** Nodes written between two yields. */
+/** Nodes that are written between two yields. */
 const STEPS = 4_000;
 
-/** `numbers`: of the messages, as the client knows them. Empty for no thread. Yields now and then, so that the caller can let others run. */
+/** `numbers` are those of the messages, as the client knows them. Returns '' without threads. Yields so that others can run. */
 export function* threadList(
   { messageCount, firstChild, nextSibling, firstRoot }: ThreadForest,
   numbers: ArrayLike<number>,

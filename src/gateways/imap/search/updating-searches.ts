@@ -1,6 +1,6 @@
 // Searches whose changing results are sent to the client (RFC 5267 §4.3): RETURN (UPDATE) of SEARCH and SORT. They
-// belong to the view of the selected mailbox and end with it. A message is looked at again when its modseq has risen; what is
-// expunged leaves the results just before the EXPUNGE response.
+// belong to the view of the selected mailbox and end with it. A message is tested again when its modseq has risen; an
+// expunged message leaves the results just before the EXPUNGE response.
 import { HeldShare } from '../../../bounds/held-share.js';
 import { bad, Refused } from '../completion.js';
 import { refusalCompletion } from '../faults.js';
@@ -14,13 +14,13 @@ import type { Search } from './search.js';
 import { beginSearch, selectedOf } from './session-search.js';
 import { sortedPositions } from './sort-order.js';
 
-/** Of one session. */
+/** Searches per session. */
 const MOST = 5;
-/** Of one UID in memory. */
+/** Memory per UID. */
 const UID_OCTETS = 8;
 const ANYWHERE = 0;
 
-/** How far the client knows the mailbox. */
+/** A state of the mailbox that the client knows. */
 interface Moment {
   readonly modseq: number;
   /** The highest UID. */
@@ -31,37 +31,37 @@ interface UpdatingSearch extends Moment {
   readonly tag: string;
   readonly isUid: boolean;
   readonly key: SearchKey;
-  /** What `$` was when the search began. */
+  /** The meaning of `$` when the search began. */
   readonly saved: readonly number[];
-  /** Of SORT. */
+  /** Undefined for SEARCH. */
   readonly order: readonly SortKey[] | undefined;
   /** UIDs in the order of the results. */
   results: number[];
-  /** Of what is kept beside the results. */
+  /** Octets of the search without its results. */
   readonly ownOctets: number;
   readonly memory: HeldShare;
 }
 
 const searchesOf = new WeakMap<FolderView, UpdatingSearch[]>();
 
-/** Ends with the view. */
+/** The searches end with the view. */
 const searchesIn = (view: FolderView): UpdatingSearch[] => searchesOf.get(view) ?? [];
 
 export const hasUpdatingSearches = (view: FolderView): boolean => searchesIn(view).length > 0;
 
-/** @throws Refused BAD when a search of this tag is kept up to date already: its responses would name two searches */
+/** @throws Refused BAD when a search with this tag is kept up to date already: its responses would be ambiguous */
 export function refuseTagReuse(session: Session): void {
   if (searchesIn(selectedOf(session).view).some(({ tag }) => tag === session.tag))
     throw new Refused(bad('A search with this tag is kept up to date already'));
 }
 
-/** Taken when a search begins. */
+/** Returns the state of the view, for the start of a search. */
 export function momentOf(view: FolderView): Moment {
   const { mirror, count } = view;
   return { modseq: mirror.modseq, lastUid: count === 0 ? 0 : view.uidAt(count - 1) };
 }
 
-/** Keeps the search up to date from its moment on, or sends NOUPDATE. */
+/** Keeps the search up to date from now on, or sends NOUPDATE. */
 export function keepUpdated(
   session: Session,
   { columns, demands }: Search,
@@ -72,7 +72,7 @@ export function keepUpdated(
   const { view } = selectedOf(session);
   const searches = searchesIn(view);
   if (searches.length >= MOST) output.line(`* NO [NOUPDATE "${tag}"] Too many searches are kept up to date`);
-  // Which messages the numbers name changes with every expunge.
+  // Every expunge changes which messages the numbers name.
   else if (demands.hasSequenceNumbers) output.line(`* NO [NOUPDATE "${tag}"] The search names messages by number`);
   else {
     const results = [...found].map((position) => columns.uids[position]!);
@@ -84,25 +84,25 @@ export function keepUpdated(
   }
 }
 
-/** The view is closed: none of its searches is kept up to date any more. */
+/** Called when the view is closed: ends all its searches. */
 export function endUpdates(view: FolderView): void {
   for (const { memory } of searchesIn(view)) memory.give();
   searchesOf.delete(view);
 }
 
-/** Whether the account has room for these results. */
+/** Reserves memory for the results; returns false when the account has not enough. */
 function hasMemory({ ownOctets, memory }: Pick<UpdatingSearch, 'ownOctets' | 'memory'>, results: readonly number[]) {
   return memory.resize(ownOctets + UID_OCTETS * results.length);
 }
 
-/** It would be so with the next change too, and reads much each time. */
+/** Such a search would fail again at the next change, and each attempt is expensive. */
 const isTooLarge = (err: unknown): boolean =>
   err instanceof Refused && err.completion === refusalCompletion('searchTooLarge');
 
 const noMemory = (tag: string): string =>
   `* NO [NOUPDATE "${tag}"] The results of searches that are kept up to date are too large`;
 
-/** @throws Refused BAD when a tag is not that of a search that is kept up to date */
+/** @throws Refused BAD when no search with one of these tags is kept up to date */
 export function cancelUpdates(session: Session, tags: readonly string[]): void {
   const { view } = selectedOf(session);
   const searches = searchesIn(view);
@@ -122,7 +122,7 @@ function end(view: FolderView, search: UpdatingSearch): void {
   );
 }
 
-/** What leaves the results because it is expunged; written before the expunges, by the numbers of before. */
+/** Returns the results that leave because they are expunged. It is written before the expunges, with the numbers before them. */
 export function removalsOf(view: FolderView, expunged: ViewUpdates['expunged']): string {
   const searches = searchesIn(view);
   if (searches.length === 0 || expunged.length === 0) return '';
@@ -134,20 +134,20 @@ export function removalsOf(view: FolderView, expunged: ViewUpdates['expunged']):
 }
 
 /**
- * Tells the client what has come into the results and what has left them, among the messages that it knows. Never rejects:
- * what could not be read is looked at again the next time. A search that has become too large ends.
+ * Tells the client which messages have entered and left the results, among those that it knows. Never rejects:
+ * what could not be read is tested again the next time. A search that has become too large ends.
  */
 export async function writeSearchUpdates(session: Session): Promise<void> {
   const { selected } = session;
   if (selected === undefined) return;
   const { view } = selected;
-  // All at one moment: what changes while one search runs is of the next time.
+  // All searches use one state; changes during them are handled the next time.
   const moment = momentOf(view);
   const begun = searchesIn(view).map((search) => beginUpdate(session, view, search, moment));
   for (const update of begun) await update();
 }
 
-/** Returns what runs the search and writes what it finds; neither throws. */
+/** Returns a function that runs the search and writes what it finds; neither throws. */
 function beginUpdate(session: Session, view: FolderView, search: UpdatingSearch, moment: Moment): () => Promise<void> {
   const before = { modseq: search.modseq, lastUid: search.lastUid };
   const isUnchanged = before.modseq === moment.modseq && before.lastUid === moment.lastUid;
@@ -191,7 +191,7 @@ async function writeUpdate(
   const leaving = new Set(uidsOf(others.positions()));
   const numberOf = (uid: number) => (search.isUid ? uid : view.positionOf(uid) + 1);
   session.output.write(removal(search, (uid) => leaving.has(uid), numberOf));
-  // What was expunged meanwhile is no result any more.
+  // A message that was expunged during the search is no longer a result.
   const present = uidsOf(order).filter((uid) => view.positionOf(uid) >= 0);
   if (hasMemory(search, present)) session.output.write(addition(search, present, numberOf));
   else {
@@ -210,7 +210,7 @@ function changedSince(view: FolderView, { modseq, lastUid }: Moment): PositionSe
   return among;
 }
 
-/** Takes results away, and says so; '' when none leaves. */
+/** Removes results and returns the response; '' when none leaves. */
 function removal(
   search: UpdatingSearch,
   isLeaving: (uid: number) => boolean,
@@ -220,14 +220,14 @@ function removal(
   const kept: number[] = [];
   for (const uid of search.results) {
     if (!isLeaving(uid)) kept.push(uid);
-    // A place is that of the results that earlier runs have left.
+    // A place counts the results that earlier runs have left.
     else addToRun(runs, search.order === undefined ? ANYWHERE : kept.length + 1, uid);
   }
   search.results = kept;
   return response(search, 'REMOVEFROM', runs, numberOf);
 }
 
-/** Makes these the results, in their order, and says which are new; '' when none is. */
+/** Sets the results in their order and returns the response about new ones; '' when there are none. */
 function addition(search: UpdatingSearch, results: number[], numberOf: (uid: number) => number): string {
   const runs: Run[] = [];
   const old = new Set(search.results);
@@ -243,7 +243,7 @@ function addition(search: UpdatingSearch, results: number[], numberOf: (uid: num
   return response(search, 'ADDTO', runs, numberOf);
 }
 
-/** Neighbouring results, from a place on that counts from 1. */
+/** Adjacent results from a place on; places count from 1. */
 interface Run {
   readonly place: number;
   readonly uids: number[];

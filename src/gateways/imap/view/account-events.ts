@@ -1,15 +1,15 @@
-// The events of accounts for the mirrors of this node: one subscription an account, which stays for a while after the last
-// mirror of the account has gone, so that a program that comes and goes does not cause one each time.
+// Events of accounts for the mirrors of this node: one subscription per account, which outlives the last mirror of the account
+// for a while, so that a program that reconnects often does not subscribe each time.
 import type { Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../../actors/mailbox/protocol.js';
 
 /** ms that a subscription outlives its last listener. */
 const LINGER_MS = 60_000;
-/** ms until a subscription that was interrupted begins anew. */
+/** ms until an interrupted subscription is started again. */
 const RETRY_MS = 1000;
 
 export interface AccountListener {
-  /** From now on every event comes to `heard`; earlier ones may have been missed. */
+  /** From now on `heard` gets every event; earlier ones may have been missed. */
   followed(): void;
   /** Events may be missed until `followed` is called again. */
   unfollowed(): void;
@@ -79,7 +79,7 @@ class FollowedAccount {
       .of(this.#accountId)
       .events$()
       .subscribe({ next: (events) => this.#next(events), error: interrupted, complete: interrupted });
-    // An observable may end while it is subscribed to.
+    // An observable may end while it is being subscribed to.
     if (this.#subscription.closed) this.#subscription = undefined;
   }
 

@@ -1,6 +1,6 @@
 // A session's view of its folder. While no expunge waits to be sent, the UIDs that the client knows are the beginning of the
-// mirror's own array, which all sessions share. While one waits, the view goes on with the array of before, which the mirror
-// has left as it was, or with a copy where new messages have been sent behind expunged ones.
+// mirror's own array, which all sessions share. While one waits, the view uses the previous array, which the mirror leaves
+// unchanged, or a copy if new messages were sent after expunged ones.
 import type { SequenceSet } from '../grammar/sequence-set.js';
 import {
   type ChangeOfBits,
@@ -18,11 +18,11 @@ import { positionsOf } from './named-positions.js';
 
 type Expunged = ViewUpdates['expunged'];
 
-/** Messages whose flags are sent at a time: as many as one write holds. */
+/** Messages whose flags are sent at a time: they fit into one write. */
 const MOST_FLAGGED = 5_000;
-/** The position of a message that was expunged. */
+/** The position of an expunged message. */
 const GONE = -1;
-/** In place of bits. */
+/** Used in place of bits. */
 const UNKNOWN = -1;
 const NONE: readonly number[] = [];
 const NOTHING: ViewUpdates = { expunged: [], exists: undefined, flagged: [] };
@@ -31,21 +31,21 @@ export class ClientView implements FolderView {
   readonly mirror: MirroredFolder;
   #uids: Uint32Array;
   #count: number;
-  /** The highest UID that the client has been sent; it may be expunged since. */
+  /** The highest UID that was sent to the client; it may be expunged by now. */
   #highest: number;
-  /** UIDs of messages whose flags the client does not know; made when there is one. */
+  /** UIDs of messages whose flags the client does not know; undefined when there are none. */
   #changed: Set<number> | undefined;
-  /** The last `takeUpdates` left flags for the next because they were many. */
+  /** Whether the last `takeUpdates` left flags for the next one because they were many. */
   #hasMoreFlags = false;
-  /** The next note of the mirror's journal. */
+  /** The number of the next note in the mirror's journal. */
   #note: number;
-  /** Changes up to this modseq are in `#changed`, or sent. */
+  /** Changes up to this modseq are in `#changed`, or were sent. */
   #modseq: number;
   #sentModseq: number;
   #keywords: ReadonlySet<string>;
   #isClosed = false;
 
-  /** The client is sent now what the mirror holds. */
+  /** Assumes that the client is now sent what the mirror holds. */
   constructor(mirror: MirroredFolder) {
     this.mirror = mirror;
     this.#uids = mirror.uids;
@@ -72,7 +72,7 @@ export class ClientView implements FolderView {
   uidsAt(positions: Uint32Array): Uint32Array {
     const { length } = positions;
     const first = positions[0] ?? 0;
-    // All in a row: what is there of the array is never changed.
+    // Consecutive positions share the array, whose valid part never changes.
     if (length > 0 && positions[length - 1]! - first === length - 1) return this.#uids.subarray(first, first + length);
     // `map` of a typed array takes ten times as long.
     const uids = new Uint32Array(length);
@@ -166,7 +166,7 @@ export class ClientView implements FolderView {
     return (isAlone) => {
       if (!isAlone) settle();
       else {
-        // All that was noted since is of this change, and where the client knew the flags it knows them now.
+        // All notes since then are about this change, and the client still knows the flags that it knew before.
         this.#note = this.mirror.journal.end;
         this.#modseq = this.mirror.modseq;
       }
@@ -197,7 +197,7 @@ export class ClientView implements FolderView {
     };
   }
 
-  /** Where no message has keywords, and none are given: from column to column, for mostly all messages of a folder change at once. */
+  /** Compares bits only, column by column: without keywords, a change mostly concerns all messages of a folder at once. */
   #expectBits(uids: ArrayLike<number>, { kept, added }: ChangeOfBits): () => void {
     const { mirror } = this;
     const changed = this.#changed;
@@ -212,7 +212,7 @@ export class ClientView implements FolderView {
       }
       return () => this.#settleBits(uids, expected);
     }
-    // Mostly they are not looked at again.
+    // The expected bits are computed later, because mostly nobody needs them.
     const before = new Uint16Array(uids.length);
     mirror.copyBits(before, start);
     return () => {
@@ -223,7 +223,7 @@ export class ClientView implements FolderView {
     };
   }
 
-  /** The client knows those that are as expected. */
+  /** Marks the flags that are as expected as known to the client. */
   #settleBits(uids: ArrayLike<number>, expected: ArrayLike<number>): void {
     const { mirror } = this;
     const indexes = this.#indexesOf(uids);
@@ -245,7 +245,7 @@ export class ClientView implements FolderView {
     this.mirror.close();
   }
 
-  /** How many messages that the client knows of are still there: UIDs rise, so those above the highest are new ones. */
+  /** The number of messages that the client knows and that still exist: UIDs rise, so higher ones are new. */
   get #present(): number {
     return this.mirror.indexOf(this.#highest + 1);
   }
@@ -255,7 +255,7 @@ export class ClientView implements FolderView {
     return index < this.mirror.count && this.mirror.uids[index] === uid ? index : GONE;
   }
 
-  /** Positions of messages in the mirror; fast when they mostly follow each other. */
+  /** Returns indexes of messages in the mirror; fast for consecutive messages. */
   #indexesOf(uids: ArrayLike<number>): Int32Array {
     const { uids: there, count } = this.mirror;
     const indexes = new Int32Array(uids.length);
@@ -268,13 +268,13 @@ export class ClientView implements FolderView {
     return indexes;
   }
 
-  /** Messages that the client knows and the mirror does not. */
+  /** Returns the messages that the client knows and the mirror does not. */
   #expunged(): Expunged {
     const expunged: { seq: number; uid: number }[] = [];
     const known = this.#uids;
     const { uids } = this.mirror;
     for (let position = 0; position < this.#count; position++) {
-      // Up to the next one that is gone, messages have moved by as many positions as are gone before them.
+      // Between two expunged messages, all messages have moved by the number of those expunged before them.
       let end = this.#count;
       while (position < end) {
         const middle = (position + end) >>> 1;
@@ -295,7 +295,7 @@ export class ClientView implements FolderView {
     this.#count = uids.length;
   }
 
-  /** Notes which of the messages that the client knows have changed. Those of `sent` may be left out where they are in order. */
+  /** Marks the messages that the client knows and that have changed. It may skip those of `sent`, where these ascend. */
   #collect(sent: ArrayLike<number> = NONE): void {
     const { journal, modseq } = this.mirror;
     if (this.#note === journal.end && this.#modseq === modseq) return;

@@ -1,9 +1,9 @@
-// What a client expects of the flags of messages after its STORE with .SILENT, and whether they have become so.
+// Predicts the flags of messages after a STORE with .SILENT, and compares them with the actual ones.
 import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
 import { flagBit, isDeletedFlag } from '../../../mail/flags.js';
 import type { FlagChange, FolderMirror, StoredFlags } from './folder-mirror.js';
 
-/** Flags of a message, the same for the same flags: bits alone, or one text when there are keywords. */
+/** A comparable value of a message's flags: the bits, or a text when there are keywords. */
 export type FlagState = number | string;
 
 const ALL_BITS = 0xffff;
@@ -17,7 +17,7 @@ const folded = (keywords: readonly string[]): string[] => keywords.map((name) =>
 
 type FlagsAt = (mirror: FolderMirror, index: number) => FlagState;
 
-/** Neighbours mostly have the same flags: what was made of those of the message before is made once. */
+/** Reuses the last value, because adjacent messages mostly have the same flags. */
 function ofNeighbours(make: (bits: number, keywords: readonly string[]) => FlagState): FlagsAt {
   let lastBits = -1;
   let lastKeywords: readonly string[] = [];
@@ -34,10 +34,10 @@ function ofNeighbours(make: (bits: number, keywords: readonly string[]) => FlagS
   };
 }
 
-/** The flags of messages as the mirror has them. */
+/** The present flags of messages in the mirror. */
 export const presentFlags = (): FlagsAt => ofNeighbours((bits, keywords) => stateOf(bits, folded(keywords)));
 
-/** What the flags of messages, as the mirror has them, become by the change. */
+/** The flags that the change makes of the messages' present flags. */
 export function expectedFlags({ mode, flags }: FlagChange): FlagsAt {
   const keywords = folded(flags.filter(isKeyword));
   const bits = flags.reduce((all, name) => all | (isDeletedFlag(name) ? DELETED_BIT : flagBit(name)), 0);
@@ -58,20 +58,20 @@ export function expectedFlags({ mode, flags }: FlagChange): FlagsAt {
   }
 }
 
-/** The bits of a message become those of them that are `kept`, and `added`. */
+/** The new bits of a message are its `kept` bits and the `added` ones. */
 export interface ChangeOfBits {
   readonly kept: number;
   readonly added: number;
 }
 
-/** Compares the bits; keywords are left out. */
+/** Returns the change of the bits, without keywords. */
 export function changeOfBits({ mode, flags }: FlagChange): ChangeOfBits {
   const bits = flags.reduce((all, name) => all | (isDeletedFlag(name) ? DELETED_BIT : flagBit(name)), 0);
   if (mode === 'remove') return { kept: ALL_BITS & ~bits, added: 0 };
   return { kept: mode === 'add' ? ALL_BITS : 0, added: bits };
 }
 
-/** The keywords of a message become these. */
+/** Returns the new keywords of a message. */
 export type ChangeOfKeywords = (names: readonly string[]) => readonly string[];
 
 export const KEPT_KEYWORDS: ChangeOfKeywords = (names) => names;
@@ -80,7 +80,7 @@ const isKeyword = (name: string): boolean => !isDeletedFlag(name) && flagBit(nam
 
 export const namesNoKeyword = ({ flags }: FlagChange): boolean => !flags.some(isKeyword);
 
-/** Undefined when keywords are named and the owner has not said how the account spells them. */
+/** Returns undefined when keywords are named and the owner has not reported how the account spells them. */
 export function changeOfKeywords({ mode, flags, keywords }: StoredFlags): ChangeOfKeywords | undefined {
   if (namesNoKeyword({ mode, flags })) return KEPT_KEYWORDS;
   if (keywords === undefined || mode === 'replace') return undefined;

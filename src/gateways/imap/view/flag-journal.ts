@@ -1,7 +1,7 @@
-// Which messages of a folder have changed, newest last: a session asks what was noted since it asked last. Bounded: a session
-// that is too far behind looks at the modseq of each message instead.
+// The messages of a folder that have changed, newest last; a session reads the notes since its last read. The journal is bounded: a
+// session that is too far behind compares the modseq of each message instead.
 
-/** UIDs that are kept of a folder of any size. */
+/** The least number of UIDs that are kept, for a folder of any size. */
 const LEAST_KEPT = 1000;
 
 export class FlagJournal {
@@ -9,12 +9,12 @@ export class FlagJournal {
   #firstNumber = 0;
   #uidCount = 0;
 
-  /** The number that the next note will have. */
+  /** The number of the next note. */
   get end(): number {
     return this.#firstNumber + this.#notes.length;
   }
 
-  /** `present`: messages of the folder. */
+  /** `present` is the number of messages in the folder. */
   add(uids: Uint32Array, present: number): void {
     if (uids.length === 0) return;
     const most = Math.max(LEAST_KEPT, present / 8);
@@ -22,20 +22,20 @@ export class FlagJournal {
       this.clear();
       return;
     }
-    // A part of something larger would keep all of it.
+    // A slice is copied, because it would keep its whole buffer in memory.
     this.#notes.push(uids.byteLength < uids.buffer.byteLength ? uids.slice() : uids);
     this.#uidCount += uids.length;
     while (this.#uidCount > most) this.#forgetFirst();
   }
 
-  /** Whoever asks for earlier notes must look at all messages. */
+  /** Removes all notes: a session that needs earlier ones must compare all messages. */
   clear(): void {
     this.#firstNumber = this.end + 1;
     this.#notes.length = 0;
     this.#uidCount = 0;
   }
 
-  /** Whether all notes from this number on are there. */
+  /** Tells whether all notes from this number on are available. */
   reaches(number: number): boolean {
     return number >= this.#firstNumber;
   }

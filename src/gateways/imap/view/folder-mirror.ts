@@ -1,5 +1,5 @@
-// The messages of a selected folder, as this node knows them: columns in UID order, shared by all sessions of the node that have the
-// folder selected, and brought up to date from the owner of the mailbox (query `folderChanges`).
+// The messages of a selected folder as this node knows them: columns in UID order. All sessions of the node that selected the folder
+// share them, and they are updated from the owner of the mailbox (query `folderChanges`).
 
 import type { PositionSet } from './position-set.js';
 
@@ -11,7 +11,7 @@ export interface FlagChange {
 
 /** A change that was stored. */
 export interface StoredFlags extends FlagChange {
-  /** Keywords of `flags` as the account spells them; undefined where the owner has not said so. */
+  /** Keywords of `flags` as the account spells them; undefined when the owner has not reported it. */
   readonly keywords?: readonly string[] | undefined;
 }
 
@@ -29,39 +29,39 @@ export interface FolderMirror {
   /** HIGHESTMODSEQ. */
   readonly modseq: number;
   readonly count: number;
-  /** Ascending; valid up to `count`. Never changed where it is valid: expunges replace the array. */
+  /** Ascending and valid up to `count`. The valid part never changes: expunges replace the array. */
   readonly uids: Uint32Array;
-  /** The folder is deleted. */
+  /** Whether the folder is deleted. */
   readonly isGone: boolean;
-  /** Modseq of the newest expunge that the mirror knows of; 0 for none. */
+  /** The modseq of the newest expunge that the mirror knows of; 0 for none. */
   readonly expungedAt: number;
-  /** The position of the first UID that is not below this one; `count` when there is none. */
+  /** Returns the index of the first UID that is not below this one; `count` when there is none. */
   indexOf(uid: number): number;
-  /** Bits of mail/flags. */
+  /** Returns bits of mail/flags. */
   flagsAt(index: number): number;
-  /** Bits of mail/flags, and `DELETED_BIT`. */
+  /** Returns bits of mail/flags, and `DELETED_BIT`. */
   bitsAt(index: number): number;
-  /** Indexes of the messages that have the bit, which is one of those of `bitsAt`, as it is now. */
+  /** Returns the indexes of the messages that now have the bit, which is one of `bitsAt`. */
   withBit(bit: number): PositionSet;
-  /** The index of the first of these messages (UIDs, ascending) where all are there and no UID is missing between them; else -1. */
+  /** Returns the index of the first of these ascending UIDs if all exist and no UID is missing between them; else -1. */
   startOfRun(uids: ArrayLike<number>): number;
   isDeletedAt(index: number): boolean;
   keywordsAt(index: number): readonly string[];
   modseqAt(index: number): number;
-  /** All keywords that emails of the folder have, and perhaps some that they had; another object when there are new ones. */
+  /** All keywords that emails of the folder have, and maybe earlier ones; another object when there are new ones. */
   readonly keywords: ReadonlySet<string>;
-  /** The folder may have changed since the last `sync`: an event said so, or events may have been missed. */
+  /** Whether the folder may have changed since the last `sync`: an event reported it, or events may have been missed. */
   readonly isStale: boolean;
-  /** Nothing has changed since the last `sync`, as the owner on this node knows: `sync` would bring nothing. */
+  /** Whether the owner on this node knows that nothing has changed since the last `sync`, so that `sync` would find nothing. */
   readonly isCurrent: boolean;
-  /** The folder has changed at this modseq: it is stale if the mirror does not have the change. */
+  /** Reports a change at this modseq: the mirror becomes stale if it lacks the change. */
   changedAt(modseq: number): void;
   /**
-   * Takes in a change of flags that the owner has stored for these messages (UIDs, ascending), without a question. False where that
-   * needs more than is known here: `sync` then. `modseqs`: undefined where the owner does not say them.
+   * Applies a change of flags that the owner has stored for these ascending UIDs, without asking the owner. Returns false when that needs
+   * more knowledge: call `sync` then. `modseqs` is undefined when the owner does not report them.
    */
   takeFlags(uids: ArrayLike<number>, change: StoredFlags, modseqs: FolderModseqs | undefined): boolean;
-  /** Asks the owner for what changed; calls at the same time share the question. @throws ActorFault */
+  /** Asks the owner for changes; concurrent calls share the request. @throws ActorFault */
   sync(): Promise<void>;
   /**
    * Calls back after each `sync` that changed something. The mirror syncs whenever it is stale, until the returned function is

@@ -1,23 +1,23 @@
-// The mirrors of the folders that sessions of this node have selected, one a folder. A mirror that no session has open any more
-// is kept for a while, within a bound in octets: programs close a folder and come back to it.
+// The mirrors of the folders that sessions of this node have selected, one per folder. A mirror that no session has open is
+// kept for a while, within a bound in octets, because programs close a folder and open it again.
 import { LRUCache } from 'lru-cache';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { AccountEvents } from './account-events.js';
 import { MirroredFolder } from './mirrored-folder.js';
 
-/** ms for which a mirror is kept that no session has open. */
+/** ms for which a mirror is kept after the last session has closed it. */
 const KEPT_MS = 5 * 60_000;
 const MOST_KEPT = 1000;
-/** Of a mirror beside its columns. */
+/** Memory of a mirror without its columns. */
 const MIRROR_OCTETS = 2000;
 
 export interface FolderMirrors {
   /**
-   * Up to date with the owner at the time of the call; undefined when there is no such folder. Call `close` when done.
+   * Returns a mirror that is up to date at the time of the call; undefined when there is no such folder. The caller must `close` it.
    * @throws ActorFault
    */
   open(accountId: string, folderId: string): Promise<MirroredFolder | undefined>;
-  /** Of the accounts of sessions of this node. */
+  /** Events of the accounts of this node's sessions. */
   readonly events: AccountEvents;
 }
 
@@ -25,7 +25,7 @@ export interface FolderMirrorsOptions {
   readonly mailboxes: Mailboxes;
   /** Octets of the mirrors that no session has open. */
   readonly maxIdleOctets?: number;
-  /** Messages that are asked of the owner at a time; the owner's own bound when absent. */
+  /** Messages per request to the owner; the owner's own bound when absent. */
   readonly pageSize?: number;
 }
 
@@ -58,12 +58,12 @@ class SharedMirrors implements FolderMirrors {
     const mirror = await this.#opened(accountId, folderId);
     if (!mirror.isGone) return mirror;
     if (!mirror.isLoaded) return undefined;
-    // The folder that the mirror was of is gone; there may be one of the same id, with other UIDs.
+    // The mirrored folder is gone; a new one may have the same id with other UIDs.
     const next = await this.#opened(accountId, folderId);
     return next.isGone ? undefined : next;
   }
 
-  /** Given back already when it is gone. */
+  /** The mirror is already closed when this rejects or the folder is gone. */
   async #opened(accountId: string, folderId: string): Promise<MirroredFolder> {
     const shared = this.#share(accountId, folderId);
     shared.sessions++;

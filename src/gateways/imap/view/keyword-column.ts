@@ -1,45 +1,45 @@
-// Keywords of the messages of a folder, by position: each message has the number of its set of keywords, and each set is kept
-// once. Without keywords the column takes no room.
+// Keywords of the messages of a folder, by position: each message has the number of its set of keywords, and each set is stored
+// once. Without keywords the column takes no memory.
 
 import type { ChangeOfKeywords } from './expected-flags.js';
 
 const NONE: readonly string[] = [];
-/** Of a set: its names, its place in the tables. */
+/** Memory of a set: its names and its entries in the tables. */
 const SET_OCTETS = 200;
-/** Sets of which those without a message are forgotten. */
+/** The least number of sets at which sets without a message are removed. */
 const LEAST_TO_CLEAN = 128;
 
 export class KeywordColumn {
-  /** Numbers of sets; 0 is the empty one. Undefined while no message has keywords. */
+  /** Numbers of sets; 0 is the empty set. Undefined while no message has keywords. */
   #numbers: Uint32Array | undefined;
   #sets: (readonly string[])[] = [NONE];
   #cleanAt = LEAST_TO_CLEAN;
-  /** What was set last, and its number. */
+  /** The last set of keywords, and its number. */
   #lastNames: readonly string[] | undefined;
   #lastNumber = 0;
   readonly #numberOf = new Map<string, number>([['', 0]]);
-  /** All names of the sets; another object when there are more or fewer of them. */
+  /** All names of the sets; another object when names are added or removed. */
   names: ReadonlySet<string> = new Set();
 
   get octets(): number {
     return (this.#numbers?.byteLength ?? 0) + this.#sets.length * SET_OCTETS;
   }
 
-  /** No message has had keywords. */
+  /** Whether no message has ever had keywords. */
   get isEmpty(): boolean {
     return this.#numbers === undefined;
   }
 
-  /** In the order of their lower-case forms. */
+  /** Returns keywords in the order of their lower-case forms. */
   at(index: number): readonly string[] {
     return this.#sets[this.#numbers?.[index] ?? 0]!;
   }
 
-  /** `capacity`: entries that the column needs room for. */
+  /** `capacity` is the number of entries that the column must have room for. */
   set(index: number, names: readonly string[], capacity: number): void {
     if (this.#numbers === undefined && names.length === 0) return;
     if (this.#numbers === undefined || this.#numbers.length < capacity) this.#resize(capacity);
-    // Neighbours mostly have the same set.
+    // Adjacent messages mostly have the same set.
     if (names !== this.#lastNames) {
       this.#lastNumber = this.#number(names);
       this.#lastNames = names;
@@ -47,7 +47,7 @@ export class KeywordColumn {
     this.#numbers![index] = this.#lastNumber;
   }
 
-  /** Changes entries by position, and returns whether the entry has another set now. `capacity`: as of `set`. */
+  /** Returns a function that changes the entry at an index and tells whether its set differs. `capacity` as in `set`. */
   changing(change: ChangeOfKeywords, capacity: number): (index: number) => boolean {
     let numbers = this.#numbers;
     if (numbers === undefined && change(NONE).length === 0) return () => false;
@@ -68,7 +68,7 @@ export class KeywordColumn {
     };
   }
 
-  /** Sets without a message are not forgotten while numbers change. */
+  /** Unused sets are not removed while numbers change. */
   #numberOfChanged(names: readonly string[], change: ChangeOfKeywords): number {
     const cleanAt = this.#cleanAt;
     this.#cleanAt = Number.POSITIVE_INFINITY;
@@ -77,7 +77,7 @@ export class KeywordColumn {
     return number;
   }
 
-  /** Keeps the entries at these positions, ascending, and no others. */
+  /** Keeps only the entries at these ascending positions. */
   keep(positions: Uint32Array): void {
     const old = this.#numbers;
     if (old === undefined) return;

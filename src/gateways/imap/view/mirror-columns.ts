@@ -1,11 +1,11 @@
-// The messages of a folder as columns in UID order: 14 octets each, and keywords beside them.
+// The messages of a folder as columns in UID order: 14 octets per message, plus keywords.
 import { DELETED_BIT } from '../../../actors/mailbox/packed-columns.js';
 import { type ChangeOfBits, type ChangeOfKeywords, KEPT_KEYWORDS } from './expected-flags.js';
 import { KeywordColumn } from './keyword-column.js';
 import type { ChangesPage } from './owner-changes.js';
 import { PositionSet } from './position-set.js';
 
-/** The position of the first of `count` ascending UIDs that is not below this one; `count` when there is none. */
+/** Returns the index of the first of `count` ascending UIDs that is not below this one; `count` when there is none. */
 export function indexOfUid(uids: Uint32Array, count: number, uid: number): number {
   let low = 0;
   let high = count;
@@ -18,13 +18,13 @@ export function indexOfUid(uids: Uint32Array, count: number, uid: number): numbe
 }
 
 export class MirrorColumns {
-  /** Valid up to `count`, and never changed there: sessions go on with the array when messages have been expunged. */
+  /** Valid up to `count`, where it never changes: sessions keep using the array after messages were expunged. */
   uids = new Uint32Array(0);
   count = 0;
   #flags = new Uint16Array(0);
   #modseqs = new Float64Array(0);
   readonly #keywords = new KeywordColumn();
-  /** Messages by bit, until flags change. */
+  /** Messages by bit; cleared when flags change. */
   readonly #withBit = new Map<number, PositionSet>();
 
   get octets(): number {
@@ -54,7 +54,7 @@ export class MirrorColumns {
     into.set(this.#flags.subarray(from, from + into.length));
   }
 
-  /** Messages that have the bit, which is one of those of `bitsAt`. What is returned never changes. */
+  /** Returns the messages that have the bit, which is one of `bitsAt`. The result never changes. */
   withBit(bit: number): PositionSet {
     let set = this.#withBit.get(bit);
     if (set === undefined) {
@@ -72,7 +72,7 @@ export class MirrorColumns {
     return this.#modseqs[index]!;
   }
 
-  /** Of the first `end` messages. */
+  /** Returns changed messages among the first `end`. */
   uidsChangedAfter(modseq: number, end: number): Uint32Array {
     const modseqs = this.#modseqs;
     const { uids } = this;
@@ -90,7 +90,7 @@ export class MirrorColumns {
     return this.#keywords.names;
   }
 
-  /** Whether each message here that has a UID below `uidNext` is one of the messages of `other`. */
+  /** Tells whether `other` has each message here whose UID is below `uidNext`. */
   isWithin(other: MirrorColumns, uidNext: number): boolean {
     const end = this.indexOf(uidNext);
     for (let i = 0, j = 0; i < end; i++) {
@@ -101,7 +101,7 @@ export class MirrorColumns {
     return true;
   }
 
-  /** Whether the page has a message that is not here and whose UID is below the last one: there is none where UIDs rise. */
+  /** Tells whether the page has an unknown message whose UID is not above the last one. That cannot be: UIDs rise. */
   isContradictedBy({ uids }: ChangesPage): boolean {
     const last = this.lastUid;
     const here = this.uids;
@@ -116,7 +116,7 @@ export class MirrorColumns {
   }
 
   /**
-   * Takes over what a page says that does not contradict what is here, and returns the UIDs of the messages that were here before and
+   * Applies a page that does not contradict these columns, and returns the UIDs of the messages that existed here before and
    * have changed.
    */
   apply(page: ChangesPage): Uint32Array {
@@ -125,7 +125,7 @@ export class MirrorColumns {
     const known = indexOfUid(page.uids, page.uids.length, last + 1);
     this.#reserve(this.count + page.uids.length - known);
     const hasKeywords = page.hasKeywords || !this.#keywords.isEmpty;
-    // All of them are here: those of a run are the same if the first and the last are.
+    // All of them exist here: the messages of a run are the same if the first and the last are.
     const start = known === 0 || hasKeywords ? this.count : this.indexOf(page.uids[0]!);
     const isRun = start < this.count && this.uids[start + known - 1] === page.uids[known - 1];
     if (isRun) {
@@ -137,7 +137,7 @@ export class MirrorColumns {
       const uid = page.uids[i]!;
       let index = this.count;
       if (uid <= last) {
-        // Messages that have changed mostly follow each other.
+        // Changed messages are mostly consecutive.
         index = this.uids[next] === uid ? next : this.indexOf(uid);
         next = index + 1;
       } else {
@@ -149,11 +149,11 @@ export class MirrorColumns {
       if (hasKeywords) this.#keywords.set(index, page.keywordsOf(uid), this.uids.length);
     }
     this.#remove(page.expunged);
-    // A copy: the journal keeps it for long, and with a part it would keep the whole page.
+    // Copied, because the journal keeps it for long, and a slice would keep the whole page.
     return page.uids.slice(0, known);
   }
 
-  /** The index of the first of these messages, ascending, where all of them are here and no UID is missing between them; else -1. */
+  /** Returns the index of the first of these ascending UIDs if all exist here and no UID is missing between them; else -1. */
   startOfRun(uids: ArrayLike<number>): number {
     const { length } = uids;
     if (length === 0 || uids[length - 1]! - uids[0]! !== length - 1) return -1;
@@ -163,8 +163,8 @@ export class MirrorColumns {
   }
 
   /**
-   * Changes these messages, as far as they are here, and returns the UIDs of those that had other flags, perhaps as a part of a larger
-   * array; `uids` ascend.
+   * Changes those of the ascending `uids` that exist here, and returns the UIDs whose flags changed, possibly as a slice of a
+   * larger array.
    */
   changeFlags(uids: ArrayLike<number>, change: ChangeOfBits, keywords: ChangeOfKeywords, modseq: number): Uint32Array {
     this.#withBit.clear();
@@ -194,7 +194,7 @@ export class MirrorColumns {
     return changed.subarray(0, count);
   }
 
-  /** When each of them had the same bits, which are others then: mostly all messages of a folder change at once. */
+  /** Succeeds when all had the same bits and these change: mostly all messages of a folder change at once. */
   #changeRun(start: number, end: number, { kept, added }: ChangeOfBits): boolean {
     const flags = this.#flags;
     const before = flags[start]!;
@@ -205,7 +205,7 @@ export class MirrorColumns {
     return true;
   }
 
-  /** Room for `count` messages and some more: an eighth, so that there are never 16 octets a message. */
+  /** Reserves room for `count` messages and an eighth more, so that a message takes less than 16 octets. */
   #reserve(count: number): void {
     if (count <= this.uids.length) return;
     this.#resize(count + (this.count === 0 ? 0 : 8 + (count >>> 3)));
@@ -243,7 +243,7 @@ export class MirrorColumns {
     this.count = kept.length;
   }
 
-  /** Positions of all messages but these. */
+  /** Returns the positions of all messages except these. */
   #without(expunged: Uint32Array): Uint32Array {
     const kept = new Uint32Array(this.count);
     let to = 0;

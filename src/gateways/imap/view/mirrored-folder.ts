@@ -1,5 +1,5 @@
 // A folder mirror that follows the owner of the mailbox: changes of the account's log make the mirror stale, and `sync` asks
-// the owner (decision 0043). One question runs at a time; a call of `sync` while one runs waits for the next question, so that a
+// the owner (decision 0043). One request runs at a time. A `sync` during a request waits for the next one, so that a
 // change made before the call is in the mirror when the call returns.
 import type { MailboxEvent, Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { changeOfBits, changeOfKeywords } from './expected-flags.js';
@@ -9,14 +9,14 @@ import { MirrorColumns } from './mirror-columns.js';
 import { type OwnerChanges, readChanges } from './owner-changes.js';
 import type { PositionSet } from './position-set.js';
 
-/** ms until a failed `sync` is tried again for those who watch. */
+/** ms until a failed `sync` is repeated for watchers. */
 const RETRY_MS = 1000;
 
 export interface MirrorOptions {
   readonly mailboxes: Mailboxes;
-  /** Messages of a page; the owner's own bound when absent. */
+  /** Messages per page; the owner's own bound when absent. */
   readonly pageSize?: number | undefined;
-  /** One session less has the mirror open. */
+  /** Called when a session closes the mirror. */
   onClose(mirror: MirroredFolder): void;
 }
 
@@ -28,18 +28,18 @@ export class MirroredFolder implements FolderMirror {
   modseq = 0;
   expungedAt = 0;
   isGone = false;
-  /** The owner has said once what the folder holds. */
+  /** Whether the owner has reported the contents of the folder at least once. */
   isLoaded = false;
   readonly journal = new FlagJournal();
   readonly #options: MirrorOptions;
   #columns = new MirrorColumns();
-  /** Every event of the account comes to `heard`. */
+  /** Whether `heard` gets every event of the account. */
   #isFollowing = false;
-  /** Events may have been missed since the owner was asked last. */
+  /** Whether events may have been missed since the last request to the owner. */
   #isDoubtful = true;
   /** The highest modseq of an event that may concern the folder. */
   #heard = 0;
-  /** Changes of the account up to this modseq are in the mirror. */
+  /** The mirror has all changes of the account up to this modseq. */
   #settled = 0;
   readonly #watchers = new Set<() => void>();
   #running: Promise<void> | undefined;
@@ -116,7 +116,7 @@ export class MirroredFolder implements FolderMirror {
     return this.#columns.modseqAt(index);
   }
 
-  /** Of the first `end` messages. */
+  /** Returns changed messages among the first `end`. */
   uidsChangedAfter(modseq: number, end: number): Uint32Array {
     return this.#columns.uidsChangedAfter(modseq, end);
   }
@@ -136,7 +136,7 @@ export class MirroredFolder implements FolderMirror {
     this.#options.onClose(this);
   }
 
-  /** The account's log has these events. */
+  /** Called with new events of the account's log. */
   heard(events: readonly MailboxEvent[]): void {
     const before = this.#heard;
     for (const event of events) {
@@ -150,7 +150,7 @@ export class MirroredFolder implements FolderMirror {
     if (this.#isBehind) this.#follow();
   }
 
-  /** From now on every event comes to `heard`. */
+  /** From now on `heard` gets every event. */
   followed(): void {
     this.#isFollowing = true;
     this.#isDoubtful = true;
@@ -163,7 +163,7 @@ export class MirroredFolder implements FolderMirror {
   }
 
   takeFlags(uids: ArrayLike<number>, change: StoredFlags, modseqs: FolderModseqs | undefined): boolean {
-    // An answer that is under way may be from before the change, and a change that is missing here is one to ask for.
+    // A pending reply may predate the change, and a gap in the modseqs means that the mirror lacks another change.
     if (this.#running !== undefined || this.isGone || modseqs?.before !== this.modseq) return false;
     const keywords = changeOfKeywords(change);
     if (keywords === undefined || (change.mode === 'replace' && this.keywords.size > 0)) return false;
@@ -221,15 +221,15 @@ export class MirroredFolder implements FolderMirror {
     for (const callback of [...this.#watchers]) callback();
   }
 
-  /** An event that concerns the folder has come since the owner was asked, or may have been missed. */
+  /** Whether an event that concerns the folder arrived since the last request to the owner, or may have been missed. */
   get #isBehind(): boolean {
     return !this.isGone && (this.#isDoubtful || this.#heard > this.#settled);
   }
 
-  /** Syncs for those who watch. */
+  /** Syncs for watchers. */
   #follow(): void {
     if (this.#watchers.size === 0 || this.#next !== undefined) return;
-    // A failure is tried again later.
+    // A failure is retried later.
     this.sync().catch(() => {});
   }
 
@@ -253,7 +253,7 @@ export class MirroredFolder implements FolderMirror {
     }
   }
 
-  /** False when the changes contradict what the mirror has: the folder is another one, though its name is the same. */
+  /** Returns false when the changes contradict the mirror: the folder is another one with the same name. */
   #take({ uidValidity, uidNext, modseq, isWhole, pages }: OwnerChanges): boolean {
     if (isWhole) {
       const columns = new MirrorColumns();
@@ -291,7 +291,7 @@ export class MirroredFolder implements FolderMirror {
   }
 }
 
-/** Whether an event may have changed what the folder holds. */
+/** Tells whether an event may have changed the contents of the folder. */
 function concerns({ type, payload }: MailboxEvent, folderId: string): boolean {
   switch (type) {
     case 'EmailAdded':
@@ -303,7 +303,7 @@ function concerns({ type, payload }: MailboxEvent, folderId: string): boolean {
       return payload.folderId === folderId;
     case 'FolderDeleted':
       return payload.folderId === folderId || payload.placed?.folderId === folderId;
-    // It does not say where the email is.
+    // The event does not say in which folders the email is.
     case 'FlagsChanged':
       return true;
     default:

@@ -1,15 +1,15 @@
-// Sets of sequence numbers or UIDs, resolved to positions: the cost is bounded by the ranges and the messages, however large
-// the numbers are.
+// Resolves sets of sequence numbers or UIDs to positions. The numbers of ranges and messages bound the cost, however large
+// the numbers in the set are.
 import { bad, Refused } from '../completion.js';
 import { LAST, type SequenceSet } from '../grammar/sequence-set.js';
 import { indexOfUid } from './mirror-columns.js';
 
-/** First position, and the one after the last. */
+/** The first position, and the one after the last. */
 type Span = readonly [start: number, end: number];
 
 /**
- * Positions of the messages that a set names, ascending, each once.
- * `uids`: of the messages, valid up to `count`. `saved`: what `$` stands for.
+ * Returns the positions of the messages that a set names, ascending, each once.
+ * `uids` are those of the messages, valid up to `count`; `saved` is what `$` stands for.
  * @throws Refused BAD when a sequence number is beyond the last message
  */
 export function positionsOf(
@@ -24,7 +24,7 @@ export function positionsOf(
   return filled(joined(spans.filter(([start, end]) => start < end)));
 }
 
-/** `saved`: ascending; those that are not there are passed over. */
+/** `saved` ascends; UIDs that do not exist are skipped. */
 function positionsOfUids(uids: Uint32Array, count: number, saved: readonly number[]): Uint32Array {
   const positions = new Uint32Array(Math.min(saved.length, count));
   let to = 0;
@@ -39,7 +39,7 @@ function numberSpan(count: number, [a, b]: readonly [number, number]): Span {
   const first = a === LAST ? count : a;
   const last = b === LAST ? count : b;
   const most = Math.max(first, last);
-  // `*` too names no message of an empty mailbox (RFC 9051 §9, `seq-number`).
+  // In an empty mailbox, even `*` names no message (RFC 9051 §9, `seq-number`).
   if (most > count || most === 0) throw new Refused(bad('The set names a message beyond the last one of the mailbox'));
   return [Math.min(first, last) - 1, most];
 }
@@ -51,7 +51,7 @@ function uidSpan(uids: Uint32Array, count: number, [a, b]: readonly [number, num
   return [indexOfUid(uids, count, Math.min(first, last)), indexOfUid(uids, count, Math.max(first, last) + 1)];
 }
 
-/** In ascending order, without overlaps. */
+/** Sorts the spans and joins those that overlap. */
 function joined(spans: readonly Span[]): Span[] {
   const isAscending = spans.every(([start], i) => i === 0 || spans[i - 1]![1] <= start);
   if (isAscending) return [...spans];

@@ -1,4 +1,4 @@
-// What changed in a folder, as its owner says: pages of the query `folderChanges`, decoded.
+// Reads what changed in a folder from its owner: pages of the query `folderChanges`, decoded.
 
 import { unpackFlags, unpackModseqs, unpackUids } from '../../../actors/mailbox/packed-columns.js';
 import type { Mailboxes } from '../../../actors/mailbox/protocol.js';
@@ -6,7 +6,7 @@ import { eventLoop } from '../../tcp/event-loop.js';
 
 const NO_KEYWORDS: readonly string[] = [];
 
-/** Messages, ascending by UID, and the UIDs that are gone, of one page. */
+/** Messages of one page, ascending by UID, and the UIDs that are gone. */
 export interface ChangesPage {
   readonly uids: Uint32Array;
   /** Bits of mail/flags and `DELETED_BIT`. */
@@ -20,7 +20,7 @@ export interface ChangesPage {
 export interface OwnerChanges {
   readonly uidValidity: number;
   readonly uidNext: number;
-  /** HIGHESTMODSEQ when the first page was read: after more than one page, ask again for changes since. */
+  /** HIGHESTMODSEQ when the first page was read; after more than one page, ask again for changes since. */
   readonly modseq: number;
   readonly isWhole: boolean;
   readonly pages: readonly ChangesPage[];
@@ -29,15 +29,15 @@ export interface OwnerChanges {
 export interface ChangesQuestion {
   readonly accountId: string;
   readonly folderId: string;
-  /** null: everything. */
+  /** null asks for everything. */
   readonly since: number | null;
-  /** Messages of a page; the owner's own bound when absent. */
+  /** Messages per page; the owner's own bound when absent. */
   readonly pageSize?: number | undefined;
 }
 
 type Mailbox = Pick<ReturnType<Mailboxes['of']>, 'ask'>;
 
-/** Undefined when there is no such folder. @throws ActorFault */
+/** Returns undefined when there is no such folder. @throws ActorFault */
 export async function readChanges(mailbox: Mailbox, question: ChangesQuestion): Promise<OwnerChanges | undefined> {
   for (;;) {
     const changes = await readPages(mailbox, question);
@@ -45,7 +45,7 @@ export async function readChanges(mailbox: Mailbox, question: ChangesQuestion): 
   }
 }
 
-/** `mixed`: a later page is of another kind than the first, as when another owner knows less of what was expunged. */
+/** Returns `mixed` when a later page is of another kind than the first, as when a new owner knows less about expunges. */
 async function readPages(
   mailbox: Mailbox,
   { accountId, folderId, since, pageSize: limit }: ChangesQuestion,

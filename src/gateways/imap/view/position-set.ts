@@ -1,14 +1,14 @@
-// A set of positions in a view, a bit each: searches join and divide such sets, 32 messages at a time. What a method returns may be
-// known to others: only whoever has made a set with `new` adds to it.
+// A set of positions in a view, as a bit set: searches combine such sets, 32 messages at a time. Results of methods may be
+// shared, so only the code that creates a set with `new` may add to it.
 
-/** A count that is not known. */
+/** Marks a count that is not known. */
 const UNKNOWN = -1;
 
-/** The last one that was asked for: searches of one folder follow each other. */
+/** The last set of all positions, because searches of one folder often follow each other. */
 let lastWhole: PositionSet | undefined;
 
 export class PositionSet {
-  /** Positions are below it. */
+  /** All positions are below it. */
   readonly size: number;
   readonly #words: Uint32Array;
   #count = UNKNOWN;
@@ -34,7 +34,7 @@ export class PositionSet {
     return set;
   }
 
-  /** Positions of the numbers that have the bit. */
+  /** Returns the positions of the numbers that have the bit. */
   static withBit(numbers: Uint16Array, bit: number): PositionSet {
     const words = new Uint32Array((numbers.length + 31) >>> 5);
     for (let i = 0, start = 0; i < words.length; i++, start += 32) {
@@ -57,7 +57,7 @@ export class PositionSet {
     this.#count = UNKNOWN;
   }
 
-  /** Positions [start, end). */
+  /** Adds positions [start, end). */
   addRange(start: number, end: number): void {
     let at = start;
     while (at < end) {
@@ -69,7 +69,7 @@ export class PositionSet {
     this.#count = UNKNOWN;
   }
 
-  /** The positions below `size`, which is at most that of this set. */
+  /** Returns the positions below `size`, which must not exceed that of this set. */
   below(size: number): PositionSet {
     if (size === this.size) return this;
     const set = new PositionSet(size, this.#words.slice(0, (size + 31) >>> 5));
@@ -99,7 +99,7 @@ export class PositionSet {
     const words = new Uint32Array(a.length);
     for (let i = 0; i < words.length; i++) words[i] = a[i]! & ~b[i]!;
     const set = new PositionSet(this.size, words);
-    // Sets that are divided more than once know their count.
+    // If this set has all positions, the count follows from that of the other set.
     if (this.#count === this.size) set.#count = this.size - other.count;
     return set;
   }
@@ -117,7 +117,7 @@ export class PositionSet {
     return this.#count;
   }
 
-  /** Ascending. */
+  /** Returns the positions in ascending order. */
   positions(): Uint32Array {
     const positions = new Uint32Array(this.count);
     if (positions.length === 0) return positions;
@@ -130,7 +130,7 @@ export class PositionSet {
     return positions;
   }
 
-  /** Nothing is behind the last position. */
+  /** Clears the bits beyond the last position. */
   #cut(): void {
     const rest = this.size & 31;
     if (rest !== 0) this.#words[this.#words.length - 1]! &= (1 << rest) - 1;

@@ -1,14 +1,14 @@
-// Which octets the words of IMAP are made of (RFC 9051 §9): one table, looked up by octet.
+// The classes of octets in the words of IMAP (RFC 9051 §9): one table, looked up by octet.
 
 /** `ATOM-CHAR`. */
 export const ATOM = 1;
-/** `ASTRING-CHAR`: `]` too. */
+/** `ASTRING-CHAR`: adds `]`. */
 export const ASTRING = 2;
-/** `list-char`: `]` and the wildcards too. */
+/** `list-char`: adds `]` and the wildcards. */
 export const LIST = 4;
-/** Of a tag: ASTRING-CHAR but `+`. */
+/** The characters of a tag: ASTRING-CHAR except `+`. */
 export const TAG = 8;
-/** Of the names of attributes, search keys and options: ATOM-CHAR but `[` and `<`, which may follow them. */
+/** The characters of attributes, search keys and options: ATOM-CHAR except `[` and `<`, which may follow them. */
 export const WORD = 16;
 
 const CLASSES = new Uint8Array(256);
@@ -25,13 +25,13 @@ for (let octet = 0x21; octet < 0x7f; octet++) {
     (isAtom && character !== '[' && character !== '<' ? WORD : 0);
 }
 
-/** Where the run of octets of the class that begins at `from` ends. `text`: an octet a character. */
+/** Returns where the run of octets of the class from `from` on ends. Each character of `text` is one octet. */
 export function endOfRun(text: string, from: number, characterClass: number): number {
   let at = from;
   while (at < text.length && (CLASSES[text.charCodeAt(at)]! & characterClass) !== 0) at++;
   return at;
 }
 
-/** Whether the text is one or more characters of the class. */
+/** Tells whether the text is one or more characters of the class. */
 export const isRun = (text: string, characterClass: number): boolean =>
   text !== '' && endOfRun(text, 0, characterClass) === text.length;

@@ -1,16 +1,16 @@
-// The beginning of a command: its tag and its name (RFC 9051 §9, `command`).
+// Parses the beginning of a command: its tag and its name (RFC 9051 §9, `command`).
 import { ATOM, endOfRun, TAG } from './character-classes.js';
 
 export interface CommandHead {
   readonly tag: string;
-  /** Upper case, without UID before it. */
+  /** The name in upper case, without UID before it. */
   readonly name: string;
   readonly isUid: boolean;
-  /** Where the arguments begin: behind the space. */
+  /** Where the arguments begin, after the space. */
   readonly from: number;
 }
 
-/** Why the line begins no command; `tag`: `*` when the line has none. */
+/** The reason why the line begins no command; `tag` is `*` when the line has none. */
 export interface HeadFault {
   readonly tag: string;
   readonly problem: string;

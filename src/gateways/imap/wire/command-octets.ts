@@ -1,5 +1,5 @@
-// The octets of one command on the wire: lines and literals by turns. Literals are asked for only when they are wanted; what a
-// refused command leaves unread can be passed over, so that the next command is found behind it.
+// The octets of one command on the wire: lines and literals in turn. A literal is requested only when it is needed; unread octets
+// of a refused command can be skipped, so that the next command is found.
 import { ConnectionEnd } from '../../tcp/connection-end.js';
 import type { CommandPort } from './command-port.js';
 import { type LiteralMark, literalMark } from './literal-mark.js';
@@ -7,12 +7,12 @@ import { type LiteralMark, literalMark } from './literal-mark.js';
 const INVITATION = '+ OK\r\n';
 
 export class CommandOctets {
-  /** Behind the line that was read last; undefined when the line ends the command. */
+  /** The literal mark of the last line; undefined when the line ends the command. */
   mark: LiteralMark | undefined;
   readonly #port: CommandPort;
-  /** Octets of the literal under way that are not yet read. */
+  /** Unread octets of the current literal. */
   #left = 0;
-  /** The line behind the literal is not yet read. */
+  /** Whether the line after the literal is not yet read. */
   #isInLiteral = false;
 
   constructor(firstLine: string, port: CommandPort) {
@@ -20,7 +20,7 @@ export class CommandOctets {
     this.#port = port;
   }
 
-  /** The literal of `mark`, piece by piece; the client is asked for it at once. The line behind it can be read in any case. */
+  /** Requests and yields the literal of `mark`, piece by piece. The line after it can be read in any case. */
   literal(): AsyncIterable<Buffer> {
     const { mark } = this;
     if (mark === undefined) throw new Error('the command has no literal here');
@@ -31,14 +31,14 @@ export class CommandOctets {
     return this.#octets();
   }
 
-  /** An octet a character. */
+  /** Returns the literal as text; each character is one octet. */
   async wholeLiteral(): Promise<string> {
     const chunks: string[] = [];
     for await (const chunk of this.literal()) chunks.push(chunk.toString('latin1'));
     return chunks.join('');
   }
 
-  /** The line behind the literal; `mark` is that line's then. What is left of the literal is passed over. @throws ConnectionEnd */
+  /** Reads the line after the literal, which sets `mark`, and skips the rest of the literal. @throws ConnectionEnd */
   async line(): Promise<string> {
     for await (const _ of this.#octets());
     const line = await this.#port.readLine();
@@ -50,8 +50,8 @@ export class CommandOctets {
   }
 
   /**
-   * Reads up to the end of the command and forgets it. A client that waits to be asked for a literal has ended the command.
-   * @returns false when there is more than `most` octets, and the end was not reached. @throws ConnectionEnd
+   * Reads up to the end of the command and drops it. The end is also reached where a client waits for a request for a literal.
+   * @returns false when there are more than `most` octets, and the end was not reached. @throws ConnectionEnd
    */
   async passOver(most: number): Promise<boolean> {
     let passed = this.#left;
@@ -74,7 +74,7 @@ export class CommandOctets {
   }
 }
 
-/** Without the spaces at its end, which mean nothing there; some clients send them. */
+/** Removes the spaces at the end, which some clients send and which mean nothing there. */
 export function withoutSpaces(line: string): string {
   let end = line.length;
   while (line[end - 1] === ' ') end--;

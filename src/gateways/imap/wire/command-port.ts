@@ -1,10 +1,10 @@
-// What the reading of commands needs of a connection. `LineConnection` has it, but for output that waits elsewhere to be sent.
+// What the reading of commands needs from a connection: a `LineConnection`, except that pending output is sent first.
 
 export interface CommandPort {
-  /** The next line without its end, at once when it is there; undefined when the client has closed its side. Faults are passed on. */
+  /** Returns the next line without its end, at once when available; undefined when the client has closed its side. Passes faults on. */
   readLine(): Buffer | undefined | Promise<Buffer | undefined>;
-  /** The next octets, piece by piece; a reader that leaves early has read no more than it was given. Faults are passed on. */
+  /** Returns the next octets, piece by piece; a reader that stops early has read only the pieces it got. Passes faults on. */
   readOctets(length: number): AsyncIterable<Buffer>;
-  /** The octets leave at once, behind what was written before. */
+  /** Sends the octets at once, after earlier output. */
   write(octets: string): unknown;
 }

@@ -1,30 +1,30 @@
-// The text of one command, read by the rules of the grammar: one method a rule, synchronous, never past the end. The text is as
-// it came over the wire, literals in their place, an octet a character; lines and limits on octets are of `command-source`.
+// Parses the text of one command by the rules of the grammar: one synchronous method per rule, never past the end. The text is as
+// received, including literals; each character is one octet. `command-source` reads the lines and limits the octets.
 import { isUtf8 } from 'node:buffer';
 import { decodeModifiedUtf7 } from '../../../mail/modified-utf7.js';
 import { no, Refused } from '../completion.js';
 import { DEFAULT_LIMITS, type ImapLimits } from '../limits.js';
 import { ASTRING, ATOM, endOfRun, LIST, WORD } from './character-classes.js';
 
-/** What the client sent is no command of the grammar: BAD. */
+/** The input is not a command of the grammar: BAD. */
 export class CommandSyntaxError extends Error {
   override readonly name = 'CommandSyntaxError';
 }
 
-/** What the grammar bounds while it reads. */
+/** The limits that the grammar checks while it reads. */
 export type ReaderLimits = Pick<ImapLimits, 'nesting' | 'searchKeys' | 'sequenceRanges'>;
 
-/** INBOX is in upper case in both. */
+/** INBOX is in upper case in both names. */
 export interface NamedMailbox {
-  /** Composed (NFC), as names of mailboxes are compared and kept. */
+  /** The name in composed form (NFC), as names of mailboxes are compared and stored. */
   readonly name: string;
-  /** The same name as the client sent it, decoded: OLDNAME where it differs (RFC 9051 §5.1, §6.3.2). */
+  /** The decoded name as the client sent it: OLDNAME where it differs (RFC 9051 §5.1, §6.3.2). */
   readonly written: string;
 }
 
 export interface ReaderOptions {
   readonly limits?: ReaderLimits;
-  /** Names of mailboxes are UTF-8: IMAP4rev2 or UTF8=ACCEPT is enabled. Else modified UTF-7. */
+  /** Whether names of mailboxes are UTF-8, because IMAP4rev2 or UTF8=ACCEPT is enabled. Otherwise they are modified UTF-7. */
   readonly isUtf8?: boolean;
 }
 
@@ -38,12 +38,12 @@ const BACKSLASH = 92;
 const BRACE = 123;
 const TILDE = 126;
 const EIGHT_BIT = /[\x80-\xff]/;
-/** What no quoted string holds. */
+/** Octets that no quoted string contains. */
 const BREAKS = /[\0\r\n]/;
 const ESCAPE = /\\(.)/g;
 const MAX_NUMBER = 0xffff_ffff;
 
-/** Rules that several commands use; each reads from the current place on. @throws CommandSyntaxError from every method */
+/** Rules that several commands use; each reads from the current position on. @throws CommandSyntaxError from every method */
 export class CommandReader {
   readonly limits: ReaderLimits;
   readonly isUtf8: boolean;
@@ -63,23 +63,23 @@ export class CommandReader {
     return this.#at >= this.#text.length;
   }
 
-  /** The octet that comes next, from 0; see `textSince`. */
+  /** The index of the next octet, from 0; see `textSince`. */
   get position(): number {
     return this.#at;
   }
 
-  /** What was read since that position, as written. */
+  /** Returns what was read since that position, as written. */
   textSince(position: number): string {
     return this.#text.slice(position, this.#at);
   }
 
-  /** One space. */
+  /** Reads one space. */
   space(): void {
     if (this.#text.charCodeAt(this.#at) !== SPACE) throw this.fault('expected a space');
     this.#at++;
   }
 
-  /** Whether these characters come next, in any case. `text`: upper case. */
+  /** Tells whether these characters come next, in any case. `text` is in upper case. */
   isNext(text: string): boolean {
     for (let i = 0; i < text.length; i++) {
       const octet = this.#text.charCodeAt(this.#at + i);
@@ -89,19 +89,19 @@ export class CommandReader {
     return true;
   }
 
-  /** Reads these characters if they come next, in any case. `text`: upper case. */
+  /** Reads these characters if they come next, in any case. `text` is in upper case. */
   accept(text: string): boolean {
     if (!this.isNext(text)) return false;
     this.#at += text.length;
     return true;
   }
 
-  /** These characters must come next, in any case. `text`: upper case. */
+  /** Reads these characters, which must come next, in any case. `text` is in upper case. */
   expect(text: string): void {
     if (!this.accept(text)) throw this.fault(`expected ${text.trim()}`);
   }
 
-  /** The command must end here. */
+  /** Checks that the command ends here. */
   end(): void {
     if (!this.isAtEnd) throw this.fault('expected the end of the command');
   }
@@ -111,7 +111,7 @@ export class CommandReader {
     return this.#run(ATOM, 'an atom');
   }
 
-  /** The name of an attribute, a search key or an option, in upper case; `[` or `<` may follow it. */
+  /** Reads the name of an attribute, a search key or an option, in upper case; `[` or `<` may follow it. */
   word(): string {
     return this.#run(WORD, 'a name').toUpperCase();
   }
@@ -183,7 +183,7 @@ export class CommandReader {
     return this.namedMailbox().name;
   }
 
-  /** `mailbox`, and the name as the client composed it. @throws Refused NO when the name is not modified UTF-7 */
+  /** `mailbox`, together with the name as the client spelled it. @throws Refused NO when the name is not modified UTF-7 */
   namedMailbox(): NamedMailbox {
     const named = this.#mailboxText(this.#astring());
     if (named === undefined) throw new Refused(no('The name of the mailbox is not modified UTF-7', 'CANNOT'));
@@ -196,7 +196,7 @@ export class CommandReader {
     return this.#mailboxText(text) ?? { name: text, written: text };
   }
 
-  /** `( item item … )`, at least `least` items. Counts nesting. As at Dovecot, a space may stand inside of either parenthesis. */
+  /** `( item item … )` with at least `least` items; counts nesting. As in Dovecot, spaces may stand inside the parentheses. */
   list<T>(item: () => T, least = 0): T[] {
     if (this.#text.charCodeAt(this.#at) !== OPEN) throw this.fault('expected a list in parentheses');
     return this.nested(() => {
@@ -217,13 +217,13 @@ export class CommandReader {
     return this.#text.charCodeAt(this.#at) === OPEN;
   }
 
-  /** Whether a digit comes after the next `skip` octets. */
+  /** Tells whether a digit comes after the next `skip` octets. */
   isDigitNext(skip = 0): boolean {
     const octet = this.#text.charCodeAt(this.#at + skip);
     return octet >= ZERO && octet <= NINE;
   }
 
-  /** Reads something that may hold its like: no deeper than the limit. */
+  /** Reads something that may be nested, up to the limit of depth. */
   nested<T>(read: () => T): T {
     if (this.#depth >= this.limits.nesting) {
       throw this.fault(`expected no more than ${this.limits.nesting} levels of nesting`);
@@ -234,7 +234,7 @@ export class CommandReader {
     return value;
   }
 
-  /** For rules outside of this class: the message says where the command is wrong. */
+  /** Creates an error that tells where the command is wrong; also for rules outside of this class. */
   fault(message: string): CommandSyntaxError {
     return new CommandSyntaxError(`${message} at octet ${this.#at + 1}`);
   }
@@ -301,7 +301,7 @@ export class CommandReader {
     throw this.fault('expected the end of the quoted string');
   }
 
-  /** As octets; a NUL may be in it. */
+  /** Reads a literal as octets, which may include NUL. */
   #literal(): string {
     this.accept('~');
     this.expect('{');
@@ -330,13 +330,13 @@ export class CommandReader {
   }
 }
 
-/** INBOX and what is below it are named in any case. */
+/** INBOX and names below it match in any case. */
 function inInboxCase(name: string): string {
   if (name.length < 5 || name.slice(0, 5).toUpperCase() !== 'INBOX') return name;
   return name.length === 5 || name[5] === '/' ? `INBOX${name.slice(5)}` : name;
 }
 
-/** Of a whole command or its arguments, literals in their place. `octets` as text: an octet a character. */
+/** Creates a reader of a whole command or its arguments, including literals. Each character of a string is one octet. */
 export function createReader(octets: Buffer | string, options: ReaderOptions = {}, from = 0): CommandReader {
   return new CommandReader(typeof octets === 'string' ? octets : octets.toString('latin1'), from, options);
 }

@@ -1,7 +1,7 @@
-// Whole commands of a connection: their lines, their literals and their limits (RFC 9051 §2.2.1, §4.3; decision 0045). A
-// command is read to its end before it is given out, but for those that carry messages: these come as a `CommandStream`. Nothing
-// is read ahead, so a command may read the lines behind it from the connection (IDLE, AUTHENTICATE). Spaces at the end of a
-// command are dropped. The framer of the listener finds the lines: a bare LF ends a line, as at Dovecot, and a line that is too
+// Reads whole commands from a connection: their lines, their literals and their limits (RFC 9051 §2.2.1, §4.3; decision 0045). A
+// command is returned when it is complete, except for those that carry messages: these are returned as a `CommandStream`. Nothing
+// is read ahead, so a command may read the following lines from the connection (IDLE, AUTHENTICATE). Spaces at the end of a
+// command are dropped. The framer of the listener splits lines: a bare LF ends a line, as in Dovecot, and a line that is too
 // long ends the connection.
 import { bad, type Completion } from '../completion.js';
 import type { ImapLimits } from '../limits.js';
@@ -23,43 +23,43 @@ export type { CommandStream } from './command-stream.js';
 
 export interface CommandSourceOptions {
   readonly limits: ImapLimits;
-  /** Octets of one message: a refused one is passed over up to twice this size. */
+  /** Octets of one message: a refused message is skipped up to twice this size. */
   readonly maxMessageSize: number;
-  /** Whether the command carries messages, and may be run now. `name`: upper case, without UID. */
+  /** Tells whether the command carries messages and may be run now. `name` is in upper case, without UID. */
   isStream(name: string): boolean;
-  /** Before the login commands are shorter. */
+  /** Commands are limited to fewer octets before the login. */
   isLoggedIn(): boolean;
-  /** IMAP4rev2 or UTF8=ACCEPT is enabled. */
+  /** Whether IMAP4rev2 or UTF8=ACCEPT is enabled. */
   isUtf8(): boolean;
-  /** Whether the command may have so many octets in memory, from now to its end. Asked of commands with literals. */
+  /** Tells whether the command may hold this many octets in memory until its end. Called for commands with literals. */
   hold(octets: number): boolean;
 }
 
 interface Received {
   readonly tag: string;
-  /** Upper case, without UID before it. */
+  /** The name in upper case, without UID before it. */
   readonly name: string;
   readonly isUid: boolean;
 }
 
 export type ReceivedCommand =
-  /** `reader`: behind the name and its space. */
+  /** `reader` begins after the name and its space. */
   | (Received & { readonly kind: 'command'; readonly reader: CommandReader })
   | (Received & { readonly kind: 'stream'; readonly stream: CommandStream })
-  /** No command; what comes next can be read. `tag`: `*` when there is none. */
+  /** The input is not a command, but reading can continue. `tag` is `*` when there is none. */
   | { readonly kind: 'refused'; readonly tag: string; readonly completion: Completion }
-  /** Where the next command begins is not known: the connection is to be closed with `* BYE` and this code and text. */
+  /** The start of the next command is unknown: the connection must be closed with `* BYE` and this code and text. */
   | { readonly kind: 'lost'; readonly code: string; readonly text: string };
 
 const LOST = { kind: 'lost', code: 'TOOBIG', text: 'A literal is larger than what is passed over' } as const;
 
-/** Undefined: there are no more. */
+/** Undefined means that there are no more commands. */
 type NextCommand = ReceivedCommand | undefined;
 
 export class CommandSource {
   readonly #port: CommandPort;
   readonly #options: CommandSourceOptions;
-  /** Of the command that carries messages, which may not have read all. */
+  /** The current command that carries messages, which may have unread octets. */
   #streamed: CommandOctets | undefined;
 
   constructor(port: CommandPort, options: CommandSourceOptions) {
@@ -68,8 +68,8 @@ export class CommandSource {
   }
 
   /**
-   * The next command, at once when all of it is there; undefined when the client has closed its side. What the command before has left
-   * unread is passed over first. Faults of the port are passed on.
+   * Returns the next command, at once when all of it is available; undefined when the client has closed its side. First skips what
+   * the previous command has left unread. Passes on faults of the port.
    */
   next(): NextCommand | Promise<NextCommand> {
     const streamed = this.#streamed;
@@ -86,7 +86,7 @@ export class CommandSource {
     return octets instanceof Promise ? octets.then((line) => this.#begin(line)) : this.#begin(octets);
   }
 
-  /** `octets`: the first line of the command. */
+  /** `octets` is the first line of the command. */
   #begin(octets: Buffer | undefined): NextCommand | Promise<NextCommand> {
     if (octets === undefined) return undefined;
     const line = octets.toString('latin1');

@@ -1,4 +1,4 @@
-// A command that carries messages (APPEND, REPLACE): text and literals by turns, read when the command asks for them.
+// A command that carries messages (APPEND, REPLACE): text and literals in turn, read when the command needs them.
 import { bad, no, Refused } from '../completion.js';
 import type { CommandOctets } from './command-octets.js';
 import { type CommandReader, CommandSyntaxError, createReader, type ReaderOptions } from './command-reader.js';
@@ -7,31 +7,31 @@ import type { LiteralMark } from './literal-mark.js';
 export interface StreamedLiteral {
   /** Octets. */
   readonly size: number;
-  /** `~{n}`: NUL is allowed. */
+  /** `~{n}`, which may contain NUL. */
   readonly isBinary: boolean;
-  /** To be read once, to the end or not. @throws CommandSyntaxError for a NUL that is not allowed; ConnectionEnd */
+  /** May be read once, completely or in part. @throws CommandSyntaxError for a NUL that is not allowed; ConnectionEnd */
   readonly chunks: AsyncIterable<Buffer>;
 }
 
 export interface CommandStream {
   /**
-   * Text up to the next literal of a message, or to the end of the command; first from behind the name and its space. Literals of
-   * names of mailboxes and of URLs are in the text. What is left of the literal before is passed over.
+   * Returns the text up to the next literal of a message, or to the end of the command; it begins after the name and its space.
+   * Literals of mailbox names and URLs are part of the text. Skips the rest of the previous literal.
    * @throws Refused when these are too large; ConnectionEnd
    */
   text(): Promise<CommandReader>;
-  /** The literal behind the text that was read last; undefined at the end of the command. The client is not yet asked for it. */
+  /** The literal after the last text; undefined at the end of the command. It has not been requested yet. */
   readonly next: Omit<LiteralMark, 'from'> | undefined;
-  /** Asks the client for that literal, if the client waits to be asked. @throws CommandSyntaxError when there is none */
+  /** Requests that literal, if the client waits for a request. @throws CommandSyntaxError when there is none */
   literal(): StreamedLiteral;
 }
 
 export interface TextLimits {
-  /** Octets of all text, literals in it included. */
+  /** Octets of all text, including its literals. */
   readonly text: number;
   /** Octets of a literal in the text. */
   readonly literal: number;
-  /** Whether the command may have so many octets in memory from now on. */
+  /** Tells whether the command may hold this many octets in memory from now on. */
   hold(octets: number): boolean;
 }
 
@@ -49,7 +49,7 @@ export class StreamedCommand implements CommandStream {
   readonly #limits: TextLimits;
   readonly #options: ReaderOptions;
   readonly #mailboxComes: RegExp;
-  /** The first line from behind the name and its space, until it was given out. */
+  /** The first line after the name and its space, until it is returned. */
   #first: string | undefined;
   #textOctets = 0;
 

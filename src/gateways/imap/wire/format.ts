@@ -1,6 +1,6 @@
-// Values as they are written in responses. What these functions return is a binary string: each character is one octet, ready for
-// `Output.write`. Eight-bit text is in literals, which every client reads whatever it has enabled; names of mailboxes are the
-// exception that RFC 9051 §5.1 makes.
+// Formats values for responses. The functions return binary strings: each character is one octet, ready for
+// `Output.write`. Eight-bit text is sent in literals, which every client can read; names of mailboxes are the
+// exception of RFC 9051 §5.1.
 
 import { encodeModifiedUtf7 } from '../../../mail/modified-utf7.js';
 import { ASTRING, isRun } from './character-classes.js';
@@ -15,24 +15,24 @@ const SPECIAL = /["\\]/g;
 const REPLACEMENT = '\xef\xbf\xbd';
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** The octets of the text in UTF-8. */
+/** Returns the octets of the text in UTF-8. */
 export const octetsOf = (text: string): string =>
   NOT_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 
 const octetsIn = (value: string | Buffer): string =>
   typeof value === 'string' ? octetsOf(value) : value.toString('latin1');
 
-/** In quotes when the octets may be, else as a literal. */
+/** Returns a quoted string if the octets permit it, else a literal. */
 export function quoted(value: string | Buffer): string {
   const octets = octetsIn(value);
   if (octets.length > LONGEST_QUOTED || UNQUOTABLE.test(octets)) return literalOf(octets);
   return inQuotes(octets);
 }
 
-/** A NUL, which no literal may have, becomes U+FFFD. */
+/** Replaces NUL, which no literal may contain, by U+FFFD. */
 export const literal = (value: string | Buffer): string => literalOf(octetsIn(value));
 
-/** As it is where that is an atom, else in quotes or as a literal. */
+/** Returns the value as an atom if possible, else as a quoted string or a literal. */
 export function astring(value: string | Buffer): string {
   const octets = octetsIn(value);
   return isRun(octets, ASTRING) && octets.toUpperCase() !== 'NIL' ? octets : quoted(value);
@@ -41,14 +41,14 @@ export function astring(value: string | Buffer): string {
 export const nstring = (value: string | Buffer | null | undefined): string =>
   value === null || value === undefined ? 'NIL' : quoted(value);
 
-/** `isUtf8`: the client has enabled IMAP4rev2 or UTF8=ACCEPT. */
+/** `isUtf8` says that the client has enabled IMAP4rev2 or UTF8=ACCEPT. */
 export function mailboxName(name: string, isUtf8: boolean): string {
   if (!isUtf8) return astring(encodeModifiedUtf7(name));
   const octets = octetsOf(name);
   return EIGHT_BIT.test(octets) ? inQuotes(octets) : astring(octets);
 }
 
-/** `1:3,7`: neighbours in ascending order become ranges; the order of the numbers is kept. */
+/** Returns a set such as `1:3,7`: consecutive ascending numbers become ranges; the order of the numbers is kept. */
 export function uidSet(uids: Iterable<number> | readonly (readonly [first: number, last: number])[]): string {
   let set = '';
   let first = 0;
@@ -72,7 +72,7 @@ export function uidSet(uids: Iterable<number> | readonly (readonly [first: numbe
   return set;
 }
 
-/** `"17-Jul-1996 02:44:25 +0000"`, in UTC. `ms`: since the epoch. */
+/** Returns a date such as `"17-Jul-1996 02:44:25 +0000"`, in UTC. `ms` is since the epoch. */
 export function internalDate(ms: number): string {
   const date = new Date(ms);
   const day = String(date.getUTCDate()).padStart(2, ' ');

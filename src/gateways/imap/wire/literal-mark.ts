@@ -1,11 +1,11 @@
-// `{n}` at the end of a line: that octets follow which are no lines (RFC 9051 §4.3, RFC 7888, RFC 3516). Pure: text in, mark out.
+// Parses `{n}` at the end of a line, which announces octets that are not lines (RFC 9051 §4.3, RFC 7888, RFC 3516). It is pure.
 
 export interface LiteralMark {
-  /** Octets; above 2^53 - 1 for a number that is no size of anything. */
+  /** In octets; above 2^53 - 1 for a number that cannot be a size. */
   readonly size: number;
-  /** `~{n}`: NUL is allowed. */
+  /** `~{n}`, which may contain NUL. */
   readonly isBinary: boolean;
-  /** `{n}`: the client waits for `+ ` before it sends the octets. `{n+}`: it does not. */
+  /** Whether the client waits for `+ ` before it sends the octets: `{n}`, but not `{n+}`. */
   readonly isSynchronizing: boolean;
   /** Where the mark begins in the line. */
   readonly from: number;
@@ -14,8 +14,8 @@ export interface LiteralMark {
 const SIZE = /^\d+\+?$/;
 
 /**
- * A synchronizing mark counts only where a string may begin: elsewhere it is text, and a client waits for no more than the answer.
- * A non-synchronizing mark counts wherever it is, because octets follow it.
+ * A synchronizing mark counts only where a string may begin. Elsewhere it is text, and the client waits only for the reply.
+ * A non-synchronizing mark always counts, because octets follow it.
  */
 export function literalMark(line: string): LiteralMark | undefined {
   if (!line.endsWith('}')) return undefined;
@@ -34,7 +34,7 @@ function mayBegin(line: string, from: number): boolean {
   return (before === ' ' || before === '(') && !endsInQuotes(line, from);
 }
 
-/** Whether a quoted string is open at `end`; none goes on in the next line. */
+/** Tells whether a quoted string is open at `end`; a quoted string never continues in the next line. */
 function endsInQuotes(line: string, end: number): boolean {
   let isOpen = false;
   for (let at = 0; at < end; at++) {
