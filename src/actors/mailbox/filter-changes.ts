@@ -23,7 +23,7 @@ export class FilterChanges {
     return this.#written.get(id) ?? this.#state.filters.find((filter) => filter.id === id);
   }
 
-  /** In the order of evaluation. */
+  /** Sorted by the order of evaluation. */
   all(): readonly FilterRow[] {
     if (this.#written.size === 0 && this.#deleted.size === 0) return this.#state.filters;
     this.#inOrder ??= inOrder([

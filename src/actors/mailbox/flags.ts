@@ -13,7 +13,7 @@ const MOST_KEYWORD_OCTETS = 4 * 1024 * 1024;
 
 export interface FlagSet {
   readonly bits: number;
-  /** In the spelling of the account. */
+  /** The spelling is that of the account. */
   readonly keywords: readonly string[];
   readonly isDeleted: boolean;
 }

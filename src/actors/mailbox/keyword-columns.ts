@@ -4,7 +4,7 @@ import { LazyMap } from '../../store/lazy-map.js';
 import { SparseBits } from './sparse-column.js';
 
 interface Keyword {
-  /** In the spelling that was used first. */
+  /** The spelling that was used first. */
   readonly name: string;
   readonly slots: SparseBits;
 }

@@ -37,7 +37,7 @@ const listQuery = object({
 export type ListQuery = Infer<typeof listQuery>;
 
 const listState = object({
-  /** In the order of the list. */
+  /** Sorted as in the list. */
   emailIds: array(string()),
   /** One version per email: it changes when lists show the email differently. */
   versions: array(number()),
@@ -68,7 +68,7 @@ export const listOperations = {
       /** The lists reflect this position of the log or a later one. */
       modseq: integer(),
       /**
-       * In the order of the request; without `state` the caller's state is current. `refusal`: the folder or thread does not exist, or the
+       * Sorted as in the request; without `state` the caller's state is current. `refusal`: the folder or thread does not exist, or the
        * search is too large.
        */
       lists: array(object({ state: optional(listState), refusal: optional(string()) })),

@@ -43,7 +43,7 @@ export const placementOperations = {
   append: command({
     payload: object({
       folderId: string(),
-      /** At least one, at most 1,000. */
+      /** The number of messages is 1 to 1,000. */
       messages: size(
         array(
           object({
@@ -88,7 +88,7 @@ export const placementOperations = {
    */
   placeImported: command({
     payload: object({
-      /** At least one, at most 1,000. */
+      /** The number of messages is 1 to 1,000. */
       messages: size(
         array(
           object({

@@ -228,7 +228,7 @@ export const mailboxProtocol = protocol('mailbox', {
       reply: emailPage,
       refusals: ['noSuchLabel'],
     }),
-    /** In the order of evaluation. */
+    /** Sorted by the order of evaluation. */
     filters: query({ payload: object({}), reply: object({ filters: array(filter) }) }),
     /** Emails whose filters wait for their body, at most 100, and the words that these filters look for. */
     deferredFilters: query({

@@ -13,7 +13,7 @@ export type Selection = Payload<MailboxProtocol, 'copy'>['selection'];
 export type UidRange = [first: number, last: number];
 
 interface Selected {
-  /** In UID order when selected by UID. */
+  /** Sorted by UID when UIDs selected the emails. */
   readonly slots: readonly number[];
   /** Ids without an email. */
   readonly missing: string[];

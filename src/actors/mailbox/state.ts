@@ -48,7 +48,7 @@ export class MailboxState {
   threadsAt: number;
   readonly emails = new EmailColumns();
   readonly folders = new Map<string, FolderColumns>();
-  /** In the order of evaluation. */
+  /** Sorted by the order of evaluation. */
   filters: readonly FilterRow[] = [];
   /** Filters that wait for bodies, by email id. */
   readonly deferred = new LazyMap<string, DeferredFilters>();
