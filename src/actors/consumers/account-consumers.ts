@@ -1,5 +1,5 @@
-// The consumers of one account that are at work on this node. Looks at the rows of the account, starts the consumers that are due
-// and stops those that are gone or were given another position.
+// The consumers of one account that run on this node. Reads the rows of the account, starts the consumers that are due, and stops those
+// that were deleted or whose position was changed in the store.
 import type { Logger } from 'pino';
 import { pause } from '../../bounds/time-bounds.js';
 import type { ConsumerPosition } from '../../store/consumers.js';
@@ -13,11 +13,11 @@ export interface AccountContext extends ConsumerContext {
   readonly logger: Logger;
   /** Runs reads of rows, a few at a time. */
   reading<T>(accountId: string, read: () => Promise<T>): Promise<T>;
-  /** The account is to be looked at again; ms since the epoch. */
+  /** Requests that the account is looked at again; `at`: ms since the epoch. */
   retryAt(accountId: string, at: number): void;
-  /** The account has no consumers. */
+  /** Reports that the account has no consumers. */
   empty(accountId: string): void;
-  /** Nothing is at work any more. */
+  /** Reports that no consumer of the account runs any more. */
   ended(account: AccountConsumers): void;
 }
 
@@ -39,19 +39,19 @@ export class AccountConsumers {
     return this.#running.size;
   }
 
-  /** For how long no consumer has had anything to do, in ms. */
+  /** The time in ms for which no consumer has had work. */
   get idleMs(): number {
     if (this.#looking !== undefined) return 0;
     return Math.min(...[...this.#running.values()].map(({ idleMs }) => idleMs));
   }
 
-  /** Reads the rows again, after the reading under way. */
+  /** Reads the rows again, after a reading that is in progress. */
   look(): void {
     this.#isLookRequested = true;
     this.#looking ??= this.#lookWhileRequested();
   }
 
-  /** Begins nothing more; resolves when the deliveries under way are over and the positions are stored. */
+  /** Starts nothing more; resolves when the running deliveries are over and the positions are stored. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await Promise.all([...this.#running.values()].map((consumer) => consumer.stop()));
@@ -85,7 +85,7 @@ export class AccountConsumers {
       for (const row of rows) {
         gone.delete(row.id);
         const running = this.#running.get(row.id);
-        // The consumer has ended since the row was read: the row may be old, and another look follows when one is due.
+        // The consumer has ended since the row was read, so the row may be outdated; another look follows when it is due.
         if (running === undefined && stored.has(row.id)) continue;
         const isMoved = running !== undefined && isOtherPosition(running, stored.get(row.id), row);
         if (isMoved) await this.#stop(running);
@@ -124,7 +124,7 @@ export class AccountConsumers {
   }
 }
 
-/** Not when the consumer itself has updated the row, or is about to: it notices then. */
+/** Another position was stored by somebody else. If the consumer itself updates the row, it notices a conflict then. */
 function isOtherPosition(running: RunningConsumer, before: number | undefined, row: ConsumerPosition): boolean {
   return before !== undefined && running.stored === before && row.seq !== before;
 }

@@ -1,7 +1,6 @@
-// Durable consumers: push subscriptions and webhooks that get the events of their accounts, whether or not anybody follows these.
-// The node that owns an account's shard runs its consumers, so no second node does, and a mailbox waits for none: a commit of
-// an account without consumers costs a look into a set. What was due when an owner ended is found by the next one, from the
-// positions in the store.
+// Durable consumers: push subscriptions and webhooks that get the events of their accounts, even if no client is connected. The node that
+// owns an account's shard runs its consumers, so no other node does, and a mailbox never waits for them: for accounts without consumers a
+// commit costs one look into a set. The next owner finds due work of an earlier one through the positions in the store.
 import type { Logger } from 'pino';
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { atMost, pause } from '../../bounds/time-bounds.js';
@@ -19,26 +18,26 @@ import { AccountConsumers, type AccountContext } from './account-consumers.js';
 import { PositionWriter } from './position-writer.js';
 import { type ConsumerMeter, type DurableConsumers, NO_CONSUMER_METER } from './protocol.js';
 
-/** Accounts whose consumers are at work or live; the others wait. */
+/** The most accounts whose consumers work or are live; other accounts wait. */
 const MOST_ACTIVE = 2_000;
-/** Consumers that read a backlog at a time, and those of one account. */
+/** The consumers that read a backlog at a time, on the node and per account. */
 const PERMITS = 64;
 const PERMITS_OF_ACCOUNT = 2;
-/** An account has a second permit while more than 16 are free: a peer that does not answer keeps one until the delivery is over. */
+/** An account gets its second permit while more than 16 are free: an unresponsive peer keeps one until the delivery is over. */
 const PERMITS_FACTOR = 1 / 16;
-/** Reads of rows: fewer than the database has connections for. */
+/** Reads of rows at a time; fewer than the database has connections. */
 const READS = 4;
-/** Consumers stay live for so long after the last event that concerned them. */
+/** How long consumers stay live after the last event that concerned them. */
 const IDLE_MS = 30_000;
 const SWEEP_MS = 5_000;
-/** Until the sweep that makes room for accounts that wait. */
+/** The delay of the sweep that makes room for waiting accounts. */
 const ROOM_MS = 100;
 const SCAN_MS = 60_000;
 const PAGE_OF_ACCOUNTS = 500;
 const TROUBLE_MS = 1_000;
-/** What a handover of shards waits for deliveries under way. They may be repeated by the next owner when they take longer. */
+/** How long a handover of shards waits for running deliveries. If they take longer, the next owner may repeat them. */
 const RELEASE_MS = 250;
-/** Retries that have a timer; the scan finds the others. */
+/** The most retries with a timer; the scan finds the others. */
 const MOST_TIMERS = 10_000;
 
 export interface ConsumersOptions {
@@ -46,31 +45,31 @@ export interface ConsumersOptions {
   readonly log: Pick<EventLog, 'read'>;
   readonly ownership: Pick<Ownership, 'shards' | 'owned' | 'epochOf'>;
   readonly transport: Pick<Transport, 'publish' | 'subscribe'>;
-  /** Asked for when consumers start: the mailboxes stand on the host, which calls `published`. */
+  /** Called when consumers start, because the mailboxes need the host, which calls `published`. */
   mailboxes(): Mailboxes;
   readonly logger: Logger;
   readonly meter?: ConsumerMeter;
   readonly tracer?: Tracer;
-  /** How long consumers stay live, and how often all rows are looked at, in ms. */
+  /** How long consumers stay live, and how often all rows are scanned, in ms. */
   readonly idleMs?: number;
   readonly scanMs?: number;
-  /** Accounts whose consumers are at work or live; 2,000 when absent. */
+  /** The most accounts whose consumers work or are live; 2,000 by default. */
   readonly mostActive?: number;
 }
 
 export interface Consumers extends ShardListener {
-  /** Begins to run consumers of these kinds. Until then nothing is read. */
+  /** Starts to run consumers of these kinds. Nothing is read before. */
   start(kinds: readonly DurableConsumers[]): void;
-  /** The host has published what a commit of the account has changed. */
+  /** Called when the host has published the events of a commit. */
   published(packet: EventPacket): void;
-  /** Rows of the account's consumers have changed: its owner looks at them. A hint, the scan finds them too. */
+  /** Tells the account's owner that rows of its consumers have changed. A hint: the scan finds changes too. */
   changed(accountId: string): void;
-  /** Accounts whose consumers are at work or live, and those that wait. */
+  /** The numbers of accounts whose consumers work or are live, and of those that wait. */
   readonly active: number;
   readonly waiting: number;
-  /** Accounts with a consumer that waits for a retry. */
+  /** The number of accounts with a consumer that waits for a retry. */
   readonly resting: number;
-  /** Accounts with consumers on this node's shards. */
+  /** The number of accounts with consumers on this node's shards. */
   readonly accounts: number;
   stop(withinMs: number): Promise<void>;
 }
@@ -88,10 +87,10 @@ class ShardConsumers implements Consumers {
   readonly #accounts = new Set<string>();
   readonly #active = new Map<string, AccountConsumers>();
   readonly #waiting = new Set<string>();
-  /** Accounts whose consumers stop: the next ones begin at the positions that these store. True: to be woken then. */
+  /** Accounts whose consumers are stopping: new ones start at the positions that these store. True: wake the account afterwards. */
   readonly #ending = new Map<string, boolean>();
   readonly #retries = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
-  /** Shards whose accounts are not read yet. */
+  /** Shards whose accounts have not been read yet. */
   readonly #unread = new Set<number>();
   readonly #teardown: (() => void)[] = [];
   #kinds: readonly DurableConsumers[] = [];
@@ -141,7 +140,7 @@ class ShardConsumers implements Consumers {
 
   published({ accountId, events }: EventPacket): void {
     if (!this.#accounts.has(accountId) || this.#active.has(accountId)) return;
-    // Without events: a commit may have happened that was not published.
+    // A packet without events means that a commit may have happened that was not published.
     const isDue = events.length === 0 || events.some((event) => this.#concerns(event as MailboxEvent));
     if (isDue) this.#wake(accountId);
   }
@@ -204,7 +203,7 @@ class ShardConsumers implements Consumers {
     return this.#kinds.some((kind) => kind.concerns(event));
   }
 
-  /** The account may have got consumers, or a consumer of it another position. */
+  /** The account may have new consumers, or a consumer may have another position. */
   #lookAt(accountId: string): void {
     if (this.#context?.owns(accountId) !== true) return;
     this.#accounts.add(accountId);
@@ -249,7 +248,7 @@ class ShardConsumers implements Consumers {
     if (this.#waiting.size > 0) this.#makeRoom();
   }
 
-  /** While others wait, consumers without work end at once. */
+  /** Ends consumers that have been idle for long; while other accounts wait, all that have no work. */
   #endIdle(): void {
     clearTimeout(this.#makingRoom);
     this.#makingRoom = undefined;
@@ -259,7 +258,7 @@ class ShardConsumers implements Consumers {
     this.#wakeNext();
   }
 
-  /** From now on a commit of the account wakes it anew. */
+  /** Stops the account's consumers; the next commit of the account wakes it again. */
   async #end(account: AccountConsumers): Promise<void> {
     const { accountId } = account;
     this.#active.delete(accountId);
@@ -282,7 +281,7 @@ class ShardConsumers implements Consumers {
     this.#retries.delete(accountId);
   }
 
-  /** One timer an account, for the consumer that is due first: those that are not are found by the look that it causes. */
+  /** Sets one timer per account, for the consumer that is due first; the look that it causes finds the others. */
   #retryAt(accountId: string, at: number): void {
     const before = this.#retries.get(accountId);
     if (this.#isStopped || (before !== undefined && before.at <= at)) return;
@@ -310,7 +309,7 @@ class ShardConsumers implements Consumers {
             if (this.#context!.owns(accountId)) this.#accounts.add(accountId);
           }
         }
-        // Before the rows are read, because commits that come after wake the account.
+        // Removed before the rows are read, because later commits wake the account.
         for (const shard of shards) this.#unread.delete(shard);
         await this.#wakeBehind(shards);
       } catch (err) {
@@ -322,7 +321,7 @@ class ShardConsumers implements Consumers {
     this.#reading = undefined;
   }
 
-  /** Finds what notices and timers have missed. */
+  /** Finds accounts that notices and timers have missed. */
   #scan(): void {
     const { owned } = this.#options.ownership;
     if (owned.length === 0) return;

@@ -1,5 +1,5 @@
-// Stores the positions that consumers have reached: one statement of a kind at a time, with all that came while the one before
-// was under way. Tries until the store answers, because a position that is not stored means a second delivery.
+// Stores the positions that consumers have reached: one statement per kind at a time, with all positions that arrived during the previous
+// one. Repeats until the store answers, because an event is delivered twice if its position is not stored.
 import type { Logger } from 'pino';
 import { pause } from '../../bounds/time-bounds.js';
 import type { ConsumerAdvance, ConsumerKind, ConsumerStore } from '../../store/consumers.js';
@@ -28,7 +28,7 @@ export class PositionWriter {
     this.#log = log;
   }
 
-  /** False when the row has another position, or the writer is stopped before the store answers. */
+  /** Resolves with false when the row has another position, or when the writer is stopped before the store answers. */
   advance(kind: ConsumerKind, advance: ConsumerAdvance): Promise<boolean> {
     let queue = this.#queues.get(kind);
     if (queue === undefined) {
@@ -42,7 +42,7 @@ export class PositionWriter {
     });
   }
 
-  /** What the store does not take at once is not stored any more. */
+  /** Ends the repetitions: a position that the store does not accept now is not stored. */
   stop(): void {
     this.#isStopped = true;
   }

@@ -1,6 +1,6 @@
-// One consumer at work: the events of its account after its position, one change at a time, each delivered before the next. The
-// stream is live once the consumer has caught up. Pages of a backlog are worked on in time slices with a permit, and a
-// consumer that falls behind leaves the stream and reads the log from its position, so little waits in memory.
+// One running consumer: the events of its account after its position, one change at a time, each delivered before the next. The stream is
+// live when the consumer has caught up. Pages of a backlog are processed in time slices with a permit. A consumer that falls behind leaves
+// the stream and reads the log from its position, so that memory holds few waiting events.
 import type { Logger } from 'pino';
 import {
   concat,
@@ -26,13 +26,13 @@ import { spanned, type Tracer } from '../runtime/tracing.js';
 import type { PositionWriter } from './position-writer.js';
 import type { ConsumerMeter, DeliveryOutcome, DeliveryRun, DurableConsumers, LogChange } from './protocol.js';
 
-/** A batch of so many events is a page of a backlog: the next page is read when this one is done. */
+/** A batch of at least this many events is a page of a backlog: the next page is read when this one is done. */
 const PAGE_EVENTS = 200;
-/** Events that wait for a live consumer. */
+/** The most events that wait for a live consumer. */
 const MOST_WAITING = 1_000;
-/** A time slice ends after this time: other consumers wait for it. */
+/** A time slice ends after this time, because other consumers wait. */
 const SLICE_MS = 30_000;
-/** A store or a log that fails is asked again after this time. */
+/** The pause after a failure of the store or the log. */
 const TROUBLE_MS = 5_000;
 const AGAIN$ = of(true);
 
@@ -42,7 +42,7 @@ export interface ConsumerContext {
   readonly store: ConsumerStore;
   readonly log: Pick<EventLog, 'read'>;
   readonly positions: PositionWriter;
-  /** For consumers that read a backlog. */
+  /** Limits the consumers that read a backlog. */
   readonly semaphore: FairSemaphore;
   readonly logger: Logger;
   readonly meter: ConsumerMeter;
@@ -54,7 +54,7 @@ export interface ConsumerContext {
 
 type FailedDelivery = Extract<DeliveryOutcome, { readonly kind: 'failed' }>;
 
-/** Why a consumer stopped by itself. `retryAt`: when to look at its account again, in ms since the epoch. */
+/** The reason why a consumer stopped by itself. `retryAt`: when its account must be looked at again, in ms since the epoch. */
 export type ConsumerEnd = { readonly retryAt: number } | 'gone' | 'moved';
 
 export class RunningConsumer {
@@ -62,7 +62,7 @@ export class RunningConsumer {
   readonly #context: ConsumerContext;
   readonly #ended: (end: ConsumerEnd) => void;
   #consumer: ConsumerPosition;
-  /** All changes up to here are done. */
+  /** All changes up to this position are done. */
   #position: number;
   #stored: number;
   #waiting = 0;
@@ -101,17 +101,17 @@ export class RunningConsumer {
     return this.#consumer.id;
   }
 
-  /** The position in the store; undefined while an update is under way. */
+  /** The position in the store; undefined while it is being updated. */
   get stored(): number | undefined {
     return this.#isUpdating ? undefined : this.#stored;
   }
 
-  /** For how long nothing has been to do, in ms. */
+  /** The time in ms for which there has been no work. */
   get idleMs(): number {
     return this.#isLive && this.#waiting === 0 ? performance.now() - this.#usedAt : 0;
   }
 
-  /** Begins nothing more; resolves when the delivery under way is over and the position is stored. */
+  /** Starts nothing more; resolves when the running delivery is over and the position is stored. */
   async stop(): Promise<void> {
     this.#isOver = true;
     this.#stream.unsubscribe();
@@ -131,7 +131,7 @@ export class RunningConsumer {
         takeWhile((batch) => {
           this.#waiting += batch.length;
           if (isPage(batch)) return false;
-          // Little waits in memory: no other has to wait until the peer has answered.
+          // The consumer is live with few events in memory, so it needs no permit while its peer answers.
           release();
           return this.#waiting <= MOST_WAITING;
         }, true),
@@ -156,7 +156,7 @@ export class RunningConsumer {
     );
   }
 
-  /** False when the rest is to be read again, or the consumer has ended. */
+  /** Resolves with false when the rest must be read again, or the consumer has ended. */
   async #deliverAll(batch: readonly MailboxEvent[], until: number | undefined): Promise<boolean> {
     for (const change of changesOf(batch)) {
       if (this.#isOver || (until !== undefined && performance.now() > until)) return false;
@@ -172,7 +172,7 @@ export class RunningConsumer {
     return !this.#isOver;
   }
 
-  /** Numbers are passed over by changes without events, and by a log that was pruned. */
+  /** Changes without events skip numbers, and so does a log that was pruned. */
   async #overGap(): Promise<boolean> {
     const { log, logger } = this.#context;
     const { kind } = this;
@@ -194,14 +194,14 @@ export class RunningConsumer {
     }
   }
 
-  /** `seq`: the position when the attempt succeeds. */
+  /** `seq`: the position after a successful attempt. */
   async #attempt(work: () => Promise<DeliveryOutcome>, seq: number): Promise<boolean> {
     if (!this.#isCurrent) {
       this.#end('moved');
       return false;
     }
     const outcome = await this.#outcome(work);
-    // A consumer that only passes changes over is idle too: it stops, which stores its position.
+    // A consumer that only skips changes is idle too: its stop stores its position.
     if (outcome.kind !== 'passed') this.#usedAt = performance.now();
     switch (outcome.kind) {
       case 'passed':
@@ -241,7 +241,7 @@ export class RunningConsumer {
     return outcome;
   }
 
-  /** The change after the position could not be delivered. */
+  /** Stores that the change after the position could not be delivered. */
   async #fail({ retryAfterMs = 0, recovered = false }: FailedDelivery): Promise<ConsumerEnd> {
     const { store, logger } = this.#context;
     const { accountId, id } = this.#consumer;
@@ -262,7 +262,7 @@ export class RunningConsumer {
     }
   }
 
-  /** False when the row has another position. `recovered`: earlier failures no longer count. */
+  /** Resolves with false when the row has another position. `recovered`: earlier failures no longer count. */
   async #store(recovered: boolean): Promise<boolean> {
     if (this.#position === this.#stored) return true;
     const { accountId, id } = this.#consumer;
