@@ -1,5 +1,5 @@
-// Whether a delivery still belongs to this node. Other nodes take deliveries over when the entry of this node in the store runs
-// out. As long as the entry cannot have run out, the mailbox need not be asked. A process that was paused learns it by the clock.
+// Tells whether a delivery still belongs to this node. Other nodes take deliveries over when this node's entry in the store expires. While
+// the entry cannot have expired, the mailbox need not be asked. A process that was paused notices this by the clock.
 import type { Ownership } from '../runtime/ownership.js';
 
 export interface DeliveryLeaseOptions {
@@ -11,10 +11,10 @@ export interface DeliveryLeaseOptions {
 
 export class DeliveryLease {
   readonly #options: DeliveryLeaseOptions;
-  /** By the monotonic clock. */
+  /** A time of the monotonic clock. */
   #certainUntil: number;
 
-  /** To be made before the delivery is in the store. */
+  /** Must be created before the delivery is in the store. */
   constructor(options: DeliveryLeaseOptions) {
     this.#options = options;
     this.#certainUntil = this.#expiry();

@@ -1,6 +1,6 @@
-// One delivery of one email: started by its mailbox, made for all domains side by side, and reported to the mailbox as domains
-// end. As long as one domain is under way, the delivery also retries the domains that become due: no domain waits for another.
-// A report that cannot be committed is repeated until the node ends, because without it the message would go out twice.
+// One delivery of one email: its mailbox starts it, all domains are delivered concurrently, and their results are reported to the mailbox.
+// While a domain is being delivered, the delivery also retries domains that become due, so no domain waits for another. A report that
+// cannot be committed is repeated until the node ends, because otherwise the message would be sent twice.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
@@ -22,7 +22,7 @@ export interface DeliveryPorts extends Omit<DeliveryLeaseOptions, 'confirm'> {
   readonly mailboxes: DeliveryMailboxes;
   readonly deliveryTransport: DeliveryTransport;
   readonly scheduler: DeliveryScheduler;
-  /** Of this process, as its entry in the store has it. */
+  /** The incarnation of this process in its store entry. */
   readonly incarnation: string;
   readonly log: Logger;
   readonly meter: DeliveryMeter;
@@ -53,18 +53,18 @@ interface DomainDelivery {
 }
 
 interface DomainReport extends DeliveryReport {
-  /** Ids of recipients without an attempt, because no connection was free. */
+  /** Ids of recipients that were not tried because no connection was free. */
   readonly postponed: readonly string[];
 }
 
-/** Domains that end within it are reported in one commit. */
+/** Domains that end within this time are reported in one commit. */
 const TOGETHER_MS = 10;
-/** For a transport to end a task that was aborted. */
+/** The time that a transport gets to end an aborted task. */
 const ABORT_MS = 1_000;
-/** Between two attempts to commit a report. */
+/** The pauses between attempts to commit a report. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-/** Until recipients that wait are due. */
+/** The bounds of the wait for recipients that become due. */
 const SHORTEST_WAIT_MS = 10;
 const LONGEST_WAIT_MS = 3_600_000;
 
@@ -79,16 +79,16 @@ export class Delivery {
   /** Reports of domains that the mailbox does not have yet. */
   #unreported: DomainReport[] = [];
   readonly #domains = new Set<DomainDelivery>();
-  /** Ids of recipients whose attempts were begun and whose outcomes are not committed. */
+  /** Ids of recipients whose attempts have begun and whose outcomes are not committed. */
   readonly #begun = new Set<string>();
-  /** When the first recipient that waits is due, by the monotonic clock. */
+  /** The time at which the first waiting recipient is due, by the monotonic clock. */
   #dueAt: number | undefined;
-  /** Recipients were left without an attempt, or their attempt was cut short. */
+  /** True when recipients were not tried, or their attempt was interrupted. */
   #isInterrupted = false;
   #domainEnded = () => {};
   readonly #localAccountIds = new Set<string>();
 
-  /** To be made before the delivery is in the store. */
+  /** Must be created before the delivery is in the store. */
   constructor(ports: DeliveryPorts, queued: QueuedOutbound, deliveryId: string, slot: DeliverySlot) {
     this.queued = queued;
     this.slot = slot;
@@ -96,18 +96,18 @@ export class Delivery {
     this.#deliveryId = deliveryId;
     const { accountId, outboundId } = queued;
     this.#log = ports.log.child({ accountId, outboundId, deliveryId });
-    // One listener a domain, and an email may go to a thousand.
+    // Each domain adds a listener, and an email may go to a thousand domains.
     setMaxListeners(0, this.#abort.signal);
     this.#lease = new DeliveryLease({ ...ports, confirm: () => this.#confirm() });
   }
 
-  /** Cuts short what is under way. Replies that remote hosts have given still count. */
+  /** Interrupts running attempts. Replies that remote hosts have already given still count. */
   abort(): void {
     this.#abort.abort();
     setTimeout(() => this.#abandon(), ABORT_MS).unref();
   }
 
-  /** `started`: what the mailbox has committed; without it the mailbox is asked to start the delivery. */
+  /** `started`: what the mailbox has committed; without it, the mailbox is asked to start the delivery. */
   async run(started?: StartedDelivery): Promise<Ended> {
     if (started !== undefined) return this.#deliver(started);
     const { mailboxes, incarnation: by } = this.#ports;
@@ -139,7 +139,7 @@ export class Delivery {
     return { kind: 'reported', reportDue };
   }
 
-  /** The mailbox's answer to the last report; undefined when it never got the report. */
+  /** Returns the mailbox's answer to the last report; undefined when the mailbox never got the report. */
   async #deliverAndReport(started: StartedDelivery): Promise<Reported | undefined> {
     this.#begin(started, started);
     for (;;) {
@@ -162,7 +162,7 @@ export class Delivery {
     }
   }
 
-  /** Begins the attempts that the mailbox has begun and this delivery has not. */
+  /** Starts the attempts that the mailbox has begun and that this delivery does not run yet. */
   #begin(
     started: StartedDelivery,
     { recipients = [], retryInMs = null }: Pick<StartedDelivery, 'recipients' | 'retryInMs'>,
@@ -180,7 +180,7 @@ export class Delivery {
     }
   }
 
-  /** Resolves when a domain ends, or a recipient that waits is due. */
+  /** Resolves when a domain ends, or when a waiting recipient is due. */
   async #endOrDue(): Promise<void> {
     const next = this.#nextEnd();
     if (this.#dueAt === undefined || !this.#ports.mayBegin()) return next;
@@ -195,13 +195,13 @@ export class Delivery {
   }
 
   #end(domain: DomainDelivery, report: DomainReport | undefined): void {
-    // Abandoned before.
+    // The domain was abandoned before.
     if (!this.#domains.delete(domain)) return;
     if (report !== undefined) this.#unreported.push(report);
     this.#domainEnded();
   }
 
-  /** Ends without the domains whose transports did not end in time. */
+  /** Ends domains whose transports did not end in time. */
   #abandon(): void {
     const domains = [...this.#domains].map(({ domain }) => domain);
     if (domains.length > 0) this.#log.warn({ domains }, 'deliveries did not end in time after they were aborted');
@@ -230,7 +230,7 @@ export class Delivery {
     }
   }
 
-  /** Undefined when the transport was not asked. */
+  /** Undefined when the transport was not called. */
   async #askTransport(
     { blob, size, sender, dsn }: StartedDelivery,
     { domain, recipients, permit }: DomainDelivery,
@@ -252,7 +252,7 @@ export class Delivery {
     return report;
   }
 
-  /** Adds the recipients without an attempt. Of an attempt that was cut short, the replies of remote hosts are left. */
+  /** Adds the recipients that were not tried. Of an interrupted attempt, only the replies of remote hosts are kept. */
   #withPostponed(report: DeliveryReport, recipients: Recipients): DomainReport {
     const tried = new Set(report.outcomes.map(({ recipientId }) => recipientId));
     const postponed = recipients.map(({ id }) => id).filter((id) => !tried.has(id));
@@ -286,7 +286,7 @@ export class Delivery {
     });
   }
 
-  /** A mailbox gets one copy, however many of its addresses are named. */
+  /** Delivers one copy per mailbox, even if several of its addresses are recipients. */
   #once(outcome: DeliveryReport['outcomes'][number]): Report['outcomes'][number] {
     if (outcome.kind !== 'delivered' || outcome.localAccountId === undefined) return outcome;
     const { localAccountId, ...rest } = outcome;
@@ -323,7 +323,7 @@ function byDomain(recipients: Recipients): ReadonlyMap<string, Recipients> {
   return domains;
 }
 
-/** Why no host of the domain was reached, when that is so. */
+/** The reason why no host of the domain was reached; undefined when one was. */
 function unreachableBy(report: DeliveryReport | undefined): string | undefined {
   const isUnreached = report?.outcomes.every(({ kind, host }) => kind === 'temporary' && host === null) === true;
   return isUnreached && report.attempts.length > 0 ? report.outcomes[0]?.text : undefined;

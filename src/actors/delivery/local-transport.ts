@@ -1,7 +1,6 @@
-// Delivery to hosted domains, without SMTP: the sender's commit hands the message over to the mailboxes. The mailbox of the
-// sender asks for it when it queues an email; the transport retries recipients that failed for now. Domains that are not hosted
-// go to another transport. Addresses are accepted and refused as at the MX
-// (docs/interface/mail.md, "Addresses").
+// Delivers to hosted domains without SMTP: the sender's commit hands the message over to the mailboxes. The sender's mailbox calls this
+// when it queues an email; the transport retries recipients that failed temporarily. Other domains go to the remote transport. Addresses
+// are accepted and refused as at the MX (docs/interface/mail.md, "Addresses").
 
 import type { Directory, Recipient } from '../../directory/protocol.js';
 import { exceedsHopLimit, wasDeliveredTo } from '../../mail/loop.js';
@@ -14,17 +13,17 @@ import type { MessageFactSource, MessageFacts } from './message-facts.js';
 export interface HostedDeliveryOptions {
   readonly directory: Pick<Directory, 'recipient' | 'hold'>;
   readonly facts: MessageFactSource;
-  /** Name of this host, for the timeline. */
+  /** The name of this host, for the timeline. */
   readonly hostname: string;
   readonly newId: () => string;
 }
 
 interface HostedTask extends Pick<DeliveryTask, 'domain' | 'recipients' | 'blob'> {
-  /** Of a message that is not stored yet. */
+  /** Only for a message that is not stored yet. */
   readonly index?: MessageIndex | undefined;
 }
 
-/** Undefined when the domain of the recipients is not hosted here. @throws StoreFault when that or the message cannot be read */
+/** Undefined when the recipients' domain is not hosted here. @throws StoreFault when the domain or the message cannot be read */
 export type HostedDelivery = (task: HostedTask) => Promise<DeliveryReport | undefined>;
 
 type Address = DeliveryTask['recipients'][number];
@@ -78,7 +77,7 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedDelivery {
       host: hostname,
       remoteAddress: null,
       tls: null,
-      // The first that went wrong says more than those that did not.
+      // The first failure tells more than a success.
       reply: (outcomes.find(({ kind }) => kind !== 'delivered') ?? outcomes[0]!).text,
       recipients: outcomes.map(({ recipientId: id, kind: outcome, statusCode }) => ({ id, outcome, statusCode })),
     };
@@ -88,14 +87,14 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedDelivery {
   return async (task) => ((await isHosted(directory, task)) ? deliverHere(task) : undefined);
 }
 
-/** `remote`: for domains of elsewhere. */
+/** `remote`: delivers to domains that are not hosted here. */
 export function localDeliveryTransport(deliverHere: HostedDelivery, remote: DeliveryTransport): DeliveryTransport {
   return { deliver: async (task) => (await deliverHere(task)) ?? remote.deliver(task) };
 }
 
 async function isHosted(directory: Pick<Directory, 'recipient'>, { recipients }: HostedTask): Promise<boolean> {
   const [first] = recipients;
-  // All are of one domain.
+  // All recipients have the same domain.
   return first !== undefined && (await directory.recipient(first.address)).kind !== 'notHosted';
 }
 

@@ -1,5 +1,5 @@
-// What local delivery needs to know of a message, from its index: the summary, and the hosts and mailboxes it has passed. Cached:
-// one email often goes to many mailboxes.
+// The facts of a message that local delivery needs, from its index: the summary, and the hosts and mailboxes that it has passed. Cached,
+// because one email often goes to many mailboxes.
 import { LRUCache } from 'lru-cache';
 import type { MessageIndex } from '../../mail/message-index.js';
 import type { MessageSummary } from '../../mail/summary.js';
@@ -14,7 +14,7 @@ export interface MessageFacts {
 }
 
 export interface MessageFactSource {
-  /** `index`: read when absent. @throws StoreFault, also when there is no such blob */
+  /** Without `index`, it is read from the store. @throws StoreFault, also when there is no such blob */
   of(blob: string, index?: MessageIndex): Promise<MessageFacts>;
 }
 

@@ -1,14 +1,13 @@
-// Port: what is measured of the delivery of outbound mail. Gauges (emails in flight, how far behind the queue is) are in the
-// queue's status.
+// Port: metrics of outbound delivery. Gauges (emails in flight, delay of the queue) are in the queue's status.
 import type { OutboundStatus, ReportKind } from '../../store/outbound.js';
 import type { RecipientOutcome } from './delivery-transport.js';
 
 export interface DeliveryMeter {
-  /** Outcomes of the recipients of one domain in one delivery, `ms` after it began. */
+  /** Counts the outcomes of one domain's recipients in one delivery, `ms` after it began. */
   attempted(outcomes: readonly RecipientOutcome['kind'][], ms: number): void;
-  /** A delivery is over; `ageMs`: since the email was created. `interrupted`: the node stops. */
+  /** Counts a delivery that is over; `ageMs`: the time since the email was created. `interrupted`: the node stops. */
   ended(status: OutboundStatus | 'interrupted' | 'superseded', ageMs: number): void;
-  /** The sender was notified (RFC 3464). */
+  /** Counts a DSN to the sender (RFC 3464). */
   reported(kind: ReportKind): void;
 }
 

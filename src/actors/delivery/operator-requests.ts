@@ -1,5 +1,5 @@
-// Requests of operators about emails in the queue (`mansio queue retry`, `cancel`): carried out by the mailboxes, then deleted.
-// A request that the mailbox refuses is deleted too: the command shows the email afterwards.
+// Requests of operators about emails in the queue (`mansio queue retry`, `cancel`): the mailboxes process them, then they are deleted, even
+// if the mailbox refuses: the command shows the email afterwards.
 import type { Logger } from 'pino';
 import type { OutboundRequest, OutboundStore } from '../../store/outbound.js';
 import type { DeliveryMailboxes } from '../mailbox/outbound/delivery-protocol.js';
@@ -11,7 +11,7 @@ export interface RequestPorts {
   readonly log: Logger;
 }
 
-/** Requests that cannot be carried out now are read again later. */
+/** A request that cannot be processed now is read again later. */
 export async function carryOutRequests(ports: RequestPorts, requests: readonly OutboundRequest[]): Promise<void> {
   await Promise.all(requests.map((request) => carryOut(ports, request)));
 }

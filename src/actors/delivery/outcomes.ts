@@ -1,4 +1,4 @@
-// Outcomes that a delivery sets for recipients of a domain itself: pure.
+// Outcomes that a delivery itself sets for the recipients of a domain. Pure.
 import type { DeliveryReport } from './delivery-transport.js';
 
 type Recipients = readonly { readonly id: string }[];
@@ -8,17 +8,17 @@ const OUR_FAULT = '4.3.0';
 /** RFC 3463 §3.5: no answer from host. */
 const NO_ANSWER = '4.4.1';
 
-/** No host was reached a moment ago, for another message. */
+/** No host was reachable a moment ago, for another message. */
 export function unreachableAgain(recipients: Recipients, text: string): DeliveryReport {
   return temporary(recipients, `${text} (found out for another message a moment before)`, NO_ANSWER);
 }
 
-/** An error of ours kept the message. */
+/** An error of ours prevented the attempt. */
 export function failedBy(recipients: Recipients): DeliveryReport {
   return temporary(recipients, 'The message could not be read or sent because of a fault on our side.', OUR_FAULT);
 }
 
-/** What is known after an attempt that was cut short: the outcomes that hosts gave, and which host may have the message. */
+/** Keeps what an interrupted attempt has found out: final outcomes, and which host may have the message. */
 export function withoutTemporary({ outcomes, attempts }: DeliveryReport): DeliveryReport {
   const known = outcomes.filter((outcome) => outcome.kind !== 'temporary' || outcome.doubtfulHost !== undefined);
   return { outcomes: known, attempts };

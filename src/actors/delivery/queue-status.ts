@@ -1,16 +1,16 @@
 // The status of a node's delivery queue, for its health check and its metrics.
 
-/** The store is not asked more often how long the oldest email has been due. */
+/** The least time between two queries of how long the oldest email has been due. */
 const OVERDUE_MS = 5_000;
 
 export class QueueStatus {
   readonly #inFlight: () => number;
   readonly pollMs: number;
   shards = 0;
-  /** ms that the oldest due email has been due, when the store was last read. */
+  /** The time in ms for which the oldest due email has been due, at the last read of the store. */
   overdueMs = 0;
   isStopped = false;
-  // By the monotonic clock.
+  // Times of the monotonic clock.
   #readAt = performance.now();
   #overdueAt = Number.NEGATIVE_INFINITY;
   #failingSince: number | undefined;
@@ -25,12 +25,12 @@ export class QueueStatus {
     return this.#inFlight();
   }
 
-  /** ms since the queue was last read from the store. */
+  /** The time in ms since the queue was last read from the store. */
   get lookAgeMs(): number {
     return performance.now() - this.#readAt;
   }
 
-  /** ms for which no delivery could be started though some were due; 0 when the last one could. */
+  /** The time in ms for which no due delivery could be started; 0 when the last one could. */
   get failingMs(): number {
     return this.#failingSince === undefined ? 0 : performance.now() - this.#failingSince;
   }
@@ -46,7 +46,7 @@ export class QueueStatus {
     this.#isUnreadable = false;
   }
 
-  /** True for the first failure after a success. */
+  /** Returns true for the first failure after a success. */
   failedToRead(): boolean {
     const isFirst = !this.#isUnreadable;
     this.#isUnreadable = true;

@@ -1,5 +1,5 @@
-// Wake-ups of the delivery queue: mail that is due now, told by the mailbox that has committed it to the node that delivers for its
-// shard: a call on this node, a packet to another. Wake-ups are hints: the delivery queue reads the store at intervals too.
+// Wakes the delivery queue: a mailbox that has committed due mail tells the node that delivers for its shard, by a call on this node or by
+// a packet to another. Wake-ups are hints: the queue also reads the store periodically.
 
 import { shardOf } from '../../store/shard.js';
 import type { AccountQueue, DeliverySlots, ReservedSlots } from '../mailbox/outbound/delivery-slots.js';
@@ -13,7 +13,7 @@ import type { WaitingDomain } from './scheduler/scheduler.js';
 /** The delivery queue of this node. */
 export interface QueueListener extends DeliverySlots {
   due(accountId: string, outboundId: string): void;
-  /** Wake-ups may have been lost: the store is to be read. */
+  /** Wake-ups may have been lost: the store must be read. */
   read(): void;
   /** Emails of the account whose deliveries wait. */
   waitingOf(accountId: string): ReadonlyMap<string, WaitingDomain>;
@@ -34,7 +34,7 @@ export class QueueWakeup implements DeliverySlots {
     this.#options = options;
   }
 
-  /** To be called after the commit. */
+  /** Must be called after the commit. */
   wake(accountId: string, outboundId: string): void {
     const { transport, ownership } = this.#options;
     const { view, nodeId, shards } = ownership;
@@ -44,7 +44,7 @@ export class QueueWakeup implements DeliverySlots {
       transport.publish(deliverySubject(node), { v: PACKET_VERSION, kind: 'due', accountId, outboundId });
   }
 
-  /** The queue of the node that delivers for the account, as far as this node knows. */
+  /** The queue of the node that delivers for the account, according to this node's view. */
   queueOf(accountId: string): AccountQueue {
     const { view, nodeId, shards } = this.#options.ownership;
     const node = view && deliverer(view, shardOf(accountId, shards));
@@ -58,7 +58,7 @@ export class QueueWakeup implements DeliverySlots {
     return this.#listener?.reserve(accountId, wanted);
   }
 
-  /** Passes wake-ups for this node on to its queue. Returns how to end that. */
+  /** Passes wake-ups for this node to its queue. Returns a function that ends this. */
   listen(listener: QueueListener): () => void {
     const { transport, ownership } = this.#options;
     this.#listener = listener;

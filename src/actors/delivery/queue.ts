@@ -1,7 +1,6 @@
-// The delivery queue of a node with the role `outbound`: finds due emails on the shards that the node delivers for, and begins
-// their deliveries as the scheduler has slots for them. Emails come from the store, which is read at intervals, from
-// wake-ups by mailboxes, and from commits that begin a delivery in a reserved slot. All of them go through `#admit`
-// and `#begin`.
+// The delivery queue of a node with the role `outbound`: finds due emails on the shards that the node delivers for, and begins their
+// deliveries when the scheduler has free slots. Emails come from the store, which is read periodically, from wake-ups by mailboxes, and
+// from commits that begin a delivery in a reserved slot. All of them pass through `#admit` and `#begin`.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
@@ -32,19 +31,19 @@ export interface DeliveryQueueOptions {
   readonly notifications: SenderNotifications;
   readonly ownership: Pick<Ownership, 'nodeId' | 'shards' | 'state' | 'view' | 'isCurrent' | 'heartbeatAgeMs'>;
   readonly queueWakeup: Pick<QueueWakeup, 'listen'>;
-  /** Of this process, as its entry in the store has it. */
+  /** The incarnation of this process in its store entry. */
   readonly incarnation: string;
   readonly leaseTtlMs: number;
   readonly pollMs: number;
   readonly newId: () => string;
   readonly log: Logger;
   readonly meter?: DeliveryMeter;
-  /** What deliveries under way get when the node stops, in ms; 3,000 when absent. */
+  /** The time in ms that running deliveries get when the node stops; 3,000 by default. */
   readonly graceMs?: number;
 }
 
 const GRACE_MS = 3_000;
-/** For transports to end and for the last reports, after the grace. */
+/** The time after the grace for transports to end and for the last reports. */
 const CLOSING_MS = 2_000;
 const REQUESTS = 50;
 
@@ -52,24 +51,24 @@ export class DeliveryQueue {
   readonly status: QueueStatus;
   readonly #options: DeliveryQueueOptions;
   readonly #ports: DeliveryPorts;
-  /** By id of the email: the one record of what this node delivers. */
+  /** Keyed by email id: the only record of the deliveries of this node. */
   readonly #underWay = new Map<string, Delivery>();
-  /** Reservations that are not released. */
+  /** The number of reservations that are not released. */
   #reservations = 0;
   readonly #whenIdle: (() => void)[] = [];
   readonly #closed = new AbortController();
   readonly #endListening: () => void;
   readonly #poll: NodeJS.Timeout;
   #reading: Promise<void> | undefined;
-  /** What is to be read after the read that is under way. */
+  /** What to read after the current read. */
   #readNext: 'all' | 'due' | undefined;
-  /** No delivery is begun after it, by the monotonic clock. */
+  /** The time after which no delivery begins, by the monotonic clock. */
   #endingSince: number | undefined;
 
   constructor(options: DeliveryQueueOptions) {
     this.#options = options;
     const { meter = NO_DELIVERY_METER, scheduler, pollMs } = options;
-    // One listener a delivery, while the store is away.
+    // Each delivery adds a listener while the store is unreachable.
     setMaxListeners(0, this.#closed.signal);
     this.#ports = { ...options, meter, closed: this.#closed.signal, mayBegin: () => !this.#isEnding };
     this.status = new QueueStatus(() => this.#underWay.size, pollMs);
@@ -84,14 +83,14 @@ export class DeliveryQueue {
     this.#read('all');
   }
 
-  /** Begins no further delivery; those under way go on. */
+  /** Begins no further deliveries; running ones continue. */
   beginDrain(): void {
     this.#endingSince ??= performance.now();
     clearInterval(this.#poll);
     this.#endListening();
   }
 
-  /** Deliveries under way get the rest of the grace, then they are cut short, and their results are reported. */
+  /** Running deliveries get the rest of the grace; then they are interrupted, and their results are reported. */
   async stop(): Promise<void> {
     this.beginDrain();
     const { graceMs = GRACE_MS, notifications, log } = this.#options;
@@ -113,13 +112,13 @@ export class DeliveryQueue {
     return this.#endingSince !== undefined || ownership.state === 'draining';
   }
 
-  /** Whether this node begins deliveries for the account, as far as it knows. */
+  /** Whether this node begins deliveries for the account, according to its view. */
   #deliversFor(accountId: string): boolean {
     const { view, nodeId, isCurrent, shards } = this.#options.ownership;
     return view !== undefined && isCurrent && deliverer(view, shardOf(accountId, shards)) === nodeId;
   }
 
-  /** Slots for deliveries that begin with a commit. */
+  /** Reserves slots for deliveries that begin with a commit. */
   #reserve(accountId: string, wanted: number): ReservedSlots | undefined {
     if (this.#isEnding || !this.#deliversFor(accountId)) return undefined;
     const { scheduler, incarnation } = this.#options;
@@ -156,14 +155,14 @@ export class DeliveryQueue {
     };
   }
 
-  /** A mailbox has committed an email that is due. */
+  /** Called when a mailbox has committed a due email. */
   #due(accountId: string, outboundId: string): void {
     if (this.#isEnding || !this.#deliversFor(accountId)) return;
-    // It is read from the store when a slot is free.
+    // The email is read from the store when a slot is free.
     if (!this.#take({ accountId, outboundId, interrupted: null })) this.#options.scheduler.noteMoreDue(true);
   }
 
-  /** An email that is due or was interrupted. False when it has to wait. */
+  /** Begins the delivery of an email that is due or was interrupted. Returns false when it must wait. */
   #take(queued: QueuedOutbound): boolean {
     const { scheduler, newId } = this.#options;
     const { accountId, outboundId } = queued;
@@ -174,14 +173,14 @@ export class DeliveryQueue {
     return true;
   }
 
-  /** Records the delivery as under way, before it is in the store. */
+  /** Records the delivery as running before it is in the store. */
   #admit(queued: QueuedOutbound, slot: DeliverySlot, deliveryId: string): Delivery {
     const delivery = new Delivery(this.#ports, queued, deliveryId, slot);
     this.#underWay.set(queued.outboundId, delivery);
     return delivery;
   }
 
-  /** `started`: what the mailbox has committed; without it the delivery asks the mailbox to start it. */
+  /** `started`: what the mailbox has committed; without it, the delivery asks the mailbox to start it. */
   #begin(delivery: Delivery, started?: StartedDelivery): void {
     const { queued, slot } = delivery;
     const { accountId, outboundId } = queued;
@@ -218,7 +217,7 @@ export class DeliveryQueue {
     }
   }
 
-  /** Reads the store once more after the read that is under way, if one is. */
+  /** Reads the store, or reads it once more after the current read. */
   #read(what: 'all' | 'due'): void {
     if (this.#isEnding) return;
     if (this.#readNext !== 'all') this.#readNext = what;
@@ -229,7 +228,7 @@ export class DeliveryQueue {
     for (let what = this.#readNext; what !== undefined && !this.#isEnding; what = this.#readNext) {
       this.#readNext = undefined;
       const { view, nodeId, isCurrent } = this.#options.ownership;
-      // Without a heartbeat there is no store either, and other nodes may deliver for these shards by now.
+      // Without a heartbeat the store is unreachable too, and other nodes may deliver for these shards by now.
       const shards = view !== undefined && isCurrent ? shardsOf(view, nodeId) : [];
       try {
         await (shards.length === 0 ? undefined : what === 'all' ? this.#readAll(shards) : this.#takeDue(shards));
@@ -238,7 +237,7 @@ export class DeliveryQueue {
         if (this.status.failedToRead()) this.#options.log.warn({ err: error }, 'the queue cannot be read');
       }
     }
-    // In the same turn as the last check of `#readNext`: a request in between would be lost.
+    // Must be in the same turn as the last check of `#readNext`: a request in between would be lost.
     this.#reading = undefined;
   }
 
@@ -264,14 +263,14 @@ export class DeliveryQueue {
       const limit = scheduler.emails.free;
       const due = await store.due(shards, limit, [...this.#underWay.keys(), ...emails], accounts);
       const taken = due.filter((queued) => this.#take(queued)).length;
-      // Accounts that hold their share may have more.
+      // Accounts that have used up their share may have more.
       if (accounts.length > 0 || taken < due.length) scheduler.noteMoreDue(true);
       if (due.length < limit || taken === 0) return;
     }
     scheduler.noteMoreDue(true);
   }
 
-  /** Resolves when no delivery is under way and no slot is reserved. */
+  /** Resolves when no delivery runs and no slot is reserved. */
   #idle(): Promise<void> {
     if (this.#isIdle) return Promise.resolve();
     return new Promise((resolve) => this.#whenIdle.push(resolve));

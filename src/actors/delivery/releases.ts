@@ -1,6 +1,6 @@
-// Release of held outbound mail at its time (decision 0052). Held emails are rows in the store: the owner of their shard reads
-// those of the next moment again and again, and asks each mailbox at the time of the email. So no timer is lost with a node, and
-// the mailbox alone decides whether an email is still held.
+// Releases held outbound mail at its time (decision 0052). Held emails are rows in the store: the owner of their shard periodically reads
+// the next ones, and asks each mailbox at the email's time. So no timer is lost with a node, and only the mailbox decides whether an email
+// is still held.
 import type { Logger } from 'pino';
 import { DynamicShares } from '../../bounds/dynamic-shares.js';
 import { clock } from '../../store/clock.js';
@@ -14,7 +14,7 @@ export interface ReleasesOptions {
   readonly mailboxes: DeliveryMailboxes;
   readonly ownership: Pick<Ownership, 'owned'>;
   readonly log: Logger;
-  /** How often the store is read, in ms; emails are read that long before their time. */
+  /** How often the store is read, in ms; emails are read this long before their time. */
   readonly intervalMs: number;
 }
 
@@ -24,7 +24,7 @@ export interface Releases {
   stop(): Promise<void>;
 }
 
-/** Emails that wait for their moment, or for their mailbox, at the same time. */
+/** The most emails that wait at a time for their time or for their mailbox. */
 const AT_ONCE = 200;
 
 export function startReleases({ store, mailboxes, ownership, log, intervalMs }: ReleasesOptions): Releases {
@@ -37,11 +37,11 @@ export function startReleases({ store, mailboxes, ownership, log, intervalMs }: 
   let next: NodeJS.Timeout | undefined;
   let reading: Promise<void> | undefined;
 
-  /** False when the email is to be tried again. */
+  /** Resolves with false when the email must be tried again. */
   async function release({ accountId, outboundId, heldUntil }: HeldOutbound): Promise<boolean> {
     try {
       const { reply } = await mailboxes.of(accountId).ask('releaseOutbound', { outboundId, heldUntil });
-      // Without a reply the email was cancelled, or released before.
+      // Without a reply, the email was cancelled, or released before.
       if (reply === undefined) return true;
       released++;
       const lateMs = Math.round(clock.now() - heldUntil);
@@ -54,7 +54,7 @@ export function startReleases({ store, mailboxes, ownership, log, intervalMs }: 
     }
   }
 
-  /** The email is of this process until it has been asked for. */
+  /** This process is responsible for the email until the mailbox has been asked. */
   function take(held: HeldOutbound): void {
     const { accountId, outboundId, heldUntil } = held;
     shares.take(accountId);
@@ -67,7 +67,7 @@ export function startReleases({ store, mailboxes, ownership, log, intervalMs }: 
       });
       asked.set(outboundId, done);
     };
-    // Timers may be early by a millisecond.
+    // Timers may fire a millisecond early.
     timers.set(outboundId, setTimeout(due, Math.max(0, heldUntil - clock.now() + 1)));
   }
 

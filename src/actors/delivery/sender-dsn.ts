@@ -1,5 +1,5 @@
-// Delivery status notifications for senders (RFC 3464): composed of the mailbox's record of the delivery and the header of the
-// message, stored, and given to the mailbox, which places them in the inbox.
+// Delivery status notifications (DSNs) to senders (RFC 3464): composed from the mailbox's record of the delivery and the header of the
+// message, stored, and passed to the mailbox, which places them in the inbox.
 import type { Logger } from 'pino';
 import { lastRetryAt, type RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { writeDsn } from '../../mail/dsn.js';
@@ -18,7 +18,7 @@ export interface SenderNotificationsOptions {
   readonly blobs: Pick<BlobStore, 'index' | 'read' | 'put'>;
   readonly mailboxes: DeliveryMailboxes;
   readonly scheduler: DeliveryScheduler;
-  /** Name of this host. */
+  /** The name of this host. */
   readonly hostname: string;
   readonly retry: RetryPolicy;
   readonly newId: () => string;
@@ -28,21 +28,21 @@ export interface SenderNotificationsOptions {
 
 type Material = Reply<DeliveryProtocol, 'reportMaterial'>;
 
-/** Of the header of the message: what a notification repeats. */
+/** The most octets of the message's header that a DSN repeats. */
 const HEADER_OCTETS = 64 * 1024;
-/** A message that is larger comes back as its header alone, whatever RET says (RFC 3461 §4.3 allows that). */
+/** Of a larger message only the header is returned, whatever RET says (RFC 3461 §4.3 allows this). */
 const RETURNED_OCTETS = 1024 * 1024;
 
 export class SenderNotifications {
   readonly #options: SenderNotificationsOptions;
-  /** By id of the email. */
+  /** Keyed by email id. */
   readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(options: SenderNotificationsOptions) {
     this.#options = options;
   }
 
-  /** The email owes its sender a notification. While there is no slot for it, the email is found by `read`. */
+  /** Composes a due DSN for the email's sender. If no slot is free for it, `read` finds the email later. */
   give(accountId: string, outboundId: string): void {
     const { scheduler, log } = this.#options;
     if (this.#underWay.has(outboundId) || !scheduler.takeNotification(accountId, outboundId)) return;
@@ -59,7 +59,7 @@ export class SenderNotifications {
     this.#underWay.set(outboundId, work);
   }
 
-  /** Reads from the store which emails owe one. @throws StoreFault */
+  /** Reads from the store which emails have a due DSN. @throws StoreFault */
   async read(shards: readonly number[]): Promise<void> {
     const { scheduler, store } = this.#options;
     const { freeNotifications, refusedNotifications } = scheduler;
@@ -69,7 +69,7 @@ export class SenderNotifications {
     for (const { accountId, outboundId } of due) this.give(accountId, outboundId);
   }
 
-  /** Resolves when none is under way. */
+  /** Resolves when no DSN is being composed. */
   async idle(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay.values());
   }
@@ -87,7 +87,7 @@ export class SenderNotifications {
         await blobs.put(content);
         const report = { blob: content.hash, summary: summaryOf(content.index) };
         const { reply, refusal } = await mailbox.ask('giveReport', { outboundId, kind, recipientIds, report });
-        // Another node has given it.
+        // Another node has placed it.
         if (refusal !== undefined) return;
         isMoreDue = reply.isMoreDue;
         meter.reported(kind);
@@ -131,12 +131,12 @@ export class SenderNotifications {
   async #headerOf(blob: string): Promise<Uint8Array> {
     const { blobs } = this.#options;
     const index = await blobs.index(blob);
-    // A notification without the header is better than none.
+    // A DSN without the header is better than none.
     if (index === undefined) return new Uint8Array(0);
     return blobs.read(blob, 0, Math.min(index.root.bodyStart, HEADER_OCTETS));
   }
 
-  /** null when the message is not there. */
+  /** null when the message does not exist. */
   async #contentOf(blob: string, size: number): Promise<Uint8Array | null> {
     const { blobs } = this.#options;
     if ((await blobs.index(blob)) === undefined) return null;

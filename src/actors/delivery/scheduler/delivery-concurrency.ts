@@ -1,6 +1,6 @@
-// How many emails are delivered at the same time: a bounded number of slots, of which every account has its share. An email all
-// of whose domains wait, for a permit or for a connection, leaves its slot to another and holds a waiting slot instead, of
-// which there is a bounded number too. It goes on with or without a free slot.
+// Limits the emails that are delivered at a time: a bounded number of slots, of which every account has a share. When all domains of an
+// email wait for a permit or a connection, the email gives its slot to another and takes a waiting slot, whose number is bounded too. It
+// continues even if no slot is free.
 import { DynamicShares } from '../../../bounds/dynamic-shares.js';
 
 export interface DeliveryConcurrencyOptions {
@@ -25,17 +25,17 @@ export class DeliveryConcurrency {
     return this.#running.total;
   }
 
-  /** Below 0 when emails that waited go on in slots that others have taken. */
+  /** Negative when emails that waited continue although others have taken their slots. */
   get free(): number {
     return this.#running.free;
   }
 
-  /** Accounts that hold their share. */
+  /** Accounts that have used up their share. */
   get accountsAtShare(): readonly string[] {
     return this.#running.holders.filter((accountId) => !this.#running.mayTake(accountId));
   }
 
-  /** Undefined when none is free for the account. */
+  /** Undefined when no slot is free for the account. */
   take(accountId: string): DeliverySlot | undefined {
     if (!this.#running.mayTake(accountId)) return undefined;
     return new DeliverySlot(accountId, this.#running, this.#waiting, this.#freed);
@@ -59,7 +59,7 @@ export class DeliverySlot {
     running.take(accountId);
   }
 
-  /** Domains that are delivered to change by so many, those of them that wait by so many. */
+  /** Changes the number of domains in delivery, and of those that wait. */
   count(domains: 1 | 0 | -1, waiting: 1 | 0 | -1): void {
     this.#domains += domains;
     this.#domainsThatWait += waiting;
@@ -76,7 +76,7 @@ export class DeliverySlot {
     this.#freed();
   }
 
-  /** When too many wait already, the email keeps its slot. */
+  /** If too many emails wait already, the email keeps its slot. */
   #wait(): void {
     if (!this.#waiting.mayTake(this.accountId)) return;
     this.#state = 'waiting';

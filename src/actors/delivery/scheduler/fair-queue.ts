@@ -1,17 +1,17 @@
-// Permits, of which a bounded number are out at a time, in each group (a domain, a host) and in all. Every account has its share of
-// each bound, every domain its share of the bound on all. A request that gets no permit waits. The next permit goes to the account
-// that has the fewest, then to the group that has the fewest, then to the request that came first. When a group turns out to be
-// unreachable, all that wait for it are sent away: to try each in turn would keep each for as long as a dead host takes.
+// Permits, of which a bounded number are in use at a time, per group (a domain, a host) and in total. Every account has a share of each
+// bound, and every domain a share of the total. A request without a permit waits. The next permit goes to the account that has the fewest,
+// then to the group that has the fewest, then to the oldest request. If a group turns out to be unreachable, all its waiting requests end:
+// otherwise each would wait for the timeout of a dead host.
 import { DynamicShares } from '../../../bounds/dynamic-shares.js';
 
 export interface FairQueueOptions {
-  /** Permits at a time in one group. */
+  /** The most permits of one group at a time. */
   readonly perGroup: number;
-  /** Permits at a time in all groups; unbounded when absent. */
+  /** The most permits of all groups at a time; unbounded when absent. */
   readonly total?: number;
-  /** Requests that may wait; unbounded when absent. */
+  /** The most requests that wait; unbounded when absent. */
   readonly mostWaiting?: number;
-  /** ms that a request waits; unbounded when absent. */
+  /** The longest time in ms that a request waits; unbounded when absent. */
   readonly waitMs?: number;
 }
 
@@ -28,9 +28,9 @@ export interface WaitingRequest {
 }
 
 export type Entry =
-  /** To be left again. */
+  /** The request has a permit, which it must leave. */
   | { readonly kind: 'entered' }
-  /** No host of the group could be reached a moment ago. */
+  /** No host of the group was reachable a moment ago. */
   | { readonly kind: 'unreachable'; readonly text: string }
   /** Too many requests wait, or this one waited too long. */
   | { readonly kind: 'busy' }
@@ -44,20 +44,20 @@ interface Waiter {
 
 interface Group {
   readonly shares: DynamicShares;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiters: Set<Waiter>;
-  /** Since it last gave one up to another group. */
+  /** The number of permits since the group last gave one up to another group. */
   permits: number;
 }
 
-/** Permits after which a group that has more than another gives one up to it, where all are taken. */
+/** When all permits are in use, a group gives one up to a group with fewer permits after this many. */
 const PERMITS_IN_A_ROW = 20;
 const ENTERED: Entry = { kind: 'entered' };
 
 export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #groups = new Map<string, Group>();
-  /** Groups that requests wait for. */
+  /** Groups with waiting requests. */
   readonly #wanted = new Set<Group>();
   readonly #accounts: DynamicShares;
   readonly #domains: DynamicShares;
@@ -71,7 +71,7 @@ export class FairQueue {
     this.#domains = new DynamicShares({ total });
   }
 
-  /** Permits that are out. */
+  /** The number of permits in use. */
   get running(): number {
     return this.#accounts.held;
   }
@@ -80,7 +80,7 @@ export class FairQueue {
     return this.#waiting;
   }
 
-  /** Requests of the account that wait, with how many came before each of them for the same group. */
+  /** The account's waiting requests, each with the number of earlier requests for the same group. */
   waitingOf(accountId: string): readonly WaitingRequest[] {
     const found: WaitingRequest[] = [];
     for (const { waiters } of this.#groups.values()) {
@@ -93,7 +93,7 @@ export class FairQueue {
     return found;
   }
 
-  /** At once where a permit is free; a promise where the request waits. */
+  /** Returns the entry at once if a permit is free; otherwise a promise. */
   enter(request: PermitRequest, signal: AbortSignal): Promise<Entry> | Entry {
     if (signal.aborted) return { kind: 'aborted' };
     const group = this.#group(request.group);
@@ -109,8 +109,8 @@ export class FairQueue {
   }
 
   /**
-   * `unreachable`: why no host of the group was reached, when that is so. `mayStay`: another request of the group is served for
-   * less than one of another group, because its connection is there.
+   * `unreachable`: the reason why no host of the group was reached. `mayStay`: another request of the group is preferred, because it can
+   * use the open connection.
    */
   leave(
     request: PermitRequest,
@@ -187,7 +187,7 @@ export class FairQueue {
     });
   }
 
-  /** Gives permits to those who wait, as long as there are some. Without a bound on all, a group's permits are its own. */
+  /** Gives permits to waiting requests as long as there are free ones. Without a total bound, groups do not share permits. */
   #serve(left: Group): void {
     const groups = this.#options.total === undefined ? [left] : this.#wanted;
     for (let next = this.#neediest(groups); next !== undefined; next = this.#neediest(groups)) {
@@ -205,7 +205,7 @@ export class FairQueue {
     return found;
   }
 
-  /** Of those who wait for the group and have a share left. */
+  /** The next of the group's waiting requests that have a share left. */
   #fairest(group: Group): Waiter | undefined {
     if (group.shares.free <= 0) return undefined;
     let found: Waiter | undefined;
@@ -229,7 +229,7 @@ export class FairQueue {
     return byAccount || a.group.shares.held - b.group.shares.held || a.waiter.number - b.waiter.number;
   }
 
-  /** Gives the permit that the group has just left to one of its own, unless another group has fewer. */
+  /** Gives the permit that was just left to a request of the same group, unless another group is entitled to it. */
   #passOn(group: Group): void {
     const own = this.#fairest(group);
     const other = this.#neediest([...this.#wanted].filter((wanted) => wanted !== group));

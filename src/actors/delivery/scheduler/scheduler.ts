@@ -1,7 +1,7 @@
-// What the delivery queue of a node runs next. All bounds are here, and the share that every account and every domain has of
-// them: emails at a time, deliveries to one domain, connections to one host and in all, notifications of senders; and the
-// back-off of emails and accounts that failed for a reason of our own. When a recipient is due is decided elsewhere, by its
-// machine (machines/outbound-email/retry.ts); which hosts do not answer now is in smtp-client/host-health.ts.
+// Decides what the delivery queue of a node runs next. All bounds are here, with the shares of accounts and domains: emails at a time,
+// deliveries to one domain, connections to one host and in total, DSNs; and the back-off of emails and accounts after errors on our side. A
+// recipient's machine decides when the recipient is due (machines/outbound-email/retry.ts); smtp-client/host-health.ts knows which hosts do
+// not answer.
 import { Backoff } from '../../../bounds/backoff.js';
 import { DynamicShares } from '../../../bounds/dynamic-shares.js';
 import { CONNECTIONS, CONNECTIONS_PER_HOST, type ConnectionPermit } from '../delivery-transport.js';
@@ -9,26 +9,26 @@ import { DeliveryConcurrency, type DeliverySlot } from './delivery-concurrency.j
 import { type Entry, FairQueue } from './fair-queue.js';
 
 export interface SchedulerLimits {
-  /** Emails that are delivered at the same time. */
+  /** Emails that are delivered at a time. */
   readonly emails: number;
-  /** Emails all of whose domains wait, besides. */
+  /** Additional emails of which all domains wait. */
   readonly waitingEmails: number;
-  /** Deliveries to one domain at the same time. */
+  /** Deliveries to one domain at a time. */
   readonly perDomain: number;
   readonly connections: number;
   readonly connectionsPerHost: number;
   /** Deliveries that wait for a connection. */
   readonly waitingForConnection: number;
-  /** ms that a delivery waits for a connection. */
+  /** The longest time in ms that a delivery waits for a connection. */
   readonly connectionWaitMs: number;
-  /** Notifications of senders that are composed at the same time. */
+  /** DSNs that are composed at a time. */
   readonly notifications: number;
 }
 
 const DEFAULT_LIMITS: SchedulerLimits = {
   emails: 200,
   waitingEmails: 2_000,
-  // More than one host has connections: those that wait for one are known to be next.
+  // More than one host has connections, so that the next deliveries are known to wait for one.
   perDomain: 20,
   connections: CONNECTIONS,
   connectionsPerHost: CONNECTIONS_PER_HOST,
@@ -37,15 +37,15 @@ const DEFAULT_LIMITS: SchedulerLimits = {
   notifications: 10,
 };
 
-/** An email whose delivery waits: for this domain, with so many before it. */
+/** An email whose delivery waits for a domain, and the number of requests before it. */
 export interface WaitingDomain {
   readonly domain: string;
   readonly ahead: number;
 }
 
-/** More than fail within the longest back-off. */
+/** `most` exceeds the number of failures within the longest back-off. */
 const BACKOFF = { firstMs: 500, longestMs: 30_000, most: 5_000 };
-/** Of the slots: the store is not read again for each slot that becomes free. */
+/** The part of the slots that must be free before the store is read again. */
 const WORTH_READING = 0.1;
 
 export class DeliveryScheduler {
@@ -56,7 +56,7 @@ export class DeliveryScheduler {
   readonly #notifications: DynamicShares;
   readonly #domains: FairQueue;
   readonly #connections: FairQueue;
-  /** More is due than there were slots for. */
+  /** True when more emails are due than there were slots for. */
   #isMoreDue = false;
   #onFree = () => {};
 
@@ -81,23 +81,23 @@ export class DeliveryScheduler {
     });
   }
 
-  /** `free` is called when slots have become free and more was due than there were slots for. */
+  /** `free` is called when slots have become free and more emails are due than there were slots for. */
   whenFree(free: () => void): void {
     this.#onFree = free;
   }
 
-  /** More emails are due than `take` had slots for. */
+  /** Notes whether more emails are due than `take` had slots for. */
   noteMoreDue(isMoreDue: boolean): void {
     this.#isMoreDue = isMoreDue;
   }
 
-  /** A slot to deliver the email in; undefined while none is free for the account, or the email or its account backs off. */
+  /** Returns a slot for the email; undefined while none is free for the account, or while the email or its account backs off. */
   take(accountId: string, outboundId: string): DeliverySlot | undefined {
     if (this.#emailBackoff.has(outboundId)) return undefined;
     return this.reserve(accountId);
   }
 
-  /** A slot for an email that has no id yet. */
+  /** Returns a slot for an email that has no id yet. */
   reserve(accountId: string): DeliverySlot | undefined {
     if (this.#accountBackoff.has(accountId)) return undefined;
     return this.emails.take(accountId);
@@ -111,12 +111,12 @@ export class DeliveryScheduler {
     };
   }
 
-  /** The delivery of one domain in an email that has the slot. It counts until it is left. */
+  /** Registers the delivery of one domain for the email that has the slot. It counts until it is left. */
   domain(slot: DeliverySlot, outboundId: string, domain: string): DomainPermit {
     return new DomainPermit(slot, { outboundId, domain }, this.#domains, this.#connections);
   }
 
-  /** Emails of the account that wait for a permit or a connection: the least that is ahead of one of their domains. */
+  /** The account's emails that wait for a permit or a connection, each with its domain that has the fewest requests before it. */
   waitingOf(accountId: string): ReadonlyMap<string, WaitingDomain> {
     const least = new Map<string, WaitingDomain>();
     for (const { request, ahead } of [
@@ -134,12 +134,12 @@ export class DeliveryScheduler {
     this.#accountBackoff.succeeded(accountId);
   }
 
-  /** The mailbox refused to begin the delivery: it is not due, or another node makes it. */
+  /** Called when the mailbox refused to begin the delivery: it is not due, or another node makes it. */
   emailFailed(outboundId: string): void {
     this.#emailBackoff.failed(outboundId);
   }
 
-  /** The mailbox could not be asked. */
+  /** Called when the mailbox could not be asked. */
   accountFailed(accountId: string): void {
     this.#accountBackoff.failed(accountId);
   }
@@ -152,7 +152,7 @@ export class DeliveryScheduler {
     return this.#notificationBackoff.ids;
   }
 
-  /** False while no slot is free for the account, or the last notification of the email failed. */
+  /** Returns false while no slot is free for the account, or when the last DSN of the email failed. */
   takeNotification(accountId: string, outboundId: string): boolean {
     if (this.#notificationBackoff.has(outboundId) || !this.#notifications.mayTake(accountId)) return false;
     this.#notifications.take(accountId);
@@ -193,14 +193,14 @@ export class DomainPermit {
     slot.count(1, 0);
   }
 
-  /** Waits for the permit. The email waits while all of its domains do. */
+  /** Waits for the permit. The email counts as waiting while all of its domains wait. */
   async enter(signal: AbortSignal): Promise<Entry> {
     const entry = await this.#counted(this.#domains.enter(this.#request(this.#domain), signal));
     this.#hasEntered = entry.kind === 'entered';
     return entry;
   }
 
-  /** A permit to have a connection to the host; undefined when none was free in time. */
+  /** Requests a permit to have a connection to the host; undefined when none was free in time. */
   connect(host: string, signal: AbortSignal): Promise<ConnectionPermit | undefined> | ConnectionPermit | undefined {
     const request = this.#request(host);
     const permit = (entry: Entry) => (entry.kind === 'entered' ? this.#connection(host) : undefined);
@@ -208,7 +208,7 @@ export class DomainPermit {
     return entry instanceof Promise ? Promise.resolve(this.#counted(entry)).then(permit) : permit(entry);
   }
 
-  /** `unreachable`: why no host of the domain was reached, when that is so. */
+  /** `unreachable`: the reason why no host of the domain was reached. */
   leave(unreachable?: string): void {
     if (this.#hasEntered) this.#domains.leave(this.#request(this.#domain), { unreachable });
     this.#slot.count(-1, 0);
