@@ -1,6 +1,6 @@
-// One living actor: its state, its command queue and the loop that plans, commits, evolves, replies and publishes, in
-// this order. A fault of the store ends the activation, because whether its commit happened is then unknown; the next
-// load reads the truth, and every load publishes the log's position, in case the last commit was not published.
+// One active actor: its state, its command queue and the loop that plans, commits, evolves, replies and publishes, in this order. A fault
+// of the store ends the activation, because it is unknown whether its commit happened. The next load reads the true state, and every load
+// publishes the log's position, in case the last commit was not published.
 import type { Logger } from 'pino';
 import type { Behavior, Remembered } from './behavior.js';
 import { CommandQueue } from './command-queue.js';
@@ -9,9 +9,9 @@ import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket 
 import type { Protocol } from './protocol.js';
 import { NO_SPAN, NO_TRACER, type Span, spanned, type Tracer } from './tracing.js';
 
-/** Commands folded into one commit at most. */
+/** The most commands in one commit. */
 const MAX_FOLDED = 64;
-/** What the commands of one commit weigh together at most: planning them holds up all others of the node. */
+/** The most weight of the commands in one commit: while they are planned, all other work of the node waits. */
 const MAX_FOLDED_WEIGHT = 2_000;
 const MAX_QUEUED = 1_000;
 
@@ -26,19 +26,19 @@ export interface ActivationHost {
   now(): number;
   random(octets: number): Uint8Array;
   publish(packet: EventPacket): void;
-  /** The state is in memory. */
+  /** Called when the state is in memory. */
   loaded(): void;
-  /** The state takes so many octets more. */
+  /** Called when the state takes `octets` more memory. */
   grown(activation: { readonly accountId: string }, octets: number): void;
-  /** A commit of the account may have happened unpublished, or its state could not be read: the host loads it again. */
+  /** Called when a commit may have happened unpublished, or the state could not be read: the host must load it again. */
   uncertain(accountId: string): void;
-  /** A later owner has the account. */
+  /** Called when a later owner has the account. */
   fenced(): void;
-  /** The activation has ended. */
+  /** Called when the activation has ended. */
   ended(activation: { readonly accountId: string }): void;
 }
 
-/** The account has a later owner, which the asker has to find. */
+/** The account has a later owner, which the caller must find. */
 class Fenced extends Error {}
 
 type Handlers<C> = Readonly<Record<string, ((context: C, payload: unknown) => unknown) | undefined>>;
@@ -55,7 +55,7 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
   #queries = 0;
   #over = false;
   lastUsed: number;
-  /** Number of the newest change; undefined until the state is loaded. */
+  /** The number of the newest change; undefined until the state is loaded. */
   position: number | undefined;
 
   constructor(behavior: Behavior<P, S, T, R>, host: ActivationHost, accountId: string, epoch: number) {
@@ -71,12 +71,12 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
     });
   }
 
-  /** Rough memory of the state, in octets; 0 while it loads. */
+  /** Approximate memory of the state, in octets; 0 while it loads. */
   get octets(): number {
     return this.#octets;
   }
 
-  /** Commands that wait for the commit under way. */
+  /** The number of commands that wait for the current commit. */
   get waiting(): number {
     return this.#queue.length;
   }
@@ -222,14 +222,14 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
     }
   }
 
-  /** Under the first of the commands that share the commit; the others are linked to. */
+  /** The span is a child of the first command's span; those of the other commands are linked. */
   #commitSpan(commands: readonly Waiting[]): Span {
     if (this.#host.tracer === NO_TRACER) return NO_SPAN;
     const [parent, ...links] = commands.flatMap(({ request }) => request.trace ?? []);
     return this.#host.tracer.start('commit', { parent, links, attributes: { 'mansio.commands': commands.length } });
   }
 
-  /** Replies of all commands on one transaction, or the command whose handler threw. */
+  /** Returns the replies of all commands on one transaction, or the command whose handler threw. */
   #plan(state: S, commands: readonly Waiting[], prefetched: R | undefined) {
     const handlers = this.#behavior.commands as unknown as Handlers<T>;
     const context = { now: this.#host.now(), epoch: this.epoch, random: this.#host.random };
@@ -238,7 +238,7 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
     const remembered: Remembered[] = [];
     for (const waiting of commands) {
       const { id, name, payload } = waiting.request;
-      // Attempts of one ask come one after the other, but both may wait here when the first was thought lost.
+      // A caller sends its attempts one after the other, but two may wait here if the first seemed lost.
       const before = this.#behavior.recall(state, id) ?? remembered.find((done) => done.id === id);
       if (before !== undefined) {
         replies.push({ kind: 'reply', reply: before.reply });

@@ -1,5 +1,5 @@
-// What an actor is, apart from how it is run: load, plan each command on a transaction, commit the transaction, evolve the state.
-// Planning and evolving are synchronous and pure but for the transaction and the state they own.
+// The definition of an actor, independent of the runtime: load, plan each command on a transaction, commit the transaction, evolve the
+// state. Planning and evolving are synchronous; they only change the transaction and the state that they own.
 import type { EventPacket } from './packet.js';
 import type { Name, Operation, Outcome, Payload, Protocol } from './protocol.js';
 
@@ -7,7 +7,7 @@ type NamesOf<P extends Protocol, K extends Operation['kind']> = {
   [N in Name<P>]: P['operations'][N]['kind'] extends K ? N : never;
 }[Name<P>];
 
-/** What planning a batch of commands needs from outside: it has no clock and no dice of its own. */
+/** The external inputs of a plan, which has no clock and no random source of its own. */
 export interface PlanContext {
   /** ms since the epoch. */
   readonly now: number;
@@ -26,9 +26,9 @@ export type QueryHandlers<P extends Protocol, S> = {
 export type Committed<R = undefined> =
   | { readonly kind: 'committed'; readonly events: Omit<EventPacket, 'v' | 'accountId'> }
   | { readonly kind: 'unchanged' }
-  /** Another owner wrote: this state is out of date. */
+  /** Another owner has committed: this state is outdated. */
   | { readonly kind: 'fenced' }
-  /** Something that changes the plan was learnt: plan the same commands again, with `prefetched` when it is there. */
+  /** The commit found out something that changes the plan: plan the same commands again, with `prefetched` if it is present. */
   | { readonly kind: 'again'; readonly prefetched?: R };
 
 export type Loaded<S> =
@@ -37,40 +37,40 @@ export type Loaded<S> =
   /** A later epoch has the account. */
   | { readonly kind: 'fenced' };
 
-/** Reply of a command that must not run twice, under the id of its ask. */
+/** The reply of a command that must not run twice, with the id of its ask. */
 export interface Remembered {
   readonly id: string;
   readonly reply: unknown;
 }
 
-/** `R`: what `prepare` reads. */
+/** `R`: the result of `prepare`. */
 export interface Behavior<P extends Protocol, S, T, R = undefined> {
   readonly protocol: P;
   /** Claims the account for the epoch and loads it. */
   load(accountId: string, epoch: number): Promise<Loaded<S>>;
   /**
-   * Reads what planning these commands needs and the state does not have; undefined when that is nothing. The commands
-   * are planned without it when this fails, because they must not wait for what they can do without.
+   * Reads what the plan of these commands needs beyond the state; undefined when nothing is needed. If this fails, the commands are planned
+   * without it, so `commands` must work without it.
    */
   prepare?(state: S, commands: readonly { readonly name: string; readonly payload: unknown }[]): Promise<R> | undefined;
-  /** What to wait for, so that what comes meanwhile is planned with what is there. */
+  /** Awaited before a group of commands is taken from the queue, so that commands that arrive meanwhile join the group. */
   beforePlan?(): Promise<void>;
-  /** About how much a command changes, which is 1 for most; the payload is of a valid form. */
+  /** Estimates how much a command changes, 1 for most; the payload has a valid form. */
   weigh?(payload: unknown): number;
   begin(state: S, context: PlanContext, prefetched?: R): T;
-  /** Releases what `prepare` has reserved, once the commands are committed or have failed. Must not throw. */
+  /** Releases what `prepare` has reserved, when the commands are committed or have failed. Must not throw. */
   release?(prefetched: R): void;
-  /** A handler that refuses must not have touched the transaction. */
+  /** A handler that refuses must leave the transaction unchanged. */
   readonly commands: CommandHandlers<P, T>;
   readonly queries: QueryHandlers<P, S>;
-  /** Commits the transaction and what is to be remembered, then evolves the state; events are what to publish. */
+  /** Commits the transaction and the remembered replies, then evolves the state; returns the events to publish. */
   commit(state: S, transaction: T, remembered: readonly Remembered[]): Promise<Committed<R>>;
-  /** The reply that was committed under this id a short while ago. */
+  /** Returns the reply that was recently committed under this id. */
   recall(state: S, id: string): Remembered | undefined;
-  /** The account's change number that this state is of: what the seqs of its events count. */
+  /** The change number of this state, in the numbering of the events' seqs. */
   position(state: S): number;
-  /** Rough memory of the state, in octets. */
+  /** Approximate memory of the state, in octets. */
   octets(state: S): number;
-  /** The state carries so much waste that loading it afresh pays. */
+  /** True when the state has so much unused memory that it should be loaded again. */
   needsCompaction(state: S): boolean;
 }

@@ -1,4 +1,4 @@
-// The bounded queue before an actor: commands wait here while a commit is under way and leave in groups.
+// The bounded queue of an actor: commands wait here during a commit and leave in groups.
 
 export class CommandQueue<T> {
   readonly #limit: number;
@@ -12,14 +12,14 @@ export class CommandQueue<T> {
     return this.#waiting.length;
   }
 
-  /** False when the queue is full: the command is refused, not dropped. */
+  /** Returns false when the queue is full: the caller must refuse the command. */
   offer(item: T): boolean {
     if (this.#waiting.length >= this.#limit) return false;
     this.#waiting.push(item);
     return true;
   }
 
-  /** The oldest items, at most `max`, and no more than weigh `mostWeight` together; the first of them whatever it weighs. */
+  /** Removes the oldest items: at most `max` of them and `mostWeight` together, but at least one. */
   take(max: number, mostWeight = Number.POSITIVE_INFINITY, weigh: (item: T) => number = () => 1): T[] {
     let count = 0;
     for (let weight = 0; count < Math.min(max, this.#waiting.length); count++) {
@@ -28,7 +28,7 @@ export class CommandQueue<T> {
     }
     if (count < this.#waiting.length) return this.#waiting.splice(0, count);
     const all = this.#waiting;
-    // A new list takes no room until something is put into it: most actors never have anything in it again.
+    // A new list uses no memory until the first push: most actors never get a command again.
     this.#waiting = [];
     return all;
   }

@@ -1,9 +1,8 @@
-// Faults of the runtime: the actor could not be reached or could not do its work. Never an expected outcome: those are
-// refusals.
+// Faults of the runtime: the actor could not be reached or could not do its work. Expected outcomes are refusals instead.
 import { Fault } from '../../errors/fault.js';
 
 export type ActorFaultCode =
-  /** Nobody owns the account right now, or its owner did not answer before the deadline. */
+  /** No node owns the account right now, or its owner did not answer before the deadline. */
   | 'unreachable'
   /** The actor's command queue is full. */
   | 'overloaded'
@@ -13,7 +12,7 @@ export type ActorFaultCode =
   | 'store-unavailable'
   /** The owner runs an older version that does not know the operation (decision 0013). */
   | 'unsupported'
-  /** A folder has given every UID that there is (RFC 9051 §2.3.1.1). */
+  /** A folder has used up all its UIDs (RFC 9051 §2.3.1.1). */
   | 'no-uid-left'
   /** A bug: the handler threw. */
   | 'failed';

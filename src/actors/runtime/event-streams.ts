@@ -1,5 +1,5 @@
-// Event streams: each account's log as an observable, with one bus subscription an account and node. A pipeline for each
-// account that is followed is in `log-follower`; here are the bounds that all accounts share.
+// Event streams: each account's log as an observable, with one bus subscription per account and node. A LogFollower (log-follower.ts)
+// follows one account; this file has the limits that all accounts share.
 import type { Logger } from 'pino';
 import { defer, filter, type Observable } from 'rxjs';
 import { CoalescedReads } from '../../bounds/coalesced-reads.js';
@@ -17,9 +17,9 @@ import type { Tracer } from './tracing.js';
 import type { Transport } from './transport.js';
 
 export interface EventStreams<E> {
-  /** As `Ref.events$`. */
+  /** See `Ref.events$`. */
   of(accountId: string, after?: number): Observable<readonly E[]>;
-  /** As `Ref.resume`. */
+  /** See `Ref.resume`. */
   resume(accountId: string, from: ResumeFrom | null): Promise<ResumePoint>;
 }
 
@@ -34,19 +34,19 @@ export interface EventStreamsOptions {
   readonly tracer?: Tracer;
 }
 
-/** Reads of the log at a time, of each kind: fewer than the database has connections for. */
+/** The reads of the log at a time, of each kind; fewer than the database has connections. */
 const READS_AT_A_TIME = 8;
 
 export function createEventStreams<E>(options: EventStreamsOptions): EventStreams<E> {
   const { transport, ownership, log } = options;
   const followers = new Map<string, LogFollower>();
-  /** After a break all accounts are read again: the bus does not say of which accounts packets were missed. */
+  /** Limits reads after a break: all accounts are read again, because the bus does not tell which packets were missed. */
   const recoveries = new FairSemaphore({ total: READS_AT_A_TIME });
-  /** The clients of a node that has gone come to the others all at once. */
+  /** Limits reads for new followers: when a node is gone, all its clients come to the other nodes at once. */
   const catchUps = new FairSemaphore({ total: READS_AT_A_TIME });
   const shared = { ...options, recoveries, catchUps, recentPages: new RecentPages() };
   const newestSeqs = new CoalescedReads((accountId) => catchUps.run(accountId, () => log.newest(accountId)));
-  /** The first event after a seq. Keys: seq, a space, account. */
+  /** Reads the first event after a seq. Keys: seq, a space, account. */
   const nextEvents = new CoalescedReads(async (key) => {
     const [seq, accountId] = key.split(' ') as [string, string];
     const [next] = await catchUps.run(accountId, () => log.read(accountId, Number(seq), 1));
@@ -71,7 +71,7 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
     return follower;
   }
 
-  /** The position when the log has all changes after it. The log may begin later than its age and its length say. */
+  /** Returns the position if the log has all changes after it. The log may begin later than its age and length suggest. */
   async function keptPosition(
     accountId: string,
     { seq, at }: ResumeFrom,
@@ -83,7 +83,7 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
     if (seq === newest || newest <= EVENT_LOG_START) return named;
     const recent = followers.get(accountId)?.recentPage(seq)?.events[0];
     const next = recent ?? (await nextEvents.of(`${seq} ${accountId}`));
-    // Nothing can be missing before the first change.
+    // There are no changes before the first one.
     if (next?.seq !== seq + 1 && next?.seq !== EVENT_LOG_START + 1) return undefined;
     const found = { seq, at: at ?? next.at };
     return isKept(found, newest, now) ? found : undefined;
@@ -94,7 +94,7 @@ export function createEventStreams<E>(options: EventStreamsOptions): EventStream
       defer(() => (followers.get(accountId) ?? open(accountId)).events$(after) as Observable<readonly E[]>),
 
     async resume(accountId, from) {
-      // Live followers may lag behind a client that comes from another node.
+      // A live follower may be behind a client that comes from another node.
       const position = followers.get(accountId)?.position;
       const isAhead = position === undefined || (from !== null && from.seq > position);
       const newest = isAhead ? await newestSeqs.of(accountId) : position;

@@ -1,7 +1,6 @@
-// Detects other nodes that do not answer on the bus. The bus has no subscription of a node that crashed, which shows long
-// before its leases expire; a node that only changes its bus server answers the second ping. When the servers of the bus are
-// split, a node that does not answer may still renew its entry in the store. Such a node is alive but unreachable, and is not
-// taken for gone again before it has answered.
+// Detects other nodes that do not answer on the bus. The bus has no subscription of a crashed node, which is noticed long before its leases
+// expire; a node that only changes its bus server answers the second ping. If the bus servers are split, a node that does not answer may
+// still renew its entry in the store. Such a node is alive but unreachable, and is not considered gone again before it has answered.
 
 import { pause } from '../../bounds/time-bounds.js';
 import { clock } from '../../store/clock.js';
@@ -12,15 +11,15 @@ import { nodeSubject } from './subjects.js';
 import { NoResponders, type Transport } from './transport.js';
 
 export interface PeerListener {
-  /** The node does not answer; called once. */
+  /** Called once when the node stops answering. */
   unreachable(node: string): void;
-  /** The node answers again. Its publications of the time between may not have arrived here. */
+  /** Called when the node answers again. Its publications of the time between may not have arrived here. */
   reachable(node: string): void;
 }
 
 const PING_MS = 500;
 const CONFIRM_MS = 250;
-/** A node is not suspected again sooner, however many asks find no owner. */
+/** The least time between two suspicions of a node, however many asks find no owner. */
 const SUSPECT_AGAIN_MS = 50;
 
 export class FailureDetector {
@@ -44,14 +43,14 @@ export class FailureDetector {
     return new Set(this.#goneSince.keys());
   }
 
-  /** Nodes that renew their entries in the store, and do not answer. */
+  /** Nodes that renew their entries in the store but do not answer. */
   get unreachable(): ReadonlySet<string> {
     return this.#aliveUnreachable;
   }
 
   /**
-   * Pings the node, unless it is known to be gone or was pinged a moment ago. A ping of the last heartbeat, which may never
-   * be answered, does not count. `confirmed`: another node has pinged twice.
+   * Pings the node, unless it is known to be gone or was pinged a moment ago. A ping of the last heartbeat does not count, because it may
+   * never be answered. `confirmed`: another node has already pinged twice.
    */
   suspect(node: string, confirmed = false): void {
     if (this.#stopped || node === this.#self || this.#goneSince.has(node)) return;

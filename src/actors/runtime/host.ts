@@ -1,5 +1,5 @@
-// The host of a node's actors. Answers requests for the shards that the node owns, activates actors when they are addressed,
-// and passivates actors that are idle, or the least recently used ones when memory is short.
+// The host of a node's actors. Answers requests for the shards that the node owns, activates actors when requests address them, and
+// passivates idle actors, or the least recently used ones when memory is short.
 import type { Logger } from 'pino';
 import { assert, mask } from 'superstruct';
 import { randomOctets } from '../../ids/random-octets.js';
@@ -22,53 +22,55 @@ export interface HostOptions<P extends Protocol, S, D, R> {
   readonly log: Logger;
   /** Idle actors are passivated after this long, in ms. */
   readonly idleMs: number;
-  /** States kept in memory, in octets; beyond it the least recently used idle actors go as soon as another one is loaded. */
+  /** The memory for states, in octets; above it, the least recently used idle actors are passivated as soon as another actor grows. */
   readonly maxOctets: number;
   /** How often idleness and memory are checked, in ms. */
   readonly sweepMs: number;
-  /** Check this node's own payloads and replies against the protocol's structs too, as tests do: others' always are. */
+  /**
+   * Also check this node's own payloads and replies against the protocol's structs, as tests do; those of other nodes always are checked.
+   */
   readonly checked: boolean;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
-  /** Called with each packet of events after it was published. */
+  /** Called with each packet of events after its publication. */
   readonly published?: (packet: EventPacket) => void;
 }
 
-/** The sum over the actors in memory. */
+/** The sum over all actors in memory. */
 interface HostLoad {
   readonly actors: number;
-  /** Rough memory of their states. */
+  /** Approximate memory of their states. */
   readonly octets: number;
-  /** Commands in their queues. */
+  /** The number of commands in their queues. */
   readonly waiting: number;
 }
 
 export interface Host extends ShardListener {
-  /** Actors in memory. */
+  /** The number of actors in memory. */
   readonly size: number;
-  /** Adds up over all actors when it is read. */
+  /** Computed over all actors on each read. */
   readonly load: HostLoad;
-  /** Number of the account's newest change; undefined when the account is not owned or not in memory. */
+  /** The number of the account's newest change; undefined when the account is not owned or not in memory. */
   positionOf(accountId: string): number | undefined;
-  /** Stops taking requests and waits until what was taken is committed and answered. */
+  /** Stops accepting requests and waits until the accepted ones are committed and answered. */
   stop(): Promise<void>;
 }
 
-/** Uncertain accounts that one sweep loads again: a database that has recovered must not be flooded. */
+/** The uncertain accounts that one sweep loads again: a database that has recovered must not be flooded. */
 const RELOADS_A_SWEEP = 100;
-/** Actors that are looked at to make room for one that has grown. */
+/** The most actors that are checked to make room for one that has grown. */
 const LOOKED_AT = 64;
-/** Without its state an actor still has a queue and bookkeeping. */
+/** The memory of an actor without its state: a queue and bookkeeping. */
 const ACTIVATION_OCTETS = 1_000;
 
 export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S, D, R>): Host {
   const { behavior, transport, ownership, log, meter = NO_METER, tracer = NO_TRACER } = options;
   const { name, operations } = behavior.protocol;
-  // Most recently used last.
+  // The most recently used is the last.
   const activations = new Map<string, Activation<P, S, D, R>>();
-  /** What all of them take. */
+  /** The approximate memory of all actors. */
   let octets = 0;
-  /** Requests being carried out, with the shard they concern. */
+  /** Requests in progress, each with its shard. */
   const underWay = new Map<Promise<ReplyPacket>, number>();
   const responders = new Map<number, Registration>();
   /** Accounts whose last commit may have happened unpublished. */
@@ -110,7 +112,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     return reply;
   }
 
-  /** Fields that a later version has added are passed over. @throws StructError */
+  /** Drops fields that a later version has added. @throws StructError */
   function understood(request: RequestPacket): RequestPacket {
     const operation = operations[request.name];
     return operation === undefined ? request : { ...request, payload: mask(request.payload, operation.payload) };
@@ -137,7 +139,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     octets -= activation.octets + ACTIVATION_OCTETS;
   }
 
-  /** Mailboxes may be loaded faster than the next sweep comes. What finds no idle actor among the first leaves the rest to the sweep. */
+  /** Makes room without waiting for the next sweep. If the first actors are not idle, the rest is left to the sweep. */
   function makeRoom(beside: { readonly accountId: string }): void {
     const before = activations.size;
     let looked = 0;
@@ -188,7 +190,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
       responders.get(shard)?.end();
       responders.delete(shard);
     }
-    // Collected now: the shards may be acquired again before the last answer is sent.
+    // Collected before the wait: the shards may be acquired again before the last answer is sent.
     const taken = [...underWay].filter(([, shard]) => leaving.has(shard)).map(([reply]) => reply);
     const over = [...activations].filter(([accountId]) => leaving.has(shardOf(accountId, ownership.shards)));
     await Promise.allSettled(taken);
@@ -199,13 +201,16 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
       if (leaving.has(shardOf(accountId, ownership.shards))) recheckFollowers(accountId);
   }
 
-  /** The last commit may be unpublished, and the account's owner may not load the account for long. */
+  /** Makes followers read the log: the last commit may be unpublished, and the next owner may not load the account for long. */
   function recheckFollowers(accountId: string): void {
     uncertain.delete(accountId);
     transport.publish(eventSubject(name, accountId), { v: PACKET_VERSION, kind: 'recheck' });
   }
 
-  /** Without a load, which publishes the position, followers would miss the last commit until somebody addresses the account. */
+  /**
+   * Loads uncertain accounts again, because a load publishes the position: otherwise followers would miss the last commit until the next
+   * request.
+   */
   function reloadUncertain(): void {
     for (const accountId of [...uncertain].slice(0, RELOADS_A_SWEEP)) {
       const epoch = ownership.epochOf(accountId);

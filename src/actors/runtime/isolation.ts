@@ -1,7 +1,7 @@
-// Whether this node was isolated itself. A node that was cut off or paused sees other nodes as late or gone that were cut off
-// together with it and are about to come back. So it takes no shards from them for the time of a lease.
+// Tells whether this node itself was isolated. After that, nodes that were cut off together with it seem late or gone but are about to
+// return. So it takes no shards from them for the length of a lease.
 
-/** A node without the bus for longer is cut off, and others take its shards. To connect to another bus server takes less. */
+/** After this time without the bus, a node is cut off and others take its shards. A change of the bus server takes less. */
 const CUT_OFF_MS = 250;
 
 export class Isolation {
@@ -10,11 +10,11 @@ export class Isolation {
   #connected = true;
   #cutOff = false;
   #cuttingOff: NodeJS.Timeout | undefined;
-  /** By the monotonic clock. */
+  /** A time of the monotonic clock. */
   #storeSeenAt: number | undefined;
   #patientUntil = Number.NEGATIVE_INFINITY;
 
-  /** `changed` is called when the state for other nodes has changed, or when their shards may be taken again. */
+  /** `changed` is called when the state that other nodes see has changed, or when their shards may be taken again. */
   constructor(ttlMs: number, changed: () => void) {
     this.#ttlMs = ttlMs;
     this.#changed = changed;
@@ -45,7 +45,7 @@ export class Isolation {
     }
   }
 
-  /** Called when a heartbeat has reached the store. After a pause all nodes may have missed theirs. */
+  /** Called when a heartbeat has reached the store. After a pause of the store, all nodes may have missed heartbeats. */
   store(began: number): void {
     const missed = this.#storeSeenAt !== undefined && began - this.#storeSeenAt > this.#ttlMs / 2;
     if (missed) this.#patientUntil = Math.max(this.#patientUntil, began + this.#ttlMs);

@@ -1,6 +1,6 @@
-// The shards that this node owns, and the epochs since when. A heartbeat renews the leases, reads the view of the whole
-// cluster and applies what `placement` decides from the view. Every change is published on the bus, so that other nodes need
-// not wait for their next heartbeat. A publication is a hint; the store decides. A node alone on its store owns all shards.
+// The shards that this node owns, and their epochs. A heartbeat renews the leases, reads the view of the whole cluster and applies the
+// decision of `placement`. Every change is published on the bus, so that other nodes need not wait for their next heartbeat. A publication
+// is a hint; the store decides. A node alone on its store owns all shards.
 import type { Logger } from 'pino';
 import { type Observable, Subject } from 'rxjs';
 import { atMost, inTime, pause } from '../../bounds/time-bounds.js';
@@ -24,17 +24,17 @@ export interface OwnershipOptions {
   readonly shards: number;
   readonly ttlMs: number;
   readonly log: Logger;
-  /** Another process has taken this node's name: this process owns nothing any more. */
+  /** Called when another process has taken this node's name: this process then owns nothing. */
   readonly displaced: () => void;
   readonly meter?: Meter;
-  /** Called with the database's time at every heartbeat; `asked` and `answered` are of the monotonic clock. */
+  /** Called with the database's time at every heartbeat; `asked` and `answered` are times of the monotonic clock. */
   readonly clock?: { learn(time: number, asked: number, answered: number): void };
 }
 
-/** Shards are handed over in so many batches: small enough that no account pauses for long. */
+/** Shards are handed over in up to this many batches: small enough that no account pauses for long. */
 const HANDOVER_SHARES = 16;
 const RECHECK_MS = 50;
-/** The store's times are whole ms. */
+/** The store's times are whole milliseconds. */
 const EXPIRY_MARGIN_MS = 5;
 
 /** @throws StoreInUse from `start` */
@@ -59,11 +59,11 @@ class LeasedOwnership implements Ownership {
   #lapseTimer: NodeJS.Timeout | undefined;
   #expiryTimer: NodeJS.Timeout | undefined;
   #joining: Promise<void> | undefined;
-  /** The store has an entry of this node to renew. */
+  /** True when the store has an entry of this node to renew. */
   #hasEntered = false;
   #heartbeating: Promise<void> | undefined;
   #isRequested = false;
-  /** By the monotonic clock: a process that was paused finds its leases expired. */
+  /** A time of the monotonic clock: a process that was paused finds its leases expired. */
   #renewedAt = Number.NEGATIVE_INFINITY;
   #lapses = 0;
   #recheckedAt = Number.NEGATIVE_INFINITY;
@@ -96,7 +96,7 @@ class LeasedOwnership implements Ownership {
   }
 
   get state(): NodeState {
-    // A heartbeat under way does not keep the node from saying so.
+    // The state is reported before the current heartbeat has ended.
     return this.#draining ? 'draining' : this.#state;
   }
 
@@ -164,14 +164,14 @@ class LeasedOwnership implements Ownership {
     this.#teardown.push(() => clearInterval(heartbeat));
     await this.#heartbeat();
     await this.#shardLeases.allAcquired;
-    // Makes owners of shards that this node should own hand them over before their next heartbeat.
+    // Makes the owners of shards that this node should own hand them over before their next heartbeat.
     this.#publish({ kind: 'freed', shards: [] });
   }
 
   async announce(listeners: PublicListeners): Promise<void> {
     this.#listeners = listeners;
     await this.#heartbeat();
-    // Makes the other nodes read the store now, not with their next heartbeat.
+    // Makes the other nodes read the store now instead of at their next heartbeat.
     this.#publish({ kind: 'freed', shards: [] });
   }
 
@@ -196,9 +196,9 @@ class LeasedOwnership implements Ownership {
     this.#failureDetector.stop();
     this.#isolation.stop();
     const shards = this.#shardLeases.drop();
-    // A join under way could make the entry after it was removed.
+    // A join in progress could create the entry after it was removed.
     await this.#joining?.catch(() => {});
-    // A heartbeat under way could take leases again after they were released.
+    // A heartbeat in progress could take leases again after they were released.
     await this.#heartbeating;
     const isReleased = await this.#shardLeases.allReleased(shards);
     await this.#options.store.leave(this.#options.node);
@@ -259,7 +259,7 @@ class LeasedOwnership implements Ownership {
     }
   }
 
-  /** The node's events of the time when it was unreachable may have been missed, for all shards that it owns now. */
+  /** Events of the shards that the node now owns may have been missed while it was unreachable. */
   async #peerReachable(node: string): Promise<void> {
     await this.#heartbeat();
     const shards = this.#view?.leases.filter(({ nodeId }) => nodeId === node).map(({ shard }) => shard) ?? [];
@@ -270,12 +270,12 @@ class LeasedOwnership implements Ownership {
     this.#options.transport.publish(PLACEMENT_SUBJECT, { v: PACKET_VERSION, node: this.nodeId, ...notice });
   }
 
-  /** Requests a heartbeat, after the one under way. */
+  /** Requests a heartbeat that begins after the current one. */
   #requestHeartbeat(): void {
     void this.#heartbeat();
   }
 
-  /** Resolves after a heartbeat that began now or later. */
+  /** Resolves after a heartbeat that began after this call. */
   #heartbeat(): Promise<void> {
     if (this.#left || !this.#hasEntered) return Promise.resolve();
     this.#isRequested = true;
@@ -290,7 +290,7 @@ class LeasedOwnership implements Ownership {
         await this.#heartbeatOnce();
       }
     } finally {
-      // In the same turn as the last check of `isRequested`: a request in between would be lost.
+      // Must be in the same turn as the last check of `isRequested`: a request in between would be lost.
       this.#heartbeating = undefined;
     }
   }
@@ -338,7 +338,7 @@ class LeasedOwnership implements Ownership {
     }, this.#options.ttlMs - this.heartbeatAgeMs);
   }
 
-  /** The shards of a node that has gone are taken when its leases expire, not with the next heartbeat after that. */
+  /** Schedules a heartbeat for the expiry of another node's leases, so that its shards are taken at once. */
   #awaitExpiry({ nodes }: ClusterView): void {
     clearTimeout(this.#expiryTimer);
     const { ttlMs } = this.#options;

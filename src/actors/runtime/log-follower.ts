@@ -1,6 +1,6 @@
 // The events of one account on this node: one bus subscription for all followers. Packets are hints (decision 0005), so each follower
-// passes them through `withoutGaps` and reads the log where packets are missing. Followers at the same position share the
-// read. A follower that names a position reads on from there first; the others start at the newest change.
+// passes them through `withoutGaps`, which reads the log where packets are missing. Followers at the same position share a read. A follower
+// with a position first reads from there; others start at the newest change.
 import type { Logger } from 'pino';
 import {
   defer,
@@ -30,18 +30,18 @@ import { NO_TRACER, type Tracer } from './tracing.js';
 import type { Transport } from './transport.js';
 import { type LogReading, type LogSegment, UNKNOWN_CHANGES, withoutGaps } from './without-gaps.js';
 
-/** Changes, each of up to a thousand events; the log cuts a page that would be too large. */
+/** The most changes of a page, each of up to a thousand events; the log cuts a page that would be too large. */
 const LOG_PAGE = 100;
 const RETRY_MS = 500;
 const AGAIN$ = of(true);
 
-/** Shared by the accounts of a node. */
+/** Shared by all accounts of a node. */
 export interface LogFollowerOptions {
   readonly protocolName: string;
   readonly transport: Transport;
   readonly log: EventLog;
   readonly logger: Logger;
-  /** Permits for reads that only may find something. */
+  /** Permits for reads that may find nothing. */
   readonly recoveries: FairSemaphore;
   /** Permits for the reads of followers that start. */
   readonly catchUps: FairSemaphore;
@@ -55,11 +55,11 @@ export class LogFollower {
   readonly shard: number;
   readonly #accountId: string;
   readonly #options: LogFollowerOptions;
-  /** Called when the last follower has left, and the bus subscription has ended. */
+  /** Called when the last follower has left and the bus subscription has ended. */
   readonly #closed: () => void;
-  /** What the bus says of the account's changes. */
+  /** The segments that arrive from the bus. */
   readonly #segments$ = new Subject<LogSegment>();
-  /** The same, with the bus subscription of all followers. */
+  /** The same segments; subscribing shares one bus subscription among all followers. */
   readonly #subscription$: Observable<LogSegment>;
   #newest$: Observable<LogSegment> | undefined;
   #recovery$: Observable<unknown> | undefined;
@@ -67,10 +67,10 @@ export class LogFollower {
   #gapReads: SingleFlightReads<LogSegment> | undefined;
   #subscribed = Promise.resolve();
   #rechecking: NodeJS.Timeout | undefined;
-  /** How many segments the bus has brought. */
+  /** The number of segments that have arrived from the bus. */
   #segments = 0;
   #announced = 0;
-  /** The lowest change number before a packet that came while the newest change was looked up. */
+  /** The lowest change number before a packet that arrived while the newest change was looked up. */
   #floor = Number.POSITIVE_INFINITY;
   #upToDate = 0;
   #position: number | undefined;
@@ -85,7 +85,7 @@ export class LogFollower {
     );
   }
 
-  /** As `Ref.events$`. */
+  /** See `Ref.events$`. */
   events$(after: number | undefined): Observable<readonly EventRecord[]> {
     return new Observable((subscriber) => {
       let isUpToDate = false;
@@ -106,17 +106,17 @@ export class LogFollower {
     });
   }
 
-  /** Where the followers are that are up to date; undefined while there are none. */
+  /** The position of the followers that are up to date; undefined when there are none. */
   get position(): number | undefined {
     return this.#position;
   }
 
-  /** The events after a position, when they were read a moment ago. */
+  /** The events after a position, if they were read a moment ago. */
   recentPage(after: number): LogSegment | undefined {
     return this.#startingReads?.known(after);
   }
 
-  /** Packets may have been missed: the log is read, now and once other nodes know for certain that this one subscribes. */
+  /** Called when packets may have been missed: reads the log now, and again when other nodes certainly know of this subscription. */
   recheck(): void {
     this.#recheckLater();
     this.#arrive(UNKNOWN_CHANGES);
@@ -158,7 +158,9 @@ export class LogFollower {
     return this.#position === undefined ? this.#newest() : of(emptyAt(this.#position));
   }
 
-  /** The newest change, or the one before the first packet when that comes meanwhile. Looked up once for all that wait. */
+  /**
+   * Emits the newest change, or the change before the first packet if a packet arrives meanwhile. Looked up once for all waiting followers.
+   */
   #newest(): Observable<LogSegment> {
     if (this.#newest$ !== undefined) return this.#newest$;
     const { log, catchUps } = this.#options;
@@ -218,7 +220,7 @@ export class LogFollower {
   #page(after: number): Observable<LogSegment> {
     const { log, meter = NO_METER } = this.#options;
     return defer(() => {
-      // A change may have no events: the log has nothing of the changes that were announced before an empty page.
+      // A change may have no events: an empty page means that the changes announced before it have none.
       const announced = this.#announced;
       return this.#reading(() => log.read(this.#accountId, after, LOG_PAGE)).pipe(
         tap((events) => meter.readFromLog(events.length)),
@@ -227,7 +229,7 @@ export class LogFollower {
     });
   }
 
-  /** Tries again until the store answers. */
+  /** Retries until the store answers. */
   #reading<T>(read: () => Promise<T>): Observable<T> {
     const { logger } = this.#options;
     return defer(read).pipe(
@@ -245,7 +247,7 @@ function emptyAt(seq: number): LogSegment {
   return { after: seq, seq, events: [] };
 }
 
-/** Emits after the time, and keeps no process alive until then. */
+/** Emits after `ms`; the timer does not keep the process alive. */
 function inBackground(ms: number): Observable<void> {
   return new Observable((subscriber) => {
     const timer = setTimeout(() => {

@@ -1,5 +1,5 @@
-// Port: metrics of the runtime. The methods are called on hot paths: they must not throw and must cost next to nothing.
-// Figures that can be read on demand (`Host.load`, `Ownership`) are not counted here.
+// Port: metrics of the runtime. The methods are called on hot paths: they must not throw and must cost next to nothing. Figures that can be
+// read on demand (`Host.load`, `Ownership`) are not counted here.
 import type { ActorFaultCode } from './errors.js';
 import type { ReplyPacket } from './packet.js';
 
@@ -7,28 +7,28 @@ import type { ReplyPacket } from './packet.js';
 export type AskOutcome = 'reply' | 'refusal' | 'not-owner' | ActorFaultCode;
 
 export interface Meter {
-  /** Monotonic, in ms; 0 where nothing is measured. */
+  /** A monotonic time in ms; 0 when nothing is measured. */
   now(): number;
-  /** An ask of this node is over. `local`: this node owned the account. */
+  /** Counts an ask of this node that has ended. `local`: this node owned the account. */
   asked(protocol: string, outcome: AskOutcome, local: boolean, ms: number): void;
-  /** An ask found no owner and is repeated. */
+  /** Counts an ask that found no owner and is repeated. */
   askRetried(): void;
-  /** A request that reached this node's host was answered. */
+  /** Counts an answer of this node's host to a request. */
   answered(protocol: string, operation: string, outcome: AskOutcome, ms: number): void;
-  /** An actor's state was loaded. */
+  /** Counts a load of an actor's state. */
   loaded(): void;
-  /** Idle actors left the memory. */
+  /** Counts idle actors that left memory. */
   passivated(actors: number): void;
-  /** A load or a commit met a later owner. */
+  /** Counts a load or commit that met a later owner. */
   fenced(): void;
   published(events: number): void;
   received(events: number): void;
-  /** Events that followers read from the log, because they had missed them or started at an earlier position. */
+  /** Counts events that followers read from the log because they had missed them or started at an earlier position. */
   readFromLog(events: number): void;
-  /** `crashed`: the owner before had not released them. */
+  /** `crashed`: the previous owner had not released them. */
   shardsTaken(shards: number, crashed: boolean): void;
   shardsHandedOver(shards: number): void;
-  /** Other nodes had taken the shards, which this node noticed afterwards. */
+  /** Counts shards that other nodes have taken, which this node noticed afterwards. */
   shardsLost(shards: number): void;
 }
 

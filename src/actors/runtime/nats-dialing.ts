@@ -1,16 +1,16 @@
-// When to try which server of the bus: at start for a few seconds, so that a wrong setting is told; afterwards for ever.
-// How a connection is made is the transport's business.
+// Decides when to try which bus server: for a few seconds at start, so that a wrong setting is reported; afterwards without end. The
+// transport knows how to connect.
 import type { Logger } from 'pino';
 import { BusUnavailable, isRefusal, type NatsServer, whyNot } from './nats-servers.js';
 
 /** Rejects when the server cannot be connected to within `timeoutMs`. */
 export type Dial<C> = (server: NatsServer, timeoutMs: number) => Promise<C>;
 
-/** For servers that are started together with this node. */
+/** How long the start tries, for servers that start together with this node. */
 const START_MS = 5_000;
-/** One that hangs must not keep the others from being tried. */
+/** The timeout of one attempt: a server that hangs must not block the others. */
 const DIAL_MS = 2_000;
-/** With less time than this an attempt tells nothing. */
+/** A shorter attempt would tell nothing. */
 const LEAST_MS = 500;
 const WAIT_MS = 100;
 const WAIT_JITTER_MS = 150;
@@ -34,7 +34,7 @@ export async function dialAtStart<C>(servers: readonly NatsServer[], dial: Dial<
   }
 }
 
-/** Undefined once `over` says so. `lost`: the server that was left, tried last. */
+/** Returns undefined when `over` returns true. `lost`: the previous server, which is tried last. */
 export async function dialForEver<C>(
   servers: readonly NatsServer[],
   lost: NatsServer,
@@ -54,7 +54,7 @@ export async function dialForEver<C>(
   return undefined;
 }
 
-/** Every server once, in random order: nodes are to spread over them. One whose host vanished only takes time. */
+/** Tries every server once, in random order, so that nodes spread over the servers. A server whose host has vanished only costs time. */
 async function dialEach<C>(
   servers: readonly NatsServer[],
   dial: Dial<C>,
@@ -74,7 +74,7 @@ async function dialEach<C>(
   return { failures };
 }
 
-/** In the order of the addresses, so that the same reasons read the same. */
+/** Sorted, so that the same reasons give the same text. */
 function reasons(failures: readonly Failure[]): string {
   const words = failures.map(({ server, error }) => whyNot(server, error));
   return words.sort().join('; ');

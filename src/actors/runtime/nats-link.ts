@@ -1,13 +1,13 @@
-// The connection of this node to the bus: one at a time, and each new connection takes over the subscriptions. Reports when
-// publications may have been missed; knows nothing of packets. A lost connection is replaced here and not by the client: the
-// client's reconnection may wait for ever when servers hang, and confuses closed sockets with the open one.
+// The connection of this node to the bus: one at a time, and each new connection takes over the subscriptions. Reports when publications
+// may have been missed; knows nothing of packets. This class replaces a lost connection itself, because the client's reconnection may wait
+// without end when servers hang, and confuses closed sockets with the open one.
 import type { Logger } from 'pino';
 import { auditTime, BehaviorSubject, type Observable, Subject, share } from 'rxjs';
 import { BREAKS_SUBJECT } from './subjects.js';
 
 export interface LinkMessage {
   readonly data: Uint8Array;
-  /** The subject for the answer; '' or undefined when none is awaited. */
+  /** The subject for the answer; '' or undefined when no answer is expected. */
   readonly reply?: string;
 }
 
@@ -40,7 +40,7 @@ export interface LinkConnection {
   close(): Promise<void>;
 }
 
-/** A subscription of this node, on each connection that it has. */
+/** A subscription of this node that is renewed on each new connection. */
 export interface BusSubscription {
   /** Ends the subscription; messages under way still arrive. */
   drain(): void;
@@ -54,15 +54,15 @@ interface OpenSubscription {
 }
 
 export interface LinkOptions<C> {
-  /** Before every subject. */
+  /** Added before every subject. */
   readonly prefix: string;
   readonly first: C;
-  /** The next connection, however long it takes; undefined once `over` says so. */
+  /** Returns the next connection, however long it takes; undefined when `over` returns true. */
   readonly next: (over: () => boolean) => Promise<C | undefined>;
   readonly log: Logger;
 }
 
-/** After a restart of all servers, all nodes report the break at about the same time. */
+/** Joins breaks into one report: after a restart of all servers, all nodes report the break at about the same time. */
 const BREAKS_MS = 150;
 const READY = Promise.resolve();
 const EMPTY = new Uint8Array();
@@ -75,7 +75,7 @@ export class NatsLink<C extends LinkConnection> {
   readonly #isConnected$ = new BehaviorSubject(true);
   readonly #missed$ = new Subject<void>();
   readonly #subscriptions = new Set<OpenSubscription>();
-  /** Called when the connection is lost. */
+  /** Callbacks for when the connection is lost. */
   readonly #waiting = new Set<() => void>();
   readonly #reported = new Set<string>();
   #connection: C | undefined;
@@ -161,7 +161,7 @@ export class NatsLink<C extends LinkConnection> {
   async #watch(connection: C): Promise<void> {
     for await (const status of connection.status()) {
       if (this.#connection !== connection) return;
-      // The client would close the connection after it has sent all that waits, which may be never.
+      // The client would close the connection only after it has sent all waiting data, which may never happen.
       if (status.type === 'staleConnection') this.#lost(connection, 'the server does not answer');
       else this.#note(status);
     }
@@ -176,7 +176,7 @@ export class NatsLink<C extends LinkConnection> {
     } else if (type === 'ldm') {
       log.info({ server: data }, 'the server of the bus is about to stop');
     } else if (type === 'update') {
-      // Servers that join were apart before, and did not forward publications to each other.
+      // Servers that join were separate before, and did not forward publications to each other.
       const { added = [], deleted = [] } = data as { readonly added?: unknown[]; readonly deleted?: unknown[] };
       if (added.length + deleted.length > 0) this.#missed$.next();
     }
@@ -207,7 +207,7 @@ export class NatsLink<C extends LinkConnection> {
     this.#reported.clear();
     this.#use(connection);
     log.info({ server: connection.getServer() }, 'connected to the bus again');
-    // Nobody received what this node published meanwhile; later publications come after this one.
+    // Nobody received what this node published meanwhile; later publications are sent after this one.
     this.connection?.publish(prefix + BREAKS_SUBJECT, EMPTY);
     this.#isConnected$.next(true);
     await this.flushed();

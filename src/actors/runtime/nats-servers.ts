@@ -1,9 +1,8 @@
-// The servers of NATS_URL: what a URL says of how to reach one, and in words why none could be reached. Passwords never
-// become part of a message.
+// The servers of NATS_URL: parses how to reach one, and explains why none could be reached. Messages never contain passwords.
 import { StartFault } from '../../errors/start-fault.js';
 
 export interface NatsServer {
-  /** Name or address, without brackets. */
+  /** A name or address, without brackets. */
   readonly host: string;
   /** host:port, to connect to and to show. */
   readonly address: string;
@@ -14,7 +13,7 @@ export interface NatsServer {
   readonly tls: boolean;
 }
 
-/** No NATS server took this node when it started. */
+/** No NATS server accepted this node when it started. */
 export class BusUnavailable extends StartFault {
   constructor(message: string, options?: ErrorOptions) {
     super('bus-unavailable', message, options);
@@ -24,7 +23,7 @@ export class BusUnavailable extends StartFault {
 const DEFAULT_PORT = '4222';
 const REFUSED = ['AUTHORIZATION_VIOLATION', 'BAD_AUTHENTICATION', 'AUTHENTICATION_EXPIRED', 'ACCOUNT_EXPIRED'];
 
-/** A user name alone is a token, as everywhere in NATS. */
+/** A user name without a password is a token, as usual in NATS. */
 export function natsServer(text: string): NatsServer {
   const url = new URL(text);
   const [user, pass] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
@@ -34,12 +33,12 @@ export function natsServer(text: string): NatsServer {
   return { host, address: `${url.hostname}:${port}`, credentials, tls: url.protocol === 'tls:' };
 }
 
-/** Whether the server was reached and did not let this node in: trying again will not help soon. */
+/** True when the server was reached but refused this node: a retry will not help soon. */
 export function isRefusal(error: unknown): boolean {
   return REFUSED.includes(codeOf(error));
 }
 
-/** Why the server could not be connected to. */
+/** Explains why the server could not be connected to. */
 export function whyNot({ address, credentials }: NatsServer, error: unknown): string {
   if (isRefusal(error)) {
     if ('user' in credentials) return `${address} refuses user ${credentials.user} or the password`;

@@ -1,6 +1,6 @@
-// Asks that found no owner of their shard wait here before they are repeated. One ask a shard is repeated at a time, on behalf
-// of all that wait: a takeover must not meet a thousand retries. All continue at once when a node announces that it answers
-// for the shard. The retries are for announcements that were lost, and for owners that recover without one.
+// Asks that found no owner of their shard wait here before they are repeated. One ask per shard is repeated at a time, for all that wait,
+// so that a takeover does not meet a thousand retries. All continue at once when a node announces that it answers for the shard. The
+// retries are for lost announcements, and for owners that recover without one.
 
 /** Pauses between retries. */
 const RETRY_MS = [5, 10, 25, 50, 100, 200];
@@ -15,7 +15,7 @@ interface OwnerlessShard {
 export class OwnerRetry {
   readonly #shards = new Map<number, OwnerlessShard>();
 
-  /** Resolves true when this ask may be repeated, or a node answers for the shard; false when `boundMs` is over before. */
+  /** Resolves with true when this ask may be repeated or a node answers for the shard; with false after `boundMs`. */
   wait(shard: number, boundMs: number): Promise<boolean> {
     const ownerless = this.#shards.get(shard) ?? { waiting: new Set(), retries: 0, timer: undefined };
     this.#shards.set(shard, ownerless);
@@ -35,7 +35,7 @@ export class OwnerRetry {
     });
   }
 
-  /** A node answers for the shard. */
+  /** Called when a node answers for the shard. */
   end(shard: number): void {
     const ownerless = this.#shards.get(shard);
     if (ownerless === undefined) return;

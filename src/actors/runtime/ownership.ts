@@ -20,7 +20,7 @@ export interface Ownership {
   readonly owned: readonly number[];
   /** The cluster at the last heartbeat; undefined before the first. */
   readonly view: ClusterView | undefined;
-  /** Nodes that are alive by the store and do not answer on the bus: the bus is split. */
+  /** Nodes that are alive according to the store but do not answer on the bus: the bus is split. */
   readonly unreachable: readonly string[];
   /** ms since the leases were renewed; they expire after the lease time. */
   readonly heartbeatAgeMs: number;
@@ -32,16 +32,16 @@ export interface Ownership {
   epochOf(accountId: string): number | undefined;
   /** Emits shards when a node begins to answer for them. */
   readonly relocations$: Observable<Relocation>;
-  /** No node answers for the shard: checks the owner, and takes the shard if the owner is gone. */
+  /** Called when no node answers for the shard: checks the owner, and takes the shard if the owner is gone. */
   missing(shard: number): void;
-  /** The cluster has changed since the last heartbeat. */
+  /** Called when the cluster may have changed since the last heartbeat. */
   recheck(): void;
   /** Joins the cluster; resolves when the node answers for its first shards. */
   start(listener: ShardListener): Promise<void>;
   /** Publishes the addresses at which clients reach this node; every heartbeat repeats them. */
   announce(listeners: PublicListeners): Promise<void>;
-  /** Hands all shards over; resolves when that is done, no node can take them, or `withinMs` is over. */
+  /** Hands all shards over; resolves when that is done, when no node can take them, or after `withinMs`. */
   drain(withinMs: number): Promise<void>;
-  /** Releases the remaining shards and leaves the cluster, also when the join is not finished. */
+  /** Releases the remaining shards and leaves the cluster, even if the join is not finished. */
   leave(): Promise<void>;
 }

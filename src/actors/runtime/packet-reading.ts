@@ -1,12 +1,12 @@
-// Reads packets from other nodes, which may be of a version that this node does not understand, or no packets at all. The
-// asker gets a fault in reply; the subscribers of a publication get a RecheckPacket.
+// Reads packets from other nodes. A packet may have a version that this node does not understand, or be no packet at all. Then a caller
+// gets a fault as reply, and the subscribers of a publication get a RecheckPacket.
 import { decode, PACKET_VERSION, type Publication, type ReplyPacket, type RequestPacket } from './packet.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 export type RequestReading =
   | { readonly request: RequestPacket }
-  /** The answer. */
+  /** The answer to send. */
   | { readonly fault: ReplyPacket & { readonly kind: 'fault' } };
 
 export function readRequest(bytes: Uint8Array): RequestReading {
@@ -82,7 +82,7 @@ function isPair(pair: unknown, of: 'number' | 'string'): boolean {
 
 const OTHER_KINDS: ReadonlySet<string> = new Set(['due', 'logins', 'consumers']);
 
-/** Kinds of a later version are for those who know them. */
+/** Accepts unknown kinds of later versions: their listeners know them. */
 function isOfPlacement({ kind, node, shards, crashed, gone, to, leases }: Fields): boolean {
   if (typeof kind !== 'string' || OTHER_KINDS.has(kind) || typeof node !== 'string') return false;
   const ofShards = Array.isArray(shards) && shards.every(Number.isInteger);

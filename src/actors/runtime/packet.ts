@@ -3,24 +3,24 @@
 import type { ActorFaultCode } from './errors.js';
 
 /**
- * Rises when a node that knows only the version before would take a packet for something else; fields, kinds and operations
- * that may be passed over do not raise it. A release that understands a new version still sends the one before, and the next
- * release sends the new one: neighbours always understand each other. What is newer all the same is answered as
- * `unsupported`; a publication makes its listeners look at the store.
+ * Rises when a node that knows only the previous version would misunderstand a packet; fields, kinds and operations that may be ignored do
+ * not raise it. A release that understands a new version still sends the previous one, and the next release sends the new one, so
+ * neighbouring versions always understand each other. A request with a newer version is answered with `unsupported`; such a publication
+ * makes its listeners read the store.
  */
 export const PACKET_VERSION = 1;
 
 export interface RequestPacket {
   readonly v: number;
-  /** The same for every attempt of one ask: how a command that was carried out before is known. */
+  /** Equal for all attempts of one ask, so that a repeated command is recognized. */
   readonly id: string;
   readonly accountId: string;
   /** Name of the command or query. */
   readonly name: string;
   readonly payload: unknown;
-  /** ms since the epoch: the asker waits no longer. */
+  /** In ms since the epoch: the caller waits no longer. */
   readonly deadline: number;
-  /** W3C trace context of the asker, when it is traced. */
+  /** The W3C trace context of the caller, if it is traced. */
   readonly trace?: string;
 }
 
@@ -28,7 +28,7 @@ export type ReplyPacket =
   | { readonly kind: 'reply'; readonly reply: unknown }
   | { readonly kind: 'refusal'; readonly refusal: string }
   | { readonly kind: 'fault'; readonly code: ActorFaultCode; readonly message: string }
-  /** The node does not own the account: the asker tries again. */
+  /** The node does not own the account: the caller tries again. */
   | { readonly kind: 'notOwner' };
 
 export interface EventRecord {
@@ -47,7 +47,7 @@ export interface EventPacket {
   readonly after: number;
   readonly seq: number;
   readonly events: readonly EventRecord[];
-  /** W3C trace context of the command that made the change, when it is traced. */
+  /** The W3C trace context of the command that made the change, if it is traced. */
   readonly trace?: string;
 }
 
@@ -55,7 +55,7 @@ export interface EventPacket {
 export type PlacementPacket =
   /** These shards have no owner: the nodes that should own them may take them. */
   | { readonly v: number; readonly kind: 'freed'; readonly node: string; readonly shards: readonly number[] }
-  /** `node` answers for these shards now. `crashed`: the owner before may have left commits unpublished. */
+  /** `node` now answers for these shards. `crashed`: the previous owner may have left commits unpublished. */
   | {
       readonly v: number;
       readonly kind: 'acquired';
@@ -63,9 +63,9 @@ export type PlacementPacket =
       readonly shards: readonly number[];
       readonly crashed: boolean;
     }
-  /** The owner before released these shards with commits under way, and may end without publishing them. */
+  /** The previous owner released these shards during commits, and may end without publishing them. */
   | { readonly v: number; readonly kind: 'unclean'; readonly node: string; readonly shards: readonly number[] }
-  /** The leases are of the node `to` now. */
+  /** The node `to` now has the leases. */
   | {
       readonly v: number;
       readonly kind: 'given';
@@ -73,7 +73,7 @@ export type PlacementPacket =
       readonly to: string;
       readonly leases: readonly { readonly shard: number; readonly epoch: number }[];
     }
-  /** The node `gone` did not answer two pings: the others have to check for themselves. */
+  /** The node `gone` did not answer two pings: other nodes must check themselves. */
   | { readonly v: number; readonly kind: 'gone'; readonly node: string; readonly gone: string };
 
 /** A PlacementPacket without its sender. */
@@ -81,7 +81,7 @@ export type PlacementNotice = {
   [K in PlacementPacket['kind']]: Omit<Extract<PlacementPacket, { readonly kind: K }>, 'v' | 'node'>;
 }[PlacementPacket['kind']];
 
-/** An outbound email is due at once; a hint, the store knows what is. */
+/** An outbound email is due now. A hint: the store knows all due emails. */
 export interface DuePacket {
   readonly v: number;
   readonly kind: 'due';
@@ -89,26 +89,26 @@ export interface DuePacket {
   readonly outboundId: string;
 }
 
-/** What a node has seen of logins since its last packet; a hint for the guards of the other nodes. */
+/** The logins that a node has seen since its last packet. A hint for the login guards of other nodes. */
 export interface LoginsPacket {
   readonly v: number;
   readonly kind: 'logins';
   readonly node: string;
-  /** Failures by network and by name. */
+  /** Failed logins by network and by name. */
   readonly networks: readonly (readonly [network: string, failures: number])[];
   readonly names: readonly (readonly [name: string, failures: number])[];
-  /** Who signed in from where. */
+  /** Pairs of the network and the name of successful logins. */
   readonly known: readonly (readonly [network: string, name: string])[];
 }
 
-/** Durable consumers of the account were added or changed; a hint for the owner of the account. */
+/** Durable consumers of the account were added or changed. A hint for the account's owner. */
 export interface ConsumersPacket {
   readonly v: number;
   readonly kind: 'consumers';
   readonly accountId: string;
 }
 
-/** A packet may have been missed or was not understood: subscribers have to read the store. */
+/** A packet may have been missed or was not understood: subscribers must read the store. */
 export interface RecheckPacket {
   readonly v: number;
   readonly kind: 'recheck';

@@ -1,12 +1,10 @@
-// Permits of a semaphore as observables: work that is an observable begins with a permit and gives the permit back when it
-// ends or is cancelled.
+// Permits of a semaphore as observables: the work of an observable begins with a permit, and releases it when it ends or is cancelled.
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import type { FairSemaphore, Release } from '../../bounds/fair-semaphore.js';
 
 /**
- * Emits once the permit is acquired, and holds the permit until it is unsubscribed, or until the subscriber calls what was
- * emitted. Who unsubscribes before that gives the permit back when it comes: an AbortSignal for each would cost more than the
- * waiting.
+ * Emits when the permit is acquired, and holds it until the subscriber unsubscribes or calls the emitted function. If the subscriber
+ * unsubscribes earlier, the permit is released when it arrives: an AbortSignal for each would cost more than the wait.
  */
 export function permit$(semaphore: FairSemaphore, holder: string): Observable<Release> {
   return new Observable((subscriber) => {
@@ -23,12 +21,12 @@ export function permit$(semaphore: FairSemaphore, holder: string): Observable<Re
   });
 }
 
-/** Subscribes to the source when the permit is there; the permit is unsubscribed when the source ends. */
+/** Subscribes to the source when the permit is acquired; releases the permit when the source ends. */
 export function withPermit<T>(granted$: Observable<unknown>): MonoTypeOperatorFunction<T> {
   return (source$) => permitted(granted$, () => source$);
 }
 
-/** The same for work that gets what the permit emits. */
+/** Like `withPermit`, for work that uses the emitted permit. */
 export function permitted<P, T>(granted$: Observable<P>, work: (permit: P) => Observable<T>): Observable<T> {
   return new Observable((subscriber) => {
     let isGranted = false;

@@ -13,14 +13,14 @@ export interface PlacementInput {
   readonly epochs: ReadonlyMap<number, number>;
   /** Nodes that do not answer on the bus. */
   readonly gone: ReadonlySet<string>;
-  /** This node was isolated itself, so other nodes may only seem to be late or gone: it takes free shards only. */
+  /** This node itself was isolated, so other nodes may only seem late or gone: it only takes free shards. */
   readonly patient: boolean;
 }
 
 export interface Decision {
   /**
-   * Shards that are free, that were this node's before, or whose owners are late, gone or cut off. With `expired`, the lease
-   * must still be expired when it is taken.
+   * Shards that are free, that belonged to this node before, or whose owners are late, gone or cut off. With `expired`, the lease must
+   * still be expired when it is taken.
    */
   readonly take: readonly LeaseRow[];
   /** Shards of this node that another node should own. */
@@ -39,7 +39,7 @@ export function candidates({ view, gone }: Pick<PlacementInput, 'view' | 'gone'>
 export function decide(at: PlacementInput): Decision {
   const names = candidates(at).map(({ id }) => id);
   const self = at.view.nodes.find(({ id }) => id === at.self);
-  // The process before may have had the role.
+  // The previous process of this node may have had the role.
   const unable = self?.roles.includes(MAILBOX_ROLE) !== true;
   const take: LeaseRow[] = [];
   const give: LeaseRow[] = [];

@@ -1,5 +1,5 @@
-// Protocols as values: which commands and queries an actor takes, what it replies, which refusals it may give, and
-// which events it emits. Types of callers and of handlers derive from the value, so they cannot drift apart.
+// Protocols as values: the commands and queries of an actor, with its replies, refusals and events. The types of callers and handlers
+// derive from the value, so they always match.
 import type { Infer, Struct } from 'superstruct';
 
 // biome-ignore lint/suspicious/noExplicitAny: a struct's schema parameter is of no interest here
@@ -18,8 +18,8 @@ export interface Operation<
   /** Expected outcomes other than a reply; values, not exceptions. */
   readonly refusals: readonly F[];
   /**
-   * Commands only. An ask whose answer got lost is sent again, to the next owner perhaps. `harmless`: carrying it out twice
-   * is like once, reply included. `remembered`: its id and reply are stored with its commit, and a repeat gets the reply.
+   * Only for commands. An ask whose answer was lost is sent again, possibly to the next owner. `harmless`: a repetition has the same effect
+   * and reply. `remembered`: the id and the reply are stored with the commit, and a repetition gets that reply.
    */
   readonly onRepeat: OnRepeat;
 }
@@ -30,7 +30,7 @@ export type Operations = Readonly<Record<string, Operation>>;
 export type Events = Readonly<Record<string, AnyStruct>>;
 
 export interface Protocol<O extends Operations = Operations, E extends Events = Events> {
-  /** First token of the actor's subjects, for example `mailbox`. */
+  /** The first token of the actor's subjects, for example `mailbox`. */
   readonly name: string;
   readonly operations: O;
   readonly events: E;
@@ -41,7 +41,7 @@ export type Payload<P extends Protocol, N extends Name<P>> = Infer<P['operations
 export type Reply<P extends Protocol, N extends Name<P>> = Infer<P['operations'][N]['reply']>;
 export type Refusal<P extends Protocol, N extends Name<P>> = P['operations'][N]['refusals'][number];
 
-/** What an ask resolves to: exactly one of the two is present. */
+/** The result of an ask: exactly one of the two fields is present. */
 export type Outcome<P extends Protocol, N extends Name<P>> =
   | { readonly reply: Reply<P, N>; readonly refusal?: never }
   | { readonly refusal: Refusal<P, N>; readonly reply?: never };
@@ -82,7 +82,7 @@ export function protocol<O extends Operations, E extends Events>(
   name: string,
   parts: { operations: O; events: E },
 ): Protocol<O, E> {
-  // Names come from other nodes: those of Object's own methods are unknown ones too.
+  // Names come from other nodes: the names of Object's own methods must be unknown operations.
   const operations: O = Object.assign(Object.create(null), parts.operations);
   return { name, operations, events: parts.events };
 }

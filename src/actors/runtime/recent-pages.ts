@@ -1,24 +1,23 @@
-// Pages of event logs that were read a moment ago: when the clients of a node that has gone come to another one, those of an
-// account do not all come in the same moment, and read the same pages. One memory for all accounts of a node, bounded, with
-// a share an account.
+// A cache of recently read pages of event logs: when a node is gone, its clients come to another one, and those of one account read the
+// same pages at slightly different times. One bounded memory for all accounts of a node, with a share per account.
 import { type BudgetedCache, CacheBudget } from '../../bounds/cache-budget.js';
 import type { Found, KeptResults } from './single-flight-reads.js';
 import type { LogSegment } from './without-gaps.js';
 
 const TTL_MS = 5_000;
-/** Events are counted at about twice what they take: what streams make of a page is kept as long as the page. */
+/** Events count about twice their memory, because streams keep data derived from a page as long as the page. */
 const NODE_OCTETS = 32 * 1024 * 1024;
 const ACCOUNT_OCTETS = 4 * 1024 * 1024;
-/** A page that is larger than this is not kept: a single event may name a hundred thousand emails. */
+/** A larger page is not cached: a single event may name a hundred thousand emails. */
 const LARGEST_PAGE = 1024 * 1024;
-/** Rough memory of a page beside its events, of a value, and of a character. */
+/** Approximate memory of a page apart from its events, of a value, and of a character. */
 const PAGE_OCTETS = 400;
 const VALUE_OCTETS = 16;
 const CHARACTER_OCTETS = 2;
 
 interface Page extends Found<LogSegment> {
   readonly octets: number;
-  /** Of the monotonic clock. */
+  /** A time of the monotonic clock. */
   readonly until: number;
 }
 
@@ -26,7 +25,7 @@ export class RecentPages {
   readonly #budget = new CacheBudget(NODE_OCTETS);
   #followers = 0;
 
-  /** For a follower of one account: what another follower has kept is not its own. */
+  /** Returns the pages for a follower of one account; followers do not share pages. */
   ofFollower(): KeptResults<LogSegment> {
     return new FollowerPages(`${++this.#followers}`, this.#budget);
   }
@@ -36,7 +35,7 @@ class FollowerPages implements KeptResults<LogSegment>, BudgetedCache {
   readonly name: string;
   octets = 0;
   readonly #budget: CacheBudget;
-  /** By position, the oldest first. */
+  /** Keyed by position, oldest first. */
   readonly #pages = new Map<number, Page>();
 
   constructor(name: string, budget: CacheBudget) {
@@ -75,7 +74,7 @@ class FollowerPages implements KeptResults<LogSegment>, BudgetedCache {
   }
 }
 
-/** Rough memory of a value of JSON. Values that take more than `most` are not gone through to their end. */
+/** Approximate memory of a JSON value. The count stops when it exceeds `most`. */
 function octetsOf(value: unknown, most: number): number {
   if (typeof value === 'string') return VALUE_OCTETS + value.length * CHARACTER_OCTETS;
   let octets = VALUE_OCTETS;

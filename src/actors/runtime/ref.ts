@@ -1,46 +1,47 @@
-// A reference to an actor, wherever it is: gateways ask the actor, and follow its events.
+// A reference to an actor on any node: gateways ask the actor and follow its events.
 import type { Observable } from 'rxjs';
 import type { EventOf, Name, Outcome, Payload, Protocol } from './protocol.js';
 
 export interface AskOptions {
-  /** How long to wait for the outcome, in ms; 10,000 when absent, and 6,000 at most while there is no owner. */
+  /** How long to wait for the outcome, in ms; 10,000 by default, and at most 6,000 while there is no owner. */
   readonly deadlineMs?: number;
 }
 
 /** A position in an account's event log. */
 export interface LogPosition {
   readonly seq: number;
-  /** ms since the epoch; nothing after the position is older. */
+  /** In ms since the epoch; nothing after the position is older. */
   readonly at: number;
 }
 
-/** A position as a client names it: `at` is looked up in the log when it is absent. */
+/** A position as a client names it; if `at` is absent, it is looked up in the log. */
 export type ResumeFrom = Pick<LogPosition, 'seq'> & { readonly at?: number | undefined };
 
 export interface ResumePoint {
   /** `events$(position.seq)` gives the events after it. */
   readonly position: LogPosition;
-  /** False when events after `from` may be gone from the log, or `from` is no position of this log: then `position` is now. */
+  /**
+   * False when the log may have lost events after `from`, or when `from` is no position of this log: then `position` is the current one.
+   */
   readonly complete: boolean;
 }
 
 export interface Ref<P extends Protocol> {
   /**
-   * Number of the account's newest change, when this node owns the actor and has it in memory: no reply to a command or a query has a
-   * later one. Undefined elsewhere.
+   * The number of the account's newest change, when this node owns the actor and has it in memory: no reply has a later one. Otherwise
+   * undefined.
    */
   readonly position: number | undefined;
   /** @throws ActorFault when the actor cannot be reached or fails; expected outcomes are values. */
   ask<N extends Name<P>>(name: N, payload: Payload<P, N>, options?: AskOptions): Promise<Outcome<P, N>>;
   /**
-   * The account's events in order, each once and without gaps; an array holds the events of a commit or of a page of the log.
-   * The stream begins after seq `after` when that is given, else now. The first array may be empty: with it the stream is
-   * ready, and no later event is missed. The other arrays are not empty. All subscribers of a node share one bus
-   * subscription and the reads of the log. To unsubscribe ends what the subscriber has caused; nothing is buffered, so a
-   * subscriber that falls behind unsubscribes and begins anew from its position.
+   * The account's events in order, each once and without gaps; an array holds the events of a commit or of a page of the log. The stream
+   * begins after seq `after`, or now if it is absent. The first array may be empty: then the stream is ready and misses no later event.
+   * Other arrays are not empty. All subscribers of a node share one bus subscription and the reads of the log. Unsubscribing ends all work
+   * for the subscriber. Nothing is buffered: a subscriber that falls behind unsubscribes and starts again from its position.
    */
   events$(after?: number): Observable<readonly EventOf<P>[]>;
-  /** Where to follow the events from: after `from` when the log still has these events, else (and for null) from now. */
+  /** Returns the position from which to follow events: after `from` if the log still has those events, otherwise (and for null) now. */
   resume(from: ResumeFrom | null): Promise<ResumePoint>;
 }
 

@@ -1,6 +1,6 @@
-// Refs made from a transport: an ask becomes a packet to the owner of the account's shard. While nobody answers for the
-// shard the ask is repeated, for longer than a takeover lasts. When another node begins to answer for the shard while a reply
-// is outstanding, that node is asked too, with the same id. Faults are thrown as ActorFault, outcomes are values.
+// Refs on top of a transport: an ask becomes a packet to the owner of the account's shard. While no node answers for the shard, the ask is
+// repeated, for longer than a takeover takes. If another node begins to answer for the shard before the reply arrives, that node is asked
+// too, with the same id. Faults are thrown as ActorFault, outcomes are values.
 import { newId } from '../../ids/new-id.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
@@ -30,11 +30,11 @@ export interface RefsOptions<P extends Protocol> {
   readonly transport: Transport;
   readonly ownership: Pick<Ownership, 'shards' | 'epochOf' | 'relocations$' | 'missing'>;
   readonly streams: EventStreams<EventOf<P>>;
-  /** Of this node. */
+  /** The host of this node. */
   readonly host?: Pick<Host, 'positionOf'>;
-  /** Fails what is asked when the store stops answering: the owner cannot commit, and soon owns nothing. */
+  /** Makes asks fail when the store stops answering: the owner cannot commit, and soon owns nothing. */
   readonly store?: StoreAnswers;
-  /** How long an ask waits for an owner, in ms; 6,000 when absent. */
+  /** How long an ask waits for an owner, in ms; 6,000 by default. */
   readonly ownerWaitMs?: number;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
@@ -64,7 +64,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
     return store === undefined ? carryOut() : store.run(carryOut).catch(asActorFault);
   }
 
-  /** A function of its own, because another promise for every ask is a measurable cost. */
+  /** A separate function, because one more promise per ask has a measurable cost. */
   async function watched(request: RequestPacket): Promise<Opened> {
     const began = meter.now();
     const span = tracer.start(`ask ${protocol.name}.${request.name}`, { kind: 'client' });
@@ -92,7 +92,7 @@ export function createRefs<P extends Protocol>(options: RefsOptions<P>): Refs<P>
     let giveUp: number | undefined;
     for (;;) {
       const reply = await relocations.orRelocation(shard, send(shard, request));
-      // Another node answers for the shard now, and the first may never answer.
+      // Another node now answers for the shard, and the first one may never answer.
       if (reply === undefined) continue;
       if (reply.kind === 'notOwner') {
         giveUp ??= Math.min(deadline, clock.now() + ownerWaitMs);

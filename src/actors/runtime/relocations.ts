@@ -1,4 +1,4 @@
-// Ends the waiting for a shard's owner when another node begins to answer for the shard.
+// Ends the wait for a shard's owner when another node begins to answer for the shard.
 import type { Observable } from 'rxjs';
 import type { Relocation } from './ownership.js';
 
@@ -11,7 +11,7 @@ export class Relocations {
     });
   }
 
-  /** The result of `awaited`, or undefined when a node begins to answer for the shard before. */
+  /** Returns the result of `awaited`, or undefined when a node begins to answer for the shard first. */
   orRelocation<T>(shard: number, awaited: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(shard) ?? new Set();

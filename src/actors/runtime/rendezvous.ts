@@ -1,5 +1,5 @@
-// Rendezvous hashing (Thaler and Ravishankar 1998): every node computes the same owner of a shard from the same candidates,
-// and a node that comes or goes moves its own share only.
+// Rendezvous hashing (Thaler and Ravishankar 1998): every node computes the same owner of a shard from the same candidates, and a node that
+// joins or leaves only moves its own share.
 import { createHash } from 'node:crypto';
 
 /** The candidate with the highest score; undefined when there is none. */
@@ -16,7 +16,7 @@ export function rendezvous(shard: number, candidates: readonly string[]): string
   return best;
 }
 
-// A few nodes times a few hundred shards, asked for with every heartbeat.
+// Cached because every heartbeat needs the scores of a few nodes for a few hundred shards.
 const scores = new Map<string, Map<number, number>>();
 
 function scoreOf(shard: number, node: string): number {

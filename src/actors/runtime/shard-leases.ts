@@ -1,5 +1,5 @@
-// The leases that this node holds. Takes leases, tells the listener of their shards, notices leases that were lost and
-// hands over those that other nodes should own. `ownership` decides when; the store decides whether it succeeds.
+// The leases that this node holds. Takes leases, tells the listener their shards, notices lost leases, and hands over those that other
+// nodes should own. LeasedOwnership decides when; the store decides whether it succeeds.
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
 import { atMost, inTime } from '../../bounds/time-bounds.js';
@@ -7,9 +7,9 @@ import type { ClusterView, LeaseRow, LeaseStore, ReleasedLease, ShardLease } fro
 import type { Meter } from './meter.js';
 import type { PlacementNotice } from './packet.js';
 
-/** Listens to which shards the node owns, and answers requests for them. */
+/** Answers requests for the shards that the node owns. */
 export interface ShardListener {
-  /** Begins to answer for the shards; resolves once requests of other nodes arrive. */
+  /** Begins to answer for the shards; resolves when requests of other nodes arrive. */
   acquired(shards: readonly number[]): Promise<void>;
   /** Stops answering for the shards at once; resolves when earlier requests are committed and answered. */
   released(shards: readonly number[]): Promise<void>;
@@ -17,7 +17,7 @@ export interface ShardListener {
 
 export interface Relocation {
   readonly shards: readonly number[];
-  /** Events may have been missed: the owner before did not publish them, or nobody received them. */
+  /** Events may have been missed: the previous owner did not publish them, or nobody received them. */
   readonly unclean: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface ShardLeasesOptions {
 
 /** How long an actor may take to finish when its shard is handed over; later commits are fenced. */
 const RELEASE_MS = 2_000;
-/** The same when the node stops; the listener has been stopped before. */
+/** The same limit when the node stops; the listener was stopped before. */
 const LAST_RELEASE_MS = 50;
 /** How long the next batch waits until the new owners answer for this one. */
 const ANSWERED_MS = 250;
@@ -43,7 +43,7 @@ const ANSWERED_MS = 250;
 export class ShardLeases {
   readonly #options: ShardLeasesOptions;
   readonly #leases = new Map<number, number>();
-  /** Shards that are being handed over: this node answers no more requests for them, and still has the lease. */
+  /** Shards that are being handed over: this node no longer answers requests for them but still has the lease. */
   readonly #leaving = new Set<number>();
   readonly #acquiring = new Set<Promise<void>>();
   #listener: ShardListener | undefined;
@@ -59,7 +59,7 @@ export class ShardLeases {
     return this.#leases;
   }
 
-  /** Shards for which this node answers. */
+  /** The shards for which this node answers. */
   get answered(): readonly number[] {
     return [...this.#leases.keys()].filter((shard) => !this.#leaving.has(shard));
   }
@@ -89,7 +89,7 @@ export class ShardLeases {
     this.#lose(this.answered, 'shard leases have expired');
   }
 
-  /** Forgets all leases, and takes none any more. */
+  /** Forgets all leases and takes no more. */
   drop(): readonly number[] {
     this.#ended = true;
     const shards = [...this.#leases.keys()];
@@ -97,14 +97,14 @@ export class ShardLeases {
     return shards;
   }
 
-  /** Stops answering for the last shards; false when an actor was still at work. */
+  /** Stops answering for the last shards; resolves with false when an actor was still working. */
   async allReleased(shards: readonly number[]): Promise<boolean> {
     const releasing = this.#listener?.released(shards) ?? Promise.resolve();
     await this.#handingOver;
     return atMost(releasing, LAST_RELEASE_MS);
   }
 
-  /** Ends the leases that other nodes have taken over by the view. */
+  /** Ends the leases that other nodes have taken, according to the view. */
   notice(view: ClusterView): void {
     const lost: number[] = [];
     for (const [shard, epoch] of this.#leases) {
@@ -122,7 +122,7 @@ export class ShardLeases {
     for (const shard of shards) this.#leases.delete(shard);
     this.#options.meter?.shardsLost(shards.length);
     this.#options.log.warn({ shards: shards.length }, reason);
-    // Without waiting: work that is still under way cannot commit.
+    // Not awaited: work that is still in progress cannot commit.
     void this.#listener!.released(shards);
   }
 
@@ -140,7 +140,7 @@ export class ShardLeases {
     }
   }
 
-  /** Takes leases that their owner has given to this node. A view that was read before does not show them yet. */
+  /** Accepts leases that their owner has given to this node. A view that was read earlier does not show them yet. */
   accept(leases: readonly ShardLease[]): void {
     if (this.#ended || this.#listener === undefined) return;
     const accepted = leases.filter(
@@ -150,7 +150,7 @@ export class ShardLeases {
     if (accepted.length > 0) this.#acquired(accepted, false);
   }
 
-  /** Without waiting: leases are renewed whatever the bus does. */
+  /** Not awaited: leases are renewed whatever the bus does. */
   #acquired(leases: readonly ShardLease[], crashed: boolean): void {
     const acquiring = this.#listener!.acquired(leases.map(({ shard }) => shard))
       .then(() => {
@@ -198,7 +198,7 @@ export class ShardLeases {
       this.#handingOver = undefined;
       throw error;
     } finally {
-      // When the store's answer was lost, the next view shows the owners.
+      // If the store's answer was lost, the next view shows the owners.
       for (const shard of shards) {
         this.#leases.delete(shard);
         this.#leaving.delete(shard);
@@ -212,7 +212,7 @@ export class ShardLeases {
       const theirs = given.filter((lease) => lease.to === to).map(({ shard, epoch }) => ({ shard, epoch }));
       if (to !== undefined) this.#options.publish({ kind: 'given', to, leases: theirs });
     }
-    // The accounts of one batch pause at a time.
+    // Only the accounts of one batch pause at a time.
     await answered;
     if (!isReleased) this.#options.publish({ kind: 'unclean', shards });
     this.#handingOver = undefined;

@@ -1,20 +1,20 @@
-// Single-flight reads of one account's log, which several followers want: followers at the same position share a read, also for a while after
-// its end. A read that began before the last segment of the bus arrived is not shared: it may not see the change that was announced.
+// Single-flight reads of one account's log: followers at the same position share a read, and also its result for a while. A read that began
+// before the last segment of the bus arrived is not shared: it may not see the announced change.
 import { defer, finalize, type Observable, of, share, tap } from 'rxjs';
 
 interface Read<T> {
   readonly result$: Observable<T>;
-  /** How many segments the bus had brought when the read began. */
+  /** The number of segments that had arrived from the bus when the read began. */
   readonly began: number;
 }
 
-/** What a read has found. */
+/** The result of a read. */
 export interface Found<T> {
   readonly value: T;
   readonly began: number;
 }
 
-/** Where results are kept, by positions. */
+/** A cache of results by position. */
 export interface KeptResults<T> {
   get(position: number): Found<T> | undefined;
   keep(position: number, found: Found<T>): void;
@@ -26,7 +26,7 @@ export class SingleFlightReads<T> {
   readonly #kept: KeptResults<T> | undefined;
   readonly #underWay = new Map<number, Read<T>>();
 
-  /** `read`: emits once. `kept`: none when a result is shared only until it is there. */
+  /** `read`: emits once. `kept`: without it, a result is only shared until the read ends. */
   constructor(read: (after: number) => Observable<T>, segmentsSoFar: () => number, kept?: KeptResults<T>) {
     this.#read = read;
     this.#segmentsSoFar = segmentsSoFar;
@@ -50,7 +50,7 @@ export class SingleFlightReads<T> {
     });
   }
 
-  /** The result that is kept of the position, when nothing has arrived since. */
+  /** The cached result for the position, if no segment has arrived since. */
   known(position: number): T | undefined {
     const found = this.#kept?.get(position);
     return found?.began === this.#segmentsSoFar() ? found.value : undefined;

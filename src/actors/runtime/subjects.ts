@@ -1,7 +1,7 @@
-// Every subject of the bus, in one place. The transport puts the name of the cluster before them, so that several clusters
-// can share the servers of one bus.
+// All subjects of the bus. The transport adds the name of the cluster before them, so that several clusters can share the servers of one
+// bus.
 
-/** Requests to the actors of one shard; its owner alone answers. */
+/** Requests to the actors of one shard; only its owner answers. */
 export function requestSubject(protocolName: string, shard: number): string {
   return `${protocolName}.${shard}`;
 }
@@ -11,7 +11,7 @@ export function eventSubject(protocolName: string, accountId: string): string {
   return `events.${protocolName}.${accountId}`;
 }
 
-/** Answered by a node as long as it lives. Names of nodes may have dots, tokens of subjects may not. */
+/** Answered by a node as long as it lives. Names of nodes may have dots, but tokens of subjects may not. */
 export function nodeSubject(nodeId: string): string {
   return `node.${Buffer.from(nodeId).toString('hex')}`;
 }
@@ -19,7 +19,7 @@ export function nodeSubject(nodeId: string): string {
 /** PlacementPackets. */
 export const PLACEMENT_SUBJECT = 'placement';
 
-/** A node that was cut off is back: what it published meanwhile nobody heard. */
+/** A node that was cut off is back: nobody received what it published meanwhile. */
 export const BREAKS_SUBJECT = 'breaks';
 
 /** LoginsPackets. */
@@ -30,7 +30,7 @@ export function hubSubject(hubId: string): string {
   return `hub.${hubId}`;
 }
 
-/** Requests to a node to forget keys that are revoked. */
+/** Tells a node to forget revoked keys. */
 export function revocationSubject(nodeId: string): string {
   return `revocations.${Buffer.from(nodeId).toString('hex')}`;
 }
@@ -38,7 +38,7 @@ export function revocationSubject(nodeId: string): string {
 /** ConsumersPackets. */
 export const CONSUMERS_SUBJECT = 'consumers';
 
-/** Word for the node that delivers: DuePackets. */
+/** DuePackets for the node that delivers. */
 export function deliverySubject(nodeId: string): string {
   return `delivery.${Buffer.from(nodeId).toString('hex')}`;
 }

@@ -1,27 +1,27 @@
-// Port: spans of the way of a message or request through actors, nodes and gateways. Between spans travels a string, the
-// W3C trace context (traceparent), so packets and rows carry it as it is. With `NO_TRACER` nothing is recorded; a context
-// that came in a packet is handed on all the same.
+// Port: spans of a message or request on its way through actors, nodes and gateways. A string connects spans, the W3C trace context
+// (traceparent), so packets and rows carry it unchanged. With `NO_TRACER` nothing is recorded, but a context from a packet is still passed
+// on.
 
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface SpanOptions {
-  /** `internal` when absent. */
+  /** `internal` by default. */
   readonly kind?: 'server' | 'client' | 'producer' | 'consumer';
-  /** Trace context it belongs under; the current one when absent, a new trace when there is none or it is malformed. */
+  /** The parent trace context; by default the current one, or a new trace when there is none or it is malformed. */
   readonly parent?: string | undefined;
-  /** Other trace contexts that are related. */
+  /** Related trace contexts. */
   readonly links?: readonly string[];
   readonly attributes?: Attributes;
 }
 
 export interface Span {
-  /** Trace context for the work that the span causes; undefined when nothing is traced. */
+  /** The trace context for work that the span causes; undefined when nothing is traced. */
   readonly trace: string | undefined;
   /** Spans that begin in `work` are children of this span. */
   within<T>(work: () => T): T;
   rename(name: string): void;
   set(attributes: Attributes): void;
-  /** To be called once. `failure`: what went wrong; only its code or name is kept, texts may hold addresses. */
+  /** Must be called once. `failure`: the error; only its code or name is recorded, because texts may contain addresses. */
   end(failure?: unknown): void;
 }
 
@@ -47,7 +47,7 @@ export const NO_TRACER: Tracer = {
   start: () => NO_SPAN,
 };
 
-/** Carries out `work` in the span and ends it. */
+/** Runs `work` in the span and ends the span. */
 export function spanned<T>(span: Span, work: () => Promise<T>): Promise<T> {
   return span === NO_SPAN ? work() : carriedOut(span, work);
 }

@@ -1,5 +1,5 @@
-// The in-process transport of a node that runs alone: a request is a function call, a publication a loop over the listeners.
-// The NATS transport uses it for packets within the node. `encoding` converts every packet to JSON and back, as tests do.
+// The in-process transport of a node that runs alone: a request is a function call, a publication is a loop over the listeners. The NATS
+// transport uses it for packets within the node. `encoding` converts every packet to JSON and back, as tests do.
 
 import type { Logger } from 'pino';
 import { NEVER, of } from 'rxjs';
@@ -85,7 +85,7 @@ export function localTransport(options: LocalTransportOptions = {}): LocalTransp
   return { answers, request, respond, publish, subscribe, connected$: of(true), breaks$: NEVER, lagMs: 0, close };
 }
 
-/** A responder that fails is a bug, and answers as one. */
+/** An error in a responder is a bug and becomes a fault. */
 export async function answered(
   responder: Responder,
   request: RequestPacket,

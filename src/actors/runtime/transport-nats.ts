@@ -1,5 +1,5 @@
-// The NATS transport of a cluster's nodes. The in-process transport carries packets within the node; packets to other nodes
-// are JSON on subjects below `mansio.<cluster>`, over the link's present connection.
+// The NATS transport of a cluster's nodes. The in-process transport carries packets within the node; packets to other nodes are JSON on
+// subjects below `mansio.<cluster>`, over the link's current connection.
 
 import { connect, type NatsConnection, type TlsOptions } from 'nats';
 import type { Logger } from 'pino';
@@ -30,7 +30,7 @@ export interface NatsTransportOptions {
   readonly log: Logger;
 }
 
-/** A server that answers neither of two pings is taken for gone. */
+/** A server that answers neither of two pings is considered gone. */
 const PING_MS = 1_000;
 const CLOSE_MS = 1_000;
 /** Servers pass subscriptions on to each other a moment after they have confirmed them to the node. */
@@ -88,7 +88,7 @@ class NatsTransport implements Transport {
       return readReply((await connection.request(this.#prefix + subject, bytes, { timeout })).data);
     } catch (error) {
       const code = (error as { readonly code?: unknown }).code;
-      // To the client a request that was under way then has timed out.
+      // The client reports a request that was in progress then as timed out.
       if (connection.isClosed()) throw new Disconnected(subject, { cause: error });
       if (code === '503') throw new NoResponders(subject);
       if (code === 'TIMEOUT') throw new RequestTimeout(subject);
@@ -118,7 +118,7 @@ class NatsTransport implements Transport {
   }
 
   publish(subject: string, packet: Publication): void {
-    // Before the listeners of this node, which may publish in turn.
+    // Sent first, because the listeners of this node may publish in turn.
     this.#send(subject, packet);
     this.#local.publish(subject, packet);
   }
@@ -156,7 +156,7 @@ class NatsTransport implements Transport {
   }
 
   async #answerAll(): Promise<void> {
-    // After a round trip, everything that the servers forwarded before is here.
+    // After a round trip, everything that the servers forwarded earlier has arrived.
     await this.#link.flushed();
     await Promise.all(this.#underWay);
     await this.#link.flushed();
@@ -195,24 +195,24 @@ class NatsTransport implements Transport {
     if (connection === undefined) return;
     let bytes = encode(packet);
     const most = capacity(connection);
-    // Followers read a change from the log when its packet does not join on to their position.
+    // Followers read a change from the log when its packet does not continue at their position.
     if (bytes.length > most && 'events' in packet) bytes = encode({ ...packet, after: packet.seq, events: [] });
     if (bytes.length <= most) connection.publish(this.#prefix + subject, bytes);
     else this.#log.error({ subject }, tooLarge('the publication', bytes, most));
   }
 }
 
-/** For requests after the end of the registration. */
+/** Answers requests after the end of the registration. */
 const notHere: Responder = async () => ({ kind: 'notOwner' });
 
 async function connectTo(server: NatsServer, name: string, timeoutMs: number): Promise<NatsConnection> {
   const connecting = connect({
     servers: server.address,
     ...server.credentials,
-    // The host is what the certificate has to name; the client sees to that for names, not for addresses.
+    // The certificate must name this host. The client itself ensures this for names, but not for addresses.
     ...(server.tls ? { tls: { host: server.host } as TlsOptions } : {}),
     name,
-    // The listeners of this node have what it publishes already.
+    // The listeners of this node already have what it publishes.
     noEcho: true,
     reconnect: false,
     timeout: timeoutMs,
@@ -223,7 +223,7 @@ async function connectTo(server: NatsServer, name: string, timeoutMs: number): P
   let late = false;
   const closeLate = (connection: NatsConnection) => (late ? connection.close() : undefined);
   connecting.then(closeLate).catch(() => {});
-  // The client's bound is for one address, and does not count the look-up of the name.
+  // The client's timeout is per address, and does not include the look-up of the name.
   const connection = await inTime(connecting, timeoutMs * 2, () => {
     late = true;
     return Object.assign(new Error('no connection in time'), { code: 'TIMEOUT' });

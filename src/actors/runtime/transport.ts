@@ -1,5 +1,5 @@
-// The carrier of packets between actors and those who ask them (decision 0004): request/reply and publish/subscribe, at most once.
-// Implementations: in-process (transport-local) and NATS (transport-nats); one contract suite holds for both.
+// Carries packets between actors and their callers (decision 0004): request/reply and publish/subscribe, at most once. Implementations:
+// in-process (transport-local) and NATS (transport-nats); both pass one contract suite.
 import type { Observable } from 'rxjs';
 import { Fault } from '../../errors/fault.js';
 import type { Publication, ReplyPacket, RequestPacket } from './packet.js';
@@ -11,7 +11,7 @@ export class NoResponders extends Fault<'no-responders'> {
   }
 }
 
-/** The answer did not come in time; whether the request was carried out is not known. */
+/** The answer did not arrive in time; it is unknown whether the request was processed. */
 export class RequestTimeout extends Fault<'request-timeout'> {
   constructor(message: string, { cause }: ErrorOptions = {}) {
     super('request-timeout', message, { temporary: true, cause });
@@ -25,7 +25,7 @@ export class Disconnected extends Fault<'disconnected'> {
   }
 }
 
-/** The packet is larger than the transport carries. */
+/** The packet is larger than the transport allows. */
 export class PacketTooLarge extends Fault<'packet-too-large'> {
   constructor(message: string, { cause }: ErrorOptions = {}) {
     super('packet-too-large', message, { temporary: false, cause });
@@ -37,8 +37,8 @@ export type Responder = (request: RequestPacket, foreign?: boolean) => Promise<R
 
 export interface Registration {
   /**
-   * Resolves once later requests and publications arrive here. While the transport is cut off it resolves at once: `breaks$`
-   * emits when the connection is back. Publications of other nodes may be missed for `lagMs` longer.
+   * Resolves when later requests and publications arrive here. While the transport is cut off it resolves at once: `breaks$` emits when the
+   * connection is back. Publications of other nodes may be missed for `lagMs` longer.
    */
   readonly ready: Promise<void>;
   end(): void;
@@ -47,21 +47,21 @@ export interface Registration {
 export interface Transport {
   /** @throws NoResponders | RequestTimeout | Disconnected | PacketTooLarge */
   request(subject: string, request: RequestPacket, timeoutMs: number): Promise<ReplyPacket>;
-  /** Answers requests on the subject until the registration is ended; requests that were taken before are still answered. */
+  /** Answers requests on the subject until the registration ends; requests that were accepted before are still answered. */
   respond(subject: string, responder: Responder): Registration;
-  /** Best effort. */
+  /** Delivery is best effort. */
   publish(subject: string, packet: Publication): void;
   /**
-   * Packets in the order in which one publisher published them, this node's own included. One that is not understood arrives
+   * Receives packets in the order in which one publisher published them, including this node's own. A packet that is not understood arrives
    * as a RecheckPacket.
    */
   subscribe<P extends Publication>(subject: string, listener: (packet: P) => void): Registration;
-  /** Whether other nodes can be reached; the present state first. */
+  /** Whether other nodes can be reached; emits the current state first. */
   readonly connected$: Observable<boolean>;
   /** Emits after a break, of this node or of another one, during which published packets may have been missed. */
   readonly breaks$: Observable<void>;
   /** How long other nodes may not know of a registration, or of the end of a break; 0 without other nodes. */
   readonly lagMs: number;
-  /** Answers the requests that were taken, and sends what was published. */
+  /** Answers the accepted requests, and sends what was published. */
   close(): Promise<void>;
 }

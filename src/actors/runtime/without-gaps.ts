@@ -1,18 +1,18 @@
-// The operator that makes one account's changes complete. Segments of the log arrive as they were published: some are lost,
-// repeated or early (decision 0005). The operator passes each event once, in the order of the log. It reads the log wherever a segment
-// does not join on to the position that the stream has reached. It is one class, because a node has a hundred thousand of
-// these streams: the same as a chain of built-in operators took 34 KB an account and 190 ns an event.
+// The operator that makes one account's changes complete. Segments of the log arrive as they were published: some are lost, repeated or
+// early (decision 0005). The operator emits each event once, in log order, and reads the log wherever a segment does not continue at the
+// stream's position. It is one class, because a node has a hundred thousand of these streams: a chain of built-in operators takes 34 KB per
+// account and 190 ns per event.
 import { defer, EMPTY, Observable, type OperatorFunction, of, repeat, type Subscriber, tap } from 'rxjs';
 import type { EventRecord } from './packet.js';
 
-/** All events of the changes after number `after`, up to and with number `seq`. A change may have no events. */
+/** All events of the changes after number `after`, up to and including number `seq`. A change may have no events. */
 export interface LogSegment {
   readonly after: number;
   readonly seq: number;
   readonly events: readonly EventRecord[];
 }
 
-/** Says that the log may hold newer changes, and nothing about them. */
+/** Tells only that the log may hold newer changes. */
 export const UNKNOWN_CHANGES: LogSegment = {
   after: Number.POSITIVE_INFINITY,
   seq: Number.POSITIVE_INFINITY,
@@ -20,9 +20,9 @@ export const UNKNOWN_CHANGES: LogSegment = {
 };
 
 export interface LogReading {
-  /** The first segments. With the first of them, even an empty one, the stream is ready. */
+  /** Emits the first segments. With the first of them, even an empty one, the stream is ready. */
   start(): Observable<LogSegment>;
-  /** One segment of the log after the position; without events when the log ends there. */
+  /** Reads one segment of the log after the position; it has no events when the log ends there. */
   read(position: number): Observable<LogSegment>;
   /** Delays a read after `UNKNOWN_CHANGES`, which may find nothing. A read that fills a gap is not delayed. */
   admit(read$: Observable<LogSegment>): Observable<LogSegment>;
@@ -32,7 +32,7 @@ export interface LogReading {
 
 const AGAIN$ = of(true);
 
-/** Emits arrays of events. The first one may be empty, the others are not. Nothing is buffered. */
+/** Emits arrays of events. Only the first one may be empty. Nothing is buffered. */
 export function withoutGaps(reading: LogReading): OperatorFunction<LogSegment, readonly EventRecord[]> {
   return (source$) =>
     new Observable((subscriber) => {
@@ -45,11 +45,11 @@ export function withoutGaps(reading: LogReading): OperatorFunction<LogSegment, r
 class GapReader {
   readonly #reading: LogReading;
   readonly #subscriber: Subscriber<readonly EventRecord[]>;
-  /** Everything up to here has been passed on; undefined until the start emits. */
+  /** All events up to this position have been emitted; undefined until the start emits. */
   #position: number | undefined;
-  /** The newest change number that the source has named. */
+  /** The newest change number that the source has announced. */
   #announced = 0;
-  /** The log may hold changes that the source has not named. */
+  /** True when the log may hold changes that the source has not announced. */
   #isUncertain = false;
   #isReading = true;
   #isStarting = true;
@@ -71,7 +71,7 @@ class GapReader {
     });
   }
 
-  /** A segment of the source. */
+  /** Handles a segment of the source. */
   next(segment: LogSegment): void {
     if (segment === UNKNOWN_CHANGES) {
       this.#isUncertain = true;
@@ -82,7 +82,7 @@ class GapReader {
     if (seq > this.#announced) this.#announced = seq;
     const position = this.#position;
     if (position === undefined || seq <= position) return;
-    // A subscriber that causes a segment is not called again before it returns.
+    // A subscriber that causes a segment must not be called again before it returns.
     if (after > position || this.#isEmitting) this.#fillGap();
     else this.#pass(segment);
   }
@@ -129,7 +129,7 @@ class GapReader {
     this.#passAll(this.#reading.admit(pages$));
   }
 
-  /** Reads as long as the stream is behind; one read at a time. */
+  /** Reads while the stream is behind; one read at a time. */
   #pages(): Observable<LogSegment> {
     if (this.#isReading || !this.#isBehind) return EMPTY;
     this.#isReading = true;
@@ -143,7 +143,7 @@ class GapReader {
     );
   }
 
-  /** After `UNKNOWN_CHANGES` the log is read until a page is empty. */
+  /** After `UNKNOWN_CHANGES`, the log is read until a page is empty. */
   #page(): Observable<LogSegment> {
     const untilEnd = this.#isUncertain;
     this.#isUncertain = false;
