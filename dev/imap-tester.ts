@@ -120,6 +120,9 @@ try {
   const failures = await runGroups(tested);
   if (CLIENTS > 0) await runStress(tested);
   process.exitCode = failures === 0 ? 0 : 1;
+} catch (error) {
+  say(`not ok stress: ${(error as Error).stack}`);
+  process.exitCode = 1;
 } finally {
   await tested.stop();
 }

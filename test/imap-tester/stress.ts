@@ -77,6 +77,9 @@ const ITEMS = [
   'BODY[TEXT]',
 ];
 
+const LOGIN_TRIES = 20;
+const LOGIN_PAUSE_MS = 500;
+
 /** Servers whose copies are messages of their own would grow without end. */
 const few = (set: string, { messages }: CheckedMailbox): string => (messages.length > 100 ? '*' : set);
 
@@ -164,9 +167,17 @@ class Run {
 
   async #login({ name, password }: StressOptions['users'][number]): Promise<TesterClient> {
     const { servers } = this.#options;
-    const client = await TesterClient.open(servers[this.#logins++ % servers.length]!);
-    await client.ok(`LOGIN "${name}" "${password}"`);
-    return client;
+    for (let tries = 1; ; tries++) {
+      const client = await TesterClient.open(servers[this.#logins++ % servers.length]!);
+      const isLimited = (await client.greeting).name === 'BYE';
+      const login = isLimited ? undefined : (await client.run(`LOGIN "${name}" "${password}"`)).completion;
+      if (login?.name === 'OK') return client;
+      client.destroy();
+      // A busy server counts a connection for a while after its client has left.
+      if (tries === LOGIN_TRIES || !(isLimited || login?.code === 'LIMIT'))
+        throw new Error(login?.raw ?? 'a connection was refused');
+      await new Promise((resolve) => setTimeout(resolve, LOGIN_PAUSE_MS));
+    }
   }
 
   /** Notes how long the user's client waited, whatever the answer was. */
