@@ -6,7 +6,7 @@
 const RETRY_MS = [5, 10, 25, 50, 100, 200];
 
 interface OwnerlessShard {
-  /** In the order of arrival. */
+  /** Sorted by arrival. */
   readonly waiting: Set<() => void>;
   retries: number;
   timer: NodeJS.Timeout | undefined;

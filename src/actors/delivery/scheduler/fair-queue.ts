@@ -44,7 +44,7 @@ interface Waiter {
 
 interface Group {
   readonly shares: DynamicShares;
-  /** In order of arrival. */
+  /** Sorted by arrival. */
   readonly waiters: Set<Waiter>;
   /** The number of permits since the group last gave one up to another group. */
   permits: number;
