@@ -1,11 +1,11 @@
-// Transitions of a machine without an actor of its own: a step begins with a stored snapshot and ends with the next one, and an
-// actor would cost more than the transitions. What a machine emits is handed out. Snapshots of one state differ in their context
-// alone, so each state is resolved once.
+// Transitions of a machine without its own actor: a step begins with a stored snapshot and ends with the next one, and an actor would cost
+// more than the transitions. Emitted events are returned to the caller. Snapshots of one state only differ in their context, so each state
+// is resolved once.
 import { type AnyActorScope, type AnyStateMachine, createActor, type EmittedFrom, type SnapshotFrom } from 'xstate';
 
 type EventOf<M> = M extends { transition(snapshot: never, event: infer E, scope: never): unknown } ? E : never;
 
-/** `emitted`: gets what the machine emits. */
+/** `emitted`: receives what the machine emits. */
 export type Transition<M extends AnyStateMachine> = (
   snapshot: SnapshotFrom<M>,
   event: EventOf<M>,
@@ -13,7 +13,7 @@ export type Transition<M extends AnyStateMachine> = (
 ) => SnapshotFrom<M>;
 
 export function transitionsOf<M extends AnyStateMachine>(machine: M): Transition<M> {
-  // Never started: a transition refers to an actor, and asks nothing of it.
+  // The actor is never started: a transition refers to one but does not use it.
   const self = createActor(machine as AnyStateMachine);
   const { id, sessionId, system } = self;
   const scope: AnyActorScope = {
@@ -33,7 +33,7 @@ export function transitionsOf<M extends AnyStateMachine>(machine: M): Transition
   };
 }
 
-/** Snapshots of the machine in a state, with a context. For machines whose states have no states within and no children. */
+/** Returns a function that makes snapshots of a state with a context. Only for machines without nested states and children. */
 export function statesOf<M extends AnyStateMachine>(
   machine: M,
 ): (value: SnapshotFrom<M>['value'], context: SnapshotFrom<M>['context']) => SnapshotFrom<M> {

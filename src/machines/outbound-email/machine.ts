@@ -1,7 +1,7 @@
-// The states of an outbound email (docs/interface/mail.md, "Outbound email"; decisions 0008 and 0052), with one machine a
-// recipient in its context. The machine has no invoke, no after and no timers, so a snapshot may be restored at any point. Its
-// effects are carried out after the commit. A draft is its first state and is stored without a snapshot: the machine starts when
-// the draft is sent, and an email that its sender cancels before its time is the draft again.
+// The states of an outbound email (docs/interface/mail.md, "Outbound email"; decisions 0008 and 0052), with one machine per recipient in
+// its context. The machine has no invoke, no after and no timers, so a snapshot may be restored at any point. Its effects run after the
+// commit. A draft is the initial state and is stored without a snapshot: the machine starts when the draft is sent, and an email that its
+// sender cancels before its time becomes the draft again.
 import { assign, emit, enqueueActions, setup } from 'xstate';
 import {
   pendingRecipient,
@@ -11,7 +11,7 @@ import {
 } from '../outbound-recipient/machine.js';
 import type { Effect, MachineContext, MachineEvent, OutboundEmailEvent } from './types.js';
 
-/** After this long in the queue the sender is notified of the delay. */
+/** After this time in the queue the sender is notified of the delay. */
 const DELAY_NOTICE_MS = 4 * 3_600_000;
 
 const CANCELLED = {
@@ -42,13 +42,13 @@ type Recipients = MachineContext['recipients'];
 
 const pendingOf = (recipients: Recipients) => [...recipients].filter(([, { value }]) => value === 'Pending');
 
-/** Recipients whose attempts are under way. */
+/** Recipients whose attempts are in progress. */
 const triedOf = (recipients: Recipients) =>
   pendingOf(recipients).filter(([, { context }]) => context.nextTryAt === null);
 
 const isOwing = (recipients: Recipients) => [...recipients.values()].some(({ context }) => context.owes !== null);
 
-/** Has some of the recipients take an event; returns what they report. */
+/** Sends an event to some of the recipients; returns the results that they report. */
 function tell(
   recipients: Recipients,
   some: ReturnType<typeof pendingOf>,
@@ -167,7 +167,7 @@ export const outboundEmail = setup({
   context: { ...DRAFT, recipients: new Map() },
   initial: 'Draft',
   on: {
-    // What recipients report is taken after the transition that told them, in whatever state that led to.
+    // Results of recipients are handled after the transition that caused them, in whatever state it ended.
     recipientDelivered: { actions: 'countDelivered' },
     recipientDeferred: {
       actions: [
@@ -193,7 +193,7 @@ export const outboundEmail = setup({
               { type: 'addRecipients', params: ({ event }) => event },
             ],
           },
-          // It is Queued on the way: clients and the log see both.
+          // The email passes through Queued: clients and the log see both states.
           {
             guard: { type: 'begins', params: ({ event }) => event },
             target: 'Sending',
@@ -248,7 +248,7 @@ export const outboundEmail = setup({
         ],
       },
     },
-    // As long as attempts are under way for some recipient; others wait for their next one meanwhile, and get it.
+    // Attempts are in progress for at least one recipient; other recipients that become due are tried too.
     Sending: {
       entry: 'announceSending',
       on: {
@@ -298,7 +298,7 @@ export const outboundEmail = setup({
     Failed: {
       entry: 'announceFailed',
       on: {
-        // Clients hear of each recipient that fails.
+        // Clients are told of each recipient that fails.
         bounce: {
           target: 'Failed',
           reenter: true,

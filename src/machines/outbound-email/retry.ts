@@ -1,7 +1,6 @@
-// When a recipient is tried again after a temporary failure: exponential back-off with jitter (RFC 5321 §4.5.4.1), and until
-// when that goes on.
+// Plans retries after temporary failures: exponential back-off with jitter (RFC 5321 §4.5.4.1), up to a number of attempts.
 export interface RetryPolicy {
-  /** Attempts after the first; 0 for a single one. */
+  /** The attempts after the first; 0 for a single attempt. */
   readonly maxRetries: number;
   readonly baseMs: number;
   readonly capMs: number;
@@ -9,14 +8,14 @@ export interface RetryPolicy {
 
 const JITTER = 0.1;
 
-/** ms until the next attempt when `retryCount` retries were made or planned before; `random` is evenly from [0, 1). */
+/** Returns the time in ms until the next attempt after `retryCount` retries were made or planned; `random` is uniform in [0, 1). */
 export function retryDelay(policy: RetryPolicy, retryCount: number, random: number): number {
   return Math.round(delayOf(policy, retryCount) * (1 + JITTER * (2 * random - 1)));
 }
 
 /**
- * ms since the epoch: when the last attempt is due, jitter left out. `nextRetryAt` is when the next one is. For notifications of
- * a delay (RFC 3464 §2.3.9).
+ * Returns when the last attempt is due, in ms since the epoch, without jitter. `nextRetryAt`: when the next attempt is due. Used for DSNs
+ * of a delay (RFC 3464 §2.3.9).
  */
 export function lastRetryAt(nextRetryAt: number, retryCount: number, policy: RetryPolicy): number {
   let at = nextRetryAt;

@@ -1,5 +1,5 @@
-// One step of an outbound email: its stored snapshot and what happened, to the snapshot to be stored and what that means.
-// Pure: effects are handed out for after the commit.
+// One step of an outbound email: from its stored snapshot and events to the next snapshot, its meaning and its effects. Pure: the caller
+// runs the effects after the commit.
 import type { OutboundStatus, RecipientStatus, ReportKind } from '../../mail/outbound-status.js';
 import { transitionsOf } from '../transitions.js';
 import { outboundEmail } from './machine.js';
@@ -13,11 +13,11 @@ interface RecipientState {
   readonly lastError: string | null;
   readonly statusCode: string | null;
   readonly retryCount: number;
-  /** While Pending: when it is due; null while an attempt is under way or the email is held. */
+  /** The time at which a Pending recipient is due; null during an attempt or while the email is held. */
   readonly nextTryAt: number | null;
-  /** The host that may have taken the message. */
+  /** The host that may have accepted the message. */
   readonly doubtfulHost: string | null;
-  /** What the sender is still to be told of this recipient, and from when on. */
+  /** The DSN about this recipient that is due to the sender, and the time from which it is due. */
   readonly owes: { readonly kind: ReportKind; readonly at: number } | null;
 }
 
@@ -25,19 +25,19 @@ export interface Step extends Omit<OutboundEmailContext, 'pending' | 'failed'> {
   /** Plain JSON. */
   readonly snapshot: unknown;
   readonly status: OutboundStatus;
-  /** When the first of the recipients that wait is due; null when none waits. */
+  /** The time at which the first waiting recipient is due; null when none waits. */
   readonly nextRetryAt: number | null;
-  /** The notification that the sender is owed first, and when it is to be given. */
+  /** The first DSN that is due to the sender, and the time at which it is due. */
   readonly reportDue: ReportKind | null;
   readonly reportAt: number | null;
-  /** By id. */
+  /** Keyed by recipient id. */
   readonly recipients: ReadonlyMap<string, RecipientState>;
   readonly effects: readonly Effect[];
 }
 
 const transition = transitionsOf(outboundEmail);
 
-/** `snapshot`: what the step before gave; null for an email that begins as a draft. */
+/** `snapshot`: the result of the previous step; null for an email that begins as a draft. */
 export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]): Step {
   const effects: Effect[] = [];
   let email = revived(snapshot as StoredSnapshot | null);
@@ -66,7 +66,7 @@ export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]
   };
 }
 
-/** When the first of those that are Pending and wait is due; null when none is. */
+/** The time at which the first waiting Pending recipient is due; null when there is none. */
 function firstDue(recipients: Iterable<RecipientState>): number | null {
   let first: number | null = null;
   for (const { status, nextTryAt } of recipients) {

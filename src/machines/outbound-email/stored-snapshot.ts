@@ -1,4 +1,4 @@
-// The stored snapshot of an outbound email, in the form of XState: the machines of the recipients are its children.
+// The stored snapshot of an outbound email, in the format of XState: the machines of the recipients are its children.
 import type { SnapshotFrom } from 'xstate';
 import { deliveredRecipient, type RecipientMachine, revivedRecipient } from '../outbound-recipient/machine.js';
 import { statesOf } from '../transitions.js';
@@ -17,25 +17,25 @@ export interface StoredSnapshot {
   readonly children: Readonly<Record<string, { readonly snapshot: Pick<RecipientMachine, 'value' | 'context'> }>>;
 }
 
-/** What is stored of the email; plain JSON. */
+/** Returns the email's snapshot to store; plain JSON. */
 export function stored(email: Email): StoredSnapshot {
   const { recipients, ...context } = email.context;
-  // A dictionary: keys that are ids would give each snapshot a hidden class of its own in V8.
+  // A dictionary: V8 would create a hidden class for each snapshot, because its keys are ids.
   const children: Record<string, unknown> = Object.create(null);
   for (const [id, recipient] of recipients) {
     const snapshot = { ...plain(recipient), context: recipient.context };
     children[id] = { snapshot, src: 'recipient', syncSnapshot: false };
   }
-  // What a later version has in the context stays in it.
+  // Fields that a later version has added to the context are kept.
   return { ...plain(email), context, children } as StoredSnapshot;
 }
 
-/** What XState stores of a machine besides its context. */
+/** The fields that XState stores of a machine apart from its context. */
 function plain({ status, value }: Email | RecipientMachine) {
   return { status, value, historyValue: {}, children: {} };
 }
 
-/** The email of a stored snapshot; a draft without one. */
+/** Restores the email from a stored snapshot; without one it is a draft. */
 export function revived(snapshot: StoredSnapshot | null): Email {
   const recipients = new Map<string, RecipientMachine>();
   if (snapshot === null) return stateOf('Draft', { ...DRAFT, recipients });

@@ -1,34 +1,34 @@
-// Events, context and effects of the machine of an outbound email. Times are ms since the epoch; clock and random numbers come
-// from the caller.
+// Events, context and effects of the machine of an outbound email. Times are in ms since the epoch; the caller passes times and random
+// numbers.
 import type { Notify } from '../../mail/dsn-request.js';
 import type { OutboundStatus, OutcomeKind, ReportKind } from '../../mail/outbound-status.js';
 import type { Onward, RecipientMachine, RecipientResult } from '../outbound-recipient/machine.js';
 import type { RetryPolicy } from './retry.js';
 
 export interface OutboundEmailContext {
-  /** How many recipients are Pending and how many Failed; the rest are Delivered. */
+  /** The numbers of Pending and Failed recipients; the others are Delivered. */
   readonly pending: number;
   readonly failed: number;
-  /** When it became due first; of a failed one that is tried anew, when that began. */
+  /** The time at which the email first became due; for a failed email that is tried again, the start of the new attempts. */
   readonly queuedAt: number | null;
-  /** While it is held: until when. */
+  /** The time until which the email is held; null when it is not held. */
   readonly heldUntil: number | null;
-  /** Of the recipient that was tried most often. */
+  /** The retry count of the recipient that was tried most often. */
   readonly retryCount: number;
   readonly lastError: string | null;
   readonly sentAt: number | null;
-  /** Notifications of a delay were given, or are due. */
+  /** True when DSNs of a delay were given or are due. */
   readonly delayReported: boolean;
 }
 
 export interface MachineContext extends OutboundEmailContext {
-  /** By id. The actions of the machine replace entries: each step has a map of its own. */
+  /** Keyed by recipient id. The machine's actions replace entries, so each step has its own map. */
   readonly recipients: Map<string, RecipientMachine>;
 }
 
 interface Planned {
   readonly now: number;
-  /** Evenly from [0, 1): the jitter. */
+  /** Uniform in [0, 1), for the jitter. */
   readonly random: number;
   readonly policy: RetryPolicy;
 }
@@ -37,16 +37,16 @@ export type OutboundEmailEvent =
   | {
       readonly type: 'enqueue';
       readonly now: number;
-      /** `notify`: what the sender wants to be told of the recipient; never anything for the null sender (RFC 5321 §4.5.5). */
+      /** `notify`: the DSNs that the sender requests for the recipient; none for the null sender (RFC 5321 §4.5.5). */
       readonly recipients: readonly { readonly id: string; readonly notify: Notify }[];
       /** No recipient is due before `retry`, which is expected at this time. */
       readonly heldUntil?: number | undefined;
       /** Attempts begin at once for all recipients. */
       readonly begins?: boolean;
     }
-  /** Attempts begin for the recipients that are due; while Sending for further ones, or in place of an interrupted delivery. */
+  /** Attempts begin for the recipients that are due. In Sending: for further recipients, or in place of an interrupted delivery. */
   | { readonly type: 'start'; readonly now: number }
-  /** The attempt for a recipient is over. */
+  /** The attempt for a recipient has ended. */
   | ({
       readonly type: 'answer';
       readonly recipientId: string;
@@ -56,31 +56,31 @@ export type OutboundEmailEvent =
       readonly doubtfulHost?: string;
       readonly onward?: Onward | undefined;
     } & Planned)
-  /** There was no attempt for them: no connection was free. */
+  /** These recipients were not tried because no connection was free. */
   | ({ readonly type: 'postpone'; readonly recipientIds: readonly string[] } & Planned)
   | ({
       readonly type: 'end';
-      /** This node stopped before the attempts under way were made. */
+      /** True when this node stopped before it made the current attempts. */
       readonly isInterrupted: boolean;
     } & Planned)
-  /** Who waits or has failed is due now. A held email is released. */
+  /** Recipients that wait or have failed are due now. A held email is released. */
   | { readonly type: 'retry'; readonly now: number }
-  /** Senders who cancel get no notification of it; while the email is held it is a draft again. */
+  /** A sender who cancels gets no DSN about it; a held email becomes a draft again. */
   | { readonly type: 'cancel'; readonly by: 'operator' | 'sender'; readonly now: number }
-  /** Delivered recipients whose hosts report that they could not deliver. */
+  /** Hosts of delivered recipients report that they could not deliver. */
   | {
       readonly type: 'bounce';
       readonly recipients: readonly { readonly id: string; readonly text: string; readonly statusCode: string }[];
     }
-  /** A notification that was due has been given for these recipients. */
+  /** A due DSN has been given for these recipients. */
   | { readonly type: 'reported'; readonly kind: ReportKind; readonly recipientIds: readonly string[] };
 
 export type MachineEvent = OutboundEmailEvent | RecipientResult;
 
-/** To be carried out once the transition is committed. */
+/** Effects run after the transition is committed. */
 export type Effect =
   | { readonly type: 'announce'; readonly status: OutboundStatus }
   /** A delivery is due now. */
   | { readonly type: 'due' }
-  /** A notification of the sender may be due now. */
+  /** A DSN to the sender may be due now. */
   | { readonly type: 'report' };

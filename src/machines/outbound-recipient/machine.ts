@@ -1,7 +1,7 @@
-// One recipient of an outbound email: Pending until it is Delivered or Failed. The email's machine passes replies on to it and
-// gets the results that it emits. Every recipient has its own retries, so that a slow domain delays no other domain.
-// Nothing is delivered twice: a bounce makes a Delivered recipient Failed, and only the sender has it tried again. The recipient
-// also knows what its sender is still owed: one report of it, which says several things at most one after the other.
+// One recipient of an outbound email: Pending until it is Delivered or Failed. The email's machine passes replies to it and gets the
+// results that it emits. Every recipient has its own retries, so that a slow domain delays no other domain. Nothing is delivered twice: a
+// bounce makes a Delivered recipient Failed, and only the sender can have it tried again. The recipient also knows the DSN that is due to
+// its sender: at most one at a time.
 import { assign, emit, type SnapshotFrom, setup } from 'xstate';
 import { type Notify, wantsReport } from '../../mail/dsn-request.js';
 import type { ReportKind } from '../../mail/outbound-status.js';
@@ -16,45 +16,45 @@ interface RecipientContext {
   /** Its enhanced status code (RFC 3463). */
   readonly statusCode: string | null;
   readonly retryCount: number;
-  /** While Pending: when it is due, ms since the epoch; null while an attempt is under way or the email is held. */
+  /** The time at which a Pending recipient is due, in ms since the epoch; null during an attempt or while the email is held. */
   readonly nextTryAt: number | null;
-  /** What the sender wants to be told. */
+  /** The DSNs that the sender requests. */
   readonly notify: Notify;
-  /** What the sender is still to be told of this recipient, and from when on, ms since the epoch. */
+  /** The DSN about this recipient that is due to the sender, and the time from which it is due, in ms since the epoch. */
   readonly owes: { readonly kind: ReportKind; readonly at: number } | null;
-  /** The last host that got the whole message and did not say whether it took the message. */
+  /** The last host that got the whole message but did not confirm that it accepted the message. */
   readonly doubtfulHost: string | null;
 }
 
 type Answer = { readonly text: string; readonly statusCode: string };
-/** The clock, the dice (evenly from [0, 1)) and the rule that the next attempt is planned by. */
+/** The inputs for planning the next attempt: time, random number (uniform in [0, 1)) and policy. */
 type Planned = { readonly now: number; readonly random: number; readonly policy: RetryPolicy };
 
 export type RecipientEvent =
   /** An attempt begins. */
   | { readonly type: 'tried' }
-  /** It is due again now: whatever was under way was cut short, or an operator asks for it. */
+  /** The recipient is due again now: its attempt was interrupted, or an operator requests it. */
   | { readonly type: 'due'; readonly now: number }
-  /** There was no attempt after all: it waits once more, and that counts for nothing. */
+  /** There was no attempt after all: the recipient waits again, and its retry count stays. */
   | ({ readonly type: 'postponed' } & Planned)
   | { readonly type: 'delivered'; readonly now: number; readonly onward?: Onward | undefined }
   | ({ readonly type: 'deferred'; readonly doubtfulHost?: string | undefined } & Answer & Planned)
   | ({ readonly type: 'refused'; readonly now: number } & Answer)
-  /** There are no further attempts; the last reply stays, if there was one. `isKnown`: to the sender. */
+  /** There are no further attempts; the last reply stays, if there was one. `isKnown`: the sender knows it. */
   | ({ readonly type: 'abandoned'; readonly now: number; readonly isKnown: boolean } & Answer)
-  /** The host that had taken the message reports that it could not deliver the message. */
+  /** The host that had accepted the message reports that it could not deliver the message. */
   | ({ readonly type: 'bounced' } & Answer)
   | { readonly type: 'revived'; readonly now: number }
-  /** The email has waited for so long that its sender is to be told. */
+  /** The email has waited so long that its sender must be notified. */
   | { readonly type: 'late'; readonly now: number }
-  /** No other report is waited for. */
+  /** No other DSN is waited for, so the due one is given at once. */
   | { readonly type: 'settled'; readonly now: number }
-  /** The report that was owed is given. */
+  /** The due DSN has been given. */
   | { readonly type: 'told' };
 
 type EventOf<T extends RecipientEvent['type']> = Extract<RecipientEvent, { type: T }>;
 
-/** For the machine of the email. */
+/** Results for the machine of the email. */
 export type RecipientResult =
   | { readonly type: 'recipientDelivered' }
   | { readonly type: 'recipientDeferred'; readonly text: string; readonly retryCount: number; readonly now: number }
@@ -62,10 +62,10 @@ export type RecipientResult =
   | { readonly type: 'recipientBounced'; readonly text: string }
   | { readonly type: 'recipientRevived' };
 
-/** How a remote host has the message: with the sender's request for reports, or without, because it knows no such request. */
+/** How a remote host accepted the message: with the sender's DSN request, or without, because it does not support DSN. */
 export type Onward = 'passed' | 'relayed';
 
-/** Reports of recipients that end within it share one; a report is given within a minute (docs/interface/mail.md, "Reports"). */
+/** Recipients that end within this time share a DSN; a DSN is given within a minute (docs/interface/mail.md, "Reports"). */
 const SHARED_REPORT_MS = 55_000;
 
 const NEW: RecipientContext = {
@@ -198,7 +198,7 @@ export const outboundRecipient = setup({
         ],
       },
     },
-    // The bounce is in the sender's mailbox: no report of it is owed.
+    // The bounce is in the sender's mailbox, so no DSN about it is due.
     Delivered: {
       on: {
         bounced: {
@@ -228,7 +228,7 @@ const transition = transitionsOf(outboundRecipient);
 
 const stateOf = statesOf(outboundRecipient);
 
-/** Due at the time; null: held, or its attempt begins at once. */
+/** Makes a recipient that is due at this time; null: the email is held, or the attempt begins at once. */
 export function pendingRecipient(nextTryAt: number | null, notify: Notify): RecipientMachine {
   return stateOf('Pending', { ...NEW, nextTryAt, notify });
 }
@@ -241,7 +241,7 @@ export function deliveredRecipient(
   return stateOf('Delivered', { ...NEW, deliveredAt, lastError, statusCode });
 }
 
-/** As it was stored. */
+/** Restores the recipient as it was stored. */
 export function revivedRecipient({ value, context }: Pick<RecipientMachine, 'value' | 'context'>): RecipientMachine {
   return stateOf(value, { ...NEW, ...context });
 }
