@@ -1,4 +1,4 @@
-// Everything an account can ask about itself, put together.
+// Combines the operations of an account on itself.
 
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import type { KeyUses } from '../directory/key-uses.js';
@@ -12,7 +12,7 @@ import { createProfiles } from './profiles.js';
 import type { AccountApi } from './protocol.js';
 import { createWebhooks } from './webhooks.js';
 
-/** Browsers of one account; a new one takes the place of the oldest. */
+/** The browsers of one account; a new one replaces the oldest. */
 const MOST_SUBSCRIPTIONS = 20;
 
 export interface AccountApiOptions {
@@ -22,10 +22,10 @@ export interface AccountApiOptions {
   readonly subscriptions: PushSubscriptionStore;
   readonly webhooks: WebhookStore;
   readonly webhookDeliveries: WebhookDeliveryStore;
-  /** The account has got a subscription, or its webhooks have changed: whoever delivers to them looks again. */
+  /** Called when the account has a new subscription, or its webhooks have changed: the component that delivers to them looks again. */
   readonly consumersChanged: (accountId: string) => void;
   readonly keyUses: Pick<KeyUses, 'last'>;
-  /** That many random octets. */
+  /** Returns this many random octets. */
   readonly random: (octets: number) => Uint8Array;
 }
 

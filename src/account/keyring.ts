@@ -1,18 +1,18 @@
-// API keys as their account manages them. What a key is as text is `directory/api-key`'s to say; that a revoked one fails
-// at once everywhere is the work of the store and of `node/revocations`.
+// API keys as their account manages them. `directory/api-key` defines the text of a key; the store and `node/revocations` make a revoked
+// key fail at once everywhere.
 
 import { newApiKey } from '../directory/api-key.js';
 import type { KeyUses } from '../directory/key-uses.js';
 import type { DirectoryStore } from '../store/directory.js';
 import type { Keyring } from './protocol.js';
 
-/** Active keys of one account. */
+/** The active keys of one account. */
 const MOST_KEYS = 100;
 
 export interface KeyringOptions {
   readonly store: Pick<DirectoryStore, 'keys' | 'createKeyWithin' | 'revokeKeyOf' | 'rotateKey'>;
   readonly keyUses: Pick<KeyUses, 'last'>;
-  /** That many random octets. */
+  /** Returns this many random octets. */
   readonly random: (octets: number) => Uint8Array;
 }
 
@@ -25,7 +25,7 @@ export function createKeyring({ store, keyUses, random }: KeyringOptions): Keyri
 
     async issue(accountId, name, scopes, deviceId) {
       const { apiKey, ...minted } = newApiKey(random);
-      // For any account only when an operator makes it.
+      // Only operators make keys for any account.
       const key = { accountId, name, scopes, serviceWide: false, deviceId, ...minted };
       const made = await store.createKeyWithin(MOST_KEYS, key);
       return made && { ...made, apiKey };

@@ -1,5 +1,5 @@
-// Preferences: what an account chose, over the defaults. Only choices are stored, so another default reaches everyone who
-// never chose. The mailbox takes choices, so that clients learn of them; the store is read.
+// Preferences: the account's choices over the defaults. Only choices are stored, so a new default reaches every account that never chose.
+// Choices are written through the mailbox, so that clients learn of them, and read from the store.
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import type { PreferenceStore } from '../store/preferences.js';
 import type { Preferences, PreferenceValues } from './protocol.js';

@@ -1,17 +1,17 @@
-// An account's profile and its additional addresses. An address that was asked for receives nothing until it is verified;
-// the token that will prove it is made now, and only its hash is kept.
+// An account's profile and its additional addresses. A requested address receives nothing until it is verified; the token that will prove
+// it is created now, and only its hash is stored.
 import { createHash } from 'node:crypto';
 import { canonicalAddress, hasTag } from '../mail/address.js';
 import type { DirectoryStore } from '../store/directory.js';
 import type { Profiles } from './protocol.js';
 
-/** Of one account, verified or not. */
+/** The addresses of one account, verified or not. */
 const MOST_ADDRESSES = 50;
 const TOKEN_OCTETS = 32;
 
 export interface ProfilesOptions {
   readonly store: Pick<DirectoryStore, 'profile' | 'renameAccount' | 'requestAddress' | 'removeAddress'>;
-  /** That many random octets. */
+  /** Returns this many random octets. */
   readonly random: (octets: number) => Uint8Array;
 }
 

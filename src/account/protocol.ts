@@ -1,10 +1,10 @@
-// What gateways may ask about an account itself, beside its mail: profile, additional addresses, API keys, preferences, push
-// subscriptions and webhooks. Each is asked on behalf of one account and touches that account's alone.
+// The operations of gateways on an account itself, apart from its mail: profile, additional addresses, API keys, preferences, push
+// subscriptions and webhooks. Each one only reads and changes the data of one account.
 import type { AccountAddress, ApiKey, Profile, Scope } from '../store/directory.js';
 import type { PushSubscription } from '../store/push-subscriptions.js';
 import type { ReplayStart, Webhook, WebhookChoices, WebhookDelivery } from '../store/webhooks.js';
 
-/** A key and its text, which is known only now. */
+/** A key and its text, which is only known now. */
 export interface IssuedKey extends ApiKey {
   readonly apiKey: string;
 }
@@ -12,13 +12,11 @@ export interface IssuedKey extends ApiKey {
 export interface Keyring {
   /** Active keys, oldest first. */
   list(accountId: string): Promise<readonly ApiKey[]>;
-  /**
-   * Undefined when the account has as many keys as it may. A key for a device revokes the one that the device had.
-   */
+  /** Undefined when the account has the most keys that it may have. A key for a device revokes the device's earlier key. */
   issue(accountId: string, name: string, scopes: readonly Scope[], deviceId?: string): Promise<IssuedKey | undefined>;
-  /** False when the account has no active key of that id. */
+  /** False when the account has no active key with this id. */
   revoke(accountId: string, keyId: string): Promise<boolean>;
-  /** A new key of the same name and scopes for the old one. */
+  /** Replaces the key by a new one with the same name and scopes. */
   rotate(accountId: string, keyId: string): Promise<IssuedKey | 'noSuchKey' | 'serviceWide'>;
 }
 
@@ -29,7 +27,7 @@ export interface Profiles {
   /** False when there is no such account. */
   rename(accountId: string, displayName: string): Promise<boolean>;
   addAddress(accountId: string, address: string): Promise<AccountAddress | AddressRefusal>;
-  /** False when the account has no additional address of that id. */
+  /** False when the account has no additional address with this id. */
   removeAddress(accountId: string, addressId: string): Promise<boolean>;
 }
 
@@ -45,12 +43,12 @@ export interface PreferenceValues {
   readonly digestFrequency: 'daily' | 'weekly';
   /** HH:mm */
   readonly digestTime: string;
-  /** For so long, what REST clients send is held, and can be cancelled. */
+  /** The time for which email from REST clients is held and can be cancelled. */
   readonly undoSendSeconds: number;
 }
 
 export interface Preferences {
-  /** Chosen values over the defaults; undefined when there is no such account. */
+  /** The choices over the defaults; undefined when there is no such account. */
   read(accountId: string): Promise<(PreferenceValues & { readonly updatedAt: Date }) | undefined>;
   /** @throws ActorFault */
   choose(accountId: string, chosen: Partial<PreferenceValues>): Promise<void>;
@@ -59,11 +57,11 @@ export interface Preferences {
 export interface PushSubscriptions {
   /** False when there is no such account. */
   subscribe(accountId: string, subscription: PushSubscription): Promise<boolean>;
-  /** The one of the endpoint; all of the account when absent. */
+  /** Removes the subscription of the endpoint; without it, all of the account. */
   unsubscribe(accountId: string, endpoint?: string): Promise<void>;
 }
 
-/** A webhook and its secret, which is known only now. */
+/** A webhook and its secret, which is only known now. */
 interface MadeWebhook extends Webhook {
   readonly secret: string;
 }
@@ -72,14 +70,14 @@ export interface Webhooks {
   /** Oldest first. */
   list(accountId: string): Promise<readonly Webhook[]>;
   get(accountId: string, id: string): Promise<Webhook | undefined>;
-  /** Gets the events that follow. Undefined when the account has as many webhooks as it may. */
+  /** The new webhook gets later events. Undefined when the account has the most webhooks that it may have. */
   create(accountId: string, choices: WebhookChoices): Promise<MadeWebhook | undefined>;
-  /** False, as in the others: the account has no webhook of that id. */
+  /** False (in all these methods) when the account has no webhook with this id. */
   update(accountId: string, id: string, choices: WebhookChoices): Promise<boolean>;
   remove(accountId: string, id: string): Promise<boolean>;
-  /** The new secret. */
+  /** Returns the new secret. */
   rotateSecret(accountId: string, id: string): Promise<string | undefined>;
-  /** `ahead`: the account has no such change yet. */
+  /** `ahead`: the account does not have this change yet. */
   replay(accountId: string, id: string, start: ReplayStart): Promise<'done' | 'ahead' | 'noSuchWebhook'>;
   /** Attempts, newest first. */
   deliveries(
@@ -88,7 +86,7 @@ export interface Webhooks {
     page: number,
     pageSize: number,
   ): Promise<{ readonly items: readonly WebhookDelivery[]; readonly totalCount: number } | undefined>;
-  /** The id of the event that a delivery was about; undefined when it is not known (any more). */
+  /** The id of a delivery's event; undefined when it is not known (any more). */
   eventOf(accountId: string, id: string, deliveryId: string): Promise<string | undefined>;
 }
 

@@ -1,20 +1,20 @@
-// Webhooks as their account manages them. Secrets are made here, and shown once.
+// Webhooks as their account manages them. Secrets are created here and shown once.
 import { isUuid } from '../mail/ids.js';
 import type { WebhookDeliveryStore, WebhookStore } from '../store/webhooks.js';
 import type { Webhooks } from './protocol.js';
 
-/** Of one account. */
+/** The webhooks of one account. */
 const MOST_WEBHOOKS = 20;
 const SECRET_OCTETS = 32;
-/** The old secret signs too for so long after a rotation. */
+/** How long the old secret also signs after a rotation. */
 const FORMER_SECRET_MS = 24 * 3_600_000;
 
 export interface WebhooksOptions {
   readonly store: WebhookStore;
   readonly deliveries: WebhookDeliveryStore;
-  /** That many random octets. */
+  /** Returns this many random octets. */
   readonly random: (octets: number) => Uint8Array;
-  /** Webhooks of the account are not as they were: whoever delivers to them looks again. */
+  /** Called when webhooks of the account have changed: the component that delivers to them looks again. */
   readonly changed: (accountId: string) => void;
 }
 
