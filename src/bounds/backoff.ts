@@ -1,12 +1,12 @@
-// Back-off after failures: what has failed is left alone for a while, twice as long after each further failure, up to a limit.
-// A success ends it. What has not failed again for as long as its last back-off begins anew.
+// Back-off after failures: a failed id is left alone for a while, twice as long after each further failure, up to a limit. A success ends
+// the back-off. If an id does not fail for as long as its last back-off, the next back-off is the first again.
 
 export interface BackoffOptions {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** Ids that are remembered; the oldest is forgotten beyond it. */
+  /** The most ids that are remembered; above it, the oldest is dropped. */
   readonly most: number;
-  /** ms of a clock that does not jump; `performance.now` when absent. */
+  /** ms of a clock that does not jump; `performance.now` by default. */
   readonly now?: () => number;
 }
 
@@ -16,7 +16,7 @@ interface Failure<R> {
   readonly reason: R;
 }
 
-/** `R`: the reason that is kept with each failure. */
+/** `R`: the reason that is stored with each failure. */
 export class Backoff<R = undefined> {
   readonly #options: Required<BackoffOptions>;
   readonly #failures = new Map<string, Failure<R>>();
@@ -47,7 +47,7 @@ export class Backoff<R = undefined> {
     return failure !== undefined && ms > 0 ? { ms, reason: failure.reason } : undefined;
   }
 
-  /** Failures during a back-off count as the one that began it. */
+  /** Failures during a back-off do not prolong it. */
   failed(id: string, ...[reason]: R extends undefined ? [] : [reason: R]): void {
     if (this.has(id)) return;
     const { firstMs, longestMs, most, now } = this.#options;

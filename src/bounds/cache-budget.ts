@@ -1,9 +1,9 @@
-// The memory of a node for what caches keep only because it may be wanted again: each cache bounds what it keeps itself, and when
-// all of them have more than the room, the cache that was used least recently gives up all of its own.
+// The memory that the caches of a node may use together. Each cache also limits itself; when all caches exceed the budget, the least
+// recently used cache is cleared.
 
-/** Keeps something in memory, for an account or the like. */
+/** A cache, for example of one account. */
 export interface BudgetedCache {
-  /** A cache that is made anew takes the place of the one before it. */
+  /** A new cache with the same name replaces the earlier one. */
   readonly name: string;
   readonly octets: number;
   clear(): void;
@@ -11,7 +11,7 @@ export interface BudgetedCache {
 
 export class CacheBudget<Cache extends BudgetedCache = BudgetedCache> {
   readonly #mostOctets: number;
-  /** By name, the least recently used first; `octets`: when the cache was used last. */
+  /** Keyed by name, least recently used first; `octets`: the cache's size at its last use. */
   readonly #caches = new Map<string, { readonly cache: Cache; readonly octets: number }>();
   #octets = 0;
 
@@ -19,25 +19,25 @@ export class CacheBudget<Cache extends BudgetedCache = BudgetedCache> {
     this.#mostOctets = mostOctets;
   }
 
-  /** Of all caches. */
+  /** The memory of all caches. */
   get octets(): number {
     return this.#octets;
   }
 
-  /** How many caches keep something. */
+  /** The number of caches that are not empty. */
   get size(): number {
     return this.#caches.size;
   }
 
-  /** The one that keeps something under this name. */
+  /** The cache with this name, unless it is empty. */
   cache(name: string): Cache | undefined {
     return this.#caches.get(name)?.cache;
   }
 
-  /** To be called when the cache is used and when it has more than before. */
+  /** Must be called when the cache is used and when it has grown. */
   use(cache: Cache): void {
     this.#forget(cache.name);
-    // Whoever keeps nothing is not remembered either: there is no end of empty ones.
+    // Empty caches are dropped, because their number is unbounded.
     if (cache.octets === 0) return;
     this.#caches.set(cache.name, { cache, octets: cache.octets });
     this.#octets += cache.octets;

@@ -1,9 +1,9 @@
-// Coalesced reads: reads that many ask for at the same time, as when the clients of a node that has gone come to another one: whoever asks
-// while a read of the same key is under way shares the read after it. So a read always begins after it was asked for.
+// Coalesces concurrent reads of the same key, for example when the clients of a node that is gone come to another one. Calls during a read
+// share the next read, so a read always begins after its call.
 
 export class CoalescedReads<T> {
   readonly #read: (key: string) => Promise<T>;
-  /** Have not begun. */
+  /** Reads that have not begun. */
   readonly #next = new Map<string, Promise<T>>();
   readonly #last = new Map<string, Promise<T>>();
 

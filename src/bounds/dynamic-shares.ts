@@ -1,11 +1,11 @@
-// A bound whose share for each holder follows what is free (dynamic thresholds: Choudhury and Hahne, 1998): a holder may take
-// as long as it has less than `factor` times what is free. One alone gets factor / (1 + factor) of all, n together equal
-// parts, and something is always left for whoever comes next.
+// A limiter in which each holder's share depends on what is free (dynamic thresholds: Choudhury and Hahne, 1998): a holder may take while
+// it has less than `factor` times what is free. A single holder gets factor / (1 + factor) of the total, n holders get equal parts, and
+// something is always left for the next holder.
 import { Holdings } from './holdings.js';
 
 export interface DynamicSharesOptions {
   readonly total: number;
-  /** 2 when absent: one alone gets two thirds. */
+  /** 2 by default: a single holder gets two thirds. */
   readonly factor?: number;
 }
 
@@ -20,19 +20,19 @@ export class DynamicShares extends Holdings {
     this.#factor = factor;
   }
 
-  /** Below 0 when more was taken than was free. */
+  /** Negative when more was taken than was free. */
   get free(): number {
     return this.total - this.held;
   }
 
-  /** How much may be taken, one after the other. */
+  /** How many units may be taken one after the other. */
   openings(holder: string): number {
-    // Each that is taken makes one more of the holder and leaves one less.
+    // Each unit that is taken adds one to the holder and removes one from the free units.
     const more = (this.#factor * this.free - this.heldBy(holder)) / (this.#factor + 1);
     return Math.max(0, Math.ceil(more));
   }
 
-  /** As of a sort: the holder of less comes first, of equals the one that did not give back last. */
+  /** A comparator: the holder of less comes first; of equal ones, the one that did not give back last. */
   compare(a: string, b: string): number {
     return this.heldBy(a) - this.heldBy(b) || Number(a === this.#gaveLast) - Number(b === this.#gaveLast);
   }

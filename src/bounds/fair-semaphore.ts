@@ -1,33 +1,33 @@
-// A weighted semaphore that is fair by holder: holders that wait are served round robin, within one the order is that of
-// arrival, and no holder has more than its share of the permits or of the places in the queue. Whoever waits holds no permit.
+// A weighted semaphore that is fair to holders: waiting holders are served round robin, requests of one holder in order of arrival, and no
+// holder has more than its share of the permits or of the queue. A waiting request holds no permit.
 import { Fault } from '../errors/fault.js';
 import { type Exhausted, FixedShares } from './fixed-shares.js';
 
 export interface SemaphoreOptions {
-  /** Permits that are held at a time, by all holders together and by one: all of them when absent. */
+  /** The permits of all holders together, and of one holder: all of them by default. */
   readonly total: number;
   readonly share?: number;
   /**
-   * A holder gets more only while it has less than this times what is free (bounds/dynamic-shares), so that something is left for
-   * whoever comes next. Without it the share alone counts.
+   * A holder only gets more while it has less than this times what is free (bounds/dynamic-shares), so that something is left for the next
+   * holder. Without it only the share counts.
    */
   readonly factor?: number;
-  /** Requests that wait, of all holders together and of one: no limit when absent. */
+  /** The waiting requests of all holders together, and of one holder: unlimited by default. */
   readonly waiting?: number;
   readonly waitingShare?: number;
 }
 
 export interface SemaphoreRequest {
-  /** Permits: 1 when absent. More than a holder may have count as its share. */
+  /** The number of permits, 1 by default. A weight above the holder's share counts as the share. */
   readonly weight?: number;
-  /** Ends the waiting when it aborts. */
+  /** Aborting the signal ends the wait. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Gives back what was acquired; a second call does nothing. */
+/** Releases what was acquired; a second call does nothing. */
 export type Release = () => void;
 
-/** As many wait as may. */
+/** The queue is full. */
 export class SemaphoreFull extends Fault<'semaphore-full'> {
   constructor() {
     super('semaphore-full', 'too many are waiting', { temporary: true });
@@ -46,7 +46,7 @@ export class FairSemaphore {
   readonly #factor: number;
   readonly #permits: FixedShares;
   readonly #waiters: FixedShares;
-  /** By holder, in the order of their turns. Sets, because taking the first out of a long array moves all the others. */
+  /** Queues by holder, in the order of their turns. Sets, because removing the first element of a long array moves all others. */
   readonly #queues = new Map<string, Set<Waiter>>();
   #servedLast: string | undefined;
 
@@ -60,7 +60,7 @@ export class FairSemaphore {
     this.#waiters = new FixedShares({ total: waiting, share: waitingShare });
   }
 
-  /** Rejects with SemaphoreFull, and with the reason of `signal`. */
+  /** Rejects with SemaphoreFull, or with the reason of `signal`. */
   acquire(holder: string, { weight = 1, signal }: SemaphoreRequest = {}): Promise<Release> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -88,7 +88,7 @@ export class FairSemaphore {
     });
   }
 
-  /** The work begins when a permit was acquired, and gives it back when it ends. */
+  /** Acquires a permit, runs the work, and releases the permit when the work ends. */
   async run<T>(holder: string, work: () => Promise<T>): Promise<T> {
     const release = await this.acquire(holder);
     try {
@@ -98,7 +98,7 @@ export class FairSemaphore {
     }
   }
 
-  /** Nobody who has a share left waits, nor the holder itself. */
+  /** True when permits are free, the holder has no waiting request, and no other waiting holder has a share left. */
   #isFree(holder: string, weight: number): boolean {
     if (this.#queues.has(holder) || this.#next() !== undefined) return false;
     return this.#exhausted(holder, weight) === undefined;
@@ -127,7 +127,7 @@ export class FairSemaphore {
     if (queue !== undefined) queue.add(waiter);
     else {
       this.#queues.set(waiter.holder, new Set([waiter]));
-      // A holder that was served a moment ago comes after one that was not.
+      // A holder that was just served comes after one that was not.
       if (this.#servedLast !== waiter.holder) this.#moveBehind(this.#servedLast);
     }
   }
@@ -147,7 +147,7 @@ export class FairSemaphore {
     this.#waiters.give(holder);
   }
 
-  /** Whose turn is next wants more than is free: all others wait too, else a heavy request would wait forever. */
+  /** If the next request needs more than is free, all others wait too: otherwise a heavy request would wait without end. */
   #serve(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const { holder, weight } = next;
@@ -158,7 +158,7 @@ export class FairSemaphore {
     }
   }
 
-  /** Holders that have their share are passed over. */
+  /** Skips holders that have used up their share. */
   #next(): Waiter | undefined {
     for (const [holder, queue] of this.#queues) {
       const [first] = queue;

@@ -1,12 +1,12 @@
-// Cooperative yields for work that gives way every few ms: one such piece of work goes on per turn of the event loop, and holders
-// go on in turn, so that a holder with much work delays others by one piece of it. In between the loop serves all else.
+// Cooperative yields for work that yields every few ms: one piece of such work runs per turn of the event loop, and holders take turns. So
+// a holder with much work delays others by one piece, and between pieces the loop serves everything else.
 
 export class FairYield {
-  /** By holder, in the order in which they go on. */
+  /** Keyed by holder, in the order of their turns. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #isDue = false;
 
-  /** Gives way. Resolves when the holder may go on, until the caller awaits something. */
+  /** Yields. Resolves when the holder may continue until its next await. */
   yield(holder: string): Promise<void> {
     return new Promise((resolve) => {
       const queue = this.#waiting.get(holder);

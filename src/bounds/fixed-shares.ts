@@ -1,14 +1,14 @@
-// A bound with a fixed share for each holder: all holders together never have more than `total`, one of them never more
-// than `share`. The caller decides what to do when nothing is left.
+// A limiter with a fixed share for each holder: all holders together never have more than `total`, and one holder never more than `share`.
+// The caller decides what to do when nothing is left.
 import { Holdings } from './holdings.js';
 
 export interface SharesOptions {
   readonly total: number;
-  /** Of one holder. */
+  /** The limit of one holder. */
   readonly share: number;
 }
 
-/** Why nothing was taken: the holder has its share, or there is no more at all. */
+/** The reason why nothing was taken: the holder has used up its share, or nothing is left at all. */
 export type Exhausted = 'share' | 'total';
 
 export class FixedShares {
@@ -19,7 +19,7 @@ export class FixedShares {
     this.#options = options;
   }
 
-  /** By all. */
+  /** The amount of all holders. */
   get held(): number {
     return this.#holdings.held;
   }
@@ -28,21 +28,21 @@ export class FixedShares {
     return this.#holdings.heldBy(holder);
   }
 
-  /** Why so much may not be taken; undefined when it may. */
+  /** The reason why this amount may not be taken; undefined when it may. */
   exhausted(holder: string, amount = 1): Exhausted | undefined {
     const { total, share } = this.#options;
     if (this.heldBy(holder) + amount > share) return 'share';
     return this.held + amount > total ? 'total' : undefined;
   }
 
-  /** Undefined once the amount is taken; otherwise nothing was. */
+  /** Takes the amount, or returns the reason why nothing was taken. */
   tryTake(holder: string, amount = 1): Exhausted | undefined {
     const exhausted = this.exhausted(holder, amount);
     if (exhausted === undefined) this.#holdings.take(holder, amount);
     return exhausted;
   }
 
-  /** What was taken before. @throws RangeError when it was less */
+  /** Gives back an amount. @throws RangeError when the holder has less */
   give(holder: string, amount = 1): void {
     this.#holdings.give(holder, amount);
   }

@@ -1,4 +1,4 @@
-// What one piece of work has of fixed shares: it grows and shrinks with the work, and is given back as a whole.
+// The part of fixed shares that one piece of work has: it grows and shrinks with the work, and is given back as a whole.
 import type { FixedShares } from './fixed-shares.js';
 
 export class HeldShare {
@@ -11,7 +11,7 @@ export class HeldShare {
     this.#holder = holder;
   }
 
-  /** Whether the work has `amount` now; false changes nothing. Less than before is always granted. */
+  /** Changes the amount; false changes nothing. A smaller amount is always granted. */
   resize(amount: number): boolean {
     const more = amount - this.#amount;
     if (more > 0 && this.#shares.tryTake(this.#holder, more) !== undefined) return false;
@@ -20,7 +20,7 @@ export class HeldShare {
     return true;
   }
 
-  /** Gives all of it back; may be called again. */
+  /** Gives everything back; may be called again. */
   give(): void {
     this.resize(0);
   }

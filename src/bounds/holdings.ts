@@ -1,17 +1,17 @@
-// The amounts that holders have of a shared resource: connections, places, octets. `FixedShares` and `DynamicShares`
-// decide how much a holder may take. A holder is an account id, a domain, or the network of an address (`networkOf`).
+// The amounts of a shared resource by holder: connections, places, octets. `FixedShares` and `DynamicShares` decide how much a holder may
+// take. A holder is an account id, a domain, or the network of an address (`networkOf`).
 
 export class Holdings {
-  /** A holder of nothing is not in it, so the map is never larger than what is held. */
+  /** Holders of nothing have no entry, so the map is never larger than what is held. */
   readonly #byHolder = new Map<string, number>();
   #held = 0;
 
-  /** By all. */
+  /** The amount of all holders. */
   get held(): number {
     return this.#held;
   }
 
-  /** Those who hold something. */
+  /** The holders that have something. */
   get holders(): readonly string[] {
     return [...this.#byHolder.keys()];
   }
@@ -20,13 +20,13 @@ export class Holdings {
     return this.#byHolder.get(holder) ?? 0;
   }
 
-  /** Whether or not that is within the bound. */
+  /** Takes an amount, even if it exceeds the bound. */
   take(holder: string, amount = 1): void {
     this.#set(holder, this.heldBy(holder) + amount);
     this.#held += amount;
   }
 
-  /** @throws RangeError when the holder has less; nothing is given back then. */
+  /** @throws RangeError when the holder has less; then nothing is given back. */
   give(holder: string, amount = 1): void {
     const left = this.heldBy(holder) - amount;
     if (left < 0) throw new RangeError(`${holder} gives back more than it took`);

@@ -1,41 +1,41 @@
-// A look at JSON before anybody parses it: octets pass in pieces of any size, and depth and number of values stay within
-// bounds, since what a parser costs depends on them far more than on the size (RFC 8259 §9 lets a receiver set limits).
-// Large strings at one place can be taken out on the way; what is handed on has a token in their stead. Whether the rest is
-// valid JSON is the parser's to say: a token takes the place of one string, so that does not change.
+// Scans JSON before it is parsed: octets arrive in pieces of any size, and depth and number of values must stay within bounds, because the
+// cost of parsing depends on them far more than on the size (RFC 8259 §9 lets a receiver set limits). Large strings at one place can be
+// extracted; a token replaces them in the output. The parser decides whether the rest is valid JSON: a token replaces exactly one string,
+// so this does not change.
 
 export interface JsonBounds {
-  /** Arrays and objects within each other. */
+  /** Nesting of arrays and objects. */
   readonly depth: number;
-  /** Members of objects and elements of arrays, all together. */
+  /** Members of objects and elements of arrays, in total. */
   readonly values: number;
   /** Octets of the names of all members together. */
   readonly names: number;
 }
 
-/** No message of any protocol here comes near them. */
+/** No message of any protocol here comes near these limits. */
 const JSON_BOUNDS: JsonBounds = { depth: 32, values: 5_000, names: 64 * 1024 };
 
 export class JsonExcess extends Error {
   override readonly name = 'JsonExcess';
 }
 
-/** Takes the octets between the quotes of one string, as they stand. */
+/** Receives the raw octets between the quotes of one string. */
 export interface StringSink {
   push(octets: Uint8Array): void;
   end(): void;
 }
 
-/** Strings that are taken out: those of `field` in the objects of the array `list` of the outermost object. */
+/** The strings to extract: those of `field` in the objects of the array `list` of the outermost object. */
 export interface Extraction {
   readonly list: string;
   readonly field: string;
-  /** `token`: plain ASCII that stands for the string in what is handed on. */
+  /** `token`: plain ASCII that replaces the string in the output. */
   begin(): { readonly token: string; readonly sink: StringSink };
 }
 
 interface ScanOptions {
   readonly bounds?: JsonBounds;
-  /** Gets all octets but for the strings taken out, in pieces that are only valid during the call. */
+  /** Receives all octets except the extracted strings, in pieces that are only valid during the call. */
   readonly keep?: (octets: Uint8Array) => void;
   readonly extraction?: Extraction;
 }
@@ -55,16 +55,16 @@ export class JsonScan {
   readonly #bounds: JsonBounds;
   readonly #keep: ((octets: Uint8Array) => void) | undefined;
   readonly #extraction: Extraction | undefined;
-  /** By depth: whether it is an object. */
+  /** For each depth: true when it is an object. */
   readonly #isObject: boolean[] = [];
   #depth = 0;
   #values = 0;
   #names = 0;
   #inString = false;
   #isEscaped = false;
-  /** A string that comes now is the name of a member. */
+  /** True when the next string is the name of a member. */
   #nameComes = false;
-  /** Octets of the name that is being read; undefined outside of one, and for one that is too long. */
+  /** Octets of the current name; undefined outside of a name, and for one that is too long. */
   #name: number[] | undefined;
   /** The last names at the depths of the list and of the field. */
   #outer = '';
@@ -130,7 +130,7 @@ export class JsonScan {
         break;
       case CLOSE_OBJECT:
       case CLOSE_ARRAY:
-        // Too many of them are the parser's to refuse.
+        // The parser refuses unbalanced brackets.
         this.#depth = Math.max(0, this.#depth - 1);
         this.#nameComes = false;
         break;
@@ -177,7 +177,7 @@ export class JsonScan {
     else if (this.#depth === 3) this.#inner = name;
   }
 
-  /** Where the string ends, or the octets do. */
+  /** The end of the string, or of the octets. */
   #stringEnd(octets: Uint8Array, from: number): number {
     let isEscaped = this.#isEscaped;
     let at = from;
@@ -192,7 +192,7 @@ export class JsonScan {
   }
 }
 
-/** A name may be written with escapes. */
+/** A name may contain escapes. */
 function textOf(octets: readonly number[]): string {
   const raw = Buffer.from(octets).toString();
   if (!raw.includes('\\')) return raw;
@@ -203,9 +203,9 @@ function textOf(octets: readonly number[]): string {
   }
 }
 
-/** Text that is at hand as a whole, parsed within the bounds. @throws JsonExcess, SyntaxError */
+/** Parses a complete text within the bounds. @throws JsonExcess, SyntaxError */
 export function parseBounded(text: string): unknown {
-  // So short a text cannot hold much.
+  // Scanning a short text is not worthwhile: it cannot hold many values.
   if (text.length > SHORT) new JsonScan().push(Buffer.from(text));
   return JSON.parse(text);
 }

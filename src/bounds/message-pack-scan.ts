@@ -1,18 +1,21 @@
-// A look at MessagePack before anybody decodes it: depth and number of values stay within bounds, and all lengths within the
-// octets there are. A decoder makes arrays of the lengths that the sender announces, so a few octets could take all memory.
+// Scans MessagePack before it is decoded: depth and number of values must stay within bounds, and all lengths within the given octets. A
+// decoder creates arrays with the lengths that the sender announces, so a few octets could use up all memory.
 // https://github.com/msgpack/msgpack/blob/master/spec.md
 
 interface Bounds {
-  /** Arrays and maps within each other. */
+  /** Nesting of arrays and maps. */
   readonly depth: number;
-  /** Elements of arrays, names and members of maps, all together. */
+  /** Elements of arrays, and names and members of maps, in total. */
   readonly values: number;
 }
 
-/** No message of any protocol here comes near them. */
+/** No message of any protocol here comes near these limits. */
 const BOUNDS: Bounds = { depth: 32, values: 5_000 };
 
-/** Octets after the first one, by the first: a value without a length. Absent: a length follows, or the octet means nothing. */
+/**
+ * The number of octets after the first one, for first octets of values without a length. For other first octets a length follows, or they
+ * are invalid.
+ */
 const FIXED: ReadonlyMap<number, number> = new Map([
   [0xc0, 0],
   [0xc2, 0],
@@ -35,7 +38,7 @@ const FIXED: ReadonlyMap<number, number> = new Map([
   [0xd8, 17],
 ]);
 
-/** What a length counts, how many octets the length has, and how many octets stand between the length and what is counted. */
+/** What a length counts, the number of its octets, and the number of octets between it and what it counts. */
 const COUNTED: ReadonlyMap<number, readonly [counts: 'octets' | 'elements' | 'members', size: number, extra: number]> =
   new Map([
     [0xc4, ['octets', 1, 0]],
@@ -53,10 +56,10 @@ const COUNTED: ReadonlyMap<number, readonly [counts: 'octets' | 'elements' | 'me
     [0xdf, ['members', 4, 0]],
   ]);
 
-/** What is wrong with the octets, or undefined when they are one value within the bounds. */
+/** Describes what is wrong with the octets; undefined when they are one value within the bounds. */
 export function messagePackExcess(octets: Uint8Array, bounds = BOUNDS): string | undefined {
   const view = new DataView(octets.buffer, octets.byteOffset, octets.byteLength);
-  /** How many values each array and map that is open still has; the first is the value itself. */
+  /** The number of values that each open array and map still has; the first entry is the value itself. */
   const open = [1];
   let values = 0;
   let at = 0;

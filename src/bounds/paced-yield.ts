@@ -1,14 +1,13 @@
-// Steps that take long by themselves, one after the other and a part of the time only: the event loop serves others between
-// them.
+// Runs long steps one after the other and only for a part of the time: the event loop serves others between them.
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How many times as long as a step took no other is taken. */
+/** The pause after a step, as a multiple of the step's time. */
 const PAUSE = 2;
 
 export class PacedYield {
   #last: Promise<void> = Promise.resolve();
 
-  /** Gives way. Resolves when the caller may go on, until it awaits something. */
+  /** Yields. Resolves when the caller may continue until its next await. */
   yield(): Promise<void> {
     const turn = this.#last.then(() => nextTurn());
     this.#last = turn.then(async () => {

@@ -1,12 +1,12 @@
-// Waiting with an end. Work that is late goes on, and its outcome is dropped. The timers are cleared as soon as they are
-// of no use, so that none keeps a process alive.
+// Waiting with a time limit. Late work continues, and its outcome is dropped. Timers are cleared as soon as they are useless, so that none
+// keeps a process alive.
 
-/** By the global timer, so that a test can replace the clock. */
+/** Uses the global timer, so that a test can replace the clock. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
 }
 
-/** What `work` comes to. When it takes longer than `boundMs`, throws what `late` makes; as words: what took so long. */
+/** Returns the result of `work`. After `boundMs`, throws the error that `late` makes, or one that names `late` as what took too long. */
 export function inTime<T>(work: Promise<T>, boundMs: number, late: string | (() => Error)): Promise<T> {
   return bounded<T, T>(
     work,
@@ -18,7 +18,7 @@ export function inTime<T>(work: Promise<T>, boundMs: number, late: string | (() 
   );
 }
 
-/** Resolves when `work` is done or the time is over: whether it is done. Rejects only if the work does before that. */
+/** Resolves when `work` is done or the time is over, with whether it is done. Rejects only if `work` rejects in time. */
 export function atMost(work: Promise<unknown>, boundMs: number): Promise<boolean> {
   return bounded<unknown, boolean>(
     work,
@@ -28,7 +28,7 @@ export function atMost(work: Promise<unknown>, boundMs: number): Promise<boolean
   );
 }
 
-/** One promise: commands wait so by the thousand. */
+/** Makes only one promise, because thousands of commands wait this way. */
 function bounded<T, R>(
   work: Promise<T>,
   boundMs: number,
