@@ -1,7 +1,7 @@
-// The principal of a credential, the same for every gateway. The directory judges an API key; a token of the identity
-// provider is verified first, and then has or gets its account. A credential of one kind is never tried as the other. A
-// credential that opened an account is remembered by its hash for 30 s, until its token expires, its key is revoked or its account
-// deleted, whichever comes first (docs/interface/credentials.md, "Remembered credentials").
+// Finds the principal of a credential, for every gateway. The directory checks API keys; a token of the identity provider is verified
+// first, and then opens or creates its account. A credential of one kind is never tried as the other. A credential that opened an account
+// is remembered by its hash for 30 s, or until its token expires, its key is revoked or its account is deleted
+// (docs/interface/credentials.md, "Remembered credentials").
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Directory, LoginRefusal, Principal } from '../directory/protocol.js';
@@ -11,18 +11,18 @@ import type { Tally } from './rates.js';
 export interface KnownIdentity {
   readonly kind: 'known';
   readonly principal: Principal;
-  /** ms since the epoch; of tokens. */
+  /** In ms since the epoch; only for tokens. */
   readonly expiresAt: number | undefined;
 }
 
 export type Identity =
   | KnownIdentity
-  /** A valid token of nobody: it names no user. */
+  /** A valid token that names no user. */
   | { readonly kind: 'nameless'; readonly expiresAt: number }
-  /** The credential is good, and still opens no account. */
+  /** The credential is valid but opens no account. */
   | { readonly kind: 'refused'; readonly detail: string }
   | { readonly kind: 'invalid' }
-  /** Invalid, as were too many others from there. */
+  /** The credential is invalid, like too many others from this network. */
   | { readonly kind: 'limited'; readonly waitSeconds: number };
 
 export interface CredentialsOptions {
@@ -30,11 +30,11 @@ export interface CredentialsOptions {
     Directory,
     'authenticate' | 'login' | 'noteUse' | 'revokedKeys$' | 'deletedAccounts$' | 'missedChanges$'
   >;
-  /** None when no identity provider is configured. */
+  /** Absent when no identity provider is configured. */
   readonly tokens?: TokenVerifier;
   /**
-   * The period in which this node has heard of every revocation before it was answered; undefined: it may have missed some.
-   * What was remembered in another period does not hold. Default: one period.
+   * The period in which this node learns of every revocation before it is confirmed; undefined when it may have missed some. Credentials
+   * that were remembered in another period are not valid. By default there is one period.
    */
   readonly period?: () => number | undefined;
   /** ms of a clock that does not jump. */
@@ -48,7 +48,7 @@ const REFUSALS: Readonly<Record<LoginRefusal, string>> = {
 };
 
 const INVALID: Identity = { kind: 'invalid' };
-/** How long a notice that was lost without a trace can keep a revoked key alive. */
+/** How long a lost notice can keep a revoked key valid. */
 const TTL_MS = 30_000;
 const MOST_REMEMBERED = 32_768;
 
@@ -57,13 +57,13 @@ export class Credentials {
   readonly #tokens: TokenVerifier | undefined;
   readonly #period: () => number | undefined;
   #lastPeriod: number | undefined;
-  /** By SHA-256 of the credential. */
+  /** Keyed by the SHA-256 of the credential. */
   readonly #remembered: LRUCache<string, KnownIdentity>;
-  /** Hashes that are remembered, by the id of the key and by that of the account. */
+  /** Remembered hashes by key id and by account id. */
   readonly #hashes = new Map<string, Set<string>>();
-  /** Rises with every drop: what was looked up before is not remembered after. */
+  /** Rises with every drop: the result of an earlier look-up is not remembered afterwards. */
   #drops = 0;
-  /** Without notices nothing is remembered. */
+  /** True when notices have failed; then nothing is remembered. */
   #isUninformed = false;
 
   constructor({ directory, tokens, period = () => 0, now = () => performance.now() }: CredentialsOptions) {
@@ -82,7 +82,7 @@ export class Credentials {
       this.#isUninformed = true;
       this.#dropAll();
     };
-    // Held mailboxes are deleted by the thousand, too: a notice costs what it ends, not what is remembered.
+    // Unclaimed mailboxes are deleted by the thousand: the cost of a notice must not depend on the number of remembered credentials.
     const drop = (id: string) => this.#drop(id);
     directory.revokedKeys$.subscribe({ next: drop, error });
     directory.deletedAccounts$.subscribe({ next: drop, error });
@@ -94,7 +94,7 @@ export class Credentials {
     return this.#tokens !== undefined;
   }
 
-  /** The identity of a credential that is remembered; undefined: ask `identify`. */
+  /** The identity of a remembered credential; undefined when `identify` must be called. */
   known(credential: string): KnownIdentity | undefined {
     const period = this.#period();
     if (period !== this.#lastPeriod) {
@@ -109,7 +109,7 @@ export class Credentials {
     return known;
   }
 
-  /** `tally`: counts a credential that opens nothing; none when the caller does. @throws ProviderUnavailable, StoreFault */
+  /** `tally`: counts a credential that opens no account; absent when the caller counts. @throws ProviderUnavailable, StoreFault */
   async identify(credential: string, tally?: Tally): Promise<Identity> {
     const known = this.known(credential);
     if (known !== undefined) return known;
@@ -141,7 +141,7 @@ export class Credentials {
     let login = await directory.login({ ...token, subject });
     if (login.refusal === 'noEmail' && tokens !== undefined) {
       const claims = await tokens.userInfo(credential, subject);
-      // The address and whether the provider vouches for it come from one document.
+      // The address and its verification must come from one document.
       const { email, emailVerified, name = token.name } = claims;
       if (email !== undefined) login = await directory.login({ ...token, subject, email, emailVerified, name });
     }
@@ -165,7 +165,7 @@ export class Credentials {
     }
   }
 
-  /** `id`: of a key or an account. */
+  /** `id`: the id of a key or an account. */
   #drop(id: string): void {
     this.#drops++;
     for (const hash of [...(this.#hashes.get(id) ?? [])]) this.#remembered.delete(hash);

@@ -1,30 +1,30 @@
-// What wrong credentials at the mail protocols cost those who show them. Counts failures by network and by the name that was shown,
-// within a window; the reply to each is held back, for longer with every failure, in a bounded number of places. Too many
-// failures block for a while: further wrong credentials are answered as `limited`. A right credential is never refused
-// here: a key has 256 random bits and a token has a signature, so guessing opens nothing, and a guessing neighbour
-// shuts nobody out. Who signed in from a network before is known there, and is not blocked for what others do.
+// Slows down guessing at the mail protocols. Counts failures by network and by name within a window. The reply to each failure is delayed,
+// longer with every failure, and the number of delayed replies is bounded. Too many failures block for a while: further wrong credentials
+// are answered with `limited`. A right credential is never refused here: a key has 256 random bits and a token has a signature, so guessing
+// is hopeless, and a guessing neighbour locks nobody out. A name that has signed in from a network is known there, and failures of others
+// do not block it.
 import { LRUCache } from 'lru-cache';
 import { FixedShares } from '../bounds/fixed-shares.js';
 import { networkOf } from '../gateways/tcp/ip-address.js';
 import { canonicalAddress } from '../mail/address.js';
 
 export interface GuardLimits {
-  /** Failures of one network within `windowMs` that do not block. */
+  /** The failures of one network within `windowMs` that do not block. */
   readonly failuresPerNetwork: number;
-  /** Failures with one name, of networks that the name is not known at. */
+  /** The failures with one name, from networks where the name is not known. */
   readonly failuresPerName: number;
-  /** ms from the first failure. */
+  /** The length of the window in ms, from the first failure. */
   readonly windowMs: number;
   readonly blockMs: number;
-  /** ms that the reply to the first failure is held back; the second twice as long, and so on up to five times. Ten times when blocked. */
+  /** The delay in ms of the reply to the first failure; n times as long for the n-th, up to five times. Ten times when blocked. */
   readonly delayMs: number;
-  /** Replies that are held back at a time. */
+  /** The replies that are delayed at a time. */
   readonly delays: number;
-  /** Of them for one network, and for one name. */
+  /** The delayed replies of one network or of one name. */
   readonly delaysPerHolder: number;
-  /** ms for which a name is known at a network after a login. */
+  /** How long in ms a name is known at a network after a login. */
   readonly knownMs: number;
-  /** Networks, names, and pairs of both that are remembered; the one unused for longest is forgotten first. */
+  /** The networks, names, and pairs of both that are remembered; the least recently used one is dropped first. */
   readonly mostKeys: number;
 }
 
@@ -40,14 +40,14 @@ const DEFAULT_LIMITS: GuardLimits = {
   mostKeys: 32_768,
 };
 
-/** How a wrong credential is answered: after `delayMs`, then `done` is to be called. */
+/** The answer to a wrong credential: the caller replies after `delayMs` and then calls `done`. */
 export interface HeldRefusal {
   readonly isLimited: boolean;
   readonly delayMs: number;
   done(): void;
 }
 
-/** What the guard of a node has counted since its last notice, for the guards of the other nodes. */
+/** The counts of a node's guard since its last notice, for the guards of other nodes. */
 export interface GuardNotice {
   readonly networks: readonly (readonly [network: string, failures: number])[];
   readonly names: readonly (readonly [name: string, failures: number])[];
@@ -56,9 +56,9 @@ export interface GuardNotice {
 
 const MOST_DELAYS = 5;
 const BLOCKED_DELAYS = 10;
-/** Entries of each list of a notice; what is more is not shared. */
+/** The most entries of each list of a notice; further ones are not shared. */
 const MOST_SHARED = 500;
-/** A login makes a name known anew, and is shared, at most as often. */
+/** The least time between two logins that renew a known name and share it. */
 const RENEWAL_MS = 86_400_000;
 
 export class LoginGuard {
@@ -84,12 +84,12 @@ export class LoginGuard {
     this.#held = { networks: new FixedShares(shares), names: new FixedShares(shares) };
   }
 
-  /** A wrong credential at a gateway without names, which answers it by itself. */
+  /** Counts a wrong credential at a gateway without names, which itself replies. */
   recordFailure(address: string): void {
     this.#countNetwork(networkOf(address));
   }
 
-  /** A wrong credential with these names, or with one that has not the right scope. */
+  /** Counts a wrong credential with these names, or one without the required scope. */
   refuse(address: string, shownNames: readonly string[]): HeldRefusal {
     const network = networkOf(address);
     const names = canonical(shownNames);
@@ -109,7 +109,7 @@ export class LoginGuard {
     return { isLimited: isBlocked, delayMs: this.#limits.delayMs * times, done: release };
   }
 
-  /** A right credential: its names are known at the network from now on. */
+  /** Notes a right credential: its names are known at the network from now on. */
   admit(address: string, shownNames: readonly string[]): void {
     const network = networkOf(address);
     for (const name of canonical(shownNames)) {
@@ -120,7 +120,7 @@ export class LoginGuard {
     }
   }
 
-  /** What other nodes do not know yet, which then counts as shared; undefined when there is nothing. */
+  /** Returns what other nodes do not know yet, and counts it as shared; undefined when there is nothing. */
   takeNotice(): GuardNotice | undefined {
     const { networks, names, known } = this.#unshared;
     if (networks.size + names.size + known.size === 0) return undefined;
@@ -129,7 +129,7 @@ export class LoginGuard {
     return notice;
   }
 
-  /** A notice of another node. */
+  /** Adds the notice of another node. */
   learn({ networks, names, known }: GuardNotice): void {
     for (const [network, failures] of networks) this.#networks.add(network, failures);
     for (const [name, failures] of names) this.#names.add(name, failures);
@@ -141,7 +141,7 @@ export class LoginGuard {
     return this.#networks.add(network, 1);
   }
 
-  /** Takes the places of a held reply, and gives a function that gives them back; undefined when one is not free. */
+  /** Reserves a delayed reply and returns a function that releases it; undefined when none is free. */
   #hold(network: string, names: readonly string[]): (() => void) | undefined {
     const taken: [FixedShares, string][] = [];
     const release = () => {
@@ -159,7 +159,10 @@ export class LoginGuard {
   }
 }
 
-/** Failures by key. A window begins with the first one; the one too many makes it a block, which later ones do not prolong. */
+/**
+ * Failures by key. A window begins with the first failure. If the limit is exceeded it becomes a block, which later failures do not
+ * prolong.
+ */
 class FailureCounts {
   readonly #most: number;
   readonly #blockMs: number;
@@ -171,7 +174,7 @@ class FailureCounts {
     this.#counts = new LRUCache({ max: mostKeys, ttl: windowMs, ttlResolution: 0, perf: { now } });
   }
 
-  /** The failures in the window with these. */
+  /** Returns the failures in the window, including these. */
   add(key: string, failures: number): number {
     const count = this.#counts.get(key) ?? { failures: 0 };
     const before = count.failures;

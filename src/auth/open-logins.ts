@@ -1,5 +1,5 @@
-// The sessions of a listener that have a login. A session ends when its login is over: the key was revoked, the account was
-// deleted, or the token has expired.
+// The sessions of a listener that are logged in. A session ends when its login ends: the key was revoked, the account was deleted, or the
+// token has expired.
 import type { Observable } from 'rxjs';
 import type { ProtocolLogin } from './protocol-login.js';
 
@@ -11,11 +11,11 @@ const EXPIRY_MS = 1000;
 
 export class OpenLogins<S extends LoggedIn> implements Iterable<S> {
   readonly #sessions = new Set<S>();
-  /** Among them those whose credential expires. */
+  /** The sessions whose credential expires. */
   readonly #expiring = new Set<S>();
   readonly #stop: () => void;
 
-  /** `ended$`: of SignIn. `end`: called with each session whose login is over. */
+  /** `ended$`: that of SignIn. `end`: called with each session whose login has ended. */
   constructor(ended$: Observable<(login: ProtocolLogin) => boolean>, end: (session: S) => void) {
     const ending = ended$.subscribe((isOver) => {
       for (const session of this.#sessions) if (isOver(session.login)) end(session);

@@ -1,24 +1,23 @@
-// For whom the anonymous account acts (MANSIO_ANONYMOUS_ACCOUNT). A request without a credential proves nothing but that
-// it reached loopback, and any page in a browser there can send one: under a name of its own that it lets resolve to
-// 127.0.0.1 (DNS rebinding), or across origins. So only names that are ours are answered, and pages of ours alone may
-// write or follow events. Programs send no Origin.
+// Protects the anonymous account (MANSIO_ANONYMOUS_ACCOUNT). A request without a credential only proves that it reached loopback, and any
+// web page in a local browser can send one: under its own name that resolves to 127.0.0.1 (DNS rebinding), or across origins. So only our
+// own names are answered, and only our own pages may write or follow events. Programs send no Origin.
 
 export interface AnonymousRequest {
-  /** As sent, '' when absent. */
+  /** The header as sent; '' when absent. */
   readonly host: string;
-  /** As sent, '' when absent. */
+  /** The header as sent; '' when absent. */
   readonly origin: string;
-  /** Whether a foreign page could do harm without reading the answer: CORS keeps only answers from it. */
+  /** True when a foreign page could do harm without reading the answer: CORS only hides answers from it. */
   readonly takesEffect: boolean;
 }
 
-/** Why the request is refused, undefined when it is not. */
+/** Returns the reason of a refusal; undefined when the request is allowed. */
 export type AnonymousGuard = (request: AnonymousRequest) => string | undefined;
 
 export interface OwnNames {
   readonly hostname: string;
   readonly publicUrl: string | undefined;
-  /** Browser origins let in beside our own (MANSIO_CORS_ORIGINS). */
+  /** Browser origins that are allowed in addition to our own (MANSIO_CORS_ORIGINS). */
   readonly origins?: readonly string[];
 }
 
@@ -37,8 +36,8 @@ export function anonymousGuard({ hostname, publicUrl, origins = [] }: OwnNames):
 }
 
 /**
- * A host name in the form that URLs have, in any case. Other forms of an address (`0x7f.1`, `2130706433`) are names of nobody:
- * browsers never send them, and whoever does counts on being read in another way than by the check before.
+ * Parses a host name in the form that URLs have, without regard to case. Other forms of an address (`0x7f.1`, `2130706433`) are rejected:
+ * browsers never send them, and a client that does hopes that another component reads them differently.
  */
 function authority(host: string): URL | undefined {
   const text = `http://${host}`;

@@ -1,5 +1,5 @@
-// Logins of the mail protocols: a name with a key or token, judged for the scopes of the protocol. When a key is revoked or an
-// account deleted, the gateways are notified and end the sessions.
+// Logins of the mail protocols: a name with a key or token, checked for the scopes of the protocol. When a key is revoked or an account is
+// deleted, the gateways are notified and end the sessions.
 import { map, merge, type Observable, Subject } from 'rxjs';
 import type { Directory, Principal } from '../directory/protocol.js';
 import type { Scope } from '../store/directory.js';
@@ -11,30 +11,30 @@ export interface ProtocolLoginOptions {
   readonly credentials: Credentials;
 }
 
-/** What a session goes on. */
+/** The login of a session. */
 export interface ProtocolLogin {
   readonly principal: Principal;
-  /** The key has one of these. */
+  /** The key must have one of these. */
   readonly scopes: readonly Scope[];
-  /** ms since the epoch; of tokens. */
+  /** In ms since the epoch; only for tokens. */
   readonly expiresAt: number | undefined;
   readonly credential: string;
 }
 
 export type LoginOutcome =
   | { readonly kind: 'open'; readonly login: ProtocolLogin }
-  /** No such credential, or one of somebody else than the name says. */
+  /** There is no such credential, or it belongs to another user than the name. */
   | { readonly kind: 'wrong' }
   | { readonly kind: 'scopeMissing' };
 
 const LONGEST_CREDENTIAL = 8192;
 
 export class ProtocolLogins {
-  /** Emits which logins are over; for the sessions that are open. */
+  /** Emits a test for logins that have ended; gateways apply it to open sessions. */
   readonly ended$: Observable<(login: ProtocolLogin) => boolean>;
   readonly #options: ProtocolLoginOptions;
   readonly #ended = new Subject<(login: ProtocolLogin) => boolean>();
-  /** Rises when a credential ends: what was looked up before is not to be relied on after. */
+  /** Rises when a credential ends: an earlier look-up is then no longer reliable. */
   #endings = 0;
 
   constructor(options: ProtocolLoginOptions) {
@@ -63,14 +63,14 @@ export class ProtocolLogins {
     return { kind: 'open', login: { principal, scopes, expiresAt, credential } };
   }
 
-  /** Whether a login still holds: asked before something is done in its name. @throws StoreFault, ProviderUnavailable */
+  /** Whether a login is still valid; called before something is done in its name. @throws StoreFault, ProviderUnavailable */
   async holds({ principal, scopes, credential }: ProtocolLogin): Promise<boolean> {
     const known = await this.#identity(credential);
     if (known === undefined) return false;
     return known.principal.accountId === principal.accountId && mayUse(known.principal, scopes);
   }
 
-  /** Undefined: the credential opens nothing. */
+  /** Undefined when the credential opens no account. */
   async #identity(credential: string): Promise<KnownIdentity | undefined> {
     const identity = await this.#options.credentials.identify(credential);
     return identity.kind === 'known' && !hasExpired(identity) ? identity : undefined;
@@ -89,7 +89,7 @@ function of(
   return ids$.pipe(map((id) => (principal: Principal) => isOf(id, principal)));
 }
 
-/** A login of the identity provider reaches all of its account, a key what its scopes say. */
+/** A token of the identity provider gives access to the whole account, a key only to its scopes. */
 function mayUse(principal: Principal, scopes: readonly Scope[]): boolean {
   return principal.keyId === null || scopes.some((scope) => principal.scopes.includes(scope));
 }

@@ -1,31 +1,28 @@
-// Rates of requests (docs/interface/credentials.md, "Rates"): requests a minute of one account, whichever keys and logins it uses, and
-// of one address while no account is known. This node alone counts, in windows of a minute. The gateways refuse what
-// exceeds a limit, and tell the client how long to wait (draft-ietf-httpapi-ratelimit-headers-10). Wrong credentials have
-// a count of their own by address; beyond its limit the client has to wait. Every credential is looked up nevertheless,
-// so that a guessing neighbour at the same address shuts nobody out; a key has 256 random bits. The guard of the mail
-// protocols counts the wrong credentials too.
+// Rates of requests (docs/interface/credentials.md, "Rates"): requests per minute of one account, over all its keys and logins, and of one
+// address while the account is unknown. Each node counts for itself, in windows of a minute. The gateways refuse requests above a limit,
+// and tell the client how long to wait (draft-ietf-httpapi-ratelimit-headers-10). Wrong credentials are counted separately by address;
+// above their limit the client must wait. Every credential is looked up nevertheless, so that a guessing neighbour at the same address
+// locks nobody out; a key has 256 random bits. The login guard of the mail protocols also counts the wrong credentials.
 import { LRUCache } from 'lru-cache';
 import { networkOf } from '../gateways/tcp/ip-address.js';
 import type { LoginGuard } from './login-guard.js';
 
-/** Requests a minute; 0: no limit. */
+/** Requests per minute; 0: no limit. */
 export interface RateLimits {
   readonly global: number;
   readonly authentication: number;
   readonly write: number;
 }
 
-/**
- * `unlimited` is not counted at all, `hub` for itself alone; the others are counted for themselves and globally.
- */
+/** `unlimited` is not counted, `hub` only in its own count; the others are counted in their own count and globally. */
 export type RateClass = 'plain' | 'write' | 'authentication' | 'hub' | 'unlimited';
 
 export type RateField = readonly [name: string, value: string];
 
 const SECONDS = 60;
 /**
- * Accounts or addresses a window remembers. Beyond, the one that has asked nothing for longest starts anew: refusing those
- * who come later would let anybody with many addresses shut out everybody else.
+ * The accounts or addresses that a window remembers. Above it, the least recently active one starts again: if later ones were refused,
+ * anybody with many addresses could lock out everybody else.
  */
 const MOST_KEYS = 32_768;
 
@@ -33,11 +30,11 @@ const OFF: RateLimits = { global: 0, authentication: 0, write: 0 };
 
 export interface RateOptions {
   readonly mostKeys?: number;
-  /** Counts wrong credentials too. */
+  /** Also counts wrong credentials. */
   readonly guard?: Pick<LoginGuard, 'recordFailure'>;
 }
 
-/** What one node counts. */
+/** The counts of one node. */
 export class Rates {
   readonly #accounts: Counters;
   readonly #addresses: Counters;
@@ -51,14 +48,14 @@ export class Rates {
     this.#guard = guard;
   }
 
-  /** For one request of a client at `address`. */
+  /** Counts one request of a client at `address`. */
   tally(address: string): Tally {
     const guarded = () => this.#guard?.recordFailure(address);
     return new Tally(networkOf(address), this.#accounts, this.#addresses, this.#wrong, guarded);
   }
 }
 
-/** Counts one request. Everything that counts returns the seconds that are to be waited for, 0 when the request may be served. */
+/** Counts one request. Each counting method returns the seconds that the client must wait; 0 when the request may be served. */
 export class Tally {
   readonly #network: string;
   readonly #accounts: Counters;
@@ -81,7 +78,7 @@ export class Tally {
     this.#onFailure = onFailure;
   }
 
-  /** Of the last count. */
+  /** The header fields of the last count. */
   get fields(): readonly RateField[] {
     return this.#fields;
   }
@@ -90,12 +87,12 @@ export class Tally {
     return this.#count(windowsFor(this.#accounts, rate), accountId);
   }
 
-  /** Public endpoints, and whoever shows no credential. */
+  /** Counts a request to a public endpoint, or one without a credential. */
   countAnonymous(rate: RateClass): number {
     return this.#count(windowsFor(this.#addresses, rate), this.#network);
   }
 
-  /** A credential that opens nothing. */
+  /** Counts a credential that opens no account. */
   recordFailure(): number {
     this.#onFailure();
     return this.#wrong === undefined ? 0 : this.#count([this.#wrong], this.#network);
@@ -122,12 +119,12 @@ interface Quota {
   readonly name: string;
   readonly limit: number;
   readonly left: number;
-  /** Until the window ends, at least 1. */
+  /** The seconds until the window ends, at least 1. */
   readonly seconds: number;
   readonly exceeded: boolean;
 }
 
-/** A minute of a key begins with its first count and ends by the monotonic clock, which the list of keys goes by. */
+/** A key's minute begins with its first count and ends by the monotonic clock, which LRUCache uses. */
 class Window {
   readonly #name: string;
   readonly #limit: number;
@@ -161,7 +158,7 @@ function counters({ global, write, authentication }: RateLimits, mostKeys: numbe
     global: windowOf('global', global, mostKeys),
     write: windowOf('write', write, mostKeys),
     authentication: windowOf('authentication', authentication, mostKeys),
-    // Clients of the hub that reconnect again and again do not shut their account out of the API.
+    // Separate, so that hub clients that reconnect repeatedly do not lock their account out of the API.
     hub: windowOf('hub', global, mostKeys),
   };
 }

@@ -1,19 +1,19 @@
-// An exchange of SASL from the client's command to its end, over lines of base64: for protocols whose commands wait for lines. How a
-// challenge looks and what each end is called is the protocol's business, what mechanisms ask is that of sasl.
+// Runs a SASL exchange from the client's command to its end, over lines of base64, for protocols whose commands wait for lines. The
+// protocol defines how a challenge looks and what each result is called; `sasl` defines what mechanisms ask.
 import { beginExchange, decodeBase64, type Failure, failureChallenge, mechanismOf, type Shown } from './sasl.js';
 
-/** Ends in which nothing was shown. */
+/** Results without a credential. */
 export type EmptyExchange = 'notOffered' | 'malformed' | 'cancelled';
 
 interface Judged {
-  /** What mechanisms with tokens say of the failure first; absent when the credential is not what failed. */
+  /** The failure that token mechanisms report first; absent when the credential is not the cause. */
   readonly failure?: Failure;
 }
 
 export interface ExchangeOptions<J extends Judged> {
-  /** Of the mechanism. */
+  /** The name of the mechanism. */
   readonly name: string;
-  /** The response that came with the command; undefined when none did. */
+  /** The response in the command; undefined when there is none. */
   readonly initial: string | undefined;
   /** Sends the challenge, which is base64, and waits for the client's line. */
   readonly ask: (challenge: string) => Promise<string>;
@@ -26,7 +26,7 @@ export async function exchange<J extends Judged>(options: ExchangeOptions<J>): P
   const { name, initial, judge } = options;
   const mechanism = mechanismOf(name);
   if (mechanism === undefined) return 'notOffered';
-  // RFC 4959 §3, RFC 5034 §4: `=` is an initial response that is empty.
+  // RFC 4959 §3, RFC 5034 §4: `=` is an empty initial response.
   const first = initial === undefined ? undefined : initial === '=' ? EMPTY : decodeBase64(initial);
   if (initial !== undefined && first === undefined) return 'malformed';
   const ask = (challenge: string) => options.ask(Buffer.from(challenge).toString('base64'));
@@ -42,7 +42,7 @@ export async function exchange<J extends Judged>(options: ExchangeOptions<J>): P
   if (step.kind === 'malformed') return 'malformed';
   const judged = await judge(step.shown);
   const reason = judged.failure === undefined ? undefined : failureChallenge(mechanism, judged.failure);
-  // The client's response to it has no meaning (RFC 7628 §3.2.3).
+  // The client's response has no meaning (RFC 7628 §3.2.3).
   if (reason !== undefined) await ask(reason);
   return judged;
 }

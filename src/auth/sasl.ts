@@ -1,32 +1,32 @@
-// The server's side of SASL (RFC 4422) for every protocol with logins: what a client has to be asked, and what it has shown
-// when nothing more is to be asked. Without sockets and without judging: whether a credential opens an account is
-// protocol-login's business, how challenges look on the wire the protocol's. PLAIN (RFC 4616), LOGIN
-// (draft-murchison-sasl-login), OAUTHBEARER (RFC 7628), XOAUTH2 (Google's forerunner of it).
+// The server side of SASL (RFC 4422) for every protocol with logins: the challenges to a client, and the credential that it has shown in
+// the end. Uses no sockets and judges nothing: protocol-login decides whether a credential opens an account, and the protocol defines how
+// challenges look on the wire. PLAIN (RFC 4616), LOGIN (draft-murchison-sasl-login), OAUTHBEARER (RFC 7628), XOAUTH2 (Google's predecessor
+// of it).
 import { isUtf8 } from 'node:buffer';
 
 export const MECHANISMS = ['PLAIN', 'LOGIN', 'OAUTHBEARER', 'XOAUTH2'] as const;
 export type Mechanism = (typeof MECHANISMS)[number];
 
 /**
- * What a server announces. All mechanisms are always taken, with keys too; those for tokens are announced only where an identity provider
- * makes tokens, because programs prefer them and then ask their user for a token that does not exist.
+ * The mechanisms that a server announces. All mechanisms are always accepted, also with keys. Token mechanisms are announced only when an
+ * identity provider issues tokens, because programs prefer them and would ask their user for a token that does not exist.
  */
 export const announcedMechanisms = (takesTokens: boolean): readonly Mechanism[] =>
   MECHANISMS.filter((mechanism) => takesTokens || (mechanism !== 'OAUTHBEARER' && mechanism !== 'XOAUTH2'));
 
-/** What a client showed to be let in. */
+/** What a client has shown to log in. */
 export interface Shown {
-  /** Who it says it is; every one of them has to be right, and there may be none beside a bearer token. */
+  /** The names that the client claims; each must be right. With a bearer token there may be none. */
   readonly names: readonly string[];
   /** An API key or a token. */
   readonly credential: string;
 }
 
 export type SaslStep =
-  /** To be sent; `next` takes the response to it. */
+  /** The server sends `text`; `next` handles the response. */
   | { readonly kind: 'challenge'; readonly text: string; readonly next: (response: Buffer) => SaslStep }
   | { readonly kind: 'shown'; readonly shown: Shown }
-  /** Not what the mechanism says. */
+  /** The response does not follow the mechanism. */
   | { readonly kind: 'malformed' };
 
 export type Failure = 'invalidToken' | 'insufficientScope';
@@ -41,21 +41,21 @@ const FIRST: Readonly<Record<Mechanism, { readonly text: string; readonly read: 
   XOAUTH2: { text: '', read: xoauth2 },
 };
 
-/** `name` in any case. */
+/** `name` is compared without regard to case. */
 export function mechanismOf(name: string): Mechanism | undefined {
   const upper = name.toUpperCase();
   return MECHANISMS.find((mechanism) => mechanism === upper);
 }
 
-/** `initial`: the response that came with the command; undefined when none did. */
+/** `initial`: the response in the command; undefined when there is none. */
 export function beginExchange(mechanism: Mechanism, initial: Buffer | undefined): SaslStep {
   const { text, read } = FIRST[mechanism];
   return initial === undefined ? { kind: 'challenge', text, next: read } : read(initial);
 }
 
 /**
- * What mechanisms with tokens say of a failure before the protocol does (RFC 7628 §3.2.2); the client answers it with a
- * response that means nothing. Undefined for the others.
+ * The failure report that token mechanisms send before the protocol's reply (RFC 7628 §3.2.2); the client's response to it has no meaning.
+ * Undefined for other mechanisms.
  */
 export function failureChallenge(mechanism: Mechanism, failure: Failure): string | undefined {
   if (mechanism === 'OAUTHBEARER') {
@@ -67,7 +67,7 @@ export function failureChallenge(mechanism: Mechanism, failure: Failure): string
   return undefined;
 }
 
-/** Undefined for what is no base64 (RFC 4648 §4), white space and missing padding included. */
+/** Undefined when the text is not base64 (RFC 4648 §4), such as white space or missing padding. */
 export function decodeBase64(text: string): Buffer | undefined {
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
   return Buffer.from(text, 'base64');
@@ -77,7 +77,7 @@ function plain(response: Buffer): SaslStep {
   const parts = textOf(response)?.split('\0');
   if (parts?.length !== 3) return MALFORMED;
   const [authorization, authentication, credential] = parts as [string, string, string];
-  // Some clients put the only name into the first place.
+  // Some clients send the only name in the first place.
   const names = [...new Set([authorization, authentication].filter((name) => name !== ''))];
   return names.length === 0 ? MALFORMED : shown(names, credential);
 }
@@ -110,13 +110,13 @@ function xoauth2(response: Buffer): SaslStep {
   return shown(name === '' ? [] : [name], credential);
 }
 
-/** What stands between octets of value 1, two of which end it; none when it is malformed. */
+/** The parts between octets of value 1, two of which end the response; empty when it is malformed. */
 function pairsOf(response: Buffer): readonly string[] {
   const text = textOf(response);
   return text?.endsWith(PAIR_END + PAIR_END) ? text.slice(0, -2).split(PAIR_END) : [];
 }
 
-/** '' when a client only asks what it would need (RFC 7628 §4.3). */
+/** Returns '' when a client only asks for the requirements (RFC 7628 §4.3). */
 function bearerOf(pairs: readonly string[]): string | undefined {
   const value = pairs
     .find((pair) => /^auth=/i.test(pair))

@@ -1,6 +1,6 @@
-// The one door of the mail protocols: submission, IMAP and POP3 take every login here. protocol-login judges the credential,
-// login-guard says how long a refusal is held back; the attempt is counted once and logged in one line. A gateway has its
-// replies, and the number of failed logins that end a connection.
+// The entry point of the mail protocols: submission, IMAP and POP3 pass every login to this class. protocol-login judges the credential,
+// login-guard decides how long a refusal is delayed; the attempt is counted once and logged in one line. Each gateway defines its replies,
+// and the number of failed logins that end a connection.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
@@ -16,31 +16,31 @@ type LoginProtocol = (typeof LOGIN_PROTOCOLS)[number];
 export interface LoginAttempt {
   readonly protocol: LoginProtocol;
   readonly shown: Shown;
-  /** A key needs one of them. */
+  /** A key needs one of these. */
   readonly scopes: readonly Scope[];
   readonly remoteAddress: string;
-  /** The connection has TLS. */
+  /** True when the connection has TLS. */
   readonly isSecure: boolean;
-  /** Takes the connection from the account's share; false when the account has no more. */
+  /** Takes the connection from the account's share; false when the share is used up. */
   readonly admit: (accountId: string) => boolean;
   readonly log: Logger;
 }
 
 export type SignInResult =
   | { readonly kind: 'open'; readonly login: ProtocolLogin }
-  /** No such credential, or one of somebody else than the name says. */
+  /** There is no such credential, or it belongs to another user than the name. */
   | { readonly kind: 'wrong' }
   | { readonly kind: 'scopeMissing' }
-  /** Wrong, as were too many others from there, or with this name. */
+  /** The credential is wrong, like too many others from this network or with this name. */
   | { readonly kind: 'limited' }
-  /** Right, and the account has too many connections. */
+  /** The credential is right, but the account has too many connections. */
   | { readonly kind: 'full'; readonly accountId: string }
   /** The credential cannot be checked now. */
   | { readonly kind: 'fault'; readonly error: unknown };
 
 export type SignInResultKind = SignInResult['kind'];
 
-/** Results that count against a connection, and were held back. */
+/** Results that count against a connection and whose replies are delayed. */
 export type LoginFailure = 'wrong' | 'scopeMissing' | 'limited';
 
 export interface LoginMeter {
@@ -70,12 +70,12 @@ export class SignIn {
     this.#meter = meter;
   }
 
-  /** Emits which logins are over; their sessions are to end. */
+  /** Emits a test for logins that have ended; their sessions must end. */
   get ended$(): Observable<(login: ProtocolLogin) => boolean> {
     return this.#logins.ended$;
   }
 
-  /** Whether a login still holds: asked before something is done in its name. @throws StoreFault, ProviderUnavailable */
+  /** Whether a login is still valid; called before something is done in its name. @throws StoreFault, ProviderUnavailable */
   holds(login: ProtocolLogin): Promise<boolean> {
     return this.#logins.holds(login);
   }
@@ -122,7 +122,7 @@ function logResult({ protocol, shown, remoteAddress, isSecure: tls, log }: Login
       log.info({ accountId: result.accountId, ...about, reason: 'full' }, 'authentication refused');
       return;
     default: {
-      // Somebody may have put the key where the name belongs.
+      // A user may have entered the key as the name, so only addresses are logged.
       const names = shown.names.filter((name) => parseAddress(name) !== undefined);
       log.info({ names, ...about, reason: result.kind }, 'authentication refused');
     }

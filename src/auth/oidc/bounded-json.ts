@@ -1,11 +1,11 @@
-// Documents of an identity provider: fetched with a bound on time and size, no redirects, and a JSON object or nothing.
+// Fetches JSON objects from an identity provider: with limits of time and size, and without redirects.
 
 import { parseBounded } from '../../bounds/json-scan.js';
 import { Fault } from '../../errors/fault.js';
 
 const LARGEST_OCTETS = 512 * 1024;
 
-/** The provider cannot be asked, or does not answer as one. */
+/** The provider cannot be reached, or its answer is unusable. */
 export class ProviderUnavailable extends Fault<'provider-unavailable' | 'provider-refused'> {
   constructor(
     message: string,
@@ -16,14 +16,14 @@ export class ProviderUnavailable extends Fault<'provider-unavailable' | 'provide
   }
 }
 
-/** The provider has answered, and refuses what was asked: a status from 400 to 499. */
+/** The provider has refused the request: a status from 400 to 499. */
 export class ProviderRefusal extends ProviderUnavailable {
   constructor(message: string) {
     super(message, {}, 'provider-refused');
   }
 }
 
-/** `token`: shown to the provider as a bearer token. @throws ProviderUnavailable */
+/** `token`: sent to the provider as a bearer token. @throws ProviderUnavailable */
 export async function fetchJson(
   url: string,
   timeoutMs: number,
@@ -54,7 +54,7 @@ export async function fetchJson(
 async function boundedText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let octets = 0;
-  // Leaving the loop by an exception cancels the body.
+  // An exception in the loop cancels the body.
   for await (const chunk of response.body ?? []) {
     octets += chunk.length;
     if (octets > LARGEST_OCTETS) throw new Error(`more than ${LARGEST_OCTETS} octets`);
@@ -63,7 +63,7 @@ async function boundedText(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** What fetch says is that it failed; why is in its cause. */
+/** The message of fetch only says that it failed; its cause has the reason. */
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}, ${error.cause.message}` : error.message;

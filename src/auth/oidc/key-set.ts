@@ -1,17 +1,17 @@
-// The keys an identity provider signs with: found through its discovery document (OpenID Connect Discovery 1.0 §4), kept
-// for a while, fetched again when a token names one that is not among them. How often the provider is asked does not
-// depend on what clients send; while it cannot be asked, keys that are known keep working.
+// The signing keys of an identity provider: found through its discovery document (OpenID Connect Discovery 1.0 §4), cached, and fetched
+// again when a token names an unknown key. Clients cannot make the node ask the provider more often; while the provider is unreachable,
+// known keys remain valid.
 import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWTHeaderParameters } from 'jose';
 import { fetchJson, ProviderUnavailable } from './bounded-json.js';
 
 export interface KeySetTiming {
-  /** Keys older than this are fetched again before they are used. ms */
+  /** Keys older than this are fetched again before use. In ms. */
   readonly freshMs: number;
-  /** Keys older than this are not used, also when no others can be had. ms */
+  /** Keys older than this are not used, even if no others are available. In ms. */
   readonly usableMs: number;
-  /** Least time between two fetches, and between two for the sake of keys that are not there. ms */
+  /** The least time between two fetches, and between two fetches because of missing keys. In ms. */
   readonly cooldownMs: number;
-  /** Of each of the two documents. ms */
+  /** The timeout of each of the two documents. In ms. */
   readonly timeoutMs: number;
   now(): number;
 }
@@ -52,19 +52,19 @@ export class KeySet {
     this.#timing = { ...KEY_SET_TIMING, ...timing };
   }
 
-  /** What tokens must name as their issuer. @throws ProviderUnavailable */
+  /** The issuer that tokens must name. @throws ProviderUnavailable */
   async issuer(): Promise<string> {
     return (await this.#fresh()).issuer;
   }
 
-  /** URL of the provider's UserInfo endpoint; undefined when it has none. @throws ProviderUnavailable */
+  /** The URL of the provider's UserInfo endpoint; undefined when it has none. @throws ProviderUnavailable */
   async userInfoUrl(): Promise<string | undefined> {
     return (await this.#fresh()).userInfo;
   }
 
   /**
-   * The keys that a token with this header may be signed with, as a rule one; none when the provider has none such.
-   * @throws ProviderUnavailable when it cannot be asked
+   * The keys that may have signed a token with this header, usually one; empty when the provider has none.
+   * @throws ProviderUnavailable when the provider cannot be reached
    */
   async find(header: JWTHeaderParameters, token: FlattenedJWSInput): Promise<readonly Key[]> {
     const found = await candidates((await this.#fresh()).find, header, token);
@@ -84,14 +84,16 @@ export class KeySet {
     return this.#keys === undefined ? Number.POSITIVE_INFINITY : this.#timing.now() - this.#keys.at;
   }
 
-  /** Never fails: what went wrong is in `#failure`. Does nothing within the cool-down; calls at a time share a fetch. */
+  /** Never rejects: `#failure` has the error. Does nothing within the cool-down; concurrent calls share a fetch. */
   #refresh(): Promise<void> {
     if (this.#fetch !== undefined) return this.#fetch;
     if (this.#timing.now() - this.#triedAt < this.#timing.cooldownMs) return Promise.resolve();
     return this.#ask();
   }
 
-  /** Keys that were fetched a moment ago may lack one that the provider has made since: the first such fetch does not wait. */
+  /**
+   * Recently fetched keys may lack one that the provider has made since: the first fetch because of a missing key ignores the cool-down.
+   */
   #renew(): Promise<void> {
     const { now, cooldownMs } = this.#timing;
     const isBound = this.#fetch !== undefined || this.#failure !== undefined;
@@ -122,7 +124,7 @@ export class KeySet {
     const { timeoutMs, now } = this.#timing;
     const document = await fetchJson(`${this.#authority}/.well-known/openid-configuration`, timeoutMs);
     const { issuer, jwks_uri: url, userinfo_endpoint: userInfo } = document;
-    // §4.3: else any issuer's tokens could be passed off as this one's.
+    // §4.3: otherwise tokens of any issuer could pass as this one's.
     if (typeof issuer !== 'string' || issuer.replace(/\/+$/, '') !== this.#authority) {
       throw new ProviderUnavailable(`the discovery document of ${this.#authority} is of another issuer`);
     }
@@ -140,7 +142,7 @@ export class KeySet {
   }
 }
 
-/** Several only for a token that does not say which. */
+/** Returns several keys only for a token that does not name its key. */
 async function candidates(find: Find, header: JWTHeaderParameters, token: FlattenedJWSInput): Promise<readonly Key[]> {
   try {
     return [await find(header, token)];
@@ -150,7 +152,7 @@ async function candidates(find: Find, header: JWTHeaderParameters, token: Flatte
       for await (const key of error) keys.push(key);
       return keys;
     }
-    // No key of that name, or one that is of no use.
+    // There is no key with this name, or it is unusable.
     return [];
   }
 }
@@ -159,7 +161,7 @@ function unusable(authority: string, cause: unknown): ProviderUnavailable {
   return new ProviderUnavailable(`the keys of ${authority} are of no use`, { cause });
 }
 
-/** What arrives without TLS is worth nothing, unless it does not leave the machine. */
+/** A document that arrives without TLS cannot be trusted, unless it does not leave the machine. */
 function isSafe(text: unknown): text is string {
   if (typeof text !== 'string' || text.length > LONGEST_URL || !URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);

@@ -1,6 +1,6 @@
-// Access and ID tokens of the identity provider (RFC 7519, RFC 8725): signed by a key of the provider's, with an algorithm
-// that has a public key, from its issuer, for us, and valid now. What else a header says (jku, jwk, x5u) is not looked at.
-// Whose account a token opens is the directory's to say.
+// Verifies access and ID tokens of the identity provider (RFC 7519, RFC 8725): the signature by a key of the provider with a public-key
+// algorithm, the issuer, the audience, and the time. Other parts of a header (jku, jwk, x5u) are ignored. The directory decides whose
+// account a token opens.
 import { type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import { ProviderUnavailable } from './bounded-json.js';
 import { KEY_SET_TIMING, type Key, KeySet, type KeySetTiming } from './key-set.js';
@@ -9,7 +9,7 @@ import { UserInfo } from './user-info.js';
 export interface TokenVerifierOptions {
   /** URL of the provider, without a slash at the end. */
   readonly authority: string;
-  /** What tokens must be for, when they must be for something. */
+  /** The audience that tokens must name; undefined when any is accepted. */
   readonly audience: string | undefined;
   readonly timing?: Partial<KeySetTiming>;
   readonly log: { debug(fields: object, text: string): void };
@@ -17,7 +17,7 @@ export interface TokenVerifierOptions {
 
 export interface VerifiedToken {
   readonly issuer: string;
-  /** Undefined when the token does not say who its user is. */
+  /** Undefined when the token does not name its user. */
   readonly subject: string | undefined;
   readonly email: string | undefined;
   /** Undefined when the token does not say. */
@@ -27,13 +27,13 @@ export interface VerifiedToken {
   readonly expiresAt: number;
 }
 
-/** What tokens and the UserInfo endpoint say about a user; each part undefined when they do not. */
+/** The claims of tokens and of the UserInfo endpoint about a user; each is undefined when absent. */
 export type UserClaims = Pick<VerifiedToken, 'email' | 'emailVerified' | 'name'>;
 
 export interface TokenVerifier {
-  /** Undefined when the token is not valid. @throws ProviderUnavailable */
+  /** Undefined when the token is invalid. @throws ProviderUnavailable */
   verify(token: string): Promise<VerifiedToken | undefined>;
-  /** What the provider tells of the user of a valid token. @throws ProviderUnavailable */
+  /** The provider's claims about the user of a valid token. @throws ProviderUnavailable */
   userInfo(token: string, subject: string): Promise<UserClaims>;
 }
 
@@ -41,16 +41,16 @@ const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
-/** Clocks differ. */
+/** Clocks may differ by this much. */
 const TOLERANCE_SECONDS = 5;
 const LONGEST_SUBJECT = 255;
-/** Seconds of the last time there is (ECMA-262): JSON has larger numbers, and they end nothing. */
+/** The last time that a date can have, in seconds (ECMA-262): a token with a later expiry is invalid. */
 const LAST_EXPIRY = 8_640_000_000_000;
-/** The store's text has no NUL, and would hold one half of a surrogate pair for any other. */
+/** The store's text cannot hold NUL, and would replace half of a surrogate pair. */
 const UNFIT = /[\0\p{Cs}]/u;
 const NAME_IDENTIFIER = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/nameidentifier';
 
-/** Three segments, the first a JSON object in base64url. No API key has this form. */
+/** A token has three segments; the first is a JSON object in base64url. No API key has this form. */
 export function isToken(credential: string): boolean {
   return /^ey[\w-]+\.[\w-]+\.[\w-]*$/.test(credential);
 }
@@ -62,7 +62,7 @@ export function createTokenVerifier({ authority, audience, timing, log }: TokenV
 
   async function payloadOf(token: string): Promise<JWTPayload | undefined> {
     let keys: readonly Key[] = [];
-    // Asked of the provider only once the header is of a form and an algorithm we take.
+    // The provider is only asked when the form and the algorithm of the header are acceptable.
     const first = async (...[header, jws]: Parameters<KeySet['find']>) => {
       keys = await keySet.find(header, jws);
       if (keys[0] === undefined) throw new Error('the provider has no such key');
@@ -111,7 +111,7 @@ function claimsOf(payload: JWTPayload): VerifiedToken {
 function userClaimsOf({ email, email_verified: verified, name }: Readonly<Record<string, unknown>>): UserClaims {
   return {
     email: text(email),
-    // Some providers write it as text.
+    // Some providers send it as text.
     emailVerified: verified === undefined ? undefined : verified === true || verified === 'true',
     name: text(name),
   };

@@ -1,14 +1,13 @@
-// Claims that a token lacks, from the UserInfo endpoint of the identity provider (OpenID Connect Core 1.0 §5.3). The answer
-// is kept by token for a while, also the answer that there is nothing: what clients send does not set how often the
-// provider is asked.
+// Claims that a token lacks, from the UserInfo endpoint of the identity provider (OpenID Connect Core 1.0 §5.3). Answers are cached by
+// token, including empty ones, so clients cannot make the node ask the provider more often.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { fetchJson, ProviderRefusal } from './bounded-json.js';
 
 export interface UserInfoOptions {
-  /** URL of the endpoint; undefined when the provider has none. */
+  /** The URL of the endpoint; undefined when the provider has none. */
   readonly url: () => Promise<string | undefined>;
-  /** Of one answer. ms */
+  /** The timeout of one answer. In ms. */
   readonly timeoutMs: number;
 }
 
@@ -20,14 +19,14 @@ const NOTHING: Claims = {};
 
 export class UserInfo {
   readonly #options: UserInfoOptions;
-  /** By SHA-256 of the token. Those who ask at the same time share an answer. */
+  /** Keyed by the SHA-256 of the token. Concurrent calls share an answer. */
   readonly #answers = new LRUCache<string, Promise<Claims>>({ max: MOST_TOKENS, ttl: TTL_MS });
 
   constructor(options: UserInfoOptions) {
     this.#options = options;
   }
 
-  /** Empty when the provider tells nothing of `subject` for this token. @throws ProviderUnavailable */
+  /** Empty when the provider has no claims about `subject` for this token. @throws ProviderUnavailable */
   async claims(token: string, subject: string): Promise<Claims> {
     const key = createHash('sha256').update(token).digest('base64');
     const known = this.#answers.get(key);
@@ -37,7 +36,7 @@ export class UserInfo {
     try {
       return await answer;
     } catch (error) {
-      // A provider that is down is asked again by the next request.
+      // After a failure, the next request asks the provider again.
       if (this.#answers.peek(key) === answer) this.#answers.delete(key);
       throw error;
     }
