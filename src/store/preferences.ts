@@ -1,9 +1,9 @@
-// Port: values that accounts chose in place of the defaults, to be read; the commit of the mailbox writes them. The store does not
-// know which preferences there are.
+// Port: reads the values that accounts chose instead of the defaults; the commit of the mailbox writes them. The store does not
+// know which preferences exist.
 
 export interface Choices {
   readonly chosen: Readonly<Record<string, unknown>>;
-  /** When something was chosen last; when the account was made if nothing ever was. */
+  /** Time of the last choice; without any, when the account was created. */
   readonly updatedAt: Date;
 }
 

@@ -1,15 +1,15 @@
-// Tells one run of a process from another that later got the same pid: pid and start time, and the boot they count from.
-// Linux reads /proc, other systems ask ps.
+// Distinguishes a process from a later one with the same pid, by pid, start time and boot. Linux reads /proc, other systems ask
+// ps.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Unique for the pid; '' when the system hides it. */
+  /** Unique per pid; '' when the system hides it. */
   readonly started: string;
 }
 
-/** Undefined when no such process runs; one that has ended but was not reaped does not run. */
+/** Returns undefined when no such process runs; a process that has ended but was not reaped does not run. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   try {
@@ -26,7 +26,7 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return now.started === '' || identity.started === '' || now.started === identity.started;
 }
 
-/** The command line of a process, arguments separated by spaces; '' when there is none to see. */
+/** The command line of a process, arguments separated by spaces; '' when it is not visible. */
 export function commandOf(pid: number): string {
   if (process.platform !== 'linux') return ps('command', pid);
   try {
@@ -36,7 +36,10 @@ export function commandOf(pid: number): string {
   }
 }
 
-/** Processes that work in the directory; where the system does not show that, processes with the directory in their command line. */
+/**
+ * Processes whose working directory this is; where the system does not show that, processes with the directory in their command
+ * line.
+ */
 export function processesAt(directory: string): number[] {
   if (process.platform === 'linux') {
     return readdirSync('/proc')
@@ -62,7 +65,7 @@ function fromProc(pid: number): ProcessIdentity | undefined {
   try {
     stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   } catch {
-    // The process exists but is hidden (hidepid), or ended just now: believing it alive is the safe side.
+    // The process exists but is hidden (hidepid), or has just ended: it is safer to treat it as alive.
     return { pid, started: '' };
   }
   // proc(5): the second field is the name in parentheses and may hold spaces; state is field 3, starttime field 22.

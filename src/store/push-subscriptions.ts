@@ -1,7 +1,7 @@
 // Port: the push subscriptions of the accounts' browsers (Web Push, RFC 8030).
 
 export interface PushSubscription {
-  /** URL of the push service; one a browser. */
+  /** URL of the push service; one per browser. */
   readonly endpoint: string;
   /** The browser's public key, 65 octets in base64url. */
   readonly p256dh: string;
@@ -16,16 +16,16 @@ export interface StoredSubscription extends PushSubscription {
 
 export interface PushSubscriptionStore {
   /**
-   * Replaces the one of the same endpoint; of more than `limit` the oldest go. The account's changes from now on are due. False
-   * when there is no such account.
+   * Replaces the subscription of the same endpoint; beyond `limit` the oldest are removed. The account's changes from now on are
+   * sent. Returns false when there is no such account.
    */
   subscribe(accountId: string, subscription: PushSubscription, limit: number): Promise<boolean>;
   /** Oldest first. */
   subscriptions(accountId: string): Promise<readonly PushSubscription[]>;
-  /** Undefined when it was ended. */
+  /** Undefined when the subscription was ended. */
   find(accountId: string, id: string): Promise<StoredSubscription | undefined>;
-  /** The one of the endpoint; all of the account when absent. */
+  /** Removes the subscription of the endpoint; without an endpoint, all of the account. */
   unsubscribe(accountId: string, endpoint?: string): Promise<void>;
-  /** Unless the keys were replaced meanwhile. */
+  /** Removes the subscription unless its keys were replaced meanwhile. */
   remove(accountId: string, subscription: StoredSubscription): Promise<void>;
 }

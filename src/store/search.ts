@@ -1,5 +1,5 @@
-// Port: the words of emails, for search. Filled after the fact and in the order of the ids; rows of an email that
-// was deleted do no harm: the mailbox leaves out ids that it does not have.
+// Port: the words of emails, for search. They are added later, in the order of the ids; rows of a deleted email do no harm,
+// because the mailbox leaves out ids that it does not have.
 import type { SearchTerm } from '../mail/search-text.js';
 
 /** An email that is not yet searchable. */
@@ -15,7 +15,7 @@ export interface UnindexedEmail {
   readonly subject: string;
 }
 
-/** What is found of an email: text, or its octets in valid UTF-8, which nobody changes. */
+/** The searchable texts of an email: text, or its octets in valid UTF-8, which nobody changes. */
 export interface IndexedTexts {
   readonly subject: string;
   readonly sender: string;
@@ -27,23 +27,25 @@ export interface IndexedTexts {
 export interface IndexedEmail {
   readonly accountId: string;
   readonly id: string;
-  /** Emails of one message share them: their words are cut and written once. */
+  /** Emails of one message share this object: their words are split and written once. */
   readonly texts: IndexedTexts;
 }
 
-/** Of an email: everything that is indexed, or its body with the names of attachments. */
+/** The searched part of an email: everything that is indexed, or its body with the names of attachments. */
 export const SEARCH_PARTS = ['text', 'body'] as const;
 export type SearchPart = (typeof SEARCH_PARTS)[number];
 
 /** Emails in which the terms match. */
 export interface FoundEmails {
-  /** 16 octets each, each once, in no particular order; some may be gone. */
+  /** 16 octets each, without duplicates, in no particular order; some emails may be gone. */
   readonly ids: Uint8Array;
-  /** Segments of the account's index that were looked at: with many of them a search takes longer than after a merge. */
+  /** Segments of the account's index that were searched; a merge reduces them and makes searches faster. */
   readonly segments: number;
 }
 
-/** Of so many emails that the places of its words are more than a search may have in memory. Words that fewer emails have are searched. */
+/**
+ * The search is too large: the positions of its words in all emails exceed the memory of a search. Rarer words can be searched.
+ */
 export class SearchTooLarge extends Error {
   constructor(what: string) {
     super(`${what} of a search take too much memory`);
@@ -53,18 +55,18 @@ export class SearchTooLarge extends Error {
 
 export interface MergeOptions {
   /**
-   * How many emails the mailbox has. When its segments hold a quarter more, or any while it has none, all segments become one:
-   * emails that are gone leave their words behind until then.
+   * How many emails the mailbox has. When its segments have a quarter more, or any while it has none, all segments are merged
+   * into one: until then, the words of deleted emails remain.
    */
   readonly live?: number;
-  /** A merge that is given up leaves the index as it was. */
+  /** A merge that is aborted leaves the index unchanged. */
   readonly signal: AbortSignal;
 }
 
 export interface MergeOutcome {
-  /** Segments that became one; 0: none were due, or another node has merged them. */
+  /** Segments that were merged; 0: none were due, or another node has merged them. */
   readonly segments: number;
-  /** Emails in it, and octets of its words and their positions. */
+  /** Emails in the new segment, and octets of its words and positions. */
   readonly emails: number;
   readonly octets: number;
   /** Whether another set may be due. */
@@ -75,18 +77,21 @@ export interface SearchStore {
   /** Emails of the accounts that are not yet searchable, at most `limit` of each: account by account, ids ascending. */
   unindexed(accountIds: readonly string[], limit: number): Promise<readonly UnindexedEmail[]>;
   /**
-   * Makes emails of a page of `unindexed` searchable, in its order: of each account up to its last id among
-   * them. Doing it twice, or two at once, does no harm. Returns the accounts of which nothing was stored, because they are
-   * being deleted or are gone: the statement does not wait for a deletion to end.
+   * Makes the emails of a page of `unindexed` searchable, in its order: each account's up to its last id among them. Repeated or
+   * concurrent calls do no harm. Returns the accounts for which nothing was stored, because they are deleted or being deleted:
+   * the statement does not wait for a deletion.
    */
   put(emails: readonly IndexedEmail[]): Promise<readonly string[]>;
-  /** Emails in this part of which every term matches; after `after` when given: meant for few. @throws SearchTooLarge */
+  /**
+   * Emails in which every term matches in this part; with `after`, only emails with greater ids, which should be few. @throws
+   * SearchTooLarge
+   */
   matches(accountId: string, terms: readonly SearchTerm[], part: SearchPart, after?: string): Promise<FoundEmails>;
-  /** Merges one set of segments that is due. Two at once do no harm. */
+  /** Merges one set of segments that is due. Concurrent calls do no harm. */
   merge(accountId: string, options: MergeOptions): Promise<MergeOutcome>;
   /**
-   * Deletes what merges that were broken off have left in any account, when it was there at a look before: no merge takes as long
-   * as callers wait between two looks. Returns what is there, for the next look.
+   * Deletes what interrupted merges have left in any account, if the previous call saw it too: no merge takes as long as callers
+   * wait between two calls. Returns what exists, for the next call.
    */
   clear(seen: ReadonlySet<number>, signal: AbortSignal): Promise<ReadonlySet<number>>;
 }

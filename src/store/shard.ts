@@ -1,5 +1,5 @@
-// Which shard an account belongs to: a pure function of its id, the same on every node and for ever, because accounts
-// record it and leases are given out by it. Who owns a shard is the lease store's business.
+// Which shard an account belongs to: a pure function of its id, the same on every node and permanently, because accounts record
+// it and leases are based on it. The lease store decides who owns a shard.
 import { isUuid } from '../mail/ids.js';
 
 const FNV_OFFSET = 0x811c9dc5;
@@ -15,11 +15,11 @@ export function shardOf(accountId: string, shards: number): number {
     const octet = (digit(accountId.charCodeAt(i)) << 4) | digit(accountId.charCodeAt(i + 1));
     hash = Math.imul(hash ^ octet, FNV_PRIME);
   }
-  // The low bits of FNV alone are weak; folding the high half in is what its authors advise for small ranges.
+  // The low bits of FNV alone are weak; its authors advise to fold in the high half for small ranges.
   return ((hash ^ (hash >>> 16)) >>> 0) % shards;
 }
 
-/** Of a hexadecimal digit in any case: letters have bit 64, and 1 to 6 below it. */
+/** Value of a hexadecimal digit in any case: letters have bit 64, and 1 to 6 below it. */
 function digit(code: number): number {
   return (code & 15) + (code & 64 ? 9 : 0);
 }

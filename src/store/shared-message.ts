@@ -1,6 +1,6 @@
-// A message for several accounts that is not stored yet (docs/decisions/0055). Mailboxes of this node place it by commits of their own.
-// The statement of the first of these commits stores it, with an inbound row for each account whose mailbox does not place it by the
-// same statement. Later commits end these rows.
+// A message for several accounts that is not stored yet (docs/decisions/0055). Mailboxes of this node place it in separate
+// commits. The statement of the first commit stores it, with an inbound row for each account whose mailbox does not place it in
+// the same statement. Later commits delete these rows.
 import type { BlobContent } from './blobs.js';
 import type { StoreFault } from './errors.js';
 import type { InboundDelivery, InboundEnvelope } from './inbound.js';
@@ -8,17 +8,17 @@ import type { InboundDelivery, InboundEnvelope } from './inbound.js';
 /** The part of one account in a shared message, which the account's commit places. */
 export interface SharedDelivery {
   readonly message: SharedMessage;
-  /** Of the inbound row, if there is one. */
+  /** Id of the inbound row, if there is one. */
   readonly id: string;
 }
 
 export class SharedMessage {
-  /** Readable until `ended`. */
+  /** The content can be read until `ended`. */
   readonly content: BlobContent;
   readonly envelope: InboundEnvelope;
-  /** One an account. */
+  /** One delivery per account. */
   readonly deliveries: readonly InboundDelivery[];
-  /** Whether the message is stored, for all accounts or none. Rejects with a StoreFault when nobody knows. */
+  /** Whether the message is stored, for all accounts or none. Rejects with a StoreFault when that is unknown. */
   readonly ended: Promise<boolean>;
   #state: 'open' | 'stored' | 'unknown' | 'closed' = 'open';
   #resolve!: (isStored: boolean) => void;
@@ -39,7 +39,7 @@ export class SharedMessage {
     return this.#state === 'open';
   }
 
-  /** No commit may place it any more: nothing of it is stored, or nobody knows. */
+  /** No commit may place the message any more: nothing of it is stored, or that is unknown. */
   get isClosed(): boolean {
     return this.#state === 'closed' || this.#state === 'unknown';
   }
@@ -50,12 +50,12 @@ export class SharedMessage {
     this.#resolve(true);
   }
 
-  /** A statement was to store it, and nobody knows whether it has. */
+  /** A statement that stores it has failed, and it is unknown whether it was stored. */
   lost(): void {
     if (this.#state === 'open') this.#state = 'unknown';
   }
 
-  /** No commit is under way that places it, and none may store it any more. `fault`: why one of them has failed. */
+  /** Closes the message: no running commit places it, and none may store it any more. `fault`: why one of them failed. */
   close(fault?: StoreFault): void {
     if (this.#state === 'open') this.#state = 'closed';
     if (fault === undefined) this.#resolve(false);

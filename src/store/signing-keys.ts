@@ -1,4 +1,4 @@
-// Port: the keys that mail of hosted domains is signed with (DKIM, RFC 6376 and RFC 8463).
+// Port: the keys that sign mail of hosted domains (DKIM, RFC 6376 and RFC 8463).
 export interface SigningKey {
   readonly domain: string;
   readonly selector: string;
@@ -8,14 +8,14 @@ export interface SigningKey {
 }
 
 export interface SigningKeyStore {
-  /** Of one hosted domain, at most one of each algorithm: the newest. */
+  /** The keys of one hosted domain: the newest of each algorithm. */
   keysOf(domain: string): Promise<readonly SigningKey[]>;
-  /** Whether mail is taken in for the domain. */
+  /** Whether mail for the domain is accepted. */
   isHosted(domain: string): Promise<boolean>;
   /** Hosted domains that have no key, by name; 1,000 at most. */
   domainsWithoutKey(): Promise<readonly string[]>;
-  /** Of every domain, the newest first. */
+  /** The keys of all domains, newest first. */
   all(): Promise<readonly SigningKey[]>;
-  /** False when the domain has a key of that selector already, or is not hosted. */
+  /** Returns false when the domain already has a key with that selector, or is not hosted. */
   add(key: SigningKey): Promise<boolean>;
 }

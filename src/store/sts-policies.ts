@@ -1,6 +1,6 @@
-// Port: MTA-STS policies of other domains (RFC 8461), so that one that was seen holds after a restart and on other nodes.
+// Port: MTA-STS policies of other domains (RFC 8461), so that a fetched policy stays valid after a restart and on other nodes.
 export interface StsPolicy {
-  /** `id` of the TXT record it was fetched for. */
+  /** `id` of the TXT record for which it was fetched. */
   readonly id: string;
   readonly mode: 'enforce' | 'testing' | 'none';
   /** Patterns of MX hosts: names, or `*.` and a name. */
@@ -10,7 +10,7 @@ export interface StsPolicy {
 }
 
 export interface StsPolicyMaintenance {
-  /** Deletes those that have expired; returns how many. */
+  /** Deletes expired policies; returns how many. */
   dropExpired(): Promise<number>;
 }
 

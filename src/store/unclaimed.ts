@@ -1,5 +1,5 @@
-// Port: mail that hosted domains took for addresses that no account has. It waits in mailboxes without a login (`DirectoryStore`
-// makes, claims and expires them) for an owner of the address, or for the operator's word.
+// Port: mail that hosted domains accepted for addresses that no account has. It waits in mailboxes without a login
+// (`DirectoryStore` creates, claims and expires them) for an owner of the address, or for a command of the operator.
 
 export interface UnclaimedMail {
   readonly address: string;
@@ -16,7 +16,7 @@ export interface UnclaimedMessage {
   readonly bytes: number;
 }
 
-/** Addresses are in canonical form. Messages that are accepted and not placed yet count. */
+/** Addresses are in canonical form. Accepted messages that are not placed yet count too. */
 export interface UnclaimedStore {
   /** Lists one domain, or all; the address with the newest mail comes first. */
   list(domain?: string): Promise<readonly UnclaimedMail[]>;
@@ -25,10 +25,10 @@ export interface UnclaimedStore {
   /** Newest first. */
   messages(address: string): Promise<readonly UnclaimedMessage[]>;
   /**
-   * Accepts the mail once more, for the account: its mailbox places it. The address stays unknown. What was delivered; undefined when
-   * nothing waits for the address, or there is no such account.
+   * Accepts the mail again, for the account: its mailbox places it. The address stays unknown. Returns what was delivered;
+   * undefined when nothing waits for the address, or there is no such account.
    */
   deliver(address: string, accountId: string): Promise<UnclaimedMail | undefined>;
-  /** What was deleted, for good; undefined when nothing waits for the address. */
+  /** Deletes the mail permanently and returns what was deleted; undefined when nothing waits for the address. */
   delete(address: string): Promise<UnclaimedMail | undefined>;
 }

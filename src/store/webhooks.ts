@@ -1,7 +1,7 @@
-// Port: the webhooks of accounts, and the attempts to deliver to them. Where a webhook stands in the log of its account belongs
-// to the port of consumers.
+// Port: the webhooks of accounts, and their delivery attempts. The port of consumers has the position of a webhook in the log of
+// its account.
 
-/** An event of a change of the log: a record of the change, and one of the record's events. */
+/** The place of an event in the log: the change, a record of the change, and one of the record's events. */
 export interface EventPlace {
   readonly seq: number;
   readonly n: number;
@@ -21,7 +21,7 @@ export interface Webhook extends WebhookChoices {
   readonly updatedAt: Date;
   /** Why the server disabled the webhook. */
   readonly disabledReason: string | null;
-  /** Attempts that have failed since the last success, the time of the first one, and when the next attempt is due. */
+  /** Failed attempts since the last success, the time of the first one, and when the next attempt is due. */
   readonly failures: number;
   readonly failingSince: Date | null;
   readonly retryAt: Date | null;
@@ -31,9 +31,9 @@ export interface Webhook extends WebhookChoices {
 export interface WebhookTarget {
   readonly url: string;
   readonly eventTypes: readonly string[];
-  /** Those that sign now, the newest first. */
+  /** The current secrets, newest first. */
   readonly secrets: readonly string[];
-  /** Of the change after the webhook's position: the last event that is done. */
+  /** The last delivered event of the change after the webhook's position. */
   readonly within: EventPlace | null;
 }
 
@@ -47,27 +47,33 @@ export interface WebhookStore {
   /** Oldest first. */
   list(accountId: string): Promise<readonly Webhook[]>;
   get(accountId: string, id: string): Promise<Webhook | undefined>;
-  /** It begins at the account's newest change. Undefined when the account has `limit` webhooks, or does not exist. */
+  /**
+   * Creates a webhook, which starts at the account's newest change. Returns undefined when the account has `limit` webhooks, or
+   * does not exist.
+   */
   create(
     accountId: string,
     webhook: WebhookChoices & { readonly secret: string },
     limit: number,
   ): Promise<Webhook | undefined>;
   /**
-   * One that is enabled is tried at once; earlier failures no longer count when it was disabled, or gets another URL. False when
-   * there is no such webhook.
+   * An enabled webhook is tried at once; earlier failures no longer count when it was disabled, or gets another URL. Returns
+   * false when there is no such webhook.
    */
   update(accountId: string, id: string, choices: WebhookChoices): Promise<boolean>;
   remove(accountId: string, id: string): Promise<boolean>;
-  /** The old secret signs too for so long. False when there is no such webhook. */
+  /** The old secret also signs for `formerForMs`. Returns false when there is no such webhook. */
   rotateSecret(accountId: string, id: string, secret: string, formerForMs: number): Promise<boolean>;
   /** `ahead`: the account has no such change yet. */
   replay(accountId: string, id: string, start: ReplayStart): Promise<'done' | 'ahead' | 'noSuchWebhook'>;
-  /** Undefined for a webhook that is gone or disabled, unless `disabledToo`. */
+  /** Undefined when the webhook is deleted, or disabled unless `disabledToo`. */
   target(accountId: string, id: string, disabledToo?: boolean): Promise<WebhookTarget | undefined>;
-  /** Events of the change after the webhook's position are done up to this one. Nothing, when the position is not `before`. */
+  /**
+   * Records that events of the change after the webhook's position are delivered up to this one. Does nothing when the position
+   * is not `before`.
+   */
   doneWithin(accountId: string, id: string, before: number, place: EventPlace): Promise<void>;
-  /** False when it is gone or disabled already. */
+  /** Returns false when the webhook is deleted or already disabled. */
   disable(accountId: string, id: string, reason: string): Promise<boolean>;
 }
 
@@ -77,7 +83,7 @@ export interface WebhookDelivery {
   readonly eventId: string;
   readonly eventType: string;
   readonly at: Date;
-  /** From 1: attempts of this event in a row. */
+  /** Number of this attempt for the event, from 1. */
   readonly attempt: number;
   readonly isDelivered: boolean;
   /** Null without an answer. */
@@ -101,8 +107,8 @@ export interface WebhookDeliveryStore {
     pageSize: number,
   ): Promise<{ readonly items: readonly WebhookDelivery[]; readonly totalCount: number } | undefined>;
   get(accountId: string, webhookId: string, id: string): Promise<WebhookDelivery | undefined>;
-  /** Those of webhooks that are gone are dropped. */
+  /** Records attempts; those of deleted webhooks are dropped. */
   record(deliveries: readonly RecordedDelivery[]): Promise<void>;
-  /** Drops what is older, and all but the newest so many of each webhook; returns how many. */
+  /** Drops attempts older than `maxAgeMs`, and all but the newest `maxOfWebhook` of each webhook; returns how many. */
   prune(maxAgeMs: number, maxOfWebhook: number): Promise<number>;
 }

@@ -365,7 +365,7 @@ const removeEmails: Part = (sql, rows) => sql`
 const COUNTERS = `r (a uuid, id uuid, ${folderCounters.recordset})`;
 const FOLDERS = `r (a uuid, ${folderColumns.recordset})`;
 
-/** Most commits change the counters of folders alone. */
+/** Most commits change only the counters of folders. */
 const changeFolders: TablePart = (sql, rows, table) => {
   const areCounters = !rows.some((row) => 'name' in (row as object));
   const others = areCounters ? NOTHING : sql`, ${sql.unsafe(storedFolder)}`;

@@ -1,5 +1,5 @@
-// Reads a mailbox for its actor. Columns come packed by the server into one bytea each for many thousand rows, which loads a
-// large mailbox several times faster than row by row; a small mailbox takes one round trip a function.
+// Reads a mailbox for its actor. The server packs each column of many thousand rows into one bytea, which loads a large mailbox
+// several times faster than row by row; a small mailbox takes one round trip per function.
 import { uuidText } from '../../mail/ids.js';
 import type { AnnotationRow } from '../mailbox-rows.js';
 import type {
@@ -23,13 +23,13 @@ import { ANNOTATIONS_OF_ACCOUNT } from './labels-commit.js';
 import { filterColumns, folderColumns } from './mailbox-columns.js';
 
 const PAGE_ROWS = 20_000;
-/** Expunged UIDs of an account that are loaded: the newest. */
+/** At most this many expunged UIDs of an account are loaded, the newest. */
 const MOST_EXPUNGED = 100_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-/** 2000-01-01, from which PostgreSQL counts microseconds. */
+/** PostgreSQL counts microseconds from 2000-01-01. */
 const POSTGRES_EPOCH_MS = Date.UTC(2000, 0, 1);
 
-/** Ids ascending. `overlaid`: there are overlays, which an owner before has left. */
+/** Yields emails by ascending id. `overlaid` is called when there are overlays, which a previous owner left. */
 export async function* emailPages(sql: Sql, accountId: string, overlaid: () => void): AsyncIterable<EmailPage> {
   const overlays = await flagOverlays(sql, accountId);
   if (overlays.length > 0) overlaid();
@@ -46,7 +46,7 @@ export async function* emailPages(sql: Sql, accountId: string, overlaid: () => v
           where account_id = ${accountId} and id > ${after} order by id limit ${PAGE_ROWS}) page`.raw(),
     );
     const [ids, flags, receivedAt, sizes, modseqs, hasAttachments] = rows[0]!;
-    // There are no emails any more.
+    // No emails are left.
     if (ids === null) return;
     const page = {
       count: ids!.length / ID_OCTETS,
@@ -64,10 +64,10 @@ export async function* emailPages(sql: Sql, accountId: string, overlaid: () => v
   }
 }
 
-/** Since the Unix epoch, of microseconds since that of PostgreSQL. */
+/** Converts microseconds since PostgreSQL's epoch to ms since the Unix epoch. */
 export const millisecondsOf = (microseconds: number): number => Math.round(microseconds / 1000) + POSTGRES_EPOCH_MS;
 
-/** Folder by folder, UIDs ascending. */
+/** Yields placements folder by folder, UIDs ascending. */
 export async function* placementPages(sql: Sql, accountId: string): AsyncIterable<PlacementPage> {
   let [folderId, uid] = [FIRST_ID, 0];
   for (;;) {
@@ -102,7 +102,7 @@ export async function* placementPages(sql: Sql, accountId: string): AsyncIterabl
   }
 }
 
-/** In the order of the first email of each. */
+/** Returns the sets in the order of the first email of each. */
 export async function keywordSets(sql: Sql, accountId: string): Promise<readonly KeywordSet[]> {
   const rows: readonly BinaryColumn[][] = await guarded(() =>
     sql`
@@ -123,16 +123,16 @@ export interface OverviewRow {
   /** The oldest entry of the log; null when the log is empty. */
   readonly oldest: string | null;
   readonly modseq: string;
-  /** Folder id, modseq and UID each, of the newest. */
+  /** Folder id, modseq and UID of each of the newest expunged UIDs. */
   readonly expunged: Uint8Array | null;
 }
 
 type WholeOverviewRow = OverviewRow & {
-  /** Of the newest of the expunged UIDs that are left out. */
+  /** Modseq of the newest expunged UID that is left out. */
   readonly beyond: string | null;
 };
 
-/** One statement, so that the floor of the expunged UIDs is of the same moment as the UIDs. */
+/** Reads by one statement, so that the floor of the expunged UIDs is of the same moment as the UIDs. */
 export async function overview(sql: Sql, accountId: string): Promise<MailboxOverview> {
   const [row] = await guarded(
     () => sql<WholeOverviewRow[]>`
@@ -152,7 +152,7 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
   };
 }
 
-/** Of `accounts a`, newest first, one row a UID: the table has one row for UIDs that follow each other and left together. */
+/** Expunged UIDs of `accounts a`, newest first, one row per UID: the table has one row for adjacent UIDs that left together. */
 const EXPUNGED_UIDS = `
   select x.folder_id, x.modseq, u.uid
   from expunged x cross join generate_series(x.uid, coalesce(x.last_uid, x.uid)) as u (uid)
@@ -160,7 +160,7 @@ const EXPUNGED_UIDS = `
 
 const rowsOf = (select: string) => `(select json_agg(r) from (${select}) r)`;
 
-/** For a select list, of `accounts a`. One text for each number, so that statements are prepared once. */
+/** Fields for a select list about `accounts a`. Each number has one text, so that statements are prepared once. */
 export const overviewFields = (mostExpunged: number): string => `
   a.modseq,
   (select min(seq) from events where account_id = a.id) as oldest,
@@ -194,7 +194,7 @@ export function overviewOf(row: OverviewRow, beyond = 0): MailboxOverview {
 
 export const EXPUNGED_OCTETS = 16 + 8 + 8;
 
-/** Pruning takes expunged UIDs away with the entries of the log: every one after the log's oldest entry is there. */
+/** Pruning removes expunged UIDs with the entries of the log, so every UID after the log's oldest entry is present. */
 function expungedOf({ oldest, modseq, expunged }: OverviewRow, beyond: number): Expunged {
   const floor = Math.max(oldest === null ? Number(modseq) : Number(oldest) - 1, beyond);
   if (expunged === null) return { floor, folders: [] };
@@ -226,7 +226,7 @@ function int64s(packed: Uint8Array): Float64Array {
   return numbers;
 }
 
-/** Exact below 2^53, which modseqs are. */
+/** Reads a number exactly below 2^53; modseqs are smaller. */
 export function int64(view: DataView, at: number): number {
   return view.getInt32(at) * 2 ** 32 + view.getUint32(at + 4);
 }

@@ -1,4 +1,4 @@
-// One account's mailbox in PostgreSQL: claiming it, its commits, and the rows that queries ask for.
+// One account's mailbox in PostgreSQL: claims, commits, and the rows that queries read.
 import type { CommitMeter } from '../commit-meter.js';
 import type { Placement } from '../mailbox-rows.js';
 import type {
@@ -40,8 +40,8 @@ import {
 import { threadRows } from './threads.js';
 
 /**
- * Accounts of one statement. A message for 100, which every SMTP server has to take (RFC 5321 §4.5.3.1.8), fits: each account that does
- * not fit costs an inbound row.
+ * At most this many accounts per statement. A message for 100 recipients, which every SMTP server must accept (RFC 5321
+ * §4.5.3.1.8), fits: each account that does not fit costs an inbound row.
  */
 const MOST_ACCOUNTS = 128;
 /** Ids of an overlay that weigh as much as one row. */
@@ -50,8 +50,8 @@ const IDS_OF_A_WEIGHT = 50;
 const OCTETS_OF_A_WEIGHT = 2_000;
 
 /**
- * `writerSql`: a pool made `byKey`, for the commits; `claimSql`: one for the claims. Without `overlays` nobody writes the flags of
- * overlays to the emails, of which there may be any number.
+ * `writerSql`: a `byKey` pool for commits; `claimSql`: one for claims. Without `overlays` nobody writes the flags of overlays to
+ * the emails, and their number is unbounded.
  */
 export function postgresMailboxes(
   sql: Sql,

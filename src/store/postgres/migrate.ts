@@ -1,6 +1,6 @@
-// Brings the schema to this program's version: numbered files beside this one, each in a transaction of its own. Nodes
-// that start together wait for each other. Upgrades roll (decision 0013): migrations of a later version are left alone, but a file
-// that was edited after it had been applied stops the start, because the schema is then unknown.
+// Brings the schema to the version of this program: numbered files next to this one, each in its own transaction. Nodes that
+// start together wait for each other. Upgrades roll (decision 0013): migrations of a later version are left alone, but a file
+// that was edited after it was applied stops the start, because the schema is then unknown.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -11,11 +11,11 @@ import { StoreFault } from '../errors.js';
 import { type Sql, type SqlTransaction, storeFault } from './client.js';
 
 export interface Migrated {
-  /** Names applied now, in order; empty when the schema was up to date. */
+  /** Names of the migrations applied now, in order; empty when the schema was up to date. */
   readonly applied: readonly string[];
   /** Name of the newest migration in the database. */
   readonly version: string;
-  /** Applied by a later version of the program and unknown to this one. */
+  /** Migrations that a later version of the program applied and this one does not know. */
   readonly newer: readonly string[];
 }
 
@@ -37,8 +37,8 @@ const FILE_NAME = /^(\d{4}_[a-z0-9_]+)\.sql$/;
 /** Key of the advisory lock; "mansio" in ASCII. */
 const LOCK = 0x6d616e73696f;
 /**
- * Longest that a migration waits for a table, before it lets the statements behind it through and tries again: those of other
- * nodes queue behind it, and the commits of mail wait for a second.
+ * A migration waits this long for a table; then it lets the statements behind it pass and tries again: statements of other nodes
+ * queue behind it, and the commits of mail wait for at most a second.
  */
 const TABLE_LOCK_MS = 500;
 const RETRY_MS = 1_000;
@@ -107,7 +107,10 @@ function refuseEdited(file: MigrationFile, recorded: ReadonlyMap<string, string>
   );
 }
 
-/** However long others use its tables: a backup may read for hours. False when another node applied it meanwhile. */
+/**
+ * Tries however long others use the tables: a backup may read for hours. Returns false when another node applied the file
+ * meanwhile.
+ */
 async function appliedHere(sql: Sql, file: MigrationFile): Promise<boolean> {
   for (;;) {
     try {
@@ -119,7 +122,7 @@ async function appliedHere(sql: Sql, file: MigrationFile): Promise<boolean> {
   }
 }
 
-/** False when another node applied it while this one waited for the lock. */
+/** Returns false when another node applied it while this one waited for the lock. */
 async function apply(tx: SqlTransaction, file: MigrationFile): Promise<boolean> {
   const recorded = await readRecord(tx);
   refuseEdited(file, recorded);
@@ -133,7 +136,10 @@ async function apply(tx: SqlTransaction, file: MigrationFile): Promise<boolean> 
   return true;
 }
 
-/** A transaction that no other `migrate` overlaps. Waiting and long changes are no reason to be cut off. */
+/**
+ * Runs `work` in a transaction that no other `migrate` overlaps. It has no timeouts, because waiting and long changes are
+ * allowed.
+ */
 async function locked<T>(sql: Sql, work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
   const result = await sql.begin(async (tx) => {
     await tx`select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`;
@@ -143,7 +149,7 @@ async function locked<T>(sql: Sql, work: (tx: SqlTransaction) => Promise<T>): Pr
   return result.value;
 }
 
-/** Checks before it creates: a role without CREATE on the schema may run a database that another role migrates. */
+/** Checks before it creates the table: a role without CREATE on the schema may use a database that another role migrates. */
 async function createRecord(tx: SqlTransaction): Promise<void> {
   const [row] = await tx<{ missing: boolean }[]>`select to_regclass('schema_migrations') is null as missing`;
   if (row?.missing !== true) return;

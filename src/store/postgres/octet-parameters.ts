@@ -1,18 +1,19 @@
-// Octets as a parameter of a statement in the binary form of the protocol (PostgreSQL, "Message Formats", Bind). The driver sends
-// each parameter as text, for octets twice as long, which it copies four times and the server converts back. So the driver
-// gets a short marker, and the socket puts the octets in its place when the driver writes the message. A marker is no bytea in
-// text form: the server refuses a statement whose marker is still there. The same way a statement asks for its results in the
-// binary form: `binary-results.ts`.
+// Sends octets as a statement's parameter in the binary form of the protocol (PostgreSQL, "Message Formats", Bind). The driver
+// sends each parameter as text, which is twice as long for octets, is copied four times and converted back by the server. So the
+// driver gets a short marker, and the socket replaces it by the octets when the driver writes the message. A marker is not a
+// valid bytea text: the server refuses a statement that still contains one. A statement requests binary results in the same way
+// (`binary-results.ts`).
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { StoreFault } from '../errors.js';
 
 /**
- * Octets in pieces, which must not be changed before the statement is answered. A parameter of one statement, which casts it to a
- * type of the client.
+ * Octets in pieces, which must not change before the statement is answered. They are a parameter of one statement, which casts it
+ * to a type of the client.
  *
- * They are let go when they are written. The driver's query keeps its parameters, and was seen to outlive collections of V8's young
- * generation: octets of all messages stayed until the next collection of the whole heap, which their mere size made due.
+ * The pieces are released when they are written: the driver's query keeps its parameters and may survive collections of V8's
+ * young generation, so the octets of all messages would stay until the next full collection, which their size alone would
+ * trigger.
  */
 export class Octets {
   readonly length: number;
@@ -24,13 +25,13 @@ export class Octets {
     this.length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   }
 
-  /** They become a parameter. @throws Error the second time */
+  /** Marks them as a parameter. @throws Error the second time */
   use(): void {
     if (this.#isUsed) throw new Error('octets are a parameter of one statement');
     this.#isUsed = true;
   }
 
-  /** To be written now. */
+  /** Returns the pieces to write them, and releases them. */
   take(): readonly Uint8Array[] {
     const pieces = this.#pieces;
     this.#pieces = [];
@@ -38,37 +39,45 @@ export class Octets {
   }
 }
 
-/** The parameter of statements whose results come in their binary form. */
+/** The parameter of statements that request binary results. */
 export const BINARY_RESULTS = new Octets([]);
 
 const BIND = 0x42;
 const TYPE_OCTETS = 5;
-/** Of the formats of results, of which the driver gives none. */
+/** Octets of the result formats in the driver's messages, which name none. */
 const RESULT_FORMATS_OCTETS = 2;
 const NULL = -1;
 const BINARY = 1;
-/** Of formats, of all results: there is one, and it is binary. */
+/** Formats of the results: one format for all, which is binary. */
 const ALL_BINARY = Buffer.from([0, 1, 0, BINARY]);
 const SECRET = randomBytes(16).toString('hex');
 const DIGITS = 12;
-/** Nobody else can name octets: not even text that a client made up. */
+/** The secret prevents that a text made by a client is taken for a marker. */
 const PREFIX = `\\x:${SECRET}:`;
 const MARKER_OCTETS = PREFIX.length + DIGITS;
-/** The driver writes a message in the turn it makes it, or in the next one: what waits through two sweeps lost its connection. */
+/**
+ * The driver writes a message in the turn in which it makes it, or in the next one: octets that wait through two sweeps have lost
+ * their connection.
+ */
 const SWEEP_MS = 10_000;
-/** Shorter messages are copied together, and shorter pieces beside each other: each costs a write more than its copy. */
+/**
+ * Messages up to JOINED_OCTETS, and adjacent pieces below SHORT_OCTETS, are joined by copying, which costs less than separate
+ * writes.
+ */
 const JOINED_OCTETS = 32_768;
 const SHORT_OCTETS = 4_096;
 
-/** Of the sockets of one pool. */
+/** The octet parameters of one pool and its sockets. */
 export class OctetParameters {
   #waiting = new Map<string, Octets>();
-  /** Of those, what has waited through a sweep. Turns pass between two of them, however long a turn takes. */
+  /** Octets that have waited through one sweep. Turns of the event loop pass between two sweeps, however long a turn takes. */
   #old = new Map<string, Octets>();
   #isSweepDue = false;
   #count = 0;
 
-  /** What the driver sends as a bytea. A text is one that the driver sends again. @throws StoreFault for a marker among them */
+  /**
+   * Returns what the driver sends as a bytea. A text is one that the driver sends again. @throws StoreFault when that is a marker
+   */
   serialize(value: Octets | Uint8Array | string): string {
     if (value instanceof Octets) return this.#mark(value);
     if (typeof value !== 'string')
@@ -77,7 +86,7 @@ export class OctetParameters {
     throw new StoreFault('store-unavailable', 'a statement with octets has to be sent again', { temporary: true });
   }
 
-  /** The socket puts octets into what is written to it. */
+  /** Makes the socket replace markers by octets in what it writes. */
   fillWrites<S extends Duplex>(socket: S): S {
     const write = socket.write.bind(socket) as (piece: Uint8Array, written?: () => void) => boolean;
     const fill = (messages: Buffer, written?: () => void): boolean => {
@@ -92,7 +101,7 @@ export class OctetParameters {
       socket.uncork();
       return isBelowMark;
     };
-    // As it connects, a socket takes back the `write` of its class.
+    // On connect, a socket restores the `write` of its class.
     socket.once('connect', () => Object.assign(socket, { write: fill }));
     return Object.assign(socket, { write: fill });
   }
@@ -116,7 +125,7 @@ export class OctetParameters {
     }, SWEEP_MS).unref();
   }
 
-  /** The messages with octets for markers; undefined when they have none. */
+  /** The messages with octets in place of markers; undefined when they contain none. */
   #filled(messages: Buffer): Uint8Array[] | undefined {
     const pieces: Uint8Array[] = [];
     let from = 0;
@@ -135,7 +144,10 @@ export class OctetParameters {
     return pieces;
   }
 
-  /** Type, length, names of portal and statement, formats of the parameters (the driver gives none), parameters, formats of results. */
+  /**
+   * Reads type, length, names of portal and statement, formats of the parameters (the driver gives none), parameters, formats of
+   * results.
+   */
   #filledBind(bind: Buffer): Uint8Array[] | undefined {
     const namesEnd = bind.indexOf(0, bind.indexOf(0, TYPE_OCTETS) + 1) + 1;
     const count = bind.readUInt16BE(namesEnd + 2);
@@ -175,7 +187,7 @@ export class OctetParameters {
   }
 }
 
-/** The same octets: short pieces beside each other are one. */
+/** Joins adjacent short pieces. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array[] {
   const few: Uint8Array[] = [];
   for (let from = 0, to = 0; from < pieces.length; from = to) {

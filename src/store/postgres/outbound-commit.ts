@@ -1,5 +1,5 @@
-// Outbound mail in the mailbox commit: the part that writes it, and what it hands to mailboxes of this store. Most commits
-// have none of it, so it is not in their statement. Reading is in outbound-rows.
+// Outbound mail in the mailbox commit: the part that writes it, and the mail that it hands to mailboxes of this store. Most
+// commits have none, so their statement omits this part. outbound-rows reads outbound mail.
 import type { LoggedOutbound } from '../changes.js';
 import type { MailboxChange } from '../mailboxes.js';
 import { type NetChange, netOf } from '../net-changes.js';
@@ -9,7 +9,7 @@ import type { Pieces } from './statement-pieces.js';
 
 const CHARACTERS_A_WEIGHT = 4096;
 
-/** In rows; bodies, which may be as long as a message, count by their length. */
+/** The weight in rows; bodies, which may be as long as a message, count by their length. */
 export function outboundWeight({ outbound, attempts }: NetChange): number {
   let weight = attempts.length;
   for (const { recipients, content } of outbound) {
@@ -20,7 +20,7 @@ export function outboundWeight({ outbound, attempts }: NetChange): number {
   return weight;
 }
 
-/** What follows the other parts of the commit's `with`, which has the accounts that passed the fence as `passed`. */
+/** Returns the last parts of the commit's `with`, whose `passed` has the accounts that passed the fence. */
 export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
   if (changes.every(({ changes: list }) => hasNone(netOf(list)))) return sql``;
   const added = [];
@@ -66,7 +66,7 @@ export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
       local.push({ a, to: accountId, id, blob: `\\x${blob}`, envelope });
     }
   }
-  // A part without rows is left out: each costs its beginning and its end.
+  // A part without rows is left out, because each part costs set-up and clean-up.
   const nothing = sql``;
   const part = (write: Part, rows: readonly unknown[]) => (rows.length === 0 ? nothing : write(sql, rows));
   return sql`
@@ -88,7 +88,7 @@ function hasNone({ outbound, attempts, outboundRemoved, localDeliveries }: NetCh
   return outbound.length + attempts.length + outboundRemoved.length + localDeliveries.length === 0;
 }
 
-/** Columns that the machine's steps change, and the copy, of rows `x`. */
+/** Values of the columns that the machine's steps change, and of the copy, from rows `x`. */
 const stateOfRow = (sql: Pieces) => sql`
   x.status, x.sent_email_id, to_timestamp(x.updated / 1000.0), to_timestamp(x.queued / 1000.0),
   to_timestamp(x.sent / 1000.0), x.retry_count, to_timestamp(x.next_retry / 1000.0), to_timestamp(x.held / 1000.0),
@@ -132,9 +132,9 @@ const addOutbound: Part = (sql, rows) => sql`
     )`;
 
 /**
- * Of drafts, and of emails that are sent as another message. This, `stepOutbound` and `writeRecipients` insert a row that is there:
- * that looks at the key alone, while an update reads all rows of the account as long as its plan is one that was made while the
- * table was small.
+ * Rewrites drafts, and emails that are sent as another message. This, `stepOutbound` and `writeRecipients` insert a row that
+ * exists: the conflict is found by key alone, while an update with a plan made while the table was small would read all rows of
+ * the account.
  */
 const rewriteOutbound: Part = (sql, rows) => sql`
     , outbound_rewritten as (${insertOutbound(sql, rows)}
@@ -143,7 +143,10 @@ const rewriteOutbound: Part = (sql, rows) => sql`
         refs = excluded.refs, size = excluded.size, dsn = excluded.dsn, ${stateOfExcluded(sql)}
     )`;
 
-/** The mailbox has each of these rows from the store, so that the insertion finds it: the empty message is stored nowhere. */
+/**
+ * The rows exist, because the mailbox read them from the store, so the insertion always conflicts: the empty message is never
+ * stored.
+ */
 const stepOutbound: Part = (sql, rows) => sql`
     , outbound_stepped as (
       insert into outbound (account_id, id, shard, created_at, blob, sender, subject, ${stateColumns(sql)})
@@ -152,7 +155,7 @@ const stepOutbound: Part = (sql, rows) => sql`
       on conflict (account_id, id) do update set ${stateOfExcluded(sql)}
     )`;
 
-/** Recipients of drafts that are no more. */
+/** Deletes recipients that drafts no longer have. */
 const replaceRecipients: Part = (sql, rows) => sql`
     , recipient_replaced as (
       delete from outbound_recipients t
@@ -188,7 +191,7 @@ const writeContents: Part = (sql, rows) => sql`
       on conflict (account_id, outbound_id) do update set text_body = excluded.text_body, html_body = excluded.html_body
     )`;
 
-/** Those of a report that was committed before are there. */
+/** Ignores attempts of a report that was committed before. */
 const addAttempts: Part = (sql, rows) => sql`
     , attempted as (
       insert into outbound_attempts (account_id, outbound_id, id, at, entry)
@@ -198,7 +201,7 @@ const addAttempts: Part = (sql, rows) => sql`
       on conflict do nothing
     )`;
 
-/** Of drafts that have become too long. */
+/** Deletes the bodies of drafts that have become too long. */
 const dropContents: Part = (sql, rows) => sql`
     , content_dropped as (
       delete from outbound_contents t
@@ -206,7 +209,7 @@ const dropContents: Part = (sql, rows) => sql`
       where t.account_id = x.a and t.outbound_id = x.o and p.a = x.a
     )`;
 
-/** Blobs that rows have given up for others. */
+/** Registers blobs that rows have replaced by others. */
 const releaseBlobs: Part = (sql, rows) => sql`
     , blob_released as (
       insert into blob_candidates (hash)
@@ -244,10 +247,10 @@ const localDeliveryRows: Part = (sql, rows) => sql`
       where h."to" in (select id from taker) or h."to" in (select a from passed)
     )`;
 
-/** What is null is left out: the database reads less. */
+/** Leaves out null values, so that the database reads less. */
 const present = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
 
-/** What the machine's steps change, and the copy. */
+/** The values that the machine's steps change, and the copy. */
 function emailState(a: string, row: LoggedOutbound, machine: unknown) {
   return {
     a,

@@ -1,4 +1,4 @@
-// Reading one account's outbound emails: rows with their recipients, pages of them, counts, bodies, attempts.
+// Reads one account's outbound emails: rows with their recipients, pages of them, counts, bodies, attempts.
 import type { IndexedAddress } from '../../mail/message-index.js';
 import type { BlindRecipient, OutboundCounts, SubmittedCopy } from '../mailboxes.js';
 import type { DeliveryAttempt, OutboundContent, OutboundRow, OutboundStatus, WaitingOutbound } from '../outbound.js';
@@ -10,7 +10,7 @@ const MOST_AHEAD = 1_000;
 
 const ms = (sql: Sql, column: Fragment) => sql`(extract(epoch from ${column}) * 1000)::float8`;
 
-/** All of a row but its machine, of `outbound o`. */
+/** All fields of a row of `outbound o`, except its machine. */
 export const outboundColumns = (sql: Sql) => sql`
   o.id, o.status, encode(o.blob, 'hex') as blob, o.sender, o.subject, o.message_id as "messageId",
   o.in_reply_to as "inReplyTo", o.refs as references, o.size::float8 as size, o.sent_email_id as "emailId",
@@ -84,7 +84,7 @@ export async function recipientsOf(
   return new Map(rows.map(({ id, to }) => [id, to.filter(({ address }) => address !== '').slice(0, most)]));
 }
 
-/** Each status is read in the order of its index, so that a page costs what lies before it and no more. */
+/** Reads each status in the order of its index, so that a page costs only the rows up to its end. */
 export function outboundPage(
   sql: Sql,
   accountId: string,
@@ -133,7 +133,7 @@ export async function outboundAttempts(sql: Sql, accountId: string, id: string):
   return rows.map(({ entry }) => entry).reverse();
 }
 
-/** What is ahead is read from the index of what is due, and no more of it than is counted. */
+/** Counts the emails ahead in the index of due emails, and reads no more than it counts. */
 export function outboundWaiting(
   sql: Sql,
   accountId: string,
@@ -157,7 +157,7 @@ export function outboundWaiting(
     order by m.next_retry_at`;
 }
 
-/** By the thread, since every email is in that of its own id. */
+/** Finds emails through their thread, because every email is in the thread of its own id. */
 export async function submittedCopies(
   sql: Sql,
   accountId: string,

@@ -1,5 +1,5 @@
-// The queue of outbound mail of all accounts. A node reads its own shards, each by its own range of an index that holds
-// only emails that wait. So neither sent emails nor those of other shards slow a read.
+// The queue of outbound mail of all accounts. A node reads its own shards, each by its own range of an index that has only
+// waiting emails, so neither sent emails nor those of other shards slow a read.
 import type { OutboundListing, OutboundStore, QueuedOutbound } from '../outbound.js';
 import { type Fragment, type Sql, storeFault } from './client.js';
 import { outboundColumns } from './outbound-rows.js';
@@ -25,7 +25,7 @@ export function postgresOutbound(sql: Sql): OutboundStore {
         from outbound_requests r join accounts a on a.id = r.account_id
         where a.shard = any(${shards as number[]}::int[]) order by r.at limit ${limit}`),
     async settleRequest({ accountId, outboundId, action }) {
-      // One that has replaced it since is still to be done.
+      // A request that has replaced it meanwhile must still be done.
       await rowsOf(sql`
         delete from outbound_requests
         where account_id = ${accountId} and outbound_id = ${outboundId} and action = ${action}`);
@@ -97,8 +97,8 @@ interface DueRow {
 }
 
 /**
- * A few of every shard first: all that are wanted may lie in one shard, but reading so many of each would be a look at
- * thousands of rows. Shards that may have more that belong here are asked again.
+ * Reads a few emails of every shard first: all wanted ones may be in one shard, but reading that many of each shard would touch
+ * thousands of rows. Shards that may have more of the wanted emails are read again.
  */
 async function due(
   sql: Sql,
@@ -120,7 +120,7 @@ async function due(
     .map(({ account_id, id }) => ({ accountId: account_id, outboundId: id, interrupted: null }));
 }
 
-/** At most `limit` of each shard, longest due first. */
+/** Reads at most `limit` emails of each shard, longest due first. */
 function dueOf(sql: Sql, shards: readonly number[], limit: number, { except, exceptAccounts }: LeftOut) {
   return rowsOf<DueRow>(sql`
     select due.account_id, due.id, s.shard, extract(epoch from due.next_retry_at)::float8 as at
@@ -133,7 +133,7 @@ function dueOf(sql: Sql, shards: readonly number[], limit: number, { except, exc
     order by due.next_retry_at`);
 }
 
-/** Of that many rows: emails of one account that are released at one time delay those of others by no more. */
+/** Only this many rows are ranked: emails of one account that are released at the same time delay those of others by no more. */
 const RANKED = 5_000;
 
 function held(sql: Sql, shards: readonly number[], withinMs: number, limit: number, except: readonly string[]) {
@@ -165,7 +165,7 @@ function interrupted(
     limit ${limit}`;
 }
 
-/** `which`: keys, so that only what is shown is read whole. */
+/** `which`: selects keys, so that only the listed rows are read completely. */
 function listings(sql: Sql, which: Fragment) {
   return sql`
     select ${outboundColumns(sql)}, o.account_id as "accountId", a.email as "accountEmail"

@@ -1,4 +1,4 @@
-// Rows of the log: the entries of one seq as JSON, and beside them the ids that entries name packed. Two entries may name the
+// Rows of the log: the entries of one seq as JSON, and separately the ids that entries contain packed. Two entries may use the
 // same ids.
 import { uuidOctets } from '../../mail/ids.js';
 import { PackedIds } from '../../mail/packed-ids.js';
@@ -6,7 +6,7 @@ import type { Change } from '../changes.js';
 
 const ID_OCTETS = 16;
 
-/** As the row has it. `packed`: which of the row's ids it is about, the first one included. */
+/** An entry as the row has it. `packed`: which of the row's ids it covers, the first one included. */
 export interface StoredEntry {
   readonly type: string;
   readonly payload: unknown;
@@ -24,14 +24,14 @@ export interface LogRow {
   readonly seq: number;
   readonly at: number;
   readonly entries: StoredEntry[];
-  /** Where its ids begin among those of all rows, 1-based, and how many octets they are; undefined without ids. */
+  /** Position of its ids among those of all rows, 1-based, and their octets; undefined without ids. */
   readonly from: number;
   octets?: number;
-  /** Ids that entries name; those that ranges stand for are not among those of all rows. */
+  /** Number of ids that its entries use; ids that ranges replace are counted here but not stored. */
   count: number;
 }
 
-/** Rows of a commit, and the ids of all of them. */
+/** The log rows of a commit, and the ids of all of them. */
 export class LogRows {
   readonly rows: LogRow[] = [];
   readonly #packed: Uint8Array[] = [];
@@ -42,7 +42,10 @@ export class LogRows {
     | { readonly row: LogRow; readonly emailId: string; readonly others: PackedIds; readonly packed: Packed }
     | undefined;
 
-  /** One row a seq: a change of many entries costs no more rows than one of a single entry. `isRanged`: ranges stand for all ids. */
+  /**
+   * Adds one row per seq, so that a change with many entries costs no more rows than one with a single entry. `isRanged`: ranges
+   * replace all ids.
+   */
   add(accountId: string, changes: readonly Change[], isRanged: boolean): void {
     let row: LogRow | undefined;
     for (const change of changes) {
@@ -63,7 +66,7 @@ export class LogRows {
     return this.rows.some(({ count }) => count > 0);
   }
 
-  /** Where the ids of a packed record of flags are in its row. */
+  /** The place of a packed record's ids within its row; for records of flags. */
   placeOf(change: Change): Packed {
     return this.#places.get(change)!;
   }
@@ -77,7 +80,10 @@ export class LogRows {
     return { type, payload: first, packed };
   }
 
-  /** Emails that move have two records with the same ids. Records of flags have ids of their own: their places name overlays. */
+  /**
+   * Moved emails have two records with the same ids, which are stored once. Records of flags have their own ids, because their
+   * places identify overlays.
+   */
   #placeFor(change: Change, row: LogRow, emailId: string, others: PackedIds, isRanged: boolean): Packed {
     const last = this.#last;
     const isKnown = change.type !== 'FlagsChanged' && last?.row === row && last.emailId === emailId;

@@ -7,11 +7,11 @@ import type { Fragment, Sql } from './client.js';
 export const NO_OCTETS = new Uint8Array(0);
 
 export interface PageRow {
-  /** Null of the only page of a segment. */
+  /** Null for the only page of a segment. */
   readonly firstWord: Buffer | null;
   readonly part: number;
   readonly words: Uint8Array | null;
-  /** Null when they were not asked for. */
+  /** Null when they were not requested. */
   readonly positions: Uint8Array | null;
 }
 
@@ -24,12 +24,12 @@ export function pageOf({ firstWord, part, words, positions }: PageRow): IndexPag
   };
 }
 
-/** Of `first_word, part, words, positions` in binary. */
+/** Makes a page of the binary columns `first_word, part, words, positions`. */
 export function pageOfColumns([firstWord, part, words, positions]: readonly BinaryColumn[]): IndexPage {
   return pageOf({ firstWord: firstWord!, part: integerOf(part!)!, words: words!, positions: positions! });
 }
 
-/** `first_word, part, words, positions` of pages. */
+/** Rows of pages, with the columns `first_word, part, words, positions`. */
 export function pageRows(sql: Sql, pages: readonly IndexPage[]): Fragment {
   return sql`
     unnest(${binaryArray(pages.map(({ firstWord }) => Buffer.from(firstWord, 'latin1')))}::bytea[],
@@ -38,6 +38,6 @@ export function pageRows(sql: Sql, pages: readonly IndexPage[]): Fragment {
     ) with ordinality as page (first_word, part, words, positions, n)`;
 }
 
-/** Of words and positions. */
+/** Octets of the words and positions of pages. */
 export const octetsOf = (pages: readonly IndexPage[]): number =>
   pages.reduce((sum, { words, positions }) => sum + words.length + positions.length, 0);

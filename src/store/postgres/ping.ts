@@ -1,7 +1,7 @@
-// Whether the database answers, for the health check.
+// Checks for the health check that the database answers.
 import { type Sql, storeFault } from './client.js';
 
-/** @throws StoreFault when it does not. */
+/** @throws StoreFault when the database does not answer. */
 export async function ping(sql: Sql): Promise<void> {
   try {
     await sql`select 1`;

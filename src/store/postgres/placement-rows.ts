@@ -1,5 +1,5 @@
-// Placements in the statement of a mailbox commit: those that begin, those that end, those whose `\Deleted` is another one. Neighbours
-// with the same values are one row. Many that begin together have packed ids, and the first of their UIDs (decision 0056).
+// Placements in the statement of a mailbox commit: new ones, removed ones, and those whose `\Deleted` changes. Adjacent
+// placements with the same values form one row. Many new ones have packed ids and the first of their UIDs (decision 0056).
 import { PackedIds } from '../../mail/packed-ids.js';
 import type { NetPlacements } from '../net-placements.js';
 import { uuidArray } from './binary-array.js';
@@ -7,7 +7,7 @@ import { json, PASSED, type Part, type TablePart } from './commit-parts.js';
 import { runsOf } from './runs.js';
 import type { Pieces, StatementPiece } from './statement-pieces.js';
 
-/** From so many on, ids are packed: as elements of JSON they take five times as long to read. */
+/** Runs of at least this many ids are packed: as JSON elements they take five times as long to read. */
 const LEAST_PACKED = 100;
 
 interface OfFolder {
@@ -22,7 +22,7 @@ interface OfFolder {
 interface PlacedValues extends OfFolder {
   /** `\Deleted`. */
   readonly d: boolean;
-  /** When they came into the folder, in ms since the epoch. */
+  /** When they were put into the folder, in ms since the epoch. */
   readonly s?: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface PlacedTogetherRow extends PlacedValues {
   readonly ids: PackedIds;
 }
 
-/** UIDs that follow each other, by the first and the last one: one look-up finds the placements of a range. */
+/** Ranges of adjacent UIDs, by the first and the last one: one look-up finds the placements of a range. */
 interface UidRanges {
   readonly firsts: readonly number[];
   readonly lasts: readonly number[];
@@ -51,7 +51,7 @@ export interface MarkedRow extends ExpungedRow {
 
 type Placed = NetPlacements['placed'][number];
 
-/** Rows of `place`, and rows of `placeTogether`. */
+/** Makes the rows of `place` and of `placeTogether`. */
 export function placedRows(
   a: string,
   f: string,
@@ -145,7 +145,7 @@ export const expunge: Part = (sql, rows) => sql`
       insert into expunged (account_id, folder_id, uid, last_uid, modseq) select a, f, first, nullif(last, first), m from gone
     )`;
 
-/** Placements whose `\\Deleted` is another one. */
+/** Writes placements whose `\\Deleted` changes. */
 export const markDeleted: Part = (sql, rows) => sql`
     , marked as materialized (
       select a, f, first, last, d, m from json_to_recordset(${json(rows)}::json)

@@ -1,4 +1,4 @@
-// Preferences in PostgreSQL: one row an account, made by its first choice. The commit of the mailbox writes it.
+// Preferences in PostgreSQL: one row per account, created by its first choice. The commit of the mailbox writes it.
 import type { Choices, PreferenceStore } from '../preferences.js';
 import { guarded, type Sql } from './client.js';
 

@@ -17,7 +17,7 @@ function rethrow(error: unknown): never {
   throw storeFault(error);
 }
 
-/** The account's row is shared, so that it is not deleted meanwhile and this row left behind. */
+/** Locks the account's row (shared), so that the account is not deleted meanwhile and this row left behind. */
 async function subscribe(
   sql: Sql,
   accountId: string,

@@ -1,8 +1,8 @@
-// Rows of a statement as a table. Several travel as JSON. A single one travels as parameters: from JSON the database makes a table,
-// and looks its columns up for every statement, which takes a quarter of a small commit.
+// Passes rows to a statement as a table. Several rows travel as JSON, a single one as parameters: for JSON the database builds a
+// table and looks up its columns in every statement, which takes a quarter of a small commit.
 import { pieces, StatementPiece } from './statement-pieces.js';
 
-/** Rows as a table, for `from`. `table`: its name, and in parentheses its columns with their types; one of a few texts. */
+/** Makes a table of rows for a `from`. `table`: its name, and in parentheses its columns with their types; one of a few texts. */
 export type Recordset = (rows: readonly unknown[], table: string) => StatementPiece;
 
 export const asJson: Recordset = (rows, table) =>
@@ -17,7 +17,7 @@ interface SingleRow {
 
 const known = new Map<string, SingleRow>();
 
-/** Of a single row. */
+/** Makes the table of a single row. */
 export const asParameters: Recordset = ([row], table) => {
   let single = known.get(table);
   if (single === undefined) {
@@ -41,7 +41,7 @@ function singleRow(table: string): SingleRow {
     texts.push(before);
     const write = writerOf(type!);
     writers.push((row) => write(row[property!] ?? null));
-    // The driver takes parameters of type boolean for something else when they are texts or null.
+    // The driver misreads parameters of type boolean when they are texts or null.
     before = `::${type === 'boolean' ? 'integer::boolean' : type} as "${property}", `;
   }
   texts.push(`${before.slice(0, -2)}) as ${name}`);
@@ -57,7 +57,7 @@ function writerOf(type: string): (value: unknown) => Value {
 
 const QUOTED = /["\\]/g;
 
-/** An array in the form in which the database reads it. */
+/** Writes an array in the form that the database reads. */
 function arrayText(values: readonly unknown[]): string {
   return `{${values.map((value) => `"${String(value).replace(QUOTED, '\\$&')}"`).join()}}`;
 }

@@ -1,16 +1,16 @@
-// Ids that a search has found in segments: each once, though an email may be in two of them. Most segments hold ids in their order,
-// and no two of them those of the same time: then nothing has to be looked up.
+// The ids that a search has found in segments, each once, although two segments may have the same email. Most segments hold ids
+// in order, and no two cover the same time: then nothing has to be looked up.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { uuidOctets } from '../../mail/ids.js';
 import { own } from './binary-results.js';
 import { ID_OCTETS, IdSet } from './id-set.js';
 
-/** Ids that are gone through in one turn of the event loop: a millisecond of work. */
+/** Ids that are processed in one turn of the event loop: a millisecond of work. */
 const STRETCH = 20_000;
 const ID_WORDS = 4;
 
 export class ResultSet {
-  /** Packed, of the segments one after the other. */
+  /** Packed ids, segment by segment. */
   readonly #runs: Uint8Array[] = [];
   #areAscending = true;
   readonly #after: Uint8Array | undefined;
@@ -22,7 +22,7 @@ export class ResultSet {
 
   /** Adds the ids of some emails of a segment, whose ids are packed. */
   async add(packed: Uint8Array, docIds: Uint32Array): Promise<void> {
-    // Views of 32 bits begin at multiples of four octets.
+    // A view of 32-bit words must begin at a multiple of four octets.
     const octets = packed.byteOffset % 4 === 0 ? packed : own(packed);
     const words = new Uint32Array(octets.buffer, octets.byteOffset, octets.length / 4);
     const run = new Uint32Array(docIds.length * ID_WORDS);

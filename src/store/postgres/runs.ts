@@ -1,4 +1,4 @@
-/** The list cut where neighbours are not the same. */
+/** Splits the list where neighbours are not the same. */
 export function runsOf<T>(list: readonly T[], areSame: (a: T, b: T) => boolean): T[][] {
   const runs: T[][] = [];
   for (const each of list) {

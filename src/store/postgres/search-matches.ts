@@ -1,6 +1,6 @@
-// Which emails the words of a search are in: the pages that may hold them come from the database, segment by segment in the
-// order of their ids. A segment that is gone meanwhile was merged into one with a greater id, so a search that goes on behind it
-// misses nothing and needs no snapshot.
+// Finds the emails that contain the words of a search. The pages that may contain them come from the database, segment by segment
+// in the order of their ids. A segment that disappears meanwhile was merged into one with a greater id, so a search that
+// continues after it misses nothing and needs no snapshot.
 import type { SearchTerm } from '../../mail/search-text.js';
 import { StoreFault } from '../errors.js';
 import { type FoundEmails, type SearchPart, SearchTooLarge } from '../search.js';
@@ -13,30 +13,30 @@ import { NO_OCTETS, octetsOf, type PageRow, pageOf, pageOfColumns } from './page
 import { ResultSet } from './result-set.js';
 import { type CachedSegment, SegmentCache } from './segment-cache.js';
 
-/** Segments that are looked at by one statement. */
+/** One statement searches this many segments. */
 const SEGMENTS = 64;
-/** Pages that come of a word or a prefix in a segment before some of them are read, and of all words together. */
+/** Pages of one word or prefix in a segment that the first statement returns, and of all words together. */
 const PAGES = 16;
 const PAGES_OF_ALL = 128;
-/** Most words have one page: less than so many are all there are. */
+/** Most words have one page; a result with fewer pages than this is complete. */
 const FEWEST_PAGES = 2;
-/** Pages that come at once of those that follow. */
+/** Each following statement returns this many pages. */
 const MORE_PAGES = 64;
 
 export interface SearchLimits {
-  /** From the first statement of a search on: none begins later. */
+  /** Time from the start of a search, after which no statement begins. */
   readonly ms: number;
-  /** Of pages that one statement brings for segments of several pages. */
+  /** Octets of pages that one statement returns for segments of several pages. */
   readonly statementOctets: number;
-  /** Of the pages of whole words of one segment, which are in memory together. */
+  /** Octets of the pages of whole words of one segment, which are in memory together. */
   readonly heldOctets: number;
 }
 
 const LIMITS: SearchLimits = { ms: 10_000, statementOctets: 8 * 1024 * 1024, heldOctets: 64 * 1024 * 1024 };
 
 /**
- * A row of a statement's answer: a segment, or a page of a lookup in a segment, which is without words when the pages are more than
- * one statement brings.
+ * A row of a result: a segment, or a page of a lookup in a segment; its words are null when the pages are more than one statement
+ * returns.
  */
 interface Row extends PageRow {
   readonly id: number;
@@ -47,7 +47,7 @@ interface Row extends PageRow {
 
 interface Matched {
   readonly docIds: Uint32Array;
-  /** Undefined when they have to be read. */
+  /** Undefined when they must be read. */
   readonly ids: Uint8Array | undefined;
 }
 
@@ -55,10 +55,10 @@ interface Question {
   readonly accountId: string;
   readonly after: string | undefined;
   readonly query: WordQuery;
-  /** Of each lookup, a word that is behind all that are looked for. */
+  /** For each lookup, a word after all that are searched. */
   readonly ends: readonly string[];
   readonly pages: number;
-  /** Carries out a statement while there is time. */
+  /** Runs a statement if there is time left. */
   ask<T>(statement: () => PromiseLike<T>): Promise<T>;
 }
 
@@ -94,7 +94,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       for (const row of rows) {
         if (row.emails === null) continue;
         const pages = pagesOf.get(row.id) ?? [];
-        // The next statement begins with it.
+        // The next statement begins with this segment.
         isCut = count > 0 && pages.some((some) => some.some(isLeftOut));
         if (isCut) break;
         const segment = row.words === null ? known.get(row.id) : wholeSegment(row.id, row);
@@ -112,7 +112,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       else if (!isCut && count < most) break;
       if (isCut) most = count;
     }
-    // Those that were merged are asked for no more.
+    // Merged segments are no longer needed.
     if (after === undefined) segmentCache.retain(accountId, ready);
     return { ids: await found.packed(), segments: ready.size };
   };
@@ -180,7 +180,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
     }));
   }
 
-  /** Undefined when the segment is gone. `page`: the only one. */
+  /** Returns undefined when the segment is gone. `page`: the only page of the segment. */
   async function docIdsIn(
     question: Question,
     id: number,
@@ -200,7 +200,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       const some = rows[lookup] ?? [];
       const leftOut = some.find(isLeftOut);
       const first = (leftOut === undefined ? some : some.slice(0, some.indexOf(leftOut))).map(pageOf);
-      // Pages of a prefix are read one after the other.
+      // Pages of a prefix are read one at a time and not kept.
       const hold = (pages: readonly IndexPage[]) => {
         if (isPrefix) return;
         held += octetsOf(pages);
@@ -213,14 +213,14 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
     });
     const docIds = await query.matches(emails, pages);
     if (!isStreamed) return docIds;
-    // Its pages are deleted after it is no longer ready.
+    // Pages are deleted only after their segment is no longer ready, so they were complete if it still is.
     const [left] = await ask(
       () => sql`select from search_segments where account_id = ${accountId} and id = ${id} and is_ready`,
     );
     return left === undefined ? undefined : docIds;
   }
 
-  /** `leftOut`: the page behind `first`, when it is known. */
+  /** `leftOut`: the page after `first`, when it is known. */
   async function* streamed(
     { accountId, query, ends, ask }: Question,
     segment: number,
@@ -303,14 +303,14 @@ function bySegment(rows: readonly Row[], lookups: number): ReadonlyMap<number, r
   return pages;
 }
 
-/** Of rows of pages. */
+/** Whether the result left out the content of this page. */
 const isLeftOut = ({ words }: Row): boolean => words === null;
 
 function tooSlow(): StoreFault {
   return new StoreFault('store-unavailable', 'a search takes too much time', { temporary: true });
 }
 
-/** Behind all words that begin so. No octet of UTF-8 is the last one. */
+/** A word after all words with this prefix. UTF-8 does not use the greatest octet. */
 function nextPrefix(word: string): string {
   return word.slice(0, -1) + String.fromCharCode(word.charCodeAt(word.length - 1) + 1);
 }

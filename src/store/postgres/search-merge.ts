@@ -1,5 +1,5 @@
-// Merges segments of an account into one. Few octets are read and written by one statement each; of more than that the pages
-// are streamed into a segment that is not ready until one statement puts it in the place of the others.
+// Merges segments of an account into one. Small segments are read and written by one statement each. Larger ones are streamed,
+// page by page, into a segment that is not ready until one statement replaces the others by it.
 import type { MergeOptions, MergeOutcome } from '../search.js';
 import { type IndexPage, levelOf } from '../word-index/index-page.js';
 import { mergedPages } from '../word-index/merged-pages.js';
@@ -10,15 +10,15 @@ import { octetsOf, pageOfColumns, pageRows } from './page-rows.js';
 import { discardLeft, NO_ID, segmentColumns, segmentRows } from './search-segments.js';
 import { readSmallSegments } from './small-segments.js';
 
-/** Segments of a level that are merged, and the most at once. */
+/** DUE segments of a level start a merge, which takes at most MOST. */
 const DUE = 16;
 const MOST = 256;
-/** Of words and positions, that are read at once. */
+/** Octets of words and positions that are read at once. */
 const FEW_OCTETS = 1024 * 1024;
-/** Pages that are read at once of all segments that are streamed, and written at once. */
+/** Pages that are read at once, of all streamed segments together, and pages that are written at once. */
 const PAGES_READ = 256;
 const PAGES_WRITTEN = 64;
-/** Emails in segments, in times of those that the mailbox has. */
+/** All segments are merged when they have more emails than the mailbox, times this factor. */
 const WORN = 1.25;
 const NOTHING: MergeOutcome = { segments: 0, emails: 0, octets: 0, mayBeMore: false };
 
@@ -39,7 +39,7 @@ export async function mergeSegments(sql: Sql, accountId: string, options: MergeO
       select id::float8, level, emails, last_id as "lastId", octets::float8, words is null as "isPaged", is_ready as "isReady"
       from search_segments where account_id = ${accountId} order by id`,
   );
-  // Of a merge that was broken off, or of another node.
+  // Segments of an interrupted merge, or of another node.
   const unready = rows.filter(({ isReady }) => !isReady).map(({ id }) => id);
   await discardLeft(sql, accountId, unready);
   const segments = rows.filter(({ isReady }) => isReady);
@@ -63,7 +63,7 @@ export async function mergeSegments(sql: Sql, accountId: string, options: MergeO
   return { segments: inputs.length, emails, octets, mayBeMore };
 }
 
-/** Of the lowest level that has so many, the oldest ones. */
+/** The oldest segments of the lowest level that is due. */
 function due(segments: readonly Input[]): readonly Input[] {
   const level = Math.min(...dueLevels(segments.map((segment) => segment.level)));
   const inputs: Input[] = [];
@@ -94,7 +94,7 @@ class Merge {
     this.#signal = signal;
   }
 
-  /** Octets of the new segment; undefined when another one has merged its inputs. `pages`: of each input. */
+  /** Returns the octets of the new segment; undefined when another merge has taken its inputs. `pages`: of each input. */
   async atOnce(pages: readonly (readonly IndexPage[])[]): Promise<number | undefined> {
     const merged: IndexPage[] = [];
     for await (const page of mergedPages(this.#sources((_, i) => pages[i]!))) merged.push(page);
@@ -122,7 +122,7 @@ class Merge {
     });
   }
 
-  /** Puts a segment in the place of the inputs. False when they are not there any more. */
+  /** Replaces the inputs by one segment. Returns false when they no longer exist. */
   async #replace(pages: readonly IndexPage[]): Promise<boolean> {
     const [sql, accountId] = [this.#sql, this.#accountId];
     const { ids, emails } = this.#live;
@@ -156,7 +156,7 @@ class Merge {
     return rows.length > 0;
   }
 
-  /** The segment that pages are written to; undefined when the account is being deleted. */
+  /** Creates the segment for the pages; returns undefined when the account is being deleted. */
   async #begin(): Promise<number | undefined> {
     const sql = this.#sql;
     const [row] = await guarded(
@@ -212,7 +212,7 @@ class Merge {
     }
   }
 
-  /** False when the segment is not there any more. */
+  /** Returns false when the segment no longer exists. */
   async #write(output: number, pages: readonly IndexPage[]): Promise<boolean> {
     this.#signal.throwIfAborted();
     const sql = this.#sql;
@@ -230,7 +230,7 @@ class Merge {
     return rows.length > 0;
   }
 
-  /** Segments of one page go at once, and the others with their pages afterwards. */
+  /** Deletes inputs of one page at once; the others are deleted with their pages afterwards. */
   async #finish(output: number, octets: number): Promise<boolean> {
     this.#signal.throwIfAborted();
     const [sql, accountId] = [this.#sql, this.#accountId];
@@ -262,7 +262,7 @@ class Merge {
     )`;
   }
 
-  /** No id is greater. */
+  /** The greatest id of the inputs. */
   #lastId(): string {
     return this.#inputs
       .map(({ lastId }) => lastId)

@@ -1,5 +1,5 @@
-// The rows of segments: how they are made, read and deleted. Accounts that are being deleted get none: the deletion locks the row
-// of the account first, then deletes segments and at last pages.
+// Creates, reads and deletes the rows of segments. Accounts that are being deleted get none: the deletion first locks the row of
+// the account, then deletes segments and finally pages.
 import type { IndexedEmail } from '../search.js';
 import { levelOf, type Segment } from '../word-index/index-page.js';
 import { pagesOf, segmentWith } from '../word-index/segment.js';
@@ -7,11 +7,11 @@ import { binaryArray } from './binary-array.js';
 import { type Fragment, guarded, type Sql } from './client.js';
 import { octetsOf, pageRows } from './page-rows.js';
 
-/** Before all ids. */
+/** An id before all others. */
 export const NO_ID = '00000000-0000-0000-0000-000000000000';
-/** Segments that are looked at once in a while, whether a merge has left them. */
+/** At most this many unready segments are checked per call. */
 const LEFT_AT_ONCE = 1_000;
-/** Pages that are deleted by one statement. */
+/** One statement deletes this many pages. */
 const PAGES_AT_ONCE = 500;
 
 interface PageKey {
@@ -25,7 +25,7 @@ export interface NewSegment extends Segment {
   readonly accountId: string;
 }
 
-/** Of each account one, accounts ascending. Accounts with the same texts have the same pages. */
+/** Makes one segment per account, accounts ascending. Accounts with the same texts share their pages. */
 async function newSegments(emails: readonly IndexedEmail[]): Promise<readonly NewSegment[]> {
   const byAccount = new Map<string, IndexedEmail[]>();
   for (const email of emails) {
@@ -60,7 +60,10 @@ export function segmentRows(sql: Sql, segments: readonly NewSegment[]): Fragment
     ) as x (account_id, level, emails, last_id, ids, octets, words, positions)`;
 }
 
-/** A deletion of an account may take long: the accounts beside it do not wait. Returns the accounts that were not locked. */
+/**
+ * Stores segments of the emails. It skips accounts whose deletion is running, because that may take long and the other accounts
+ * must not wait. Returns the skipped accounts.
+ */
 export async function putSegments(sql: Sql, emails: readonly IndexedEmail[]): Promise<readonly string[]> {
   if (emails.length === 0) return [];
   const segments = await newSegments(emails);
@@ -100,17 +103,17 @@ export async function putSegments(sql: Sql, emails: readonly IndexedEmail[]): Pr
   return accountIds.filter((id) => !present.has(id));
 }
 
-/** Deletes those of the segments that are not ready, with their pages: whoever writes to one stops. */
+/** Deletes those of the segments that are not ready, with their pages; a merge that is writing to one stops. */
 async function discardSegments(sql: Sql, accountId: string, ids: readonly number[]): Promise<void> {
-  // Waits for pages that are being written, and none comes after. One may have become ready meanwhile.
+  // This waits for pages that are being written, and prevents later ones. A segment may have become ready meanwhile.
   const unready = await guarded(
     () => sql<{ id: number }[]>`
       update search_segments set emails = -1
       where account_id = ${accountId} and id = any(${ids as number[]}::bigint[]) and not is_ready returning id::float8`,
   );
   for (const { id } of unready) {
-    // By their places: a join, planned while the table was small, reads all of them for each. Each statement begins behind the last,
-    // where no deleted ones are passed over.
+    // Deletes by `ctid`: a join, planned while the table was small, reads all pages for each. Each statement starts after the
+    // last deleted page, so it does not pass over dead rows.
     for (let last: PageKey | undefined = FIRST_PAGE; last !== undefined; ) {
       const { firstWord, part }: PageKey = last;
       [last] = await guarded(
@@ -125,7 +128,7 @@ async function discardSegments(sql: Sql, accountId: string, ids: readonly number
           select * from gone order by 1 desc, 2 desc limit 1`,
       );
     }
-    // Another one may be deleting pages at the same time: the segment stays until none is left.
+    // Another call may be deleting pages at the same time: the segment stays until none is left.
     await guarded(
       () => sql`
         delete from search_segments where account_id = ${accountId} and id = ${id} and not is_ready
@@ -134,12 +137,12 @@ async function discardSegments(sql: Sql, accountId: string, ids: readonly number
   }
 }
 
-/** What cannot be deleted now is deleted by the next merge. */
+/** Deletes segments that are not needed; the next merge deletes what fails now. */
 export async function discardLeft(sql: Sql, accountId: string, ids: readonly number[]): Promise<void> {
   if (ids.length > 0) await discardSegments(sql, accountId, ids).catch(() => {});
 }
 
-/** `SearchStore.clear`. Of many that are left the rest comes later. */
+/** Implements `SearchStore.clear`. When there are many segments, a later call handles the rest. */
 export async function clearMerges(sql: Sql, seen: ReadonlySet<number>, signal: AbortSignal): Promise<Set<number>> {
   const rows = await guarded(
     () => sql<{ accountId: string; id: number }[]>`

@@ -5,7 +5,7 @@ import { type SearchLimits, segmentMatches } from './search-matches.js';
 import { mergeSegments } from './search-merge.js';
 import { clearMerges, putSegments } from './search-segments.js';
 
-/** `sql`: a pool made `byKey`: rows are found through indexes, never by reading a table. */
+/** `sql`: a `byKey` pool, because rows are found through indexes, never by reading a table. */
 export function postgresSearch(sql: Sql, limits?: Partial<SearchLimits>): SearchStore {
   async function unindexed(accountIds: readonly string[], limit: number): Promise<readonly UnindexedEmail[]> {
     return guarded(

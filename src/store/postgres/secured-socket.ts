@@ -1,6 +1,6 @@
-// TLS to PostgreSQL as one stream that accepts writes at once: the stream asks the server for TLS, upgrades the
-// connection, and then sends the writes. With the driver's own TLS the circuit breaker would see encrypted octets only and
-// not know whether an answer is due, and a connection that is cut would end before its error is reported.
+// TLS to PostgreSQL as one stream that accepts writes at once: the stream asks the server for TLS, upgrades the connection, and
+// then sends the writes. With the driver's own TLS, the circuit breaker would see only encrypted octets and could not tell
+// whether an answer is due, and a connection that is cut would end before its error is reported.
 import { isIP, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect } from 'node:tls';
@@ -8,7 +8,7 @@ import { type ConnectionOptions, connect } from 'node:tls';
 export interface Security {
   /** `sslmode` as the driver reads it, or options of TLS. */
   readonly ssl: unknown;
-  /** Without asking first. */
+  /** Starts TLS without asking first. */
   readonly isDirect: boolean;
 }
 
@@ -16,7 +16,7 @@ type WriteCallback = (error?: Error | null) => void;
 
 const REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 const YES = 'S'.charCodeAt(0);
-/** An end that comes in the same turn as its error finds the driver about to write, which ends the process. */
+/** A `close` in the same turn as its error finds the driver about to write, which ends the process. */
 const END_AFTER_MS = 1;
 
 export class SecuredSocket extends Duplex {
@@ -38,14 +38,14 @@ export class SecuredSocket extends Duplex {
     });
     if (isDirect) return;
     raw.once('data', (answer) => {
-      // More than the one octet was not sent by whom we asked (CVE-2021-23222).
+      // Further octets do not come from the server that was asked (CVE-2021-23222).
       if (answer.length === 1 && answer[0] === YES) this.#secure(host, ssl, {});
       else if (answer.length === 1 && ssl === 'prefer') this.#use(raw);
       else this.destroy(new Error('the database server does not offer TLS'));
     });
   }
 
-  /** The driver sends its farewell on open sockets alone. */
+  /** The driver sends its farewell only on sockets that report `open`. */
   get readyState(): string {
     return this.destroyed ? 'closed' : this.writable ? 'open' : 'readOnly';
   }

@@ -1,17 +1,18 @@
-// Segments that were looked at are kept in memory while there is room: small ones whole, of large ones the ids. They never
-// change. What does not fit beside others of its account is not kept: searches look at all of them in the same order.
+// Keeps searched segments in memory while there is room: small ones completely, large ones only with their ids. Segments never
+// change. A segment that does not fit next to others of its account is not kept, because every search reads all of them in the
+// same order.
 import { type BudgetedCache, CacheBudget } from '../../bounds/cache-budget.js';
 import type { IndexPage } from '../word-index/index-page.js';
 
 const NODE_OCTETS = 32 * 1024 * 1024;
 const ACCOUNT_OCTETS = NODE_OCTETS / 2;
-/** What an entry has besides its octets. */
+/** Estimated overhead of an entry. */
 const ENTRY_OCTETS = 256;
 
 export interface CachedSegment {
   readonly id: number;
   readonly ids: Uint8Array;
-  /** The only one, or none. */
+  /** The only page of a small segment. */
   readonly page?: IndexPage;
   readonly hasPositions: boolean;
 }
@@ -62,7 +63,7 @@ export class SegmentCache {
     this.#budget.use(account);
   }
 
-  /** The others of the account are gone. */
+  /** Drops the other segments of the account, which no longer exist. */
   retain(accountId: string, ids: ReadonlySet<number>): void {
     const account = this.#budget.cache(accountId);
     if (account === undefined) return;

@@ -1,4 +1,4 @@
-// Values the cluster agrees on once. The first writer wins; everyone else reads what it wrote.
+// Values that the cluster agrees on once. The first writer wins; all others read its value.
 import type { SettingStore } from '../settings.js';
 import { type Sql, storeFault } from './client.js';
 

@@ -1,4 +1,4 @@
-// Signing keys in PostgreSQL, of hosted domains only: they go with their domain.
+// Signing keys in PostgreSQL, only of hosted domains: they are deleted with their domain.
 import type { SigningKey, SigningKeyStore } from '../signing-keys.js';
 import { type Sql, storeFault } from './client.js';
 
@@ -44,7 +44,7 @@ async function allKeys(sql: Sql): Promise<readonly SigningKey[]> {
   return [...rows];
 }
 
-/** The domain's row is shared, so that it is not removed meanwhile. */
+/** Locks the domain's row (shared), so that the domain is not removed meanwhile. */
 async function insertKey(sql: Sql, { domain, selector, algorithm, privateKey }: SigningKey): Promise<boolean> {
   const { count } = await sql`
     with hosted as (select name from domains where name = ${domain} for key share)

@@ -1,25 +1,25 @@
-// Segments of few octets and emails are read by one statement: their pages, their ids, and which of their emails are gone.
+// One statement reads segments with few octets and emails: their pages, their ids, and which of their emails are gone.
 import type { IndexPage } from '../word-index/index-page.js';
 import { guarded, type Sql } from './client.js';
 import { ID_OCTETS } from './id-set.js';
 import { type LiveDocuments, LiveDocumentsBuilder } from './live-documents.js';
 import { type PageRow, pageOf } from './page-rows.js';
 
-/** Of a segment, without words when its pages are rows of their own, or of a page. */
+/** A row of a segment, whose words are null when its pages are separate rows, or a row of a page. */
 interface Row extends PageRow {
   readonly segment: number;
   readonly ids: Uint8Array | null;
-  /** Numbers of emails. */
+  /** Numbers of the emails that are gone. */
   readonly gone: readonly number[] | null;
 }
 
 export interface SmallSegments {
   readonly live: LiveDocuments;
-  /** Of each segment. */
+  /** The pages of each segment. */
   readonly pages: readonly (readonly IndexPage[])[];
 }
 
-/** Undefined when a segment is gone. */
+/** Returns undefined when a segment is gone. */
 export async function readSmallSegments(
   sql: Sql,
   accountId: string,
@@ -51,7 +51,7 @@ export async function readSmallSegments(
       live.end();
       pages.set(segment, []);
     }
-    // Of another merge, pages may be there without their segment.
+    // During another merge, pages may exist without their segment.
     if (row.words !== null) pages.get(segment)?.push(pageOf(row));
   }
   return pages.size < ids.length ? undefined : { live: live.result(), pages: [...pages.values()] };

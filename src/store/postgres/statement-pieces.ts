@@ -1,9 +1,9 @@
-// Statements of many pieces that are carried out often: the text is kept by the pieces that it is made of. The driver has fragments
-// too, but each is a promise of a kilobyte, and their text is joined anew for every execution.
+// Statements that consist of many pieces and run often: the text is cached by its pieces. The driver has fragments too, but each
+// is a promise of a kilobyte, and their text is joined again for every execution.
 import type { Sql, SqlTransaction } from './client.js';
 import type { Octets } from './octet-parameters.js';
 
-/** A part of a statement, with what takes the places between its texts. */
+/** A part of a statement: its texts, and the values between them. */
 export class StatementPiece {
   readonly texts: readonly string[] | string;
   readonly values: readonly (StatementPiece | PieceParameter)[];
@@ -18,12 +18,12 @@ type PieceParameter = string | number | null | Uint8Array | Octets;
 
 export interface Pieces {
   (texts: TemplateStringsArray, ...values: readonly (StatementPiece | PieceParameter)[]): StatementPiece;
-  /** Text as it is, one of a few: each is kept. */
+  /** Unchanged text, one of a few, because each is cached. */
   unsafe(text: string): StatementPiece;
 }
 
 const NO_VALUES: readonly never[] = [];
-/** More are made only by statements whose pieces have something of the parameters in them. */
+/** Only statements whose pieces contain parameters as text produce more. */
 const MOST_TEXTS = 5_000;
 
 export const pieces: Pieces = Object.assign(
@@ -32,18 +32,18 @@ export const pieces: Pieces = Object.assign(
   { unsafe: (text: string) => new StatementPiece(text, NO_VALUES) },
 );
 
-/** What a statement is whose pieces so far are those on the way here. */
+/** A node in the tree of cached texts; the pieces on the path to it form the statement. */
 class Shape {
   readonly next = new Map<StatementPiece['texts'] | typeof PARAMETER, Shape>();
   text: string | undefined;
 }
 
-/** The place of a parameter. */
+/** Stands for a parameter in the path. */
 const PARAMETER = Symbol('parameter');
 let first = new Shape();
 let kept = 0;
 
-/** Carries a statement out, prepared once a connection. */
+/** Runs a statement, which is prepared once per connection. */
 export function execute<T extends readonly object[]>(sql: Sql | SqlTransaction, statement: StatementPiece) {
   const parameters: PieceParameter[] = [];
   const shape = shapeOf(statement, first, parameters);
@@ -57,7 +57,7 @@ export function execute<T extends readonly object[]>(sql: Sql | SqlTransaction, 
   return sql.unsafe<T & object[]>(shape.text, parameters, { prepare: true });
 }
 
-/** Collects the parameters on its way. */
+/** Finds the node of the statement and collects its parameters. */
 function shapeOf({ texts, values }: StatementPiece, before: Shape, parameters: PieceParameter[]): Shape {
   let shape = following(before, texts);
   for (const value of values) {
@@ -78,10 +78,13 @@ function following(shape: Shape, key: StatementPiece['texts'] | typeof PARAMETER
   return made;
 }
 
-/** Ends of lines, with comments before and indentation behind them. */
+/** Line ends, with comments before and indentation after them. */
 const LINE_ENDS = /\s*(--[^\n]*)?\n\s*/g;
 
-/** On one line: the driver looks a statement up by its whole text each time, and copies the text before. No literal has a line of its own. */
+/**
+ * Writes the text on one line: the driver looks up a statement by its whole text each time, and first copies it. No literal
+ * contains a line end.
+ */
 function textOf(statement: StatementPiece): string {
   let parameters = 0;
   const joined = ({ texts, values }: StatementPiece): string => {

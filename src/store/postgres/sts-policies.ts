@@ -1,8 +1,8 @@
-// MTA-STS policies in PostgreSQL: one row a domain. What has expired is passed over, and goes when a policy is kept.
+// MTA-STS policies in PostgreSQL: one row per domain. Expired policies are ignored, and deleted when another policy is kept.
 import type { StsPolicy, StsPolicyStore } from '../sts-policies.js';
 import { type Sql, storeFault } from './client.js';
 
-/** Of rows that have expired, at most so many go with one that is kept. */
+/** At most this many expired rows are deleted when a policy is kept. */
 const SWEPT = 100;
 
 export function postgresStsPolicies(sql: Sql): StsPolicyStore {
@@ -25,7 +25,7 @@ async function findPolicy(sql: Sql, domain: string): Promise<StsPolicy | undefin
   return { id, mode: policy.mode, mx: policy.mx, expiresAt: expiresAt.getTime() };
 }
 
-/** Of two nodes that fetch at the same time, the one whose policy holds longer is right. */
+/** When two nodes fetch at the same time, the policy that is valid longer wins. */
 async function keepPolicy(sql: Sql, domain: string, { id, mode, mx, expiresAt }: StsPolicy): Promise<void> {
   const policy = JSON.stringify({ mode, mx });
   await sql`

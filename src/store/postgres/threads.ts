@@ -1,5 +1,5 @@
-// Threads in PostgreSQL: the key of a message id, the emails of a thread, and the joining of threads that an email has
-// shown to be one. Finding the thread of a new email is part of the commit (mailbox-commit).
+// Threads in PostgreSQL: the key of a message id, the emails of a thread, and the joining of threads that an email shows to be
+// one. The commit (mailbox-commit) finds the thread of a new email.
 import { hash } from 'node:crypto';
 import { uuidText } from '../../mail/ids.js';
 import { joinedSets } from '../../mail/thread.js';
@@ -7,7 +7,7 @@ import type { EmailSummaryRow, ThreadPart, ThreadRows } from '../mailboxes.js';
 import type { Sql } from './client.js';
 import { emailSummaryColumns } from './mailbox-columns.js';
 
-/** What `message_key` of the schema is: the first 16 octets of the id's SHA-256. */
+/** Computes the same as `message_key` of the schema: the first 16 octets of the id's SHA-256. */
 export function messageKey(messageId: string): string {
   return uuidText(hash('sha256', messageId, 'buffer'));
 }
@@ -27,17 +27,17 @@ export async function threadRows(sql: Sql, accountId: string, threadId: string, 
   return { rows, total: count!.total };
 }
 
-/** Threads that one email has shown to be one. */
+/** Threads that one email shows to be one. */
 interface TornThread {
   readonly a: string;
   readonly threads: readonly string[];
 }
 
 /**
- * Threads that share a set become the one with the lowest id, which is the oldest; the others' ids lead to it. Apart from
- * the commit, whose rows it may touch: what a fault leaves undone, the next email that refers to both sides repeats. `epochs`: of the
- * commits, by account. A later owner keeps in memory which threads there are, so nothing is joined after its claim. False after a
- * fault: the database may still join them.
+ * Joins threads that share a set into the one with the lowest id, which is the oldest; the others' ids then lead to it. It is
+ * separate from the commit, whose rows it may touch; after a fault, the next email that refers to both sides repeats it.
+ * `epochs`: of the commits, by account: a later owner has the threads in memory, so nothing is joined after its claim. Returns
+ * false after a fault: the database may still join them.
  */
 export async function joinThreads(
   sql: Sql,
@@ -45,7 +45,7 @@ export async function joinThreads(
   epochs: ReadonlyMap<string, number>,
 ): Promise<boolean> {
   try {
-    // An account at a time: who waits for the lock of one must not hold the lock of another.
+    // One account at a time: a statement that waits for the lock of one must not hold the lock of another.
     for (const [account, joined] of joinsOf(sets)) await joinThreadsOf(sql, account, epochs.get(account)!, joined);
     return true;
   } catch {
@@ -75,7 +75,7 @@ function joinsOf(sets: readonly TornThread[]): ReadonlyMap<string, readonly Join
   return joins;
 }
 
-/** The lock on the account's row comes first, as in every commit, and a claim waits for it. */
+/** Locks the account's row first, as in every commit; a claim waits for the lock. */
 async function joinThreadsOf(sql: Sql, accountId: string, epoch: number, joined: readonly Join[]): Promise<void> {
   await sql`
     with owned as materialized (

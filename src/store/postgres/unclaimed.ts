@@ -1,4 +1,5 @@
-// Unclaimed mail in PostgreSQL: what waits in held mailboxes (held.ts makes and claims them), moved or deleted at the operator's word.
+// Unclaimed mail in PostgreSQL: the operator lists, moves or deletes the mail of unclaimed mailboxes (held.ts creates and claims
+// them).
 import type { UnclaimedMail, UnclaimedMessage, UnclaimedStore } from '../unclaimed.js';
 import { deleteAccountRows } from './account-rows.js';
 import { domainOf, lockDomain } from './address-rows.js';
@@ -22,7 +23,7 @@ export function postgresUnclaimed(sql: Sql): UnclaimedStore {
   };
 }
 
-/** Placed emails, and messages that wait to be placed: they have their summary with them. */
+/** Placed emails, and messages that wait to be placed, whose envelopes contain their summary. */
 function messagesOf(sql: Sql | SqlTransaction) {
   return sql`
     select e.received_at, e.size, e.from_address, e.subject from emails e where e.account_id = a.account_id
@@ -56,7 +57,7 @@ async function messages(sql: Sql, address: string): Promise<readonly UnclaimedMe
     where a.held and a.address = ${address} order by m.received_at desc`;
 }
 
-/** `work` leaves nothing of the mailbox. The lock of its row keeps new mail out until then. */
+/** `work` removes the whole mailbox. The lock on its row keeps new mail out until then. */
 async function take(
   sql: Sql,
   address: string,

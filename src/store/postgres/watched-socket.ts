@@ -1,31 +1,31 @@
-// The sockets of the connection pools. One that has been written to and hears nothing for the patience of its pool is
-// destroyed, because a connection that dies silently would otherwise hold its statements until TCP gives up. One that waits
-// for notifications owes no answer and is left alone. Given a socket, the driver leaves to it what is done here besides:
-// connecting, by TCP without Nagle's delay or by Unix socket, and trying the hosts of the address in turn.
+// The sockets of the connection pools. A socket that has been written to and hears nothing for the patience of its pool is
+// destroyed, because a connection that dies silently would otherwise hold its statements until TCP gives up. A socket that waits
+// for notifications owes no answer and is left alone. When the driver gets a socket, it leaves the rest to it: to connect, by TCP
+// without Nagle's delay or by Unix socket, and to try the hosts of the address in turn.
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { SecuredSocket, type Security } from './secured-socket.js';
 
-/** What the driver made of the address; it reads `host` again whenever a connection fails. */
+/** The address as the driver has parsed it; it reads `host` again whenever a connection fails. */
 export interface SocketDestination {
   host: string[];
   readonly port: readonly number[];
-  /** Of a Unix socket. */
+  /** Path of a Unix socket. */
   readonly path: string | false;
 }
 
 export interface SocketOptions {
-  /** Without it they wait for ever. */
+  /** Undefined: sockets wait without a limit. */
   readonly patienceMs: number | undefined;
-  /** For TLS, which is then not in the options of the driver. */
+  /** Settings of TLS, which are then not in the options of the driver. */
   readonly security: Security | undefined;
-  /** For the question whether the database answers: left alone during a stall. */
+  /** The sockets are for the probe of the circuit breaker: they are left alone during a stall. */
   readonly isProbe: boolean;
 }
 
-/** Checks within one patience. They are counted, not the time: a process that was paused has heard nothing either. */
+/** Checks within one patience. Checks are counted instead of time, because a process that was paused has heard nothing either. */
 const CHECKS = 4;
-/** A connection that ended by itself at this age had found the right host. */
+/** A connection that ended by itself after this time had found the right host. */
 const SETTLED_MS = 60_000;
 
 type WriteCallback = (error?: Error | null) => void;
@@ -43,7 +43,7 @@ export function watchedSockets({
     hosts ??= destination.host;
     const count = hosts.length;
     const mine = next;
-    // Shown several hosts, the driver tries on and on without a pause, and reports nothing when none of them answers.
+    // With several hosts, the driver retries endlessly without a pause, and reports nothing when none of them answers.
     destination.host = failed + 1 < count ? [...hosts] : hosts.slice(0, 1);
     const socket = new WatchedSocket((wasSettled) => {
       failed = socket.bytesRead > 0 ? 0 : (failed + 1) % count;
@@ -52,30 +52,30 @@ export function watchedSockets({
     const host = hosts[mine]!;
     const port = destination.port[mine]!;
     const { path } = destination;
-    // The driver listens to the socket only once it has it; failing before would end the process.
+    // The driver adds its listeners only after it gets the socket; an earlier failure would end the process.
     queueMicrotask(() => socket.open(path === false ? { host, port } : { path }));
     const given = security === undefined ? socket : new SecuredSocket(socket, host, security);
     if (patienceMs !== undefined) watch(given, patienceMs, isProbe);
-    // For the driver's errors.
+    // The driver's error messages show these.
     return Object.assign(given, path === false ? { host, port } : {});
   };
 }
 
 export interface Watchable extends Duplex {
   readonly bytesRead: number;
-  /** By `performance.now()`. */
+  /** Time of the last octets, by `performance.now()`. */
   readonly heardAt: number;
-  /** What `bytesRead` was when something was written last; -1 before. */
+  /** The value of `bytesRead` at the last write; -1 before the first. */
   readonly readAtWrite: number;
 }
 
-/** All that are watched, of all pools: most of what ends one connection silently ends the others with it. */
+/** All watched sockets of all pools: the cause that ends one connection silently mostly ends the others too. */
 export const watched = new Set<Watchable>();
 const probes = new WeakSet<Watchable>();
 
 /**
- * Each that is idle would cost a statement the patience of its pool, and one that listens would miss what it waits for. A
- * statement under way may be a long one, so its connection is left to its own watch.
+ * Destroys silent idle sockets: each would cost a statement the patience of its pool, or miss notifications. A running statement
+ * may be a long one, so its socket has only its own watch.
  */
 function dropIdle(silentSince: number): void {
   for (const socket of watched) {
@@ -84,7 +84,7 @@ function dropIdle(silentSince: number): void {
   }
 }
 
-/** Whatever waits for an answer on them fails. */
+/** Destroys all watched sockets except probes; statements that wait for an answer fail. */
 export function cutWatched(): void {
   for (const socket of watched) if (!probes.has(socket)) socket.destroy(unanswered('the database does not answer'));
 }
@@ -127,7 +127,7 @@ class WatchedSocket extends Socket {
 
   open(to: { readonly host: string; readonly port: number } | { readonly path: string }): void {
     try {
-      // The driver writes a statement in pieces; the last one would wait for the acknowledgement of those before.
+      // The driver writes a statement in pieces; Nagle's delay would hold the last one until the others are acknowledged.
       this.setNoDelay(true);
       this.connect(to);
     } catch (error) {
@@ -156,8 +156,8 @@ class WatchedSocket extends Socket {
   }
 
   /**
-   * When the driver gets an error before the end, it drops at the end the statements that it got in between: a statement that
-   * is tried again at once would hang for ever.
+   * When the driver gets an error before the `close`, it drops the statements that it received in between: a statement that is
+   * retried at once would hang forever.
    */
   override emit(event: string | symbol, ...args: unknown[]): boolean {
     return event === 'close' ? super.emit(event, false) : super.emit(event, ...args);

@@ -1,4 +1,4 @@
-// Attempts to deliver to webhooks in PostgreSQL. Ids rise with time, so the newest are those with the highest ids.
+// Delivery attempts of webhooks in PostgreSQL. Ids rise with time, so the newest have the highest ids.
 import type { RecordedDelivery, WebhookDelivery, WebhookDeliveryStore } from '../webhooks.js';
 import { guarded, type Sql } from './client.js';
 

@@ -1,5 +1,5 @@
-// Webhooks in PostgreSQL. Columns of the position are written here by what the account asks for: a new webhook, a replay, an
-// update; deliveries advance them through the port of consumers.
+// Webhooks in PostgreSQL. This file writes the columns of the position at the request of the account: for a new webhook, a
+// replay, an update. Deliveries advance them through the port of consumers.
 import { newId } from '../../ids/new-id.js';
 import type { EventPlace, ReplayStart, Webhook, WebhookChoices, WebhookStore, WebhookTarget } from '../webhooks.js';
 import { guarded, type Sql, type SqlTransaction } from './client.js';
@@ -91,7 +91,7 @@ function within(sql: Sql, place: EventPlace | null) {
   return sql`within_seq = ${seq}, within_n = ${n}, within_k = ${k}`;
 }
 
-/** The account's row is locked: the webhooks are counted once, and every change after the reply is after the position. */
+/** Locks the account's row, so that the webhooks are counted exactly, and every change after the reply follows the position. */
 async function create(
   sql: Sql,
   accountId: string,

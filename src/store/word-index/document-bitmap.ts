@@ -1,11 +1,11 @@
-// A set of the emails of a segment, one bit each: sets of all of them are made several times a search, so that their memory counts.
+// A set of the emails of a segment, with one bit per email: a search makes several such sets, so their memory matters.
 
 const BITS = 32;
 
 export class DocumentBitmap {
   readonly #words: Uint32Array;
 
-  /** Of docIds below `size`; none is in it. */
+  /** Makes an empty set for docIds below `size`. */
   constructor(size: number) {
     this.#words = new Uint32Array(Math.ceil(size / BITS));
   }
@@ -29,14 +29,14 @@ export class DocumentBitmap {
     this.#words[docId >>> 5]! |= 1 << docId;
   }
 
-  /** Keeps those that are in the other set of the same size, too. */
+  /** Keeps only docIds that are also in the other set, which has the same size. */
   intersect(other: DocumentBitmap): void {
     const words = this.#words;
     const others = other.#words;
     for (let i = 0; i < words.length; i++) words[i]! &= others[i]!;
   }
 
-  /** Ascending. */
+  /** The docIds, ascending. */
   docIds(): Uint32Array {
     const words = this.#words;
     let count = 0;
@@ -52,7 +52,7 @@ export class DocumentBitmap {
   }
 }
 
-/** How many of the 32 are set. */
+/** Counts the bits that are set. */
 function bitsOf(word: number): number {
   const pairs = word - ((word >>> 1) & 0x5555_5555);
   const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);

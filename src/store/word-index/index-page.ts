@@ -1,19 +1,22 @@
-// A page of an account's word index: words in the order of their UTF-8 octets, each with its list of postings, and apart from
-// them where each word stands in each email. Every page reads by itself.
+// A page of an account's word index: words in the order of their UTF-8 octets, each with its list of postings, and separately the
+// positions of each word in each email. Every page can be read without the others.
 import { StoreFault } from '../errors.js';
 
 export interface IndexPage {
   /** A binary string: each character is an octet of the word in UTF-8. */
   readonly firstWord: string;
-  /** Of a list that is longer than a page, how many of its postings are in the pages before; otherwise 0. */
+  /** For a list that is longer than a page: how many of its postings are in the previous pages; otherwise 0. */
   readonly part: number;
   /**
-   * Entries: octets shared with the word before, octets that follow, these octets, count of postings, last docId, octets of
-   * the list, the list. A posting is twice the distance to the docId before, plus 1 when the body part has the word. Numbers
-   * are varints.
+   * Entries: number of octets shared with the previous word, number of octets that follow, these octets, count of postings, last
+   * docId, octets of the list, the list. A posting is twice the distance to the previous docId, plus 1 when the body part has the
+   * word. Numbers are varints.
    */
   readonly words: Uint8Array;
-  /** For each entry its octets; then for each posting a count, and the distances from position to position. May be left out. */
+  /**
+   * For each entry its number of octets; then for each posting a count, and the distances from position to position. May be left
+   * out.
+   */
   readonly positions: Uint8Array;
 }
 
@@ -28,7 +31,7 @@ export interface Segment {
 
 /** Positions in the body part begin here; those of header fields end well before. */
 export const BODY_POSITION = 8_192;
-/** Of words of header fields that are far behind: they are found alone, and not in phrases. */
+/** The position of words that are far back in header fields: searches find them as single words, not in phrases. */
 export const NO_POSITION = 0;
 
 /** Segments of one level hold between 16^level and 16^(level + 1) emails. */

@@ -1,5 +1,5 @@
-// Merges segments: their pages are read side by side in the order of the words, so memory is that of a page of each. Lists are
-// copied as they are but for their first docId, unless emails are left out.
+// Merges segments: their pages are read in parallel in the order of the words, so the memory is one page of each. Lists are
+// copied unchanged except for their first docId, unless emails are left out.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { damagedPage, type IndexPage } from './index-page.js';
 import { OctetBuffer, putOctets } from './octet-buffer.js';
@@ -10,17 +10,23 @@ import { VarintReader } from './varint-reader.js';
 export interface MergeSource {
   readonly pages: AsyncIterable<IndexPage> | Iterable<IndexPage>;
   readonly emails: number;
-  /** For each email its docId among those of this source that are live, or -1. Undefined: all are live. */
+  /** For each email its docId among the live emails of this source, or -1. Undefined: all are live. */
   readonly docMap?: Int32Array;
 }
 
-/** Octets of postings that are handled in one turn of the event loop: about a millisecond of work. An entry counts besides. */
+/**
+ * Octets of postings that are processed in one turn of the event loop: about a millisecond of work. Each entry counts
+ * ENTRY_OCTETS more.
+ */
 const STRETCH = 64 * 1024;
 const ENTRY_OCTETS = 32;
 const FIRST_WORD_CAPACITY = 512;
 const KEY_OCTETS = 6;
 
-/** The emails of a source come behind those of the sources before it. Yields the event loop between stretches of work. */
+/**
+ * Merges the sources in order: the emails of a source follow those of the sources before it. Yields to the event loop between
+ * stretches of work.
+ */
 export async function* mergedPages(sources: readonly MergeSource[]): AsyncGenerator<IndexPage> {
   const writer = new PageWriter();
   const readers: SourceReader[] = [];
@@ -56,11 +62,11 @@ export async function* mergedPages(sources: readonly MergeSource[]): AsyncGenera
   }
 }
 
-/** The entries of a source, one after the other. */
+/** Reads the entries of a source one by one. */
 class SourceReader {
   readonly number: number;
   readonly emails: number;
-  /** Of this entry. */
+  /** The word of the current entry. */
   readonly word = new OctetBuffer(FIRST_WORD_CAPACITY);
   /** The first octets of the word as a number: most words differ there. */
   key = 0;
@@ -78,7 +84,7 @@ class SourceReader {
     this.#pages = Symbol.asyncIterator in pages ? pages[Symbol.asyncIterator]() : pages[Symbol.iterator]();
   }
 
-  /** To the next entry of the page. */
+  /** Moves to the next entry of the page. */
   advance(): boolean {
     const entries = this.#entries;
     if (entries === undefined || !entries.next()) return false;
@@ -91,7 +97,7 @@ class SourceReader {
     return true;
   }
 
-  /** To the first entry of the next page. */
+  /** Moves to the first entry of the next page. */
   async next(): Promise<boolean> {
     for (;;) {
       const { done, value } = await this.#pages.next();
@@ -105,7 +111,7 @@ class SourceReader {
     await this.#pages.return?.();
   }
 
-  /** The postings of this entry. Returns how many octets they count. */
+  /** Appends the postings of this entry. Returns how many octets they count. */
   appendTo(writer: PageWriter): number {
     const entries = this.#entries!;
     if (this.#source.docMap === undefined) writer.copyPostings(entries, this.#base);
@@ -131,7 +137,7 @@ class SourceReader {
   }
 }
 
-/** Readers by their words; those of the same word in the order of the sources. */
+/** A heap of readers, ordered by their words; readers with the same word are in the order of the sources. */
 class Heap {
   readonly #readers: SourceReader[] = [];
 
@@ -151,7 +157,7 @@ class Heap {
     readers[at] = reader;
   }
 
-  /** The first one is at another word. */
+  /** Restores the order after the first reader has moved to another word. */
   firstChanged(): void {
     this.#sink(this.#readers[0]!);
   }

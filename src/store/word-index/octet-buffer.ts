@@ -1,9 +1,9 @@
-// Octets that are being written: a buffer that grows and is used again. Who writes reserves first, and writes with the functions
-// below, which take and return where they are: this is several times as fast as methods that keep it.
+// A reusable buffer for writing, which grows. A writer first reserves octets, and then writes with the functions below, which
+// take and return the position: this is several times as fast as methods that keep it.
 
 /** Octets of the longest varint: numbers have up to 32 bits. */
 export const LONGEST_VARINT = 5;
-/** Fewer octets are copied faster here than by a call into the runtime. */
+/** Up to this many octets, a loop copies faster than a call into the runtime. */
 const FEW = 48;
 
 export class OctetBuffer {
@@ -14,7 +14,7 @@ export class OctetBuffer {
     this.octets = new Uint8Array(capacity);
   }
 
-  /** Room for so many octets more, in what is returned. */
+  /** Makes room for `count` more octets and returns the buffer. */
   reserve(count: number): Uint8Array {
     const needed = this.length + count;
     if (needed > this.octets.length) this.#grow(needed);
@@ -28,7 +28,7 @@ export class OctetBuffer {
   }
 }
 
-/** Returns where it ends. */
+/** Writes a varint; returns the position after it. */
 export function putVarint(octets: Uint8Array, start: number, value: number): number {
   let at = start;
   let rest = value;
@@ -40,7 +40,7 @@ export function putVarint(octets: Uint8Array, start: number, value: number): num
   return at + 1;
 }
 
-/** Returns where they end. */
+/** Copies octets; returns the position after them. */
 export function putOctets(octets: Uint8Array, at: number, from: Uint8Array, start: number, end: number): number {
   const count = end - start;
   if (count <= FEW) for (let i = 0; i < count; i++) octets[at + i] = from[start + i]!;

@@ -1,22 +1,23 @@
-// Walks through the entries of a page. What a page says about itself is checked, so that cut or changed octets are an error.
+// Reads the entries of a page one by one. It checks what a page states about itself, so that truncated or changed octets cause an
+// error.
 import { damagedPage, type IndexPage } from './index-page.js';
 import { VarintReader } from './varint-reader.js';
 
 export class PageEntries {
   readonly words: Uint8Array;
   readonly positions: Uint8Array;
-  /** Of the word of this entry, how many octets are those of the word before. */
+  /** Number of octets that the word of this entry shares with the previous word. */
   shared = 0;
-  /** The octets that follow, in `words`. */
+  /** Range in `words` of the octets that follow. */
   restStart = 0;
   restEnd = 0;
-  /** Of postings. */
+  /** Number of postings. */
   count = 0;
   lastDocId = 0;
-  /** In `words`. */
+  /** Range of the list in `words`. */
   listStart = 0;
   listEnd = 0;
-  /** In `positions`, when they are read. */
+  /** Range of the positions in `positions`, when they are read. */
   positionsStart = 0;
   positionsEnd = 0;
   #wordLength = 0;
@@ -30,7 +31,7 @@ export class PageEntries {
     if (withPositions) this.#positionsReader = new VarintReader(positions, 0, positions.length);
   }
 
-  /** False after the last entry. */
+  /** Returns false after the last entry. */
   next(): boolean {
     const reader = this.#wordsReader;
     if (reader.isAtEnd) {

@@ -1,24 +1,26 @@
-// Writes pages: words come in order, each with its postings in order. Words share pages as long as these stay small enough for
-// a row without parts elsewhere; a longer list has pages of its own.
+// Writes pages: words arrive in order, each with its postings in order. Words share pages while these are small enough for a row
+// that the database does not store in parts; a longer list has its own pages.
 import { BODY_POSITION, damagedPage, type IndexPage, NO_POSITION } from './index-page.js';
 import { LONGEST_VARINT, OctetBuffer, putOctets, putVarint } from './octet-buffer.js';
 import { binaryString, type PageEntries } from './page-entries.js';
 import { VarintReader } from './varint-reader.js';
 
-/** Of words and positions together, of a page that words share: with the rest of its row it fills a page of the database. */
+/**
+ * Octets of words and positions together in a page that words share: with the rest of its row it fills a page of the database.
+ */
 const SHARED_OCTETS = 7_600;
-/** A page of a long list ends once it has so much, and before it would have more than `MOST_`. */
+/** A page of a long list ends once it has this many octets, and before it would exceed the limit `MOST_…`. */
 const LIST_OCTETS = 3_000;
 const MOST_LIST_OCTETS = 7_000;
 const POSITIONS_OCTETS = 24_000;
 const MOST_POSITIONS_OCTETS = 64_000;
-/** What an entry has beside the octets of its word, its list and its positions, at most. */
+/** Largest overhead of an entry, without the octets of its word, its list and its positions. */
 const ENTRY_OCTETS = 6 * LONGEST_VARINT;
 const FIRST_CAPACITY = 16 * 1024;
 const FIRST_WORD_CAPACITY = 512;
 
 export class PageWriter {
-  /** Pages that are whole, in order; whoever takes them empties the list. */
+  /** Complete pages, in order; the caller takes them and empties the list. */
   readonly ready: IndexPage[] = [];
   /** The page that is being written. */
   readonly #words = new OctetBuffer(FIRST_CAPACITY);
@@ -31,12 +33,12 @@ export class PageWriter {
   #previous = this.#otherWord.octets;
   #previousStart = 0;
   #previousEnd = 0;
-  /** What is not in a page yet of the postings of the word. */
+  /** Postings of the current word that are not in a page yet. */
   readonly #list = new OctetBuffer(FIRST_CAPACITY);
   readonly #listPositions = new OctetBuffer(FIRST_CAPACITY);
   #count = 0;
   #lastDocId = 0;
-  /** Postings of the word that are in pages. */
+  /** Number of the word's postings that are in pages. */
   #written = 0;
 
   beginWord(octets: Uint8Array, start: number, end: number): void {
@@ -46,7 +48,7 @@ export class PageWriter {
     this.#written = 0;
   }
 
-  /** A word that one email has. Most words of a small segment are such. `octets` stay as they are until the end. */
+  /** Writes a word of a single email, as most words of a small segment are. `octets` must not change until the end. */
   wordOfOne(
     octets: Uint8Array,
     start: number,
@@ -96,7 +98,7 @@ export class PageWriter {
     return true;
   }
 
-  /** An email with the word, at these positions. */
+  /** Adds an email that has the word at these positions. */
   posting(docId: number, positions: Int32Array, from: number, to: number): void {
     this.#beginPosting(docId, positions[to - 1]! >= BODY_POSITION, 0, (1 + to - from) * LONGEST_VARINT);
     const { octets, length } = this.#listPositions;
@@ -105,7 +107,7 @@ export class PageWriter {
     this.#lastDocId = docId;
   }
 
-  /** An email with the word, with positions as they are in a page. */
+  /** Adds an email that has the word, with its positions as a page has them. */
   copyPosting(docId: number, isInBody: boolean, positions: Uint8Array, start: number, end: number): void {
     this.#beginPosting(docId, isInBody, 0, end - start);
     this.#copyPositions(positions, start, end);
@@ -113,7 +115,7 @@ export class PageWriter {
     this.#lastDocId = docId;
   }
 
-  /** All postings of an entry, whose docIds begin at `base` here. */
+  /** Adds all postings of an entry, whose docIds begin at `base` here. */
   copyPostings(entries: PageEntries, base: number): void {
     const { words, positions, listStart, listEnd, positionsStart, positionsEnd } = entries;
     const list = new VarintReader(words, listStart, listEnd);
@@ -151,7 +153,7 @@ export class PageWriter {
     if (this.#words.length > 0) this.#endPage(this.#firstWord, 0);
   }
 
-  /** Makes room for its octets and those of others behind it, and writes its distance. */
+  /** Makes room for a posting and for the octets that follow, and writes its distance. */
   #beginPosting(docId: number, isInBody: boolean, listOctets: number, positionOctets: number): void {
     const list = this.#list;
     const positions = this.#listPositions;
@@ -170,7 +172,7 @@ export class PageWriter {
     positions.length = putOctets(positions.octets, positions.length, octets, start, end);
   }
 
-  /** A page with nothing but postings of the word. */
+  /** Writes a page that has only postings of the current word. */
   #writePart(): void {
     if (this.#written === 0) this.end();
     const [part, count] = [this.#written, this.#count];
@@ -221,7 +223,7 @@ export class PageWriter {
     this.#previousEnd = end;
   }
 
-  /** Of a word, with the one before it in the page. */
+  /** Number of octets that a word shares with the previous one in the page. */
   #sharedOctets(octets: Uint8Array, start: number, end: number): number {
     const previous = this.#previous;
     const previousStart = this.#previousStart;
@@ -240,7 +242,7 @@ export class PageWriter {
   }
 }
 
-/** How many there are, and their distances. Returns where they end. */
+/** Writes the count and the distances of positions. Returns the position after them. */
 function putPositions(octets: Uint8Array, start: number, positions: Int32Array, from: number, to: number): number {
   let placed = 0;
   for (let i = from; i < to; i++) if (positions[i] !== NO_POSITION) placed++;

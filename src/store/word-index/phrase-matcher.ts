@@ -1,4 +1,5 @@
-// Where the words of a phrase end in the emails that have them one after the other: columns, not an object an email.
+// The end positions of a phrase's words in the emails that have them in sequence, kept as columns instead of one object per
+// email.
 
 import type { DocumentBitmap } from './document-bitmap.js';
 import { damagedPage } from './index-page.js';
@@ -8,19 +9,19 @@ import { VarintReader } from './varint-reader.js';
 const FIRST_CAPACITY = 64;
 
 export class PhraseMatcher {
-  /** Of emails. */
+  /** Number of emails. */
   count = 0;
   #docIds = new Int32Array(FIRST_CAPACITY);
-  /** Where the positions of each email begin in `#ends`, and where those of the last one end. */
+  /** The start of each email's positions in `#ends`, and the end of the last one's. */
   #starts = new Int32Array(FIRST_CAPACITY + 1);
-  /** Positions of the last word so far. */
+  /** Positions of the last matched word. */
   #ends = new Int32Array(FIRST_CAPACITY);
 
   get docIds(): Int32Array {
     return this.#docIds.subarray(0, this.count);
   }
 
-  /** Of memory. */
+  /** Octets of memory. */
   get octets(): number {
     return this.#docIds.byteLength + this.#starts.byteLength + this.#ends.byteLength;
   }
@@ -29,7 +30,7 @@ export class PhraseMatcher {
     this.count = 0;
   }
 
-  /** Those of the first word, of emails that are marked. Positions before `first` do not count. */
+  /** Adds the positions of the first word in marked emails. Positions before `first` do not count. */
   addFirst(list: PostingList, marks: DocumentBitmap, first: number): void {
     const postings = new PositionedPostings(list);
     while (postings.next()) {
@@ -48,7 +49,9 @@ export class PhraseMatcher {
     }
   }
 
-  /** Those of the word that follows. Lists of a longer list come in their order. */
+  /**
+   * Adds the positions of the next word that directly follow the matches in `before`. Parts of a longer list come in their order.
+   */
   addNext(before: PhraseMatcher, list: PostingList): void {
     const postings = new PositionedPostings(list);
     let email = 0;
@@ -84,7 +87,7 @@ export class PhraseMatcher {
       step *= 2;
     }
     if (step <= 2) return low;
-    // It is among those that the last step passed over.
+    // The email is among those that the last step passed over.
     let high = Math.min(low, count);
     low -= step / 2 - 1;
     while (low < high) {
@@ -95,7 +98,7 @@ export class PhraseMatcher {
     return low;
   }
 
-  /** Makes room for so many positions. Returns where they begin. */
+  /** Makes room for this many positions. Returns where they begin. */
   #beginEmail(places: number): number {
     if (this.count === this.#docIds.length) {
       this.#docIds = grown(this.#docIds, this.count + 1);
@@ -115,11 +118,11 @@ export class PhraseMatcher {
   }
 }
 
-/** The postings of a list, of which the positions are read or skipped one after the other. */
+/** Reads the postings of a list, and reads or skips their positions in order. */
 class PositionedPostings {
   readonly positions: VarintReader;
   docId = 0;
-  /** How many positions there are. */
+  /** Number of positions of the current posting. */
   places = 0;
   readonly #list: PostingList;
   readonly #postings: VarintReader;
@@ -139,7 +142,7 @@ class PositionedPostings {
     return true;
   }
 
-  /** The next one that does not come before the docId: most postings of a frequent word are passed over. */
+  /** Moves to the next posting that does not come before the docId: most postings of a frequent word are skipped. */
   nextFrom(docId: number): boolean {
     while (this.next()) {
       if (this.docId >= docId) return true;

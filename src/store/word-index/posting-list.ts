@@ -1,4 +1,4 @@
-// Lists of postings as they are in pages, found by their word.
+// Finds lists of postings in pages by their word.
 
 import type { DocumentBitmap } from './document-bitmap.js';
 import { damagedPage, type IndexPage } from './index-page.js';
@@ -23,17 +23,17 @@ export interface WantedWord {
   readonly withPositions: boolean;
 }
 
-/** Those of the word or, of a prefix, of all words that begin so. `emails`: of the segment. */
+/** Lists of the word or, for a prefix, of all words that begin with it. `emails`: number of emails in the segment. */
 export function listsIn(page: IndexPage, wanted: WantedWord, emails: number): PostingList[] {
   const { octets, isPrefix, withPositions } = wanted;
   const lists: PostingList[] = [];
   const entries = new PageEntries(page, withPositions);
   const { words, positions } = entries;
-  // Octets of the wanted word with which the word of the entry begins.
+  // Number of octets of the wanted word with which the current entry's word begins.
   let matched = 0;
   while (entries.next()) {
     const { shared, restStart, restEnd } = entries;
-    // The words differ where those before did: this one comes behind the wanted word, or still before it.
+    // The words differ where the previous ones did: this word comes after the wanted one, or still before it.
     if (shared < matched) break;
     if (matched < octets.length) {
       if (shared > matched) continue;
@@ -55,7 +55,7 @@ export function listsIn(page: IndexPage, wanted: WantedWord, emails: number): Po
   return lists;
 }
 
-/** Adds the emails of the list to `hits`; with `isBodyOnly` those that have the word in the body part. */
+/** Adds the emails of the list to `hits`; with `isBodyOnly`, only those that have the word in the body part. */
 export function markPostings(list: PostingList, isBodyOnly: boolean, hits: DocumentBitmap): void {
   const reader = new VarintReader(list.octets, list.start, list.end);
   const leastFlag = isBodyOnly ? 1 : 0;

@@ -1,49 +1,58 @@
-// Every place of every word of some emails, in the order of the places; then sorted by word. Typed arrays are used again: an
-// object an occurrence would cost more than all else.
+// Every position of every word of some emails, in the order in which they occur, and then sorted by word. Typed arrays are
+// reused: one object per occurrence would cost more than everything else.
 import { endianness } from 'node:os';
 import type { Tokenizer } from '../../mail/tokenizer.js';
 import { BODY_POSITION, NO_POSITION } from './index-page.js';
 import { TermDictionary } from './term-dictionary.js';
 
-/** No phrase reaches from one field into the next. */
+/** This gap between fields prevents phrases across them. */
 export const GAP = 10;
-/** Of positions in header fields: they end a gap before those of the body part. */
+/** End of the positions in header fields: one gap before those of the body part. */
 const HEADER_END = BODY_POSITION - GAP;
 const FIRST_CAPACITY = 16 * 1024;
-/** Larger arrays are given back. */
+/** Larger arrays are released. */
 const KEPT_CAPACITY = 256 * 1024;
-/** Of the different words of an email; the words of a longer text are not found. Each counts a little more than its octets. */
+/**
+ * Limit for the different words of an email; later words of a longer text are not found. Each word counts WORD_OCTETS more than
+ * its octets.
+ */
 const EMAIL_OCTETS = 800_000;
 const WORD_OCTETS = 8;
-/** Of a word in the header fields of an email, and in its body part: those that come later are not kept, so phrases are bounded. */
+/**
+ * Limit for one word in the header fields of an email, and in its body part: later positions are not kept, so phrases are
+ * bounded.
+ */
 const MOST_PLACES = 256;
-/** A key is five octets of a word, and where the word is. */
+/** A key consists of five octets of a word, and the position of the word in the unsorted list. */
 const KEY_OCTETS = 5;
 const NUMBER_BITS = 24;
 const NUMBERS = 2 ** NUMBER_BITS - 1;
 /** The 32-bit halves of a key. */
 const [HIGH, LOW] = endianness() === 'LE' ? [1, 0] : [0, 1];
-/** Words with the same key that are sorted one by one. */
+/** Up to this many words with the same key are sorted by insertion. */
 const FEW = 8;
-/** Words that are sorted by five octets in one turn of the event loop, where they are not more by themselves: about 1 ms of work. */
+/** Words that are sorted by one key in one turn of the event loop, unless a single group has more: about 1 ms of work. */
 const MOST_SORTED = 16 * 1024;
 
 export class Postings {
   readonly dictionary = new TermDictionary();
   length = 0;
-  /** Of each posting, with the number of its word in the dictionary. */
+  /** The postings as columns; words are numbers in the dictionary. */
   #words = new Int32Array(FIRST_CAPACITY);
   #docIds = new Int32Array(FIRST_CAPACITY);
   #positions = new Int32Array(FIRST_CAPACITY);
-  /** The same in the order of the words. */
+  /** The postings in the order of the words. */
   #sortedDocIds = new Int32Array(FIRST_CAPACITY);
   #sortedPositions = new Int32Array(FIRST_CAPACITY);
-  /** What the words are sorted by, and the words before. */
+  /** The sort keys, and the words before sorting. */
   #keys = new BigUint64Array(FIRST_CAPACITY);
   #unsorted = new Int32Array(FIRST_CAPACITY);
-  /** Words sorted by five octets since the event loop had a turn. */
+  /** Words sorted since the event loop had a turn. */
   #sorted = 0;
-  /** Of each word: how often it came, then where its postings end; and in which half of which email it came last, and how often there. */
+  /**
+   * For each word: its count, and after sorting where its postings end; the email and half in which it last occurred, and how
+   * often there.
+   */
   #counts = new Int32Array(FIRST_CAPACITY);
   #lastHalves = new Int32Array(FIRST_CAPACITY);
   #places = new Uint16Array(FIRST_CAPACITY);
@@ -54,7 +63,7 @@ export class Postings {
     return Math.max(this.#words.length, this.#counts.length) <= KEPT_CAPACITY;
   }
 
-  /** By word, where its sorted postings end. */
+  /** The end of each word's sorted postings. */
   get ends(): Int32Array {
     return this.#counts;
   }
@@ -77,7 +86,7 @@ export class Postings {
     this.#octets = 0;
   }
 
-  /** Words of a field, of which the first is at `position`. Those of header fields beyond the last position have none. */
+  /** Adds the words of a field, the first at `position`. Words of header fields after the last position get none. */
   add(tokenizer: Tokenizer, position: number, isInBody: boolean): void {
     if (this.#octets > EMAIL_OCTETS) return;
     const { octets, ends, count } = tokenizer;
@@ -117,7 +126,9 @@ export class Postings {
     this.length = at;
   }
 
-  /** The words in the order of their octets. Afterwards `place` says where the postings of each are. Yields between stretches of work. */
+  /**
+   * Sorts the words by their octets. Afterwards `place` puts the postings of each in its range. Yields between stretches of work.
+   */
   *sort(): Generator<void, Int32Array, void> {
     const words = new Int32Array(this.dictionary.size);
     for (let word = 0; word < words.length; word++) words[word] = word;
@@ -137,7 +148,7 @@ export class Postings {
     return words;
   }
 
-  /** Puts the postings `from` to `to` behind those of the word before. Once all are placed, `ends` says where they end. */
+  /** Puts the postings `from` to `to` into the ranges of their words. Once all are placed, `ends` has the end of each range. */
   place(from: number, to: number): void {
     const ends = this.#counts;
     const [words, docIds, positions] = [this.#words, this.#docIds, this.#positions];
@@ -149,7 +160,7 @@ export class Postings {
     }
   }
 
-  /** Those in [start, end), whose octets before `offset` are the same. */
+  /** Sorts the words in [start, end), whose octets before `offset` are the same. */
   *#sortWords(words: Int32Array, start: number, end: number, offset: number): Generator<void, void, void> {
     this.#sorted += end - start;
     if (this.#sorted > MOST_SORTED) {
@@ -161,7 +172,10 @@ export class Postings {
       yield* this.#sortWords(words, alike[i]!, alike[i + 1]!, offset + KEY_OCTETS);
   }
 
-  /** By the octets of a key, few words with the same key as a whole. Returns where the others of the same key begin and end. */
+  /**
+   * Sorts by the octets of a key, and small groups with the same key completely. Returns start and end of each other group with
+   * the same key.
+   */
   #sortByKeys(words: Int32Array, start: number, end: number, offset: number): readonly number[] {
     const { dictionary } = this;
     const count = end - start;
@@ -185,7 +199,7 @@ export class Postings {
       const [high, low] = [halves[2 * from + HIGH], halves[2 * from + LOW]! >>> NUMBER_BITS];
       let to = from + 1;
       while (to < count && halves[2 * to + HIGH] === high && halves[2 * to + LOW]! >>> NUMBER_BITS === low) to++;
-      // A word that is at its end is alone.
+      // Words that end within the key are unique.
       if (to - from > FEW && low !== 0) alike.push(start + from, start + to);
       else if (to - from > 1 && low !== 0) sortFew(words, start + from, start + to, dictionary, offset + KEY_OCTETS);
       from = to;
@@ -193,7 +207,7 @@ export class Postings {
     return alike;
   }
 
-  /** For so many words more. */
+  /** Makes room for `count` more words. */
   #reserve(count: number): void {
     const postings = this.length + count;
     if (postings > this.#words.length) {
@@ -211,7 +225,7 @@ export class Postings {
   }
 }
 
-/** Those in [start, end), whose octets before `offset` are the same. */
+/** Sorts few words in [start, end) by insertion; their octets before `offset` are the same. */
 function sortFew(words: Int32Array, start: number, end: number, dictionary: TermDictionary, offset: number): void {
   for (let i = start + 1; i < end; i++) {
     const word = words[i]!;

@@ -1,4 +1,5 @@
-// Makes a segment of the texts of some emails: they are cut into words, whose places are collected, sorted by word and written.
+// Makes a segment of the texts of some emails: it splits them into words, collects their positions, sorts them by word and writes
+// them.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PackedIds } from '../../mail/packed-ids.js';
 import { Tokenizer } from '../../mail/tokenizer.js';
@@ -7,48 +8,48 @@ import { BODY_POSITION, type IndexPage, type Segment } from './index-page.js';
 import { PageWriter } from './page-writer.js';
 import { GAP, Postings } from './postings.js';
 
-/** Words of a field that are found. */
+/** At most this many words of a field are indexed. */
 const FIELD_WORDS = 60_000;
-/** Octets that are cut at once: of some characters that somebody chose, each becomes four words. */
+/** Octets that are split at once; an attacker can choose characters that each become four words. */
 const PIECE = 8 * 1024;
-/** Octets that are cut in one turn of the event loop, or octets of their words: 1 ms of work. */
+/** Octets that are split in one turn of the event loop, or octets of their words: 1 ms of work. */
 const MOST_CUT = 32 * 1024;
-/** Postings that are written in one, and those that are brought in order. */
+/** Postings that are written in one turn, and those that are sorted in one turn. */
 const MOST_AT_ONCE = 10_000;
 const MOST_PLACED = 100_000;
 
-/** What is used again. Those who make segments at the same time have one each. */
+/** Reusable objects. Concurrent calls use separate ones. */
 interface Tools {
   readonly tokenizer: Tokenizer;
   readonly postings: Postings;
   readonly writer: PageWriter;
-  /** For the octets of a text. */
+  /** Buffer for the octets of a text. */
   source: Buffer;
-  /** Since the event loop had a turn: octets, or those of their words where these are more. */
+  /** Octets since the event loop had a turn, or those of their words where these are more. */
   cut: number;
 }
 
-/** Octets of a UTF-16 unit in UTF-8. */
+/** A UTF-16 unit has at most this many octets in UTF-8. */
 const LONGEST_CHARACTER = 3;
 const FIRST_OCTETS = 64 * 1024;
-/** Larger ones are given back. */
+/** Larger buffers are released. */
 const KEPT_OCTETS = 256 * 1024;
 
 const spare: Tools[] = [];
 const MOST_SPARE = 2;
 
-/** `emails`: of one account, at least one. */
+/** `emails`: at least one, all of one account. */
 export async function segmentOf(emails: readonly IndexedEmail[]): Promise<Segment> {
   return segmentWith(emails, await pagesOf(emails.map(({ texts }) => texts)));
 }
 
-/** `pages`: of the texts of the emails. */
+/** `pages`: made from the texts of the emails. */
 export function segmentWith(emails: readonly IndexedEmail[], pages: readonly IndexPage[]): Segment {
   const ids = emails.map(({ id }) => id);
   return { ids: PackedIds.of(ids).octets, emails: ids.length, lastId: ids.toSorted().at(-1)!, pages };
 }
 
-/** Yields the event loop between stretches of work. */
+/** Makes pages of the texts. Yields to the event loop between stretches of work. */
 export async function pagesOf(texts: readonly IndexedTexts[]): Promise<readonly IndexPage[]> {
   const tools = spare.pop() ?? newTools();
   const { postings, writer } = tools;
@@ -110,7 +111,7 @@ async function collect(texts: readonly IndexedTexts[], tools: Tools): Promise<vo
   }
 }
 
-/** Until the next ones. */
+/** Returns the octets of a text; they are valid until the next call. */
 function octetsOf(text: string, tools: Tools): Buffer {
   if (tools.source.length > KEPT_OCTETS) tools.source = Buffer.allocUnsafeSlow(FIRST_OCTETS);
   const most = LONGEST_CHARACTER * text.length;
@@ -118,7 +119,7 @@ function octetsOf(text: string, tools: Tools): Buffer {
   return tools.source.subarray(0, tools.source.write(text));
 }
 
-/** A stretch of them. Returns where it ends. */
+/** Writes a stretch of words. Returns where it ends. */
 function writeWords(
   writer: PageWriter,
   { dictionary, docIds, positions, ends }: Postings,

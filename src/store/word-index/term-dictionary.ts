@@ -1,35 +1,38 @@
-// The different words of some emails, numbered in the order in which they come, with their octets in UTF-8. They are looked up in a
-// hash table with open addressing, whose entries are compared with the octets.
+// The different words of some emails, numbered in the order in which they occur, with their octets in UTF-8. Look-ups use a hash
+// table with open addressing and compare its entries with the octets.
 import { putOctets } from './octet-buffer.js';
 import { binaryString } from './page-entries.js';
 
 const FIRST_WORDS = 1_024;
 const FIRST_OCTETS = 16 * 1024;
-/** Octets that are read behind the last word. */
+/** Octets after the last word that may be read. */
 const READ_AHEAD = 4;
-/** Of what a word is told by: its last four octets, the four before them, its octets and its hash. */
+/** Numbers per word for comparison: its last four octets, the four before them, its length and its hash. */
 const TOLD_BY = 4;
-/** Octets of which a word is told by nothing else. */
+/** Words with at most this many octets are identified by these numbers alone. */
 const FEW_OCTETS = 8;
-/** By the octets of a word: which of the four are its own. */
+/** Masks by the length of a word: which of the four octets belong to it. */
 const LOW_MASKS = Int32Array.of(0, 0xff, 0xffff, 0xffffff, -1, -1, -1, -1, -1);
 const HIGH_MASKS = Int32Array.of(0, 0, 0, 0, 0, 0xff, 0xffff, 0xffffff, -1);
-/** Places of the table: twice as many as words, at least. */
+/** Places of the table: at least twice the number of words. */
 const FIRST_PLACES = 4 * 1024;
-/** Larger tables are given back. */
+/** Larger tables are released. */
 const KEPT_PLACES = 16 * 1024;
-/** Places in which a word may stand, from that of its hash on. Words that somebody chose for their hashes stand elsewhere. */
+/**
+ * A word may be in this many places after that of its hash. This bounds the search for words that an attacker chose for their
+ * hashes; the rest are in `#others`.
+ */
 const MOST_TRIED = 32;
 
 export class TermDictionary {
-  /** At each place the number of a word and 1; or 0. */
+  /** Each place has the number of a word plus 1, or 0. */
   #table = new Int32Array(FIRST_PLACES);
   #tellings = new Int32Array(TOLD_BY * FIRST_WORDS);
   /** Words that have no place in the table. */
   readonly #others = new Map<string, number>();
-  /** Of all words, one behind the other. */
+  /** The octets of all words, concatenated. */
   octets = new Uint8Array(FIRST_OCTETS);
-  /** Of each word in `octets`, and the end of the last one. */
+  /** The start of each word in `octets`, and the end of the last one. */
   starts = new Int32Array(FIRST_WORDS);
   size = 0;
 
@@ -40,7 +43,7 @@ export class TermDictionary {
     this.size = 0;
   }
 
-  /** Of the word in these octets, of which eight may be read before its end. It is added when it is new. */
+  /** Returns the number of a word, which is added when it is new. The eight octets before `end` must be readable. */
   numberOf(octets: Uint8Array, start: number, end: number): number {
     const table = this.#table;
     const tellings = this.#tellings;
@@ -64,7 +67,7 @@ export class TermDictionary {
     return this.starts[number + 1]! - this.starts[number]!;
   }
 
-  /** 0 behind the end. */
+  /** Returns 0 after the end of the word. */
   octetAt(number: number, i: number): number {
     const at = this.starts[number]! + i;
     return at < this.starts[number + 1]! ? this.octets[at]! : 0;
@@ -79,7 +82,7 @@ export class TermDictionary {
     return (left < 4 ? four & (-1 << (8 * (4 - left))) : four) >>> 0;
   }
 
-  /** Of two words that are the same before `from`. */
+  /** Compares two words that are the same before `from`. */
   compare(a: number, b: number, from: number): number {
     const { octets, starts } = this;
     const aStart = starts[a]!;

@@ -1,7 +1,7 @@
-// Reads varints of octets that may have been cut or changed: what is not there is an error.
+// Reads varints from octets that may be truncated or changed: a missing octet causes an error.
 import { damagedPage } from './index-page.js';
 
-/** Bits of the octets before the last one of the longest number. */
+/** Bits before the last octet of the longest number. */
 const MOST_BITS = 28;
 
 export class VarintReader {

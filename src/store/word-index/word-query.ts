@@ -1,5 +1,5 @@
-// Which emails of a segment the terms of a search match. Whole words come first, then phrases, and at last prefixes, whose
-// pages are read once, so that they may be streamed.
+// Finds the emails of a segment that the terms of a search match. It reads whole words first, then phrases, and finally prefixes,
+// whose pages are read only once, so that they may be streamed.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { SearchTerm } from '../../mail/search-text.js';
 import { type SearchPart, SearchTooLarge } from '../search.js';
@@ -14,26 +14,26 @@ export interface WordLookup {
   readonly isPrefix: boolean;
 }
 
-/** Pages of a prefix may be streamed: they are read once, and not at all when other terms match nothing. */
+/** Pages of a prefix may be streamed: they are read once, or never when other terms match nothing. */
 export type LookupPages = readonly IndexPage[] | AsyncIterable<IndexPage>;
 
 interface QueryTerm {
   /** Numbers of the lookups of its whole words, in their order. */
   readonly words: readonly number[];
-  /** Of the prefix behind them. */
+  /** Number of the lookup of the prefix after them. */
   readonly prefix: number | undefined;
 }
 
-/** Of the ends of phrases, which are in memory together. */
+/** Octets of the phrase matches that are in memory together. */
 const MOST_ENDS_OCTETS = 64 * 1024 * 1024;
 /** Octets of lists or pages that are read in one turn of the event loop: about a millisecond of work. */
 const STRETCH = 256 * 1024;
 const NONE = new Uint32Array(0);
 
 export class WordQuery {
-  /** Whether pages have to come with their positions. */
+  /** Whether pages must include their positions. */
   readonly needsPositions: boolean;
-  /** What has to be looked up: each word or prefix once. */
+  /** The words and prefixes to look up, each once. */
   readonly lookups: readonly WordLookup[];
   readonly #terms: readonly QueryTerm[];
   readonly #wanted: readonly WantedWord[];
@@ -66,8 +66,9 @@ export class WordQuery {
   }
 
   /**
-   * DocIds, ascending, in a segment of so many emails. `pages`: of each lookup, in order of first word and part; they may hold
-   * other words too. Yields the event loop between stretches of work, also of several calls. @throws SearchTooLarge
+   * Returns the matching docIds, ascending, in a segment with this many emails. `pages`: of each lookup, in order of first word
+   * and part; they may contain other words too. Yields to the event loop between stretches of work, also across several calls.
+   * @throws SearchTooLarge
    */
   async matches(emails: number, pages: readonly LookupPages[]): Promise<Uint32Array> {
     const lists = await this.#wholeWords(emails, pages);
@@ -106,7 +107,7 @@ export class WordQuery {
     return lists;
   }
 
-  /** Emails of a segment of so many that have each whole word. */
+  /** Returns the emails that have every whole word. `emails`: number of emails in the segment. */
   async #withWords(lists: readonly (readonly PostingList[])[], emails: number): Promise<DocumentBitmap> {
     const marks = DocumentBitmap.all(emails);
     for (const [number, some] of lists.entries()) {
@@ -121,7 +122,7 @@ export class WordQuery {
     return marks;
   }
 
-  /** Of the whole words of a term. `octets`: of the ends that are there already. */
+  /** Returns the phrase matches of the whole words of a term. `octets`: of the matches that exist already. */
   async #endsOf(
     { words }: QueryTerm,
     lists: readonly (readonly PostingList[])[],
@@ -142,7 +143,7 @@ export class WordQuery {
     return ends;
   }
 
-  /** For each term with the prefix, the emails of a segment of so many that have it behind the whole words of the term. */
+  /** Returns for each term with the prefix the emails that have it directly after the whole words of the term. */
   async #withPrefix(
     number: number,
     pages: LookupPages,
