@@ -1,4 +1,4 @@
-// The stores of what belongs to accounts beside their mail. Each fails at once while the database does not answer.
+// The stores of an account's data other than mail. Each fails at once while the database does not answer.
 
 import type { CircuitBreaker } from '../store/postgres/circuit-breaker.js';
 import type { Sql } from '../store/postgres/client.js';

@@ -1,16 +1,16 @@
-// A cached blob store: small blobs that this node has read before are read from its disk: the database sends a blob
-// slower than a disk does, and twice as long.
+// A cached blob store: small blobs that this node has already read are read from its disk. The database takes longer than a disk to send a
+// blob.
 import { join } from 'node:path';
 import { BlobDiskCache } from '../spool/blob-disk-cache.js';
 import type { BlobStore } from '../store/blobs.js';
 import { shareOfMemory } from './processes/process-share.js';
 import type { Resources } from './resources.js';
 
-/** Of the file with copies of blobs that were read. */
+/** The size of the file with copies of blobs that were read. */
 const DISK_CACHE_OCTETS = 1024 * 1024 * 1024;
 const CACHE_STOP_MS = 50;
 
-/** One for all gateways of the node. Without a disk for it the node reads every blob from the database. */
+/** One store for all gateways of the node. When the disk cannot be used, the node reads every blob from the database. */
 export async function openCachedBlobs(
   blobs: BlobStore,
   { dataDirectory, lifecycle, log, processShare }: Resources,
@@ -28,7 +28,7 @@ export async function openCachedBlobs(
   }
 }
 
-/** The same store; `readAll` reads from the cache what is there, and leaves there what it reads. */
+/** The same store, except that `readAll` reads cached blobs from the disk, and adds the others to the cache. */
 export function cachedBlobs(blobs: BlobStore, cache: BlobDiskCache): BlobStore {
   return {
     ...blobs,

@@ -1,14 +1,14 @@
-// Generates a self-signed certificate: EC P-256, for a name and loopback, good for a start and for tests. The packages that it
-// needs are the largest that a start may load, so this file is imported when a certificate is needed.
+// Generates a self-signed certificate: EC P-256, for a name and loopback, sufficient for a first start and for tests. Its packages are the
+// largest that a start may load, so this file is imported only when a certificate is needed.
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 
 const DAY_MS = 86_400_000;
-// Longer ones are refused by Apple's clients: support.apple.com/103769.
+// Apple's clients refuse longer ones: support.apple.com/103769.
 const VALID_DAYS = 825;
 
-/** Both as PEM. */
+/** Both values are PEM. */
 export async function generateCertificate(hostname: string, now: number): Promise<{ cert: string; key: string }> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256' };
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);

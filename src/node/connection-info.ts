@@ -1,11 +1,11 @@
-// Where clients reach the cluster: what the operator publishes (MANSIO_PUBLIC_…), else the listeners that the nodes of the
-// cluster have registered in the store. A node registers what it publishes beside its listeners, so that every node, and a
+// The addresses at which clients reach the cluster: those that the operator publishes (MANSIO_PUBLIC_…), otherwise the listeners that the
+// nodes have registered in the store. A node registers its published addresses together with its listeners, so that every node, and a
 // command without these settings, tells clients the same.
 import type { Config } from '../config.js';
 import type { ConnectionInfo, ProtocolInfo } from '../gateways/http/routes/connection-info.js';
 import type { NodeRow, PublicListeners } from '../store/leases.js';
 
-/** Settings that publish an address, by the names of the ready line. That of `http` is a URL. */
+/** The settings that publish an address, by the names of the ready line. The one of `http` is a URL. */
 const SETTINGS = {
   http: 'publicUrl',
   mx: 'publicSmtp',
@@ -23,10 +23,10 @@ export type Published = Pick<Config, 'hostname' | (typeof SETTINGS)[PublicName] 
 
 export type KnownNode = Pick<NodeRow, 'listeners' | 'state' | 'expired'>;
 
-/** Before the name of a listener: what is published for it, whichever nodes listen. */
+/** The prefix of a listener's name for its published address, whichever nodes listen. */
 const PUBLISHED = 'public:';
 
-/** What a node registers; `listeners`: `ip:port` by name. */
+/** The data that a node registers; `listeners`: `ip:port` by name. */
 export function registration(config: Published, listeners: Readonly<Record<string, string>>): PublicListeners {
   const open = Object.entries(listeners).map(([name, address]) => [name, `${config.hostname}:${portOf(address)}`]);
   const published = (Object.keys(SETTINGS) as PublicName[]).flatMap((name) => {
@@ -36,18 +36,18 @@ export function registration(config: Published, listeners: Readonly<Record<strin
   return Object.fromEntries([...open, ...published]);
 }
 
-/** `nodes`: those the store knows of. */
+/** `nodes`: the nodes in the store. */
 export function connectionInfoOf(config: Published, nodes: readonly KnownNode[]): ConnectionInfo {
   const smtp = protocolInfo(config, nodes, 'submission', 'submissions');
   const pop3 = protocolInfo(config, nodes, 'pop3', 'pop3s');
   const imap = protocolInfo(config, nodes, 'imap', 'imaps');
-  // One that is off names the host of one that is on, which is the same on every node.
+  // A disabled protocol names the host of an enabled one, which is the same on every node.
   const serverName = [smtp, imap, pop3].find(({ enabled }) => enabled)?.serverName ?? config.hostname;
   const named = (info: ProtocolInfo): ProtocolInfo => (info.enabled ? info : { ...info, serverName });
   return { smtp: named(smtp), pop3: named(pop3), imap: named(imap) };
 }
 
-/** `host:port` of the MX listener as other mail servers reach it; undefined when no node takes mail in. */
+/** `host:port` of the MX listener as other mail servers reach it; undefined when no node accepts inbound mail. */
 export function mxAddressOf(config: Published, nodes: readonly KnownNode[]): string | undefined {
   return addressOf(config, nodes, 'mx');
 }
@@ -65,7 +65,7 @@ function protocolInfo(
 ): ProtocolInfo {
   const plain = addressOf(config, nodes, plainName);
   const secure = addressOf(config, nodes, secureName);
-  // Clients are told one host: what is published decides, then the listener with STARTTLS.
+  // Clients get one host: the published one, otherwise that of the listener with STARTTLS.
   const first = published(config, nodes, plainName) ?? published(config, nodes, secureName) ?? plain ?? secure;
   const serverName = first === undefined ? config.hostname : hostOf(first);
   const portAt = (address: string | undefined) =>
@@ -77,7 +77,7 @@ function addressOf(config: Published, nodes: readonly KnownNode[], name: PublicN
   return published(config, nodes, name) ?? registered(nodes, name);
 }
 
-/** The own setting counts where no node has registered one: a node that starts, or a command. */
+/** The node's own setting counts where no node has registered one: for a starting node, or a command. */
 function published(config: Published, nodes: readonly KnownNode[], name: PublicName): string | undefined {
   return registered(nodes, `${PUBLISHED}${name}`) ?? ownSetting(config, name);
 }
@@ -87,7 +87,7 @@ function ownSetting(config: Published, name: PublicName): string | undefined {
   return config[`${name}Port`] === 'off' ? undefined : config[SETTINGS[name]];
 }
 
-/** The address that most nodes have registered; nodes that are stopping count when there are no others. */
+/** The address that most nodes have registered; stopping nodes count only when there are no others. */
 function registered(nodes: readonly KnownNode[], name: string): string | undefined {
   const open = nodes.filter((node) => !node.expired && node.listeners?.[name] !== undefined);
   const staying = open.filter(({ state }) => state !== 'draining');

@@ -1,5 +1,5 @@
-// How a node judges and counts the credentials that clients show: one door for the logins of the mail protocols, and for HTTP
-// the rates of requests and guesses. Credentials are judged and remembered the same for every gateway.
+// How a node checks and counts the credentials of clients: the common login of the mail protocols, and for HTTP the rates of requests and
+// guesses. All gateways check and cache credentials in the same way.
 
 import { Credentials } from '../auth/credentials.js';
 import { LoginGuard } from '../auth/login-guard.js';

@@ -1,5 +1,5 @@
-// The delivery queue of a node, put together: transports to hosted and to remote domains, notifications of senders, and the
-// queue that uses both. Stopped before the mailboxes that it reports to.
+// Assembles the delivery queue of a node: transports to hosted and to remote domains, DSNs to senders, and the queue that uses them. It
+// stops before the mailboxes, because it reports to them.
 import type { Logger } from 'pino';
 import type { DeliveryTransport } from '../actors/delivery/delivery-transport.js';
 import { type HostedDelivery, localDeliveryTransport } from '../actors/delivery/local-transport.js';
@@ -19,7 +19,7 @@ import type { Metrics } from './metrics/metrics.js';
 
 /** Delivers to remote domains. */
 export interface RemoteTransport extends DeliveryTransport {
-  /** Ends connections that are kept for the next message. */
+  /** Closes connections that are kept for the next message. */
   close(): Promise<void>;
 }
 
@@ -30,15 +30,15 @@ export interface QueueParts {
   readonly hosted: HostedDelivery;
   readonly ownership: Ownership;
   readonly queueWakeup: QueueWakeup;
-  /** Of this process, as its entry in the store has it. */
+  /** The incarnation of this process in its entry of the store. */
   readonly incarnation: string;
   readonly retry: RetryPolicy;
   readonly remote: RemoteTransport;
 }
 
-/** For transports to end, and for the last reports. */
+/** The time reserved for transports to end, and for the last reports. */
 const STOP_MS = 1_000;
-/** What is left of its grace besides. */
+/** The most time that the queue may take. */
 const AT_MOST_MS = 5_000;
 const TRANSPORT_STOP_MS = 500;
 

@@ -1,5 +1,5 @@
-// The demo that `npm start` shows on a fresh machine: an account with an API key that stays the same over restarts, and
-// lines to paste that send it mail, send mail as it, and list what it has.
+// The demo that `npm start` shows on a new machine: an account with an API key that stays the same over restarts, and lines to paste that
+// send mail to it, send mail from it, and list its mail.
 import { join } from 'node:path';
 import type { Principal } from '../directory/protocol.js';
 import { type DataDirectory, writePrivate } from '../store/data-directory.js';
@@ -22,7 +22,7 @@ const EMAIL = 'demo@example.test';
 const KEY_FILE = 'demo-api-key';
 const SCOPES: readonly Scope[] = ['app', 'smtp', 'imap', 'pop3'];
 
-/** Makes account and key when they are missing. The key lies in the data directory, readable by its owner alone. */
+/** Creates account and key when they are missing. The key is in the data directory; only its owner can read the file. */
 export async function prepareDemo(parts: DemoParts): Promise<Demo> {
   const { directory, dataDirectory } = parts;
   const found = await directory.accountByEmail(EMAIL);
@@ -35,7 +35,7 @@ export async function prepareDemo(parts: DemoParts): Promise<Demo> {
   if (minted === undefined) {
     const principal = await parts.authenticate(apiKey);
     if (principal?.accountId === account.id) return { email: EMAIL, apiKey };
-    // Revoked, or of a database that is gone.
+    // The key is revoked, or its database is gone.
     minted = parts.mintKey();
     writePrivate(join(dataDirectory.path, KEY_FILE), `${minted.apiKey}\n`);
   }
@@ -44,7 +44,7 @@ export async function prepareDemo(parts: DemoParts): Promise<Demo> {
   return { email: EMAIL, apiKey: minted.apiKey };
 }
 
-/** `program`: what a shell calls Mansio here. */
+/** `program`: the name by which a shell calls Mansio. */
 export function demoBanner(
   { email, apiKey }: Demo,
   { http, mx, submission, imap, pop3 }: Listeners,

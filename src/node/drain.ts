@@ -1,10 +1,10 @@
-// Draining: the first step of a stop. The node tells its cluster, which takes the mailboxes over, /healthz, and its clients, and
-// serves them meanwhile. So a balancer sends nobody to a port that is closed already, and nothing over a connection that is about to be.
+// Draining: the first step of a stop. The node announces it to its cluster, which takes over the mailboxes, to /healthz, and to its
+// clients, and meanwhile serves them. So a balancer sends nobody to a closed port, and nothing over a connection that is about to close.
 import type { Ownership } from '../actors/runtime/ownership.js';
 
 /**
- * Balancers look every second, as a rule, and go by the second failure; and a little for their looking. Where other processes serve the
- * same ports on, no balancer notices anything: its next request on each connection that it keeps is answered, and ends the connection.
+ * Balancers usually check every second and react to the second failure; a little time is added for the checks. Where other processes keep
+ * serving the ports, no balancer notices anything: the next request on each of its connections is answered, and ends the connection.
  */
 const NOTICE_MS = 2_500;
 
@@ -12,13 +12,13 @@ export interface DrainOptions {
   readonly ownership: Pick<Ownership, 'nodeId' | 'view' | 'drain'>;
   /** Makes every listener end its connections one by one. */
   readonly beginDrain: () => void;
-  /** For others to take the mailboxes over. */
+  /** The time for others to take over the mailboxes. */
   readonly withinMs: number;
-  /** For balancers to notice. */
+  /** The time for balancers to notice. */
   readonly noticeMs?: number | undefined;
 }
 
-/** Never longer than the longer of the two times; not a moment longer than needed for a node that is alone. */
+/** Takes at most the longer of the two times; a node that is alone does not wait for balancers. */
 export async function drainNode(options: DrainOptions): Promise<void> {
   const { ownership, beginDrain, withinMs, noticeMs = NOTICE_MS } = options;
   const { nodeId, view } = ownership;

@@ -1,5 +1,5 @@
-// Starts the durable consumers of the node's accounts: Web Push and webhooks. They stand on the engine and on clients for URLs that
-// users gave.
+// Starts the durable consumers of the node's accounts: Web Push and webhooks. They use the engine, and clients for URLs that users have
+// set.
 import type { Logger } from 'pino';
 import type { Config } from '../config.js';
 import type { Dns } from '../dns/resolver.js';
@@ -13,7 +13,7 @@ import { clock } from '../store/clock.js';
 import type { Engine } from './engine.js';
 import type { Lifecycle } from './lifecycle.js';
 
-/** What is not over then comes again. */
+/** A delivery that has not ended after this time is repeated later. */
 const STOP_MS = 1_500;
 const RESERVE_MS = 100;
 

@@ -1,5 +1,5 @@
-// The words of messages for the actors: both bodies of a blob as the decoder of the gateways gives them, and the names in its
-// header. It has a decoder of its own, so that a burst of deliveries never keeps a reader of mail waiting.
+// The words of messages for the actors: both bodies of a blob, as the gateways' decoder returns them, and the names in its header. It has a
+// decoder of its own, so that a burst of deliveries never makes a reader of mail wait.
 import type { BodyText, EmailTexts, SearchableTexts, StoredMessage } from '../actors/mailbox/email-texts.js';
 import { verbatimText } from '../decode/body-parts.js';
 import { BodyDecoder, type ReadRanges, type Viewer } from '../decode/decoder.js';
@@ -7,18 +7,18 @@ import type { IndexedAddress, MessageIndex } from '../mail/message-index.js';
 import type { BlobStore } from '../store/blobs.js';
 
 const MOST_CHARACTERS = 256 * 1024;
-/** Raw octets that are read for them: base64 and markup take more room than the words. */
+/** The raw octets that are read for them: base64 and markup need more room than the words. */
 const MOST_OCTETS = 1024 * 1024;
-/** Time of each of the two attempts at a long body. */
+/** The time of each of the two attempts at a long body. */
 const DECODING_MS = 500;
-/** The same for a body that is read long after its delivery; the decoder's own bound says how many octets are read. */
+/** The same for a body that is read long after its delivery; the decoder's own limit sets the number of octets. */
 const LONG_DECODING_MS = 2_500;
 const HEAP_MB = 64;
-/** Those who wait hold nothing, and are few: each account has so many bodies read at a time. */
+/** Waiting jobs use no memory and are few: each account reads only a limited number of bodies at a time. */
 const MOST_WAITING = 10_000;
-/** Messages that are read whole, many at a time, for search. */
+/** Messages up to this size are read whole, many at a time, for search. */
 const SMALL_OCTETS = 64 * 1024;
-/** Characters of the names and addresses of recipients, and of file names, that are found. */
+/** The number of indexed characters of the names and addresses of recipients, and of file names. */
 const MOST_NAMES = 64 * 1024;
 
 export function openEmailTexts(
@@ -85,7 +85,7 @@ export function openEmailTexts(
   };
 }
 
-/** Both bodies as one text: what is only in the HTML is found too. Markup comes out as words. */
+/** Both bodies as one text, so that text which is only in the HTML is found too. Markup is converted to words. */
 function ofWords(index: MessageIndex): MessageIndex {
   const { textSections, htmlSections } = index;
   return { ...index, textSections: [...new Set([...textSections, ...htmlSections])], htmlSections: [] };

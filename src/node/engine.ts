@@ -1,5 +1,4 @@
-// The engine of a node: its actors and what they stand on. Knows the store's ports and no gateway; gateways get `Engine`
-// and nothing else of it.
+// The engine of a node: its actors and their dependencies. It knows the ports of the store and no gateway; gateways get only `Engine`.
 
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -90,26 +89,26 @@ export interface Engine {
   readonly ownership: Ownership;
   readonly revocations: Pick<Revocations, 'period'>;
   readonly accountStores: AccountStores;
-  /** Of this node's accounts; not started yet. */
+  /** The consumers of this node's accounts; not started yet. */
   readonly consumers: Consumers;
-  /** For notices and requests between nodes. */
+  /** The bus for notices and requests between nodes. */
   readonly bus: Pick<Transport, 'publish' | 'subscribe' | 'request' | 'respond'>;
   /** Undefined without the role `outbound`. */
   readonly queue: DeliveryQueue | undefined;
-  /** Rejects when this node must not go on. */
+  /** Rejects when this node must not continue. */
   readonly failed: Promise<never>;
 }
 
 const MAILBOX_IDLE_MS = 5 * 60_000;
 const MAILBOX_SWEEP_MS = 5_000;
 const MAILBOX_MEMORY_OCTETS = 256 * 1024 * 1024;
-/** What was taken is committed and answered; it is worth waiting for. */
+/** The reserve in which accepted commands commit and reply. */
 const MAILBOXES_STOP_MS = 500;
-/** Kept for it, because leases that are not given back keep the next node waiting until they run out. */
+/** The reserve for returning leases, because otherwise the next node waits until they run out. */
 const LEASES_STOP_MS = 300;
-/** Nothing is kept for what the next start does again, and nobody waits long for it. */
+/** Short, because the next start repeats the work. */
 const JOB_RESERVE_MS = 50;
-/** What a part may take of the time that is left: the store may never answer. */
+/** The most that a part may use of the remaining time, because the store may never answer. */
 const STOP_MS = 2_000;
 const REDELIVERY_INTERVAL_MS = 2_000;
 /** Longer than a gateway waits for the owner. */
@@ -117,15 +116,15 @@ const REDELIVERY_AGE_MS = 5_000;
 const IMPORT_INTERVAL_MS = 500;
 const RELEASE_INTERVAL_MS = 500;
 
-/** Another process has this node's name. */
+/** Another process uses this node's name. */
 class Displaced extends Error {
   override readonly name = 'Displaced';
 }
 
-/** What gateways do for the engine, made when it needs it. */
+/** The parts of gateways that the engine uses; it creates them when it needs them. */
 export interface EngineAdapters {
   texts(blobs: BlobStore): EmailTexts & { close(): Promise<void> };
-  /** Who carries mail to domains of elsewhere; asked for on nodes with the role `outbound` alone. */
+  /** The transport for mail to remote domains; called only on nodes with the role `outbound`. */
   remoteTransport(stores: RemoteTransportStores): Promise<RemoteTransport>;
 }
 
@@ -262,7 +261,7 @@ export async function startEngine(
     published: (packet) => consumers.published(packet),
     ...watched,
   });
-  // Before they are had: a start that fails gives back what it has got so far.
+  // Registered before the leases are acquired, so that a failed start releases what it holds.
   lifecycle.add('shard leases', () => ownership.leave(), LEASES_STOP_MS, STOP_MS);
   lifecycle.add('mailboxes', () => host.stop(), MAILBOXES_STOP_MS, STOP_MS);
   if (config.roles.has('mailbox')) await warmUp(mailboxRows);

@@ -1,11 +1,12 @@
-// The rate of exports per account: they read all its mail, so they keep their distance. An export that its client leaves, or that breaks off,
-// gives its permit back, a few times within the interval; so an account that breaks off its exports causes the load of a few of them.
+// The rate of exports per account: an export reads all its mail, so there is an interval between exports. An export that its client leaves,
+// or that breaks off, returns its permit, a few times within the interval; so an account that breaks off its exports causes the load of
+// only a few.
 import type { Logger } from 'pino';
 import type { ExportStore } from '../store/exports.js';
 
 const GIVEN_BACK = 3;
 
-/** To wait, or the permit and how to give it back. */
+/** Either the time to wait, or the permit and the function that returns it. */
 type ExportPermit =
   | { readonly waitSeconds: number; readonly giveBack?: never }
   | { readonly waitSeconds: 0; giveBack(): void };

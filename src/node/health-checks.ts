@@ -12,19 +12,21 @@ import type { SigningKeyStore } from '../store/signing-keys.js';
 import type { Resources } from './resources.js';
 import { signingCheck } from './signing-check.js';
 
-/** Room for an operator to see it and act: renewal of certificates of 90 days is due at 30 and tried again daily. */
+/**
+ * The time for an operator to notice and act: certificates of 90 days are renewed 30 days before the end, and failures are retried daily.
+ */
 const NEAR_EXPIRY_DAYS = 21;
 const DAY_MS = 86_400_000;
-/** Two segments of PostgreSQL's log: less does not hold what is accepted until somebody has looked. */
+/** Two segments of PostgreSQL's log: less room does not hold the mail that is accepted until somebody reacts. */
 const LEAST_FREE_OCTETS = 32 * 1024 * 1024;
-/** A look at the queue takes ms; a database that restarts, or another owner of a mailbox, some seconds. */
+/** A read of the queue takes ms; a database that restarts, or a new owner of a mailbox, takes some seconds. */
 const BLIND_MS = 30_000;
-/** What is due is begun within a second or two; behind for longer, the node does not keep up. */
+/** Due mail is started within a second or two; a node that is behind for longer does not keep up. */
 const LAG_MS = 60_000;
-/** A node that starts again is back by then. */
+/** A node that restarts is back within this time. */
 const ABSENCE_MS = 10_000;
 
-/** Of this node in its cluster. */
+/** The state of this node in its cluster. */
 type OwnershipStatus = Pick<Ownership, 'nodeId' | 'state' | 'isCurrent' | 'owned' | 'shards' | 'view' | 'unreachable'>;
 
 type Queue = Pick<
@@ -51,7 +53,7 @@ export function healthChecks(
     readonly queue: Queue | undefined;
     /** Undefined on nodes that do not sign. */
     readonly signing: Pick<SigningKeyStore, 'domainsWithoutKey'> | undefined;
-    /** Of all nodes. */
+    /** The outbound mail of all nodes. */
     readonly outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded'>;
   },
   now: () => number = Date.now,
@@ -87,12 +89,12 @@ export function healthChecks(
     },
   ];
   if (parts.signing !== undefined) checks.push(signingCheck(parts.signing));
-  // The self-signed one is ours to renew, and nobody's to watch.
+  // The server itself renews the self-signed certificate, so nobody has to watch it.
   if (config.tls !== undefined) checks.push(certificateCheck(tls, now));
   return checks;
 }
 
-/** What is stored already can be read all the same, so clients are not sent away. */
+/** Degraded only: stored mail can still be read, so clients stay. */
 async function storageResult(directory: string, failing: string | undefined): Promise<HealthResult> {
   const { bavail, bsize } = await statfs(directory);
   const data = { freeBytes: bavail * bsize };
@@ -116,7 +118,7 @@ function hubCheck(hub: { readonly connections: number }): HealthCheck {
   };
 }
 
-/** A node that cannot serve is to get no more clients: the balancer before it looks here. */
+/** A node that cannot serve must get no more clients: its balancer reads this check. */
 function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unreachable }: OwnershipStatus): HealthResult {
   const data = { state, owned: owned.length, shards };
   const unhealthy = (description: string): HealthResult => ({ status: 'Unhealthy', description, data });
@@ -125,18 +127,18 @@ function shardsResult({ nodeId, state, isCurrent, owned, shards, view, unreachab
   if (state === 'cut off') {
     const description = 'No NATS server can be reached: mailboxes of other nodes cannot be reached from here.';
     const others = view?.nodes.some((node) => node.id !== nodeId && node.state === 'serving' && !node.expired);
-    // Sent away, clients find a node that can do more; when none can, they are as well off here.
+    // Clients leave only when another node can serve them better.
     return { status: others === true ? 'Unhealthy' : 'Degraded', description, data };
   }
   if (unreachable.length > 0) {
-    // No reason to send clients away: those who are not heard say the same of this node.
+    // Clients stay: the nodes that do not answer report the same about this node.
     const description = `NATS is split: ${unreachable.length} of the nodes that are alive do not answer on it.`;
     return { status: 'Degraded', description, data: { ...data, unheard: unreachable.length } };
   }
   return { status: 'Healthy', description: `This node owns ${owned.length} of ${shards} shards of mailboxes.`, data };
 }
 
-/** `own`: of the queue of this node, where it has one. */
+/** `own`: the result for the queue of this node, if it has one. */
 async function clusterResult(
   outbound: Pick<OutboundStore, 'overdueMs' | 'isStranded'>,
   { view, shards }: OwnershipStatus,
@@ -144,7 +146,7 @@ async function clusterResult(
 ): Promise<HealthResult> {
   const all = Array.from({ length: shards }, (_, shard) => shard);
   const overdueMs = await outbound.overdueMs(all);
-  // Without a view nobody knows of the others.
+  // Without a view, this node does not know the others.
   const isNobody = view !== undefined && outboundNodes(view).length === 0;
   const data = { ...own?.data, overdueMs };
   if (isNobody && (overdueMs > ABSENCE_MS || (await outbound.isStranded(all)))) {

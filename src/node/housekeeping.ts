@@ -1,6 +1,6 @@
-// Jobs that run now and then: prune event logs, forget replies to old commands, settle flags that ended nodes left, collect blobs without references, empty
-// held mailboxes that were not claimed in time, delete expired policies of other domains, prune deliveries of webhooks, delete old outbound emails
-// and revoked keys. Each job is harmless when several nodes run it. What is kept for how long: docs/operations.md, "What is kept".
+// Periodic jobs: prune event logs, forget replies to old commands, flush deferred flags of ended nodes, collect blobs without references,
+// empty unclaimed mailboxes that nobody claimed in time, delete expired policies of other domains, prune deliveries of webhooks, delete old
+// outbound emails and revoked keys. Several nodes may run each job at the same time. Retention times: docs/operations.md, "What is kept".
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import type { BlobStore } from '../store/blobs.js';
@@ -17,7 +17,7 @@ import { expireOutbound } from './outbound-expiry.js';
 const FIRST_PASS_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Longer than any ask waits for its reply, clocks that differ included. */
+/** Longer than any ask waits for its reply, even when clocks differ. */
 const REPLY_AGE_MS = 10 * 60_000;
 const BLOB_GRACE_MS = HOUR_MS;
 const BLOBS_A_PASS = 1_000;
@@ -35,13 +35,13 @@ export interface HousekeepingOptions {
   readonly directory: DirectoryStore;
   readonly stsPolicies: StsPolicyMaintenance;
   readonly webhookDeliveries: Pick<WebhookDeliveryStore, 'prune'>;
-  /** `keepDays`: 0 keeps all. */
+  /** `keepDays`: 0 keeps all emails. */
   readonly outbound: { readonly store: Pick<OutboundStore, 'expired'>; readonly keepDays: number };
   readonly mailboxes: Mailboxes;
   readonly log: Logger;
 }
 
-/** One job: its name in the log, how often it runs, and a pass that says how much it did. */
+/** One job: its name in the log, its interval, and a pass that returns how much it did. */
 interface Job {
   readonly name: string;
   readonly everyMs: number;
@@ -53,7 +53,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
   const { outbound } = options;
   let isStopped = false;
 
-  /** Held mail of more than 30 days goes, and a held mailbox of that age with nothing left in it goes too. */
+  /** Deletes unclaimed mail older than 30 days, and an unclaimed mailbox of that age when it is empty. */
   async function expireHeld(): Promise<number> {
     const before = clock.now() - HELD_AGE_MS;
     let removed = 0;
@@ -101,7 +101,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
     underWay.add(pass);
     void pass.finally(() => underWay.delete(pass));
   }
-  // Soon after the start as well: a node that is started often must clean up too.
+  // The jobs also run soon after the start: a node that is started often must clean up too.
   const timers = jobs.flatMap((job) => [
     setTimeout(() => run(job), FIRST_PASS_MS),
     setInterval(() => run(job), job.everyMs),

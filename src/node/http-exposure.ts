@@ -1,10 +1,10 @@
-// What the log says at the start of who reaches plain HTTP, over which API keys travel in the clear: an operator who opens the mail
-// ports learns where HTTP stayed, and one who opens HTTP without a balancer before it is warned.
+// Log lines at the start about access to plain HTTP, on which API keys are not encrypted: an operator who opens the mail ports learns that
+// HTTP is still local, and one who opens HTTP without a balancer is warned.
 import type { Logger } from 'pino';
 import { isLoopback } from '../config/values.js';
 import type { Config } from '../config.js';
 
-/** `http`: address and port that HTTP listens on. */
+/** `http`: the address and port on which HTTP listens. */
 export function adviseOfHttp(
   { bind, httpBind, proxyNetworks }: Pick<Config, 'bind' | 'httpBind' | 'proxyNetworks'>,
   http: string,

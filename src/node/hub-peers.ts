@@ -1,5 +1,5 @@
-// The hubs of other nodes, over the bus: a request of a client without a WebSocket is carried out where its connection is. Each hub
-// answers on a subject of its own name, which is another one after a restart: nobody answers for connections that are gone.
+// The hubs of other nodes, over the bus: a request of a client without a WebSocket is executed on the node that has its connection. Each
+// hub answers on a subject with its own id, which changes with a restart: so nobody answers for connections that are gone.
 import type { Logger } from 'pino';
 import { PACKET_VERSION, type ReplyPacket, type RequestPacket } from '../actors/runtime/packet.js';
 import { hubSubject } from '../actors/runtime/subjects.js';
@@ -9,15 +9,15 @@ import { isPolledKind, type PolledReply, type PolledRequest } from '../gateways/
 import { newId } from '../ids/new-id.js';
 import { clock } from '../store/clock.js';
 
-/** Longer than a poll between nodes lasts. */
+/** Longer than a poll between nodes takes. */
 const TIMEOUT_MS = 10_000;
 
-/** A request in JSON. */
+/** A request as JSON. */
 interface Payload extends Omit<PolledRequest, 'kind' | 'octets'> {
   readonly base64?: string;
 }
 
-/** A reply in JSON. */
+/** A reply as JSON. */
 type Reply =
   | Exclude<PolledReply, { readonly kind: 'frames' }>
   | (Omit<Extract<PolledReply, { readonly kind: 'frames' }>, 'octets'> & { readonly base64: string });

@@ -1,4 +1,4 @@
-// The IMAP listeners of a node: with STARTTLS and with TLS from the start, on one cache of messages and one set of folder mirrors.
+// The IMAP listeners of a node, with STARTTLS and with TLS from the start. They share one cache of messages and one set of folder mirrors.
 // `listeners` opens and stops them.
 import { totalmem } from 'node:os';
 import type { ListenerPort } from '../config/values.js';
@@ -24,12 +24,12 @@ import { limitsOf, shareOfMemory } from './processes/process-share.js';
 import type { Resources } from './resources.js';
 import { version } from './version.js';
 
-/** By their names in the ready line; only those that are open. */
+/** The open listeners by their names in the ready line. */
 export type ImapListeners = Readonly<Partial<Record<'imap' | 'imaps', TcpListener>>>;
 
-/** Octets of headers, MIME indexes and rendered envelopes that are kept of messages: a share of the memory, within bounds. */
+/** The octets of cached headers, MIME indexes and rendered envelopes: a share of the memory, within limits. */
 const MESSAGE_CACHE = { share: 1 / 64, least: 64 * 1024 * 1024, most: 256 * 1024 * 1024 };
-/** Octets of orders, threads and joined texts that are kept of folders. */
+/** The octets of cached orders, threads and joined texts of folders. */
 const SEARCH_RESULT_OCTETS = 48 * 1024 * 1024;
 
 export async function openImap(
@@ -78,7 +78,7 @@ export async function openImap(
   return onlyOpen({ imap, imaps });
 }
 
-/** Of the machine, or of the container where that has less. */
+/** Derived from the memory of the machine, or of the container where that is less. */
 function messageCacheOctets(): number {
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   const { share, least, most } = MESSAGE_CACHE;

@@ -1,12 +1,12 @@
-// What a node has started, in order, and how to stop it in reverse within a bound: a part that hangs or fails never keeps
-// the parts below it from being stopped.
+// The started parts of a node in their order, and how to stop them in reverse order within a time limit: a part that hangs or fails never
+// prevents the parts below it from being stopped.
 
 import type { Logger } from 'pino';
 import { atMost } from '../bounds/time-bounds.js';
 
-/** Of the deadline, for a part that names no share of its own. */
+/** The reserve of a part that names none. */
 const RESERVE_MS = 100;
-/** What such a part may take however much time there is: a listener's grace and a little. */
+/** The most that such a part may take, even when more time is left: a listener's grace and a little more. */
 const AT_MOST_MS = 3_500;
 
 interface Part {
@@ -26,8 +26,8 @@ export class Lifecycle {
   }
 
   /**
-   * `stop` is told how long it may take. `reserveMs`: what the parts above have to leave of the deadline for this one. `atMostMs`: what it may take of the time
-   * that is left; all of it for a part with a reserve of its own.
+   * `stop` gets its time limit. `reserveMs`: the time that the parts above must leave for this one. `atMostMs`: the most that the part may
+   * use of the remaining time; all of it for a part with a reserve of its own.
    */
   add(
     name: string,
@@ -49,7 +49,7 @@ export class Lifecycle {
     for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
       const reserved = this.#parts.reduce((sum, { reserveMs }) => sum + reserveMs, 0);
       const left = Math.max(0, deadline - performance.now());
-      // With less left than is reserved, everyone's share shrinks alike: the sum stays within the deadline.
+      // When less time is left than is reserved, all shares shrink alike, so the sum stays within the deadline.
       const share = (left * part.reserveMs) / (part.reserveMs + reserved);
       const boundMs = Math.min(part.atMostMs, Math.max(left - reserved, share));
       clean = (await this.#stopOne(part, boundMs)) && clean;

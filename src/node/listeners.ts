@@ -1,5 +1,5 @@
-// The listeners of a node: gateways put on the engine, each stopped before what it stands on. Clients are told to go (the
-// hub, IMAP, POP3) or finish what they began (HTTP, SMTP) while the engine still answers.
+// The listeners of a node: connects the gateways to the engine, and stops each before its dependencies. While the engine still answers, the
+// hub, IMAP and POP3 ask their clients to leave, and HTTP and SMTP finish what they have begun.
 
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -45,27 +45,27 @@ import { openSmtp, type SmtpListeners } from './smtp-listeners.js';
 import { listenFailure } from './start-failure.js';
 import { version } from './version.js';
 
-/** Names of the ready line (docs/interface/operator.md); only those that are open. */
+/** The open listeners by the names of the ready line (docs/interface/operator.md). */
 export type Listeners = Readonly<
   Partial<Record<'http' | 'metrics' | keyof SmtpListeners | keyof ImapListeners | keyof Pop3Listeners, string>>
 >;
 
-/** What requests and messages under way get when the node stops. */
+/** The time for current requests and messages when the node stops. */
 const GRACE_MS = 3_000;
-/** Of it, for hub clients to close their side, while requests are served. */
+/** The part of it in which hub clients close their side, while requests are served. */
 const HUB_GRACE_MS = GRACE_MS / 2;
-/** After it: the last replies leave, and connections are closed. */
+/** The time after it: the last replies leave, and connections close. */
 const CLOSING_MS = 600;
-/** A scrape takes no longer. */
+/** A scrape takes at most this long. */
 const METRICS_GRACE_MS = 500;
 const HUB_PATH = '/hubs/email';
-/** The setting that all nodes derive the keys of TLS session tickets from. */
+/** The setting from which all nodes derive the keys of TLS session tickets. */
 const TICKET_SECRET = 'tls-ticket-secret';
 
-/** How a node is and what it counts, for those who ask other than over HTTP. */
+/** The health and metrics of a node, for callers that do not use HTTP. */
 export interface Vitals {
   health(): Promise<HealthReport>;
-  /** In Prometheus' text format; empty while metrics are off. */
+  /** The text in Prometheus' format; empty while metrics are off. */
   metrics(): Promise<string>;
 }
 
@@ -73,8 +73,8 @@ export interface OpenListeners {
   readonly listeners: Listeners;
   readonly vitals: Vitals;
   /**
-   * The node is to stop soon: all of them serve as before, and end each connection when it has been served. `othersListen`: new connections
-   * are for the other processes that share the ports.
+   * Announces a stop: all listeners continue to serve, and end each connection when it has been served. `othersListen`: other processes
+   * that share the ports accept the new connections.
    */
   beginDrain(othersListen: boolean): void;
 }
@@ -95,7 +95,7 @@ export async function openListeners(
     }),
     metrics: async () => (metrics === undefined ? '' : await metrics.text()),
   };
-  // The first, so that it is stopped last: what draining is like can be watched. A parent asks its processes and listens itself.
+  // It starts first and so stops last, so that draining can be observed. A parent asks its processes and listens itself.
   const isScraped = metrics !== undefined && resources.processShare === undefined;
   const scraped = isScraped ? await openMetrics(config, resources, metrics, vitals) : undefined;
   const { settings } = engine;
@@ -127,7 +127,7 @@ export async function openListeners(
   };
 }
 
-/** Each listener has all of the grace. A node that hands over first may have less left, and has served meanwhile. */
+/** Each listener gets the whole grace. A node that hands over first may have less time left, and has served meanwhile. */
 function stopTogether({ lifecycle }: Resources): StopListener[] {
   const stops: StopListener[] = [];
   const stopAll = async (boundMs: number) => {
@@ -138,7 +138,7 @@ function stopTogether({ lifecycle }: Resources): StopListener[] {
   return stops;
 }
 
-/** One for all gateways that take messages in or compose them: its bound on memory is the node's. */
+/** One spool for all gateways that accept or compose messages: its memory limit is that of the node. */
 async function openSpool({ dataDirectory }: Resources): Promise<Spool> {
   const directory = join(dataDirectory.path, 'spool');
   await prepareSpool(directory);
@@ -157,7 +157,7 @@ function addresses(listeners: Readonly<Record<string, Listener>>): Readonly<Reco
   return Object.fromEntries(Object.entries(listeners).map(([name, { address }]) => [name, address]));
 }
 
-/** Nodes without HTTP for clients tell here how they are, too. */
+/** Nodes without HTTP for clients also report their health here. */
 async function openMetrics(
   config: Config,
   resources: Resources,
@@ -193,7 +193,7 @@ function checksOf(
   return healthChecks(resources, { commits, hub, ownership, queue: queue?.status, signing, outbound });
 }
 
-/** `off` is as without the role. */
+/** `off` has the same effect as a missing role. */
 function hasHttp({ roles, httpPort }: Config): boolean {
   return roles.has('api') && httpPort !== 'off';
 }

@@ -1,5 +1,5 @@
-// The log: pino JSON lines on stdout, or pretty lines on a terminal. Also the only writer of stdout while a node runs, so
-// that the ready line stands alone. Keeps credentials out, and keeps text of peers from acting on a terminal.
+// The log: pino JSON lines on stdout, or pretty lines on a terminal. While a node runs, nothing else writes to stdout, so that the ready
+// line stands alone. It omits credentials, and prevents text of peers from controlling a terminal.
 import { isatty } from 'node:tty';
 import { destination, type Level, type Logger, pino, stdSerializers } from 'pino';
 import { prettyFactory } from 'pino-pretty';
@@ -8,37 +8,37 @@ type LogLevel = Level | 'silent';
 
 export interface LogOutput {
   readonly log: Logger;
-  /** A line of its own among the log lines, as it is. */
+  /** Writes a line unchanged, separate from the log lines. */
   print(line: string): void;
-  /** When everything written so far has left the process. */
+  /** Resolves when everything written so far has left the process. */
   flush(): Promise<void>;
 }
 
 export interface LogOptions {
   readonly level: LogLevel;
-  /** File descriptor, 1 unless given. */
+  /** The file descriptor; 1 by default. */
   readonly fd?: number;
-  /** Pretty lines instead of JSON; as the descriptor is a terminal or not unless given. */
+  /** Pretty lines instead of JSON; by default, when the descriptor is a terminal. */
   readonly pretty?: boolean;
-  /** Every line is written before the call returns: for the last words of a process. */
+  /** Writes every line before the call returns, for the last words of a process. */
   readonly sync?: boolean;
-  /** The number of a process that writes to the same descriptor as others; every line of its names it. */
+  /** The number of a process that shares the descriptor with others; each of its lines contains it. */
   readonly process?: number;
 }
 
 const SECRET =
   /^(authorization|cookie|set-cookie|password|pass|secret|token|access_?token|refresh_?token|id_?token|api_?key|x-api-key|private_?key)$/i;
 const HIDDEN = '[hidden]';
-/** Lines that are written together, because a busy node has thousands a second; and how long the first of them waits. */
+/** Lines are written in batches, because a busy node has thousands per second; the second value limits the wait of the first line. */
 const BATCH_CHARACTERS = 4096;
 const BATCH_MS = 50;
-/** No more than a pipe takes at once (PIPE_BUF), so that lines of several processes stay whole. */
+/** A pipe accepts this much at once (PIPE_BUF), so lines of several processes stay whole. */
 const SHARED_BATCHES = { minLength: BATCH_CHARACTERS / 2, maxWrite: BATCH_CHARACTERS };
 
 export function openLog({ level, fd = 1, pretty = isatty(fd), sync = false, process: number }: LogOptions): LogOutput {
   const batches = number === undefined ? { minLength: BATCH_CHARACTERS } : SHARED_BATCHES;
   const out = destination(sync ? { fd, sync } : { fd, sync, ...batches, periodicFlush: BATCH_MS });
-  // A reader that went away (`mansio serve | head`) is no reason to fall over.
+  // A reader that has gone (`mansio serve | head`) must not end the process.
   out.on('error', () => {});
   const format = pretty ? prettyFactory({ colorize: isatty(fd), ignore: 'pid,hostname' }) : undefined;
   const stream = format === undefined ? out : { write: (line: string) => out.write(format(inert(line))) };
@@ -65,7 +65,7 @@ export function openLog({ level, fd = 1, pretty = isatty(fd), sync = false, proc
   };
 }
 
-/** Fields by the names of credentials, two levels deep: records of the log are flat. */
+/** Hides fields with the names of credentials, two levels deep: records of the log are flat. */
 function withoutSecrets(record: Record<string, unknown>): Record<string, unknown> {
   return hide(record, 2);
 }
@@ -89,8 +89,8 @@ function isPlain(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * A JSON line whose strings, once decoded, hold no character a terminal obeys: the escapes JSON has for them are escaped
- * once more, and those it has none for (DEL, C1 controls, overrides of the writing direction) become escapes.
+ * Returns a JSON line whose decoded strings contain no character that a terminal obeys: JSON's own escapes of such characters are escaped
+ * once more, and characters without one (DEL, C1 controls, overrides of the writing direction) become escapes.
  */
 export function inert(line: string): string {
   return line

@@ -1,5 +1,5 @@
-// Search of a node: the store of words, and the jobs that keep it: emails become searchable, segments are merged, what broken merges
-// have left is deleted.
+// The search of a node: the store of words, and the jobs that maintain it: they index emails, merge segments, and delete the remains of
+// broken merges.
 import type { Logger } from 'pino';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
 import { startMergeClearing } from '../actors/mailbox/merge-clearing.js';
@@ -15,7 +15,7 @@ export interface MailSearchOptions {
   readonly texts: EmailTexts;
   readonly meter: MergeMeter | undefined;
   readonly log: Logger;
-  /** A job by its name: stopped with the node. */
+  /** Registers a job by its name; it stops with the node. */
   readonly job: (name: string, stop: () => Promise<void>) => void;
 }
 

@@ -1,4 +1,4 @@
-// Metrics and traces of a node. Each is loaded when its setting turns it on, and costs nothing otherwise.
+// Metrics and traces of a node. Each is loaded only when its setting turns it on, and otherwise costs nothing.
 import { NO_TRACER, type Tracer } from '../actors/runtime/tracing.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Resources } from './resources.js';
@@ -10,7 +10,7 @@ export interface Observability {
   readonly tracer: Tracer;
 }
 
-/** For spans that are not sent yet. */
+/** The time for spans that are not sent yet. */
 const TRACING_STOP_MS = 500;
 
 export async function openObservability({

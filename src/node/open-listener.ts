@@ -1,22 +1,22 @@
-// Opens a listener of a mail protocol, to be stopped with the others of the node.
+// Opens a listener of a mail protocol, and registers it to be stopped with the others of the node.
 import type { ListenerPort } from '../config/values.js';
 import { type ListenAttempt, listenFailure } from './start-failure.js';
 
-/** What every gateway with a port of its own gives. */
+/** The common interface of gateways with a port of their own. */
 export interface Listener {
   /** `ip:port`. */
   readonly address: string;
-  /** `othersListen`: the port is shared with processes that stay, and new connections are for them. */
+  /** `othersListen`: processes that stay share the port and accept the new connections. */
   beginDrain(othersListen?: boolean): void;
 }
 
-/** What ends a listener: what is under way gets `graceMs`. */
+/** Stops a listener; current work gets `graceMs`. */
 export type StopListener = (graceMs: number) => Promise<void>;
 
-/** A listener as the operator has set it; `off` opens none. */
+/** The operator's setting of a listener; `off` opens none. */
 export type ListenerSetting = Omit<ListenAttempt, 'port'> & { readonly port: ListenerPort };
 
-/** Undefined for a port that is off. @throws StartFault when the port cannot be had */
+/** Undefined for a port that is off. @throws StartFault when the port cannot be opened */
 export async function openListener<L extends { stop: StopListener }>(
   setting: ListenerSetting,
   stops: StopListener[],
@@ -33,7 +33,7 @@ export async function openListener<L extends { stop: StopListener }>(
   }
 }
 
-/** Those that are open. */
+/** Omits the listeners that are not open. */
 export function onlyOpen<N extends string, L>(
   listeners: Readonly<Record<N, L | undefined>>,
 ): Readonly<Partial<Record<N, L>>> {

@@ -1,5 +1,5 @@
-// Outbound emails go some days after their last change, once they are sent or failed and their senders have been told. Each goes by
-// a command of its mailbox, which alone writes them. The copies in Sent are emails of their own, and stay.
+// Deletes outbound emails some days after their last change, once they are sent or failed and their senders are notified. A command of its
+// mailbox, which alone writes them, deletes each. The copies in Sent are separate emails, and stay.
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import type { OutboundStore } from '../store/outbound.js';
 
@@ -13,8 +13,8 @@ interface ExpirySources {
 }
 
 /**
- * Returns how many are gone. `keepDays`: 0 keeps all of them. `now`: ms since the epoch.
- * @throws the last fault that kept a mailbox from being asked, after all others were asked
+ * Returns the number of deleted emails. `keepDays`: 0 keeps all of them. `now`: ms since the epoch.
+ * @throws the last fault of a mailbox that could not be asked, after all others were asked
  */
 export async function expireOutbound(
   { outbound, mailboxes, isStopped }: ExpirySources,

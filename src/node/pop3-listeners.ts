@@ -1,4 +1,4 @@
-// The POP3 listeners of a node: with STLS and with TLS from the start, on one set of shares. `listeners` opens and stops them.
+// The POP3 listeners of a node, with STLS and with TLS from the start. They share one set of shares. `listeners` opens and stops them.
 import type { ListenerPort } from '../config/values.js';
 import type { Config } from '../config.js';
 import type { Pop3Context } from '../gateways/pop3/context.js';
@@ -17,7 +17,7 @@ import { limitsOf } from './processes/process-share.js';
 import type { Resources } from './resources.js';
 import { version } from './version.js';
 
-/** By their names in the ready line; only those that are open. */
+/** The open listeners by their names in the ready line. */
 export type Pop3Listeners = Readonly<Partial<Record<'pop3' | 'pop3s', TcpListener>>>;
 
 export async function openPop3(

@@ -1,5 +1,5 @@
-// Blobs that this node stored a moment ago, in memory: delivery and search indexing read a message again right after it
-// was stored, by a statement of its own or by the commit of a mailbox. Only small blobs, within a bound; the store has them all.
+// Blobs that this node stored recently, in memory: delivery and search indexing read a message soon after it was stored, by a statement of
+// its own or by the commit of a mailbox. The cache has only small blobs, within a limit; the store has all of them.
 import { LRUCache } from 'lru-cache';
 import type { MessageIndex } from '../mail/message-index.js';
 import type { BlobContent, BlobStore } from '../store/blobs.js';
@@ -12,22 +12,22 @@ interface RecentBlob {
 }
 
 /**
- * Larger ones are read from the store again: octets that have become old before they are dropped make V8 collect its whole heap
- * by their amount (docs/performance-notes.md, "Mail in").
+ * Larger blobs are read from the store again: octets that become old before they are dropped make V8 collect its whole heap in proportion
+ * (docs/performance-notes.md, "Mail in").
  */
 const SMALL_OCTETS = 16 * 1024;
 const KEPT_OCTETS = 16 * 1024 * 1024;
-/** Rough memory of an index. */
+/** The approximate memory of an index. */
 const INDEX_OCTETS = 4_000;
-/** What has not been read by then waits for another reason than load. */
+/** A blob that nobody has read within this time does not wait because of load. */
 const KEPT_MS = 60_000;
 
 export interface RecentBlobs extends BlobStore {
-  /** The same mailboxes; what their commits store is read from memory for a while, from the end of the commit on. */
+  /** The same mailboxes, whose committed blobs are read from memory for a while after the commit. */
   keptBy<S extends Pick<MailboxStore, 'commit'>>(mailboxes: S): S;
 }
 
-/** The same store; what it is given by `put` it reads from memory for a while. */
+/** The same store, which reads blobs from memory for a while after `put`. */
 export function recentBlobs(blobs: BlobStore): RecentBlobs {
   const recent = new LRUCache<string, RecentBlob>({
     maxSize: KEPT_OCTETS,
@@ -41,7 +41,7 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
     if (octets.length > 0) yield octets;
   }
 
-  /** Of those that are in memory, and of the others from the store in one question. */
+  /** Returns the blobs that are in memory, and reads the others from the store in one query. */
   async function recentOrStored<T>(
     hashes: readonly string[],
     of: (blob: RecentBlob) => T,
@@ -57,7 +57,7 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
     return found.size === 0 ? stored : new Map([...found, ...stored]);
   }
 
-  /** Of the mailboxes that place it, the first one reads it. */
+  /** The first of the mailboxes that place the message reads it for all. */
   function bytesOfShared(message: SharedMessage): Promise<Buffer | undefined> | undefined {
     const known = shared.get(message);
     if (known !== undefined || !message.isOpen) return known;
@@ -73,7 +73,7 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
   return {
     ...blobs,
     async put(content) {
-      // Before it is stored: afterwards its bytes are given back.
+      // The bytes are read before the store gets the content, because they are released afterwards.
       const bytes = await bytesOf(content);
       await blobs.put(readFrom(content, bytes));
       keep(content, bytes);
@@ -131,14 +131,14 @@ export function recentBlobs(blobs: BlobStore): RecentBlobs {
   };
 }
 
-/** Mostly there is one item, or none. */
+/** Avoids Promise.all for one item or none, which is the usual case. */
 async function allOf<T, R>(items: readonly T[], of: (item: T) => R | Promise<R>): Promise<readonly R[]> {
   const [item, ...others] = items;
   if (item === undefined) return [];
   return others.length === 0 ? [await of(item)] : Promise.all(items.map(of));
 }
 
-/** Undefined when they are too many. */
+/** Undefined when the blob is too large. */
 async function bytesOf(content: BlobContent): Promise<Buffer | undefined> {
   if (content.size > SMALL_OCTETS) return undefined;
   const pieces: Uint8Array[] = [];

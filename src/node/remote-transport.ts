@@ -1,5 +1,5 @@
-// The transport to other servers: the SMTP client, with signatures of the sender's domain. It knows this node's own
-// MX port, once it is open, so as not to send to itself.
+// The transport to other servers: the SMTP client, with signatures of the sender's domain. It knows this node's own MX port, once that is
+// open, so that it does not send to itself.
 
 import type { Logger } from 'pino';
 import { atMost } from '../bounds/time-bounds.js';
@@ -27,9 +27,9 @@ export interface RemoteTransportStores {
   readonly signingKeys: SigningKeyStore;
 }
 
-/** Transactions under way have had the queue's grace by then. */
+/** Short, because current transactions have already had the queue's grace. */
 const CLOSING_MS = 250;
-/** A look-up that no name server answers is not waited for: nothing hangs on it. */
+/** A look-up that no name server answers is not awaited, because nothing depends on it. */
 const CLOSED_MS = 400;
 
 export async function openRemoteTransport(
@@ -37,7 +37,7 @@ export async function openRemoteTransport(
   { blobs, stsPolicies, signingKeys }: RemoteTransportStores,
 ): Promise<RemoteTransport> {
   const { hostname, bind, outboundPort: port, outboundAllowPrivate: allowPrivate, dkim } = config;
-  // Loaded by those who need it: it is large.
+  // Only nodes that need the signer load it, because it is large.
   const { createSigner } = await import('../mailauth/signing.js');
   const transport = createSmtpTransport({
     dns,

@@ -1,5 +1,5 @@
-// The ground a node stands on, in the order it is laid: data directory, name, database, schema, TLS. Actors and gateways
-// are built on it by `main.ts`, commands use what they need of it themselves.
+// The resources of a node in the order of their creation: data directory, name, database, schema, TLS. `main.ts` builds actors and gateways
+// on them; commands open only what they need.
 
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -23,22 +23,22 @@ import { clearLeftDirectories } from './processes/process-directories.js';
 import { type ProcessShare, shareOfPool } from './processes/process-share.js';
 import { openTls, type TlsMaterial } from './tls.js';
 
-/** Pools of connections to the database, one a purpose. */
+/** Pools of connections to the database, one per purpose. */
 export interface DatabasePools {
   readonly sql: Sql;
-  /** For the commits of mailboxes. */
+  /** The pool for the commits of mailboxes. */
   readonly commitSql: Sql;
-  /** For the other group commits: of inbound rows, of blobs, and of claims. */
+  /** The pool for the other group commits: inbound rows, blobs, and claims. */
   readonly writerSql: Sql;
-  /** For the words of emails. */
+  /** The pool for the words of emails. */
   readonly searchSql: Sql;
-  /** For the messages that mail protocols read by UID. */
+  /** The pool for the messages that mail protocols read by UID. */
   readonly messagesSql: Sql;
-  /** For the heartbeat alone: it must not wait behind mail. */
+  /** The pool for the heartbeat, which must not wait behind mail. */
   readonly leaseSql: Sql;
-  /** For the health check alone: a balancer is not to take a busy node for one without a database. */
+  /** The pool for the health check, so that a balancer does not mistake a busy node for one without a database. */
   readonly healthSql: Sql;
-  /** For statements that look through whole tables: they take as long as they take. */
+  /** The pool for statements that read whole tables, which have no time limit. */
   readonly maintenanceSql: Sql;
 }
 
@@ -51,41 +51,41 @@ export interface Resources extends DatabasePools {
   readonly processShare: ProcessShare | undefined;
   readonly dataDirectory: DataDirectory;
   readonly database: DatabaseAddress;
-  /** Whether the database answers. */
+  /** The breaker of calls to the database. */
   readonly breaker: CircuitBreaker;
   readonly tls: TlsMaterial;
 }
 
-// The embedded server allows 50; commands beside the node want some of them.
+// The embedded server allows 50; commands next to the nodes need some of them.
 const POOL_SIZE = 16;
 /**
- * One commit of mailboxes runs at a time. The driver deals statements out to the connections of a pool in turn, and a backend that
- * carried out the statement before is a fifth quicker than one that has rested meanwhile.
+ * One commit of mailboxes runs at a time. The driver distributes statements over the connections of a pool in turn, and a backend that
+ * executed the previous statement is a fifth faster than one that was idle meanwhile.
  */
 const COMMIT_POOL_SIZE = 1;
-/** A commit of inbound rows, or of blobs, and one of claims at a time. */
+/** One commit of inbound rows or blobs and one of claims run at a time. */
 const WRITER_POOL_SIZE = 2;
-/** What searches and indexing may take of the database's processors. */
+/** The number of the database's processors that searches and indexing may use. */
 const SEARCH_POOL_SIZE = 4;
-/** The rest is left for indexing and merges. */
+/** The remaining connection serves indexing and merges. */
 export const SEARCHES_AT_ONCE = SEARCH_POOL_SIZE - 1;
-/** One page of messages each: what is read for all sessions at a time. */
+/** Each connection reads one page of messages at a time, for all sessions. */
 const MESSAGES_POOL_SIZE = 4;
-/** For leases, health, maintenance, and notices of changes in the directory, for which the driver opens one of its own. */
+/** The connections for leases, health, maintenance, and notices of changes in the directory, for which the driver opens its own. */
 const SINGLE_CONNECTIONS = 4;
-/** Group commits take ms; their locks are waited for a second, and the rest is for storage that stalls. */
+/** Group commits take ms; they wait a second for locks, and the rest is for storage that stalls. */
 const WRITER_PATIENCE_MS = 10_000;
-/** Above what the largest mailbox takes to load. What looks through whole tables has a pool of its own. */
+/** Longer than the largest mailbox takes to load. Statements that read whole tables have a pool of their own. */
 const PATIENCE_MS = 15_000;
-/** A heartbeat is given up after one lease time; connecting and logging in need longer than a very short one. */
+/** A heartbeat is abandoned after these lease times; a connection and its login need longer than a very short one. */
 const LEASE_PATIENCE_TTLS = 2;
 const LEAST_LEASE_PATIENCE_MS = 1000;
-/** Half of it for statements under way, then connections are cut. */
+/** Half of it is for current statements, then connections are cut. */
 const CONNECTIONS_STOP_MS = 250;
-/** Enough for most fast shutdowns, and leaves the parts above their time to drain; the database has what those do not use. */
+/** Enough for most fast shutdowns, while the parts above have time to drain; the database also gets the time that they do not use. */
 const DATABASE_RESERVE_MS = 2000;
 
-/** Adds to `lifecycle` whatever it started, also when it fails. `signal` stops it between two steps. */
+/** Adds everything that it starts to `lifecycle`, also when it fails. `signal` stops it between two steps. */
 export async function openResources(
   config: Config,
   log: Logger,
@@ -96,7 +96,7 @@ export async function openResources(
   const dataDirectory = openDataDirectory(config.dataDir);
   lifecycle.add('data directory', () => dataDirectory.release());
   const nodeId = config.nodeId ?? dataDirectory.keep('node-id', () => randomBytes(8).toString('hex'));
-  // Of a time when this directory was a parent's.
+  // The directories remain from a time at which this directory belonged to a parent.
   if (processShare === undefined) await clearLeftDirectories(dataDirectory.path, 0, log, signal);
 
   const database = processShare?.database ?? (await openDatabase(config, dataDirectory, log, lifecycle));
@@ -142,7 +142,7 @@ export async function openResources(
   signal.throwIfAborted();
 
   const { tls: files, hostname } = config;
-  // All processes on one port show one certificate.
+  // All processes on one port present the same certificate.
   const tls = await openTls({ files, dataDir: processShare?.directory ?? dataDirectory.path, hostname, log });
   lifecycle.add('certificate', () => tls.stop());
   return {
@@ -174,13 +174,13 @@ function poolSizes(processes: number) {
   };
 }
 
-/** The connections to the database that nodes keep, `processes` of one parent together. */
+/** The number of connections to the database that the `processes` nodes of one parent keep together. */
 export function connectionsOf(processes: number): number {
   const { sql, search, messages } = poolSizes(processes);
   return processes * (sql + search + messages + COMMIT_POOL_SIZE + WRITER_POOL_SIZE + SINGLE_CONNECTIONS);
 }
 
-/** On a connection of its own: a migration, or waiting for another node's, takes as long as it takes. */
+/** Uses a connection of its own, because a migration, or the wait for that of another node, has no time limit. */
 async function prepare(
   config: Config,
   database: DatabaseAddress,
@@ -191,7 +191,7 @@ async function prepare(
   const sql = connect(database, { max: 1, applicationName });
   try {
     await checkDatabase(sql, { allowUnsafe: config.allowUnsafeDatabase });
-    // Once, before the database refuses connections under load.
+    // The warning appears once, before the database refuses connections under load.
     if (processShare?.number === 1) await warnOfFewConnections(sql, processShare.count, log);
     return await migrate(sql);
   } finally {

@@ -1,7 +1,7 @@
-// Revocations of keys reach the other nodes before they are answered: each node is asked over the bus to forget the keys, and replies
-// when it has. A node remembers credentials (auth/credentials) only while its leases are current, so one that hangs has forgotten them when the
-// lease time is over, and is not waited for any longer; and only while it can be asked. Revocations by a command, and by a node that is
-// cut off from the bus, reach nodes by the notification of the database alone.
+// Revocations of keys reach the other nodes before they are answered: each node is asked over the bus to forget the keys, and replies when
+// it has. A node caches credentials (auth/credentials) only while its leases are current and it can be asked. So a node that hangs has
+// forgotten them after the lease time, and nobody waits longer for it. Revocations by a command, and by a node that is cut off from the
+// bus, reach nodes only by the notification of the database.
 import type { Logger } from 'pino';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import { PACKET_VERSION, type RequestPacket } from '../actors/runtime/packet.js';
@@ -16,20 +16,20 @@ export interface RevocationsOptions {
   readonly transport: Pick<Transport, 'request' | 'respond' | 'connected$' | 'lagMs'>;
   readonly ownership: Pick<Ownership, 'nodeId' | 'leasePeriod'>;
   readonly leases: Pick<LeaseStore, 'view'>;
-  /** Of the leases, ms. */
+  /** The lease time in ms. */
   readonly ttlMs: number;
   readonly log: Pick<Logger, 'warn'>;
-  /** ms of a clock that does not jump. */
+  /** ms of a monotonic clock. */
   readonly now?: () => number;
 }
 
 export class Revocations {
   readonly #options: RevocationsOptions;
   readonly #now: () => number;
-  /** Many devices that get their keys anew at the same time are many revocations. */
+  /** Coalesces the views, because many devices that renew their keys at the same time cause many revocations. */
   readonly #views: CoalescedReads<{ readonly nodes: readonly NodeRow[] }>;
   #forget: (keyId: string) => void = () => {};
-  /** From then on all other nodes reach this one. */
+  /** The time from which all other nodes reach this one. */
   #reachedFrom = Number.POSITIVE_INFINITY;
   #cuts = 0;
 
@@ -40,14 +40,14 @@ export class Revocations {
     this.#views = new CoalescedReads(() => options.leases.view());
   }
 
-  /** In one period this node is asked about each revocation, before the revocation is answered; undefined: it may not be asked. */
+  /** Within one period this node is asked about each revocation before that is answered; undefined: it may not be asked. */
   get period(): number | undefined {
     const { leasePeriod } = this.#options.ownership;
-    // Both numbers only rise, so their sum is that of one period.
+    // Both numbers only rise, so no two periods have the same sum.
     return leasePeriod === undefined || this.#now() < this.#reachedFrom ? undefined : leasePeriod + this.#cuts;
   }
 
-  /** `forget` is called for each key that is revoked through any node with a bus. Returns how to end that. */
+  /** `forget` is called for each key that is revoked through any node with a bus. Returns the function that ends this. */
   listen(forget: (keyId: string) => void): () => void {
     const { transport, ownership } = this.#options;
     this.#forget = forget;
@@ -67,7 +67,7 @@ export class Revocations {
     };
   }
 
-  /** Resolves when no node remembers the keys, whose revocation is committed. */
+  /** Resolves when no node caches the keys any more; their revocation is already committed. */
   async announce(keyIds: readonly string[]): Promise<void> {
     const { ownership, log } = this.#options;
     for (const keyId of keyIds) this.#forget(keyId);
@@ -94,7 +94,7 @@ export class Revocations {
     try {
       await transport.request(revocationSubject(nodeId), request, ttlMs);
     } catch (err) {
-      // It remembers nothing: it is cut off, has just started, or has ended.
+      // The node caches nothing: it is cut off, has just started, or has ended.
       if (err instanceof NoResponders) return;
       log.warn({ err, nodeId, keyIds }, 'a node has not confirmed that it forgot revoked keys');
     }

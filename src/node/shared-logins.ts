@@ -1,6 +1,6 @@
-// Shares the guards of logins between the nodes over the bus: each node publishes at intervals what its guard has counted, and
-// learns what the others publish. Best effort: a packet that is lost makes a guard count less, and a node that starts begins
-// with nothing. No right credential is refused for that.
+// Shares the guards of logins between the nodes over the bus: each node publishes at intervals the counts of its guard, and learns those of
+// the others. This is best effort: a lost packet makes a guard count less, and a starting node begins with nothing. It never refuses a
+// correct credential.
 import { type LoginsPacket, PACKET_VERSION, type RecheckPacket } from '../actors/runtime/packet.js';
 import { LOGINS_SUBJECT } from '../actors/runtime/subjects.js';
 import type { Transport } from '../actors/runtime/transport.js';
@@ -13,10 +13,10 @@ export interface SharedLoginsOptions {
   readonly intervalMs?: number;
 }
 
-/** At most this often the node publishes. */
+/** The shortest interval between two notices of the node. */
 const INTERVAL_MS = 250;
 
-/** Returns how to end it; what is not published yet is published then. */
+/** Returns the function that ends it, which first publishes the remaining counts. */
 export function shareLogins({ guard, transport, nodeId, intervalMs = INTERVAL_MS }: SharedLoginsOptions): () => void {
   const registration = transport.subscribe<LoginsPacket | RecheckPacket>(LOGINS_SUBJECT, (packet) => {
     if (packet.kind === 'logins' && packet.node !== nodeId) guard.learn(packet);

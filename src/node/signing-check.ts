@@ -1,5 +1,5 @@
-// Whether mail of hosted domains leaves with DKIM signatures: the check `signing` of health, and a warning at the start. The SMTP client signs
-// (src/mailauth/signing.ts); nodes that do not deliver, and the demo, have nothing to say.
+// Checks whether mail of hosted domains leaves with DKIM signatures: the check `signing` of health, and a warning at the start. The SMTP
+// client signs (src/mailauth/signing.ts); nodes that do not deliver, and the demo, have no such check.
 import type { Logger } from 'pino';
 import type { Config } from '../config.js';
 import type { HealthCheck } from '../gateways/http/health.js';
@@ -7,7 +7,7 @@ import type { SigningKeyStore } from '../store/signing-keys.js';
 
 type Keys = Pick<SigningKeyStore, 'domainsWithoutKey'>;
 
-/** Domains that the log names at a start. */
+/** The number of domains that the log names at a start. */
 const NAMED = 20;
 
 /** Undefined on a node that does not sign. */
@@ -20,7 +20,7 @@ export function signingKeysOf(
   return dkim === undefined ? keys : { domainsWithoutKey: async () => [] };
 }
 
-/** Health is public, so it counts domains; the log and `mansio domain show` name them. */
+/** Health is public, so it shows only the number of domains; the log and `mansio domain show` name them. */
 export function signingCheck(keys: Keys): HealthCheck {
   return {
     name: 'signing',

@@ -1,5 +1,5 @@
-// The SMTP listeners of a node: MX for other servers, submission for the accounts' own programs, on one spool.
-// `listeners` opens and stops them.
+// The SMTP listeners of a node: MX for other servers, submission for the accounts' programs. They share one spool. `listeners` opens and
+// stops them.
 
 import type { ListenerPort } from '../config/values.js';
 import type { Config } from '../config.js';
@@ -17,7 +17,7 @@ import { onlyOpen, openListener, type StopListener } from './open-listener.js';
 import { limitsOf, type ProcessShare, shareOfConnections } from './processes/process-share.js';
 import type { Resources } from './resources.js';
 
-/** By their names in the ready line; only those that are open. */
+/** The open listeners by their names in the ready line. */
 export type SmtpListeners = Readonly<Partial<Record<'mx' | 'submission' | 'submissions', SmtpListener>>>;
 
 export async function openSmtp(
@@ -48,7 +48,7 @@ export async function openSmtp(
     limits,
   };
 
-  // Loaded by those who need it: it is large.
+  // Only nodes that need the authenticator load it, because it is large.
   const authenticator = async () => {
     const { createAuthenticator } = await import('../mailauth/authenticator.js');
     return createAuthenticator({ dns, hostname, dmarcReject: config.dmarcReject, log });

@@ -1,9 +1,9 @@
-// The message for the operator when a node does not start. An expected reason (StartFault, a store that is away, a full
-// disk) has one message; anything else is a bug and keeps its stack.
+// The message for the operator when a node does not start. An expected reason (StartFault, an unavailable store, a full disk) has one
+// message; anything else is a bug and keeps its stack.
 import { StartFault } from '../errors/start-fault.js';
 import { StoreFault } from '../store/errors.js';
 
-/** A listener that could not be opened. */
+/** A listener cannot be opened. */
 class ListenFault extends StartFault {
   constructor(message: string, options?: ErrorOptions) {
     super('port-unusable', message, options);
@@ -19,7 +19,7 @@ export function explain(error: unknown): string | undefined {
   return database ? `${message} (is the server of DATABASE_URL running and reachable from here?)` : message;
 }
 
-/** `ENOSPC` and `EDQUOT` of files, 53100 of PostgreSQL, or PostgreSQL's own words. */
+/** `ENOSPC` and `EDQUOT` of files, 53100 of PostgreSQL, or PostgreSQL's message. */
 function isForSpace(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const { code } = error as NodeJS.ErrnoException;
@@ -31,19 +31,19 @@ function firstLine({ message }: Error): string {
   return message.split('\n', 1)[0]!;
 }
 
-/** A listener as the operator has set it. */
+/** The operator's setting of a listener. */
 export interface ListenAttempt {
-  /** Name for the operator. */
+  /** The name for the operator. */
   readonly name: string;
-  /** The setting of the port. */
+  /** The variable of the port. */
   readonly variable: string;
-  /** The setting of the address; `MANSIO_BIND` when absent. */
+  /** The variable of the address; `MANSIO_BIND` when absent. */
   readonly bindVariable?: 'MANSIO_HTTP_BIND';
   readonly bind: string;
   readonly port: number;
 }
 
-/** What `error` of listening means: a StartFault for what an operator can mend, else `error` itself. */
+/** Converts an error of listening: a StartFault for a fault that an operator can repair, otherwise `error` itself. */
 export function listenFailure(error: unknown, attempt: ListenAttempt): unknown {
   const { name: what, variable, bindVariable = 'MANSIO_BIND', bind, port } = attempt;
   const anyPort = variable === 'MANSIO_METRICS_PORT' ? '' : ', to 0 for any';

@@ -1,5 +1,5 @@
-// The self-signed certificate of a node that was given none. Kept in the data directory, so that clients which trusted it
-// once know it again; a new one is made shortly before it ends.
+// The self-signed certificate of a node without a configured one. It is stored in the data directory, so that clients which trusted it once
+// recognize it; a new one is made shortly before it ends.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { writePrivate } from '../store/data-directory.js';
 const DAY_MS = 86_400_000;
 const RENEW_DAYS = 30;
 
-/** The files of the pair, made when missing or about to end. */
+/** The files of the pair, which is made when it is missing or about to end. */
 export async function selfSigned(
   dataDir: string,
   hostname: string,
@@ -17,10 +17,10 @@ export async function selfSigned(
 ): Promise<{ readonly cert: string; readonly key: string }> {
   const files = { cert: join(dataDir, 'tls-cert.pem'), key: join(dataDir, 'tls-key.pem') };
   if (!lasts(files)) {
-    // Loaded here: most starts find a certificate.
+    // The generator is loaded only here, because most starts find a certificate.
     const { generateCertificate } = await import('./certificate-generator.js');
     const pair = await generateCertificate(hostname, Date.now());
-    // The key first: a certificate without its key would count as made.
+    // The key is written first: a certificate without its key would count as complete.
     writePrivate(files.key, pair.key);
     writePrivate(files.cert, pair.cert);
     log.info({ cert: files.cert, hostname }, 'made a self-signed certificate');

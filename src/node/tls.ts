@@ -1,6 +1,5 @@
-// The certificates and keys of all listeners with TLS: the operator's PEM files, read again when they change, or a self-signed
-// pair made once in the data directory. Session tickets have a key that all nodes derive from one secret, and that changes
-// with time.
+// The certificates and keys of all listeners with TLS: the operator's PEM files, which are read again when they change, or a self-signed
+// pair that is made once in the data directory. Session tickets have a key that all nodes derive from one secret and the time.
 
 import { createPrivateKey, hkdfSync, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
@@ -17,20 +16,20 @@ export interface TlsFiles {
 
 export interface TlsMaterial {
   readonly certificates: CertificateSource;
-  /** When the first of the present certificates ends. */
+  /** The time at which the first of the current certificates ends. */
   readonly notAfter: Date;
-  /** The secret that session tickets are protected with from now on, at all nodes that have it. */
+  /** Sets the secret that protects session tickets from now on, on all nodes that have it. */
   shareTickets(secret: string): void;
-  /** Looks at the files and the time now instead of at the next poll. */
+  /** Checks the files and the time now instead of at the next poll. */
   reload(): Promise<void>;
   stop(): void;
 }
 
 export interface TlsOptions {
-  /** The operator's pairs, that of the default first; undefined: the pair of the data directory. */
+  /** The operator's pairs, the default first; undefined: the pair of the data directory. */
   readonly files: readonly TlsFiles[] | undefined;
   readonly dataDir: string;
-  /** The name a self-signed certificate is made out to. */
+  /** The name in a self-signed certificate. */
   readonly hostname: string;
   readonly log: Logger;
   readonly pollMs?: number;
@@ -38,10 +37,10 @@ export interface TlsOptions {
   readonly now?: () => number;
 }
 
-/** What a key of session tickets is used for. Its sessions are not resumed later. */
+/** The lifetime of a ticket key. Its sessions are not resumed later. */
 const TICKET_KEY_MS = 12 * 3_600_000;
 
-/** An expected reason why TLS cannot be set up. */
+/** An expected reason for which TLS cannot be set up. */
 export class TlsFault extends StartFault {
   constructor(message: string, options?: ErrorOptions) {
     super('tls-unusable', message, options);
@@ -58,12 +57,12 @@ export async function openTls(options: TlsOptions): Promise<TlsMaterial> {
   let notAfter = endOf(certificates.pairs);
   if (notAfter.getTime() < Date.now()) log.warn({ notAfter, cert }, 'the certificate has expired');
 
-  // Polling sees what a watch misses: replaced links, network file systems, files that are away for a moment.
+  // Polling notices what a watch misses: replaced links, network file systems, files that are missing for a moment.
   const readFiles = async () => {
     const current = await fingerprint(source);
     if (current === seen) return;
     seen = current;
-    // Also between the writing of one file and the other; the second change is seen too.
+    // This also happens between the writes of the two files; the second change is noticed too.
     const unusable = (err: unknown) => log.error({ err }, 'the changed certificate is not usable: keeping the old one');
     const usable = source.map((pair, i) =>
       loadPair(pair).catch((error) => {

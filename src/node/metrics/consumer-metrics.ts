@@ -1,12 +1,12 @@
-// The meter of durable consumers (push subscriptions, webhooks) on prom-client, and their gauges, read at a scrape. No account and
-// no host is a label: their numbers have no bound.
+// The meter of durable consumers (push subscriptions, webhooks) on prom-client, and their gauges, which are read at a scrape. Accounts and
+// hosts are not labels, because their number is unlimited.
 import type { Consumers } from '../../actors/consumers/consumers.js';
 import type { ConsumerMeter } from '../../actors/consumers/protocol.js';
 import type { Families } from './families.js';
 
 export type MeasuredConsumers = Pick<Consumers, 'accounts' | 'active' | 'waiting' | 'resting'>;
 
-/** Seconds: from a push service next door to one that never answers, and its queue. */
+/** Seconds: from a push service nearby to one that never answers, and its queue. */
 const ATTEMPTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
 export function consumerMeter(families: Families): ConsumerMeter {

@@ -1,11 +1,11 @@
-// The meter of outbound mail on prom-client, and the status of the queue, read at a scrape. No domain is a label: the number of
-// domains has no bound.
+// The meter of outbound mail on prom-client, and the status of the queue, which is read at a scrape. Domains are not labels, because their
+// number is unlimited.
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { QueueStatus } from '../../actors/delivery/queue-status.js';
 import { OUTCOMES, REPORT_KINDS } from '../../mail/outbound-status.js';
 import type { Families } from './families.js';
 
-/** Seconds: from a remote host next door to one that never answers. */
+/** Seconds: from a remote host nearby to one that never answers. */
 const ATTEMPTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 /** Seconds: from an immediate delivery to the last retry. */
 const AGES = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 300, 900, 3_600, 14_400, 86_400, 432_000];

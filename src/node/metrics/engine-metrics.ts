@@ -1,5 +1,5 @@
-// Gauges of the engine, read at a scrape: actors in memory, leases, the cluster as the last heartbeat saw it, the bus, mail that
-// waits to be placed.
+// Gauges of the engine, read at a scrape: actors in memory, leases, the cluster as of the last heartbeat, the bus, mail that waits for its
+// placement.
 import type { Releases } from '../../actors/delivery/releases.js';
 import type { ImportPlacing } from '../../actors/mailbox/import-placing.js';
 import type { Redelivery } from '../../actors/mailbox/redelivery.js';

@@ -1,10 +1,10 @@
-// How late the event loop comes to what is due: the first thing to look at when everything is slow. Of the time between
-// two ticks of a timer its period is taken off, which the library's own gauges leave in: an idle loop shows about 0 here.
+// The delay of the event loop: the first value to read when everything is slow. The period of the timer is subtracted from the time between
+// two ticks, unlike in the library's own gauges, so an idle loop shows about 0.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Families } from './families.js';
 
 const PERIOD_MS = 10;
-/** `quantile` is a label of summaries alone. */
+/** `quantile` is a reserved label of summaries. */
 const PERCENTILES = [50, 90, 99, 100];
 
 export function eventLoopDelay(families: Families): void {
@@ -19,7 +19,7 @@ export function eventLoopDelay(families: Families): void {
         const seconds = percentile === 100 ? delay.max : delay.percentile(percentile);
         return [{ percentile: String(percentile) }, Math.max(0, seconds / 1e9 - PERIOD_MS / 1000)] as const;
       });
-      // Without a tick since the last look there is nothing to say.
+      // Without a tick since the last scrape there is no value.
       const ticked = delay.count > 0;
       delay.reset();
       return ticked ? prefetched : [];

@@ -1,6 +1,6 @@
-// Declares the families of metrics, all under one prefix and in a registry of the node's own, so that nodes of one process do not
-// share counts. Each family has the roles that export it; a node without such a role has the family's object and exports nothing
-// of it. `npm run docs` writes docs/metrics.md from what is declared. Gauges read their value at a scrape.
+// Declares the families of metrics, all with one prefix and in a registry per node, so that nodes of one process do not share counts. Each
+// family has the roles that export it; a node without such a role has the family's object, but exports nothing of it. `npm run docs` writes
+// docs/metrics.md from the declarations. Gauges read their value at a scrape.
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 const PREFIX = 'mansio_';
@@ -20,7 +20,7 @@ export interface Declared {
   readonly role: MeteredRole | undefined;
 }
 
-/** Label values and number; a gauge gives none for a value that is not known now. */
+/** Label values and a number; a gauge returns no reading for a value that is unknown now. */
 export type Reading<L extends string> = readonly [labels: Readonly<Partial<Record<L, string>>>, value: number];
 
 export class Families {
@@ -29,7 +29,7 @@ export class Families {
   readonly #declared: Declared[];
   readonly #role: MeteredRole | undefined;
 
-  /** `roles` of the node; every declaration is added to `declared`. */
+  /** `roles`: those of the node; every declaration is added to `declared`. */
   constructor(registry: Registry, roles: ReadonlySet<string>, declared: Declared[], role?: MeteredRole) {
     this.#registry = registry;
     this.#roles = roles;
@@ -37,7 +37,7 @@ export class Families {
     this.#role = role;
   }
 
-  /** For the families that only nodes with the role export. */
+  /** Returns an object for families that only nodes with the role export. */
   of(role: MeteredRole): Families {
     return new Families(this.#registry, this.#roles, this.#declared, role);
   }
@@ -72,14 +72,14 @@ export class Families {
       ...this.#declare('gauge', name, help, labels),
       collect() {
         this.reset();
-        // After the reset a gauge without labels has a 0 that nobody has read.
+        // After the reset, a gauge without labels has a 0 that nobody has read.
         if (labels.length === 0) this.remove();
         for (const [values, value] of read()) this.set(values as Record<L, string>, value);
       },
     });
   }
 
-  /** For a count that is kept elsewhere. */
+  /** A counter whose value is stored elsewhere. */
   readCounter(name: string, help: string, read: () => number): void {
     this.readCounters(name, help, [], () => [[{}, read()]]);
   }

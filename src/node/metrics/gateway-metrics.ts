@@ -1,4 +1,4 @@
-// The gateways' meters on prom-client. Labels come from closed sets: what a peer wrote is never one.
+// The gateways' meters on prom-client. Labels come from closed sets, never from text of a peer.
 import { LOGIN_PROTOCOLS, type LoginMeter } from '../../auth/sign-in.js';
 import type { EventStreamMeter } from '../../gateways/events/open-event-streams.js';
 import type { HttpMeter } from '../../gateways/http/meter.js';
@@ -92,7 +92,7 @@ export function pop3Meter(families: Families): Pop3Meter {
   };
 }
 
-/** `roles` of the node: a protocol without attempts has zeros, so that its first one can be seen. */
+/** `roles`: those of the node; a protocol without attempts exports zeros, so that its first attempt is visible. */
 export function loginMeter(families: Families, roles: ReadonlySet<string>): LoginMeter {
   const attempts = families.counter(
     'logins_total',

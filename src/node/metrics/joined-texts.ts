@@ -1,7 +1,7 @@
-// Joins texts in Prometheus' format to one: every family has one HELP and one TYPE line, and its samples stand together, as the format
-// demands. The samples of different texts differ by a label.
+// Joins texts in Prometheus' format: every family gets one HELP and one TYPE line, followed by all its samples, as the format demands. A
+// label distinguishes the samples of different texts.
 
-/** The order of families is that of their first appearance. */
+/** Keeps the families in the order of their first appearance. */
 export function joinedTexts(texts: readonly string[]): string {
   const families = new Map<string, { readonly head: string[]; readonly samples: string[] }>();
   for (const text of texts) {

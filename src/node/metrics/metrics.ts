@@ -1,5 +1,5 @@
-// The node's metrics: the meters that its parts are given and the text that Prometheus reads. Loaded only when
-// MANSIO_METRICS_PORT is set; the only folder that knows prom-client.
+// The node's metrics: the meters for its parts and the text for Prometheus. It is loaded only when MANSIO_METRICS_PORT is set; no other
+// folder knows prom-client.
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { ConsumerMeter } from '../../actors/consumers/protocol.js';
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
@@ -40,34 +40,34 @@ export interface Metrics {
   readonly submission: SubmissionMeter;
   readonly imap: ImapMeter;
   readonly pop3: Pop3Meter;
-  /** Of all mail protocols. */
+  /** The logins of all mail protocols. */
   readonly logins: LoginMeter;
   readonly http: HttpMeter;
   readonly hub: HubMeter;
   readonly events: EventStreamMeter;
-  /** Push subscriptions and webhooks. */
+  /** The attempts for push subscriptions and webhooks. */
   readonly consumers: ConsumerMeter;
   readonly deliveries: DeliveryMeter;
   readonly smtpClient: SmtpClientMeter;
   watchEngine(parts: EngineParts): void;
-  /** On nodes that deliver outbound mail. */
+  /** Called on nodes that deliver outbound mail. */
   watchQueue(status: MeasuredQueue): void;
-  /** `read` gives the connections open now. */
+  /** `read` returns the number of open connections. */
   watchConnections(gateway: 'smtp' | 'submission' | 'imap' | 'pop3' | 'hub' | 'event_stream', read: () => number): void;
   readonly contentType: string;
   /** All families, also those of roles that this node does not have. */
   readonly declared: readonly Declared[];
-  /** What this node exports, in Prometheus' text format. */
+  /** The text that this node exports, in Prometheus' format. */
   text(): Promise<string>;
 }
 
-/** Of the library's: what shows the period of its own timer, and sums that are named like counters. */
+/** Metrics of the library that are left out: one shows the period of its own timer, others are sums with the names of counters. */
 const LEFT_OUT = /eventloop_lag|nodejs_active_\w+_total/;
 
 export interface MeteredNode {
   readonly version: string;
   readonly roles: ReadonlySet<string>;
-  /** Among those of one parent; the label `process` of every series. */
+  /** The number of the process among those of one parent; the label `process` of every series. */
   readonly process?: number | undefined;
 }
 

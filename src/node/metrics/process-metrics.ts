@@ -1,5 +1,4 @@
-// What the parent of several processes exports: the series of all of them, which their label `process` tells apart, and how many there
-// are of them.
+// The export of the parent of several processes: the series of all processes, which the label `process` distinguishes, and their number.
 import { Registry } from 'prom-client';
 import { type Declared, Families } from './families.js';
 import { joinedTexts } from './joined-texts.js';
@@ -7,7 +6,7 @@ import type { Metrics } from './metrics.js';
 
 export interface MeasuredProcesses {
   processes(): readonly { readonly number: number; readonly isReady: boolean; readonly restarted: number }[];
-  /** What each of them exports. */
+  /** The exported text of each process. */
   texts(): Promise<readonly string[]>;
 }
 

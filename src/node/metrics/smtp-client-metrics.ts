@@ -1,8 +1,8 @@
-// The meter of the SMTP client on prom-client. No host is a label: the number of hosts has no bound.
+// The meter of the SMTP client on prom-client. Hosts are not labels, because their number is unlimited.
 import type { SmtpClientMeter } from '../../smtp-client/meter.js';
 import type { Families } from './families.js';
 
-/** Seconds: from a host next door to one that never answers. */
+/** Seconds: from a host nearby to one that never answers. */
 const HOSTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
 export function smtpClientMeter(families: Families): SmtpClientMeter {

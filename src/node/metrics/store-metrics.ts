@@ -1,17 +1,16 @@
-// The store's meters on prom-client: group commits of accepted mail, of mail that is to leave, and of mailboxes; merges of the
-// search index.
+// The store's meters on prom-client: group commits of accepted mail, of mail to be sent, and of mailboxes; merges of the search index.
 import type { MergeMeter } from '../../actors/mailbox/search-merging.js';
 import type { CommitMeter } from '../../store/commit-meter.js';
 import type { Families } from './families.js';
 
-/** Up to the largest group there is. */
+/** The buckets end at the largest possible group. */
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 200];
 
 export interface CommitMeters {
   /** Messages up to 256 KiB; larger ones have a transaction of their own. */
   readonly inbound: CommitMeter;
   readonly mailboxes: CommitMeter;
-  /** Messages that are to leave, up to 256 KiB. */
+  /** Messages to be sent, up to 256 KiB. */
   readonly blobs: CommitMeter;
 }
 

@@ -1,14 +1,17 @@
-// One report of health for the processes of one parent: the checks of all of them, and whether they are all there.
+// One health report for the processes of one parent: the checks of all processes, and whether all of them are present.
 import type { HealthReport } from '../../gateways/http/health.js';
 
 export type ProcessHealth =
   | { readonly number: number; readonly state: 'ready'; readonly report: HealthReport }
-  /** Being started, or between two lives; or it does not answer. */
+  /** `starting`: the process starts, or waits for its restart; `silent`: it does not answer. */
   | { readonly number: number; readonly state: 'starting' | 'silent' };
 
 const ORDER = ['Healthy', 'Degraded', 'Unhealthy'] as const;
 
-/** As bad as the worst. A process that is missing makes it Degraded, because the others serve; one that hangs is still sent clients. */
+/**
+ * The status of the worst process. A missing process makes it Degraded, because the others serve; a silent one makes it Unhealthy, because
+ * it still gets clients.
+ */
 export function jointHealth(processes: readonly ProcessHealth[], totalDuration: number): HealthReport {
   const reports = processes.flatMap((each) => (each.state === 'ready' ? [each] : []));
   const checks = reports.flatMap(({ number, report }) =>

@@ -1,11 +1,11 @@
-// What a parent and its processes say to each other, over the channel that Node's cluster module opens between them.
+// The messages between a parent and its processes, over the channel that Node's cluster module opens between them.
 import type { Config } from '../../config.js';
 import type { HealthReport } from '../../gateways/http/health.js';
 import type { Demo } from '../demo.js';
 import type { Listeners } from '../listeners.js';
 import type { ProcessShare } from './process-share.js';
 
-/** Ports that the parent has chosen over those of the configuration. */
+/** Ports that the parent has chosen, which override the configuration. */
 export type ChosenPorts = Partial<
   Pick<
     Config,
@@ -13,7 +13,7 @@ export type ChosenPorts = Partial<
   >
 >;
 
-/** The answer to `present`: who the process is. */
+/** The answer to `present`: it tells the process its identity. */
 export interface StartMessage {
   readonly kind: 'start';
   readonly nodeId: string;
@@ -24,11 +24,11 @@ export interface StartMessage {
 
 interface StopMessage {
   readonly kind: 'stop';
-  /** Other processes serve on. */
+  /** Other processes continue to serve. */
   readonly portsStay: boolean;
 }
 
-/** What a process is asked for. */
+/** The answers of a process by the kind of question. */
 export interface Answers {
   readonly health: HealthReport;
   readonly metrics: string;
@@ -42,7 +42,7 @@ interface AskMessage {
 
 export type ToProcess = StartMessage | StopMessage | AskMessage;
 
-/** The process listens to its parent: what was said before has not been heard. */
+/** The process listens to its parent; earlier messages are lost. */
 export interface PresentMessage {
   readonly kind: 'present';
 }
@@ -53,18 +53,18 @@ export interface ReadyMessage {
   readonly demo: Demo | undefined;
 }
 
-/** The process cannot start, or must not go on. */
+/** The process cannot start, or must not continue. */
 export interface FailedMessage {
   readonly kind: 'failed';
-  /** For the operator; undefined for a bug, which the process has logged. */
+  /** The message for the operator; undefined for a bug, which the process has logged. */
   readonly message: string | undefined;
   /** The same start may succeed later. */
   readonly isTemporary: boolean;
-  /** Another start would only repeat the harm. */
+  /** Another start would repeat the harm. */
   readonly isFinal: boolean;
 }
 
-/** The process got a signal to end. */
+/** The process received a signal to end. */
 interface SignalledMessage {
   readonly kind: 'signalled';
 }
@@ -72,7 +72,7 @@ interface SignalledMessage {
 interface AnswerMessage {
   readonly kind: 'answer';
   readonly id: number;
-  /** Undefined when there is none. */
+  /** Undefined when there is no answer. */
   readonly answer: Answers[keyof Answers] | undefined;
 }
 

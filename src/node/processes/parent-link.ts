@@ -1,20 +1,20 @@
-// The side of a process: its link to the parent that started it. When the parent ends without a word, the process is told to stop.
+// The process's side of the link to the parent that started it. When the parent ends without a message, the process is told to stop.
 import cluster from 'node:cluster';
 import type { RunningNode, StopManner } from '../../main.js';
 import type { FailedMessage, StartMessage, ToParent, ToProcess } from './messages.js';
 
 export interface ParentLink {
   readonly started: Promise<StartMessage>;
-  /** How the process is to stop, when it is to. */
+  /** Resolves, when the process has to stop, to the manner of the stop. */
   readonly stop: Promise<StopManner>;
   readonly isConnected: boolean;
-  /** From now on the parent learns how the node is. */
+  /** The parent can ask for the health and metrics of the node from now on. */
   ready(node: Pick<RunningNode, 'listeners' | 'demo' | 'vitals'>): void;
   failed(failure: Omit<FailedMessage, 'kind'>): Promise<void>;
   signalled(): void;
 }
 
-/** Undefined in a process without a parent of ours. */
+/** Undefined in a process without a parent of this program. */
 export function linkToParent(): ParentLink | undefined {
   const { worker } = cluster;
   if (worker === undefined) return undefined;
@@ -39,7 +39,7 @@ export function linkToParent(): ParentLink | undefined {
       else if (message.kind === 'stop') resolve({ portsStay: message.portsStay });
       else void answer(message.id, message.about);
     });
-    // Before the listener of the cluster module, which would end the process in the middle of what it does.
+    // It runs before the listener of the cluster module, which would end the process in the middle of its work.
     process.prependListener('disconnect', () => {
       worker.exitedAfterDisconnect = true;
       resolve({ atOnce: true });

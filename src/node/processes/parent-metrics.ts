@@ -1,4 +1,4 @@
-// The metrics port of a parent: one scrape gives the series of all processes, and /healthz is as bad as the worst of them.
+// The metrics port of a parent: one scrape returns the series of all processes, and /healthz has the status of the worst.
 import type { Logger } from 'pino';
 import type { Config } from '../../config.js';
 import { startHttp } from '../../gateways/http/server.js';
@@ -7,18 +7,18 @@ import { listenFailure } from '../start-failure.js';
 import { jointHealth, type ProcessHealth } from './joint-health.js';
 import type { ProcessLife } from './process-life.js';
 
-/** A process as it is now. */
+/** The current state of a process. */
 export interface MeasuredProcess {
   readonly number: number;
-  /** Undefined between two lives. */
+  /** Undefined between an end and a restart. */
   readonly life: ProcessLife | undefined;
   readonly restarted: number;
 }
 
-/** A scrape takes no longer. */
+/** A scrape takes at most this long. */
 const GRACE_MS = 500;
 
-/** The address; undefined when metrics are off. @throws StartFault when the port cannot be had */
+/** Returns the address; undefined when metrics are off. @throws StartFault when the port cannot be opened */
 export async function openParentMetrics(
   { httpBind: bind, metricsPort: port }: Config,
   log: Logger,

@@ -1,5 +1,5 @@
-// The parent of several nodes on one machine: starts them on the same ports, starts again what ends by itself, answers for all of them
-// on the metrics port, and drains them one after the other. It serves no client itself.
+// The parent of several nodes on one machine: starts them on the same ports, restarts those that end by themselves, answers for all of them
+// on the metrics port, and drains them one after the other. It serves no clients itself.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,48 +21,48 @@ import { Restarts } from './restarts.js';
 import { adviseOfMigration } from './shared-port.js';
 
 export interface RunningProcesses {
-  /** Of the parent; its nodes have a number behind it. */
+  /** The parent's id; its nodes have the same with a number appended. */
   readonly nodeId: string;
-  /** Of all nodes. */
+  /** The listeners of all nodes. */
   readonly listeners: Listeners;
   readonly demo: Demo | undefined;
-  /** Rejects when a process can or must not be started again. */
+  /** Rejects when a process cannot or must not be restarted. */
   readonly failed: Promise<never>;
-  /** Drains one process after the other; never fails, false when one did not end cleanly. */
+  /** Drains one process after the other. Never fails; false when one did not end cleanly. */
   stop(): Promise<boolean>;
 }
 
-/** One of the numbered slots of a process. */
+/** A numbered slot, in which the lives of one process follow each other. */
 interface Slot {
   readonly number: number;
   readonly restarts: Restarts;
   life: ProcessLife | undefined;
-  /** In which the next life begins. */
+  /** The timer that starts the next life. */
   pause: NodeJS.Timeout | undefined;
-  /** Lives after the first. */
+  /** The number of lives after the first. */
   restarted: number;
 }
 
-/** What a process takes at most to stop by itself, and a little. */
+/** A little longer than a process takes at most to stop by itself. */
 const STOP_MS = 11_000;
 const PARENT_STOP_MS = 6_000;
-/** Exit codes from here on say which signal ended a program. */
+/** Exit codes from here on name the signal that ended a program. */
 const FIRST_SIGNAL_CODE = 129;
-/** A signal to all processes of a group reaches the parent, too. */
+/** A signal to all processes of a group also reaches the parent, within this time. */
 const GROUP_SIGNAL_MS = 500;
 const LOOK_MS = 50;
-/** For the embedded database: commands beside the nodes, and what is opened for a moment. */
+/** Spare connections of the embedded database: for commands next to the nodes, and for short-lived connections. */
 const SPARE_CONNECTIONS = 20;
 const LEAST_CONNECTIONS = 50;
 
-/** A process that cannot be started. */
+/** A process cannot be started. */
 class ProcessFault extends StartFault {
   constructor(message: string) {
     super('process-failed', message);
   }
 }
 
-/** Everything that was started is stopped again when it fails. @throws StartFault, also one that a process has met */
+/** A start that fails stops everything that it has started. @throws StartFault, also one of a process */
 export async function startProcesses(
   config: Config,
   count: number,
@@ -113,12 +113,12 @@ class Parent {
   async start(signal: AbortSignal): Promise<RunningProcesses> {
     const over = () => void this.#stopLives();
     signal.addEventListener('abort', over);
-    // Ended by a second signal; after a bug of the parent the processes drain by themselves.
+    // A second signal ends the parent and its processes at once; after a bug of the parent the processes drain by themselves.
     process.once('exit', (code) => code >= FIRST_SIGNAL_CODE && this.#killAll());
     try {
       await this.#prepare(signal);
       signal.throwIfAborted();
-      // The first makes schema, certificate and demo; the others find them.
+      // The first process creates schema, certificate and demo; the others find them.
       const { listeners, demo } = await this.#first(this.#slots[0]!);
       this.#listeners = listeners;
       await Promise.all(this.#slots.slice(1).map((slot) => this.#first(slot)));
@@ -160,7 +160,7 @@ class Parent {
     this.#database = embedded.address;
   }
 
-  /** A process that has been ready is started again when it ends; one that has not ends the start. */
+  /** Starts a process for the first time: its end before it is ready fails the start; a later end leads to a restart. */
   async #first(slot: Slot): Promise<ReadyMessage> {
     try {
       return await this.#begin(slot).ready;
@@ -171,7 +171,7 @@ class Parent {
 
   #begin(slot: Slot): ProcessLife {
     const others = this.#slots.filter((each) => each !== slot && each.life !== undefined);
-    // While nobody has the ports, those that the system has picked are asked for by number.
+    // While no process has the ports, those that the system has picked are requested by number.
     if (others.length === 0 && this.#listeners !== undefined) this.#ports = chosenPorts(this.#listeners);
     const isShared = others.some(({ life }) => life?.isReady);
     const http = isShared ? this.#listeners?.http : undefined;
@@ -222,7 +222,7 @@ class Parent {
 
   async #again(slot: Slot): Promise<void> {
     slot.restarted++;
-    // When all of them have ended, one takes the ports again before the others join it.
+    // When all processes have ended, one opens the ports again before the others join it.
     const lives = () => this.#slots.flatMap(({ life }) => life ?? []);
     while (!this.#isStopping && lives().length > 0 && !lives().some(({ isReady }) => isReady))
       await Promise.race(lives().map(({ ready }) => ready.catch(() => {}))).then(() => delay(10));
@@ -235,13 +235,13 @@ class Parent {
     );
   }
 
-  /** Somebody wants this process to end: it drains and starts again, unless the signal was meant for all of them. */
+  /** Handles a signal to one process: it drains and restarts, unless the signal was meant for all processes. */
   async #signalled(slot: Slot, life: ProcessLife): Promise<void> {
     await delay(GROUP_SIGNAL_MS);
     const others = this.#slots.filter((each) => each !== slot);
     const isDue = () => !this.#isStopping && slot.life === life && life.isReady;
     if (isDue()) this.#log.info({ process: slot.number, pid: life.pid }, 'a process was told to end');
-    // Another one has to serve meanwhile.
+    // Another process has to serve meanwhile.
     while (isDue() && !others.some((other) => other.life?.isReady)) await delay(LOOK_MS);
     if (isDue()) await life.stop(true, STOP_MS);
   }
@@ -252,7 +252,7 @@ class Parent {
     return this.#livesStopped;
   }
 
-  /** One after the other: who is still there takes the mailboxes over, and the ports stay open. */
+  /** Stops one process after the other: those that remain take over the mailboxes, and the ports stay open. */
   async #stopEach(): Promise<boolean> {
     let isClean = true;
     for (const { pause } of this.#slots) clearTimeout(pause);

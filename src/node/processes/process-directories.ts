@@ -1,4 +1,4 @@
-// The data directories of the processes of one parent, below its own: a spool each, and nothing that has to survive.
+// The data directories of the processes of one parent, below its own: each contains a spool, and nothing that has to survive.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { holderOf } from '../../store/data-directory.js';
 import { LocalFault } from '../../store/local-fault.js';
 
-/** The directory of these directories, which are called by number. */
+/** The directory that contains these directories, which are named by number. */
 export const PROCESSES = 'processes';
 
 /** Longer than a process without a parent takes to end. */
@@ -14,8 +14,8 @@ const LEFT_MS = 15_000;
 const LOOK_MS = 50;
 
 /**
- * Waits for processes that an earlier parent has left when it was killed, and removes the directories that `count` processes do not use.
- * @throws LocalFault when one of them does not end
+ * Waits for processes of an earlier parent that was killed, and removes the directories that `count` processes do not use.
+ * @throws LocalFault when one of the processes does not end
  */
 export async function clearLeftDirectories(
   directory: string,

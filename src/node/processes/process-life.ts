@@ -1,4 +1,4 @@
-// One life of one process, as its parent sees it: started, ready, asked, stopped, ended.
+// One life of one process, as its parent sees it: it starts, is ready, answers, stops, ends.
 import cluster, { type Worker } from 'node:cluster';
 import { atMost } from '../../bounds/time-bounds.js';
 import type {
@@ -14,7 +14,7 @@ import type {
 export interface Ending {
   readonly code: number | null;
   readonly signal: string | null;
-  /** What the process said of it. */
+  /** The message of the process about its failure. */
   readonly failure: FailedMessage | undefined;
 }
 
@@ -30,7 +30,7 @@ export class NeverReady extends Error {
 }
 
 const ANSWER_MS = 4_000;
-/** Of the system, for a process that may be made later. */
+/** Shortages of the system, after which a process may be created later. */
 const SHORTAGES: readonly unknown[] = ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'];
 
 export class ProcessLife {
@@ -47,7 +47,7 @@ export class ProcessLife {
   #hasEnded = false;
   #isStopping = false;
 
-  /** `signalled`: somebody has sent the process a signal to end. */
+  /** `signalled`: called when somebody has sent the process a signal to end. */
   constructor(start: StartMessage, signalled: () => void) {
     this.#signalled = signalled;
     const worker = cluster.fork();
@@ -56,7 +56,7 @@ export class ProcessLife {
     this.ended = new Promise((resolve) => {
       worker.once('exit', (code, signal) => resolve(this.#end(code, signal)));
       worker.on('error', (error: NodeJS.ErrnoException) => {
-        // Otherwise a message met a process that has just ended, and whose end is about to be heard of.
+        // Otherwise the message did not reach a process that has just ended; its end is reported separately.
         if (worker.process.pid !== undefined) return;
         this.#failure ??= notMade(error);
         resolve(this.#end(null, null));
@@ -82,12 +82,12 @@ export class ProcessLife {
     return this.#readyAt !== undefined && !this.#hasEnded && !this.#isStopping;
   }
 
-  /** It was told to. */
+  /** The process was told to stop. */
   get isStopping(): boolean {
     return this.#isStopping;
   }
 
-  /** Since it was ready; undefined when it never was. */
+  /** The time since the process was ready; undefined when it never was. */
   get readyMs(): number | undefined {
     return this.#readyAt === undefined ? undefined : performance.now() - this.#readyAt;
   }
@@ -105,7 +105,7 @@ export class ProcessLife {
     return isAnswered ? ((await answer) as Answers[K] | undefined) : undefined;
   }
 
-  /** Drains it, and kills it when that takes longer than `withinMs`. */
+  /** Drains the process, and kills it when that takes longer than `withinMs`. */
   async stop(portsStay: boolean, withinMs: number): Promise<Ending> {
     this.#isStopping = true;
     this.#say({ kind: 'stop', portsStay });
@@ -139,7 +139,7 @@ export class ProcessLife {
   }
 }
 
-/** A process without a life has no exit either. */
+/** A process that was never created has no exit either. */
 function notMade({ message, code }: NodeJS.ErrnoException): FailedMessage {
   return {
     kind: 'failed',

@@ -1,27 +1,27 @@
-// The share of a process: its number among the processes of one parent, and its part of the bounds that are meant for a machine.
+// The share of a process: its number among the processes of one parent, and its part of the limits that apply to a machine.
 import type { ConnectionLimitOptions } from '../../gateways/tcp/connection-limits.js';
 import type { DatabaseAddress } from '../../store/postgres/client.js';
 
 /** Undefined for a node without a parent. */
 export interface ProcessShare {
-  /** From 1 on. */
+  /** Counts from 1. */
   readonly number: number;
-  /** Of all processes of the parent. */
+  /** The number of all processes of the parent. */
   readonly count: number;
-  /** The data directory of the parent: it keeps what all processes have in common. */
+  /** The data directory of the parent, which contains the common data of all processes. */
   readonly directory: string;
-  /** Of the embedded database, which the parent runs; absent: that of DATABASE_URL. */
+  /** The embedded database, which the parent runs; absent: the database of DATABASE_URL. */
   readonly database?: DatabaseAddress;
-  /** Where the HTTP servers of the other processes listen by now. */
+  /** The port on which the HTTP servers of the other processes already listen. */
   readonly httpPort: number | undefined;
 }
 
-/** Standard deviations: one holder in a thousand is refused by one process before it has what a single node would grant. */
+/** Standard deviations: one process refuses a holder in a thousand before it has what a single node would grant. */
 const ROOM = 3;
 
 /**
- * The part of a bound on connections that one of `count` processes keeps. Connections reach the processes at random, so each process
- * has some room above the mean. All of them together grant more than the bound: of 200, at most 244 with two processes, 320 with eight.
+ * The part of a limit on connections that one of `count` processes applies. Connections reach the processes at random, so each process has
+ * some room above the mean. Together they grant more than the limit: of 200, at most 244 with two processes, 320 with eight.
  */
 export function shareOfConnections(bound: number, count: number): number {
   const mean = bound / count;
@@ -29,7 +29,7 @@ export function shareOfConnections(bound: number, count: number): number {
   return Math.min(bound, Math.ceil(mean + ROOM * deviation));
 }
 
-/** `limits` of a node for one of `count` processes. */
+/** Converts the `limits` of a node to those of one of `count` processes. */
 export function limitsOf<L extends ConnectionLimitOptions>(limits: L, count: number): L {
   const { connections, connectionsPerAddress, connectionsPerAccount } = limits;
   return {
@@ -45,7 +45,10 @@ export function shareOfMemory(octets: number, count: number): number {
   return Math.ceil(octets / count);
 }
 
-/** Of a pool of `size` connections to the database: together the processes open at most twice as many as a single node, or `least` each. */
+/**
+ * The part of a pool of `size` connections to the database: together the processes open at most twice as many as a single node, or `least`
+ * each.
+ */
 export function shareOfPool(size: number, count: number, least: number): number {
   return Math.min(size, Math.max(least, Math.ceil((2 * size) / count)));
 }

@@ -1,31 +1,31 @@
-// When a process that has ended is started again: at once after a life of some length, after a pause that grows while its lives are
-// short, and never again when short lives do not end.
+// Decides when a process that has ended restarts: at once after a long life, after a growing pause while its lives are short, and never
+// again when short lives continue.
 
-/** A shorter life, counted from the moment when the process was ready, is a failed start. */
+/** A life that is shorter, counted from the moment at which the process was ready, is a failed start. */
 const SHORT_LIFE_MS = 3_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** Some 20 s of pauses. */
+/** About 20 s of pauses. */
 const FAILED_STARTS = 9;
 
 export interface Life {
-  /** Since it was ready; undefined when it never was. */
+  /** The time since the process was ready; undefined when it never was. */
   readonly readyMs: number | undefined;
-  /** What ended it passes by itself, such as a database that is away. */
+  /** The cause of the end passes by itself, such as an unavailable database. */
   readonly isTemporary: boolean;
 }
 
-/** Of one process. */
+/** The restarts of one process. */
 export class Restarts {
   #short = 0;
   #counted = 0;
 
-  /** Failed starts in a row that count. */
+  /** The number of consecutive failed starts that count. */
   get failed(): number {
     return this.#counted;
   }
 
-  /** The pause before the next start in ms; undefined: there is to be none. */
+  /** The pause, in ms, before the next start; undefined: the process must not start again. */
   ended({ readyMs, isTemporary }: Life): number | undefined {
     if (readyMs !== undefined && readyMs >= SHORT_LIFE_MS) {
       this.#short = 0;

@@ -1,12 +1,12 @@
-// What the kernel does with connections to a shared port (SO_REUSEPORT) that a process has not accepted yet when it closes its socket.
+// The kernel's handling of connections to a shared port (SO_REUSEPORT) that a process has not accepted when it closes its socket.
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Config } from '../../config.js';
 
-/** Linux 5.14 and later, of the network namespace. */
+/** A setting of Linux 5.14 and later, per network namespace. */
 const MIGRATION = '/proc/sys/net/ipv4/tcp_migrate_req';
 
-/** Where clients reach the shared port themselves, a line of the log names the setting that keeps their connections. */
+/** Where clients connect to the shared port directly, a line of the log names the setting that keeps their connections. */
 export function adviseOfMigration({ roles, httpPort, proxyNetworks }: Config, log: Logger): void {
   if (!roles.has('api') || httpPort === 'off' || proxyNetworks.length > 0) return;
   let migrates: string;

@@ -1,5 +1,5 @@
-// W3C Trace Context, level 1: the traceparent field to and from a span's context. What is malformed is as if it were not
-// there (§4.3); tracestate is not carried.
+// W3C Trace Context, level 1: converts the traceparent field to and from a span's context. A malformed field counts as missing (§4.3);
+// tracestate is not forwarded.
 import { isSpanContextValid, type SpanContext, TraceFlags } from '@opentelemetry/api';
 
 /** §3.2: a later version may have more fields after these. */

@@ -1,5 +1,5 @@
-// The tracing port on OpenTelemetry's API. The current trace context is kept by AsyncLocalStorage, which makes every promise
-// a little dearer; that is why this is loaded only where something is traced.
+// The tracing port on OpenTelemetry's API. AsyncLocalStorage keeps the current trace context, which makes every promise slightly slower; so
+// this file is loaded only where something is traced.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type Attributes,
@@ -64,7 +64,7 @@ function contextOf(parent: string | undefined): Context {
   return context === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, context);
 }
 
-/** Codes and names are ours, messages may quote what a peer sent. */
+/** Uses codes and names, which are ours; messages may quote text of a peer. */
 function nameOf(failure: unknown): string {
   if (typeof failure !== 'object' || failure === null) return 'failed';
   if ('code' in failure && typeof failure.code === 'string') return failure.code;

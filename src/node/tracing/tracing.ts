@@ -1,6 +1,6 @@
-// Spans sent to an OTLP collector over HTTP, in batches, in the background. A collector that is away costs spans and one log
-// line, nothing else. Sampling, batches and request headers follow OpenTelemetry's own variables (OTEL_TRACES_SAMPLER,
-// OTEL_BSP_*, OTEL_EXPORTER_OTLP_HEADERS), which its libraries read.
+// Sends spans to an OTLP collector over HTTP, in batches, in the background. An unavailable collector costs spans and one log line, nothing
+// else. Sampling, batches and request headers follow OpenTelemetry's own variables (OTEL_TRACES_SAMPLER, OTEL_BSP_*,
+// OTEL_EXPORTER_OTLP_HEADERS), which its libraries read.
 
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
@@ -11,7 +11,7 @@ import { atMost } from '../../bounds/time-bounds.js';
 import { openTelemetryTracer } from './tracer.js';
 
 export interface TracingOptions {
-  /** Base URL of the collector. */
+  /** The base URL of the collector. */
   readonly endpoint: string;
   readonly nodeId: string;
   readonly version: string;
@@ -20,7 +20,7 @@ export interface TracingOptions {
 
 export interface Tracing {
   readonly tracer: Tracer;
-  /** Sends what is left, for up to `withinMs`; never fails. */
+  /** Sends the remaining spans, for up to `withinMs`; never fails. */
   stop(withinMs: number): Promise<void>;
 }
 
@@ -44,10 +44,10 @@ export function openTracing({ endpoint, nodeId, version, log }: TracingOptions):
   };
 }
 
-/** ExportResultCode.SUCCESS of a package that is not ours to import. */
+/** ExportResultCode.SUCCESS of a package that is not a direct dependency. */
 const SENT = 0;
 
-/** Says once that spans cannot be sent, and once that they can be again. */
+/** Logs once that spans cannot be sent, and once that they can be sent again. */
 class ReportingExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #log: Logger;
