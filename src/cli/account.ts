@@ -1,5 +1,5 @@
-// `mansio account create | list | delete`. An account needs no hosted domain: people may log in with an address of
-// elsewhere. There are no passwords in Mansio, only API keys and OpenID Connect.
+// `mansio account create | list | delete`. An account needs no hosted domain: people may log in with an address of another provider. Mansio
+// has no passwords, only API keys and OpenID Connect.
 import type { Command } from 'commander';
 import { readConfig } from '../config.js';
 import type { DirectoryStore } from '../store/directory.js';
@@ -55,7 +55,7 @@ export function registerAccount(program: Command): void {
   });
 }
 
-/** Those of the store, and those that the next start of the node adds. */
+/** The domains of the store, and those that the next start of the node adds. */
 async function hostedDomains(directory: DirectoryStore): Promise<readonly string[]> {
   return [...(await directory.domains()).map(({ name }) => name), ...readConfig().hostedDomains];
 }

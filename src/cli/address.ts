@@ -1,5 +1,5 @@
-// `mansio address add | list | remove`: further addresses of an account. The operator's word verifies one; without it the address
-// neither receives nor sends.
+// `mansio address add | list | remove`: further addresses of an account. Only the operator can verify one; an unverified address neither
+// receives nor sends.
 import type { Command } from 'commander';
 import type { Account, AccountAddress, DirectoryStore } from '../store/directory.js';
 import { existingAccount, newAddress } from './arguments.js';
@@ -50,7 +50,7 @@ export function registerAddress(program: Command): void {
   });
 }
 
-/** @throws CommandError for an address that is no account's further one, or without `account` that of several */
+/** @throws CommandError when the address is not a further one of an account or, without `account`, is one of several accounts */
 async function furtherAddress(directory: DirectoryStore, address: string, account: string | undefined) {
   const owners =
     account === undefined ? await directory.accountsWith(address) : [await existingAccount(directory, account)];
@@ -61,7 +61,7 @@ async function furtherAddress(directory: DirectoryStore, address: string, accoun
     const added = (await furtherAddresses(directory, owner)).find((one) => one.address === address);
     if (added !== undefined) found.push({ owner, added });
   }
-  // Others may have asked for an address that has an owner.
+  // Other accounts may have requested an address that has an owner.
   const only = found.find(({ added }) => added.isVerified) ?? found[0];
   if (only === undefined) {
     const nobody = account === undefined ? 'no account has' : `${account} does not have`;

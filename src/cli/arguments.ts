@@ -1,4 +1,4 @@
-// Words of the command line as values, refused with one clear line where they are none.
+// Parses words of the command line to values; an invalid word is refused with one clear line.
 import { canonicalAddress, hasTag } from '../mail/address.js';
 import { isUuid } from '../mail/ids.js';
 import { type Account, type DirectoryStore, SCOPES, type Scope } from '../store/directory.js';
@@ -6,7 +6,7 @@ import { CommandError } from './output.js';
 
 const MAX_NAME = 200;
 
-/** A canonical address that may become an account's. */
+/** A canonical address that may belong to an account. */
 export function newAddress(text: string): string {
   const address = canonicalAddress(text);
   if (address === undefined) throw new CommandError(`not an e-mail address: ${text}`);
@@ -20,7 +20,7 @@ export function newAddress(text: string): string {
   return address;
 }
 
-/** The account with this address or id. Held mailboxes are nobody's account yet. */
+/** The account with this address or id. An unclaimed mailbox is not an account. */
 export async function existingAccount(directory: DirectoryStore, text: string): Promise<Account> {
   const address = canonicalAddress(text);
   if (address === undefined && !isUuid(text)) throw new CommandError(`neither an e-mail address nor an id: ${text}`);
@@ -34,7 +34,7 @@ async function accountOf(directory: DirectoryStore, address: string): Promise<Ac
   return owner === undefined ? undefined : directory.accountById(owner.accountId);
 }
 
-/** A name for people: of an account or a key. */
+/** A name for people, of an account or a key. */
 export function displayName(text: string, option: string): string {
   const name = text.trim();
   if (name === '') throw new CommandError(`${option} is empty`);

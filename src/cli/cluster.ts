@@ -1,5 +1,5 @@
-// `mansio cluster status`: the nodes on this store, who owns how much of it, and what waits. Looks at the database alone, so
-// it tells what the nodes have written there, also when no NATS server and no node can be reached.
+// `mansio cluster status`: the nodes on this store, the shards that each owns, and the waiting mail. It reads only the database, so it
+// shows what the nodes have written there, even when no NATS server and no node can be reached.
 import type { Command } from 'commander';
 import { candidates } from '../actors/runtime/placement.js';
 import { rendezvous } from '../actors/runtime/rendezvous.js';
@@ -14,18 +14,18 @@ interface NodeStatus {
   readonly id: string;
   readonly version: string;
   readonly roles: readonly string[];
-  /** `gone`: its heartbeat is overdue. */
+  /** `gone`: the heartbeat of the node is overdue. */
   readonly state: NodeState | 'gone';
   readonly uptimeMs: number;
   readonly heartbeatAgeMs: number;
   readonly shards: number;
-  /** What placement would give it now. */
+  /** The number of shards that placement would now give to the node. */
   readonly expectedShards: number;
 }
 
 interface ClusterStatus {
   readonly nodes: readonly NodeStatus[];
-  /** `expired`: their owner is overdue and nobody has taken them yet. */
+  /** `expired`: their owner is overdue and no other node owns them yet. */
   readonly shards: { readonly total: number; readonly free: number; readonly expired: number };
   readonly inbound: { readonly waiting: number; readonly oldestMs: number | null };
 }
@@ -60,7 +60,7 @@ async function readStatus(sql: Sql): Promise<ClusterStatus> {
   return { nodes, shards: { total: leases.length, free, expired }, inbound: { waiting, oldestMs } };
 }
 
-/** By shard. */
+/** The expected owner of each shard, by its index. */
 function expectedOwners(view: ClusterView): readonly (string | undefined)[] {
   const names = candidates({ view, gone: new Set() }).map(({ id }) => id);
   return view.leases.map(({ shard }) => rendezvous(shard, names));
@@ -87,7 +87,7 @@ function statusText({ nodes, shards, inbound }: ClusterStatus): string {
   ].join('\n');
 }
 
-/** The two largest units: 3d 4h, 12m 5s, 0.8s. */
+/** Formats the two largest units: 3d 4h, 12m 5s, 0.8s. */
 function duration(ms: number): string {
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)}s`;
   const seconds = Math.floor(ms / 1000);

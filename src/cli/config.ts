@@ -1,4 +1,4 @@
-// `mansio config`: the effective settings and where each came from. Secrets are hidden by `config.ts`.
+// `mansio config`: the effective settings and their sources. `config.ts` hides secrets.
 import type { Command } from 'commander';
 import { type ConfigRow, describeConfig } from '../config.js';
 

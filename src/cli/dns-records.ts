@@ -1,5 +1,5 @@
-// The DNS records of a hosted domain: where its mail goes (MX), who may send it (SPF, DKIM, DMARC), and where mail programs
-// find the servers (SRV of RFC 6186 and RFC 8314, and the names that they ask over https).
+// The DNS records of a hosted domain: the receiver of its mail (MX), its permitted senders (SPF, DKIM, DMARC), and the servers for mail
+// programs (SRV of RFC 6186 and RFC 8314, and the names that programs use over https).
 import { isIP } from 'node:net';
 import type { ConnectionInfo, ProtocolInfo } from '../gateways/http/routes/connection-info.js';
 import { hostOf, portOf } from '../node/connection-info.js';
@@ -7,30 +7,30 @@ import { hostOf, portOf } from '../node/connection-info.js';
 export interface DnsRecord {
   readonly name: string;
   readonly type: 'CNAME' | 'MX' | 'SRV' | 'TXT';
-  /** The strings of a TXT record; of the others the fields, names with their final dot. */
+  /** The strings of a TXT record; the fields of other records. Names end with a dot. */
   readonly value: readonly string[];
 }
 
-/** The records that a domain is to publish, and why others are missing. */
+/** The records that a domain has to publish, and the reasons for which others are missing. */
 export interface DnsPlan {
   readonly records: readonly DnsRecord[];
   readonly notes: readonly string[];
 }
 
-/** Where others reach the cluster. */
+/** The addresses at which others reach the cluster. */
 export interface PublicEndpoints {
   readonly connectionInfo: ConnectionInfo;
-  /** `host:port`; undefined when no node takes mail in. */
+  /** `host:port`; undefined when no node accepts inbound mail. */
   readonly mxAddress: string | undefined;
   readonly apiUrl: string | undefined;
 }
 
 const MX_PORT = 25;
 const HTTPS_PORT = 443;
-/** RFC 6186 §3.4: the service is not there. */
+/** RFC 6186 §3.4: the domain does not offer the service. */
 const NOT_OFFERED = ['0', '0', '0', '.'];
 
-/** `keys`: the records of its DKIM keys. */
+/** `keys`: the records of the domain's DKIM keys. */
 export function dnsPlan(domain: string, keys: readonly DnsRecord[], endpoints: PublicEndpoints): DnsPlan {
   const notes = new Set<string>();
   const { smtp, imap, pop3 } = endpoints.connectionInfo;
@@ -48,7 +48,7 @@ export function dnsPlan(domain: string, keys: readonly DnsRecord[], endpoints: P
     }
     return [{ name, type: 'SRV', value: [String(priority), '1', String(port), `${serverName}.`] }];
   };
-  // The lower the priority, the sooner a program takes the service (RFC 6186 §3.4).
+  // A program prefers the service with the lower priority (RFC 6186 §3.4).
   if (keys.length === 0)
     notes.add(`DKIM: ${domain} has no key, so its mail leaves unsigned: mansio domain add ${domain} makes keys`);
   const records = [
@@ -86,7 +86,7 @@ function mailExchanger(domain: string, address: string | undefined, notes: Set<s
   return [{ name: domain, type: 'MX', value: ['10', `${host}.`] }];
 }
 
-/** Programs ask over https, with the certificate of the name that they ask. */
+/** Programs use https, and expect the certificate of the name that they request. */
 function webRecords(domain: string, apiUrl: string | undefined, notes: Set<string>): readonly DnsRecord[] {
   const url = apiUrl === undefined ? undefined : new URL(apiUrl);
   if (url?.protocol !== 'https:' || !isFullName(url.hostname)) {
@@ -102,17 +102,17 @@ function webRecords(domain: string, apiUrl: string | undefined, notes: Set<strin
   ];
 }
 
-/** A name is no alias of itself. */
+/** No record for a name that would be an alias of itself. */
 function alias(name: string, target: string): readonly DnsRecord[] {
   return `${name}.` === target ? [] : [{ name, type: 'CNAME', value: [target] }];
 }
 
-/** Records name a host, never an address, and are read everywhere. */
+/** Records must name a host, never an address, and the name must resolve everywhere. */
 function isFullName(host: string): boolean {
   return host.includes('.') && isIP(host) === 0;
 }
 
-/** As a zone file has them, notes as comments. */
+/** The lines of a zone file, with the notes as comments. */
 export function zoneLines({ records, notes }: DnsPlan): readonly string[] {
   return [
     ...records.map(({ name, type, value }) => {

@@ -1,5 +1,5 @@
-// `mansio domain add | list | show | remove`: the domains that mail is taken in for, the keys their mail is signed with, and
-// the DNS records to publish. Running nodes follow at once, with keys within seconds.
+// `mansio domain add | list | show | remove`: the domains for which this server accepts mail, the keys that sign their mail, and the DNS
+// records to publish. Running nodes apply changes at once, changes of keys within seconds.
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
@@ -19,14 +19,16 @@ interface KeyOptions {
   readonly dkimKey?: string;
 }
 
-/** A signing key as others are to know it. */
+/** A signing key in its public form. */
 interface PublishedKey {
   readonly selector: string;
   readonly algorithm: SigningKey['algorithm'];
   readonly record: DnsRecord;
 }
 
-/** `dkimKeys`: whether this command made (or took) keys or found them; `madeSelectors`: of those that it made. */
+/**
+ * `dkimKeys`: whether this command made or imported keys, or found existing ones; `madeSelectors`: the selectors of the keys that it made.
+ */
 type AddedDomain = ShownDomain & {
   readonly added: boolean;
   readonly dkimKeys: 'made' | 'present';
@@ -38,10 +40,10 @@ interface ShownDomain extends DnsPlan {
   readonly dkim: readonly PublishedKey[];
 }
 
-/** What the records of every domain depend on. */
+/** The settings on which the records of every domain depend. */
 interface Settings {
   readonly endpoints: PublicEndpoints;
-  /** MANSIO_DKIM_KEY. */
+  /** The key of MANSIO_DKIM_KEY. */
   readonly fallback: Omit<SigningKey, 'domain'> | undefined;
 }
 
@@ -107,7 +109,7 @@ async function addDomain(name: string, options: KeyOptions): Promise<AddedDomain
   return withStore(async ({ sql, directory, signingKeys }) => {
     const before = await keysOf(signingKeys, name);
     const missing = wanted === undefined ? [] : newKeys(wanted, before);
-    // Adding what is there already is no error: scripts repeat themselves.
+    // It is no error to add an existing domain, because scripts run again.
     const added = await directory.addDomain(name);
     const made = wanted === undefined && before.length === 0 ? await makeKeys(name, DEFAULT_SELECTOR) : missing;
     for (const key of made) {
@@ -120,7 +122,7 @@ async function addDomain(name: string, options: KeyOptions): Promise<AddedDomain
   });
 }
 
-/** undefined: whatever there is will do. */
+/** undefined: any existing keys are enough. */
 async function wantedKeys(name: string, { dkimSelector, dkimKey: file }: KeyOptions) {
   if (dkimSelector === undefined) {
     if (file !== undefined)
@@ -151,7 +153,10 @@ async function makeKeys(domain: string, selector: string): Promise<readonly Sign
   ];
 }
 
-/** Those that are not there. A key that was made a moment ago gives way to one under its selector, an imported one does not. */
+/**
+ * The wanted keys that do not exist yet. An existing key under the same selector must have the algorithm of a generated one, or be the
+ * imported one. @throws CommandError otherwise
+ */
 function newKeys(wanted: readonly SigningKey[], before: readonly SigningKey[]): readonly SigningKey[] {
   const isImport = wanted.length === 1;
   return wanted.filter((key) => {
@@ -185,7 +190,7 @@ async function readSettings(sql: Sql): Promise<Settings> {
   return { endpoints: await readPublicEndpoints(sql, config), fallback };
 }
 
-/** The default key signs for a domain that has none of its own. */
+/** The default key signs for a domain without keys of its own. */
 function recordsOf(
   name: string,
   own: readonly SigningKey[],

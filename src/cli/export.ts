@@ -1,5 +1,5 @@
-// `mansio export`: the mail of an account as a Maildir with its folders, flags and dates, read from the store, whether nodes run or
-// not. Run again, the command writes what has come since.
+// `mansio export`: writes the mail of an account as a Maildir with its folders, flags and dates. It reads the store, whether nodes run or
+// not. A repeated export adds the new mail.
 import { mkdir } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { postgresBlobs } from '../store/postgres/blobs.js';

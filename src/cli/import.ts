@@ -1,5 +1,5 @@
-// `mansio import`: mail of a mailbox file, a Maildir or an IMAP server comes into an account with its folders, flags and dates. The
-// command leaves the messages in the store and a running node places them; without one they wait for the next start.
+// `mansio import`: imports a mailbox file, a Maildir or the mail of an IMAP server into an account, with folders, flags and dates. The
+// command puts the messages into the store and a running node places them; without a node they wait for the next start.
 import type { Command } from 'commander';
 import { isSystemName, labelName } from '../mail/folder-name.js';
 import type { ImportPosition } from '../store/imports.js';
@@ -29,7 +29,7 @@ interface Options {
   readonly json?: boolean;
 }
 
-/** Opens a source, once it is known how far the account has come. */
+/** Opens a source at the position that earlier imports into the account have reached. */
 type Opening = (position: (source: string) => Promise<ImportPosition | undefined>) => Promise<MailSource>;
 
 export function registerImport(program: Command): void {
@@ -73,14 +73,14 @@ async function run(options: Options): Promise<ImportResult> {
   }
 }
 
-/** `waiting` is there when messages wait for a node. */
+/** `waiting` is present when messages wait for a node. */
 type ImportResult = Omit<ImportCounts, 'waiting'> & Partial<Pick<ImportCounts, 'waiting'>>;
 
 function resultOf({ waiting, ...counts }: ImportCounts): ImportResult {
   return waiting === 0 ? counts : { ...counts, waiting };
 }
 
-/** What can be refused is refused before the store is opened. */
+/** Refuses wrong options before the store is opened. */
 async function openingOf(options: Options): Promise<Opening> {
   const { mbox, maildir, imap, folder } = options;
   const named = [mbox, maildir, imap].filter((name) => name !== undefined);
@@ -100,7 +100,7 @@ async function openingOf(options: Options): Promise<Opening> {
     return async () => source;
   }
   const server = await serverOf(imap!, options);
-  // A command that reads files has no need of the client.
+  // A command that reads files does not need the client.
   const { imapSource } = await import('../transfer/imap-source.js');
   return (position) => imapSource(server, position);
 }

@@ -1,5 +1,5 @@
-// `mansio key create | list | revoke`: API keys, the credential of every client. Only the operator can make a key of scope
-// `internal` that notifies for any account.
+// `mansio key create | list | revoke`: API keys, the credential of every client. Only the operator can create a key of scope `internal`
+// that sends notifications for any account.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { newApiKey } from '../directory/api-key.js';

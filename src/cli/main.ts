@@ -5,7 +5,7 @@ import { assemble } from './program.js';
 
 const program = assemble(new Command('mansio'));
 
-// A reader that went away (`mansio config | head`) is no error.
+// A reader that has gone (`mansio config | head`) is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 try {

@@ -1,4 +1,4 @@
-// `mansio migrate`: brings the schema to this version. Nodes do it at start as well; this is for doing it before.
+// `mansio migrate`: migrates the schema to this version. Nodes also do it at their start; the command does it before.
 import type { Command } from 'commander';
 import { printing } from './output.js';
 import { withStore } from './store.js';

@@ -1,4 +1,4 @@
-// Files and directories that an operator names on the command line: each fault is one sentence with the option that names it.
+// Files and directories that an operator names on the command line: each fault is one sentence that contains the option.
 import { constants } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
 import { CommandError } from './output.js';
@@ -16,7 +16,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left on the disk',
 };
 
-/** What `error` says of the file; any other error as it is. */
+/** Describes a fault of the file; returns any other error unchanged. */
 export function fileFault(option: string, path: string, error: unknown): unknown {
   const fault = FAULTS[(error as NodeJS.ErrnoException | undefined)?.code ?? ''];
   return fault === undefined ? error : new CommandError(`${option} ${path}: ${fault}`);
@@ -29,7 +29,7 @@ export async function readNamed(option: string, path: string): Promise<string> {
   });
 }
 
-/** @throws CommandError when the path is not that of a file, or directory, that can be read */
+/** @throws CommandError when the path is not a readable file, or directory */
 export async function demandNamed(option: string, path: string, kind: 'file' | 'directory'): Promise<void> {
   try {
     const status = await stat(path);

@@ -1,5 +1,5 @@
-// What commands say: a record or a list, as text for people or with --json as one JSON value on stdout; a failure as one
-// line on stderr and exit code 1. Commands return values and throw; only this file writes.
+// The output of commands: a record or a list on stdout, as text for people or with --json as one JSON value; a failure as one line on
+// stderr with exit code 1. Commands return values and throw; only this file writes.
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { type Command, CommanderError } from 'commander';
@@ -7,13 +7,13 @@ import { type Command, CommanderError } from 'commander';
 type Value = string | number | boolean | null | Date | readonly string[];
 export type OutputFields = Readonly<Record<string, Value>>;
 
-/** The operator asked for something that cannot be; the message says what to do instead. */
+/** The operator asks for something impossible; the message tells what to do instead. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
 /**
- * Asks a person at a terminal before something is lost for good; a script says `--yes` instead.
+ * Asks a person at a terminal before data is lost permanently; a script passes `--yes` instead.
  * @throws CommandError when the answer is not yes, or nobody can be asked.
  */
 export async function confirm(yes: boolean | undefined, consequence: string): Promise<void> {
@@ -30,7 +30,7 @@ export async function confirm(yes: boolean | undefined, consequence: string): Pr
 
 /**
  * Asks a person at a terminal for a password, which is not shown.
- * @throws CommandError when nobody can be asked; `otherwise` says what a script does.
+ * @throws CommandError when nobody can be asked; `otherwise` tells what a script has to do.
  */
 export async function askSecret(question: string, otherwise: string): Promise<string> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new CommandError(`a password is needed: ${otherwise}`);
@@ -58,7 +58,7 @@ export function printing<A extends unknown[]>(
   return reporting(command, work, textOf);
 }
 
-/** A command that prints what `work` returns in words of its own; with --json as it is. */
+/** A command that prints the result of `work` in words of its own, or with --json unchanged. */
 export function reporting<A extends unknown[], R>(
   command: Command,
   work: (...args: A) => Promise<R>,
@@ -77,14 +77,14 @@ export function reporting<A extends unknown[], R>(
 }
 
 function oneLine(error: unknown): string {
-  // Connecting to a name with several addresses fails with an AggregateError, whose own message is empty.
+  // A failed connection to a name with several addresses is an AggregateError, whose own message is empty.
   const cause = error instanceof Error && error.cause instanceof AggregateError ? error.cause.errors[0] : undefined;
   const message =
     error instanceof Error ? `${error.message}${cause instanceof Error ? cause.message : ''}` : `${error}`;
   return inert(message.replace(/\s*\n\s*/g, '; ')) || 'failed';
 }
 
-/** A record as lines of name and value, a list as a table. */
+/** Formats a record as lines of name and value, and a list as a table. */
 export function textOf(result: OutputFields | readonly OutputFields[]): string {
   if (!Array.isArray(result)) {
     const entries = Object.entries(result as OutputFields);
@@ -113,7 +113,7 @@ function shown(value: Value): string {
   return typeof value === 'boolean' ? (value ? 'yes' : 'no') : inert(String(value));
 }
 
-/** Names are other people's text: control characters must not reach a terminal. */
+/** Names are text of other people: control characters must not reach a terminal. */
 export function inert(text: string): string {
   return text.replace(/\p{Cc}/gu, '\u{fffd}');
 }

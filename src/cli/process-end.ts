@@ -1,10 +1,10 @@
-// What every process of `mansio serve` does about its end: it waits for the wish to stop, and dies of its bugs with a word.
+// The end of every process of `mansio serve`: it waits for the request to stop, and logs a bug before it dies of it.
 import { once } from 'node:events';
 import type { LogOutput } from '../node/log.js';
 
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
-  // A handler of signals alone does not keep a process alive.
+  // A handler of signals alone does not keep a process running.
   const awake = setInterval(() => {}, 2 ** 30);
   await once(signal, 'abort');
   clearInterval(awake);

@@ -1,5 +1,5 @@
-// The program's commands put together, and what holds for all of them: help only when it is asked for; a command line that
-// is wrong is one line on stderr and exit code 1.
+// Assembles the commands of the program, with rules for all of them: help appears only on request, and a wrong command line results in one
+// line on stderr and exit code 1.
 import type { Command } from 'commander';
 import { loadEnvFile } from '../config.js';
 import { version } from '../node/version.js';
@@ -42,7 +42,7 @@ export function assemble(program: Command): Command {
   return program;
 }
 
-/** `serve` makes its store when there is none; `config` opens none. */
+/** `serve` creates a missing store; `config` opens none. */
 const WITHOUT_STORE: ReadonlySet<string> = new Set(['serve', 'config']);
 
 function leaves(group: Command): readonly Command[] {
@@ -64,7 +64,10 @@ function takeEnvFile(command: Command): void {
     });
 }
 
-/** Commander answers a group without a command with its whole help. After the commands: they would inherit the leniency. */
+/**
+ * Makes a group refuse a missing or unknown command with one line; Commander would print its whole help. It runs after the commands are
+ * added, because they would inherit the leniency.
+ */
 function demandCommand(group: Command, called: string): void {
   const names = group.commands.map((command) => command.name());
   if (names.length === 0) return;
@@ -72,7 +75,7 @@ function demandCommand(group: Command, called: string): void {
   group
     .helpCommand(true)
     .allowExcessArguments(true)
-    // Of a command that is not known neither are the options: the name is what is wrong.
+    // The options of an unknown command are unknown too; only the wrong name is reported.
     .allowUnknownOption(true)
     .action(() => {
       const [word] = group.args;

@@ -1,10 +1,10 @@
-// Progress of a long command on stderr: a bar that is written anew on a terminal, a line now and then elsewhere, nothing with
-// --json elsewhere, whose reader is a program.
+// Shows progress of a long command on stderr: a bar that is redrawn on a terminal, otherwise a line at intervals, or nothing with --json,
+// whose reader is a program.
 
 export interface Progress {
-  /** `done` of `total`, in any unit; `text` says the rest. */
+  /** Shows `done` of `total`, in any unit, and `text`. */
   show(done: number, total: number, text: string): void;
-  /** A line of its own. */
+  /** Writes a separate line. */
   line(text: string): void;
   end(): void;
 }

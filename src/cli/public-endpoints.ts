@@ -1,5 +1,5 @@
-// The public endpoints of the cluster, where others reach it: what the living nodes have registered; without one, what a node with these settings
-// would.
+// The public endpoints of the cluster, at which others reach it: those that running nodes have registered or, without such a node, those
+// that a node with these settings would register.
 import type { Config } from '../config.js';
 import { apiUrlOf, connectionInfoOf, type KnownNode, mxAddressOf, registration } from '../node/connection-info.js';
 import type { Sql } from '../store/postgres/client.js';

@@ -1,5 +1,5 @@
-// `mansio queue list | show | retry | cancel`: outbound mail as the store has it. What is asked of an email in the queue its
-// mailbox does: the command leaves word in the store, waits a moment for a running node to do it, and shows the email then.
+// `mansio queue list | show | retry | cancel`: outbound mail in the store. Only its mailbox changes an email in the queue: the command
+// stores a request, waits a moment for a running node to execute it, and then shows the email.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { OUTBOUND_ROLE } from '../actors/delivery/delivery-placement.js';
@@ -12,7 +12,7 @@ import { CommandError, commandGroup, reporting, textOf } from './output.js';
 import { type CommandStore, withStore } from './store.js';
 
 const MOST = 10_000;
-/** For a running node to see what it is asked for, and to do it. */
+/** The time for a running node to see a request and execute it. */
 const PATIENCE_MS = 8_000;
 const POLL_MS = 50;
 
@@ -80,7 +80,7 @@ const POSSIBLE: Readonly<Record<Action, ReadonlySet<OutboundStatus>>> = {
   cancel: new Set(['Queued']),
 };
 
-/** The email when that is done; as it is, with `requested`, when no node is there to do it. */
+/** Returns the email after the action; unchanged, with `requested`, when no node executes it in time. */
 function ask(id: string, action: Action): Promise<Asked> {
   return withQueue(async (queue, { sql }) => {
     const before = await existing(queue, id);
@@ -108,7 +108,7 @@ function whyNot({ status }: OutboundListing): string {
   return status === 'Draft' ? 'it is a draft' : `it is ${status} already`;
 }
 
-/** Times as ISO 8601. */
+/** Formats times as ISO 8601. */
 function shapeOf(email: OutboundListing) {
   const { accountEmail: account, sender: fromAddress, recipients, references: _, ...rest } = email;
   const { id, accountId, status, subject, messageId, size: sizeBytes, retryCount, lastError } = rest;

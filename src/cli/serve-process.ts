@@ -1,5 +1,5 @@
-// `mansio serve` in a process that a parent has started: one node, told by the parent who it is and when to stop. Signals to end are
-// the parent's to decide about: a terminal and a service manager send them to all processes at once.
+// `mansio serve` in a process that a parent has started: one node, to which the parent tells its identity and when to stop. The parent
+// decides about signals to end, because a terminal and a service manager send them to all processes at once.
 import { readConfig } from '../config.js';
 import { Fault } from '../errors/fault.js';
 import type { RunningNode, StopManner } from '../main.js';

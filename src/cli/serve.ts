@@ -1,5 +1,5 @@
-// `mansio serve`: runs a node, or the parent of several, until a signal ends it. Owns the process: ready line, signals, exit code, last
-// words. A process that a parent has started is `serve-process.ts`'s.
+// `mansio serve`: runs a node, or the parent of several, until a signal ends it. It owns the process: ready line, signals, exit code, last
+// words. `serve-process.ts` handles a process that a parent has started.
 import type { Command } from 'commander';
 import { ConfigError } from '../config/error.js';
 import { processCountOf, readConfig } from '../config.js';
@@ -15,7 +15,7 @@ import { serveAsProcess } from './serve-process.js';
 
 type Stop = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 const CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
-// npm hands on the Ctrl-C that the terminal has sent to its child already: the echo is not a second wish.
+// npm forwards the Ctrl-C that the terminal has already sent to its child: this echo is not a second request.
 const ECHO_MS = 250;
 
 export function registerServe(program: Command): void {
@@ -38,12 +38,12 @@ async function serve(): Promise<void> {
     output = openLog({ level: config.logLevel });
     dieOfBugs(output);
     const processes = processCountOf(config);
-    // A terminal that closes ends a single node at once; processes are to end with their parent.
+    // A closed terminal ends a single node at once; several processes must end with their parent.
     if (processes > 1) process.on('SIGHUP', () => asked('SIGHUP'));
     node =
       processes > 1
         ? await startProcesses(config, processes, output.log, stop.signal)
-        : // Other commands, and the parent of processes, start without the modules of a node.
+        : // Other commands, and the parent of processes, start without loading the modules of a node.
           await (await import('../main.js')).startNode(config, output.log, stop.signal);
     output.print(JSON.stringify({ event: 'ready', nodeId: node.nodeId, listeners: node.listeners }));
     if (node.demo !== undefined) {
@@ -52,7 +52,7 @@ async function serve(): Promise<void> {
     }
   } catch (error) {
     await output?.flush();
-    // Stopped while it started: that is a clean stop.
+    // A signal during the start leads to a clean stop.
     if (stop.signal.aborted && node === undefined) process.exit(0);
     complain(error);
     process.exit(1);
@@ -65,7 +65,7 @@ async function serve(): Promise<void> {
   process.exit(clean ? 0 : 1);
 }
 
-/** The first signal asks for a clean stop, another one ends the process at once. */
+/** The first signal requests a clean stop; a second one ends the process at once. */
 function onSignal(first: () => void): (signal: Stop) => void {
   let asked: { readonly signal: Stop; readonly at: number } | undefined;
   const handle = (signal: Stop) => {

@@ -1,6 +1,6 @@
-// The store of an administrative command: the database of DATABASE_URL, or the embedded one of the data directory, shared
-// with the node when one runs and started for the command alone when not. Checked and migrated like a node's. A command
-// makes a new embedded store only with --create: without the settings of its node it would work on an empty one.
+// The store of an administrative command: the database of DATABASE_URL, or the embedded one of the data directory, which is shared with a
+// running node or else started only for the command. It is checked and migrated as for a node. A command creates a new embedded store only
+// with --create: without the settings of its node it would work on an empty one.
 import { accessSync, constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -24,10 +24,10 @@ export interface CommandStore {
   readonly migrated: Migrated;
 }
 
-/** One process runs one command: what `--create` said of it. */
+/** Whether `--create` was given; a process runs only one command. */
 let mayCreate = false;
 
-/** Gives every command of `commands` the option `--create`, and has it say on stderr which store it used. */
+/** Adds the option `--create` to every command of `commands`, and makes it report on stderr which store it used. */
 export function onStore(commands: readonly Command[]): void {
   for (const command of commands) {
     command
@@ -42,7 +42,7 @@ export function onStore(commands: readonly Command[]): void {
   }
 }
 
-/** For commands that change something, or need the schema of this version. */
+/** Opens the store for commands that change something, or need the schema of this version. */
 export async function withStore<T>(work: (store: CommandStore) => Promise<T>): Promise<T> {
   const config = readConfig();
   return withAddress(config, async (address) => {
@@ -59,7 +59,7 @@ export async function withStore<T>(work: (store: CommandStore) => Promise<T>): P
   });
 }
 
-/** For commands that only look: the database is taken as it is, whichever version runs on it. */
+/** Opens the store for commands that only read: they accept any version of the database and its schema. */
 export async function readingStore<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
   return withAddress(readConfig(), async (address) => {
     const sql = connect(address, { max: 1, applicationName: 'mansio command' });
@@ -99,7 +99,7 @@ async function withAddress<T>(config: Config, work: (address: DatabaseAddress) =
   }
 }
 
-/** What another user's node keeps looks like no store at all. */
+/** Checks access, because the store of another user's node looks as if there were none. */
 function refuseClosed(dataDir: string): void {
   try {
     accessSync(join(dataDir, 'postgres'), constants.R_OK | constants.X_OK);

@@ -1,5 +1,5 @@
 // `mansio unclaimed list | show | deliver | delete`: mail for addresses of hosted domains that no account has. An account that gets the
-// address claims it (`mansio account create`, `mansio address add --verified`); these commands are for the rest.
+// address claims its mail (`mansio account create`, `mansio address add --verified`); these commands handle the rest.
 import type { Command } from 'commander';
 import { canonicalAddress } from '../mail/address.js';
 import { postgresUnclaimed } from '../store/postgres/unclaimed.js';
