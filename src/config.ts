@@ -1,5 +1,5 @@
-// How a node is configured: the only reader of process.env. `config/variables.ts` declares every variable with its default and
-// its meaning; all are validated together, so that one message names every wrong value.
+// Reads the configuration of a node; nothing else reads process.env. `config/variables.ts` declares every variable with its default and its
+// meaning; all are validated together, so that one message names every wrong value.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -20,29 +20,28 @@ export interface Config
   extends Readonly<
     Omit<Values, 'httpBind' | 'tlsCert' | 'tlsKey' | 'vapidPublicKey' | 'vapidPrivateKey' | 'dkimSelector' | 'dkimKey'>
   > {
-  /** Address of plain HTTP and of metrics. */
+  /** The address of plain HTTP and of metrics. */
   readonly httpBind: string;
-  /** PEM paths. */
-  /** That of the default first. */
+  /** PEM paths; the default pair comes first. */
   readonly tls: readonly { readonly cert: string; readonly key: string }[] | undefined;
-  /** For Web Push. */
+  /** The key pair of Web Push. */
   readonly vapid: { readonly publicKey: string; readonly privateKey: string } | undefined;
-  /** The key of domains that have none of their own: its selector, and the path of its PEM file. */
+  /** The key for domains without keys of their own: its selector, and the path of its PEM file. */
   readonly dkim: { readonly selector: string; readonly key: string } | undefined;
   readonly demo: boolean;
-  /** Variables that look like Mansio's and mean nothing to it. */
+  /** Variables that look like Mansio's but have no meaning. */
   readonly unknown: readonly string[];
 }
 
 export interface ConfigRow {
   readonly name: string;
-  /** '' when there is none. */
+  /** '' when there is no value. */
   readonly value: string;
-  /** `unknown`: a variable that looks like one of Mansio's and does nothing; its value, which may be a secret, is hidden. */
+  /** `unknown`: a variable that looks like Mansio's but has no effect; its value, which may be a secret, is hidden. */
   readonly source: 'default' | 'environment' | 'env file' | 'demo' | 'data directory' | 'listener' | 'unknown';
 }
 
-/** A variable set to nothing counts as not set. @throws ConfigError */
+/** A variable with an empty value counts as not set. @throws ConfigError */
 export function readConfig(env: Environment = process.env): Config {
   const problems: ConfigProblem[] = [];
   const wrong = (key: Key, accepted: string) => {
@@ -152,15 +151,15 @@ export function readConfig(env: Environment = process.env): Config {
   };
 }
 
-/** How many nodes run on this machine under one parent; 1: no parent. */
+/** The number of nodes that one parent runs on this machine; 1: there is no parent. */
 export function processCountOf({ processes }: Pick<Config, 'processes'>): number {
   return processes === 'auto' ? availableProcessors() : processes;
 }
 
-/** Names that `loadEnvFile` has set. */
+/** Names of variables that `loadEnvFile` has set. */
 const fromFile = new Set<string>();
 
-/** Sets what the file (lines of NAME=value) has and the environment has not. @throws Error when it cannot be read */
+/** Sets the variables of the file (lines of NAME=value) that the environment does not have. @throws Error when it cannot be read */
 export function loadEnvFile(file: string, env: NodeJS.ProcessEnv = process.env): void {
   for (const [name, value] of Object.entries(parseEnv(readFileSync(file, 'utf8')))) {
     if (textOf(env, name) !== undefined) continue;
@@ -169,10 +168,10 @@ export function loadEnvFile(file: string, env: NodeJS.ProcessEnv = process.env):
   }
 }
 
-/** The URL of DATABASE_URL as it may be shown. */
+/** The URL of DATABASE_URL without its password. */
 export const shownDatabaseUrl: (url: string) => string = withoutPassword;
 
-/** The effective values in the order of the table, secrets hidden, then the unknown ones. @throws ConfigError */
+/** The effective values in the order of the table with secrets hidden, then the unknown variables. @throws ConfigError */
 export function describeConfig(env: Environment = process.env): readonly ConfigRow[] {
   const config = readConfig(env);
   const effective: Record<string, unknown> = {
@@ -202,7 +201,7 @@ function sourceOf(env: Environment, name: string, isDemo: boolean): ConfigRow['s
   return isDemo ? 'demo' : 'default';
 }
 
-/** The name that the node made for itself; undefined before its first start. */
+/** The name that the node generated; undefined before its first start. */
 function keptNodeId(dataDir: string): string | undefined {
   try {
     return readFileSync(join(dataDir, 'node-id'), 'utf8').trim() || undefined;
@@ -211,7 +210,7 @@ function keptNodeId(dataDir: string): string | undefined {
   }
 }
 
-/** What clients are told when MANSIO_PUBLIC_URL is not set; '' when the port is picked at the start. */
+/** The URL for clients when MANSIO_PUBLIC_URL is not set; '' when the port is picked at the start. */
 function listenerUrl({ httpBind: bind, httpPort, roles, hostname: host }: Config): string {
   if (httpPort === 0 || httpPort === 'off' || !roles.has('api')) return '';
   const name = bind === '0.0.0.0' || bind === '::' ? host : bind.includes(':') ? `[${bind}]` : bind;
@@ -225,12 +224,12 @@ function isVapidOrNone(publicKey: string | undefined, privateKey: string | undef
   return isVapidPair(publicKey, privateKey);
 }
 
-/** The demo: an own database, no domain named, reachable from this machine alone. */
+/** The demo: a database of its own, no domain is named, and only this machine can reach it. */
 function isDemo(values: Values): boolean {
   return values.databaseUrl === undefined && values.hostedDomains.length === 0 && isLocal(values);
 }
 
-/** Plain HTTP follows MANSIO_BIND on this machine only: it reaches others by a decision of its own. */
+/** Plain HTTP follows MANSIO_BIND only within this machine: a separate setting opens it to others. */
 function httpBindOf({ bind, httpBind }: Pick<Values, 'bind' | 'httpBind'>): string {
   return httpBind ?? (isLoopback(bind) ? bind : '127.0.0.1');
 }

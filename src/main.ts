@@ -1,5 +1,5 @@
-// Composition root: resources → engine → listeners, stopped in reverse. Knows what a node is made of and nothing of how
-// any of it works; who calls it (`cli/serve`) owns signals, output and exit codes.
+// Composition root: starts resources → engine → listeners, and stops them in reverse order. It knows the parts of a node, but not how they
+// work; its caller (`cli/serve`) owns signals, output and exit codes.
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Config } from './config.js';
@@ -25,27 +25,27 @@ import { postgresSigningKeys } from './store/postgres/signing-keys.js';
 export interface RunningNode {
   readonly nodeId: string;
   readonly listeners: Listeners;
-  /** What the demo's banner shows; undefined when this is no demo. */
+  /** The data for the demo's banner; undefined when this is not a demo. */
   readonly demo: Demo | undefined;
-  /** Rejects when the node must not go on: it is to be stopped. */
+  /** Rejects when the node must not continue: the caller has to stop it. */
   readonly failed: Promise<never>;
   readonly vitals: Vitals;
-  /** Drains and stops everything within 10 s; never fails, false when a part did not stop cleanly in time. */
+  /** Drains and stops everything within 10 s. It never fails; false when a part did not stop cleanly in time. */
   stop(manner?: StopManner): Promise<boolean>;
 }
 
 export interface StopManner {
-  /** Other processes serve the same ports on: new connections are for them. */
+  /** Other processes continue to serve the same ports and accept the new connections. */
   readonly portsStay?: boolean;
-  /** Nobody is waited for: mailboxes are given up and not handed over. */
+  /** The stop waits for nobody: other nodes take the mailboxes over without a hand-over. */
   readonly atOnce?: boolean;
 }
 
 const STOP_MS = 9500;
-/** The part of it for others to take the mailboxes over. */
+/** The part of STOP_MS in which others take over the mailboxes. */
 const DRAIN_MS = 3000;
 
-/** Everything that was started is stopped again when it fails. @throws what `start-failure` explains, or a bug */
+/** A start that fails stops everything that it has started. @throws what `start-failure` explains, or a bug */
 export async function startNode(
   config: Config,
   log: Logger,
@@ -69,7 +69,7 @@ async function assemble(
   processShare: ProcessShare | undefined,
 ): Promise<RunningNode> {
   if (config.unknown.length > 0) log.warn({ variables: config.unknown }, 'variables that mean nothing to this version');
-  // First: nothing is made on a platform where the node could not start.
+  // The library is loaded first, so that nothing is created on a platform where the node cannot start.
   await loadServerLibrary();
   const resources = await openResources(config, log, lifecycle, signal, processShare);
   const { nodeId, dataDirectory } = resources;
@@ -99,7 +99,7 @@ async function assemble(
   await engine.ownership.announce(registration(config, listeners));
   if (listeners.mx !== undefined) mxPort = Number(listeners.mx.replace(/^.*:/, ''));
   signal.throwIfAborted();
-  // The first to be stopped: while others take the mailboxes over, clients are still served.
+  // Draining is the first step of the stop: clients are still served while others take over the mailboxes.
   const { ownership, queue, failed } = engine;
   let manner: StopManner = {};
   const drain = async () => {

@@ -1,14 +1,14 @@
-// What is wrong with a configuration: every variable at once, so that a start fails once and not once a variable.
+// The faults of a configuration: all variables are reported at once, so that a start fails once instead of once per variable.
 import { StartFault } from '../errors/start-fault.js';
 
 export interface ConfigProblem {
   readonly name: string;
-  /** As it was given, secrets hidden. */
+  /** The given value, with secrets hidden. */
   readonly value: string;
   readonly accepted: string;
 }
 
-/** Names every wrong variable, in one line. */
+/** Names every wrong variable in one line. */
 export class ConfigError extends StartFault {
   readonly problems: readonly ConfigProblem[];
 

@@ -1,4 +1,4 @@
-// The settings of names, listeners and TLS: a part of the table in variables.ts.
+// The settings of names, listeners and TLS, which are a part of the table in variables.ts.
 import { hostname } from 'node:os';
 import {
   domain,
@@ -138,7 +138,7 @@ export const listeners = {
   ),
 };
 
-/** A machine's name that may not stand in a banner is replaced. */
+/** The name of the machine; a name that may not appear in a banner is replaced. */
 function machineName(): string {
   try {
     return domain.parse(hostname());

@@ -1,5 +1,5 @@
-// How many processors this process may use: those the scheduler gives it, or fewer where a control group limits their time.
-// Node.js 20 does not look at control groups by itself.
+// The number of processors that this process may use: those of the scheduler, or fewer where a control group limits their time. Node.js 20
+// ignores control groups.
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { posix } from 'node:path';
@@ -15,7 +15,7 @@ export function availableProcessors(
   return Math.max(1, Math.ceil(Math.min(...limits)));
 }
 
-/** In processors, of the process's own group and of the groups around it. */
+/** The limits, in processors, of the process's own control group and of its ancestors. */
 function quotas(read: (path: string) => string): readonly number[] {
   const text = (path: string) => {
     try {
@@ -34,7 +34,7 @@ function quotas(read: (path: string) => string): readonly number[] {
     if (quota! > 0 && period! > 0) found.push(quota! / period!);
     if (posix.dirname(at) === at) break;
   }
-  // Version 1, as a container sees its own group.
+  // Version 1, in which a container sees its own group here.
   const quota = Number(text(posix.join(CGROUPS, 'cpu/cpu.cfs_quota_us')));
   const period = Number(text(posix.join(CGROUPS, 'cpu/cpu.cfs_period_us')));
   if (quota > 0 && period > 0) found.push(quota / period);

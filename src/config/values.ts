@@ -1,5 +1,5 @@
-// How the text of a variable becomes a value: each parser takes trimmed, non-empty text, throws when it is not acceptable,
-// and says what is. Whether values fit each other is `config.ts`'s to check.
+// Parsers from the text of a variable to its value: each accepts trimmed, non-empty text, throws when the text is not acceptable, and
+// describes what is. `config.ts` checks whether values fit each other.
 import { createECDH } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
@@ -29,12 +29,12 @@ export function integer(min: number, max: number): Parser<number> {
   };
 }
 
-/** 0: any that is free. */
+/** 0: any free port. */
 export type ListenerPort = number | 'off';
 
 const portNumber = integer(0, 65535);
 
-/** `zeroIs`: what 0 becomes. */
+/** `zeroIs`: the value that 0 stands for. */
 const portOr = (zeroIs: ListenerPort): Parser<ListenerPort> => ({
   accepts: `off, or ${portNumber.accepts}`,
   parse(text) {
@@ -49,7 +49,7 @@ export const metricsPort = portOr('off');
 
 const MOST_PROCESSES = 128;
 
-/** `auto`: as many as there are processors. */
+/** `auto`: one process per processor. */
 export const processCount: Parser<number | 'auto'> = {
   accepts: `auto, or a whole number from 1 to ${MOST_PROCESSES}`,
   parse: (text) => (text.toLowerCase() === 'auto' ? 'auto' : integer(1, MOST_PROCESSES).parse(text)),
@@ -104,12 +104,12 @@ export function isLoopback(address: string): boolean {
   return LOOPBACK.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Lower case, internationalised names in their ASCII form (RFC 5890 §2.3.2.1), no trailing dot. */
+/** Converts to lower case and internationalised names to ASCII (RFC 5890 §2.3.2.1); removes a trailing dot. */
 export const domain: Parser<string> = {
   accepts: 'a domain name, such as mail.example.org',
   parse(text) {
     const name = domainToASCII(text.replace(/\.$/, '')).toLowerCase();
-    // RFC 1123 §2.1; a name of digits alone would be taken for an address.
+    // RFC 1123 §2.1; a name that consists of digits would be read as an address.
     demand(name.length <= 253 && /^(?!\d+(\.\d+)*$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/.test(name));
     demand(name.split('.').every((label) => /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(label)));
     return name;
@@ -141,7 +141,7 @@ export const httpUrl: Parser<string> = {
   },
 };
 
-/** As browsers send them in `Origin` (RFC 6454 §6.1); those of apps have schemes of their own. */
+/** Origins in the form that browsers send in `Origin` (RFC 6454 §6.1); those of apps have schemes of their own. */
 export const originList: Parser<readonly string[]> = {
   accepts: 'a comma list of browser origins without paths, such as https://mail.example.org,http://localhost:3000',
   parse: (text) => [
@@ -158,7 +158,7 @@ export const originList: Parser<readonly string[]> = {
 
 const isLocalHost = (name: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(name);
 
-/** Tokens are only as good as the keys that arrive from there. */
+/** The provider must use https, because tokens are only as trustworthy as the keys that come from it. */
 export const providerUrl: Parser<string> = {
   accepts: 'the https URL of an OpenID provider, such as https://login.example.org (http on this machine only)',
   parse(text) {
@@ -169,7 +169,7 @@ export const providerUrl: Parser<string> = {
   },
 };
 
-/** What a protocol calls a client or a resource by. */
+/** The identifier of a client or a resource in a protocol. */
 export const identifier: Parser<string> = {
   accepts: 'up to 255 characters without spaces',
   parse(text) {
@@ -215,7 +215,7 @@ export const databaseUrl: Parser<string> = {
   accepts: 'a URL such as postgres://user:password@host:5432/database',
   parse(text) {
     demand(/^postgres(ql)?:\/\//i.test(text));
-    // Several hosts, separated by commas, are a form of PostgreSQL's that URL does not know.
+    // Several hosts, separated by commas, are a form of PostgreSQL that URL does not parse.
     const single = text.replace(/^([^/]*\/\/(?:[^/@]*@)?[^/,?]*)(?:,[^/?]*)?/, '$1');
     new URL(single);
     return text;
@@ -234,7 +234,7 @@ export const natsUrls: Parser<readonly string[]> = {
   },
 };
 
-/** Networks in CIDR notation; an address alone is a network of one. */
+/** Networks in CIDR notation; a single address is a network of one. */
 export const networkList: Parser<readonly string[]> = {
   accepts: 'a comma list of networks, such as 10.0.0.0/8,192.0.2.7,2001:db8::/32',
   parse: (text) =>
@@ -248,7 +248,7 @@ export const networkList: Parser<readonly string[]> = {
     }),
 };
 
-/** A host that clients connect to, and the port there. */
+/** A host to which clients connect, and the port. */
 export const hostPort: Parser<string> = {
   accepts: 'a host and a port, such as mail.example.org:587 or [2001:db8::1]:587',
   parse(text) {
@@ -260,7 +260,7 @@ export const hostPort: Parser<string> = {
   },
 };
 
-/** Name servers: an address and, when it is not 53, a port. */
+/** Name servers: an address and, unless it is 53, a port. */
 export const hostPorts: Parser<readonly string[]> = {
   accepts: 'a comma list of name servers, such as 127.0.0.1:53,192.0.2.53,[2001:db8::53]:53',
   parse: (text) =>
@@ -281,7 +281,7 @@ export const selector: Parser<string> = {
   parse: (text) => domain.parse(text),
 };
 
-/** Every URL of a comma list with its password replaced. */
+/** Replaces the password in every URL of a comma list. */
 export function withoutPasswords(urls: string): string {
   return urls
     .split(',')
@@ -289,10 +289,10 @@ export function withoutPasswords(urls: string): string {
     .join(',');
 }
 
-/** Shows nothing of a secret. */
+/** Hides a secret completely. */
 export const hidden = (): string => '[hidden]';
 
-/** The URL with its passwords replaced; text that is no URL may be a password as a whole. */
+/** Replaces the passwords in a URL; text that is not a URL may be a password as a whole. */
 export function withoutPassword(url: string): string {
   if (!/^\w+:\/\//.test(url)) return '[hidden]';
   const hidden = url.replace(/^([^/]*\/\/[^:/@]*:).*@/, '$1[hidden]@');

@@ -1,8 +1,8 @@
-// A setting: the name of its environment variable, its default, what it accepts and what it means (variables.ts has them all).
+// A setting: the name of its environment variable, its default, its accepted values and its meaning (variables.ts lists all).
 import type { Parser } from './values.js';
 
 interface Words {
-  /** The default in words, where the value does not say it; Markdown. */
+  /** The default in words, where the value does not tell it; Markdown. */
   readonly byDefault?: string;
   /** Hides the secret part of a value. */
   readonly shown?: (text: string) => string;

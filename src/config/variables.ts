@@ -1,5 +1,5 @@
-// The table of all settings: the name of each environment variable, its default, what it accepts and what it means. `config.ts`
-// reads the variables, `mansio config` prints their values, and `npm run docs` writes docs/configuration.md from this table.
+// The table of all settings: the name of each environment variable, its default, its accepted values and its meaning. `config.ts` reads the
+// variables, `mansio config` prints their values, and `npm run docs` writes docs/configuration.md from this table.
 import { resolve } from 'node:path';
 import { listeners } from './listener-variables.js';
 import {
@@ -302,7 +302,7 @@ const webhooks = {
   ),
 };
 
-/** In the order of `mansio config`. */
+/** The sections in the order of `mansio config`. */
 export const SECTIONS = {
   'Store and data': store,
   Node: node,
