@@ -92,7 +92,7 @@ export class OpenEventStreams {
     return stream;
   }
 
-  /** For a node that stops: refuses new streams and ends the open ones. Their clients connect again, to another node. */
+  /** Called when the node stops: refuses new streams and ends the open ones. Their clients connect again, to another node. */
   drain(): void {
     this.#isDraining = true;
     for (const stream of this.#streams) stream.end();

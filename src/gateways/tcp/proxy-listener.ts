@@ -24,7 +24,7 @@ export interface ProxyListenerOptions {
 }
 
 const FIRST_OCTETS_MS = 10_000;
-/** As long as the kernel allows: a client that finds the queue full tries again a second later. */
+/** The queue is as long as the kernel allows: a client that finds the queue full tries again a second later. */
 const BACKLOG = 4096;
 /** A request without a body has fewer octets than this. */
 const BULK = 16 * 1024;
