@@ -109,7 +109,7 @@ serialTestWith('nats-server')('two processes are one node for clients and for th
 serialTestWith('nats-server')(
   'a process that is killed under load is started again, and nothing is lost',
   async (t) => {
-    t.timeout(240_000);
+    t.timeout(400_000);
     const { node, sql, accounts, pid, restarted, load: begin, metrics, lines } = await startProcesses(t);
     const load = begin();
     await load.more(50);
@@ -143,7 +143,7 @@ serialTestWith('nats-server')(
 serialTestWith('nats-server')(
   'a process that is told to end drains and comes back, and no request fails meanwhile',
   async (t) => {
-    t.timeout(240_000);
+    t.timeout(400_000);
     const { node, sql, accounts, pid, restarted, load: begin, lines } = await startProcesses(t);
     const load = begin();
     await load.more(50);

@@ -5,7 +5,7 @@ import { startCluster } from './support/cluster.js';
 import { assertNothingRefused, ROLLING_ANSWER_MS, roll } from './support/roll.js';
 
 testWith('nats-server', 'haproxy')('a rolling restart behind HAProxy refuses nothing', async (t) => {
-  t.timeout(180_000);
+  t.timeout(300_000);
   const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS, balanced: true });
   await cluster.settled();
   const { front } = cluster;

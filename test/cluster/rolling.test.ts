@@ -7,7 +7,7 @@ import { healthyOnes } from './support/healthy.js';
 import { assertNothingRefused, ROLLING_ANSWER_MS, roll } from './support/roll.js';
 
 testWith('nats-server')('a rolling restart refuses nothing to clients that leave when they are told', async (t) => {
-  t.timeout(180_000);
+  t.timeout(300_000);
   const cluster = await startCluster(t, { nodes: 3, accounts: CLUSTER_ACCOUNTS });
   await cluster.settled();
   const targets = await healthyOnes(t, cluster.nodes);
