@@ -11,9 +11,9 @@ import { statesOf, transitionsOf } from '../transitions.js';
 interface RecipientContext {
   /** ms since the epoch. */
   readonly deliveredAt: number | null;
-  /** The last answer that was no delivery. */
+  /** The last answer that was not a delivery. */
   readonly lastError: string | null;
-  /** Its enhanced status code (RFC 3463). */
+  /** The enhanced status code of that answer (RFC 3463). */
   readonly statusCode: string | null;
   readonly retryCount: number;
   /** The time at which a Pending recipient is due, in ms since the epoch; null during an attempt or while the email is held. */
