@@ -13,8 +13,8 @@ const ALIVE = 0x8000;
 const HAS_ATTACHMENTS = 0x4000;
 const FLAGS = 0x3fff;
 /**
- * `receivedAt` is kept as its distance from the time in the email's id, modulo 2^48. Distances of up to 24 days to either
- * side lie below 2^32, which takes 4 octets.
+ * `receivedAt` is stored as its distance from the time in the email's id, modulo 2^48. Distances of up to 24 days in either direction are
+ * below 2^32, which takes 4 bytes.
  */
 const DISTANCE_BIAS = 2 ** 31;
 /** Approximate memory of the columns' objects. */
@@ -50,7 +50,7 @@ export class EmailColumns {
   /** Created on first use. */
   #recent: RecentChanges | undefined;
 
-  /** Slots in use, dead ones included; the slot of the next email. */
+  /** Slots in use, including dead ones; also the slot of the next email. */
   get size(): number {
     return this.#size;
   }

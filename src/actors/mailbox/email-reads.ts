@@ -5,9 +5,9 @@ import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 
 export interface EmailReads {
-  /** The key is the id of the email. */
+  /** Keyed by email id. */
   readonly rows: ReadonlyMap<string, EmailSummaryRow>;
-  /** Why a row is missing. */
+  /** The reason why a row is missing. */
   readonly fault?: unknown;
 }
 

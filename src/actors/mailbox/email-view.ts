@@ -40,7 +40,7 @@ const ENCODED = Symbol('encoded');
 
 /** Marks an item that several replies of this node share; it must not be changed. */
 export function shared(item: EmailListItem): EmailListItem {
-  // Not enumerable: copies and other nodes do not get the encoded form.
+  // The property is not enumerable: copies and other nodes do not get the encoded form.
   Object.defineProperty(item, ENCODED, { value: { text: undefined } });
   return Object.freeze(item);
 }
@@ -71,7 +71,7 @@ export const emailPage = object({ items: array(emailListItem), totalCount: integ
 /** `date`: oldest first; `-date`: newest first, which is the default. */
 const SORTS = ['date', '-date', 'from', '-from', 'subject', '-subject', 'size', '-size'] as const;
 
-/** Which emails of a folder a list shows. */
+/** Selects the emails of a folder that a list shows. */
 export const listing = {
   /** 1-based. */
   page: integer(),

@@ -4,7 +4,7 @@ import { query } from '../runtime/protocol.js';
 import { emailListItem, emailPage, listing } from './email-view.js';
 import { searchTerm } from './folder-content-operations.js';
 
-/** Times of search and export: ms since the epoch, both ends included. */
+/** The period of a search or an export: ms since the epoch, both ends included. */
 export const period = { from: optional(number()), to: optional(number()) };
 
 const folderList = object({

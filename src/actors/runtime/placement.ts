@@ -1,5 +1,5 @@
-// Placement of shards on nodes (decision 0003): every node decides for itself from its view of the store. Pure. When two nodes decide
-// differently, the store gives the shard to one of them, and the next view ends the disagreement.
+// Places shards on nodes (decision 0003): every node decides this itself from its view of the store. Pure. If two nodes decide differently,
+// the store gives the shard to one of them, and the next view ends the disagreement.
 import type { ClusterView, LeaseRow, NodeRow, NodeState } from '../../store/leases.js';
 import { rendezvous } from './rendezvous.js';
 

@@ -100,7 +100,7 @@ export const deliveryProtocol = protocol('mailbox', {
       refusals: ['noSuchOutbound', 'notUnderWay'],
       onRepeat: 'remembered',
     }),
-    /** Places a DSN in the inbox. `recipientIds`: the recipients it is about; one DSN of each kind names each of them. */
+    /** Places a DSN in the inbox. `recipientIds`: the recipients it is about; only one DSN of this kind may name a recipient. */
     giveReport: command({
       payload: object({
         outboundId: string(),

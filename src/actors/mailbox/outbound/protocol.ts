@@ -119,7 +119,7 @@ const outgoing = {
   original: optional(object({ emailId: string(), flag: enums(['\\Answered', '$Forwarded']) })),
 };
 
-/** A stored message that is to be queued. */
+/** A stored message to queue. */
 const queued = { ...outgoing, blob: string(), summary: messageSummary };
 
 const enqueued = {
