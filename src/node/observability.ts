@@ -5,7 +5,7 @@ import type { Resources } from './resources.js';
 import { version } from './version.js';
 
 export interface Observability {
-  /** Undefined when MANSIO_METRICS_PORT is 0. */
+  /** Undefined when MANSIO_METRICS_PORT is 0 or off. */
   readonly metrics: Metrics | undefined;
   readonly tracer: Tracer;
 }

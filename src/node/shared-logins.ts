@@ -1,6 +1,6 @@
 // Shares the guards of logins between the nodes over the bus: each node publishes at intervals the counts of its guard, and learns those of
-// the others. This is best effort: a lost packet makes a guard count less, and a starting node begins with nothing. It never refuses a
-// correct credential.
+// the others. This is best effort: a lost packet makes a guard count less, and a starting node begins with nothing. It never causes
+// the refusal of a correct credential.
 import { type LoginsPacket, PACKET_VERSION, type RecheckPacket } from '../actors/runtime/packet.js';
 import { LOGINS_SUBJECT } from '../actors/runtime/subjects.js';
 import type { Transport } from '../actors/runtime/transport.js';

@@ -86,7 +86,6 @@ export function routeTable(sources: RouteSources): readonly Route[] {
     internalNotificationRoute(mailboxes),
     discoveryRoute(() => ({
       ...connectionInfo(),
-      // Subscriptions are kept; no version sends to them yet.
       features: { oidc: sources.config.oidc.enabled, pushNotifications: true },
       version: sources.version,
     })),

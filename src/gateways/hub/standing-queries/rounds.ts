@@ -4,11 +4,11 @@
 import { concatMap, defer, type Observable, of, repeat, Subject, type Subscription, take, timer } from 'rxjs';
 
 export interface Pacing {
-  /** The shortest time between the end of a round and the next one. ms */
+  /** The shortest pause between the end of a round and the next one. ms */
   readonly leastMs: number;
-  /** The pause is the duration of the round times this factor, */
+  /** The pause is the duration of the round times this factor. */
   readonly factor: number;
-  /** but no longer than this. ms */
+  /** The longest pause. ms */
   readonly mostMs: number;
 }
 
