@@ -108,7 +108,7 @@ export async function createDirectory(
     const address = canonicalAddress(text);
     if (address === undefined) return { kind: 'notHosted' };
     if (!(await isHosted(domainOf(address)))) return { kind: 'notHosted' };
-    // Twice: a held mailbox may have been deleted since it was remembered.
+    // Routes twice, because an unclaimed mailbox may have been deleted after it was cached.
     return (await route(address, beside)) ?? (await route(address, beside)) ?? { kind: 'unknown' };
   }
 

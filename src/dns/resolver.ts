@@ -30,7 +30,7 @@ export class DnsFailure extends Fault {
 }
 
 export interface Dns {
-  /** As `dns.promises.resolve`; the answer is shared and must not be changed. @throws DnsFailure */
+  /** Works like `dns.promises.resolve`; callers must not change the answer, which is shared. @throws DnsFailure */
   resolve<T extends RecordType>(name: string, type: T): Promise<Records[T]>;
 }
 

@@ -11,7 +11,7 @@ export class DatabaseClock {
   #errorMs = Number.POSITIVE_INFINITY;
   #learnedAt = 0;
 
-  /** ms since the epoch; the clock of this machine before the first answer of the database. */
+  /** ms since the epoch; before the first answer of the database, by the clock of this machine. */
   now(): number {
     return this.#offset === undefined ? Date.now() : Math.round(performance.now() + this.#offset);
   }

@@ -10,7 +10,7 @@ export interface ExportStore {
   /** Records that the account exports now, unless it did so recently. */
   claim(accountId: string, intervalSeconds: number): Promise<ExportClaim>;
   /**
-   * Returns the permit of an export that did not finish: the account may export again at once, at most `times` times within the
+   * Releases the permit of an export that did not finish: the account may export again at once, at most `times` times within the
    * interval. A permit beyond that counts. A permit that belongs to a later export is ignored.
    */
   giveBack(accountId: string, permit: string, intervalSeconds: number, times: number): Promise<void>;

@@ -23,7 +23,7 @@ export class LazyMap<K, V> {
     this.#map.set(key, value);
   }
 
-  /** Whether it was there. */
+  /** Returns whether the key was present. */
   delete(key: K): boolean {
     return this.#map?.delete(key) === true;
   }
@@ -53,7 +53,7 @@ export class LazySet<T> {
     this.#set.add(value);
   }
 
-  /** Whether it was there. */
+  /** Returns whether the value was present. */
   delete(value: T): boolean {
     return this.#set?.delete(value) === true;
   }

@@ -84,7 +84,7 @@ export interface EmailRow extends MessageSummary {
   readonly id: string;
   /** SHA-256 of the raw message. */
   readonly blob: string;
-  /** For a new email: the id of the thread that it starts, unless the store knows one of its message ids. */
+  /** The id of the thread; for a new email, of the thread that it starts unless the store knows one of its message ids. */
   readonly threadId: string;
   /** ms since the epoch. */
   readonly receivedAt: number;

@@ -38,11 +38,11 @@ interface FlaggedTogether {
 export interface NetChange extends NetOutboundChange {
   /** Ascending by id. */
   readonly emailsAdded: readonly AddedEmail[];
-  /** In order; they apply before `emailsFlagged`. They may include emails that are removed. */
+  /** Records in order, which apply before `emailsFlagged`. They may include emails that are removed. */
   readonly flaggedTogether: readonly FlaggedTogether[];
   readonly emailsFlagged: readonly FlaggedEmail[];
   readonly emailsRemoved: readonly string[];
-  /** By folder; removed folders are left out. */
+  /** Placements by folder; removed folders are left out. */
   readonly placements: ReadonlyMap<string, NetPlacements>;
   readonly foldersAdded: readonly FolderDefinition[];
   readonly foldersChanged: readonly FolderDefinition[];
@@ -61,7 +61,7 @@ export interface NetChange extends NetOutboundChange {
   readonly preferences: { readonly chosen: Readonly<Record<string, unknown>>; readonly at: number } | undefined;
 }
 
-/** Up to this many single ids are each searched in all ids of a record. */
+/** Up to this many ids are searched one by one in all ids of a record. */
 const MOST_SEARCHED = 32;
 
 const NET = Symbol('net');
@@ -89,7 +89,7 @@ class Fold {
   readonly #foldersAdded = new LazyMap<string, FolderDefinition>();
   readonly #foldersChanged = new LazyMap<string, FolderDefinition>();
   readonly #foldersRemoved = new LazySet<string>();
-  /** By folder and name. */
+  /** The key is the folder and the name. */
   readonly #annotations = new LazyMap<string, AnnotationRow>();
   readonly #filters = new LazyMap<string, FilterRow>();
   readonly #filtersRemoved = new LazySet<string>();

@@ -6,7 +6,7 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 const HYPHEN = 45;
 
-/** 32-bit FNV-1a over the id's 16 octets, folded, modulo `shards`. `accountId` is a UUID in any case. */
+/** Computes 32-bit FNV-1a over the id's 16 octets, folded, modulo `shards`. `accountId` is a UUID in upper or lower case. */
 export function shardOf(accountId: string, shards: number): number {
   if (!isUuid(accountId)) throw new RangeError(`not a UUID: ${accountId}`);
   let hash = FNV_OFFSET;
@@ -19,7 +19,7 @@ export function shardOf(accountId: string, shards: number): number {
   return ((hash ^ (hash >>> 16)) >>> 0) % shards;
 }
 
-/** Value of a hexadecimal digit in any case: letters have bit 64, and 1 to 6 below it. */
+/** Value of a hexadecimal digit in upper or lower case: letters have bit 64, and 1 to 6 below it. */
 function digit(code: number): number {
   return (code & 15) + (code & 64 ? 9 : 0);
 }

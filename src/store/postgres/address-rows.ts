@@ -15,7 +15,7 @@ export async function findOwner(sql: Sql | SqlTransaction, address: string): Pro
   return row;
 }
 
-/** At most this many addresses per statement. */
+/** One statement looks up at most this many addresses. */
 const MOST_LOOKED_UP = 64;
 const MOST_WAITING = 1_000_000;
 

@@ -39,8 +39,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * ms from now within which a statement that is sent now may store anything: it must end before a stall can begin and fails its
-   * callers. @throws StoreFault during a stall
+   * Returns the ms within which a statement that is sent now may store anything; they end before a stall can begin, which fails
+   * the waiting callers. @throws StoreFault during a stall
    */
   commitWithinMs(): number {
     if (this.isOpen) throw stalled();

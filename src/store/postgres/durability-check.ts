@@ -13,7 +13,7 @@ export class UnsafeDatabase extends StartFault {
 
 /** The settings that a session of Mansio sees. */
 export interface DatabaseFacts {
-  /** For example 150004. */
+  /** The version as a number, such as 150004. */
   readonly versionNumber: number;
   readonly version: string;
   readonly readOnly: string;

@@ -61,7 +61,7 @@ export function overlay({ ids, flags, modseqs, count }: EmailPage, overlays: rea
     const wanted = viewOf(theirs);
     let next = 0;
     for (let at = 0; at < wanted.byteLength; at += ID_OCTETS) {
-      // Mostly the ids have the same order in both.
+      // Mostly the next wanted id is that of the next row.
       if (compare(rows, next, count, wanted, at) !== 0) next = positionOf(rows, count, wanted, at);
       if (compare(rows, next, count, wanted, at) !== 0) continue;
       if (modseqs[next]! < seq) {

@@ -13,11 +13,11 @@ interface Waiting<T, R> {
 }
 
 export interface GroupCommitOptions<T> {
-  /** At most this many items per write. */
+  /** One write has at most this many items. */
   readonly maxItems: number;
-  /** Largest weight of one write (a single item may exceed it). */
+  /** One write has at most this weight; a single item may exceed it. */
   readonly maxWeight: number;
-  /** Weight that may wait; more is refused as a temporary fault. */
+  /** Items of at most this weight wait; more are refused with a temporary fault. */
   readonly maxWaiting: number;
   weigh(item: T): number;
   readonly meter?: CommitMeter | undefined;

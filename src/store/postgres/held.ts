@@ -9,7 +9,7 @@ import { codeOf, guarded, type Sql, type SqlTransaction } from './client.js';
 import { GroupCommit } from './group-commit.js';
 import { messageColumns } from './mailbox-columns.js';
 
-/** At most this many addresses per statement. */
+/** One statement creates mailboxes for at most this many addresses. */
 const MOST_HELD = 32;
 const MOST_WAITING = 100_000;
 /** How long a shared statement waits for the lock of a domain: the addresses of all other domains wait for it too. */

@@ -9,7 +9,7 @@ import { Octets } from './octet-parameters.js';
 export const EMAILS_AT_ONCE = 5_000;
 
 export interface LiveDocuments {
-  /** For each segment, the new docId of each email, or -1 where it is not live; undefined when all are live. */
+  /** The new docId of each email, by segment; -1 when it is not live, undefined when all are live. */
   readonly docMaps: readonly (Int32Array | undefined)[];
   /** 16 octets each, segment after segment. */
   readonly ids: Uint8Array;

@@ -19,7 +19,7 @@ import {
 const MOST_ROWS = 500;
 /** A small mailbox has at most this many expunged UIDs. */
 const MOST_EXPUNGED = 2_000;
-/** At most this many accounts per statement. */
+/** One statement claims at most this many accounts. */
 const MOST_CLAIMED = 32;
 const MOST_WAITING = 1_000_000;
 /** Id, flags, time, size, modseq, has attachments. */

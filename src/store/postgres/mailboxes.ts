@@ -40,8 +40,8 @@ import {
 import { threadRows } from './threads.js';
 
 /**
- * At most this many accounts per statement. A message for 100 recipients, which every SMTP server must accept (RFC 5321
- * §4.5.3.1.8), fits: each account that does not fit costs an inbound row.
+ * One statement commits changes of at most this many accounts. A message for 100 recipients, which every SMTP server must accept
+ * (RFC 5321 §4.5.3.1.8), fits: each account that does not fit costs an inbound row.
  */
 const MOST_ACCOUNTS = 128;
 /** Ids of an overlay that weigh as much as one row. */

@@ -133,7 +133,9 @@ function dueOf(sql: Sql, shards: readonly number[], limit: number, { except, exc
     order by due.next_retry_at`);
 }
 
-/** Only this many rows are ranked: emails of one account that are released at the same time delay those of others by no more. */
+/**
+ * Only this many rows are ranked, which bounds how long emails of one account that are released together delay those of others.
+ */
 const RANKED = 5_000;
 
 function held(sql: Sql, shards: readonly number[], withinMs: number, limit: number, except: readonly string[]) {

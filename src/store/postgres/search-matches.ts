@@ -15,7 +15,7 @@ import { type CachedSegment, SegmentCache } from './segment-cache.js';
 
 /** One statement searches this many segments. */
 const SEGMENTS = 64;
-/** Pages of one word or prefix in a segment that the first statement returns, and of all words together. */
+/** The first statement returns at most this many pages per word or prefix of a segment, and of all words together. */
 const PAGES = 16;
 const PAGES_OF_ALL = 128;
 /** Most words have one page; a result with fewer pages than this is complete. */
@@ -55,7 +55,7 @@ interface Question {
   readonly accountId: string;
   readonly after: string | undefined;
   readonly query: WordQuery;
-  /** For each lookup, a word after all that are searched. */
+  /** A word after all that are searched, by lookup. */
   readonly ends: readonly string[];
   readonly pages: number;
   /** Runs a statement if there is time left. */

@@ -5,7 +5,7 @@ import { StoreFault } from '../errors.js';
 export interface IndexPage {
   /** A binary string: each character is an octet of the word in UTF-8. */
   readonly firstWord: string;
-  /** For a list that is longer than a page: how many of its postings are in the previous pages; otherwise 0. */
+  /** The number of postings in the previous pages, for a list that is longer than a page; otherwise 0. */
   readonly part: number;
   /**
    * Entries: number of octets shared with the previous word, number of octets that follow, these octets, count of postings, last
@@ -14,8 +14,8 @@ export interface IndexPage {
    */
   readonly words: Uint8Array;
   /**
-   * For each entry its number of octets; then for each posting a count, and the distances from position to position. May be left
-   * out.
+   * Each entry has its number of octets, and then for each posting a count and the distances from position to position. They may
+   * be left out.
    */
   readonly positions: Uint8Array;
 }

@@ -10,7 +10,7 @@ import { VarintReader } from './varint-reader.js';
 export interface MergeSource {
   readonly pages: AsyncIterable<IndexPage> | Iterable<IndexPage>;
   readonly emails: number;
-  /** For each email its docId among the live emails of this source, or -1. Undefined: all are live. */
+  /** The docId of each email among the live emails of this source, or -1; undefined when all are live. */
   readonly docMap?: Int32Array;
 }
 

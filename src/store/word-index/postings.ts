@@ -50,8 +50,8 @@ export class Postings {
   /** Words sorted since the event loop had a turn. */
   #sorted = 0;
   /**
-   * For each word: its count, and after sorting where its postings end; the email and half in which it last occurred, and how
-   * often there.
+   * Columns of the words: the count of each, and after sorting where its postings end; the email and half in which it last
+   * occurred, and how often there.
    */
   #counts = new Int32Array(FIRST_CAPACITY);
   #lastHalves = new Int32Array(FIRST_CAPACITY);
