@@ -1,5 +1,5 @@
-// Draining: the first step of a stop. The node announces it to its cluster, which takes over the mailboxes, to /healthz, and to its
-// clients, and meanwhile serves them. So a balancer sends nobody to a closed port, and nothing over a connection that is about to close.
+// Draining: the first step of a stop. The node tells its cluster, which takes over the mailboxes, and reports the stop in /healthz and to
+// its clients, which it still serves. So a balancer sends nobody to a closed port, and nothing over a connection that is about to close.
 import type { Ownership } from '../actors/runtime/ownership.js';
 
 /**

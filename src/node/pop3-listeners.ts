@@ -1,4 +1,5 @@
-// The POP3 listeners of a node, with STLS and with TLS from the start. They share one set of connection limits. `listeners` opens and stops them.
+// The POP3 listeners of a node, with STLS and with TLS from the start. They share their connection limits. `listeners` opens and stops
+// them.
 import type { ListenerPort } from '../config/values.js';
 import type { Config } from '../config.js';
 import type { Pop3Context } from '../gateways/pop3/context.js';
