@@ -199,8 +199,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
       })
       .then(async (answered) => {
         if (answered === undefined) return;
-        // The library does not report whether the client has received a reply without a body, so the next request of the segment is read
-        // first.
+        // The library does not report whether the client receives a reply without a body, so the next request is not served in this turn.
         if (isRead && (answered.body === null || head.method === 'HEAD')) await nextTurn();
         const reply = cors(head, answered);
         const mustClose = !writer.aborted && body.abandon();

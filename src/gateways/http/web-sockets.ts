@@ -226,7 +226,7 @@ class EndOfTick {
         isLate = true;
       }
       left -= session.flush() + WRITE_OCTETS;
-      // A listener that checked meanwhile saw the waiting frames as a backlog.
+      // A listener that checked meanwhile may have mistaken the waiting frames for a backlog.
       if (isLate) session.drained();
     }
   }

@@ -57,8 +57,8 @@ export interface Hub extends WebSocketEndpoint {
   /** The number of open connections. */
   readonly connections: number;
   /**
-   * Called when the node stops: refuses new connections with 503, and closes the others with the request to connect again (to another node).
-   * Resolves when the last connection is closed; clients that do not answer are dropped after `closeMs`.
+   * Called when the node stops: refuses new connections with 503, and closes the others with the request to connect again (to another
+   * node). Resolves when the last connection is closed; clients that do not answer are dropped after `closeMs`.
    */
   drain(reason: string): Promise<void>;
 }
