@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 export interface NewApiKey {
-  /** The full key, shown only once, in the reply that creates it. */
+  /** The full key, which is shown only once, to the caller that requested it. */
   readonly apiKey: string;
   readonly prefix: string;
   /** SHA-256 of `apiKey`, 64 hex digits. */

@@ -7,7 +7,7 @@ export type ConsumerKind = 'push' | 'webhook';
 export interface ConsumerPosition {
   readonly accountId: string;
   readonly id: string;
-  /** The consumer has received all changes up to this one. */
+  /** The consumer is done with all changes up to this one. */
   readonly seq: number;
   /** ms since the epoch; null when nothing has failed, or the retry is due. */
   readonly retryAt: number | null;

@@ -17,7 +17,7 @@ export interface StoredSubscription extends PushSubscription {
 export interface PushSubscriptionStore {
   /**
    * Replaces the subscription of the same endpoint; beyond `limit` the oldest are removed. The account's changes from now on are
-   * sent. Returns false when there is no such account.
+   * due. Returns false when there is no such account.
    */
   subscribe(accountId: string, subscription: PushSubscription, limit: number): Promise<boolean>;
   /** Oldest first. */

@@ -55,7 +55,7 @@ export class SharedMessage {
     if (this.#state === 'open') this.#state = 'unknown';
   }
 
-  /** Closes the message: no running commit places it, and none may store it any more. `fault`: why one of them failed. */
+  /** Closes the message when no running commit places it: no later one may store it. `fault`: why one of the commits failed. */
   close(fault?: StoreFault): void {
     if (this.#state === 'open') this.#state = 'closed';
     if (fault === undefined) this.#resolve(false);

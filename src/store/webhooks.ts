@@ -33,7 +33,7 @@ export interface WebhookTarget {
   readonly eventTypes: readonly string[];
   /** The current secrets, newest first. */
   readonly secrets: readonly string[];
-  /** The last delivered event of the change after the webhook's position. */
+  /** The last event that is done of the change after the webhook's position. */
   readonly within: EventPlace | null;
 }
 
@@ -69,8 +69,8 @@ export interface WebhookStore {
   /** Undefined when the webhook is deleted, or disabled unless `disabledToo`. */
   target(accountId: string, id: string, disabledToo?: boolean): Promise<WebhookTarget | undefined>;
   /**
-   * Records that events of the change after the webhook's position are delivered up to this one. Does nothing when the position
-   * is not `before`.
+   * Records that the events of the change after the webhook's position are done up to this one. Does nothing when the position is
+   * not `before`.
    */
   doneWithin(accountId: string, id: string, before: number, place: EventPlace): Promise<void>;
   /** Returns false when the webhook is deleted or already disabled. */

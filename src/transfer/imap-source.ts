@@ -6,7 +6,7 @@ import { placesOf, type SpecialFolder } from './folder-places.js';
 import type { ImapServer } from './imap-server.js';
 import { type MailSource, MOST_OCTETS, type SourceItem } from './source.js';
 
-/** One FETCH reads at most this many octets and this many messages. */
+/** One FETCH reads at most this many octets and messages; a larger message is fetched alone. */
 const CHUNK_OCTETS = 4 * 1024 * 1024;
 const CHUNK_MESSAGES = 200;
 /** After this many connections in a row without a result, the import gives up. */

@@ -10,10 +10,10 @@ import { StoreFault } from '../store/errors.js';
 import type { ImportedMessage, ImportStore } from '../store/imports.js';
 import type { MailSource, SourceCheckpoint, SourceItem, SourceMessage } from './source.js';
 
-/** A batch has at most this many messages and octets. One message may exceed the octets alone. */
+/** A batch ends once it has this many messages or octets. */
 const BATCH_MESSAGES = 1_000;
 const BATCH_OCTETS = 8 * 1024 * 1024;
-/** One transaction, which locks the account, writes at most this much. */
+/** The messages of one transaction, which locks the account, end once they have this number or these octets. */
 const WRITE_MESSAGES = 200;
 const WRITE_OCTETS = 2 * 1024 * 1024;
 /** At most this many rows wait while a node places them. */

@@ -86,7 +86,7 @@ export interface SmallBlob {
   readonly index: string;
 }
 
-/** A blob that is stored only when one of these accounts passes the fence. */
+/** A blob that a commit stores if one of these accounts passes the fence, or if its shared message is stored. */
 export interface BlobOfAccounts extends SmallBlob {
   readonly accountIds: readonly string[];
 }

@@ -18,7 +18,7 @@ const FEW_OCTETS = 1024 * 1024;
 /** Pages that are read at once, of all streamed segments together, and pages that are written at once. */
 const PAGES_READ = 256;
 const PAGES_WRITTEN = 64;
-/** All segments are merged when they have more emails than the mailbox, times this factor. */
+/** All segments are merged when they have more than this many times the emails of the mailbox. */
 const WORN = 1.25;
 const NOTHING: MergeOutcome = { segments: 0, emails: 0, octets: 0, mayBeMore: false };
 
