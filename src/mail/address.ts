@@ -3,7 +3,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
 export interface Address {
-  /** As written, but without quotes that are not needed. */
+  /** The local part as it is written, without unnecessary quotes. */
   readonly localPart: string;
   /** Lower-case ASCII (IDN in its A-label form), or an address literal in brackets. */
   readonly domain: string;
@@ -14,29 +14,29 @@ const LONGEST_LOCAL_PART = 64;
 const LONGEST_DOMAIN = 255;
 const LONGEST_ADDRESS = 254;
 
-/** Most addresses: a dot-atom and a host name of ASCII, which is parsed without looking at its characters one by one. */
+/** Matches most addresses (a dot-atom and an ASCII host name), so that they need no check of each character. */
 const PLAIN =
   /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\u{10ffff}-]+)*$/u;
 const QUOTED = /^"((?:[^"\\]|\\[ -~])*)"$/u;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** DNS names that are not host names; some senders have such domains (RFC 2181 §11). */
+/** Matches DNS names that are not host names: some senders have such domains (RFC 2181 §11). */
 const NAME_WITH_UNDERSCORES = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** The full stop and those of other scripts that stand for one (RFC 5895 §2). */
+/** Matches the full stop and the characters of other scripts that stand for it (RFC 5895 §2). */
 const DOTS = /[.\u3002\uff0e\uff61]/;
 const UNICODE_LABEL = /^(?:[\p{L}\p{N}\p{M}-]|\p{Join_Control})+$/u;
-/** Controls, direction marks and other invisible characters: two addresses that look the same must be the same. */
+/** Matches control characters, direction marks and other invisible characters: two addresses that look the same must be the same. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
-/** Parts of words in some scripts (RFC 5892 §A.1, §A.2), which IDN judges in domains. */
+/** Matches joiners, which are parts of words in some scripts (RFC 5892 §A.1, §A.2). In domains, IDN decides about them. */
 const JOINERS = /\p{Join_Control}/gu;
 const LITERAL = /^\[(?:\d{1,3}(?:\.\d{1,3}){3}|ipv6:[0-9a-f:.]{2,45})\]$/;
 
-/** Undefined when the text is not an address. The caller trims the text. */
+/** Returns undefined when the text is not an address. The caller trims the text. */
 export function parseAddress(text: string): Address | undefined {
   return parse(text, HOST_NAME);
 }
 
-/** The address of a sender: its domain may have underscores, which DNS allows. Mansio sends no mail to such a domain. */
+/** Parses the address of a sender: its domain may have underscores, which DNS allows. Mansio sends no mail to such a domain. */
 export function parseSender(text: string): Address | undefined {
   return parse(text, NAME_WITH_UNDERSCORES);
 }
@@ -63,7 +63,7 @@ function parseLocalPart(text: string): string | undefined {
   if (DOT_ATOM.test(text)) return /\s/u.test(text) ? undefined : text;
   const content = QUOTED.exec(text)?.[1]?.replace(/\\(.)/gu, '$1');
   if (content === undefined || content === '') return undefined;
-  // RFC 5321 §4.1.2: quotes that are not needed are no part of the local part.
+  // RFC 5321 §4.1.2: unnecessary quotes are not part of the local part.
   if (DOT_ATOM.test(content) && !/\s/u.test(content)) return content;
   return `"${content.replace(/["\\]/g, '\\$&')}"`;
 }
@@ -82,8 +82,8 @@ function isNumbered(domain: string): boolean {
 }
 
 /**
- * The A-label of the domain (RFC 5890); '' when it has none. domainToASCII maps characters to others (`①` to `1`), which
- * would change the domain: a domain is valid when it comes back unchanged.
+ * Returns the A-label of a label (RFC 5890), or '' when it has none. domainToASCII maps some characters to others (`①` to `1`), which would
+ * change the domain: a label is valid when domainToUnicode returns it unchanged.
  */
 function asciiLabel(label: string): string {
   if (isAscii(label)) return label.toLowerCase();
@@ -95,18 +95,18 @@ function asciiLabel(label: string): string {
 
 const isAscii = (text: string): boolean => /^[ -~]*$/.test(text);
 
-/** The form under which an address is looked up: lower case, no `+tag`, `local@domain`. */
+/** Returns the form in which an address is looked up: lower case, no `+tag`, `local@domain`. */
 export function canonicalAddress(text: string): string | undefined {
   const address = parseAddress(text);
   if (address === undefined) return undefined;
   const { localPart, domain } = address;
   const plus = localPart.startsWith('"') ? -1 : localPart.indexOf('+');
-  // The dot before a tag goes too: `a.+tag` is `a`. A local part that is only a tag keeps the tag.
+  // The dots before a tag are removed too: `a.+tag` is `a`. A local part that is only a tag keeps the tag.
   const name = plus > 0 ? localPart.slice(0, plus).replace(/\.+$/, '') || localPart : localPart;
   return `${name.toLowerCase().normalize('NFC')}@${domain}`;
 }
 
-/** Whether the form for look-ups lacks a `+tag` of this address. */
+/** Returns true when the address has a `+tag`, which the form for look-ups omits. */
 export function hasTag(text: string): boolean {
   const address = parseAddress(text);
   if (address === undefined) return false;

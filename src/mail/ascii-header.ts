@@ -1,6 +1,6 @@
-// A header without octets above 127, for servers that take none: raw 8-bit text becomes encoded words (RFC 2047), raw 8-bit
-// parameters become extended ones (RFC 2231). What readers show stays. Octets that are no UTF-8 are in the charset that the part
-// declares, or in none that is known (RFC 1428 §3).
+// Rewrites a header without octets above 127, for servers that accept none: raw 8-bit text becomes encoded words (RFC 2047), raw 8-bit
+// parameters become extended ones (RFC 2231). Readers display the same text. Octets that are not UTF-8 are taken to be in the charset that
+// the part declares, otherwise in `unknown-8bit` (RFC 1428 §3).
 import { isUtf8 } from 'node:buffer';
 import { type HeaderLine, headerLines } from './header-lines.js';
 
@@ -8,13 +8,13 @@ const EIGHT_BIT = /[\x80-\xff]/;
 const ADDRESS_LIST =
   /^(?:resent-)?(?:from|sender|reply-to|to|cc|bcc)$|^(?:disposition-notification|return-receipt)-to$/;
 const PARAMETERS = /^content-(?:type|disposition)$/;
-/** Fields of ids, dates, tokens and hosts: no word of them can be encoded. */
+/** Fields of ids, dates, tokens and hosts: no word in them can be encoded. */
 const TOKENS =
   /^(?:(?:resent-)?(?:message-id|date)|references|in-reply-to|content-id|content-transfer-encoding|mime-version|received|return-path|delivered-to|dkim-signature)$/;
 /** RFC 2047 §2. */
 const LONGEST_WORD = 75;
 
-/** `charset`: as the part declares it. Undefined when an address or a boundary is not ASCII. */
+/** `charset` is the one that the part declares. Returns undefined when an address or a boundary is not ASCII. */
 export function asciiHeader(header: Buffer, charset: string | undefined): Buffer | undefined {
   let from = 0;
   const pieces: Buffer[] = [];
@@ -51,7 +51,7 @@ function charsetOf(text: string, declared: string | undefined): string {
 interface Token {
   readonly raw: string;
   readonly isBlank: boolean;
-  /** What is encoded of it; undefined for what stays as it is. */
+  /** The text to encode; undefined when the token stays as it is. */
   readonly text: string | undefined;
 }
 
@@ -64,7 +64,7 @@ const tokensOf = (body: string, form: RegExp, textOf: (raw: string) => string): 
 
 const wordsOf = (body: string): Token[] => tokensOf(body, /(?:(?:\r\n)?[ \t]+)+|[^ \t\r]+|\r/g, (raw) => raw);
 
-/** Undefined when an address has 8-bit octets. */
+/** Returns undefined when an address has 8-bit octets. */
 function phrasesOf(body: string): Token[] | undefined {
   const form = /"(?:[^"\\]|\\[\s\S])*"|<[^>]*>|(?:(?:\r\n)?[ \t]+)+|[^ \t\r"<>()[\],;:]+|[\s\S]/g;
   const tokens = tokensOf(body, form, (raw) =>
@@ -83,7 +83,7 @@ function withEncodedWords(tokens: readonly Token[] | undefined, charset: string)
       continue;
     }
     let run = text;
-    // White space between two encoded words is not shown: it goes into them (RFC 2047 §6.2).
+    // Readers do not display white space between two encoded words (RFC 2047 §6.2), so it is encoded with them.
     while (tokens[at + 1]?.isBlank && tokens[at + 2]?.text !== undefined) {
       run += `${tokens[at + 1]!.raw.replaceAll('\r\n', '')}${tokens[at + 2]!.text}`;
       at += 2;
@@ -96,14 +96,14 @@ function withEncodedWords(tokens: readonly Token[] | undefined, charset: string)
   return written;
 }
 
-/** One a line. */
+/** Writes one encoded word per line. */
 function encodedWords(text: string, charset: string): string {
   const octets = Buffer.from(text, 'latin1');
   const most = Math.floor((LONGEST_WORD - `=?${charset}?B??=`.length) / 4) * 3;
   const words: string[] = [];
   for (let at = 0; at < octets.length; ) {
     let end = Math.min(at + most, octets.length);
-    // No character is cut in two.
+    // A character is not divided between two words.
     if (charset === 'utf-8') while (end < octets.length && (octets[end]! & 0xc0) === 0x80) end--;
     words.push(`=?${charset}?B?${octets.toString('base64', at, end)}?=`);
     at = end;
@@ -111,7 +111,7 @@ function encodedWords(text: string, charset: string): string {
   return words.join('\r\n ');
 }
 
-/** Undefined for a boundary, which the body repeats. */
+/** Returns undefined when a boundary would change, because the body repeats it. */
 function withExtendedParameters(body: string, charset: string): string | undefined {
   let hasBoundary = false;
   const form = /;([ \t\r\n]*)([^\s=;"]+)[ \t]*=[ \t]*("(?:[^"\\]|\\[\s\S])*"|[^\s;"]*)/g;

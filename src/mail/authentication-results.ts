@@ -1,24 +1,24 @@
-// The Authentication-Results field (RFC 8601): Mansio writes it from results, and recognises a field of an incoming message
-// that claims to be Mansio's. Text that a peer chose (domains, selectors, addresses) is a value that cannot end itself: a
-// token or a quoted string, in printable ASCII and of a bounded length. Comments are Mansio's own words.
+// The Authentication-Results field (RFC 8601): Mansio writes it from results, and recognises a field of an incoming message that claims to
+// be Mansio's. Text that a peer chose (domains, selectors, addresses) is written as a token or a quoted string in printable ASCII of
+// limited length, so that it cannot end its own value. Comments are Mansio's own words.
 
 export const RESULTS = ['none', 'pass', 'fail', 'softfail', 'neutral', 'policy', 'temperror', 'permerror'] as const;
 
 export interface MethodResult {
   readonly method: 'spf' | 'dkim' | 'dmarc' | 'arc';
   readonly result: (typeof RESULTS)[number];
-  /** Fixed words of Mansio. */
+  /** A fixed text of Mansio. */
   readonly comment?: string;
-  /** `smtp.mailfrom`, `header.d` … with values that the peer chose. */
+  /** Properties such as `smtp.mailfrom` and `header.d`, with values that the peer chose. */
   readonly properties?: readonly (readonly [name: string, value: string])[];
 }
 
 const TOKEN = /^[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+$/;
-/** RFC 8601 §2.2: a local part, which may be missing, and a domain need no quotes. */
+/** RFC 8601 §2.2: an address with an optional local part needs no quotes. */
 const MAILBOX = /^(?:[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+)?@[0-9A-Za-z._-]+$/;
 const LONGEST_VALUE = 254;
 
-/** The field, one line for each result, with its line end. */
+/** Returns the field with its line end, one line per result. */
 export function authenticationResults(host: string, results: readonly MethodResult[]): string {
   const texts = results.length === 0 ? ['none'] : results.map(resultText);
   return `Authentication-Results: ${[host, ...texts].join(';\r\n\t')}\r\n`;
@@ -38,7 +38,7 @@ function valueText(value: string): string {
 
 interface Verdict {
   readonly result: MethodResult['result'];
-  /** Lower case; '' when there is none. */
+  /** In lower case; '' when there is none. */
   readonly domain: string;
 }
 
@@ -47,7 +47,7 @@ export type Verdicts = Readonly<Record<'spf' | 'dkim' | 'dmarc', Verdict>>;
 const NO_VERDICT: Verdict = { result: 'none', domain: '' };
 export const NO_VERDICTS: Verdicts = { spf: NO_VERDICT, dkim: NO_VERDICT, dmarc: NO_VERDICT };
 
-/** A comment, or what follows a method, or the method with its result. */
+/** Matches a comment, the semicolon before a method, or one `name=value` pair. */
 const PIECE = /\([^()]*\)|;|([A-Za-z.]+)=("(?:[^"\\]|\\.)*"|[^\s;"()]*)/g;
 const DOMAINS: Readonly<Record<string, string>> = {
   'spf smtp.mailfrom': '@',
@@ -57,8 +57,8 @@ const DOMAINS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a field says that Mansio wrote (`value` follows the colon). Of several signatures one that passes counts; of several
- * authors one that does not pass.
+ * Reads a field that Mansio wrote (`value` follows the colon). Among several signatures one that passes counts, among several authors one
+ * that does not pass.
  */
 export function verdictsOf(value: string): Verdicts {
   const found: { method: string; result: string; domain: string }[] = [];
@@ -87,8 +87,8 @@ export function verdictsOf(value: string): Verdicts {
 }
 
 /**
- * Whether a field of an incoming message names `host` as its authserv-id: Mansio did not write such a field and removes it
- * (RFC 8601 §5). `value` follows the colon. A malformed field counts when it contains the name.
+ * Returns true when a field of an incoming message names `host` as its authserv-id: Mansio did not write such a field and removes it (RFC
+ * 8601 §5). `value` follows the colon. A malformed field counts when it contains the name.
  */
 export function claimsToBeFrom(host: string, value: string): boolean {
   const name = host.toLowerCase();
@@ -97,7 +97,7 @@ export function claimsToBeFrom(host: string, value: string): boolean {
   return id.toLowerCase().replace(/\.$/, '') === name;
 }
 
-/** Undefined when the field is malformed. */
+/** Returns undefined when the field is malformed. */
 function authservId(value: string): string | undefined {
   let at = 0;
   for (let depth = 0; at < value.length; at++) {

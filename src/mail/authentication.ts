@@ -13,35 +13,35 @@ export interface Origin {
 export interface Authenticated {
   /** The `Authentication-Results` field, with its line end. */
   readonly field: string;
-  /** `junk`, `reject`: the message fails the DMARC policy of its author's domain. */
+  /** `junk` and `reject`: the message fails the DMARC policy of its author's domain. */
   readonly disposition: 'accept' | 'junk' | 'reject';
-  /** For the log, a word a method: `{ spf: 'pass', dkim: 'none', dmarc: 'pass' }`. */
+  /** For the log, one word per method: `{ spf: 'pass', dkim: 'none', dmarc: 'pass' }`. */
   readonly summary: Readonly<Record<string, string>>;
-  /** Domains for which SPF or a signature passes; lower case. */
+  /** The domains for which SPF or a signature passes, in lower case. */
   readonly passed: readonly string[];
 }
 
-/** The checks of one message, whose header has arrived. */
+/** The checks of one message. They begin when the header has arrived. */
 export interface Checks {
-  /** The next octets of the body. */
+  /** Takes the next octets of the body. */
   write(body: Uint8Array): void;
-  /** Once, after the body. Never rejects: an error is a result too. */
+  /** Called once, after the body. Never rejects: an error is a result too. */
   finish(): Promise<Authenticated>;
-  /** Instead of `finish`, when the message is refused. */
+  /** Called instead of `finish` when the message is refused. */
   abandon(): void;
 }
 
-/** `header`: up to the empty line and with it. */
+/** `header` ends with the empty line, which it includes. */
 export type Authenticate = (origin: Origin, header: Buffer) => Checks;
 
 /**
- * DKIM-Signature fields of a message, a line end after each; '' when the domain has no keys. `open` gives the
- * message from its first octet and is called at most once. Rejects with StoreFault, and with the errors of reading.
+ * Returns the DKIM-Signature fields of a message, each with its line end; '' when the domain has no keys. `open` reads the message from its
+ * first octet and is called at most once. Rejects with StoreFault, and with the errors of reading.
  */
 export type Sign = (
-  /** The domain that signs; A-labels, lower case. */
+  /** The signing domain, in A-labels and lower case. */
   domain: string,
   open: () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  /** Names the octets of the message, such as their SHA-256: a signature that was made lately is given again. */
+  /** Identifies the octets of the message, such as their SHA-256: a signature that was made recently is returned again. */
   name: string,
 ) => Promise<string>;

@@ -1,6 +1,6 @@
-// The domains of the From field, whose policies DMARC applies (RFC 9989 §5.3.1), and whether the field can be read in one
-// way only. Field names and addresses are read as leniently as mail programs read them, so no form of a header shows an
-// author that was not checked; a field that two programs may read differently is malformed.
+// The domains of the From field, whose policies DMARC applies (RFC 9989 §5.3.1), and whether the field can be read in only one way. Field
+// names and addresses are read as leniently as mail programs read them, so that no form of a header shows an author that was not checked. A
+// field that two programs may read differently is malformed.
 import { domainToASCII } from 'node:url';
 import { parseAddress } from './address.js';
 import { ADDRESS, addressSkeleton, DOUBTFUL, trimmedItem } from './address-skeleton.js';
@@ -11,20 +11,20 @@ import { eightBit, WordDecoder } from './mime-index/header-text.js';
 export type AuthorFault = 'missing' | 'multiple' | 'malformed';
 
 export interface Authors {
-  /** In the form for look-ups, each once, in order. Empty when no author has a domain. */
+  /** The domains in the form for look-ups, each once, in order. Empty when no author has a domain. */
   readonly domains: readonly string[];
   /** Why the author is unknown: the From field is missing, repeated or malformed. */
   readonly fault: AuthorFault | undefined;
 }
 
-/** Addresses and fields that are read. */
+/** The most addresses and fields that are read. */
 const MOST = 50;
-/** Characters of a field: the bound of the time that the expressions below take. */
+/** In characters. It limits the time that the expressions below take. */
 const LONGEST_FIELD = 4096;
 const LONGEST_NAME = 80;
 const ANGLE = /<([^<>]*)>/g;
 const IN_ANGLES = new RegExp(`^\\s*${ADDRESS}\\s*$`);
-/** Stands for an address in angle brackets. */
+/** Replaces an address in angle brackets. */
 const MARK = '\u0000';
 
 export function authorsOf(lines: readonly HeaderLine[]): Authors {
@@ -46,7 +46,7 @@ export function authorsOf(lines: readonly HeaderLine[]): Authors {
   return { domains: [...domains], fault };
 }
 
-/** The domain of one author in the form for look-ups; undefined when the text is not an address. */
+/** Returns the domain of one author in the form for look-ups; undefined when the text is not an address. */
 export function authorDomain(address: string): string | undefined {
   return parseAddress(address)?.domain ?? nearlyDomain(address);
 }
@@ -56,7 +56,7 @@ function faultOf(fields: number, isReadable: boolean): AuthorFault | undefined {
   return isReadable ? undefined : 'malformed';
 }
 
-/** Invisible characters before the colon are ignored, as in some programs: for example a byte order mark before the first field. */
+/** Invisible characters before the colon are ignored, as some programs do: for example a byte order mark before the first field. */
 function isFrom({ name, raw }: HeaderLine): boolean {
   if (name !== '') return name === 'from';
   const colon = raw.slice(0, LONGEST_NAME).indexOf(':');
@@ -70,7 +70,7 @@ function isFrom({ name, raw }: HeaderLine): boolean {
 }
 
 /**
- * Whether every reader finds the same addresses in the field: each quote, comment and angle bracket is closed, and a mailbox
+ * Returns true when every reader finds the same addresses in the field: each quote, comment and angle bracket is closed, and each mailbox
  * has one address. Unquoted display names with commas, colons and at signs are accepted, since many programs write them.
  */
 function isUnambiguous(field: string): boolean {
@@ -88,7 +88,7 @@ function isUnambiguous(field: string): boolean {
   });
 }
 
-/** Of an address that breaks the grammar, for example one whose local part is too long. */
+/** Reads the domain of an address that breaks the grammar, for example one whose local part is too long. */
 function nearlyDomain(text: string): string | undefined {
   const name = text
     .slice(text.lastIndexOf('@') + 1)

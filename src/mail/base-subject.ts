@@ -1,9 +1,9 @@
-// The base subject (RFC 5256 §2.1): the subject without what replies, forwards and mailing lists put around it, by which
-// messages are sorted and threaded. The text is decoded; its end and its start are moved inwards, in linear time.
+// The base subject (RFC 5256 §2.1), by which messages are sorted and threaded: the subject without what replies, forwards and mailing lists
+// add around it. The input is decoded text; its end and its start are moved inwards, in linear time.
 
 export interface BaseSubject {
   readonly text: string;
-  /** A mark of a reply or a forward was removed. */
+  /** True when a mark of a reply or a forward was removed. */
   readonly isReplyOrForward: boolean;
 }
 
@@ -59,7 +59,7 @@ function startWithoutLeaders(text: string): { at: number; isReply: boolean } {
     }
     REPLY.lastIndex = behindBlobs;
     if (!REPLY.test(text)) {
-      // No mark of a reply comes behind the blobs, whichever of them are removed; the last one stays when nothing else is there.
+      // No reply mark follows the blobs, whichever of them are removed. The last blob stays when there is no other text.
       return { at: behindBlobs < text.length ? behindBlobs : lastBlob, isReply };
     }
     at = REPLY.lastIndex;

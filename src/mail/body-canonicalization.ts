@@ -1,6 +1,6 @@
-// The body canonicalizations of DKIM (RFC 6376 §3.4.3, §3.4.4) over pieces of any size, in one pass and in constant memory:
-// line ends are counted until other octets follow them, white space is remembered as a bit. (mailauth keeps lines and runs of
-// empty lines, and a peer decides how long those are.)
+// The body canonicalizations of DKIM (RFC 6376 §3.4.3, §3.4.4) over pieces of any size, in one pass and in constant memory: line ends are
+// counted until other octets follow them, and white space is remembered as one bit. mailauth keeps whole lines and runs of empty lines in
+// memory, and a peer decides how long those are.
 
 export type BodyCanonicalization = 'simple' | 'relaxed';
 
@@ -8,9 +8,9 @@ const CR = 0x0d;
 const LF = 0x0a;
 const SPACE = 0x20;
 const TAB = 0x09;
-/** Of all bodies: it is emptied before a call returns. */
+/** All bodies share this buffer: it is emptied before a call returns. */
 const BUFFER = Buffer.alloc(16_384);
-/** Fewer octets are copied: each call of the sink costs more than that. */
+/** Shorter runs are copied, because each call of the sink costs more than the copy. */
 const WITHOUT_COPY = 512;
 
 export class CanonicalBody {
@@ -18,12 +18,12 @@ export class CanonicalBody {
   readonly #sink: (octets: Uint8Array) => void;
   #used = 0;
   #isEmpty = true;
-  /** Line ends that count only when other octets follow. */
+  /** The line ends that count only when other octets follow. */
   #lineEnds = 0;
   #whiteSpace = false;
   #carriageReturn = false;
 
-  /** `sink` may not use the octets after it returns. */
+  /** `sink` must not use the octets after it returns. */
   constructor(kind: BodyCanonicalization, sink: (octets: Uint8Array) => void) {
     this.#relaxed = kind === 'relaxed';
     this.#sink = sink;
@@ -37,15 +37,15 @@ export class CanonicalBody {
     this.#flush();
   }
 
-  /** Once, after the last piece. */
+  /** Called once, after the last piece. */
   finish(): void {
     if (this.#carriageReturn) this.#content(CR);
-    // An empty body is no octet in `relaxed`, and a line end in `simple`.
+    // An empty body is empty in `relaxed`, and a line end in `simple`.
     if (!this.#isEmpty || !this.#relaxed) this.#lineEnd();
     this.#flush();
   }
 
-  /** Octets that nothing is held back before and that stay as they are; returns where they end. */
+  /** Passes on the octets that stay as they are while nothing is held back; returns where they end. */
   #pass(piece: Uint8Array, from: number): number {
     if (this.#lineEnds > 0 || this.#whiteSpace || this.#carriageReturn) return from;
     const end = endOfCanonical(piece, from);
@@ -99,7 +99,7 @@ export class CanonicalBody {
   }
 }
 
-/** Where the first octet is that may not stay as it is in `relaxed`; single spaces and line ends within the text do. */
+/** Returns the position of the first octet that `relaxed` may change. Single spaces and line ends within the text stay. */
 function endOfCanonical(piece: Uint8Array, from: number): number {
   let at = from;
   for (; at < piece.length; at++) {

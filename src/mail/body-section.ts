@@ -1,12 +1,12 @@
-// Sections of a message as octet ranges (RFC 9051 §6.4.5.1), found in its MIME index. A multipart without parts is the text
-// that the index reads it as; an embedded message that the index does not descend into has no sections of its own.
+// Sections of a message as octet ranges (RFC 9051 §6.4.5.1), found in its MIME index. A multipart without parts counts as text, as in the
+// index. An embedded message that the index does not descend into has no sections of its own.
 import type { OctetRange } from './message-index.js';
 import type { PartBounds } from './part-bounds.js';
 
 export interface SectionName {
-  /** Part numbers; none is the message itself. */
+  /** Part numbers; an empty list is the message itself. */
   readonly part: readonly number[];
-  /** Null: the whole message, or the body of the part. */
+  /** Null means the whole message, or the body of the part. */
   readonly text: 'HEADER' | 'HEADER.FIELDS' | 'HEADER.FIELDS.NOT' | 'TEXT' | 'MIME' | null;
 }
 
@@ -19,7 +19,7 @@ const TAB = 0x09;
 /** An `IndexedPart`, or the bounds alone. */
 type Part<P> = PartBounds & { readonly parts: readonly P[] };
 
-/** The part of these numbers; undefined when the message has no such part. The root for no number. */
+/** Returns the part with these numbers, or the root when there are none; undefined when the message has no such part. */
 export function partNumbered<P extends Part<P>>(root: P, numbers: readonly number[]): P | undefined {
   let part: P | undefined = root;
   let isMessage = true;
@@ -31,14 +31,14 @@ export function partNumbered<P extends Part<P>>(root: P, numbers: readonly numbe
   return part;
 }
 
-/** The root of the message that a part embeds; undefined when the part embeds none. */
+/** Returns the root of the message that a part embeds; undefined when the part embeds none. */
 export function embeddedMessage<P extends Part<P>>(part: P): P | undefined {
   return part.type === 'message' ? part.parts[0] : undefined;
 }
 
 /**
- * The octets of a section, of HEADER.FIELDS and HEADER.FIELDS.NOT those of the whole header; undefined when the message has
- * no such section.
+ * Returns the octets of a section; for HEADER.FIELDS and HEADER.FIELDS.NOT those of the whole header. Undefined when the message has no
+ * such section.
  */
 export function sectionRange(root: PartBounds, { part: numbers, text }: SectionName): OctetRange | undefined {
   const part = partNumbered(root, numbers);
@@ -51,16 +51,16 @@ export function sectionRange(root: PartBounds, { part: numbers, text }: SectionN
   return text === 'TEXT' ? { start: message.bodyStart, end: message.bodyEnd } : headerOf(message);
 }
 
-/** Octets [offset, offset + length) of the range, as far as the range has them. */
+/** Returns the octets [offset, offset + length) of the range, as far as the range has them. */
 export function partOfRange({ start, end }: OctetRange, offset: number, length: number): OctetRange {
   const from = Math.min(end, start + offset);
   return { start: from, end: Math.min(end, from + length) };
 }
 
-/** Names of header fields, in any case. */
+/** A set of header field names, in any case. */
 export class FieldNames {
   readonly #names: ReadonlySet<string>;
-  /** Whether a name begins with this octet: most fields are passed over by their first one. */
+  /** Marks the octets that begin a name: most fields are skipped by their first octet. */
   readonly #firsts = new Uint8Array(256);
 
   constructor(names: readonly string[]) {
@@ -70,7 +70,7 @@ export class FieldNames {
     }
   }
 
-  /** Whether the line of the text from `start` to `end` begins a field of one of these names. */
+  /** Returns true when the line of `text` from `start` to `end` begins a field with one of these names. */
   beginsAt(text: string, start: number, end: number): boolean {
     if (this.#firsts[text.charCodeAt(start)] === 0) return false;
     const colon = text.indexOf(':', start);
@@ -81,8 +81,8 @@ export class FieldNames {
 }
 
 /**
- * The fields of these names, or the other fields, in the order and the form of the header, then its empty line. Each character
- * is an octet.
+ * Returns the fields with these names, or the other fields, in the order and the form of the header, then its empty line. Each character is
+ * an octet.
  */
 export function headerFields(header: Buffer, names: FieldNames, areNamed: boolean): string {
   const text = header.toString('latin1');
@@ -101,7 +101,7 @@ function headerOf(part: PartBounds): OctetRange {
   return { start: part.headerStart, end: part.bodyStart };
 }
 
-/** A message that is no multipart has part 1, which is its body. */
+/** A message that is not a multipart has one part, number 1: its body. */
 function partOfMessage<P extends Part<P>>(root: P, number: number): P | undefined {
   if (root.type === 'multipart') return root.parts[number - 1];
   return number === 1 ? root : undefined;

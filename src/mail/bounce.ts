@@ -1,27 +1,27 @@
-// A bounce: the report of another host that it could not deliver a message after all (RFC 3464, and the texts of servers that do
-// not write such reports). Finds the Message-ID that comes back and the recipients that failed. Whether the report is to be
-// believed is decided elsewhere. Pure; everything here was written by others.
+// A bounce: the report of another host that it could not deliver a message after all (RFC 3464, or the text of a server that does not write
+// such reports). This file finds the Message-ID of the returned message and the recipients that failed. bounce-source.ts decides whether
+// the report is believed. The functions are pure; all their input was written by others.
 import { parseAddress } from './address.js';
 import { textOf } from './decode/part-text.js';
 import type { IndexedPart, MessageIndex } from './message-index.js';
 import { sanitizedLine } from './report-text.js';
 
 interface FailedRecipient {
-  /** Lower case; as the host has it, or as the sender had it. */
+  /** In lower case: the address as the host has it, and as the sender wrote it. */
   readonly addresses: string[];
-  /** Enhanced status code of class 5 (RFC 3463). */
+  /** An enhanced status code of class 5 (RFC 3463). */
   readonly statusCode: string;
   /** One line. */
   readonly text: string;
 }
 
 export interface Bounce {
-  /** The Message-ID of the message that comes back, with angle brackets. */
+  /** The Message-ID of the returned message, with angle brackets. */
   readonly messageId: string;
   readonly recipients: FailedRecipient[];
 }
 
-/** Octets of a message that are looked at. */
+/** The octets of a message that are read at most. */
 export const BOUNCE_OCTETS = 256 * 1024;
 const MOST_RECIPIENTS = 100;
 const LONGEST_TEXT = 500;
@@ -29,18 +29,18 @@ const LONGEST_FIELD = 4 * LONGEST_TEXT;
 const LONGEST_ID = 500;
 const MESSAGE_ID = /^message-id:\s*(<[^<>\s]{1,498}>)/im;
 const STATUS = /\b5\.\d{1,3}\.\d{1,3}\b/;
-/** Behind the numbers of replies, words of all kinds of servers; white space is a blank. */
+/** Matches reply codes and the words of many servers for a failure; white space has become blanks. */
 const FAILED =
   /\b55\d\b|\b5\.\d+\.\d+\b|undeliver|permanent|fail|returned to sender|unable to deliver|n[o'’]t (?:been |be |able to )*(?:deliver|reach)|no such user/i;
 const WAITS = /\bdelayed\b|warning|will be retried|still (?:be )?trying|not yet been|need not|do not need to/i;
-/** Where the text of a server ends and the message that comes back begins. */
+/** Matches the line at which the server's text ends and the returned message begins. */
 const COPY =
   /^[- ]*(?:below this line is a copy|this is a copy of|original message|included is a copy|returned message|message header)/im;
-/** Where no such line stands: the Message-ID is in a header, which has other fields too. */
+/** Used when there is no such line: the Message-ID is in a block that has other header fields too. */
 const COPIED_FIELD = /^(?:received|return-path|from|to|date|subject):/im;
 const ADDRESS = /<?([^\s<>()":,;]{1,64}@[^\s<>()":,;]{1,255})>?/g;
 
-/** Undefined for a message that is none. `octets`: its beginning; `sender`: of its envelope. */
+/** Returns undefined when the message is not a bounce. `octets` is the beginning of the message, `sender` that of its envelope. */
 export function readBounce(octets: Buffer, { root }: Pick<MessageIndex, 'root'>, sender: string): Bounce | undefined {
   const report = reportIn(root);
   if (report === undefined && sender !== '') return undefined;
@@ -53,7 +53,7 @@ export function readBounce(octets: Buffer, { root }: Pick<MessageIndex, 'root'>,
   return { messageId, recipients: recipients.slice(0, MOST_RECIPIENTS) };
 }
 
-/** The message itself, or a part of it where a filter has put the report beside a text of its own. */
+/** Finds the report in the message or in one of its parts: a filter may have put it next to a text of its own. */
 function reportIn(part: IndexedPart): IndexedPart | undefined {
   const { type, subtype, params, parts } = part;
   if (type !== 'multipart') return undefined;
@@ -61,7 +61,7 @@ function reportIn(part: IndexedPart): IndexedPart | undefined {
   return isReport ? part : parts.map(reportIn).find((found) => found !== undefined);
 }
 
-/** The groups of a delivery-status (RFC 3464 §2.3) that say failed. */
+/** Reads the groups of a delivery-status (RFC 3464 §2.3) that say `failed`. */
 function fromStatus(text: string): FailedRecipient[] {
   const groups = text.replace(/\r?\n[ \t]+/g, ' ').split(/\r?\n[ \t]*\r?\n/);
   return groups.flatMap((group) => {
@@ -74,7 +74,7 @@ function fromStatus(text: string): FailedRecipient[] {
   });
 }
 
-/** `rfc822; <a@b.test> (comment)`. Some servers repeat the xtext of RFC 3461 as it came. */
+/** Reads `rfc822; <a@b.test> (comment)`. Some servers repeat the xtext of RFC 3461 without decoding it. */
 function addressesOf(field: string): string[] {
   const written = field
     .replace(/^[^;]*;\s*/, '')
@@ -87,7 +87,7 @@ function addressesOf(field: string): string[] {
   });
 }
 
-/** Each address that the text names before the copy of the message, with what is said behind it (qmail, Exim and others). */
+/** Finds each address that the text names before the copy of the message, with the text that follows it (qmail, Exim and others). */
 function fromText(octets: Buffer, root: IndexedPart, parts: readonly IndexedPart[]): FailedRecipient[] {
   const plain = parts.find(({ type, subtype }) => type === 'text' && subtype === 'plain');
   if (plain === undefined) return [];
@@ -102,7 +102,7 @@ function fromText(octets: Buffer, root: IndexedPart, parts: readonly IndexedPart
       ? []
       : [{ address: `${parsed.localPart}@${parsed.domain}`.toLowerCase(), start: found.index, end }];
   });
-  // What is said of an address may name it again.
+  // The text about an address may name it again.
   const first = named.filter(({ address }, i) => address !== named[i - 1]?.address);
   return first.map(({ address, end }, i) => {
     const said = text.slice(end, first[i + 1]?.start).replace(/^[>:\s]+/, '');
@@ -110,7 +110,7 @@ function fromText(octets: Buffer, root: IndexedPart, parts: readonly IndexedPart
   });
 }
 
-/** What the server says, and the copy of the message behind it; '' where there is no copy. */
+/** Divides the server's text from the copy of the message that follows; the copy is '' when there is none. */
 function partedText(text: string): { readonly said: string; readonly copy: string } {
   const at = COPY.exec(text)?.index ?? headerAt(text) ?? text.length;
   return { said: text.slice(0, at), copy: text.slice(at) };
@@ -132,7 +132,7 @@ function failed(addresses: string[], statusCode: string | undefined, said: strin
   };
 }
 
-/** Reads it from the message or header that is a part, else from the copy in the text. */
+/** Reads the Message-ID from the part that is the message or its header, otherwise from the copy in the text. */
 function returnedId(octets: Buffer, parts: readonly IndexedPart[]): string | undefined {
   const returned = parts.find(({ type, subtype }) =>
     /^(?:message\/(?:rfc822|global|global-headers)|text\/rfc822-headers)$/.test(`${type}/${subtype}`),

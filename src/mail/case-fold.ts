@@ -1,4 +1,3 @@
-// The one rule for comparing words without regard to case: composed (NFC), then Unicode lower case of no particular
-// language.
+// The one rule for comparing words case-insensitively: composed (NFC), then Unicode lower case without a particular language.
 
 export const caseFolded = (text: string): string => text.normalize('NFC').toLowerCase();

@@ -1,9 +1,9 @@
-// The status of a recipient (RFC 3464 §2.3.3), from the reply of a remote host or from the fault that came instead:
-// delivered, temporary or permanent, with an enhanced status code (RFC 3463, RFC 5248) and one line of text that is safe to
-// store and to show. No other code judges replies and faults. The schedule of attempts is decided elsewhere.
+// The status of a recipient (RFC 3464 §2.3.3), from the reply of a remote host or from a fault: delivered, temporary or permanent, with an
+// enhanced status code (RFC 3463, RFC 5248) and one line of text that is safe to store and to show. No other code judges replies and
+// faults; the schedule of attempts is decided elsewhere.
 import type { OutcomeKind } from './outbound-status.js';
 
-/** What the host replied to: the connection, EHLO or HELO, MAIL, RCPT, DATA, or the final dot of the message. */
+/** The command that the host replied to: the connection, EHLO or HELO, MAIL, RCPT, DATA, or the final dot of the message. */
 export type Stage = 'greeting' | 'hello' | 'mail' | 'rcpt' | 'data' | 'message';
 
 export interface DeliveryStatus {
@@ -13,7 +13,7 @@ export interface DeliveryStatus {
   readonly text: string;
 }
 
-/** The attempt ended without a reply that decides. */
+/** Faults: the attempt ended without a reply that decides the status. */
 const FAULTS = {
   /** DNS gave no answer. */
   dns: '4.4.3',
@@ -23,7 +23,7 @@ const FAULTS = {
   /** There are MX records, but their hosts have no address. */
   'no-host': '5.4.4',
   'bad-address': '5.1.3',
-  /** Mail is not sent to such an address: private, loopback, link-local and the like. */
+  /** Mail is not sent to private, loopback, link-local and similar addresses. */
   'private-host': '5.4.6',
   'own-host': '5.4.6',
   unreachable: '4.4.1',
@@ -46,7 +46,7 @@ const FAULTS = {
 
 export type DeliveryFault = keyof typeof FAULTS;
 
-/** The meaning of a reply without an enhanced status code: RFC 5321 §4.2.3, §4.2.2 and RFC 7504. */
+/** The status of a reply without an enhanced status code: RFC 5321 §4.2.3, §4.2.2 and RFC 7504. */
 const BY_CODE: Readonly<Record<string, string>> = {
   '421': '4.3.2',
   '432': '4.7.12',
@@ -81,13 +81,13 @@ const BY_STAGE: Readonly<Record<string, string>> = {
 };
 
 const REPLY = /^([2-5]\d\d)(?:[ -](?:([245])\.(\d{1,3})\.(\d{1,3})(?= |$))?|$)/;
-/** The code decides, not what separates it from the text (RFC 5321 §4.2): a message that was taken is not sent again. */
+/** The reply code decides, whatever separates it from the text (RFC 5321 §4.2): a message that was accepted is not sent again. */
 const VERDICT = /^([2-5]\d\d)(?:[ -]([245])\.(\d{1,3})\.(\d{1,3})(?= |$)|(?!\d))/;
 const LONGEST_TEXT = 500;
-/** Controls, line separators, and invisible characters that turn the direction of writing or hide text. */
+/** Control characters, line separators, and invisible characters that change the writing direction or hide text. */
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]+/gu;
 
-/** `reply`: as received, its lines separated by line feeds. */
+/** `reply` is the reply as received, its lines separated by line feeds. */
 export function replyStatus(reply: string, stage: Stage): DeliveryStatus {
   const text = replyText(reply);
   const match = hasOneClass(reply) ? (stage === 'message' ? VERDICT : REPLY).exec(text) : null;
@@ -96,7 +96,7 @@ export function replyStatus(reply: string, stage: Stage): DeliveryStatus {
   const kind = wanted ?? (code.startsWith('4') ? 'temporary' : code.startsWith('5') ? 'permanent' : undefined);
   if (match === null || kind === undefined) return { kind: 'temporary', statusCode: FAULTS.protocol, text };
   const [, , , subject, detail] = match;
-  // The class is the reply code's: RFC 2034 §4 lets them differ only by mistake.
+  // The reply code decides the class: the two differ only by mistake (RFC 2034 §4).
   const given = subject === undefined ? undefined : `${code[0]}.${Number(subject)}.${Number(detail)}`;
   const made = BY_STAGE[`${stage} ${code}`] ?? BY_CODE[code] ?? `${code[0]}.0.0`;
   return { kind, statusCode: given ?? made, text };
@@ -108,13 +108,13 @@ function codeOf(match: RegExpExecArray | null, stage: Stage): string {
   return stage === 'rcpt' && code === '552' ? '452' : code;
 }
 
-/** `detail`: the fault in words. */
+/** `detail` describes the fault in words. */
 export function faultStatus(fault: DeliveryFault, detail: string): DeliveryStatus {
   const statusCode = FAULTS[fault];
   return { kind: statusCode.startsWith('5') ? 'permanent' : 'temporary', statusCode, text: replyText(detail) };
 }
 
-/** Whether a reply to RCPT means that the transaction has too many recipients (RFC 5321 §4.5.3.1.10). */
+/** Returns true when a reply to RCPT means that the transaction has too many recipients (RFC 5321 §4.5.3.1.10). */
 export function isRecipientLimit(reply: string): boolean {
   const match = REPLY.exec(replyText(reply));
   const [, , , subject, detail] = match ?? [];
@@ -123,20 +123,22 @@ export function isRecipientLimit(reply: string): boolean {
   return code === '452' && subject === undefined;
 }
 
-/** Whether all lines of a reply have a code, of the class of the first: servers do not always repeat the code (RFC 5321 §4.2.1). */
+/**
+ * Returns true when all lines of a reply have a code of the class of the first: servers do not always repeat the code (RFC 5321 §4.2.1).
+ */
 export function hasOneClass(reply: string): boolean {
   const [first = '', ...more] = reply.split(/\r?\n/);
   return more.every((line) => line[0] === first[0] && /^\d{3}(?:[ -]|$)/.test(line));
 }
 
-/** The host closes the connection; it gets no new one for a while (RFC 5321 §3.8). */
+/** Returns true when the host closes the connection: it gets no new one for some time (RFC 5321 §3.8). */
 export function isClosing(reply: string): boolean {
   return /^421(?:[ -]|$)/.test(reply);
 }
 
-/** A reply in one line: a code that every line repeats is kept once. */
+/** Joins a reply into one line; a code that every line repeats is kept once. */
 export function replyText(reply: string): string {
-  // The shown line is shorter, however long the lines of the remote are.
+  // The result is cut to LONGEST_TEXT, so lines beyond this limit are not read.
   const [first = '', ...more] = reply.slice(0, 8 * LONGEST_TEXT).split(/\r?\n/);
   const [, code, enhanced = ''] = /^(\d{3})[ -](\d\.\d{1,3}\.\d{1,3} )?/.exec(first) ?? [];
   const rest = more.map((line) => {

@@ -1,4 +1,4 @@
-// Keys of DKIM (RFC 6376 §3.3, RFC 8463): which private keys can sign, and the TXT record that publishes the public key.
+// DKIM keys (RFC 6376 §3.3, RFC 8463): which private keys can sign, and the TXT record that publishes the public key.
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 
 export interface DkimKey {
@@ -9,10 +9,10 @@ export interface DkimKey {
 
 /** RFC 8301 §3.2: verifiers reject a weaker key. */
 const LEAST_BITS = 1024;
-/** Octets of one string of a TXT record (RFC 1035 §3.3.14). */
+/** In octets: one string of a TXT record (RFC 1035 §3.3.14). */
 const LONGEST_STRING = 255;
 
-/** @throws Error that names the fault of the key, never its content */
+/** @throws Error that names the problem of the key, never its content */
 export function readDkimKey(pem: string): DkimKey {
   let key: KeyObject;
   try {
@@ -24,7 +24,7 @@ export function readDkimKey(pem: string): DkimKey {
   return dkimKey(key);
 }
 
-/** @throws Error for a type of key that DKIM does not have */
+/** @throws Error for a key type that DKIM does not have */
 export function dkimKey(key: KeyObject): DkimKey {
   const algorithm = key.asymmetricKeyType;
   if (algorithm !== 'rsa' && algorithm !== 'ed25519')
@@ -35,15 +35,15 @@ export function dkimKey(key: KeyObject): DkimKey {
   return { algorithm, privateKey: key.export({ type: 'pkcs8', format: 'pem' }).toString() };
 }
 
-/** The DNS name of the public key of a selector. */
+/** Returns the DNS name of the public key of a selector. */
 export function dkimRecordName(domain: string, selector: string): string {
   return `${selector}._domainkey.${domain}`;
 }
 
-/** The strings of the TXT record (RFC 6376 §3.6.1). */
+/** Returns the strings of the TXT record (RFC 6376 §3.6.1). */
 export function dkimRecord({ algorithm, privateKey }: DkimKey): readonly string[] {
   const der = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
-  // RFC 8463 §4: the key itself is the last 32 octets.
+  // The last 32 octets are the key itself (RFC 8463 §4).
   const key = (algorithm === 'ed25519' ? der.subarray(-32) : der).toString('base64');
   return `v=DKIM1; k=${algorithm}; p=${key}`.match(new RegExp(`.{1,${LONGEST_STRING}}`, 'g'))!;
 }

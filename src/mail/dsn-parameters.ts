@@ -1,14 +1,14 @@
-// The parameters of DSN in MAIL and RCPT (RFC 3461 §4): RET and ENVID, NOTIFY and ORCPT, as a submission has them and as the
-// client of other hosts writes them.
+// The DSN parameters of MAIL and RCPT (RFC 3461 §4): RET and ENVID, NOTIFY and ORCPT. Submissions are parsed, and commands to other hosts
+// are written.
 import { type DsnRequest, NOTIFY_CONDITIONS, type Notify, type RecipientDsnRequest } from './dsn-request.js';
 
 type Parameters = Readonly<Record<string, string | true>> | false;
 
-/** Names the DSN parameters of MAIL and of RCPT. */
+/** The names of the DSN parameters of MAIL and of RCPT. */
 export const MAIL_DSN: ReadonlySet<string> = new Set(['RET', 'ENVID']);
 export const RCPT_DSN: ReadonlySet<string> = new Set(['NOTIFY', 'ORCPT']);
 
-/** Characters of values as they are sent (RFC 3461 §4.2, §4.4). */
+/** In characters, as they are sent (RFC 3461 §4.2, §4.4). */
 const LONGEST_ENVID = 100;
 const LONGEST_ORCPT = 500;
 /** RFC 3461 §4: `+` and two upper case digits stand for an octet. */
@@ -16,7 +16,7 @@ const XTEXT = /^(?:[!-*,-<>-~]|\+[0-9A-F]{2})*$/;
 const PRINTABLE = /^[ -~]+$/;
 const ORCPT = /^([A-Za-z0-9!#$%&'*/?^_`{|}~-]+);(.+)$/;
 
-/** undefined: nothing is asked; null: a value is malformed. */
+/** Returns undefined when no parameter is given, null when a value is malformed. */
 export function dsnOfMail(args: Parameters): DsnRequest | undefined | null {
   if (args === false || (args['RET'] === undefined && args['ENVID'] === undefined)) return undefined;
   const ret = text(args['RET'])?.toUpperCase();
@@ -27,7 +27,7 @@ export function dsnOfMail(args: Parameters): DsnRequest | undefined | null {
   return { ret: ret === 'FULL' || ret === 'HDRS' ? ret : null, envid: decoded ?? null };
 }
 
-/** As `dsnOfMail`. */
+/** Returns undefined and null as `dsnOfMail` does. */
 export function dsnOfRcpt(args: Parameters): RecipientDsnRequest | undefined | null {
   if (args === false || (args['NOTIFY'] === undefined && args['ORCPT'] === undefined)) return undefined;
   const notify = notifyOf(args['NOTIFY']);
@@ -38,7 +38,7 @@ export function dsnOfRcpt(args: Parameters): RecipientDsnRequest | undefined | n
   return type === undefined || decoded === undefined ? null : { notify, orcpt: `${type};${decoded}` };
 }
 
-/** The parameters of RCPT for a host that knows DSN, with a blank before each. */
+/** Returns the parameters of RCPT for a host that supports DSN, with a blank before each. */
 export function rcptParameters({ notify, orcpt }: RecipientDsnRequest): string {
   const asked = notify === null ? '' : ` NOTIFY=${notify.length === 0 ? 'NEVER' : notify.join()}`;
   if (orcpt === null) return asked;
@@ -46,7 +46,7 @@ export function rcptParameters({ notify, orcpt }: RecipientDsnRequest): string {
   return `${asked} ORCPT=${orcpt.slice(0, at)}${toXtext(orcpt.slice(at))}`;
 }
 
-/** The parameters of MAIL, likewise. */
+/** Returns the parameters of MAIL, with a blank before each. */
 export function mailParameters({ ret, envid }: DsnRequest): string {
   return `${ret === null ? '' : ` RET=${ret}`}${envid === null ? '' : ` ENVID=${toXtext(envid)}`}`;
 }
@@ -63,7 +63,7 @@ function text(value: string | true | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Undefined for what is no xtext, or stands for anything but printable ASCII. */
+/** Returns undefined when the value is not xtext, or encodes anything but printable ASCII. */
 function fromXtext(value: string, longest: number): string | undefined {
   if (value.length > longest || !XTEXT.test(value)) return undefined;
   const decoded = value.replace(/\+([0-9A-F]{2})/g, (_, digits: string) =>

@@ -1,10 +1,10 @@
-// What a sender asks to be told of a message (RFC 3461): when for which recipient, and what of the message comes back.
+// The notifications that a sender asks for (RFC 3461): when and for which recipient, and how much of the message is returned.
 import type { ReportKind } from './outbound-status.js';
 
 export const NOTIFY_CONDITIONS = ['SUCCESS', 'FAILURE', 'DELAY'] as const;
 type NotifyCondition = (typeof NOTIFY_CONDITIONS)[number];
 
-/** Conditions of NOTIFY; none for NEVER. null: the sender did not say, and hears of failures and delays (RFC 3461 §4.1). */
+/** The conditions of NOTIFY; empty for NEVER. null: the sender gave none, and is told of failures and delays (RFC 3461 §4.1). */
 export type Notify = readonly NotifyCondition[] | null;
 
 export const NEVER: Notify = [];
@@ -14,13 +14,13 @@ type DsnReturn = (typeof DSN_RETURNS)[number];
 
 export interface RecipientDsnRequest {
   readonly notify: Notify;
-  /** As it came, `rfc822;a@example.test` in xtext decoded; null without one. */
+  /** The value as received, with its xtext decoded, such as `rfc822;a@example.test`; null when there is none. */
   readonly orcpt: string | null;
 }
 
 export interface DsnRequest {
   readonly ret: DsnReturn | null;
-  /** Decoded from xtext; null without one. */
+  /** Decoded from xtext; null when there is none. */
   readonly envid: string | null;
 }
 

@@ -1,36 +1,36 @@
-// Delivery status notifications (RFC 3464 in a multipart/report of RFC 6522) to the sender of a message that failed or is
-// late: a part for people, a part for programs, and the header of the message. Others chose the addresses, the replies of
-// hosts and the header: none of that text can end a line, begin a field or close a part.
+// Delivery status notifications (RFC 3464 in a multipart/report of RFC 6522) to the sender of a message that failed or is late: a part for
+// people, a part for programs, and the header of the message. Others chose the addresses, the replies of hosts and the header: none of that
+// text can end a line, begin a field or close a part.
 import type { ReportKind } from './outbound-status.js';
 import { encodeWords, field, foldText, phraseDate, sanitizedLine } from './report-text.js';
 
 interface ReportedRecipient {
   readonly address: string;
-  /** ORCPT of the sender: an address type, `;` and an address (RFC 3461 §4.2). */
+  /** The sender's ORCPT: an address type, `;` and an address (RFC 3461 §4.2). */
   readonly orcpt: string | null;
   /** RFC 3463; null when the host gave none. */
   readonly statusCode: string | null;
-  /** The reply of the host, or the fault that came instead. */
+  /** The reply of the host, or the fault when there is no reply. */
   readonly text: string | null;
   /** The host that replied; null when no host was reached. */
   readonly host: string | null;
-  /** Time of the last attempt; null when there was none. */
+  /** The time of the last attempt; null when there was none. */
   readonly attemptedAt: number | null;
 }
 
 /** Times are ms since the epoch. */
 export interface Dsn {
   /**
-   * `failed`: no attempt follows for these recipients. `delayed`: further attempts follow. `delivered`: they have the message.
-   * `relayed`: a host has the message that sends no notifications.
+   * `failed`: no attempt follows for these recipients. `delayed`: further attempts follow. `delivered`: they have the message. `relayed`: a
+   * host that sends no notifications has accepted the message.
    */
   readonly kind: ReportKind;
   /** The host name of the reporting MTA. */
   readonly hostname: string;
-  /** A random UUID of the report, in its Message-ID and its boundary: a sender cannot guess the boundary. */
+  /** A random UUID, used in the Message-ID and in the boundary, so that a sender cannot guess the boundary. */
   readonly id: string;
   readonly now: number;
-  /** ENVID of the sender. */
+  /** The sender's ENVID. */
   readonly envid: string | null;
   readonly email: {
     readonly sender: string;
@@ -38,16 +38,16 @@ export interface Dsn {
     readonly messageId: string | null;
     readonly references: readonly string[];
     readonly createdAt: number;
-    /** The header of the message, or its start. */
+    /** The header of the message, or its beginning. */
     readonly header: Uint8Array;
-    /** The whole message where the sender wants it back. */
+    /** The whole message, if the sender wants it returned. */
     readonly content: Uint8Array | null;
   };
   /** The recipients that the report names. */
   readonly recipients: readonly ReportedRecipient[];
   /** The recipients that have received the message. */
   readonly delivered: readonly string[];
-  /** Time of the last attempt to come, in a report of a delay. */
+  /** The time of the last planned attempt, in a report of a delay. */
   readonly retriedUntil: number | null;
 }
 
@@ -57,7 +57,7 @@ const REFERENCES = 20;
 const LONGEST_LINE = 998;
 const NAMED_DELIVERED = 20;
 
-/** The message, with CRLF line ends. */
+/** Returns the message, with CRLF line ends. */
 export function writeDsn(report: Dsn): Uint8Array {
   const boundary = `report-${report.id.replace(/[^0-9a-z-]/gi, '')}`;
   const parts = [
@@ -71,7 +71,7 @@ export function writeDsn(report: Dsn): Uint8Array {
   return Buffer.concat([header, ...body, Buffer.from(`--${boundary}--${CRLF}`)]);
 }
 
-/** RFC 6533 §4: a message or header with non-ASCII text in its header has a type of its own. */
+/** RFC 6533 §4: a message or header whose header has non-ASCII text has its own media type. */
 function returnedPart({ header: octets, content }: Dsn['email']): Uint8Array {
   const header = originalHeader(octets);
   const headerIsAscii = isAscii(header);
@@ -167,7 +167,7 @@ function recipientText({ address, statusCode, text, host }: ReportedRecipient): 
 function statusText({ kind, hostname, email, envid, recipients, retriedUntil }: Dsn): string {
   const groups = [
     [
-      // RFC 3464 §2.2.1: decoded from xtext.
+      // ENVID is decoded from xtext (RFC 3464 §2.2.1).
       ...(envid === null ? [] : [field('Original-Envelope-Id', ascii(sanitizedLine(envid)).split(' '))]),
       field('Reporting-MTA', ['dns;', word(hostname)]),
       field('Arrival-Date', [phraseDate(email.createdAt)]),
@@ -196,7 +196,7 @@ function originalRecipient(orcpt: string | null): readonly string[] {
   return [field('Original-Recipient', [`${type};`, ...ascii(sanitizedLine(address)).split(' ')])];
 }
 
-/** RFC 3464 §2.3.2; non-ASCII addresses as in RFC 6533 §3. */
+/** RFC 3464 §2.3.2; non-ASCII addresses follow RFC 6533 §3. */
 function finalRecipient(address: string): readonly string[] {
   const line = sanitizedLine(address);
   if (isAscii(line)) return ['rfc822;', ...line.split(' ')];
@@ -209,7 +209,7 @@ function status(kind: Dsn['kind'], code: string | null): string {
   return TEXTS[kind].status;
 }
 
-/** Codes of RFC 3463 in words. */
+/** The meanings of RFC 3463 codes in words. */
 const MEANINGS: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/^5\.1\.[1236]$/, 'There is no such address.'],
   [/^5\.1\.10$/, 'The domain takes no mail.'],
@@ -227,7 +227,7 @@ function meaningOf(code: string | null): string | undefined {
   return code === null ? undefined : MEANINGS.find(([pattern]) => pattern.test(code))?.[1];
 }
 
-/** Whole lines without the characters that no line may have; a line that the limit cut is left out. */
+/** Returns whole lines without the characters that no line may have; a last line that the size limit cut is left out. */
 function originalHeader(octets: Uint8Array): string {
   const whole = Buffer.from(octets).toString('utf8').split(/\r?\n/);
   const isCut = whole.at(-1) !== '';
@@ -242,17 +242,17 @@ function withinLimit(line: string): string {
   return Buffer.byteLength(line) <= LONGEST_LINE ? line : [...line].slice(0, LONGEST_LINE / 4).join('');
 }
 
-/** Undefined when the text is not a msg-id, or does not fit a line. */
+/** Returns undefined when the text is not a msg-id, or does not fit in a line. */
 function messageId(text: string | null): string | undefined {
   return text !== null && /^<[!-;=?-~]+>$/.test(text) && text.length < LONGEST_LINE / 2 ? text : undefined;
 }
 
-/** The inside of angle brackets. */
+/** The result stands in angle brackets. */
 function mailbox(address: string): string {
   return sanitizedLine(address).replace(/[<>]/g, '');
 }
 
-/** A host name or id. */
+/** Cleans a host name or an id. */
 function word(text: string): string {
   return text.slice(0, 255).replace(/[^0-9a-z._:[\]-]/gi, '?') || 'unknown';
 }

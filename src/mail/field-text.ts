@@ -1,12 +1,12 @@
-// The text of fields of a message header, found by name and read from the octets of the header: unfolded, encoded words
-// decoded (RFC 2047). For searches and sorting, which may name any field; the MIME index has the common ones.
+// The text of header fields, found by name and read from the octets of the header: unfolded, with encoded words decoded (RFC 2047).
+// Searches and sorting use it, because they may name any field; the MIME index has the common ones.
 import { isUtf8 } from 'node:buffer';
 import type { MessageIndex } from './message-index.js';
 import { declaredCharset, eightBit, FIELD_LIMIT, usableCharset, WordDecoder } from './mime-index/header-text.js';
 
-/** The texts of a message, as far as they are known. */
+/** What is known about the texts of a message. */
 interface Texts {
-  /** The charset of the first text that declares one: octets of the header are in it that the header says nothing of. */
+  /** The charset of the first text part that declares one. It applies to 8-bit octets of a header that declares none. */
   readonly textCharset?: string | undefined;
 }
 
@@ -14,7 +14,10 @@ const FIELD_NAME = /^[!-9;-~]+$/;
 const EIGHT_BIT = /[\u0080-\u00ff]/;
 const FOLDING = /\r?\n[ \t]+/g;
 
-/** Gives the bodies of the fields of one name in a header, unfolded, as written: one character an octet. */
+/**
+ * Returns a function that finds the bodies of the fields with one name in a header: unfolded, otherwise as written, one character per
+ * octet.
+ */
 export function fieldFinder(name: string): (header: Buffer) => string[] {
   if (!FIELD_NAME.test(name)) return () => [];
   const escaped = name.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
@@ -26,14 +29,14 @@ export function fieldFinder(name: string): (header: Buffer) => string[] {
   };
 }
 
-/** The text of bodies that a finder gave of the header, decoded. */
+/** Decodes the bodies that a finder found in the header. */
 export function decodedBodies(bodies: readonly string[], header: Buffer, texts: Texts = {}): string[] {
   const words = new WordDecoder();
   const charset = bodies.some((body) => EIGHT_BIT.test(body)) ? charsetOf(header, texts) : undefined;
   return bodies.map((body) => decoded(body, words, charset));
 }
 
-/** A body that a finder gave of the header: octets that are no UTF-8 are in the charset that the header or a text declares. */
+/** Reads a body that a finder found in the header: octets that are not UTF-8 are in the charset that the header or a text declares. */
 export function characters(body: string, header: Buffer, texts: Texts = {}): string {
   return EIGHT_BIT.test(body) ? eightBit(body, charsetOf(header, texts)) : body;
 }
@@ -44,7 +47,7 @@ function charsetOf(header: Buffer, texts: Texts): string | undefined {
   return declaredCharset(findContentType(header)[0]) ?? texts.textCharset;
 }
 
-/** The charset of octets in the header is known from the texts alone. */
+/** Returns true when only the text parts can tell the charset of the header's octets. */
 export function needsTextCharset({ buffer, byteOffset, length }: Uint8Array): boolean {
   const header = Buffer.from(buffer, byteOffset, length);
   return !isUtf8(header) && charsetOf(header, {}) === undefined;
@@ -60,7 +63,7 @@ export function textCharset({ root }: Pick<MessageIndex, 'root'>): string | unde
   return undefined;
 }
 
-/** The text of a whole header, a line a field. */
+/** Returns the text of a whole header, one line per field. */
 export function headerText(header: Buffer, texts: Texts = {}): string {
   const text = header.toString('latin1').replace(FOLDING, ' ');
   if (!text.includes('=?') && !EIGHT_BIT.test(text)) return text;
@@ -76,7 +79,7 @@ function unfolded(body: string): string {
   return (body.includes('\n') ? body.replace(FOLDING, ' ') : body).trim();
 }
 
-/** In pieces that the decoder reads as a whole. */
+/** Decodes the body in pieces that the decoder reads as a whole. */
 function decoded(body: string, words: WordDecoder, charset: string | undefined): string {
   const text = eightBit(body, charset);
   if (text.length <= FIELD_LIMIT) return words.text(text);

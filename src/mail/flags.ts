@@ -1,5 +1,5 @@
-// Flags of an email (RFC 9051 §2.3.2): those that have a bit, and keywords, which are any other names that users give.
-// `\Deleted` is neither: it belongs to a placement, because an email may be deleted in one folder and live on in another.
+// The flags of an email (RFC 9051 §2.3.2): those that have a bit, and keywords, which are any other names that users choose. `\Deleted` is
+// neither: it belongs to a placement, because an email may be deleted in one folder and stay in another.
 
 export const SEEN = 1;
 export const ANSWERED = 2;
@@ -25,7 +25,7 @@ export const FLAG_NAMES: readonly (readonly [bit: number, name: string])[] = [
   [PHISHING, '$Phishing'],
 ];
 
-/** Distinct keywords of an account. */
+/** The most distinct keywords per account. */
 export const MOST_KEYWORDS = 200;
 const LONGEST_KEYWORD = 100;
 /** One or more ATOM-CHAR (RFC 9051 §9). */
@@ -33,7 +33,7 @@ const ATOM = /^[!#$&'+,\-./0-9:;<=>?@A-Z[^_`a-z|}~]+$/;
 
 const BITS = new Map(FLAG_NAMES.map(([bit, name]) => [name.toLowerCase(), bit]));
 
-/** The flag's bit, whatever the case of its name; 0 when the flag has none. */
+/** Returns the flag's bit, in any case of its name; 0 when the flag has none. */
 export const flagBit = (name: string): number => BITS.get(name.toLowerCase()) ?? 0;
 
 export const flagNames = (bits: number): string[] =>
@@ -41,6 +41,6 @@ export const flagNames = (bits: number): string[] =>
 
 export const isDeletedFlag = (name: string): boolean => name.toLowerCase() === DELETED_FLAG.toLowerCase();
 
-/** Whether the name can be a keyword: an atom (RFC 9051 `flag-keyword`) of at most 100 octets that has no bit. */
+/** Returns true when the name can be a keyword: an atom (RFC 9051 `flag-keyword`) of at most 100 octets that has no bit. */
 export const isKeyword = (name: string): boolean =>
   name.length <= LONGEST_KEYWORD && ATOM.test(name) && flagBit(name) === 0;

@@ -1,8 +1,8 @@
-// What each character of a text becomes for the search, as octets in UTF-8, with a zero between words. A character is folded alone as it
-// is within a text: folding looks at no neighbours. Forms are made when a character is first seen, and kept.
+// The folded form of each character for the search, as octets in UTF-8, with a zero between words. A character is folded in the same way
+// alone and within a text: folding looks at no neighbours. Forms are made when a character is first seen, and kept.
 import { foldedCharacter } from './search-text.js';
 
-/** The octet of a folded character; 0 of what is between words. */
+/** The octet of a folded ASCII character; 0 when it is not part of a word. */
 export const FOLDED_ASCII = Uint8Array.from({ length: 0x80 }, (_, code) => {
   const character = String.fromCharCode(code);
   return /[a-z0-9]/i.test(character) ? character.toLowerCase().charCodeAt(0) : 0;
@@ -10,26 +10,26 @@ export const FOLDED_ASCII = Uint8Array.from({ length: 0x80 }, (_, code) => {
 const BLOCK_BITS = 8;
 const BLOCK = 1 << BLOCK_BITS;
 const BLOCKS = 0x110000 >> BLOCK_BITS;
-/** An entry is where the octets of a form begin, and their count. */
+/** An entry holds the offset of a form's octets and, in these low bits, their count. */
 const COUNT_BITS = 8;
 const MOST_COUNT = (1 << COUNT_BITS) - 1;
 const FIRST_OCTETS = 16 * 1024;
-/** Octets that are looked at for a place between words. */
+/** In octets: how far a break between words is searched for. */
 const MOST_BEYOND = 4_096;
-/** Larger arrays are given back. */
+/** Larger arrays are released. */
 const KEPT_OCTETS = 256 * 1024;
 
 const blocks: (Int32Array | undefined)[] = Array.from({ length: BLOCKS });
 let octetsOfForms = new Uint8Array(FIRST_OCTETS);
-/** No entry is 0. */
+/** Starts at 1, so that no entry is 0. */
 let countOfOctets = 1;
 
 export class FoldedForms {
-  /** Of what was folded last. */
+  /** The length of the text that was folded last. */
   length = 0;
   #folded = Buffer.allocUnsafeSlow(FIRST_OCTETS);
 
-  /** Of [start, end) of valid UTF-8. The next call overwrites it. */
+  /** Folds the octets [start, end) of valid UTF-8. The next call overwrites the result. */
   fold(text: Buffer, start: number, end: number): Buffer {
     if (this.#folded.length > KEPT_OCTETS) this.#folded = Buffer.allocUnsafeSlow(FIRST_OCTETS);
     let folded = this.#folded;
@@ -52,7 +52,10 @@ export class FoldedForms {
     return folded;
   }
 
-  /** The next place from `start` on where no word goes on; of what goes on for thousands of letters one within. */
+  /**
+   * Returns the next position at or after `start` that is not within a word; if a word goes on for thousands of octets, a position within
+   * it.
+   */
   nextBreak(text: Buffer, start: number): number {
     const end = text.length;
     let at = Math.min(start, end);

@@ -1,13 +1,13 @@
-// Names of folders and labels. A folder's name is its whole path, as IMAP shows mailbox names (RFC 9051 §5.1): composed
-// (NFC), without control characters, with `/` between levels, of which none is empty or has blanks at its ends. Names are compared by `caseFolded`;
-// those of the system folders are taken at the top level.
+// Names of folders and labels. A folder's name is its whole path, as IMAP shows mailbox names (RFC 9051 §5.1): composed (NFC), without
+// control characters, with `/` between levels, of which none is empty or has blanks at its ends. Names are compared by `caseFolded`; the
+// names of the system folders are reserved at the top level.
 import { caseFolded } from './case-fold.js';
 
-/** Characters of one level, and of the whole name of a label. */
+/** In characters: one level, and the whole name of a label. */
 export const LONGEST_LEVEL = 100;
 export const LONGEST_PATH = 1_000;
 export const MOST_LEVELS = 20;
-/** Labels of an account, and folders that users have made. */
+/** The most labels of an account, and the most folders that its users have created. */
 export const MOST_FOLDERS_OF_ROLE = 500;
 const UNFIT = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u;
 export const SYSTEM_NAMES = ['Inbox', 'Sent', 'Drafts', 'Trash', 'Junk', 'Archive', 'Outbox'];
@@ -17,22 +17,22 @@ export const LABEL_COLOR = /^#[0-9a-f]{6}$/i;
 
 type NameRead = { readonly name: string } | { readonly problem: string };
 
-/** One level of a folder's path as it is kept, or what is wrong with it in words. */
+/** Returns one level of a folder's path as it is stored, or its problem in words. */
 export function levelName(text: string): NameRead {
   const read = labelName(text);
   return 'name' in read && read.name.includes('/') ? { problem: 'must have no slashes' } : read;
 }
 
-/** The name by which a folder is shown, as it is kept: of several levels when folders above it are missing. */
+/** Returns a folder's displayed name as it is stored; it has several levels when folders above it are missing. */
 export function shownName(text: string): NameRead {
   const read = text.split('/').map(labelName);
   const wrong = read.find((level) => 'problem' in level);
   return wrong ?? { name: read.map((level) => ('name' in level ? level.name : '')).join('/') };
 }
 
-/** A label's name as it is kept, or what is wrong with it in words. It may have several levels. */
+/** Returns a label's name as it is stored, or its problem in words. It may have several levels. */
 export function labelName(text: string): NameRead {
-  // Before blanks are taken off: a line break at an end is one of them.
+  // This check precedes the trim, which would remove a line break at an end.
   if (UNFIT.test(text)) return { problem: 'must have no control characters or line breaks' };
   const levels = levelsOf(text.normalize('NFC')).map((level) => level.trim());
   const name = levels.join('/');
@@ -45,20 +45,20 @@ export function labelName(text: string): NameRead {
 
 export const isSystemName = (path: string): boolean => TAKEN.has(caseFolded(path));
 
-/** Whether a folder may have this path, whose levels are fit each for itself. */
+/** Returns true when the whole path is within the limits; each of its levels has been checked. */
 export const isPathWithinBounds = (path: string): boolean =>
   lengthOf(path) <= LONGEST_PATH && levelsOf(path).length <= MOST_LEVELS;
 
 export const isBelow = (path: string, superior: string): boolean =>
   caseFolded(path).startsWith(`${caseFolded(superior)}/`);
 
-/** The paths above a path, folded, the longest first. */
+/** Returns the paths above a path, case-folded, the longest first. */
 export function superiorsOf(path: string): string[] {
   const levels = levelsOf(caseFolded(path));
   return levels.slice(1).map((_, i) => levels.slice(0, levels.length - 1 - i).join('/'));
 }
 
-/** The part of a path below the first `count` levels. */
+/** Returns the part of a path below the first `count` levels. */
 export const belowLevels = (path: string, count: number): string => levelsOf(path).slice(count).join('/');
 
 const lengthOf = (text: string): number => Array.from(text).length;

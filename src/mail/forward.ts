@@ -1,5 +1,5 @@
-// The content of a forward: the text of its sender, then the sender, the recipients and the date of the original, then the
-// text of the original; once as plain text and once as HTML.
+// The content of a forward: the sender's own text, then the sender, the recipients and the date of the original, then the text of the
+// original; once as plain text and once as HTML.
 import type { IndexedAddress, IndexedEnvelope } from './message-index.js';
 
 const RULE = '---------- Forwarded message ----------';

@@ -1,21 +1,21 @@
-// Collects the header of a message from the stream of its octets, up to its first empty line and with it (RFC 5322 §2.1).
-// The caller bounds the size.
+// Collects the header of a message from the stream of its octets, up to and including its first empty line (RFC 5322 §2.1). The caller
+// limits the size.
 
 const EMPTY_LINE = '\r\n\r\n';
 
 export class HeaderCollector {
-  /** The first piece itself, then a buffer with room for more. */
+  /** The first piece itself; later a buffer with spare capacity. */
   #kept: Buffer = Buffer.alloc(0);
   #length = 0;
-  /** Octets that may begin an empty line; a message begins as if a line had ended before it. */
+  /** The octets that may begin an empty line. Initially a line end, because a message may begin with an empty line. */
   #tail: Buffer = Buffer.from('\r\n');
 
-  /** Octets so far. */
+  /** The number of octets so far. */
   get length(): number {
     return this.#length;
   }
 
-  /** The octets after the header, once it has ended; undefined before. */
+  /** Returns the octets after the header once it has ended; undefined before that. */
   push(chunk: Buffer): Buffer | undefined {
     const bodyStart = this.#endIn(chunk);
     if (bodyStart === undefined) {
@@ -27,7 +27,7 @@ export class HeaderCollector {
     return chunk.subarray(bodyStart);
   }
 
-  /** The header, once it or the message has ended. */
+  /** Returns the header, once it or the message has ended. */
   header(): Buffer {
     return this.#kept.subarray(0, this.#length);
   }

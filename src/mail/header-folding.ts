@@ -1,9 +1,9 @@
-// Folds the lines of a header that have more than 998 octets (RFC 5322 §2.1.1, §2.2.3). A line is broken before white space, so
-// that the unfolded field stays octet for octet. In fields that are lists, a line without white space is also broken behind a
-// separator, where RFC 5322 and RFC 2045 allow white space to stand.
+// Folds the lines of a header that have more than 998 octets (RFC 5322 §2.1.1, §2.2.3). A line is broken before white space, so that the
+// unfolded field stays the same octet for octet. In fields that are lists, a line without white space is also broken after a separator,
+// where RFC 5322 and RFC 2045 allow white space.
 import { type HeaderLine, headerLines } from './header-lines.js';
 
-/** Octets of a line without CRLF: those that it must not have more of, and those that it should not. */
+/** In octets without CRLF: the limit that a line must keep, and the one that it should keep. */
 export const LONGEST_LINE = 998;
 export const PREFERRED_LINE = 78;
 
@@ -12,7 +12,7 @@ const MESSAGE_IDS = /^(?:references|in-reply-to)$/;
 const PARAMETERS = /^content-(?:type|disposition)$/;
 
 /**
- * Folds lines of more than `most` octets, and other lines not. Undefined when one of more than 998 octets has no place where it may be
+ * Folds the lines that have more than `most` octets. Returns undefined when a line of more than 998 octets has no position where it may be
  * broken.
  */
 export function foldedHeader(header: Buffer, most = LONGEST_LINE): Buffer | undefined {
@@ -31,15 +31,15 @@ export function foldedHeader(header: Buffer, most = LONGEST_LINE): Buffer | unde
 const isShort = (raw: string, most: number): boolean => raw.split('\r\n').every((line) => line.length <= most);
 
 interface Break {
-  /** The next line begins here. */
+  /** The position at which the next line begins. */
   readonly at: number;
-  /** White space of a field's own; else a space is added. */
+  /** True for white space of the field itself; otherwise a space is added. */
   readonly isBlank: boolean;
 }
 
 function foldedField({ name, raw }: HeaderLine, most: number): string | undefined {
   const breaks = breaksOf(name, raw);
-  // A first line without a word is legal and unusual: only what cannot be folded elsewhere has one.
+  // A first line without a word is legal but unusual: only a field that cannot be folded elsewhere gets one.
   const word = raw.length - raw.slice(raw.indexOf(':') + 1).trimStart().length;
   const usual = breaks.filter(({ at }) => at >= word);
   return broken(raw, usual, most) ?? broken(raw, breaks, most);
@@ -58,7 +58,7 @@ function broken(raw: string, breaks: readonly Break[], most: number): string | u
   return lines.join('\r\n');
 }
 
-/** Each line as long as it should be at most, or as short as it can be; false when one stays too long. */
+/** Adds lines of at most the preferred length where possible; returns false when one stays too long. */
 function addLine(lines: string[], raw: string, start: number, end: number, breaks: readonly Break[]): boolean {
   let from = start;
   let indent = '';
@@ -78,7 +78,7 @@ function addLine(lines: string[], raw: string, start: number, end: number, break
   return true;
 }
 
-/** In order. None is within a quoted pair, and no line between two of them is blank. */
+/** Returns the breaks in order. None is within a quoted pair, and no line between two of them is blank. */
 function breaksOf(name: string, raw: string): readonly Break[] {
   const isStructured = ADDRESS_LIST.test(name) || MESSAGE_IDS.test(name) || PARAMETERS.test(name);
   const separator = ADDRESS_LIST.test(name) ? ',' : PARAMETERS.test(name) ? ';' : MESSAGE_IDS.test(name) ? '>' : '';

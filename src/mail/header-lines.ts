@@ -4,9 +4,9 @@
 export interface HeaderLine {
   /** In lower case; '' for a line that is not a field. */
   readonly name: string;
-  /** The field as written, folded, without its last line end; one character for each octet. */
+  /** The field as written, folded, without its last line end; one character per octet. */
   readonly raw: string;
-  /** Octets [start, end) of the header, with the line end. */
+  /** The octets [start, end) of the header, including the line end. */
   readonly start: number;
   readonly end: number;
 }
@@ -15,7 +15,7 @@ const LINE_FEED = 0x0a;
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** The fields in order, without the empty line at the end. */
+/** Returns the fields in order, without the empty line at the end. */
 export function headerLines(header: Buffer): readonly HeaderLine[] {
   const text = header.toString('latin1');
   const lines: HeaderLine[] = [];
@@ -30,7 +30,7 @@ export function headerLines(header: Buffer): readonly HeaderLine[] {
   return lines;
 }
 
-/** The header that a message begins with, and its empty line; all octets where there is none. */
+/** Returns the header at the start of a message, including its empty line; all octets when there is no empty line. */
 export function headerIn(message: Buffer): Buffer {
   for (let at = 0; at < message.length; ) {
     const end = lineEnd(message, at);
@@ -40,7 +40,7 @@ export function headerIn(message: Buffer): Buffer {
   return message;
 }
 
-/** The text after the colon, unfolded. */
+/** Returns the text after the colon, unfolded. */
 export function fieldValue({ raw }: HeaderLine): string {
   return raw.slice(raw.indexOf(':') + 1).replace(/\r?\n(?=[ \t])/g, '');
 }

@@ -1,11 +1,11 @@
-// The fields of a header as names and values for people and programs: unfolded, encoded words as they came. And the fields that a
-// sender may give over REST: an allow-list, so that nobody writes trace fields, recipients or the structure of the message.
+// The fields of a header as names and values for people and programs: unfolded, with encoded words as received. An allow-list names the
+// fields that a sender may set over REST, so that nobody writes trace fields, recipients or the structure of the message.
 import { fieldValue, type HeaderLine, headerLines } from './header-lines.js';
 import { eightBit, WordDecoder } from './mime-index/header-text.js';
 
 export type HeaderPair = readonly [name: string, value: string];
 
-/** In the order of the header; lines that are no field are left out. */
+/** Returns the fields in the order of the header; lines that are not fields are left out. */
 export function headerPairs(header: Buffer): [name: string, value: string][] {
   return headerLines(header).flatMap((line) => (line.name === '' ? [] : [pairOf(line)]));
 }
@@ -15,7 +15,7 @@ const pairOf = (line: HeaderLine): [name: string, value: string] => [
   eightBit(fieldValue(line)).trim(),
 ];
 
-/** Keeps the fields that a sender may give and decodes their encoded words. `withOwn`: keeps `X-*` and `List-*` too. */
+/** Keeps the fields that a sender may set and decodes their encoded words. `withOwn` keeps `X-*` and `List-*` too. */
 export function givenPairs(pairs: readonly HeaderPair[], withOwn: boolean): [name: string, value: string][] {
   const words = new WordDecoder();
   const isShown = (name: string) => ALLOWED.test(name) && (withOwn || !/^(?:x|list)-/i.test(name));
@@ -26,14 +26,14 @@ const ALLOWED = /^(?:(?:list|x)-[a-z\d-]{1,60}|references|in-reply-to|auto-submi
 const REPEATABLE = /^x-/i;
 const MOST_PAIRS = 50;
 const LONGEST_VALUE = 2_000;
-/** A line with such a word has less than 998 octets, whatever the name of the field. */
+/** A line with a word of this length has less than 998 octets, whatever the name of the field. */
 const LONGEST_WORD = 900;
 const MESSAGE_ID = /^<[!-;=?-~]{1,900}>$/;
 const MOST_REFERENCES = 50;
 
 export const isSenderField = (name: string): boolean => ALLOWED.test(name);
 
-/** Why a value of JSON is no list of fields that a sender may give; undefined when it is one. */
+/** Tells why a JSON value is not a list of fields that a sender may set; undefined when it is one. */
 export function senderFieldsFault(value: unknown): string | undefined {
   if (!Array.isArray(value)) return 'must be an array';
   if (value.length > MOST_PAIRS) return `must hold at most ${MOST_PAIRS} entries`;

@@ -1,6 +1,6 @@
-// Finds the lines of a message that have more than 998 octets: servers may refuse them (RFC 5321 §4.5.3.1.6), and some cut them,
-// which breaks signatures. What is rewritten so that none is left: lines of headers are folded, bodies of parts get another
-// transfer encoding. Signed parts are not changed (RFC 1847 §2.1).
+// Finds the lines of a message that have more than 998 octets: servers may refuse them (RFC 5321 §4.5.3.1.6), and some cut them, which
+// breaks signatures. The edits that remove them fold lines of headers and give bodies of parts another transfer encoding. Signed parts are
+// not changed (RFC 1847 §2.1).
 import { LONGEST_LINE } from './header-folding.js';
 import type { MessageIndex } from './message-index.js';
 import { encodingFor, type PartEdit, partRegions } from './part-edits.js';
@@ -9,7 +9,7 @@ const LF = 0x0a;
 
 /** Finds long lines in pieces of any size; lines end in CRLF. */
 export class LongLines {
-  /** Offsets of their first octets, in order. */
+  /** The offsets of the long lines' first octets, in order. */
   readonly starts: number[] = [];
   #line = 0;
   #offset = 0;
@@ -25,7 +25,7 @@ export class LongLines {
     this.#offset += octets.length;
   }
 
-  /** Once, after the last octet. */
+  /** Called once, after the last octet. */
   finish(): void {
     this.#end(this.#offset);
   }
@@ -35,7 +35,7 @@ export class LongLines {
   }
 }
 
-/** In the order of the message; undefined when a long line is in no part that may be changed. */
+/** Returns the edits in the order of the message; undefined when a long line is in no part that may be changed. */
 export function longLineEdits(index: MessageIndex, starts: readonly number[]): readonly PartEdit[] | undefined {
   const edits = new Map<object, PartEdit>();
   const regions = partRegions(index);

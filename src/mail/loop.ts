@@ -1,17 +1,17 @@
-// Whether a message is in a mail loop (docs/interface/mail.md, "Loops"; RFC 5321 §6.3): the number of hosts that received
-// it, and the mailboxes that it was delivered to before.
+// Detects mail loops (docs/interface/mail.md, "Loops"; RFC 5321 §6.3) by the number of hosts that received the message and by the mailboxes
+// that it was delivered to before.
 import { canonicalAddress } from './address.js';
 import type { MessageIndex } from './message-index.js';
 
 /** The most `Received` fields of an incoming message. */
 const HOP_LIMIT = 50;
 
-/** Our own `Received` is among them. */
+/** The count includes the `Received` field of this server. */
 export function exceedsHopLimit({ receivedCount }: Pick<MessageIndex, 'receivedCount'>): boolean {
   return receivedCount > HOP_LIMIT + 1;
 }
 
-/** Whether the message was delivered to the address before. */
+/** Returns true when the message was delivered to the address before. */
 export function wasDeliveredTo({ deliveredTo }: Pick<MessageIndex, 'deliveredTo'>, address: string): boolean {
   if (deliveredTo.length === 0) return false;
   const canonical = canonicalAddress(address);

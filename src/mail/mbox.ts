@@ -1,5 +1,5 @@
-// The mboxrd form of a mailbox file (RFC 4155, the variant that quotes reversibly): a `From ` line, the message with line
-// feeds alone and with one more `>` before each line of any number of `>` and `From `, and an empty line.
+// The mboxrd form of a mailbox file (RFC 4155, in the variant that quotes reversibly): a `From ` line, the message with line ends of one
+// line feed and with one more `>` before each line that starts with any number of `>` and `From `, and an empty line.
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -8,7 +8,7 @@ const FROM = Buffer.from('From ');
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `From sender Thu Jan  1 00:00:00 1970`, in UTC. `receivedAt`: ms since the epoch. */
+/** Returns `From sender Thu Jan  1 00:00:00 1970`, in UTC. `receivedAt` is in ms since the epoch. */
 export function fromLine(sender: string, receivedAt: number): string {
   const date = new Date(receivedAt);
   const two = (value: number) => String(value).padStart(2, '0');
@@ -19,16 +19,16 @@ export function fromLine(sender: string, receivedAt: number): string {
   return `From ${address} ${DAYS[date.getUTCDay()]} ${MONTHS[date.getUTCMonth()]} ${day} ${time} ${year}\n`;
 }
 
-/** Quotes one message piece by piece; holds back only the start of `From ` and a carriage return. */
+/** Quotes one message piece by piece; it holds back only the start of `From ` and a carriage return. */
 export class MboxQuoter {
-  /** Octets of `From ` after the `>` at the start of the line; the line has had no others. */
+  /** True while the line has only `>` and the first `#matched` octets of `From `. */
   #isLineStart = true;
   #matched = 0;
   #hasCr = false;
   #last = LF;
 
   push(piece: Uint8Array): Buffer {
-    // A quote adds one octet to at least five; the octets that were held back come on top.
+    // A quote adds one octet to at least five; the octets that were held back are added to this.
     const out = Buffer.allocUnsafe(Math.ceil(piece.length * 1.25) + FROM.length + 2);
     let at = 0;
     for (let i = 0; i < piece.length; ) {
@@ -54,7 +54,7 @@ export class MboxQuoter {
         this.#isLineStart = false;
         if (isMore) continue;
       }
-      // To the end of the line at once.
+      // The rest of the line is copied at once.
       const feed = piece.indexOf(LF, i);
       const end = feed < 0 ? piece.length : feed;
       const hasCr = end > i && piece[end - 1] === CR;
@@ -74,7 +74,7 @@ export class MboxQuoter {
     return out.subarray(0, at);
   }
 
-  /** The end of the message: the octets held back, a line end if it lacks one, and the empty line. */
+  /** Returns the end of the message: the octets held back, a line end if it lacks one, and the empty line. */
   end(): Buffer {
     const rest = FROM.toString('latin1', 0, this.#matched) + (this.#hasCr ? '\r' : '');
     return Buffer.from(`${rest}${rest === '' && this.#last === LF ? '' : '\n'}\n`, 'latin1');

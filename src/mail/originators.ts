@@ -1,5 +1,5 @@
-// The originators of a message (RFC 5322 §3.6.2), read strictly: a header that a reader could read in another way is refused,
-// where the index reads it leniently. The directory decides whose the addresses are.
+// The originators of a message (RFC 5322 §3.6.2), read strictly: a header that a reader could read in another way is refused, although the
+// index reads it leniently. The directory decides who owns the addresses.
 import { ADDRESS, addressSkeleton, trimmedItem } from './address-skeleton.js';
 import { addressList } from './mime-index/address-list.js';
 import type { HeaderFields } from './mime-index/header-fields.js';
@@ -8,12 +8,12 @@ import { WordDecoder } from './mime-index/header-text.js';
 /** `missing`: there is no From. `malformed`: a field is repeated, or is not a list of mailboxes. */
 export type OriginatorFault = 'missing' | 'malformed' | 'senderNeeded';
 
-/** Characters of a field: the bound of the time that the expressions below take. */
+/** In characters. It limits the time that the expressions below take. */
 const LONGEST_FIELD = 4096;
 const MAILBOXES = 50;
 const MAILBOX = new RegExp(`^(?:[^<>@,;:"()]*<${ADDRESS}>|${ADDRESS})$`);
 
-/** Every address of From and Sender. */
+/** Returns every address of From and Sender. */
 export function originators(header: HeaderFields): readonly string[] | OriginatorFault {
   const [from, ...others] = header.all('from');
   if (from === undefined) return 'missing';

@@ -1,5 +1,5 @@
-// The words for outbound mail and its recipients, listed once: the machines, the store, the mailbox's protocol, the CLI and
-// the OpenAPI document derive theirs from these lists.
+// The words for outbound mail and its recipients, listed once: the machines, the store, the mailbox's protocol, the CLI and the OpenAPI
+// document derive theirs from these lists.
 
 export const OUTBOUND_STATUSES = ['Draft', 'Queued', 'Sending', 'Sent', 'Failed'] as const;
 export type OutboundStatus = (typeof OUTBOUND_STATUSES)[number];
@@ -10,13 +10,13 @@ export type RecipientType = (typeof RECIPIENT_TYPES)[number];
 export const RECIPIENT_STATUSES = ['Pending', 'Delivered', 'Failed'] as const;
 export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number];
 
-/** What an attempt came to for a recipient. */
+/** The result of an attempt for a recipient. */
 export const OUTCOMES = ['delivered', 'temporary', 'permanent'] as const;
 export type OutcomeKind = (typeof OUTCOMES)[number];
 
 /**
- * What a delivery status notification says of its recipients (RFC 3464 §2.3.3): they failed, are not delivered yet, have the
- * message, or were relayed to a host that sends no notifications.
+ * What a delivery status notification says about its recipients (RFC 3464 §2.3.3): they failed, are not delivered yet, have the message, or
+ * were relayed to a host that sends no notifications.
  */
 export const REPORT_KINDS = ['failed', 'delayed', 'delivered', 'relayed'] as const;
 export type ReportKind = (typeof REPORT_KINDS)[number];

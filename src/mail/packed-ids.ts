@@ -1,16 +1,16 @@
-// A list of ids as 16 octets each: one array instead of a text an id. As JSON it is the list of the texts, so packets and the
-// other side of them know nothing of it.
+// A list of ids as 16 octets each: one array instead of one string per id. As JSON it is the list of the ids' texts, so packets and their
+// readers see ordinary ids.
 import { uuidOctets, uuidText, uuidWords } from './ids.js';
 
 const OCTETS = 16;
 
 export class PackedIds implements Iterable<string> {
   readonly length: number;
-  /** The list of which this one is the `rest`. */
+  /** The list whose `rest` this one is. */
   readonly whole: PackedIds | undefined;
   #octets: Uint8Array | (() => Uint8Array);
 
-  /** `octets` must not be changed. Those of a list that is told its length are made when they are asked for. */
+  /** `octets` must not be changed. A function makes them when they are first read; the list then needs its length. */
   constructor(octets: Uint8Array | (() => Uint8Array), length = octets.length / OCTETS, whole?: PackedIds) {
     this.#octets = octets;
     this.length = length;
@@ -33,7 +33,7 @@ export class PackedIds implements Iterable<string> {
     return this.#octets;
   }
 
-  /** All but the first: the same octets, not a copy. */
+  /** Returns all ids but the first; the octets are not copied. */
   get rest(): PackedIds {
     return new PackedIds(() => this.octets.subarray(OCTETS), this.length - 1, this);
   }
@@ -42,7 +42,7 @@ export class PackedIds implements Iterable<string> {
     const { octets } = this;
     const wanted = uuidOctets(id);
     for (let at = 0; at < octets.length; at += OCTETS) {
-      // From the end: ids of one time begin alike.
+      // The comparison begins at the end, because ids of the same time begin alike.
       let i = OCTETS - 1;
       while (i >= 0 && octets[at + i] === wanted[i]) i--;
       if (i < 0) return true;

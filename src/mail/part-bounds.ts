@@ -1,8 +1,7 @@
-// Where the parts of a message are, which is what sections are found by: a small part of its MIME index, and as a text a fraction
-// of it.
+// The positions of a message's parts, by which sections are found: a small part of its MIME index, and much shorter as text.
 
 export interface PartBounds {
-  /** `multipart` and `message` are told from all others. */
+  /** Only `multipart` and `message` are distinguished from the others. */
   readonly type: string;
   readonly headerStart: number;
   readonly bodyStart: number;
@@ -11,7 +10,7 @@ export interface PartBounds {
   readonly parts: readonly PartBounds[];
 }
 
-/** As JSON, without names. The limits of the index bound how deep it is. */
+/** A part in the JSON text, without names. The limits of the index limit the depth. */
 type Written = [headerStart: number, bodyStart: number, bodyEnd: number, type?: string, parts?: Written[]];
 
 const NONE: readonly PartBounds[] = [];
@@ -20,7 +19,7 @@ export function writePartBounds(root: PartBounds): string {
   return JSON.stringify(written(root));
 }
 
-/** What `writePartBounds` has written; the type of a part without parts is lost unless it is one that is told from others. */
+/** Reads what `writePartBounds` wrote; the types of parts other than multiparts and messages are lost. */
 export function readPartBounds(text: string): PartBounds {
   return read(JSON.parse(text) as Written);
 }

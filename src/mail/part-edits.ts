@@ -1,23 +1,23 @@
-// The parts of a message as regions of octets, and how a part is rewritten: its header folded or without 8-bit octets, its body in
-// another transfer encoding. The decoded content of a part stays the same octet for octet.
+// The parts of a message as regions of octets, and the edits of a part: its header folded or without 8-bit octets, its body in another
+// transfer encoding. The decoded content of a part stays the same octet for octet.
 import { asciiHeader } from './ascii-header.js';
 import { foldedHeader } from './header-folding.js';
 import { headerLines } from './header-lines.js';
 import type { IndexedPart, MessageIndex } from './message-index.js';
 
-/** The header of a part, or the body of one that has no parts. Offsets as in the index. */
+/** The header of a part, or the body of a part without children. Offsets are those of the index. */
 export interface PartRegion {
   readonly kind: 'header' | 'body';
   readonly start: number;
   readonly end: number;
   readonly part: IndexedPart;
-  /** Its header is the header of a message: an encoding in it needs MIME-Version. */
+  /** True when the part's header is the header of a message: an encoding in it needs MIME-Version. */
   readonly isMessage: boolean;
-  /** Within a multipart/signed: no octet of it may change. */
+  /** True within a multipart/signed: no octet of it may change. */
   readonly isSigned: boolean;
 }
 
-/** In the order of the message; the header alone when the index does not have all parts. */
+/** Returns the regions in the order of the message; only the header when the index does not have all parts. */
 export function partRegions(index: MessageIndex): PartRegion[] {
   if (index.truncated.includes('header')) return [];
   const regions = regionsOf(index.root, true, false);
@@ -35,21 +35,21 @@ function regionsOf(part: IndexedPart, isMessage: boolean, isSigned: boolean): Pa
 
 export type EncodedAs = 'quoted-printable' | 'base64';
 
-/** How a part is rewritten; what is absent stays. */
+/** The edit of a part; what is absent stays unchanged. */
 export interface PartEdit {
   readonly part: IndexedPart;
   readonly isMessage: boolean;
   readonly isFolded?: boolean;
-  /** The header has no octet above 127 afterwards. */
+  /** True when the header must have no octet above 127. */
   readonly isAscii?: boolean;
-  /** `7bit` for a label alone: the body stays. */
+  /** `7bit` changes only the label: the body stays. */
   readonly to?: EncodedAs | '7bit' | undefined;
 }
 
 const ENCODINGS = new Set(['7bit', '8bit', 'binary', 'quoted-printable', 'base64']);
-/** The encoding that a body without parts may get; undefined when it must stay. */
+/** Returns the encoding that a body without parts may get; undefined when it must stay. */
 export function encodingFor({ type, subtype, encoding }: IndexedPart): EncodedAs | undefined {
-  // RFC 2045 §6.4: messages are not encoded, but for those in UTF-8 (RFC 6532 §3.7, RFC 6533 §5).
+  // RFC 2045 §6.4: messages are not encoded, except those in UTF-8 (RFC 6532 §3.7, RFC 6533 §5).
   const isText = type === 'text' || (type === 'message' && /^global(?:-|$)/.test(subtype));
   if (type === 'multipart' || (type === 'message' && !isText) || !ENCODINGS.has(encoding)) return undefined;
   return encoding === 'base64' || !isText ? 'base64' : 'quoted-printable';
@@ -57,7 +57,7 @@ export function encodingFor({ type, subtype, encoding }: IndexedPart): EncodedAs
 
 const EMPTY_LINE = '\r\n';
 
-/** The header of a part as the edit wants it; undefined when it cannot be written so. */
+/** Returns the header of a part after the edit; undefined when the edit is impossible. */
 export function editedHeader(header: Buffer, { part, isMessage, isFolded, isAscii, to }: PartEdit): Buffer | undefined {
   const hasBody = part.bodyStart < part.bodyEnd;
   let edited: Buffer | undefined = to === undefined ? header : relabelled(header, to, isMessage, hasBody);
@@ -65,7 +65,7 @@ export function editedHeader(header: Buffer, { part, isMessage, isFolded, isAsci
   return (isFolded || isAscii) && edited !== undefined ? foldedHeader(edited) : edited;
 }
 
-/** Undefined when the header of a body does not end in an empty line. */
+/** Returns undefined when the header of a body does not end in an empty line. */
 function relabelled(header: Buffer, to: string, isMessage: boolean, hasBody: boolean): Buffer | undefined {
   const text = header.toString('latin1');
   const isEnded = text === EMPTY_LINE || text.endsWith(`\r\n${EMPTY_LINE}`);

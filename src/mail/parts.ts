@@ -1,7 +1,7 @@
-// Finding parts in the tree of a message's index.
+// Finds parts in the tree of a message's index.
 import type { EnclosedText, IndexedPart } from './message-index.js';
 
-/** The part of a section number; undefined when the index does not have it. */
+/** Returns the part with a section number; undefined when the index does not have it. */
 export function partOf(root: IndexedPart, section: string): IndexedPart | undefined {
   const open = [root];
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
@@ -15,7 +15,7 @@ export function partOf(root: IndexedPart, section: string): IndexedPart | undefi
 export type TextSource = Pick<IndexedPart, 'section' | 'subtype' | 'params' | 'encoding' | 'bodyStart' | 'bodyEnd'> &
   Partial<Pick<EnclosedText, 'within'>>;
 
-/** The texts within a part, at the octets of the part. */
+/** Returns the texts within a part, with the octets of the part. */
 export function enclosedSources({ enclosed = [], encoding, bodyStart, bodyEnd }: IndexedPart): TextSource[] {
   return enclosed.map((text) => ({ ...text, encoding, bodyStart, bodyEnd }));
 }

@@ -1,17 +1,17 @@
-// The header of a reply or a forward, taken from its original: subject, threading fields (RFC 5322 §3.6.4), and for a reply
-// its recipients and the sender's own address. The sender writes the body; forward.ts has the content of a forward.
+// The header of a reply or a forward, taken from its original: subject, threading fields (RFC 5322 §3.6.4), and for a reply its recipients
+// and the sender's own address. The sender writes the body; forward.ts has the content of a forward.
 import { canonicalAddress, parseAddress } from './address.js';
 import type { IndexedAddress, IndexedEnvelope, MessageIndex } from './message-index.js';
 
-/** `Re:` as mail programs of several languages write it, counted or not (`Re[2]:`), any number of times. */
+/** Matches `Re:` as mail programs of several languages write it, with or without a count (`Re[2]:`), any number of times. */
 const REPLY_MARKS = /^(?:\s*(?:re|aw|sv|antw)(?:\s?(?:\[\d{1,4}\]|\(\d{1,4}\)))?\s*:)+/i;
 const FORWARD_MARKS = /^(?:\s*(?:fwd?|wg)(?:\s?(?:\[\d{1,4}\]|\(\d{1,4}\)))?\s*:)+/i;
 
-/** Characters; longer ones are cut. */
+/** In characters; longer texts are cut. */
 export const LONGEST_SUBJECT = 998;
 export const LONGEST_DISPLAY_NAME = 200;
 
-/** Octets of a msg-id that fits a header line (RFC 5322 §2.1.1: 998 octets). */
+/** Matches a msg-id that fits in a header line (RFC 5322 §2.1.1: 998 octets). */
 const USABLE_ID = /^<[!-;=?-~]{1,900}>$/;
 const MOST_REFERENCES = 50;
 const REFERENCES_OCTETS = 8 * 1024;
@@ -21,7 +21,7 @@ export const forwardSubject = (subject: string): string => marked('Fwd:', subjec
 
 export interface ThreadFields {
   readonly inReplyTo: string | null;
-  /** Oldest first: the thread's start and the nearest ancestors, as many as have room. */
+  /** The oldest first: the start of the thread and as many of the nearest ancestors as there is room for. */
   readonly references: readonly string[];
 }
 
@@ -45,12 +45,12 @@ export interface ReplyAddressee extends IndexedAddress {
   readonly type: 'To' | 'Cc';
 }
 
-/** `own`: addresses of the account, in canonical form. */
+/** The addresses of the account, in canonical form. */
 export type OwnAddresses = ReadonlySet<string>;
 
 /**
- * The recipients of a reply, each address once: Reply-To, else From; of an original that the account itself sent, its To.
- * `all` adds To and Cc of the original without the account's own addresses. Empty when there is no usable address.
+ * Returns the recipients of a reply, each address once: Reply-To, otherwise From; if the account itself sent the original, its To. `all`
+ * adds To and Cc of the original without the account's own addresses. Empty when there is no usable address.
  */
 export function replyAddressees(envelope: IndexedEnvelope, own: OwnAddresses, all: boolean): readonly ReplyAddressee[] {
   const isOwn = ({ address }: IndexedAddress) => own.has(canonicalAddress(address) ?? '');
@@ -60,7 +60,7 @@ export function replyAddressees(envelope: IndexedEnvelope, own: OwnAddresses, al
   const wasSent = authors.length > 0 && authors.every(isOwn);
   const [to, cc] = [usable(envelope.to), usable(envelope.cc)];
   const targets = wasSent && to.length > 0 ? to : answerTo;
-  // A message to oneself is answered to oneself.
+  // A reply to a message that the account sent to itself goes to the account.
   const first = others(targets).length > 0 || (all && others([...to, ...cc]).length > 0) ? others(targets) : targets;
   const found = [
     ...first.map((one) => ({ ...one, type: 'To' as const })),
@@ -72,7 +72,7 @@ export function replyAddressees(envelope: IndexedEnvelope, own: OwnAddresses, al
   return [...once.values()];
 }
 
-/** The own address that the original was sent from or to, in canonical form; undefined when it names none. */
+/** Returns the account's address that the original was sent from or to, in canonical form; undefined when it names none. */
 export function ownAddressOf(
   { envelope, deliveredTo }: Pick<MessageIndex, 'envelope' | 'deliveredTo'>,
   own: OwnAddresses,
@@ -82,7 +82,7 @@ export function ownAddressOf(
   return [...written, ...deliveredTo].map(canonicalAddress).find((address) => own.has(address ?? ''));
 }
 
-/** The form in which addresses are compared: without case, with the tag (another server may have a mailbox for it). */
+/** Returns the form in which addresses are compared: case-insensitive, with the tag (another server may have a mailbox for it). */
 export function addressKey(address: string): string {
   const parsed = parseAddress(address);
   return parsed === undefined ? address.toLowerCase() : `${parsed.localPart.toLowerCase()}@${parsed.domain}`;
@@ -95,7 +95,7 @@ const shortNamed = (one: ReplyAddressee): ReplyAddressee => ({ ...one, name: cut
 
 const marked = (mark: string, rest: string): string => cut(`${mark} ${rest.trim()}`.trim(), LONGEST_SUBJECT);
 
-/** Cut without leaving half of a surrogate pair. */
+/** Cuts the text without leaving half of a surrogate pair. */
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   return text.slice(0, most).replace(/[\ud800-\udbff]$/, '');

@@ -1,18 +1,18 @@
-// Header fields and lines of the messages that Mansio writes, made of text that others wrote: one line stays one line, and a
-// folded line keeps its width (RFC 5322 §2.1.1, RFC 2047).
+// Header fields and lines of the messages that Mansio writes, made of text that others wrote: one line stays one line, and a folded line
+// keeps its width (RFC 5322 §2.1.1, RFC 2047).
 
 const CRLF = '\r\n';
 const WIDTH = 76;
-/** Octets. A longer word is broken: a line has at most 998 (RFC 5322 §2.1.1). */
+/** In octets. A longer word is broken: a line has at most 998 (RFC 5322 §2.1.1). */
 const LONGEST_WORD = 900;
-/** Characters of such a piece, of 4 octets at most. */
+/** In characters of at most 4 octets: the length of a piece of a broken word. */
 const PIECE = LONGEST_WORD / 4;
-/** Characters of a text by others. */
+/** In characters: a text that others wrote. */
 const LONGEST_TEXT = 2_000;
-/** Octets in one encoded word, which has at most 75 characters (RFC 2047 §2). */
+/** In octets of one encoded word, which has at most 75 characters (RFC 2047 §2). */
 const WORD_OCTETS = 42;
 
-/** One line without control characters, white space folded. */
+/** Returns one line without control characters, with white space folded. */
 export function sanitizedLine(text: string): string {
   return text
     .slice(0, LONGEST_TEXT)
@@ -21,20 +21,20 @@ export function sanitizedLine(text: string): string {
     .trim();
 }
 
-/** `name: words`, folded between the words. Words have no line ends in them; every line ends with one. */
+/** Returns `name: words`, folded between the words. Words contain no line ends; every line ends with one. */
 export function field(name: string, words: readonly string[]): string {
   return `${fold(`${name}:`, words, ' ')}${CRLF}`;
 }
 
-/** Text for people in lines of a readable width, each with `indent` before it. */
+/** Folds text for people into lines of a readable width, each with `indent` before it. */
 export function foldText(text: string, indent = ''): string {
   return fold('', sanitizedLine(text).split(' '), indent);
 }
 
-/** Unstructured text as words of a field: ASCII unchanged, other text encoded (RFC 2047, UTF-8 in base64). */
+/** Returns unstructured text as words of a field: ASCII unchanged, other text encoded (RFC 2047, UTF-8 in base64). */
 export function encodeWords(text: string): readonly string[] {
   const line = sanitizedLine(text);
-  // Text that looks like an encoded word would be decoded.
+  // Readers would decode text that looks like an encoded word.
   if (/^[ -~]*$/.test(line) && !line.includes('=?')) return line.split(' ');
   const words: string[] = [];
   let octets = Buffer.alloc(0);
@@ -51,7 +51,7 @@ export function encodeWords(text: string): readonly string[] {
   return words;
 }
 
-/** RFC 5322 §3.3 in UTC, of ms since the epoch. */
+/** Returns the date of `ms` since the epoch in the form of RFC 5322 §3.3, in UTC. */
 export function phraseDate(ms: number): string {
   return new Date(ms).toUTCString().replace('GMT', '+0000');
 }

@@ -1,8 +1,8 @@
-// The words of search, made from indexed text and from queries in the same way. Case, accents and forms of a letter are
-// folded; a word is a run of letters and digits; in scripts that are written without spaces each character is a word, and a
-// query finds a run of them as a phrase. Indexed text is cut by `Tokenizer`, which finds the same words faster.
+// The words of the search, made from indexed text and from queries in the same way. Case, accents and forms of a letter are folded; a word
+// is a run of letters and digits. In scripts that are written without spaces each character is a word, and a query finds a run of them as a
+// phrase. `Tokenizer` divides indexed text; it finds the same words faster.
 
-/** Letters. Longer words are cut, so a query finds their start. */
+/** In letters. Longer words are cut, so a query finds their start. */
 export const LONGEST_WORD = 64;
 
 const SCRIPTS_WITHOUT_SPACES = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Thai', 'Lao', 'Khmer', 'Myanmar'];
@@ -15,7 +15,7 @@ const ALONE = new RegExp(`^(?:${WORD_OF_ONE})$`, 'v');
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it says ASCII
 const ASCII = /^[\x00-\x7f]*$/;
 
-/** Letters that compatibility decomposition leaves whole and people write otherwise. */
+/** Letters that compatibility decomposition leaves unchanged, with the spelling that people also use. */
 const ALIKE: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -31,7 +31,7 @@ const ALIKE: Readonly<Record<string, string>> = {
 };
 const ALIKE_LETTER = new RegExp(`[${Object.keys(ALIKE).join('')}]`, 'g');
 
-/** Folded twice is folded once. */
+/** Folding folded text again changes nothing. */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text
@@ -42,7 +42,7 @@ export function fold(text: string): string {
     .replace(ALIKE_LETTER, (letter) => ALIKE[letter]!);
 }
 
-/** What a character is folded to, with NUL wherever no word goes on: the words of a text are those of its folded characters. */
+/** Returns the folded form of a character, with NUL where a word ends: the words of a text are those of its folded characters. */
 export function foldedCharacter(character: string): string {
   return Array.from(fold(character), (each) => {
     if (IN_WORDS.test(each)) return each;
@@ -50,7 +50,7 @@ export function foldedCharacter(character: string): string {
   }).join('');
 }
 
-/** In order; at most `limit`. */
+/** Returns the words in order; at most `limit`. */
 export function wordsOf(text: string, limit = Number.POSITIVE_INFINITY): string[] {
   const words = wordsOfFolded(fold(text));
   if (words.length > limit) words.length = limit;
@@ -73,9 +73,9 @@ export interface SearchTerm {
 }
 
 /**
- * The terms of a query, all of which must match: text between double quotes is a phrase of whole words, other text between
- * spaces the start of a word (`ann@example` of consecutive words). There are no operators; a quote that is not closed ends
- * with the query. Empty for text without a word.
+ * Returns the terms of a query, all of which must match: text between double quotes is a phrase of whole words; other text between spaces
+ * is the start of a word (`ann@example` of consecutive words). There are no operators; an unclosed quote ends with the query. Empty for
+ * text without a word.
  */
 export function searchTerms(query: string): SearchTerm[] {
   const terms: SearchTerm[] = [];
@@ -93,7 +93,7 @@ export function searchTerms(query: string): SearchTerm[] {
   return terms;
 }
 
-/** How many words the terms have together. */
+/** Returns the number of words in all terms. */
 export function wordCount(terms: readonly SearchTerm[]): number {
   return terms.reduce((count, { words }) => count + words.length, 0);
 }

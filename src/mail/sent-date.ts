@@ -1,11 +1,11 @@
-// The date of a message as its sender wrote it (RFC 5322 §3.3, §4.3): the moment in UTC, by which messages are sorted
-// (RFC 5256 §2.2), and the calendar day that the field names, which searches compare (RFC 9051 §6.4.4).
+// The date of a message as its sender wrote it (RFC 5322 §3.3, §4.3): the moment in UTC, by which messages are sorted (RFC 5256 §2.2), and
+// the calendar day that the field names, which searches compare (RFC 9051 §6.4.4).
 import { sentAt } from './mime-index/envelope.js';
 
 export interface SentDate {
   /** ms since the epoch. */
   readonly at: number;
-  /** Days from the epoch to the day that the field names, whatever its zone. */
+  /** The days from the epoch to the day that the field names, whatever its zone. */
   readonly day: number;
 }
 
@@ -17,7 +17,7 @@ const DATE = new RegExp(`(?:^|[^\\d])(\\d{1,2})[\\s-]+(${MONTHS.join('|')})[a-z]
 const TIME = /^\s*,?\s*(\d{1,2})\s*:\s*(\d{2})(?:\s*:\s*(\d{2}))?(?!\d)/;
 const OFFSET = /^\s*([+-])(\d{2}):?(\d{2})(?!\d)/;
 const NAME = /^\s*([a-z]{3})(?![a-z])/i;
-/** Minutes east of UTC; all other names are UTC (RFC 5322 §4.3). */
+/** In minutes east of UTC; all other names are UTC (RFC 5322 §4.3). */
 const ZONES: Readonly<Record<string, number>> = {
   EST: -300,
   EDT: -240,
@@ -29,7 +29,7 @@ const ZONES: Readonly<Record<string, number>> = {
   PDT: -420,
 };
 
-/** Undefined when the field names no day. */
+/** Returns undefined when the field names no day. */
 export function sentDate(field: string): SentDate | undefined {
   const text = field.slice(0, LONGEST).replace(/\([^()]*\)/g, ' ');
   const date = DATE.exec(text);
@@ -47,7 +47,7 @@ export function sentDate(field: string): SentDate | undefined {
   return { at: midnight.getTime() + ms, day };
 }
 
-/** Forms that RFC 5322 does not have, such as that of ISO 8601. */
+/** Reads forms that RFC 5322 does not have, such as that of ISO 8601. */
 function otherForm(text: string): SentDate | undefined {
   const at = sentAt(text);
   return at === null ? undefined : { at, day: Math.floor(at / DAY_MS) };

@@ -1,12 +1,12 @@
-// What is rewritten of a message for a server that takes no 8-bit octets (RFC 6152 §3): bodies with such octets are encoded,
-// headers too, and no part is labelled as 8-bit any more. Signed parts are not changed (RFC 1847 §2.1).
+// The edits of a message for a server that accepts no 8-bit octets (RFC 6152 §3): bodies and headers with such octets are encoded, and no
+// part is labelled as 8-bit afterwards. Signed parts are not changed (RFC 1847 §2.1).
 import type { MessageIndex } from './message-index.js';
 import { type EncodedAs, encodingFor, type PartEdit, type PartRegion, partRegions } from './part-edits.js';
 
 /** Counts the octets above 127 of each region of a message, in pieces of any size. */
 export class EightBitRegions {
   readonly regions: readonly PartRegion[];
-  /** One count for each region, in their order. */
+  /** One count per region, in the order of the regions. */
   readonly #counts: number[];
   #region = 0;
   #offset = 0;
@@ -29,19 +29,19 @@ export class EightBitRegions {
     this.#offset += octets.length;
   }
 
-  /** Octets above 127. */
+  /** Returns the number of octets above 127 in a region. */
   countOf(region: number): number {
     return this.#counts[region]!;
   }
 }
 
-/** Why a message has no form in 7 bits. */
+/** The reason why a message has no 7-bit form. */
 export type SevenBitObstacle = 'signed' | 'fixed' | 'header' | 'unread';
 
 /**
- * In the order of the message. `signed`: a signed part has 8-bit octets; `fixed`: a part does that may not be encoded (RFC 2045
- * §6.4) or has an encoding that is not known; `unread`: the message has more parts than the index. Whoever writes the headers finds
- * `header`: one has an address or a boundary that is not ASCII.
+ * Returns the edits in the order of the message, or an obstacle. `signed`: a signed part has 8-bit octets. `fixed`: such a part may not be
+ * encoded (RFC 2045 §6.4) or has an unknown encoding. `unread`: the message has more parts than the index. The code that writes the headers
+ * finds `header`: one has an address or a boundary that is not ASCII.
  */
 export function sevenBitEdits(index: MessageIndex, counted: EightBitRegions): readonly PartEdit[] | SevenBitObstacle {
   if (index.truncated.some((limit) => limit !== 'addresses')) return 'unread';
@@ -66,6 +66,6 @@ export function sevenBitEdits(index: MessageIndex, counted: EightBitRegions): re
   return edits;
 }
 
-/** An octet above 127 takes 3 in quoted-printable; base64 adds a third to all. */
+/** An octet above 127 takes three characters in quoted-printable; base64 adds a third to all octets. */
 const shorter = (to: EncodedAs, count: number, { start, end }: PartRegion): EncodedAs =>
   to === 'quoted-printable' && count * 6 > end - start ? 'base64' : to;

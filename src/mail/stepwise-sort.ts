@@ -1,10 +1,10 @@
-// Numbers sorted by a comparison, in steps of few milliseconds: runs are sorted one by one, then merged.
+// Sorts numbers by a comparison, in steps of a few milliseconds: runs are sorted one by one, then merged.
 
 const RUN = 1024;
-/** Merged between two yields. */
+/** The numbers that are merged between two yields. */
 const STEP = 4096;
 
-/** Stable. Yields now and then, so that the caller can let others run. */
+/** The sort is stable. It yields periodically, so that the caller can let other work run. */
 export function* sortedStepwise(
   numbers: Uint32Array,
   compare: (a: number, b: number) => number,
@@ -31,5 +31,5 @@ export function* sortedStepwise(
   return sorted;
 }
 
-/** 0, 1, 2, … */
+/** Returns 0, 1, 2, … */
 export const ascending = (count: number): Uint32Array => new Uint32Array(count).map((_, i) => i);

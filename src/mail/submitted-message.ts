@@ -1,14 +1,14 @@
-// A message that its author's program submits (RFC 6409 §8), prepared for sending while it streams through: Bcc and
-// Return-Path are removed, a missing Date or Message-Id is added before the other fields, every other octet stays unchanged.
-// Only the header is held in memory, within a bound. The submission gateway checks the author.
+// A message that its author's program submits (RFC 6409 §8), prepared for sending while it streams through: Bcc and Return-Path are
+// removed, a missing Date or Message-Id is added before the other fields, and every other octet stays unchanged. Only the header is held in
+// memory, up to a limit. The submission gateway checks the author.
 import { HeaderFields } from './mime-index/header-fields.js';
 import { rfc5322Date } from './trace.js';
 
-/** Octets. */
+/** In octets. */
 const LONGEST_HEADER = 256 * 1024;
 /** `Bcc` names hidden recipients; the delivering server writes `Return-Path` (RFC 5321 §4.4). */
 const TAKEN_OUT = new Set(['bcc', 'resent-bcc', 'return-path']);
-/** RFC 5322 §2.2; white space before the colon is obsolete syntax, which has to be read (§4.5). */
+/** RFC 5322 §2.2; white space before the colon is obsolete syntax, which readers must accept (§4.5). */
 const FIELD_NAME = /^([!-9;-~]+)[ \t]*(?=:)/;
 const MESSAGE_ID = /<[^<>@\s\p{Cc}]+@[^<>@\s\p{Cc}]+>/u;
 const CR = 0x0d;
@@ -17,7 +17,7 @@ const SPACE = 0x20;
 const TAB = 0x09;
 const EMPTY = Buffer.alloc(0);
 
-/** The header is too large, or has a line that belongs to no field. */
+/** Thrown when the header is too large, or has a line that belongs to no field. */
 export class UnusableHeader extends Error {
   override readonly name = 'UnusableHeader';
   readonly fault: 'tooLarge' | 'malformed';
@@ -34,7 +34,7 @@ export interface Supplements {
   readonly messageId: string;
 }
 
-/** Of one message in pieces of any size, whose lines end in CRLF. */
+/** Prepares one message, in pieces of any size whose lines end in CRLF. */
 export class SubmittedMessage {
   readonly #supplements: Supplements;
   #pending: Buffer = EMPTY;
@@ -45,18 +45,18 @@ export class SubmittedMessage {
     this.#supplements = supplements;
   }
 
-  /** Octets in memory now. */
+  /** The number of octets in memory now. */
   get pending(): number {
     return this.#header === undefined ? this.#length : 0;
   }
 
-  /** Octets as submitted, before fields are removed and added. Once the message has ended. */
+  /** The header as submitted, before fields are removed and added; available when the header has ended. */
   get header(): HeaderFields {
     if (this.#header === undefined) throw new Error('the header has not come to its end');
     return this.#header;
   }
 
-  /** The octets to send, undefined while the header is incomplete. @throws UnusableHeader */
+  /** Returns the octets to send; undefined while the header is incomplete. @throws UnusableHeader */
   push(piece: Uint8Array): Uint8Array | undefined {
     if (this.#header !== undefined) return piece;
     const from = Math.max(0, this.#length - 3);
@@ -67,7 +67,7 @@ export class SubmittedMessage {
     return end < 0 ? undefined : this.#finish(start, end);
   }
 
-  /** The rest of a message without a body (RFC 5322 §3.5). @throws UnusableHeader */
+  /** Returns the rest of a message without a body (RFC 5322 §3.5). @throws UnusableHeader */
   end(): Uint8Array | undefined {
     if (this.#header !== undefined) return undefined;
     if (this.#length > LONGEST_HEADER) throw new UnusableHeader('tooLarge');
@@ -82,7 +82,7 @@ export class SubmittedMessage {
     return Buffer.concat([...pieces, octets.subarray(end)]);
   }
 
-  /** The buffer doubles, so small pieces do not copy all octets each time. */
+  /** Doubles the buffer, so that small pieces do not copy all octets each time. */
   #append(piece: Uint8Array): void {
     const length = this.#length + piece.length;
     if (this.#length === 0) this.#pending = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
@@ -97,7 +97,7 @@ export class SubmittedMessage {
   }
 }
 
-/** The offset of the empty line before the body; -1 when it has not come yet. */
+/** Returns the offset of the empty line before the body; -1 when it has not arrived. */
 function headerEnd(octets: Buffer, from: number): number {
   if (octets[0] === CR && octets[1] === LF) return 0;
   const at = octets.indexOf('\r\n\r\n', from, 'latin1');
@@ -129,9 +129,9 @@ function rewritten(header: Buffer, { date, messageId }: Supplements): Buffer[] {
 }
 
 interface Field {
-  /** Lower case. */
+  /** In lower case. */
   readonly name: string;
-  /** Offsets of octets; `to` is after the line break of the last line. */
+  /** Offsets in octets; `to` follows the line break of the last line. */
   readonly from: number;
   readonly colon: number;
   readonly to: number;

@@ -1,19 +1,19 @@
-// The fields of a message that lists show, taken from its index. Each delivery carries a summary and each row of a list holds
-// one, so its bounds are tighter than those of the envelope, which is read one message at a time. The struct is the one
-// declaration of the fields: nodes check what crosses between them by it, and the columns of the table derive from it.
+// The fields of a message that lists show, taken from its index. Each delivery carries a summary and each row of a list holds one, so its
+// limits are tighter than those of the envelope, which is read one message at a time. The struct is the only declaration of the fields:
+// nodes validate packets by it, and the columns of the table derive from it.
 import { array, boolean, type Infer, integer, nullable, optional, string, type } from 'superstruct';
 import { authorDomain } from './author-domains.js';
 import type { MessageIndex } from './message-index.js';
 
-/** A node passes on fields that it does not know. A later field is optional: rows and nodes from before lack it. */
+/** A node passes on fields that it does not know. A new field is optional, because rows and nodes of an older version lack it. */
 export const messageSummary = type({
   messageId: nullable(string()),
   inReplyTo: nullable(string()),
   references: array(string()),
   fromAddress: string(),
-  /** True when the message names no author: `fromAddress` is the sender of its envelope then. */
+  /** True when the message names no author: `fromAddress` is then the sender of its envelope. */
   fromIsEnvelopeSender: optional(boolean()),
-  /** True when the message begins with trace fields that our MX wrote, the results of its checks among them. */
+  /** True when the message begins with trace fields that Mansio's MX wrote, including the results of its checks. */
   hasAuthenticationResults: optional(boolean()),
   fromName: string(),
   subject: string(),
@@ -24,20 +24,20 @@ export const messageSummary = type({
 });
 export type MessageSummary = Infer<typeof messageSummary>;
 
-/** Octets of a msg-id, as many as a line may have (RFC 5322 §2.1.1). */
+/** In octets of a msg-id: the most that a line may have (RFC 5322 §2.1.1). */
 const ID_OCTETS = 998;
 const REFERENCES = 100;
-/** Octets of all references. */
+/** In octets of all references. */
 const REFERENCES_OCTETS = 16 * 1024;
-// Characters.
+// In characters.
 const SUBJECT = 2_000;
 const FROM_NAME = 300;
 const FROM_ADDRESS = 320;
 
 /**
- * The author is the first valid mailbox of From. Sender is never shown as the author: DMARC does not check it.
- * `envelopeSender`: of incoming mail, '' for the null reverse-path; it is shown, and marked, when there is no author.
- * `isAuthenticated`: the MX has checked the message and written the results into it.
+ * The author is the first valid mailbox of From. Sender is never shown as the author: DMARC does not check it. `envelopeSender` is that of
+ * incoming mail, '' for the null reverse-path; it is shown, and marked, when there is no author. `isAuthenticated`: the MX has checked the
+ * message and written the results into it.
  */
 export function summarize(index: MessageIndex, envelopeSender = '', isAuthenticated = false): MessageSummary {
   const { envelope } = index;
@@ -64,7 +64,7 @@ function usable(id: string | null): string | null {
   return id !== null && Buffer.byteLength(id) <= ID_OCTETS ? id : null;
 }
 
-/** The first, which is the start of the thread, and as many of the last, the nearest ancestors, as fit. */
+/** Returns the first id, which is the start of the thread, and as many of the last ones, the nearest ancestors, as fit. */
 function nearest(references: readonly string[]): string[] {
   const ids = references.filter((id) => usable(id) !== null);
   const [first, ...others] = ids;
@@ -79,7 +79,7 @@ function nearest(references: readonly string[]): string[] {
   return from === 0 ? ids : [first, ...others.slice(from)];
 }
 
-/** Cut without leaving half of a surrogate pair, which jsonb refuses. */
+/** Cuts the text without leaving half of a surrogate pair, which jsonb refuses. */
 function start(text: string, characters: number): string {
   if (text.length <= characters) return text;
   const isPair = /[\uD800-\uDBFF]/.test(text[characters - 1]!);

@@ -1,14 +1,14 @@
-// Tag lists of DKIM and ARC fields (RFC 6376 §3.2): `name=value` between semicolons. They are read strictly: a list that
-// breaks the grammar is refused, so no two readers find different signing domains in it.
+// Tag lists of DKIM and ARC fields (RFC 6376 §3.2): `name=value` between semicolons. They are read strictly: a list that breaks the grammar
+// is refused, so that no two readers find different signing domains in it.
 
 export type TagList = ReadonlyMap<string, string>;
 
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
-/** Printable characters without the semicolon, and the white space of folding. */
+/** Matches printable characters without the semicolon, and the white space of folding. */
 const VALUE = /^[\t\r\n !-:<-~]*$/;
 const MOST = 100;
 
-/** Names as written, values trimmed; undefined when the text is not a tag list or repeats a tag. */
+/** Returns the tags, with names as written and trimmed values; undefined when the text is not a tag list or repeats a tag. */
 export function tagList(text: string): TagList | undefined {
   const parts = text.split(';', MOST + 1);
   if (parts.length > MOST) return undefined;
@@ -24,7 +24,7 @@ export function tagList(text: string): TagList | undefined {
   return tags;
 }
 
-/** The value without the white space that folds base64 and lists. */
+/** Removes the white space that folds base64 and lists. */
 export function compact(value: string): string {
   return value.replace(/[\t\r\n ]+/g, '');
 }

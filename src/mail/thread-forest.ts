@@ -1,14 +1,14 @@
-// Messages in threads, each thread in the order of the dates: what the threading algorithms of RFC 5256 give. Trees are
-// columns of numbers, so a thread of 10,000 messages, each a reply to the one before, needs no recursion.
+// Messages in threads, each thread in the order of the dates: the result of the threading algorithms of RFC 5256. Trees are columns of
+// numbers, so a thread of 10,000 messages, each a reply to the previous one, needs no recursion.
 import { ascending, sortedStepwise } from './stepwise-sort.js';
 
-/** What threading must know of a message. Messages are numbered from 0 in the order of the mailbox. */
+/** The data of a message that threading needs. Messages are numbered from 0 in the order of the mailbox. */
 export interface ThreadedMessage {
-  /** Its own and those that it refers to, as `thread-ids.ts` packs them. */
+  /** The message's own id and those that it refers to, as `thread-ids.ts` packs them. */
   readonly ids: string;
   /** ms since the epoch. */
   readonly sentAt: number;
-  /** The base subject, as it is compared. */
+  /** The base subject, in the form in which it is compared. */
   readonly subject: string;
   readonly isReplyOrForward: boolean;
 }
@@ -16,15 +16,15 @@ export interface ThreadedMessage {
 export const NONE = -1;
 
 export interface ThreadForest {
-  /** A node below this number is the message of that number; any other is a parent that is not there. */
+  /** A node below this number is the message with that number; any other is a parent that is not in the mailbox. */
   readonly messageCount: number;
-  /** By node; NONE when there is none. */
+  /** Indexed by node; NONE when there is no child. */
   readonly firstChild: Int32Array;
   readonly nextSibling: Int32Array;
   readonly firstRoot: number;
 }
 
-/** The place of each message among all by date. Yields now and then. */
+/** Returns the position of each message among all by date. Yields periodically. */
 export function* placesByDate(messages: readonly ThreadedMessage[]): Generator<void, Int32Array> {
   return inverse(yield* orderByDate(messages));
 }
@@ -35,15 +35,15 @@ function inverse(order: Uint32Array): Int32Array {
   return places;
 }
 
-/** Messages of one date are in the order of the mailbox. */
+/** Messages of the same date stay in the order of the mailbox. */
 function orderByDate(messages: readonly ThreadedMessage[]): Generator<void, Uint32Array> {
   const dates = Float64Array.from(messages, ({ sentAt }) => sentAt);
   return sortedStepwise(ascending(messages.length), (a, b) => dates[a]! - dates[b]!);
 }
 
 /**
- * The forest of these parents, siblings in the order of their places. Nodes from `places.length` on are placed by the first
- * of their children, and left out without one.
+ * Returns the forest with these parents, siblings in the order of their places. Nodes from `places.length` on take the place of their first
+ * child, and are left out without one.
  */
 export function forestOf(parents: readonly number[], places: Int32Array): ThreadForest {
   const messageCount = places.length;
@@ -58,7 +58,7 @@ export function forestOf(parents: readonly number[], places: Int32Array): Thread
     nextSibling[node] = firstChild[parent]!;
     firstChild[parent] = node;
   }
-  // The root that holds a message: the message itself, or its parent that is not there.
+  // The root is the message itself, or its parent when that is not in the mailbox.
   let firstRoot = NONE;
   for (let place = messageCount - 1; place >= 0; place--) {
     const node = byPlace[place]!;
@@ -72,7 +72,7 @@ export function forestOf(parents: readonly number[], places: Int32Array): Thread
   return { messageCount, firstChild, nextSibling, firstRoot };
 }
 
-/** ORDEREDSUBJECT: the messages of one base subject are the children of the first of them. Yields now and then. */
+/** ORDEREDSUBJECT: the messages with one base subject are the children of the first of them. Yields periodically. */
 export function* threadsBySubject(messages: readonly ThreadedMessage[]): Generator<void, ThreadForest> {
   const order = yield* orderByDate(messages);
   const parents = new Array<number>(messages.length).fill(NONE);

@@ -1,14 +1,14 @@
-// The threading algorithm REFERENCES (RFC 5256 §3): messages are linked by the ids that they refer to, then threads of one
-// base subject are joined. Numbers name the steps of the RFC. A dummy stands for a message that is referred to and not there.
+// The threading algorithm REFERENCES (RFC 5256 §3): messages are linked by the ids that they refer to, then threads with one base subject
+// are joined. The step numbers are those of the RFC. A dummy represents a message that is referred to but missing.
 import { forestOf, NONE, placesByDate, type ThreadedMessage, type ThreadForest } from './thread-forest.js';
 import { idAt, referenceCount } from './thread-ids.js';
 
-/** The place of a message's own id among its ids. */
+/** The index of a message's own id among its ids. */
 const OWN = 0;
-/** Links followed or made between two yields. */
+/** The links followed or made between two yields. */
 const STEPS = 2000;
 
-/** Yields now and then, so that the caller can let others run. */
+/** Yields periodically, so that the caller can let other work run. */
 export function* threadsByReferences(messages: readonly ThreadedMessage[]): Generator<void, ThreadForest> {
   const places = yield* placesByDate(messages);
   const links = new Links(messages);
@@ -25,7 +25,7 @@ export function* threadsByReferences(messages: readonly ThreadedMessage[]): Gene
   return forestOf(threads.parents, places);
 }
 
-/** Step 1: who is whose parent, dummies included. */
+/** Step 1: finds the parent of each message, including dummies. */
 class Links {
   readonly parents: number[];
   steps = 0;
@@ -39,7 +39,7 @@ class Links {
     this.#childCounts = new Array<number>(messages.length).fill(0);
   }
 
-  /** Before any message is added. Of several messages with one id the first has it; the others have none. */
+  /** Called before any message is added. If several messages have the same id, the first keeps it; the others have none. */
   *nameMessages(): Generator<void, void> {
     for (let node = 0; node < this.#messages.length; node++) {
       const id = idAt(this.#messages[node]!.ids, OWN);
@@ -64,7 +64,7 @@ class Links {
     if (parent !== NONE) this.#link(parent, node);
   }
 
-  /** A dummy when no message has the id. */
+  /** Returns a dummy when no message has the id. */
   #nodeOf(id: string): number {
     let node = this.#nodes.get(id);
     if (node === undefined) {
@@ -82,7 +82,7 @@ class Links {
     this.parents[child] = NONE;
   }
 
-  /** Unless that would make a loop. */
+  /** Links the two unless that would make a loop. */
   #link(parent: number, child: number): void {
     if (parent === child || (this.#childCounts[child]! > 0 && this.#isBelow(parent, child))) return;
     this.parents[child] = parent;
@@ -99,12 +99,12 @@ class Links {
 }
 
 /**
- * Steps 2 and 3: each message is the child of the nearest message above; where all above are dummies, of the topmost one,
- * provided that this one has other children too.
+ * Steps 2 and 3: each message becomes the child of the nearest message above it. If all above are dummies, it becomes the child of the
+ * topmost one, provided that this one has other children too.
  */
 function prunedParents(parents: readonly number[], messageCount: number): number[] {
   const anchors = new Int32Array(parents.length).fill(NONE);
-  /** The nearest message from this dummy upwards, else the topmost dummy. Each dummy is passed once. */
+  /** Returns the nearest message from this dummy upwards, otherwise the topmost dummy. Each dummy is visited once. */
   const anchorOf = (dummy: number): number => {
     const passed: number[] = [];
     let node = dummy;
@@ -132,7 +132,7 @@ function prunedParents(parents: readonly number[], messageCount: number): number
   return pruned;
 }
 
-/** Steps 4 and 5: the threads, joined by subject. Every dummy that has children is a root. */
+/** Steps 4 and 5: joins the threads by subject. Every dummy that has children is a root. */
 class Threads {
   readonly parents: number[];
   readonly #messages: readonly ThreadedMessage[];
@@ -160,7 +160,7 @@ class Threads {
     yield;
   }
 
-  /** Step 4. The children of dummies are in the order of their dates too. */
+  /** Step 4. The children of dummies are sorted by their dates too. */
   #rootsByDate(): number[] {
     const byPlace = new Int32Array(this.#messages.length);
     for (let node = 0; node < byPlace.length; node++) byPlace[this.#places[node]!] = node;
@@ -194,7 +194,7 @@ class Threads {
     const entered = this.#table.get(subject);
     if (subject === '' || entered === undefined || entered === root) return;
     if (this.#isDummy(root)) {
-      // The table then has a dummy too (5.B).
+      // The table then has a dummy for this subject too (5.B).
       for (const child of this.#children.get(root)!) this.parents[child] = entered;
     } else if (this.#isDummy(entered) || (this.#isReply(root) && !this.#isReply(entered))) {
       this.parents[root] = entered;

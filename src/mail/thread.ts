@@ -1,11 +1,11 @@
-// Threads: emails that share a message id belong to one thread, be it their own id or one that they refer to
-// (RFC 5322 §3.6.4). Ids are compared as written, between angle brackets and without white space around them.
+// Threads: emails that share a message id belong to one thread, whether it is their own id or one that they refer to (RFC 5322 §3.6.4). Ids
+// are compared as written, between angle brackets and without white space around them.
 import type { MessageSummary } from './summary.js';
 
-/** The most references, beside the first, which is the start of the thread. */
+/** The most references in addition to the first, which is the start of the thread. */
 const NEAREST = 50;
 
-/** The ids that tie an email to its thread, each once. */
+/** Returns the ids that connect an email to its thread, each once. */
 export function threadIds(summary: Pick<MessageSummary, 'messageId' | 'inReplyTo' | 'references'>): string[] {
   const { messageId, inReplyTo, references } = summary;
   const ids = new Set<string>();
@@ -16,7 +16,7 @@ export function threadIds(summary: Pick<MessageSummary, 'messageId' | 'inReplyTo
   return [...ids];
 }
 
-/** Sets that share a member form a group: the number of the group of each set; groups are numbered by their first set. */
+/** Sets that share a member form a group. Returns the number of each set's group; groups are numbered by their first set. */
 export function joinedSets<T>(sets: readonly Iterable<T>[]): number[] {
   const parent = sets.map((_, i) => i);
   const rootOf = (i: number): number => {

@@ -1,34 +1,34 @@
-// Tokenizer: cuts text in UTF-8 into the words that `wordsOf` finds, as octets: no string and no other object a word. ASCII is folded as it is
-// read. Text with other characters is folded first, each by its form.
+// Divides UTF-8 text into the words that `wordsOf` finds, as octets: no string and no other object is made per word. ASCII is folded while
+// it is read. Text with other characters is folded first, each character by its form.
 import { isAscii } from 'node:buffer';
 import { FOLDED_ASCII, FoldedForms } from './folded-forms.js';
 import { LONGEST_WORD } from './search-text.js';
 
-/** The upper bits of an octet that is not the first of its character. */
+/** The upper bits of an octet, which tell whether it continues a character. */
 const UPPER_BITS = 0xc0;
 const CONTINUATION = 0x80;
 const AS_IT_IS = Uint8Array.from({ length: 256 }, (_, octet) => octet);
 
-/** Octets that are read before the end of a word. */
+/** In octets that are read before the end of a word. */
 const READ_BEFORE = 8;
 const FIRST_OCTETS = 48 * 1024;
 const FIRST_WORDS = 16 * 1024;
-/** Larger arrays are given back. */
+/** Larger arrays are released. */
 const KEPT_OCTETS = 256 * 1024;
 
 export class Tokenizer {
-  /** Where the octets of the words begin: before the end of any word, eight may be read. */
+  /** The offset of the first word: eight octets before the end of any word may be read. */
   readonly start: number = READ_BEFORE;
-  /** Of the words in UTF-8, one behind the other. */
+  /** The words in UTF-8, one after the other. */
   octets = new Uint8Array(FIRST_OCTETS);
-  /** Of each word, in `octets`, before it is cut to its length: see `endOfWord`. */
+  /** The end of each word in `octets`, before the word is cut to its length: see `endOfWord`. */
   ends = new Int32Array(FIRST_WORDS);
   count = 0;
-  /** Of the words together, in octets. */
+  /** The octets of all words together. */
   length = 0;
   readonly #forms = new FoldedForms();
 
-  /** The words of [start, end) of valid UTF-8 take the place of those before: in order, at most `limit`. */
+  /** Replaces the words by those of the octets [start, end) of valid UTF-8: in order, at most `limit`. */
   tokenize(text: Buffer, start: number, end: number, limit = Number.POSITIVE_INFINITY): void {
     if (isAscii(text.subarray(start, end))) this.#tokenizeOctets(text, start, end, FOLDED_ASCII);
     else this.#tokenizeOctets(this.#forms.fold(text, start, end), 0, this.#forms.length, AS_IT_IS);
@@ -36,17 +36,20 @@ export class Tokenizer {
     this.length = this.count === 0 ? 0 : this.ends[this.count - 1]! - this.start;
   }
 
-  /** Where a word ends when it is cut to the letters that count. */
+  /** Returns the end of a word after it is cut to the letters that count. */
   endOfWord(start: number, end: number): number {
     return end - start <= LONGEST_WORD ? end : endOfLetters(this.octets, start, end);
   }
 
-  /** Where a piece ends that begins at `start`: behind `length` octets or more, where no word goes on. */
+  /** Returns the end of a piece that begins at `start`: after at least `length` octets, between two words. */
   endOfPiece(text: Buffer, start: number, length: number): number {
     return this.#forms.nextBreak(text, start + length);
   }
 
-  /** `table`: what each octet is folded to, 0 between words. No branch depends on the text: a processor guesses where words end badly. */
+  /**
+   * `table` has the folded form of each octet, 0 between words. No branch depends on the text, because a processor predicts the ends of
+   * words badly.
+   */
   #tokenizeOctets(source: Buffer, start: number, stop: number, table: Uint8Array): void {
     this.#reserve(stop - start);
     const { octets, ends } = this;
@@ -65,7 +68,7 @@ export class Tokenizer {
     this.count = count + wasInWord;
   }
 
-  /** For the words of so many octets. */
+  /** Makes room for the words of `count` octets. */
   #reserve(count: number): void {
     const length = this.start + count + 1;
     if (this.octets.length > KEPT_OCTETS) this.octets = new Uint8Array(FIRST_OCTETS);
@@ -75,7 +78,7 @@ export class Tokenizer {
   }
 }
 
-/** Of the letters of a long word that are kept. */
+/** Returns the end of the letters of a long word that are kept. */
 function endOfLetters(octets: Uint8Array, start: number, end: number): number {
   let letters = 0;
   for (let at = start; at < end; at++)

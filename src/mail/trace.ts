@@ -1,5 +1,5 @@
-// Trace fields before a received message (RFC 5321 §4.4). Text that a peer chose is reduced to characters that cannot end the
-// line, open a comment or look like another clause. Lines end in CRLF.
+// Trace fields before a received message (RFC 5321 §4.4). Text that a peer chose is reduced to characters that cannot end the line, open a
+// comment or look like another clause. Lines end in CRLF.
 
 export interface Received {
   /** The sending host; absent for a submitted message, whose author keeps that private. */
@@ -13,21 +13,21 @@ export interface Received {
   /** RFC 3848, RFC 6531: `ESMTP`, `ESMTPS`, `ESMTPSA`, `UTF8SMTPS` … */
   readonly protocol: string;
   readonly id: string;
-  /** Only of a message with a single recipient: recipients must not see each other. */
+  /** Set only for a message with a single recipient: recipients must not see each other. */
   readonly recipient?: string | undefined;
-  /** When it was received. */
+  /** The time of receipt. */
   readonly date: Date;
 }
 
 const WIDTH = 78;
 const LONGEST_WORD = 255;
 
-/** `Return-Path: <reverse-path>`; an empty one is the null reverse-path of bounces. */
+/** Returns `Return-Path: <reverse-path>`; an empty one is the null reverse-path of bounces. */
 export function returnPathLine(reversePath: string): string {
   return `Return-Path: <${path(reversePath)}>\r\n`;
 }
 
-/** One `Received:` field, folded. */
+/** Returns one `Received:` field, folded. */
 export function receivedLine(received: Received): string {
   const { from } = received;
   const clauses = [
@@ -45,7 +45,7 @@ export function rfc5322Date(date: Date): string {
   return date.toUTCString().replace('GMT', '+0000');
 }
 
-/** Pieces joined by spaces, a new line before one that would not fit; `;` sticks to the piece before it. */
+/** Joins the pieces by spaces, with a new line before one that would not fit; `;` follows the previous piece directly. */
 function fold(fieldName: string, pieces: readonly string[]): string {
   let text = fieldName;
   let column = fieldName.length;
@@ -57,19 +57,19 @@ function fold(fieldName: string, pieces: readonly string[]): string {
     }
     const fits = column + 1 + piece.length < WIDTH;
     text += fits ? ` ${piece}` : `\r\n\t${piece}`;
-    // A tab counts as the eight columns it is usually shown as.
+    // A tab counts as eight columns, its usual width.
     column = fits ? column + 1 + piece.length : 8 + piece.length;
   }
   return text;
 }
 
-/** A host name, literal, protocol or id: one word. */
+/** Cleans a host name, literal, protocol or id: the result is one word. */
 function name(text: string): string {
   const safe = text.slice(0, LONGEST_WORD).replace(/[^\p{L}\p{N}\p{M}._:[\]/+-]/gu, '?');
   return safe === '' ? 'unknown' : safe;
 }
 
-/** The inside of angle brackets. */
+/** Returns text that stands in angle brackets. */
 function path(text: string): string {
   return text.slice(0, 2 * LONGEST_WORD).replace(/[\p{Cc}\p{Cs}\u2028\u2029<>]/gu, '');
 }

@@ -1,13 +1,14 @@
-// Base64 (RFC 2045 §6.8) in pieces and in constant memory. Padding ends the data: what follows, such as the footer of a mailing
-// list, is no data. The decoder ignores octets outside the alphabet and missing padding. The counter says how many octets the decoder would write. Ours because libbase64 holds pieces as
-// strings, and because attachments are counted and streamed without being held.
+// Base64 (RFC 2045 §6.8) in pieces and in constant memory. Padding ends the data: what follows, such as the footer of a mailing list, is
+// not data. The decoder ignores octets outside the alphabet and missing padding. The counter computes how many octets the decoder would
+// write. Mansio has its own code because libbase64 holds pieces as strings, and because attachments are counted and streamed without being
+// held.
 
 const PAD = 64;
 const OTHER = 65;
 const LF = 66;
 const PAD_OCTET = 0x3d;
 
-/** The sextet of an octet, or PAD, LF, OTHER. The URL alphabet is read too, as in Node's own decoder. */
+/** The sextet of an octet, or PAD, LF, OTHER. The URL alphabet is accepted too, as in Node's own decoder. */
 const SEXTET = new Uint8Array(256).fill(OTHER);
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 for (let i = 0; i < 64; i++) SEXTET[ALPHABET.charCodeAt(i)] = i;
@@ -18,7 +19,7 @@ SEXTET[0x0a] = LF;
 
 const NONE = new Uint8Array(0);
 
-/** The length of the data with the padding that ends it; that of all octets when there is no padding. */
+/** Returns the length of the data including its padding, or the length of all octets when there is no padding. */
 export function endOfBase64(octets: Uint8Array): number {
   const padding = octets.indexOf(PAD_OCTET);
   if (padding < 0) return octets.length;
@@ -70,7 +71,7 @@ export class Base64Decoder {
   }
 }
 
-/** A quantum cut short by padding or the end: two sextets are one octet, three are two, one is none. */
+/** Writes a quantum that padding or the end cuts short: two sextets are one octet, three are two, one is none. */
 function writeRest(out: Uint8Array, at: number, bits: number, pending: number): number {
   if (pending < 2) return 0;
   out[at] = pending === 2 ? bits >> 4 : bits >> 10;
@@ -78,9 +79,9 @@ function writeRest(out: Uint8Array, at: number, bits: number, pending: number): 
   return pending - 1;
 }
 
-/** Octets that are summed up without a branch; each field of COUNTS can hold the sum of so many. */
+/** The octets that are summed without a branch; each field of COUNTS can hold the sum of a block. */
 const BLOCK = 512;
-/** The sums of an octet: bits 0–9 outside the alphabet, 10–19 line feeds, 20–29 padding. */
+/** What an octet adds to the sums: bits 0–9 count octets outside the alphabet, 10–19 line feeds, 20–29 padding. */
 const COUNTS = new Int32Array(256);
 for (let octet = 0; octet < 256; octet++) {
   const kind = SEXTET[octet]!;
@@ -92,7 +93,7 @@ export class Base64Counter {
   #sextets = 0;
   #hasEnded = false;
 
-  /** Counts the octets [from, to) of `data`; returns how many line feeds were among them. */
+  /** Counts the octets [from, to) of `data`; returns how many line feeds are among them. */
   push(data: Uint8Array, from: number, to: number): number {
     let lines = 0;
     for (let at = from; at < to; at += BLOCK) {

@@ -1,10 +1,10 @@
-// The text body and the HTML body of a message, joined from the parts that make them up. The code is pure and synchronous:
-// the caller decides which decoder reads the parts, in which thread, how many octets and for how long.
+// The text body and the HTML body of a message, joined from their parts. The code is pure and synchronous: the caller decides which decoder
+// reads the parts, in which thread, how many octets and for how long.
 import { htmlText } from './html-text.js';
 import { type TextPart, textOf } from './part-text.js';
 
 export interface BodyPart extends TextPart {
-  /** The part belongs to the text body, to the HTML body, or to both. */
+  /** True when the part belongs to the text body; it may belong to both bodies. */
   readonly inText: boolean;
   readonly inHtml: boolean;
   readonly bytes: Uint8Array;
@@ -13,9 +13,9 @@ export interface BodyPart extends TextPart {
 export interface Bodies {
   readonly text: string;
   readonly html: string;
-  /** The message has more than the bodies show. */
+  /** True when the message has more text than the bodies show. */
   readonly partial: boolean;
-  /** The decoding failed or took too long: the bodies are the start of the message, their character sets are ignored. */
+  /** Set when decoding failed or took too long: the bodies are then the start of the message, read without its character sets. */
   readonly isUndecoded?: true;
 }
 
@@ -32,7 +32,7 @@ export class BodiesBuilder {
     this.#toText = toText;
   }
 
-  /** The bodies have room for a part; when they have none, they are partial. */
+  /** Returns true when there is room for another part; otherwise marks the bodies as partial. */
   hasRoom(): boolean {
     if (this.#left > 0) return true;
     this.#isPartial = true;
@@ -56,7 +56,7 @@ export class BodiesBuilder {
   }
 }
 
-/** The bodies as our own decoders read them. `limit`: characters of both together. */
+/** Composes the bodies with Mansio's own decoders. `limit` is in characters, for both bodies together. */
 export function composeBodies(parts: readonly BodyPart[], limit: number): Bodies {
   const builder = new BodiesBuilder(limit, htmlText);
   for (const part of parts) {
@@ -70,7 +70,7 @@ function joined(before: string, next: string, separator: string): string {
   return before === '' ? next : before + separator + next;
 }
 
-/** Plain text between HTML parts (the footer of a mailing list), escaped so that HTML reads no markup in it. */
+/** Wraps plain text that stands between HTML parts (the footer of a mailing list), escaped so that HTML sees no markup in it. */
 function asHtml(text: string): string {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return `<div style="white-space: pre-wrap">${escaped}</div>`;

@@ -1,13 +1,13 @@
-// Octets to text in a named charset. iconv-lite reads the charsets that it knows, as in mailparser; TextDecoder reads the
-// rest, and libmime reads JIS X 0212, which TextDecoder lacks in ISO-2022-JP. Octets in an unknown charset are UTF-8 where
-// they are valid UTF-8 and windows-1252 otherwise, which never fails.
+// Decodes octets in a named charset. iconv-lite reads the charsets that it knows, as in mailparser; TextDecoder reads the others, and
+// libmime reads JIS X 0212, which TextDecoder lacks in ISO-2022-JP. Octets in an unknown charset are read as UTF-8 if they are valid UTF-8,
+// otherwise as windows-1252, which never fails.
 import { isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
 import libmime from 'libmime';
 
 type Decode = (bytes: Uint8Array) => string;
 
-/** Labels that do not say how 8-bit octets are read. */
+/** Labels that do not tell how 8-bit octets are read. */
 const UNDECLARED = new Set([
   '',
   'us-ascii',
@@ -37,7 +37,7 @@ function lookUp(label: string): Decode | null {
 
 const UTF_8 = new TextDecoder('utf-8');
 const ISO_2022_JP = new TextDecoder('iso-2022-jp');
-/** Designation of JIS X 0212 (RFC 2237). */
+/** The escape sequence that designates JIS X 0212 (RFC 2237). */
 const JIS_X_0212 = Buffer.from('\x1b$(D');
 
 function decodeJapanese(bytes: Uint8Array): string {
@@ -50,7 +50,7 @@ function decoderOf(label: string): Decode | null {
   let decode = decoders.get(label);
   if (decode === undefined) {
     decode = lookUp(label);
-    // Peers choose the labels, so the number of remembered ones is bounded.
+    // Peers choose the labels, so the number of remembered ones is limited.
     if (decoders.size >= REMEMBERED) decoders.clear();
     decoders.set(label, decode);
   }
@@ -64,14 +64,14 @@ function normalLabel(charset: string): string {
 
 /** Mail without a (useful) charset is most often UTF-8 or windows-1252. */
 function decodeUndeclared(bytes: Uint8Array): string {
-  // A slice may end within a character: the rest of the slice is UTF-8 all the same.
+  // A slice may end within a character: the rest of the slice is still UTF-8.
   const whole = bytes.subarray(0, bytes.length - cutOctets(bytes));
   if (!isUtf8(whole)) return iconv.decode(bytes, 'windows-1252');
   const text = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength).toString('utf8');
   return whole.length === bytes.length ? text : `${text}\ufffd`;
 }
 
-/** The number of octets at the end that begin a longer UTF-8 sequence. */
+/** Returns the number of octets at the end that begin an incomplete UTF-8 sequence. */
 function cutOctets(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const octet = bytes[bytes.length - back]!;
@@ -81,15 +81,15 @@ function cutOctets(bytes: Uint8Array): number {
   return 0;
 }
 
-/** The name of a charset that mailparser reads as we do; undefined when we decode the octets. */
+/** Returns the name of a charset that mailparser reads as Mansio does; undefined when Mansio must decode the octets itself. */
 export function charsetOfMailparser(charset: string | undefined): string | undefined {
   const label = normalLabel(charset ?? '');
-  // mailparser gives iconv-lite the text in pieces, and iconv-lite misreads UTF-7 at the end of some pieces.
+  // mailparser passes the text to iconv-lite in pieces, and iconv-lite misreads UTF-7 at the end of some pieces.
   if (UNDECLARED.has(label) || label.startsWith('iso-2022-jp') || /^utf-?7/.test(label)) return undefined;
   return iconv.encodingExists(libmime.normalizeCharset(label)) ? label : undefined;
 }
 
-/** Whether `decodeCharset` reads the charset by its name. */
+/** Returns true when `decodeCharset` knows the charset by its name. */
 export function isKnownCharset(charset: string): boolean {
   const label = normalLabel(charset);
   return label === 'us-ascii' || (!UNDECLARED.has(label) && decoderOf(label) !== null);

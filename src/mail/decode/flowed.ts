@@ -1,7 +1,7 @@
-// Text of format=flowed (RFC 3676 §4) to paragraphs of one line each. Ours because libmime, and so mailparser, joins quoted
-// lines with their quote marks (`> one > two`) and drops the last line end.
+// Converts text of format=flowed (RFC 3676 §4) to paragraphs of one line each. Mansio has its own code because libmime, and so mailparser,
+// joins quoted lines with their quote marks (`> one > two`) and drops the last line end.
 
-/** `text` has line ends `\n`. `delSp`: the space before a soft line break is no part of the text. */
+/** `text` has line ends `\n`. `delSp`: the space before a soft line break is not part of the text. */
 export function unwrapped(text: string, delSp: boolean): string {
   const paragraphs: string[] = [];
   let depth = 0;
@@ -14,7 +14,7 @@ export function unwrapped(text: string, delSp: boolean): string {
     const marks = quoteDepth(line);
     const content = line.slice(line[marks] === ' ' ? marks + 1 : marks);
     const isSignature = content === '-- ';
-    // A soft line break before another depth or a signature is an error: the paragraph ends there.
+    // A soft line break before another quote depth or a signature is an error: the paragraph ends there.
     if (marks !== depth || isSignature) end();
     if (delSp && pieces.length > 0) pieces.push(pieces.pop()!.slice(0, -1));
     depth = marks;

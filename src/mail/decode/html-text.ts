@@ -1,12 +1,12 @@
-// HTML to plain text for previews at delivery, and for HTML that html-to-text cannot read: tags, comments, styles and scripts
-// are dropped, entities decoded. One forward scan, so the time is linear in any input. The result is text, not safe HTML: it is
-// escaped where it is shown.
+// Converts HTML to plain text for previews at delivery, and for HTML that html-to-text cannot read: tags, comments, styles and scripts are
+// dropped, entities are decoded. One forward scan takes linear time for any input. The result is text, not safe HTML: it is escaped where
+// it is shown.
 import { decodeHTML } from 'entities';
 
 const HIDDEN = /^(?:script|style|head|title|template|noscript|svg)$/;
 const BREAKING = /^(?:address|article|blockquote|br|dd|div|dl|dt|h[1-6]|hr|li|ol|p|pre|section|table|td|th|tr|ul)$/;
 
-/** The text between the tags; the end of a block is a line feed. Runs of white space stay as they are. */
+/** Returns the text between the tags; the end of a block is a line feed. Runs of white space stay as they are. */
 export function htmlText(html: string): string {
   const pieces: string[] = [];
   let at = 0;
@@ -40,7 +40,7 @@ function after(html: string, end: string, from: number): number {
   return at < 0 ? html.length : at + end.length;
 }
 
-/** The offset after `</name>`. An unclosed element hides the rest, as in a browser. */
+/** Returns the offset after `</name>`. An unclosed element hides the rest, as in a browser. */
 function afterElement(html: string, name: string, from: number): number {
   const end = new RegExp(`</${name}`, 'gi');
   end.lastIndex = from;

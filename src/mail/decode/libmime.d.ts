@@ -1,17 +1,17 @@
-// The parts of libmime (no types of its own) that Mansio calls.
+// The functions of libmime that Mansio calls; libmime has no types of its own.
 declare module 'libmime' {
   interface Libmime {
-    /** RFC 2047 encoded words to text. */
+    /** Decodes the encoded words of RFC 2047. */
     decodeWords(text: string): string;
-    /** One encoded word (RFC 2047), given as its three fields. */
+    /** Decodes one encoded word (RFC 2047), passed as its three fields. */
     decodeWord(charset: string, encoding: 'B' | 'Q', text: string): string;
-    /** A structured field (Content-Type, Content-Disposition) with RFC 2231 parameters decoded. */
+    /** Parses a structured field (Content-Type, Content-Disposition) and decodes its RFC 2231 parameters. */
     parseHeaderValue(value: string): { value: string | false; params: Record<string, string> };
-    /** Common misspellings of charset names to the registered one. */
+    /** Replaces common misspellings of a charset name with the registered name. */
     normalizeCharset(charset: string): string;
-    /** File name extension of a media type, `bin` when unknown. */
+    /** Returns the file name extension of a media type, `bin` when it is unknown. */
     detectExtension(mediaType: string): string;
-    /** Media type of a file name, `application/octet-stream` when unknown. */
+    /** Returns the media type of a file name, `application/octet-stream` when it is unknown. */
     detectMimeType(fileName: string): string;
   }
   const libmime: Libmime;

@@ -1,5 +1,5 @@
-// Quoted-printable (RFC 2045 §6.7) in pieces and in constant memory. Ours because libqp decodes whole bodies only and takes
-// quadratic time for runs of white space (seconds for 64 kB of spaces). A `=` without an escape is a literal `=`.
+// Quoted-printable (RFC 2045 §6.7) in pieces and in constant memory. Mansio has its own code because libqp decodes only whole bodies and
+// takes quadratic time for runs of white space (seconds for 64 kB of spaces). A `=` without an escape is a literal `=`.
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -18,7 +18,7 @@ for (let i = 0; i < 16; i++) {
 const TEXT = 0;
 const AFTER_EQUALS = 1;
 const AFTER_DIGIT = 2;
-/** After `=` and white space: a soft line break if the line ends here. */
+/** The decoder has read `=` and white space: this is a soft line break if the line ends here. */
 const AFTER_EQUALS_SPACE = 3;
 const AFTER_EQUALS_CR = 4;
 

@@ -1,5 +1,5 @@
-// Content-Transfer-Encoding (RFC 2045 §6, and x-uuencode) undone, whole or as a stream in bounded memory. An unknown encoding is read as
-// identity. Broken content is decoded as far as possible and never throws.
+// Decodes the Content-Transfer-Encoding (RFC 2045 §6, and x-uuencode), whole or as a stream in limited memory. An unknown encoding is read
+// as identity. Broken content is decoded as far as possible and never throws.
 import type { OctetRange } from '../message-index.js';
 import { Base64Decoder } from './base64.js';
 import { QuotedPrintableDecoder } from './quoted-printable.js';
@@ -10,12 +10,12 @@ export interface TransferDecoder {
   finish(): Uint8Array;
 }
 
-/** The octets of a part are not those of its content, and it is known how they become these. `encoding` in lower case. */
+/** Returns true when the octets of a part are encoded and Mansio can decode them. `encoding` is in lower case. */
 export function isEncoded(encoding: string): boolean {
   return encoding === 'base64' || encoding === 'quoted-printable' || isUuencode(encoding);
 }
 
-/** Undefined for identity. */
+/** Returns undefined for identity. */
 export function decoderOf(encoding: string): TransferDecoder | undefined {
   if (encoding === 'base64') return new Base64Decoder();
   if (encoding === 'quoted-printable') return new QuotedPrintableDecoder();
@@ -23,7 +23,7 @@ export function decoderOf(encoding: string): TransferDecoder | undefined {
   return undefined;
 }
 
-/** `encoding` in lower case, as the index has it. The result may share memory with `bytes`. */
+/** `encoding` is in lower case, as the index has it. The result may share memory with `bytes`. */
 export function decodeTransfer(encoding: string, bytes: Uint8Array): Uint8Array {
   const decoder = decoderOf(encoding);
   if (decoder === undefined) return bytes;
@@ -32,7 +32,7 @@ export function decodeTransfer(encoding: string, bytes: Uint8Array): Uint8Array 
   return rest.length === 0 ? body : Buffer.concat([body, rest]);
 }
 
-/** The decoded octets of a part, pulled piece by piece; no piece is empty. */
+/** Yields the decoded octets of a part, read piece by piece; no piece is empty. */
 export async function* decodeStream(encoding: string, source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const decoder = decoderOf(encoding);
   for await (const piece of source) {
@@ -43,7 +43,7 @@ export async function* decodeStream(encoding: string, source: AsyncIterable<Uint
   if (rest !== undefined && rest.length > 0) yield rest;
 }
 
-/** Octets [start, end) of a stream, which is read no further. */
+/** Yields the octets [start, end) of a stream and reads no further. */
 export async function* sliceStream(
   source: AsyncIterable<Uint8Array>,
   { start, end }: OctetRange,

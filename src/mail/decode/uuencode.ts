@@ -1,8 +1,8 @@
-// uuencode (POSIX `uuencode`, as the transfer encoding x-uuencode of older mail programs) in pieces and in constant memory. The
-// data stands between the lines `begin MODE NAME` and `end`; content that does not begin so is as it is. A line gives no more
-// octets than its characters encode, whatever its length says.
+// uuencode (POSIX `uuencode`, the transfer encoding x-uuencode of older mail programs) in pieces and in constant memory. The data stands
+// between the lines `begin MODE NAME` and `end`; content that does not begin this way is returned unchanged. A line yields at most the
+// octets that its characters encode, whatever its length field says.
 
-/** The line of 63 octets, the most that a length can say; what a longer line has behind it is no data. */
+/** A line of 63 octets, the most that a length field can state; characters beyond it are not data. */
 const LONGEST_LINE = 1 + 84;
 const LONGEST_BEGIN = 512;
 const BEGIN = /^\s*begin [0-7]{3,4} ([^\r\n]*)$/;
@@ -18,7 +18,7 @@ export class UuDecoder {
   #length = 0;
   #fileName = '';
 
-  /** As the line `begin` has it; '' when there is none. */
+  /** The file name of the line `begin`; '' when there is none. */
   get fileName(): string {
     return this.#fileName;
   }
@@ -52,7 +52,7 @@ export class UuDecoder {
     return this.#state === 'identity';
   }
 
-  /** Up to the end of the line `begin`, which blank lines may precede; returns how much of the piece it has read. */
+  /** Reads up to the end of the line `begin`, which blank lines may precede; returns how much of the piece it has read. */
   #readStart(piece: Uint8Array): number {
     for (let at = 0; at < piece.length; at++) {
       const octet = piece[at]!;
@@ -100,7 +100,7 @@ export class UuDecoder {
   }
 }
 
-/** A character that is not there is a space: programs cut spaces at the end of lines. */
+/** A missing character counts as a space: some programs cut the spaces at the end of lines. */
 function octetAt(line: Buffer, end: number, i: number): number {
   const from = 1 + Math.floor(i / 3) * 4 + (i % 3);
   const high = from < end ? bitsOf(line[from]!) : 0;

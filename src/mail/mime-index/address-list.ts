@@ -1,27 +1,26 @@
-// Address lists of header fields (RFC 5322 §3.4 with the obsolete forms) as real mail has them: one forward scan with counters
-// in place of recursion, so nested groups and comments take linear time. Every text yields a list; `address.ts` decides which
-// addresses are valid.
+// Address lists of header fields (RFC 5322 §3.4 with the obsolete forms), as real mail writes them. One forward scan uses counters instead
+// of recursion, so nested groups and comments take linear time. Every text yields a list; `address.ts` decides which addresses are valid.
 import type { IndexedAddress } from '../message-index.js';
 import { clean, type WordDecoder } from './header-text.js';
 
-/** `Name <a@b>`, `"Name" <a@b>`, `a@b`: nearly every field. */
+/** Matches `Name <a@b>`, `"Name" <a@b>` and `a@b`, which are nearly all fields. */
 const PLAIN = /^(?:"([^"\\]{0,200})"|([^"()<>[\]:;@\\,]{0,200}))\s{0,9}<([^\s"()<>[\]:;\\,]{1,320})>$/;
 const BARE = /^[^\s"()<>[\]:;\\,]{1,320}$/;
 
-/** The rest of a domain literal; bounded, so many `[` take linear time. */
+/** Matches the rest of a domain literal. Its length is limited, so that many `[` take linear time. */
 const LITERAL_REST = /[^[\]]{0,64}\]/y;
 const SPECIAL = /["(<[,;:]/g;
 
 const LONGEST_ADDRESS = 1000;
 
-/** Stands for a comment in the text of an address: header text has no such character. */
+/** Replaces a comment in the text of an address: header text has no such character. */
 const COMMENT = '\ufffe';
 const QUOTED_OR_SPACE = /"(?:[^"\\]|\\.)*"|[\s\ufffe]+/g;
 
 /**
- * Without the comments and the white space that obsolete syntax has around the at sign and the dots of an address (RFC 5322
- * §4.4); elsewhere a space. A dot ends the word before it, also of a name: only white space before it, or a comment, tells
- * that it belongs to a local part.
+ * Removes the comments and the white space that obsolete syntax allows around the at sign and the dots of an address (RFC 5322 §4.4);
+ * elsewhere they become a space. A dot may also end the word before it, such as a name: only a comment, or white space before the dot,
+ * shows that the dot belongs to a local part.
  */
 function withoutComments(raw: string): string {
   const text = raw.replace(QUOTED_OR_SPACE, (found) =>
@@ -30,7 +29,7 @@ function withoutComments(raw: string): string {
   const at = text.lastIndexOf('@');
   if (at < 0) return text.replaceAll(COMMENT, ' ');
   const before = text.slice(0, at).replace(/[ \ufffe]$/, '');
-  // Within quotes white space is text.
+  // White space within quotes is text.
   const local = before.includes('"') ? before : before.replace(/[ \ufffe]\.[ \ufffe]?|\.\ufffe/g, '.');
   const behind = text.slice(at + 1).replace(/^[ \ufffe]/, '');
   const domain = behind.replace(/[ \ufffe]?\.[ \ufffe]?/g, '.');
@@ -39,7 +38,7 @@ function withoutComments(raw: string): string {
 
 export interface AddressList {
   readonly addresses: IndexedAddress[];
-  /** More than the limit: the rest is left out. */
+  /** True when the field has more addresses than the limit: the rest is left out. */
   readonly truncated: boolean;
 }
 
@@ -59,13 +58,14 @@ class AddressScanner {
   readonly #words: WordDecoder;
   readonly #found: IndexedAddress[] = [];
   #at = 0;
-  // The current mailbox. `#raw` is the text as written, with a mark for each comment; `#phrase` has its quotes undone.
+  // These fields hold the current mailbox. `#raw` is the text as written, with a mark for each comment; `#phrase` is the text without its
+  // quotes.
   #raw = '';
   #phrase = '';
   /** The name that a comment gives to an address without another name. */
   #name = '';
   #angle: string | undefined;
-  /** A comment was not closed: other parentheses in angle brackets are none. */
+  /** True when a comment was not closed: later parentheses in angle brackets are then not comments. */
   #isOpen = false;
 
   constructor(text: string, limit: number, words: WordDecoder) {
@@ -91,7 +91,7 @@ class AddressScanner {
     return { addresses: truncated ? this.#found.slice(0, this.#limit) : this.#found, truncated };
   }
 
-  /** The text up to the next special character. */
+  /** Reads the text up to the next special character. */
   #plain(): void {
     const start = this.#at - 1;
     SPECIAL.lastIndex = this.#at;
@@ -111,7 +111,7 @@ class AddressScanner {
     this.#raw += this.#text.slice(start, this.#at);
   }
 
-  /** The text of the first comment that stands beside an address may be its name (`a@b (Name)`). */
+  /** Reads a comment. The first one that stands next to an address may be its name (`a@b (Name)`). */
   #besideOrWithin(): void {
     const isBehind = /[@.]\s{0,9}$/.test(this.#raw.slice(-10));
     const comment = this.#comment();
@@ -121,7 +121,7 @@ class AddressScanner {
     this.#phrase += ' ';
   }
 
-  /** Comments nest. One that is not closed ends with the field. */
+  /** Reads a comment, which may contain others. An unclosed one ends with the field. */
   #comment(): string {
     let depth = 1;
     let comment = '';
@@ -165,11 +165,11 @@ class AddressScanner {
         }
       } else address += char;
     }
-    // RFC 5322 §4.4: an obsolete route comes before a colon.
+    // An obsolete route ends with a colon (RFC 5322 §4.4).
     return address.trimStart().startsWith('@') ? address.slice(address.indexOf(':') + 1) : address;
   }
 
-  /** The text before a colon names a group; its members follow as if there were none. */
+  /** Ends the name of a group at its colon; the members follow as if there were no group. */
   #group(): void {
     const name = this.#words.text(this.#phrase);
     if (name !== '') this.#found.push({ name, address: '' });
@@ -188,7 +188,7 @@ class AddressScanner {
     this.#reset();
   }
 
-  /** Text without angle brackets: an address, an address after a name, or only a name. */
+  /** Reads text without angle brackets: an address, an address after a name, or only a name. */
   #bare(raw: string): IndexedAddress {
     const name = this.#words.text(this.#name);
     if (!raw.includes(' ') || raw.startsWith('"')) return { name, address: raw };

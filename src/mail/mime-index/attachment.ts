@@ -1,5 +1,4 @@
-// An attachment as REST shows it: a file name that is safe to save under, a media type that is safe to send, and the size
-// after decoding.
+// An attachment as REST shows it: a file name that is safe to save under, a media type that is safe to send, and the size after decoding.
 import libmime from 'libmime';
 import type { IndexedAttachment, IndexedPart } from '../message-index.js';
 import { isMessage } from './content-fields.js';
@@ -20,12 +19,12 @@ export function attachmentOf(part: IndexedPart, builder: PartBuilder): IndexedAt
   };
 }
 
-/** The id in a Content-ID or a `start`, which may have comments around its brackets, or no brackets. */
+/** Returns the id in a Content-ID or a `start` parameter, which may have comments around its brackets, or no brackets. */
 export function contentId(field: string): string {
   return (/<([^<>]*)>/.exec(field)?.[1] ?? field.replace(/^\s*<|>\s*$/g, '')).trim();
 }
 
-/** What tells how text is read, and of an invitation what it asks for (RFC 6047 §2.4). */
+/** Returns the charset of a text and the method of an invitation (RFC 6047 §2.4). */
 function textParameters({ type, subtype, params }: IndexedPart): Pick<IndexedAttachment, 'charset' | 'method'> {
   if (type !== 'text') return {};
   const charset = TOKEN.exec(params['charset'] ?? '')?.[0].toLowerCase();
@@ -33,7 +32,7 @@ function textParameters({ type, subtype, params }: IndexedPart): Pick<IndexedAtt
   return { ...(charset !== undefined && { charset }), ...(method !== undefined && { method }) };
 }
 
-/** `encoded`: the name within its transfer encoding. */
+/** `encoded` is the file name that the transfer encoding contains. */
 function fileName(part: IndexedPart, encoded: string): string {
   return (
     safeName(part.dispositionParams['filename'] ?? '') ||

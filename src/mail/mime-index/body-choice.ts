@@ -1,6 +1,6 @@
-// The choice of the parts that are the body and of those that are attachments (RFC 8621 §4.1.4), made once, when a message is
-// indexed: in an alternative the kinds that Mansio shows, in a related its root, elsewhere text without a file name. An embedded
-// message is one attachment. Details, previews, search, filters, forwards and counts read the choice from the index.
+// The choice of the parts that are the body and of those that are attachments (RFC 8621 §4.1.4), made once, when a message is indexed: the
+// kinds that Mansio shows in an alternative, the root of a related, elsewhere text without a file name. An embedded message is one
+// attachment. Details, previews, search, filters, forwards and counts read the choice from the index.
 import type { IndexedAttachment, IndexedPart } from '../message-index.js';
 import { enclosedSources, type TextSource } from '../parts.js';
 import type { TnefText } from '../tnef/reader.js';
@@ -12,30 +12,30 @@ export interface ChosenBodies {
   readonly text: readonly TextSource[];
   readonly html: readonly TextSource[];
   readonly attachments: readonly IndexedAttachment[];
-  /** What the preview is made of where the bodies are the texts in a TNEF. */
+  /** The source of the preview when the bodies are the texts in a TNEF. */
   readonly enclosed: readonly TnefText[];
 }
 
 type Content = Pick<ContentFields, 'type' | 'subtype' | 'params' | 'disposition' | 'dispositionParams'>;
 type Multipart = Pick<ContentFields, 'subtype' | 'params'>;
 
-/** Where a part may stand. */
+/** The role that a part may have at its position. */
 export type BodyPlace =
-  /** It is text of the body if it is text. */
+  /** The part belongs to the body if it is text. */
   | 'body'
-  /** Its siblings, which may come later, decide whether it is the root of a related. */
+  /** The siblings, some of which may follow, decide whether the part is the root of a related. */
   | 'undecided'
-  /** It stands behind the root of a related. */
+  /** The part follows the root of a related. */
   | 'beside-root';
 
-/** The place of a part while its message is read. `parent`: its multipart, if it has one. */
+/** Returns the place of a part while its message is read. `parent` is its multipart, if it has one. */
 export function bodyPlace(parent: Multipart | undefined, isFirst: boolean): BodyPlace {
   if (parent?.subtype !== 'related') return 'body';
   if (parent.params['start'] !== undefined) return 'undecided';
   return isFirst ? 'body' : 'beside-root';
 }
 
-/** The part is text of the body at this place, never an attachment. */
+/** Returns true when the part is text of the body at this place, and never an attachment. */
 export function isBodyText(part: Content, isFirst: boolean, place: BodyPlace): boolean {
   if (part.type !== 'text' || (part.subtype !== 'plain' && part.subtype !== 'html')) return false;
   if (part.disposition === 'attachment' || place === 'beside-root') return false;
@@ -67,12 +67,12 @@ export function chooseBodies(root: IndexedPart, builders: Builders): ChosenBodie
   };
 }
 
-/** No text but a line break or two, as Exchange writes it beside a TNEF that has the text. */
+/** Returns true when the part has no text except one or two line breaks, which Exchange writes next to a TNEF that has the text. */
 function isBlank({ bodyStart, bodyEnd }: IndexedPart, { sample }: PartBuilder): boolean {
   return bodyEnd - bodyStart <= 4 && (sample?.octets.toString('latin1').trim() ?? '') === '';
 }
 
-/** The texts in a TNEF: RTF counts where there is no other form. Undefined when there is none. */
+/** Returns the texts in a TNEF: RTF counts only when there is no other form. Undefined when there is none. */
 function enclosedBody(part: IndexedPart): Pick<ChosenBodies, 'text' | 'html'> | undefined {
   const sources = enclosedSources(part);
   if (sources.length === 0) return undefined;
@@ -81,32 +81,32 @@ function enclosedBody(part: IndexedPart): Pick<ChosenBodies, 'text' | 'html'> | 
   return { text: text.length + html.length === 0 ? of('rtf') : text, html };
 }
 
-/** A TNEF is its files, once it is opened: it stays a file where nothing of it is shown otherwise. */
+/** Returns the files in a TNEF as attachments; the TNEF itself is a file when none of its content is shown. */
 function attachmentsOf(part: IndexedPart, builder: PartBuilder, isBody: boolean): readonly IndexedAttachment[] {
   const files = builder.tnef?.attachments(part.section) ?? [];
   return files.length > 0 || isBody ? files : [attachmentOf(part, builder)];
 }
 
-/** The bodies that texts are added to; undefined: the texts are another form of what that body has already. */
+/** The bodies that receive texts; undefined when the texts are another form of what that body already has. */
 interface Bodies {
   readonly text: IndexedPart[] | undefined;
   readonly html: IndexedPart[] | undefined;
 }
 
 interface Position {
-  /** The part leads its multipart: it may have a file name and be the body. */
+  /** True for the first part of its multipart, which may have a file name and still be the body. */
   readonly isFirst: boolean;
   readonly place: BodyPlace;
-  /** The part is a form of an alternative, as a whole. */
+  /** True when the part, as a whole, is one form of an alternative. */
   readonly isForm: boolean;
 }
 
 class Choice {
   readonly bodies = { text: [] as IndexedPart[], html: [] as IndexedPart[] };
-  /** In their order. */
+  /** The attachments in their order. */
   readonly attached: IndexedPart[] = [];
 
-  /** The limits of the index bound the depth of the recursion. */
+  /** The limits of the index limit the depth of the recursion. */
   part(part: IndexedPart, position: Position, bodies: Bodies): void {
     if (isMultipart(part)) {
       if (part.subtype === 'alternative') this.#alternative(part, bodies);
@@ -123,7 +123,7 @@ class Choice {
     for (const part of multipart.parts) this.part(part, positionOf(part), bodies);
   }
 
-  /** Each part is a form of the same content; a form that is not shown is left out where another one is. */
+  /** Each part is a form of the same content; a form that Mansio does not show is left out when another one is shown. */
   #alternative(alternative: IndexedPart, { text, html }: Bodies): void {
     const found = { text: [] as IndexedPart[], html: [] as IndexedPart[] };
     const others: IndexedPart[] = [];
@@ -150,7 +150,7 @@ function positionsIn(multipart: IndexedPart): (part: IndexedPart) => Position {
   return (part) => ({ isFirst: part === root, place: part === root ? 'body' : 'beside-root', isForm });
 }
 
-/** RFC 2387 §3: the part that `start` names, else the first. A name of no part leaves the type of the root. */
+/** RFC 2387 §3: the part that `start` names, otherwise the first. If `start` names no part, the `type` of the root decides. */
 function relatedRoot({ params, parts }: IndexedPart): IndexedPart | undefined {
   const start = contentId(params['start'] ?? '');
   if (start === '') return parts[0];
@@ -163,8 +163,8 @@ function relatedRoot({ params, parts }: IndexedPart): IndexedPart | undefined {
 }
 
 /**
- * Which form a mixed or related is: with all of its texts the HTML form where it has HTML, else the plain form. One that holds
- * an alternative has both.
+ * Decides which form a mixed or related is, with all of its texts: the HTML form when it has HTML, otherwise the plain form. If it contains
+ * an alternative, it is both.
  */
 function formOf(branch: IndexedPart, bodies: Bodies): Bodies {
   const kinds = new Set<string>();
@@ -182,7 +182,7 @@ function formOf(branch: IndexedPart, bodies: Bodies): Bodies {
   return kinds.has('plain') && !kinds.has('alternative') ? { text: bodies.text, html: undefined } : bodies;
 }
 
-/** A form of the body that is not shown (text/x-amp-html, text/enriched …); a calendar is shown as a file. */
+/** Returns true for a form of the body that Mansio does not show (text/x-amp-html, text/enriched …); a calendar is shown as a file. */
 function isOtherForm(part: IndexedPart): boolean {
   if (part.type !== 'text' || part.subtype === 'plain' || part.subtype === 'html') return false;
   return part.subtype !== 'calendar' && part.disposition !== 'attachment' && !hasName(part);

@@ -13,7 +13,7 @@ export class BodySample {
     this.#length += data.copy(this.#octets, this.#length, from, to);
   }
 
-  /** The body is longer than the sample, so the last character may be cut. */
+  /** True when the body may be longer than the sample: the last character may be cut. */
   get full(): boolean {
     return this.#length === this.#octets.length;
   }

@@ -1,15 +1,15 @@
-// The delimiters of all open multiparts (RFC 2046 §5.1.1), any of which can end a body. They are looked up by the text of a
-// line, so a line takes the same time at any depth. When two levels share a delimiter, it belongs to the inner one.
+// The delimiters of all open multiparts (RFC 2046 §5.1.1), any of which can end a body. They are looked up by the text of a line, so a line
+// takes the same time at any depth. When two levels share a delimiter, it belongs to the inner one.
 
 const DASH = 0x2d;
 
-/** Octets of the longest line, without its line feed, that may be a delimiter. */
+/** In octets: the longest line, without its line feed, that may be a delimiter. */
 export const LONGEST_DELIMITER_LINE = 1024;
 
 export interface Delimiter {
-  /** Level of the multipart it belongs to. */
+  /** The level of its multipart. */
   readonly level: number;
-  /** It ends the multipart: `--boundary--`. */
+  /** True when the delimiter ends the multipart: `--boundary--`. */
   readonly closing: boolean;
 }
 
@@ -20,7 +20,7 @@ export class Boundaries {
     return this.#levels.size === 0;
   }
 
-  /** `boundary` as octets read as latin1. */
+  /** `boundary` holds octets that were read as latin1. */
   open(boundary: string, level: number): void {
     const levels = this.#levels.get(boundary);
     if (levels === undefined) this.#levels.set(boundary, [level]);
@@ -38,7 +38,9 @@ export class Boundaries {
     this.#levels.clear();
   }
 
-  /** Whether the line [start, end) of `data` is a delimiter. The line begins with two dashes; `end` excludes the line feed. */
+  /**
+   * Returns the delimiter that the line [start, end) of `data` is, if any. The line begins with two dashes; `end` excludes the line feed.
+   */
   match(data: Buffer, start: number, end: number): Delimiter | undefined {
     if (end - start > LONGEST_DELIMITER_LINE) return undefined;
     let stop = end;

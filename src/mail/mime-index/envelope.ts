@@ -1,5 +1,5 @@
-// The envelope of a message or of an embedded one (RFC 5322 §3.6), read from its header fields: addresses, subject, date and
-// ids, decoded and capped. Of a field that may stand once the first counts; destination fields add up.
+// The envelope of a message or of an embedded one (RFC 5322 §3.6), read from its header fields: addresses, subject, date and ids, decoded
+// and capped. If a field that may occur once is repeated, the first one counts; destination fields are combined.
 import type { IndexedAddress, IndexedEnvelope } from '../message-index.js';
 import { addressList } from './address-list.js';
 import type { HeaderFields } from './header-fields.js';
@@ -7,7 +7,7 @@ import { clean, type WordDecoder } from './header-text.js';
 import type { MimeLimits, Truncation } from './limits.js';
 
 const MESSAGE_ID = /<[^<>\s]{1,990}>/;
-/** RFC 5322 §4.5.4: obsolete syntax has white space and comments around the at sign and the dots. */
+/** RFC 5322 §4.5.4: obsolete syntax allows white space and comments around the at sign and the dots. */
 const SPACED_ID = /<[^<>@]{1,900}@[^<>@]{1,900}>/;
 const LONGEST_ID = 2000;
 const MESSAGE_IDS = /<[^<>\s]{1,990}>/g;
@@ -59,12 +59,12 @@ export class EnvelopeReader {
   #references(fields: HeaderFields): readonly string[] {
     const ids = fields.first('references')?.match(MESSAGE_IDS)?.map(clean) ?? [];
     const most = this.#limits.references;
-    // The first is the thread's start, the last are the nearest ancestors.
+    // The first id is the start of the thread, the last ones are the nearest ancestors.
     return ids.length <= most ? ids : [ids[0]!, ...ids.slice(1 - most)];
   }
 }
 
-/** In angle brackets; a bare `left@right`, as some senders write it, gets angle brackets. */
+/** Returns a msg-id in angle brackets, which are added to a bare `left@right`, as some senders write it. */
 function messageId(field: string | undefined): string | null {
   if (field === undefined) return null;
   const id = MESSAGE_ID.exec(field)?.[0];
@@ -75,10 +75,10 @@ function messageId(field: string | undefined): string | null {
   return bare === undefined ? null : `<${clean(bare)}>`;
 }
 
-/** `21 Nov 2026 13:10`, `Nov 21 13:10:19 2026`, `2026-11-21`: without one of these `Date.parse` guesses. */
+/** Matches `21 Nov 2026 13:10`, `Nov 21 13:10:19 2026` and `2026-11-21`: for other texts `Date.parse` guesses. */
 const DATE = /\d{1,2}[\s-]+[a-z]{3,9}[\s-]+\d{2,4}\s+\d|[a-z]{3}\s+\d{1,2}\s+\d\d?:\d\d|\d{4}-\d\d-\d\d/i;
 
-/** RFC 5322 §3.3 dates, and similar ones that `Date.parse` reads; a date without a zone is in UTC. */
+/** Reads RFC 5322 §3.3 dates, and similar ones that `Date.parse` reads; a date without a zone is in UTC. */
 export function sentAt(field: string): number | null {
   const date = field
     .slice(0, 128)

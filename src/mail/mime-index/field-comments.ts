@@ -1,19 +1,19 @@
-// Comments in the structured fields of MIME (RFC 2045 §5.1): `text/plain; charset=us-ascii (Plain text)`. They stand between
-// tokens, so there is a delimiter or an end of the field on one side of them. Other parentheses are kept, and those that a
-// token touches: values that should have quotes have them (`filename=report (1).pdf`, `boundary=Boundary_(ID_1)`).
+// Comments in the structured fields of MIME (RFC 2045 §5.1): `text/plain; charset=us-ascii (Plain text)`. They stand between tokens, so a
+// delimiter or an end of the field is next to them. Other parentheses are kept, as are those that touch a token: they belong to values that
+// lack quotes (`filename=report (1).pdf`, `boundary=Boundary_(ID_1)`).
 
-/** Before a comment, or behind it; empty: the field begins or ends. */
+/** The characters that stand next to a comment; the empty string is the start or the end of the field. */
 const DELIMITERS = new Set(['', ';', '=', '/', ',']);
-/** What may touch a comment. */
+/** Matches what may touch a comment. */
 const APART = /^$|[\s";=/,]/;
 const WHITE = new Set([' ', '\t']);
 const QUOTE = '"';
 
-/** The field with a space in the place of each comment. One forward scan in linear time. */
+/** Returns the field with a space instead of each comment. One forward scan takes linear time. */
 export function withoutComments(field: string): string {
   if (!field.includes('(')) return field;
   let kept = '';
-  /** The last character that is kept and no white space. */
+  /** The last kept character that is not white space. */
   let last = '';
   for (let at = 0; at < field.length; ) {
     const start = at;
@@ -29,7 +29,7 @@ export function withoutComments(field: string): string {
   return kept.trim();
 }
 
-/** Behind the quoted string that begins here. */
+/** Returns the position after the quoted string that begins here. */
 function endOfQuoted(field: string, from: number): number {
   for (let at = from + 1; at < field.length; at++) {
     if (field[at] === '\\') at++;
@@ -38,7 +38,7 @@ function endOfQuoted(field: string, from: number): number {
   return field.length;
 }
 
-/** Behind the comments that follow each other from here, and the white space behind them. Comments nest. */
+/** Returns the position after the comments that follow each other from here, and after their white space. Comments nest. */
 function endOfComments(field: string, from: number): number {
   let depth = 0;
   for (let at = from; at < field.length; at++) {

@@ -1,9 +1,9 @@
-// File names that senders give attachments, made safe to save under.
+// Makes the file names that senders give to attachments safe to save under.
 
-/** Characters. */
+/** In characters. */
 const LONGEST_NAME = 200;
 
-/** Without separators, controls and the marks that turn reading direction, which hide an extension. */
+/** Returns the name without separators, control characters and the marks that change the reading direction, which can hide an extension. */
 export function safeName(name: string): string {
   const safe = name
     .replace(/[\p{Cc}\p{Cs}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '')

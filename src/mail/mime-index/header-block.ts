@@ -1,5 +1,5 @@
-// The octets of the current header block, up to the limit of all header octets of a message. A block that lies within one
-// piece of input is not copied.
+// The octets of the current header block, up to the limit for all header octets of a message. A block that lies within one piece of input
+// is not copied.
 
 const EMPTY = Buffer.alloc(0);
 
@@ -10,14 +10,14 @@ export class HeaderBlock {
   #data: Buffer = EMPTY;
   #from = 0;
   #to = 0;
-  /** The block had octets that are not kept. */
+  /** True when the block had octets that are not kept. */
   cut = false;
 
   constructor(limit: number) {
     this.#left = limit;
   }
 
-  /** No octet more can be kept. */
+  /** True when no further octet can be kept. */
   get full(): boolean {
     return this.#left === 0;
   }
@@ -35,7 +35,7 @@ export class HeaderBlock {
     this.#to = end;
   }
 
-  /** Copies the octets that still refer to the input, which the caller may reuse. */
+  /** Copies the octets that still refer to the input, because the caller may reuse it. */
   detach(): void {
     const length = this.#to - this.#from;
     if (length > 0) {
@@ -51,7 +51,7 @@ export class HeaderBlock {
     this.#to = 0;
   }
 
-  /** The block, valid until the next call; then an empty one begins. */
+  /** Returns the block, which is valid until the next call, and begins an empty one. */
   take(): Buffer {
     let block: Buffer;
     if (this.#length === 0) block = this.#data.subarray(this.#from, this.#to);

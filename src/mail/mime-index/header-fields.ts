@@ -1,5 +1,5 @@
-// The fields of one header block (RFC 5322 §2.2) that the index needs, found in one pass over its lines. Values are unfolded
-// text whose encoded words are still encoded. Lines that are not fields are ignored.
+// The fields of one header block (RFC 5322 §2.2) that the index needs, found in one pass over its lines. Values are unfolded text whose
+// encoded words are still encoded. Lines that are not fields are ignored.
 import { declaredCharset, eightBit } from './header-text.js';
 
 const WANTED = new Set([
@@ -28,7 +28,7 @@ const WANTED = new Set([
 
 const LONGEST_NAME = Math.max(...[...WANTED].map((name) => name.length));
 
-/** Fields of one name that are kept. */
+/** The most fields of one name that are kept. */
 const REPEATS = 1000;
 
 const COLON = 0x3a;
@@ -38,10 +38,10 @@ const TAB = 0x09;
 export class HeaderFields {
   readonly #values = new Map<string, string[]>();
   receivedCount = 0;
-  /** How octets are read that are no UTF-8; undefined: as windows-1252. */
+  /** The charset of octets that are not UTF-8; undefined means windows-1252. */
   charset: string | undefined;
 
-  /** `charset`: for a header that declares none. */
+  /** `charset` applies to a header that declares none. */
   constructor(block: Buffer, charset?: string) {
     const text = block.toString('latin1');
     let name: string | undefined;
@@ -62,7 +62,7 @@ export class HeaderFields {
     this.charset = declaredCharset(this.#values.get('content-type')?.[0]) ?? charset;
   }
 
-  /** The first field of this name, unfolded and trimmed. */
+  /** Returns the first field of this name, unfolded and trimmed. */
   first(name: string): string | undefined {
     const raw = this.#values.get(name)?.[0];
     return raw === undefined ? undefined : this.#unfold(raw);
@@ -88,7 +88,7 @@ export class HeaderFields {
   }
 }
 
-/** -1 when the line has no short field name; a long line takes constant time. */
+/** Returns -1 when the line has no short field name; a long line takes constant time. */
 function colonOf(text: string, start: number, end: number): number {
   const stop = Math.min(end, start + LONGEST_NAME + 8);
   for (let at = start; at < stop; at++) if (text.charCodeAt(at) === COLON) return at;
@@ -96,8 +96,8 @@ function colonOf(text: string, start: number, end: number): number {
 }
 
 function wantedName(text: string, start: number, colon: number): string | undefined {
-  // RFC 5322 §4.5: obsolete syntax has white space before the colon. Some programs ignore invisible characters before the
-  // name, such as a byte order mark, and would show an author that the index lacks.
+  // RFC 5322 §4.5: obsolete syntax has white space before the colon. Some programs ignore invisible characters before the name, such as a
+  // byte order mark, and would show an author that the index lacks.
   const name = text
     .slice(start, colon)
     .trimEnd()

@@ -1,6 +1,6 @@
-// The octets of a message to its MIME index, in one pass over pieces of any size. Memory does not grow with the message: it
-// holds header blocks up to their limit, and the start of the first bodies for the preview. The scanner finds headers, bodies
-// and delimiters; the indexer builds the part tree. Never throws.
+// Turns the octets of a message into its MIME index, in one pass over pieces of any size. Memory does not grow with the message: it holds
+// header blocks up to their limit, and the start of the first bodies for the preview. The scanner finds headers, bodies and delimiters; the
+// indexer builds the part tree. Never throws.
 import { isUtf8 } from 'node:buffer';
 import { decodeTransfer, isEncoded } from '../decode/transfer.js';
 import { headerIn } from '../header-lines.js';
@@ -20,9 +20,9 @@ import { isTnef, TnefPart } from './tnef-part.js';
 
 const LF = 0x0a;
 const DELIVERED_TO = 100;
-/** TNEF of a message that are opened: the start of the texts in each is held. */
+/** The most TNEF parts of a message that are opened, because the start of the texts in each is held. */
 const TNEF_PARTS = 8;
-/** Octets of a message in base64 that are read for its envelope. */
+/** In octets: how much of a message in base64 is read for its envelope. */
 const ENCODED_HEADER = 32 * 1024;
 
 export class MimeIndexer implements PartEvents {
@@ -33,15 +33,15 @@ export class MimeIndexer implements PartEvents {
   readonly #scanner: PartScanner;
   readonly #samples = new PreviewSamples();
   readonly #root = new PartBuilder(0, undefined);
-  /** From the root to the current part. */
+  /** The parts from the root to the current one. */
   readonly #open: PartBuilder[] = [this.#root];
-  /** The charset of the first header that declares one: the message's own, else that of a text. */
+  /** The charset of the first header that declares one: the message's own, otherwise that of a text. */
   #charset: string | undefined;
-  /** Envelopes that wait for the charset. The limit of all headers bounds them. */
+  /** The envelopes that wait for the charset. The limit of all headers limits their number. */
   readonly #undeclared: (() => void)[] = [];
   #parts = 1;
   #tnefParts = 0;
-  /** Files in all TNEF: at most as many as a message may have parts. */
+  /** The number of files in all TNEF parts: at most as many as a message may have parts. */
   #tnefFiles = 0;
   #envelope: IndexedEnvelope | undefined;
   #receivedCount = 0;
@@ -53,12 +53,12 @@ export class MimeIndexer implements PartEvents {
     this.#envelopes = new EnvelopeReader(this.#limits, this.#words, this.#truncated);
   }
 
-  /** The chunk may be reused by the caller afterwards. */
+  /** The caller may reuse the chunk afterwards. */
   push(chunk: Uint8Array): void {
     this.#scanner.push(chunk);
   }
 
-  /** Once, after the last octet. */
+  /** Called once, after the last octet. */
   finish(): MessageIndex {
     this.#scanner.finish();
     const size = this.#scanner.offset;
@@ -101,7 +101,10 @@ export class MimeIndexer implements PartEvents {
     return this.#enter(part);
   }
 
-  /** Octets that are neither UTF-8 nor in a charset of their header are read when the texts have declared theirs. */
+  /**
+   * An envelope with octets that are neither UTF-8 nor in a charset that its header declares is read later, when the texts have declared
+   * theirs.
+   */
   #readEnvelope(message: PartBuilder, fields: HeaderFields, block: Buffer): void {
     const read = () => {
       const envelope = this.#envelopes.read(fields);
@@ -130,7 +133,7 @@ export class MimeIndexer implements PartEvents {
     return !delimiter.closing && this.#openPart(next);
   }
 
-  /** Decides how the body of a part is read, after its header; true when the body begins with a header. */
+  /** Decides how the body of a part is read, when its header has ended; returns true when the body begins with a header. */
   #enter(part: PartBuilder): boolean {
     const boundary = part.content!.type === 'multipart' ? boundaryOf(part.content!) : undefined;
     if (part.content!.type === 'multipart' && boundary === undefined) part.content = asText(part.content!);
@@ -158,7 +161,7 @@ export class MimeIndexer implements PartEvents {
     return false;
   }
 
-  /** Adds a child to the innermost part; false when a limit is reached, so the rest belongs to the open part. */
+  /** Adds a child to the innermost part; returns false when a limit is reached: the rest then belongs to the open part. */
   #openPart(headerStart: number): boolean {
     if (this.#parts >= this.#limits.parts || this.#scanner.headers.full) {
       this.#truncated.add(this.#parts >= this.#limits.parts ? 'parts' : 'header');
@@ -184,8 +187,8 @@ export class MimeIndexer implements PartEvents {
   }
 
   /**
-   * A message in base64, which nobody should encode (RFC 2046 §5.2.1): its envelope is known, and its octets are one part of
-   * text in it, for sections of other parts could not be given.
+   * Opens a message in base64, an encoding that RFC 2046 §5.2.1 forbids: its envelope is read, and its octets become one text part, since
+   * sections of its other parts could not be served.
    */
   #openEncoded(part: PartBuilder): void {
     const { encoding } = part.content!;
@@ -209,7 +212,7 @@ export class MimeIndexer implements PartEvents {
   }
 }
 
-/** The index of a whole message in memory. */
+/** Returns the index of a whole message in memory. */
 export function indexMessage(bytes: Uint8Array, limits: Partial<MimeLimits> = {}): MessageIndex {
   const indexer = new MimeIndexer(limits);
   indexer.push(bytes);

@@ -1,13 +1,13 @@
-// The limits of the index, whatever a peer sends. The blob has the whole message; the index says in `truncated` which limits
-// were reached.
+// The limits of the index, which hold for any input. The blob has the whole message; `truncated` in the index tells which limits were
+// reached.
 
 export interface MimeLimits {
   /** Levels of multipart and message/rfc822 parts. */
   readonly depth: number;
   readonly parts: number;
-  /** Octets of all headers together, of the message and of its parts. */
+  /** The octets of all headers together, of the message and of its parts. */
   readonly headerOctets: number;
-  /** Addresses of one field. */
+  /** The most addresses of one field. */
   readonly addresses: number;
   readonly references: number;
 }

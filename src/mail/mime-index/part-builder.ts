@@ -1,5 +1,5 @@
-// A part of a message while its octets are read: the fields of its header, its offsets, and the size and the sample of its
-// body. `buildTree` turns the builders into the stored parts and numbers the sections (RFC 9051 §6.4.5).
+// A part of a message while its octets are read: the fields of its header, its offsets, and the size and the sample of its body.
+// `buildTree` turns the builders into the stored parts and numbers the sections (RFC 9051 §6.4.5).
 import { Base64Counter } from '../decode/base64.js';
 import { QuotedPrintableDecoder } from '../decode/quoted-printable.js';
 import { isEncoded } from '../decode/transfer.js';
@@ -13,9 +13,9 @@ import type { TnefPart } from './tnef-part.js';
 export class PartBuilder {
   readonly headerStart: number;
   readonly parent: PartBuilder | undefined;
-  /** The first part of its parent. */
+  /** True for the first part of its parent. */
   readonly isFirst: boolean;
-  /** Within a message/rfc822 part: neither a body nor an attachment of the message itself. */
+  /** True within a message/rfc822 part: the part is neither a body nor an attachment of the message itself. */
   readonly isEmbedded: boolean;
   readonly parts: PartBuilder[] = [];
   content: ContentFields | undefined;
@@ -24,7 +24,7 @@ export class PartBuilder {
   envelope: IndexedEnvelope | undefined;
   bodyStart = 0;
   bodyEnd = 0;
-  /** Line feeds of the message before the body. */
+  /** The number of the message's line feeds before the body. */
   linesBefore = 0;
   lines = 0;
   size: BodySize | undefined;
@@ -47,7 +47,7 @@ export class PartBuilder {
   }
 }
 
-/** Decoded octets of a body whose encoding changes its length. */
+/** Counts the decoded octets of a body whose encoding changes its length. */
 export class BodySize {
   readonly #base64: Base64Counter | undefined;
   readonly #other: QuotedPrintableDecoder | UuDecoder;
@@ -62,12 +62,12 @@ export class BodySize {
     this.#other = isUuencode(encoding) ? new UuDecoder() : new QuotedPrintableDecoder();
   }
 
-  /** The name that the encoding gives its content; '' when it gives none. */
+  /** The file name that the encoding contains; '' when it contains none. */
   get fileName(): string {
     return this.#other instanceof UuDecoder ? this.#other.fileName : '';
   }
 
-  /** Returns how many line feeds were in [from, to), which base64 counts on the way; undefined if not counted. */
+  /** Returns the number of line feeds in [from, to), which base64 counts in the same pass; undefined when they are not counted. */
   push(data: Buffer, from: number, to: number): number | undefined {
     if (this.#base64 !== undefined) return this.#base64.push(data, from, to);
     this.#octets += this.#other.push(data.subarray(from, to)).length;
@@ -80,14 +80,14 @@ export class BodySize {
   }
 }
 
-/** The builder of each part: it has the decoded size and the sample, which the index does not keep. */
+/** The builders by their parts: they have the decoded size and the sample, which the index does not keep. */
 export type Builders = Map<TextSource, PartBuilder>;
 
 export function buildTree(root: PartBuilder, builders: Builders): IndexedPart {
   return build(root, root.isMultipart ? '' : '1', '', builders);
 }
 
-/** The limits bound the depth of the recursion. */
+/** The limits of the index limit the depth of the recursion. */
 function build(builder: PartBuilder, section: string, prefix: string, builders: Builders): IndexedPart {
   const content = builder.content!;
   const parts: IndexedPart[] = [];
@@ -103,7 +103,7 @@ function build(builder: PartBuilder, section: string, prefix: string, builders: 
   const fields = content.type === 'multipart' && !builder.isMultipart ? asText(content) : content;
   const { type, subtype, params, id, description, encoding, disposition, dispositionParams } = fields;
   const { language, location, md5 } = fields;
-  // Each by its name: a copy of all fields into a larger object takes several times as long.
+  // The fields are named one by one: a copy of all fields into a larger object takes several times as long.
   const part: IndexedPart = {
     section,
     type,
@@ -129,7 +129,7 @@ function build(builder: PartBuilder, section: string, prefix: string, builders: 
   return part;
 }
 
-/** A multipart that has no parts is the text it consists of. */
+/** Returns the fields of a multipart without parts as those of the text that it consists of. */
 export function asText(content: ContentFields): ContentFields {
   return { ...content, type: 'text', subtype: 'plain', params: {}, encoding: '7bit' };
 }

@@ -1,6 +1,6 @@
-// Cuts the octets of a message, given in pieces of any size, into header blocks, body octets and delimiter lines
-// (RFC 2046 §5.1.1); the indexer interprets them. Lines end in CRLF or LF. The scanner holds back at most one line that may be
-// a delimiter and the line break before it. Buffer.indexOf searches, so long bodies take little time.
+// Divides the octets of a message, received in pieces of any size, into header blocks, body octets and delimiter lines (RFC 2046 §5.1.1);
+// the indexer interprets them. Lines end in CRLF or LF. The scanner holds back at most one line that may be a delimiter and the line break
+// before it. Buffer.indexOf does the search, so long bodies take little time.
 import { Boundaries, type Delimiter, LONGEST_DELIMITER_LINE } from './boundaries.js';
 import { HeaderBlock } from './header-block.js';
 
@@ -13,13 +13,13 @@ const LINE_FEED = Buffer.from('\n');
 const CARRIAGE_RETURN = Buffer.from('\r');
 const LINE_BREAK = Buffer.from('\r\n');
 
-/** `lines` is always the number of line feeds before the offset beside it. */
+/** `lines` is always the number of line feeds before the offset that it accompanies. */
 export interface PartEvents {
-  /** A header ended. Returns whether another header follows at once (an embedded message). */
+  /** Called when a header has ended. Returns true when another header follows at once (an embedded message). */
   header(block: Buffer, cut: boolean, bodyStart: number, lines: number): boolean;
-  /** Octets of the current body; returns the number of line feeds in them. */
+  /** Called for octets of the current body; returns the number of line feeds in them. */
   body(data: Buffer, from: number, to: number): number;
-  /** A delimiter ended a body at `bodyEnd`. Returns whether a header begins at `next`. */
+  /** Called when a delimiter has ended a body at `bodyEnd`. Returns true when a header begins at `next`. */
   delimiter(delimiter: Delimiter, bodyEnd: number, lines: number, next: number): boolean;
 }
 
@@ -27,9 +27,9 @@ export class PartScanner {
   readonly boundaries = new Boundaries();
   readonly headers: HeaderBlock;
   readonly #events: PartEvents;
-  /** Octets before the current piece, without the octets held back from the last one. */
+  /** The number of octets before the current piece, without the octets held back from the last one. */
   #base = 0;
-  /** The start of a line that may be a delimiter: its end has not come. */
+  /** The start of a line that may be a delimiter; its end has not arrived. */
   #pending: Buffer = EMPTY;
   #inHeader = true;
   #atLineStart = true;
@@ -42,7 +42,7 @@ export class PartScanner {
     this.#events = events;
   }
 
-  /** Octets read so far. */
+  /** The number of octets read so far. */
   get offset(): number {
     return this.#base;
   }
@@ -92,7 +92,7 @@ export class PartScanner {
         }
         const delimiter = this.#delimiter(data, at, lineFeed < 0 ? end : lineFeed);
         if (delimiter !== undefined) {
-          // No empty line: the part has a header only.
+          // There is no empty line: the part has only a header.
           this.#endHeaders(this.#base + at);
           return this.#endBody(delimiter, at, end, lineFeed >= 0);
         }
@@ -145,7 +145,7 @@ export class PartScanner {
     this.#atLineStart = true;
   }
 
-  /** Of the part and of the embedded message that it may be. */
+  /** Ends the header of the part and that of the embedded message that the part may be. */
   #endHeaders(bodyStart: number): void {
     while (this.#inHeader) this.#endHeader(bodyStart);
   }
@@ -162,7 +162,7 @@ export class PartScanner {
     if (end > from) this.#lines += this.#events.body(data, from, end);
   }
 
-  /** A delimiter line [start, end) of the piece. */
+  /** Ends a body at the delimiter line [start, end) of the piece. */
   #endBody(delimiter: Delimiter, start: number, end: number, terminated: boolean): number {
     const bodyEnd = this.#base + start - this.#break.length;
     const lines = this.#lines;
@@ -174,7 +174,7 @@ export class PartScanner {
   }
 }
 
-/** The line break that ends [from, to), or the start of one. */
+/** Returns the line break that ends [from, to), or the start of one. */
 function lineBreakBefore(data: Buffer, from: number, to: number): Buffer {
   const last = data[to - 1];
   if (last === CR) return CARRIAGE_RETURN;

@@ -1,5 +1,5 @@
-// The preview of a message: the start of the first part of its text body that has words, else of its HTML body, decoded from a
-// sample of a few kB, without tags and with white space folded. The samples bound the work.
+// The preview of a message: the start of the first part of its text body that has words, otherwise of its HTML body, decoded from a sample
+// of a few kB, without tags and with white space folded. The size of the samples limits the work.
 import { htmlText } from '../decode/html-text.js';
 import { isVerbatim, type TextPart, textOf } from '../decode/part-text.js';
 import type { TextSource } from '../parts.js';
@@ -8,22 +8,22 @@ import { BodySample } from './body-sample.js';
 import type { Builders, PartBuilder } from './part-builder.js';
 
 const TEXT_SAMPLE = 4 * 1024;
-/** HTML begins with styles more often than with words. */
+/** HTML often begins with styles rather than with words. */
 const HTML_SAMPLE = 32 * 1024;
 const LENGTH = 200;
-/** Octets in which most texts have a whole preview. */
+/** In octets: long enough for the whole preview of most texts. */
 const START = 512;
 const ASCII = /^\p{ASCII}*$/u;
-/** White space and controls that are not one space already. */
+/** Matches white space and control characters, except a single space. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the controls of ASCII
 const FOLDED = /[\x00-\x20\x7f]{2,}|[\x00-\x1f\x7f]/g;
-/** Characters of the decoded sample that are read: fillers and white space may come before the words. */
+/** In characters of the decoded sample that are read: fillers and white space may precede the words. */
 const SCANNED = 4000;
 const FILLER = /^(?:\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])$/;
 
-/** Texts of a kind whose start is kept: not all of them need be in a body. */
+/** The most texts of each kind whose start is kept: some of them may be in no body. */
 const KEPT_TEXTS = 4;
-/** Octets of all samples of a message, also of those that turn out to be blank. */
+/** In octets: all samples of a message, including those that turn out to be blank. */
 const ALL_SAMPLES = 256 * 1024;
 
 export class PreviewSamples {
@@ -31,7 +31,7 @@ export class PreviewSamples {
   readonly #html: PartBuilder[] = [];
   #left = ALL_SAMPLES;
 
-  /** Parts are opened in their order, each when the one before has ended. */
+  /** Called for the parts in their order, each when the previous one has ended. */
   openText(part: PartBuilder): void {
     const isHtml = part.content!.subtype === 'html';
     const kept = isHtml ? this.#html : this.#plain;
@@ -47,12 +47,12 @@ export class PreviewSamples {
     kept.push(part);
   }
 
-  /** The octets before the first part of a multipart are its text if the multipart has no part. */
+  /** The octets before the first part of a multipart are its text if it has no part. */
   openPreamble(part: PartBuilder): void {
     if (part.parent === undefined) part.sample = new BodySample(TEXT_SAMPLE);
   }
 
-  /** The first text of the bodies that has words. */
+  /** Returns the preview of the first text of the bodies that has words. */
   preview(bodies: ChosenBodies, builders: Builders): string {
     for (const part of [...bodies.text, ...bodies.html]) {
       const builder = builders.get(part);
@@ -71,7 +71,7 @@ function enclosedLine({ enclosed }: ChosenBodies, { subtype, params }: TextSourc
   return lineOfSample(sample, { subtype, params, encoding: 'binary' });
 }
 
-/** `text`: how the octets are read, which of a multipart without parts is not what its header says. */
+/** `text` tells how the octets are read; for a multipart without parts this differs from what its header says. */
 function lineOf({ sample, content }: PartBuilder, text: TextPart = content!): string {
   return sample === undefined ? '' : lineOfSample(sample, text);
 }
@@ -85,16 +85,16 @@ function lineOfSample(sample: Pick<BodySample, 'octets' | 'full'>, text: TextPar
   return firstLine(sample.full ? words.replace(/\ufffd{1,3}$/, '') : words);
 }
 
-/** As `firstLine`, when the first octets are ASCII and enough; most are, and reading the whole sample costs much more. */
+/** Returns the same as `firstLine` if the first octets are ASCII and enough. Most are, and reading the whole sample costs much more. */
 function lineOfStart(octets: Buffer): string | undefined {
   const text = octets.toString('latin1', 0, START);
-  // NUL is taken out of texts.
+  // NUL is removed from texts.
   if (!ASCII.test(text) || text.includes('\0')) return undefined;
   const line = text.replace(FOLDED, ' ').trimStart();
   return line.length < LENGTH ? undefined : line.slice(0, LENGTH).trimEnd();
 }
 
-/** White space folded, invisible fillers removed, at most LENGTH characters and no half of a surrogate pair. */
+/** Returns the text with white space folded and invisible fillers removed: at most LENGTH characters, and no half of a surrogate pair. */
 function firstLine(text: string): string {
   const end = Math.min(text.length, SCANNED);
   let line = '';

@@ -1,4 +1,4 @@
-// A part that is a TNEF (winmail.dat) while its octets are read: its files become attachments, its texts may become the body.
+// A TNEF part (winmail.dat) while its octets are read: its files become attachments, its texts may become the body.
 import libmime from 'libmime';
 import { decoderOf, type TransferDecoder } from '../decode/transfer.js';
 import type { EnclosedText, IndexedAttachment } from '../message-index.js';
@@ -28,7 +28,7 @@ export class TnefPart {
     this.#reader.push(this.#decoder === undefined ? octets : this.#decoder.push(octets));
   }
 
-  /** Once, after the last octet. */
+  /** Called once, after the last octet. */
   finish(): void {
     if (this.#decoder !== undefined) this.#reader.push(this.#decoder.finish());
     this.#contents = this.#reader.finish();
@@ -42,7 +42,7 @@ export class TnefPart {
     return this.#contents?.texts ?? [];
   }
 
-  /** For the index; `section` of the part. */
+  /** Returns the fields for the index; `section` is that of the part. */
   enclosed(section: string): { readonly enclosed?: readonly EnclosedText[] } {
     if (this.texts.length === 0) return {};
     return {

@@ -1,5 +1,5 @@
-// Compressed RTF, the body of many TNEF messages ([MS-OXRTFCP]): LZFu and uncompressed content. A reference gives at most 17
-// octets for two, so the result is bounded by the input; it has a bound of its own as well.
+// Compressed RTF, the body of many TNEF messages ([MS-OXRTFCP]): LZFu and uncompressed content. A reference of two octets yields at most
+// 17, so the input limits the result; MOST_OCTETS limits it too.
 
 const HEADER = 16;
 const COMPRESSED = 0x75465a4c;
@@ -12,7 +12,7 @@ const INITIAL = Buffer.from(
   'latin1',
 );
 
-/** The RTF, as far as it can be read; empty when the octets are none. Never throws. */
+/** Returns the RTF, as far as it can be read; empty when the octets are not compressed RTF. Never throws. */
 export function decompressedRtf(octets: Uint8Array): Buffer {
   const data = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength);
   if (data.length < HEADER) return Buffer.alloc(0);
@@ -44,7 +44,7 @@ function inflated(data: Buffer, size: number): Buffer {
       const reference = data.readUInt16BE(at);
       at += 2;
       const from = reference >> 4;
-      // A reference to where the next octet goes is the end.
+      // A reference to the position of the next octet marks the end.
       if (from === write) return out.subarray(0, length);
       for (let i = 0; i < (reference & 0xf) + 2; i++) put(dictionary[(from + i) % DICTIONARY]!);
     }

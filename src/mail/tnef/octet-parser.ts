@@ -1,7 +1,7 @@
-// Drives a parser that reads octets in its own order, as a generator, with pieces of any size. The parser asks for a few octets
-// or passes over many; only what it has asked for is held.
+// Feeds pieces of any size to a parser that is written as a generator and reads octets in its own order. The parser asks for a few octets
+// or skips many; only the octets that it asks for are held.
 
-/** `pass` octets are passed over; the first `keep` of them come back. */
+/** The parser skips `pass` octets and receives the first `keep` of them. */
 interface Wish {
   readonly pass: number;
   readonly keep: number;
@@ -12,7 +12,7 @@ export class OctetParser {
   readonly #parse: OctetParse<void>;
   #kept: Buffer[] = [];
   #keptLength = 0;
-  /** Octets that are still to be kept, and those that are passed over behind them. */
+  /** The octets that are still to be kept, and those that are then skipped. */
   #keep = 0;
   #pass = 0;
   #isDone = false;

@@ -1,5 +1,5 @@
-// The MAPI properties within an attribute of a TNEF ([MS-OXTNEF] §2.1.3.4): those that say what a file or a text is, as ranges and
-// the start of their values. An attribute that is damaged ends early.
+// The MAPI properties within an attribute of a TNEF ([MS-OXTNEF] §2.1.3.4): those that describe a file or a text, as ranges and the start
+// of their values. A damaged attribute ends early.
 import { isKnownCharset } from '../decode/charset.js';
 import type { OctetRange } from '../message-index.js';
 import type { OctetParse } from './octet-parser.js';
@@ -12,7 +12,7 @@ export interface Property {
   readonly value: Buffer;
 }
 
-// [MS-OXPROPS].
+// Property ids of [MS-OXPROPS].
 export const PROPERTY = {
   body: 0x1000,
   bodyRtf: 0x1009,
@@ -27,11 +27,11 @@ export const PROPERTY = {
   contentId: 0x3712,
 } as const;
 
-/** Octets of a text that are kept for a preview, and of a name. */
+/** In octets: the part of a text that is kept for a preview, and the part of a name. */
 export const TEXT_SAMPLE = 32 * 1024;
 const NAME = 1024;
 
-/** Octets that are kept of the value of each property that is read. */
+/** The octets that are kept of each property that is read. */
 const KEPT: ReadonlyMap<number, number> = new Map([
   [PROPERTY.body, TEXT_SAMPLE],
   [PROPERTY.bodyRtf, TEXT_SAMPLE],
@@ -51,7 +51,7 @@ const NAMED = 0x8000;
 const UNICODE = 0x001f;
 export const OBJECT = 0x000d;
 const VARIABLE = new Set([0x001e, UNICODE, OBJECT, 0x0102]);
-/** Octets of values of a fixed size, with their padding. */
+/** In octets: values of a fixed size, with their padding. */
 const FIXED: ReadonlyMap<number, number> = new Map([
   [0x0002, 4],
   [0x0003, 4],
@@ -66,7 +66,7 @@ const FIXED: ReadonlyMap<number, number> = new Map([
   [0x0048, 16],
 ]);
 
-/** The charset of a string; undefined: that of the message. */
+/** Returns the charset of a string; undefined means that of the message. */
 export const charsetOf = ({ type }: Property): string | undefined => (type === UNICODE ? 'utf-16le' : undefined);
 
 /** Reads to the end of the range. The first value of a property counts. */
@@ -84,7 +84,7 @@ export function* properties({ start, end }: OctetRange): OctetParse<ReadonlyMap<
 
 class PropertyReader {
   at: number;
-  /** All that was asked for was there. */
+  /** False when the attribute ended before a value that was asked for. */
   isWhole = true;
   readonly #end: number;
 
@@ -93,7 +93,7 @@ class PropertyReader {
     this.#end = end;
   }
 
-  /** 0 when there is none. */
+  /** Returns 0 when there is no number left. */
   *number(): OctetParse<number> {
     const octets = yield* this.#octets(4, 4);
     return octets === undefined ? 0 : octets.readUInt32LE(0);
@@ -120,7 +120,7 @@ class PropertyReader {
     return first;
   }
 
-  /** A set and a number or a text, by which a property is named. */
+  /** Skips the name of a named property: a set, and a number or a text. */
   *#name(): OctetParse<void> {
     yield* this.#octets(16, 0);
     const kind = yield* this.number();
@@ -155,7 +155,7 @@ const CHARSETS: ReadonlyMap<number, string> = new Map([
   [65001, 'utf-8'],
 ]);
 
-/** Names the charset of a Windows code page; '' for an unknown one. */
+/** Returns the charset of a Windows code page; '' for an unknown one. */
 export function charsetOfCodepage(codepage: number): string {
   const charset =
     CHARSETS.get(codepage) ??

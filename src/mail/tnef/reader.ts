@@ -1,5 +1,5 @@
-// TNEF (winmail.dat, [MS-OXTNEF]): the files and texts in it as ranges of its octets, found in one pass over pieces of any size. Only
-// names and the start of texts are held. What is no TNEF is refused; of one that is cut or damaged what is whole counts.
+// TNEF (winmail.dat, [MS-OXTNEF]): the files and texts in it as ranges of its octets, found in one pass over pieces of any size. Only names
+// and the start of texts are held. Content that is not TNEF is refused; if a TNEF is cut or damaged, its complete files and texts count.
 import { decodeCharset } from '../decode/charset.js';
 import { storable } from '../decode/part-text.js';
 import type { OctetRange } from '../message-index.js';
@@ -15,7 +15,7 @@ import {
   TEXT_SAMPLE,
 } from './properties.js';
 
-/** Octets are those of the TNEF, its transfer encoding undone. Texts are '' where there is none. */
+/** Ranges are in octets of the TNEF, without its transfer encoding. Strings are '' when the TNEF has none. */
 export interface TnefFile {
   readonly name: string;
   readonly mediaType: string;
@@ -24,9 +24,9 @@ export interface TnefFile {
 }
 
 export interface TnefText {
-  /** `rtf`: compressed RTF. */
+  /** `rtf` is compressed RTF. */
   readonly subtype: 'plain' | 'html' | 'rtf';
-  /** '' when the text names its own. */
+  /** '' when the text names its own charset. */
   readonly charset: string;
   readonly range: OctetRange;
   /** The first octets of the range. */
@@ -51,13 +51,13 @@ const ATTRIBUTE = {
   fileData: 0x0006800f,
   fileProperties: 0x00069005,
 } as const;
-/** Octets that are kept of an attribute. */
+/** The octets that are kept of each attribute. */
 const KEPT: ReadonlyMap<number, number> = new Map([
   [ATTRIBUTE.body, TEXT_SAMPLE],
   [ATTRIBUTE.codepage, 4],
   [ATTRIBUTE.fileTitle, 1024],
 ]);
-/** An embedded object begins with the id of its interface. */
+/** In octets: an embedded object begins with the id of its interface. */
 const INTERFACE_ID = 16;
 const EMBEDDED_MESSAGE = 5;
 const NONE: ReadonlyMap<number, Property> = new Map();
@@ -86,7 +86,7 @@ export class TnefReader {
     this.#parser.push(octets);
   }
 
-  /** Undefined when the octets are no TNEF. */
+  /** Returns undefined when the octets are not a TNEF. */
   finish(): TnefContents | undefined {
     this.#endFile();
     return this.#isTnef ? { files: this.#files, texts: [...this.#texts.values()] } : undefined;
@@ -107,7 +107,7 @@ export class TnefReader {
       else if (this.#file !== undefined && id === ATTRIBUTE.fileProperties)
         this.#file.properties = yield* properties(range);
       else this.#attribute(id, range, yield { pass: range.end - range.start, keep: KEPT.get(id) ?? 0 });
-      // A checksum ends each attribute.
+      // Each attribute ends with a checksum.
       at = range.end + 2;
       yield { pass: 2, keep: 0 };
     }
@@ -143,7 +143,7 @@ export class TnefReader {
     this.#file = { title: undefined, data: undefined, properties: NONE };
   }
 
-  /** A file whose data is not whole does not count. */
+  /** A file with incomplete data does not count. */
   #endFile(): void {
     const file = this.#file;
     this.#file = undefined;

@@ -1,8 +1,8 @@
-// The text of RTF: words, paragraphs and tabs, without formats, pictures, tables of fonts and what readers may ignore (`\*`).
-// One forward scan over the octets: nested groups take no stack of calls.
+// The text of RTF: words, paragraphs and tabs, without formats, pictures, font tables and what readers may ignore (`\*`). One forward scan
+// over the octets reads nested groups without recursion.
 import { decodeCharset } from '../decode/charset.js';
 
-/** Groups that hold no text of the document. */
+/** The groups that hold no text of the document. */
 const HIDDEN = new Set(
   'colortbl fonttbl footer footnote header info listtable object pict stylesheet themedata'.split(' '),
 );
@@ -26,7 +26,7 @@ const TOKEN = /\\'([\da-f]{2})|\\([a-z]{1,32})(-?\d{1,10})? ?|\\([^a-z])|([{}])|
 
 interface Group {
   readonly isHidden: boolean;
-  /** Characters that stand behind a `\u` for readers that do not know it. */
+  /** The number of characters after a `\u` that are written for readers without Unicode. */
   readonly fallback: number;
 }
 
@@ -40,11 +40,11 @@ class RtfScanner {
   readonly #outer: Group[] = [];
   #isHidden = false;
   #fallback = 1;
-  /** Characters that are still to be left out. */
+  /** The number of characters that are still to be skipped. */
   #skip = 0;
   #charset = 'windows-1252';
   #pieces: string[] = [];
-  /** Octets in the charset, one character each, that wait to be decoded. */
+  /** The octets in the charset that wait to be decoded, one character each. */
   #octets = '';
 
   constructor(rtf: string) {
