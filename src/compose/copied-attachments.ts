@@ -1,5 +1,5 @@
-// Attachments of stored messages for a new one: streamed from slices of its blob and byte for byte what they were. Embedded
-// messages stay messages where they can travel as they are (RFC 2046 §5.2.1 lets nobody encode them), else they go as files.
+// Copies attachments of stored messages to a new one: they are streamed from slices of the stored blob, byte for byte. Embedded messages
+// stay messages if they can be sent unchanged (RFC 2046 §5.2.1 forbids encoding them), otherwise they are sent as files.
 import { attachmentContent, attachmentPart } from '../mail/attachment-content.js';
 import type { IndexedAttachment, IndexedPart, MessageIndex } from '../mail/message-index.js';
 import type { BlobStore } from '../store/blobs.js';
@@ -7,11 +7,11 @@ import type { OutgoingAttachment } from './message.js';
 
 type Blobs = Pick<BlobStore, 'stream'>;
 
-/** But for multiparts, which are no attachments. */
+/** Matches media types except multiparts, which are not attachments. */
 export const MEDIA_TYPE = /^(?!multipart\/)[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 const TOKEN = /^[\w.:+-]{1,64}$/;
 
-/** Without angle brackets. */
+/** `text` has no angle brackets. */
 export const isContentId = (text: string): boolean => /^[!-;=?-~]{1,250}$/.test(text);
 
 /** RFC 5322 §2.1.1. */
@@ -19,7 +19,7 @@ const LONGEST_LINE = 998;
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** All of a message's. @throws StoreFault */
+/** Returns all attachments of a message. @throws StoreFault */
 export async function copiedAttachments(
   blobs: Blobs,
   blob: string,
@@ -53,7 +53,7 @@ export async function copiedAttachment(
   };
 }
 
-/** The whole message as an attachment. @throws StoreFault */
+/** Returns the whole message as an attachment. @throws StoreFault */
 export async function messageAttachment(
   blobs: Blobs,
   blob: string,
@@ -69,7 +69,7 @@ type Content = OutgoingAttachment['content'];
 
 const AS_FILE: Kind = { contentType: 'application/octet-stream', encoding: 'base64' };
 
-/** How content of this media type travels. @throws what `content` throws */
+/** Decides how content of this media type is sent. @throws what `content` throws */
 export async function attachmentKind(
   contentType: string,
   params: Readonly<Record<string, string>>,
@@ -87,7 +87,7 @@ export async function attachmentKind(
 const messageKind = async (contentType: string, content: Content): Promise<Kind> =>
   (await isSevenBit(content())) ? { contentType, encoding: '7bit' } : AS_FILE;
 
-/** Whether any server takes these octets as they are: ASCII in lines that end in CRLF and are not too long. */
+/** Returns true when any server accepts these octets unchanged: ASCII in lines that end in CRLF and are not too long. */
 async function isSevenBit(content: AsyncIterable<Uint8Array>): Promise<boolean> {
   let line = 0;
   let before = LF;

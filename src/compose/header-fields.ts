@@ -1,6 +1,6 @@
-// The header fields that hold what people wrote: originator, destinations, subject (RFC 5322 §3.6, RFC 2047). Written here
-// and not by the composer, which takes ASCII that looks like an encoded word for one. The values come back from any reader
-// as they went in; they may not hold control characters, which whoever takes them from a client sees to.
+// Writes the header fields that hold what people wrote: originator, destinations, subject (RFC 5322 §3.6, RFC 2047). The composer does not
+// write them, because it takes ASCII that looks like an encoded word for one. Any reader gets the original values back. They must have no
+// control characters: the code that accepts them from a client checks this.
 import { encodeWord, foldLines, quoteString } from 'nodemailer/lib/mime-funcs';
 import { parseAddress } from '../mail/address.js';
 import { foldedHeader, PREFERRED_LINE } from '../mail/header-folding.js';
@@ -8,18 +8,18 @@ import type { HeaderPair } from '../mail/header-pairs.js';
 import type { IndexedAddress } from '../mail/message-index.js';
 import type { ThreadFields } from '../mail/reply.js';
 
-/** RFC 2047 §2 has 75 characters a word; with room for what stands before it. */
+/** RFC 2047 §2 allows 75 characters per word; this leaves room for the text before it. */
 const WORD = 52;
-/** RFC 5322 §2.1.1 has 78 characters a line; with room for the field's name. */
+/** RFC 5322 §2.1.1 recommends 78 characters per line; this leaves room for the field's name. */
 const LINE = 68;
 
-/** Text that may stand as it is: ASCII, foldable, and nothing that a reader decodes or folds away. */
+/** Returns true when the text may stay as it is: ASCII, foldable, and without anything that a reader decodes or folds. */
 const isPlain = (text: string): boolean => /^[ -~]*$/.test(text) && !/=\?| {2}|^ | $|[^ ]{61}/.test(text);
 
 export const subjectField = (subject: string): string =>
   isPlain(subject) ? `${foldLines(`Subject: ${subject}`, 76)}\r\n` : `Subject: ${words(subject)}\r\n`;
 
-/** One mailbox a line; '' for an empty list. Addresses are valid. */
+/** Writes one mailbox per line; '' for an empty list. The addresses are valid. */
 export function addressField(
   name: 'From' | 'Reply-To' | 'To' | 'Cc' | 'Bcc',
   mailboxes: readonly IndexedAddress[],
@@ -27,7 +27,7 @@ export function addressField(
   return mailboxes.length === 0 ? '' : `${name}: ${mailboxes.map(mailbox).join(',\r\n ')}\r\n`;
 }
 
-/** Ids that would not fit into a line, or are none, are left out. */
+/** Ids that are invalid or do not fit in a line are left out. */
 export function threadFields({ inReplyTo, references }: ThreadFields): string {
   const [parent = ''] = inReplyTo === null ? [] : [inReplyTo].filter(isWritable);
   const ancestors = references.filter(isWritable);
@@ -37,7 +37,7 @@ export function threadFields({ inReplyTo, references }: ThreadFields): string {
   );
 }
 
-/** Fields that a sender gave, which `senderFieldsFault` has nothing against. */
+/** Writes the fields that a sender gave; `senderFieldsFault` has accepted them. */
 export function senderFields(fields: readonly HeaderPair[]): string {
   const written = fields.map(([name, given]) => {
     const value = given.trim();
@@ -48,7 +48,7 @@ export function senderFields(fields: readonly HeaderPair[]): string {
 
 const isWritable = (id: string): boolean => /^<[!-;=?-~]{1,900}>$/.test(id);
 
-/** RFC 5322 §3.4: an empty group, for mail that all get in secret. */
+/** RFC 5322 §3.4: an empty group, for mail with only hidden recipients. */
 export const UNDISCLOSED = 'To: undisclosed-recipients:;\r\n';
 
 function mailbox({ name, address }: IndexedAddress): string {
@@ -60,7 +60,7 @@ function mailbox({ name, address }: IndexedAddress): string {
   return `${phrase}${fits ? '' : '\r\n'} <${path}>`;
 }
 
-/** Encoded words, one a line. */
+/** Returns encoded words, one per line. */
 function words(text: string): string {
   const latin = text.match(/[A-Za-z]/g)?.length ?? 0;
   return encodeWord(text, latin * 2 > text.length ? 'Q' : 'B', WORD).replaceAll(' ', '\r\n ');

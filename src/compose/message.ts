@@ -1,7 +1,7 @@
-// A message from what its sender gave: header, bodies and attachments composed by nodemailer (decision 0012) and streamed into
-// the spool, so that no message is in memory as a whole beside its bodies. Everything leaves as ASCII in lines of at most 998
-// octets, but for addresses that are not ASCII themselves (RFC 6532). The composer is given strings and streams of ours
-// alone: an object of a client's could name a file or a URL.
+// Composes a message from its sender's values: nodemailer writes header, bodies and attachments (decision 0012), and they are streamed into
+// the spool, so that no message is in memory as a whole in addition to its bodies. Everything is sent as ASCII in lines of at most 998
+// octets, except non-ASCII addresses (RFC 6532). The composer gets only Mansio's strings and streams: an object from a client could name a
+// file or a URL.
 import { Readable } from 'node:stream';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { headerLines } from '../mail/header-lines.js';
@@ -13,30 +13,30 @@ import { addressField, senderFields, subjectField, threadFields, UNDISCLOSED } f
 
 export interface OutgoingAttachment {
   readonly fileName: string;
-  /** With parameters, if any. */
+  /** With parameters, if there are any. */
   readonly contentType: string;
-  /** Without angle brackets; ASCII. */
+  /** ASCII, without angle brackets. */
   readonly contentId: string | null;
   readonly inline: boolean;
-  /** `7bit` for what must not be encoded: it is ASCII in lines that end in CRLF. */
+  /** `7bit` for content that must not be encoded: it is ASCII in lines that end in CRLF. */
   readonly encoding: 'base64' | '7bit';
   content(): AsyncIterable<Uint8Array>;
 }
 
-/** Texts are without control characters but for those of a body's layout; addresses are valid. */
+/** Texts have no control characters except those of a body's layout; addresses are valid. */
 export interface MessageToCompose {
-  /** With angle brackets, as all ids here. */
+  /** With angle brackets, like all ids here. */
   readonly messageId: string;
   readonly date: Date;
   readonly from: IndexedAddress;
   readonly to: readonly IndexedAddress[];
   readonly cc: readonly IndexedAddress[];
-  /** Named in the message: empty but for a draft. */
+  /** The recipients that the message names: empty except in a draft. */
   readonly bcc: readonly IndexedAddress[];
   readonly subject: string;
-  /** An address; null for none. */
+  /** An address; null when there is none. */
   readonly replyTo: string | null;
-  /** Other fields that the sender gave (mail/header-pairs), without those of the thread. */
+  /** The other fields that the sender gave (mail/header-pairs), without those of the thread. */
   readonly headers: readonly HeaderPair[];
   readonly inReplyTo: string | null;
   readonly references: readonly string[];
@@ -45,17 +45,17 @@ export interface MessageToCompose {
   readonly attachments: readonly OutgoingAttachment[];
 }
 
-/** The message would have more octets than a message may have. */
+/** Thrown when the message would exceed the size limit. */
 export class MessageTooLarge extends Error {
   override readonly name = 'MessageTooLarge';
 }
 
-/** Characters; longer bodies are handed over in pieces, so that encoding them holds nobody up. */
+/** In characters. Longer bodies are passed on in pieces, so that encoding them does not delay other work. */
 const PIECE = 16 * 1024;
 
 /**
- * Ends the writer, one way or the other; what comes back is the caller's to release.
- * @throws MessageTooLarge, SpoolFault, and what an attachment's content throws
+ * Always ends the writer; the caller releases the returned content. @throws MessageTooLarge, SpoolFault, and what an attachment's content
+ * throws
  */
 export function composeMessage(
   message: MessageToCompose,
@@ -80,15 +80,15 @@ type NewHeader = Pick<
   'messageId' | 'date' | 'from' | 'to' | 'cc' | 'bcc' | 'subject' | 'inReplyTo' | 'references'
 >;
 
-/** Fields of a message's writer that stay when its header is replaced, as well as those of its content. */
+/** The fields of the writing program that stay when the header is replaced, in addition to those of the content. */
 const KEPT_FIELDS = new Set(['mime-version', 'reply-to', 'importance', 'disposition-notification-to']);
-/** Fields that are written from the fields of the email. */
+/** The fields that are written from the fields of the email. */
 const THREAD_FIELDS = new Set(['references', 'in-reply-to']);
 
 /**
- * A composed message under another header: its content stays as it is, octet for octet. Otherwise as composeMessage.
- * `isOwn`: this server composed it; fields that its sender gave stay too. A mail program has fields of its own in its drafts.
- * @throws MessageTooLarge, SpoolFault, and what reading the message throws
+ * Writes a composed message with another header; its content stays the same octet for octet. Otherwise like composeMessage. `isOwn`: this
+ * server composed the message, so fields that its sender gave stay too; the drafts of a mail program have fields of the program. @throws
+ * MessageTooLarge, SpoolFault, and what reading the message throws
  */
 export function readdressMessage(
   message: NewHeader,
@@ -153,7 +153,7 @@ function composer(message: MessageToCompose, streams: Readable[]): MailComposer 
     return stream;
   };
   const body = (text: string) => {
-    // The composer has no body without a single octet.
+    // The composer writes no empty body.
     if (text.length <= PIECE) return { content: withLineEnds(text) || '\r\n' };
     return { content: opened(pieces(text)), contentTransferEncoding: encodingOf(text) };
   };
@@ -180,7 +180,7 @@ function composer(message: MessageToCompose, streams: Readable[]): MailComposer 
 function* pieces(text: string): Iterable<Buffer> {
   for (let at = 0; at < text.length; ) {
     let end = Math.min(at + PIECE, text.length);
-    // Neither a line end nor a character is cut in two.
+    // Neither a line end nor a character is divided.
     if (end < text.length && /[\r\ud800-\udbff]/.test(text[end - 1]!)) end--;
     yield Buffer.from(withLineEnds(text.slice(at, end)));
     at = end;
@@ -189,7 +189,7 @@ function* pieces(text: string): Iterable<Buffer> {
 
 const withLineEnds = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 
-/** Base64 for what quoted-printable would make longer. */
+/** Returns base64 for text that quoted-printable would make longer. */
 function encodingOf(text: string): 'quoted-printable' | 'base64' {
   const sample = text.slice(0, 64 * 1024);
   const others = sample.match(/[^\t\r\n -<>-~]/g)?.length ?? 0;

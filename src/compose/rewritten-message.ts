@@ -1,22 +1,21 @@
-// A stored message with some of its parts rewritten (mail/part-edits), by nodemailer's encoders, in bounded memory. Every other
-// octet stays.
+// Rewrites some parts of a stored message (mail/part-edits) with nodemailer's encoders, in limited memory. Every other octet stays.
 import { Encoder as Base64Encoder } from 'nodemailer/lib/base64';
 import { Encoder as QuotedPrintableEncoder } from 'nodemailer/lib/qp';
 import { decodeStream } from '../mail/decode/transfer.js';
 import { type EncodedAs, editedHeader, type PartEdit } from '../mail/part-edits.js';
 
-/** The header of a part cannot be written as the edit wants it. */
+/** Thrown when the header of a part cannot be written as the edit wants it. */
 export class UnwritableHeader extends Error {
   override readonly name = 'UnwritableHeader';
 }
 
 interface Original {
   readonly size: number;
-  /** From the start. */
+  /** Reads the message from its start. */
   chunks(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** `edits` in the order of the message. @throws UnwritableHeader, and what reading throws */
+/** `edits` are in the order of the message. @throws UnwritableHeader, and what reading throws */
 export async function* rewrittenMessage(content: Original, edits: readonly PartEdit[]): AsyncGenerator<Uint8Array> {
   const octets = new Octets(content.chunks());
   for (const edit of edits) {
@@ -29,13 +28,13 @@ export async function* rewrittenMessage(content: Original, edits: readonly PartE
     yield fields;
     if (to === undefined || to === '7bit') continue;
     yield* encoded(decodeStream(part.encoding, octets.upTo(part.bodyEnd)), to);
-    // The encoder ends no line, and the message ends in one.
+    // The encoder does not end its last line, but the message must.
     if (part.bodyEnd === content.size && to === 'base64') yield Buffer.from('\r\n');
   }
   yield* octets.upTo(content.size);
 }
 
-/** The message from its start, read once, piece by piece. */
+/** Reads the message once from its start, piece by piece. */
 class Octets {
   readonly #pieces: AsyncIterator<Uint8Array> | Iterator<Uint8Array>;
   #rest: Uint8Array = Buffer.alloc(0);
@@ -45,7 +44,7 @@ class Octets {
     this.#pieces = Symbol.iterator in chunks ? chunks[Symbol.iterator]() : chunks[Symbol.asyncIterator]();
   }
 
-  /** Those before `end` that were not read yet. */
+  /** Yields the octets before `end` that were not read yet. */
   async *upTo(end: number): AsyncGenerator<Uint8Array> {
     while (this.#at < end) {
       if (this.#rest.length === 0) {

@@ -1,17 +1,17 @@
-// A submitted message without lines that are too long, before anybody signs it: headers that have some are folded, bodies are
-// encoded (mail/long-lines). A message that has none stays octet for octet.
+// Removes lines that are too long from a submitted message, before it is signed: headers are folded, bodies are encoded (mail/long-lines).
+// A message without such lines stays the same octet for octet.
 import { LongLines, longLineEdits } from '../mail/long-lines.js';
 import type { SpooledContent, SpoolWriter } from '../spool/spool.js';
 import { rewrittenMessage, UnwritableHeader } from './rewritten-message.js';
 
-/** A line that is too long stands where nothing can be done: without white space in a header, or in a signed part. */
+/** Thrown when a line that is too long cannot be changed: it is in a header without white space, or in a signed part. */
 export class UnencodableLine extends Error {
   override readonly name = 'UnencodableLine';
 }
 
 /**
- * The content itself, or another one in its place, which it is released for. `newWriter` writes that one.
- * @throws UnencodableLine, SpoolFault. The content is the caller's still then.
+ * Returns the content itself, or a rewritten one, for which the original is released; `newWriter` writes it. @throws UnencodableLine,
+ * SpoolFault; the caller then still owns the content
  */
 export async function withShortLines(content: SpooledContent, newWriter: () => SpoolWriter): Promise<SpooledContent> {
   const lines = new LongLines();
