@@ -1,5 +1,5 @@
-// The ids of what this process makes: accounts, folders, transactions, deliveries, requests. One source gives ids that rise, so
-// rows inserted in order of arrival stay in order. Ids are no secrets: a token is made of random octets alone.
+// The ids of what this process creates: accounts, folders, transactions, deliveries, requests. One source makes ids that increase, so rows
+// inserted in order of arrival stay in order. Ids are not secrets: a token is made only of random octets.
 import { uuidV7 } from '../mail/ids.js';
 import { randomOctets } from './random-octets.js';
 
@@ -8,7 +8,7 @@ const LAST_SEQUENCE = 4095;
 
 export type NewId = () => string;
 
-/** `now`: ms since the epoch; ids rise even when the clock goes back. */
+/** `now` returns ms since the epoch; ids increase even when the clock goes back. */
 export function idSource(now: () => number = Date.now, random: (octets: number) => Uint8Array = randomOctets()): NewId {
   let last = 0;
   let sequence = 0;
@@ -25,5 +25,5 @@ export function idSource(now: () => number = Date.now, random: (octets: number) 
   };
 }
 
-/** Of this process. */
+/** The id source of this process. */
 export const newId: NewId = idSource();
