@@ -1,5 +1,5 @@
-// ARC (RFC 8617): whether the chain of those who passed the message on is whole. It is told and changes nothing: a chain says
-// what its sealers saw, and none of them is trusted here.
+// ARC (RFC 8617): checks whether the chain of the hosts that forwarded the message is intact. The result is reported and changes nothing: a
+// chain tells what its sealers saw, and Mansio trusts none of them.
 import { getARChain, verifyASChain } from 'mailauth/lib/arc/index.js';
 import type { Field } from 'mailauth/lib/tools.js';
 import type { MethodResult } from '../mail/authentication-results.js';
@@ -15,20 +15,20 @@ type Chain = Exclude<ReturnType<typeof getARChain>, false>;
 
 interface ArcChain {
   readonly chain: Chain;
-  /** The newest message signature, which the message itself must verify under. */
+  /** The newest message signature, which must verify over the message itself. */
   readonly signature: Signature;
 }
 
 export type ArcFound = ArcChain | 'none' | { readonly broken: string };
 
-/** RFC 8617 allows 50; each costs a key and a signature. */
+/** RFC 8617 allows 50; each one costs a key look-up and a signature check. */
 const MOST_SETS = 10;
 const LONGEST_FIELD = 16_384;
 const LONG_RUN = /[;:\s]{256}/;
 const NAMES = new Set(['arc-seal', 'arc-message-signature', 'arc-authentication-results']);
 const ALGORITHM = 'rsa-sha256';
 
-/** Reads the sets of a message and asks for their keys. */
+/** Reads the sets of a message and starts the look-up of their keys. */
 export function findChain(lines: readonly HeaderLine[], lookups: Lookups): ArcFound {
   const own = lines.filter(({ name }) => NAMES.has(name));
   if (own.length === 0) return 'none';
@@ -54,7 +54,7 @@ export function findChain(lines: readonly HeaderLine[], lookups: Lookups): ArcFo
   }
 }
 
-/** `message`: what became of the newest message signature. */
+/** `message` is the result of the newest message signature. */
 export async function checkChain(
   found: ArcFound,
   message: SignatureResult,
@@ -77,7 +77,7 @@ export async function checkChain(
 }
 
 interface ReadField {
-  /** As mailauth is to read it: the tags it looks at. */
+  /** The field in the form that mailauth reads: only its tags. */
   readonly text: string;
   readonly instance: number;
   readonly tag: (name: string) => string;
@@ -86,14 +86,14 @@ interface ReadField {
 function readField(line: HeaderLine): ReadField | undefined {
   if (line.raw.length > LONGEST_FIELD || LONG_RUN.test(line.raw)) return undefined;
   const value = fieldValue(line);
-  // What it says after its number is for people here.
+  // Only the number is used; the rest is text for people.
   const tags = line.name === 'arc-authentication-results' ? tagList(/^[^;]*/.exec(value)![0]) : tagList(value);
   const tag = (name: string) => compact(tags?.get(name) ?? '');
   const instance = /^[1-9]\d?$/.test(tag('i')) ? Number(tag('i')) : 0;
   if (tags === undefined || instance === 0) return undefined;
-  // Where mailauth sees comments and quotes, this list has none.
+  // mailauth treats these characters as comments and quotes; a tag list has neither.
   if ([...tags.values()].some((each) => /["'()\\]/.test(each))) return undefined;
-  // Seals are RSA as mailauth verifies them; another one fails there.
+  // mailauth verifies only RSA seals; any other seal fails there.
   return { text: `${line.name}: ${written(tags)}`, instance, tag };
 }
 

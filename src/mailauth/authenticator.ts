@@ -1,6 +1,6 @@
-// Where a message comes from, as far as it can be known: SPF, DKIM, DMARC and ARC of mail that arrives (RFC 7208, 6376, 9989,
-// 8617), told in an Authentication-Results field (RFC 8601). The look-ups begin with the header, the body is hashed as it
-// passes; nothing that fails here keeps mail away, unless its author's domain says so and the operator obeys.
+// Finds out where a message comes from: SPF, DKIM, DMARC and ARC of incoming mail (RFC 7208, 6376, 9989, 8617), reported in an
+// Authentication-Results field (RFC 8601). The look-ups begin with the header, and the body is hashed while it arrives. A failure here
+// rejects no mail, unless the author's domain asks for it and the operator has chosen to obey.
 import { createHash, type Hash } from 'node:crypto';
 import type { Field } from 'mailauth/lib/tools.js';
 import type { Logger } from 'pino';
@@ -21,25 +21,25 @@ import { Spf, type SpfResult } from './spf.js';
 
 export interface AuthenticatorOptions {
   readonly dns: Dns;
-  /** Our own name: who says what the field says. */
+  /** The name of this server, which the field names as its source. */
   readonly hostname: string;
-  /** What is done with mail that fails a DMARC policy: `tag` puts it into Junk, `none` into the inbox. */
+  /** The action for mail that fails a DMARC policy: `tag` puts it into Junk, `none` into the inbox. */
   readonly dmarcReject: 'tag' | 'reject' | 'none';
   readonly log: Logger;
-  /** ms for the look-ups of one message. */
+  /** ms for all look-ups of one message. */
   readonly deadlineMs?: number;
-  /** Look-ups of one message. */
+  /** The most look-ups for one message. */
   readonly lookups?: number;
-  /** DKIM signatures of one message that are verified. */
+  /** The most DKIM signatures of one message that are verified. */
   readonly signatures?: number;
 }
 
 const DEADLINE_MS = 5_000;
-/** What the checks may ask for together: 40 of DMARC, 60 of SPF, 8 keys, 63 of domains that may be aligned, 11 of ARC. */
+/** The most look-ups of all checks together: 40 of DMARC, 60 of SPF, 8 keys, 63 of domains that may be aligned, 11 of ARC. */
 const LOOKUPS = 182;
 const SIGNATURES = 8;
 
-/** What is remembered from message to message. */
+/** What is remembered between messages. */
 interface Known {
   readonly spf: Spf;
   readonly walks: Walks;
@@ -71,7 +71,7 @@ class MessageChecks implements Checks {
     this.#lines = headerLines(header);
     this.#authors = authorsOf(this.#lines);
     this.#lookups = new Lookups(dns, origin.remoteAddress, { deadlineMs, lookups });
-    // First what the verdict hangs on: what a peer may add without end comes last.
+    // The look-ups that decide the verdict come first; those that a peer can multiply come last.
     this.#dmarc = new Dmarc(this.#authors, known.walks, this.#lookups, this.#shownDomain(origin));
     this.#spf = known.spf.check(origin, this.#lookups);
     this.#signatures = this.#choose();
@@ -82,7 +82,7 @@ class MessageChecks implements Checks {
     for (const { domain } of this.#signatures) this.#dmarc.expect(domain);
   }
 
-  /** Of who is shown when nobody claims to be the author or to send for one; undefined where such a message is rejected. */
+  /** Returns the domain of the displayed sender when no field names an author or sender; undefined where such a message is rejected. */
   #shownDomain({ sender }: Origin): string | undefined {
     const isAnonymous = this.#authors.fault === 'missing' && this.#lines.every(({ name }) => name !== 'sender');
     return isAnonymous && this.#options.dmarcReject !== 'reject' ? authorDomain(sender) : undefined;
@@ -96,7 +96,7 @@ class MessageChecks implements Checks {
     try {
       return await this.#results();
     } catch (error) {
-      // A bug or a message that finds one: it says nothing about the sender, so nothing is said.
+      // The cause is a bug or a message that triggers one. It tells nothing about the sender, so no result is reported.
       this.#options.log.error({ err: error }, 'a message could not be authenticated');
       return this.#resultOf([], [], []);
     } finally {
@@ -108,7 +108,7 @@ class MessageChecks implements Checks {
     this.#lookups.close();
   }
 
-  /** Those of the author's domain first, a bounded number of them. */
+  /** Chooses a limited number of signatures; those of the author's domain come first. */
   #choose(): readonly (Signature | Unusable)[] {
     const lines = this.#lines.filter(({ name }) => name === 'dkim-signature');
     const { signatures: most = SIGNATURES } = this.#options;
@@ -118,7 +118,7 @@ class MessageChecks implements Checks {
     return [...read.filter(isAuthors), ...read.filter((each) => !isAuthors(each))].slice(0, most);
   }
 
-  /** Looks for its key now, whenever the body comes, and hashes that as it wants it. */
+  /** Starts the look-up of the signature's key before the body arrives, and prepares the hash of the body. */
   #expect(kind: 'DKIM' | 'ARC', signature: Signature, keys: PublicKeys): void {
     const key = keys.find(kind, keyName(signature), this.#lookups);
     key.catch(() => undefined);
@@ -175,7 +175,7 @@ class MessageChecks implements Checks {
           ['header.d', each.domain],
           ['header.s', each.selector],
         ] as const;
-        // RFC 6008: which of several it is.
+        // RFC 6008: these properties tell several signatures apart.
         const more = isReadable
           ? ([
               ['header.a', each.algorithm],

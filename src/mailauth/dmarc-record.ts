@@ -1,28 +1,28 @@
-// A DMARC Policy Record as its owner published it (RFC 9989 §4.7). Tags that nobody knows are passed over, those of RFC 7489
-// that are no more (`pct`, `rf`, `ri`) too; where a tag stands twice the first one counts.
+// A DMARC Policy Record as its owner published it (RFC 9989 §4.7). Unknown tags are ignored, including the obsolete ones of RFC 7489
+// (`pct`, `rf`, `ri`); if a tag is repeated, the first one counts.
 
 export type Policy = 'none' | 'quarantine' | 'reject';
 
 export interface DmarcRecord {
-  /** For the domain of the record; undefined when the record is not to be applied to any message (§4.10.1). */
+  /** The policy for the domain of the record; undefined when the record must not be applied to any message (§4.10.1). */
   readonly policy: Policy | undefined;
-  /** `sp`: for subdomains that exist. */
+  /** `sp`: the policy for subdomains that exist. */
   readonly ofSubdomains: Policy | undefined;
-  /** `np`: for subdomains that do not exist. */
+  /** `np`: the policy for subdomains that do not exist. */
   readonly ofMissing: Policy | undefined;
-  /** `t=y`: the owner tries the policy out. */
+  /** `t=y`: the owner is testing the policy. */
   readonly isTest: boolean;
   readonly isStrict: { readonly dkim: boolean; readonly spf: boolean };
-  /** `y`: of a public suffix; `n`: of an organizational domain; `u`: it does not say. */
+  /** `y`: the domain is a public suffix; `n`: it is an organizational domain; `u`: the record does not say. */
   readonly psd: 'y' | 'n' | 'u';
 }
 
-/** Case counts in the version alone. */
+/** Only the version is case-sensitive. */
 const VERSION = /^\s*[vV]\s*=\s*DMARC1\s*(?:;|$)/;
 const URI = /^[a-z][a-z0-9+.-]*:\S/i;
 const MOST_TAGS = 50;
 
-/** undefined for what is no DMARC record. */
+/** Returns undefined when the text is not a DMARC record. */
 export function dmarcRecord(text: string): DmarcRecord | undefined {
   if (!VERSION.test(text)) return undefined;
   const tags = new Map<string, string>();

@@ -1,7 +1,7 @@
-// DMARC (RFC 9989): what the owner of an author's domain wants to be done with a message, and whether the message bears that
-// domain rightly. Policies are looked for while the message arrives. A message whose author nobody can tell fails, as RFC 7489
-// §6.6.1 has it: else whoever leaves From out would be under no policy. Of one that names nobody at all the envelope sender is
-// shown, so where the operator does not reject what fails, the policy of that sender's domain decides.
+// DMARC (RFC 9989): the policy of the author's domain, and whether the message is entitled to that domain. Policies are looked up while the
+// message arrives. A message without a recognisable author fails, as in RFC 7489 §6.6.1; otherwise a sender could avoid every policy by
+// omitting From. If a message names nobody at all, clients show the envelope sender: unless the operator rejects failures, the policy of
+// that sender's domain decides.
 import { LRUCache } from 'lru-cache';
 import { DnsFailure } from '../dns/resolver.js';
 import type { MethodResult } from '../mail/authentication-results.js';
@@ -11,22 +11,22 @@ import type { Lookups } from './lookups.js';
 import { discoverPolicy, organizationalDomain, type Walk, walkTree } from './tree-walk.js';
 
 export interface DmarcResult extends MethodResult {
-  /** What the owner of the domain wants to be done with the message; `none` unless it fails. */
+  /** What the owner of the domain wants done with the message; `none` unless it fails. */
   readonly wanted: Policy;
 }
 
-/** A domain that was authenticated, or could not be because DNS failed. */
+/** A domain that is authenticated, or that could not be because DNS failed. */
 export interface Identified {
   readonly method: 'spf' | 'dkim';
   readonly domain: string;
   readonly result: 'pass' | 'temperror';
 }
 
-/** Domains of one From field that are looked at: the field has one, but for forgeries. */
+/** The most domains of one From field that are checked: only forged fields have more than one or two. */
 const MOST_DOMAINS = 5;
 
 const REMEMBERED = 5000;
-/** As long as the resolver's answers. */
+/** As long as the resolver keeps its answers. */
 const REMEMBERED_MS = 60_000;
 
 const FAULTS: Readonly<Record<AuthorFault, string>> = {
@@ -35,7 +35,7 @@ const FAULTS: Readonly<Record<AuthorFault, string>> = {
   malformed: 'malformed From field',
 };
 
-/** Walks of the messages before, for the next ones. */
+/** Remembers the walks of earlier messages for the next ones. */
 export class Walks {
   readonly #remembered = new LRUCache<string, Walk>({ max: REMEMBERED, ttl: REMEMBERED_MS });
 
@@ -53,7 +53,7 @@ export class Dmarc {
   readonly #authors: Authors;
   readonly #checks: readonly AuthorCheck[];
 
-  /** Asks for the policies. `shown`: the domain of who is shown in place of an author, if its policy is to decide. */
+  /** Starts the look-ups of the policies. `shown` is the domain of the sender who is shown instead of an author, if its policy decides. */
   constructor(authors: Authors, walks: Walks, lookups: Lookups, shown?: string) {
     this.#authors = authors;
     const replaced = shown === undefined ? [] : [shown];
@@ -61,12 +61,12 @@ export class Dmarc {
     this.#checks = domains.map((domain) => new AuthorCheck(domain, walks, lookups));
   }
 
-  /** Asks now what will be needed if this domain is authenticated. */
+  /** Starts the look-ups that are needed if this domain is authenticated. */
   expect(identity: string): void {
     for (const check of this.#checks) check.expect(identity);
   }
 
-  /** One result a domain of From, each by its own policy. */
+  /** Returns one result per domain of From, each by its own policy. */
   async judge(identified: readonly Identified[]): Promise<readonly DmarcResult[]> {
     const { domains, fault } = this.#authors;
     if (fault !== undefined) {
@@ -136,7 +136,7 @@ class AuthorCheck {
     return identity === this.#domain ? 'aligned' : 'apart';
   }
 
-  /** Relaxed alignment (§4.4): one organizational domain. */
+  /** Checks relaxed alignment (§4.4): both domains have the same organizational domain. */
   #relation(identity: string): Promise<Alignment> {
     let relation = this.#organizations.get(identity);
     if (relation === undefined) {
@@ -153,14 +153,14 @@ class AuthorCheck {
     const walk = await this.#walk;
     if (walk.isCut) return 'unknown';
     const organization = organizationalDomain(walk);
-    // Nobody is asked about domains that are no part of it: they are a peer's to choose.
+    // Domains outside the organization are not looked up: a peer chooses them.
     if (identity !== organization && !identity.endsWith(`.${organization}`)) return 'apart';
     const other = await this.#walks.of(identity, this.#lookups);
     if (other.isCut) return 'unknown';
     return organizationalDomain(other) === organization ? 'aligned' : 'apart';
   }
 
-  /** Whether the domain does not exist (RFC 8020); asked only where a policy hangs on it. */
+  /** Finds out whether the domain does not exist (RFC 8020); asked only when a policy depends on it. */
   async #findMissing(): Promise<boolean | 'unknown'> {
     const found = discoverPolicy(await this.#walk);
     if (found === 'none' || found === 'unknown' || found.isOwn || found.record.ofMissing === undefined) return false;
@@ -180,7 +180,7 @@ function policyOf(record: DmarcRecord, isOwn: boolean, isMissing: boolean): Poli
   return (isMissing ? ofMissing : undefined) ?? ofSubdomains ?? policy;
 }
 
-/** §4.7, `t`: one step below what the policy says. */
+/** §4.7, `t`: returns the policy one step weaker. */
 function weaker(policy: Policy): Policy {
   return policy === 'reject' ? 'quarantine' : 'none';
 }

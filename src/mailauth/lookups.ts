@@ -1,30 +1,30 @@
-// DNS for the checks of one message: so many look-ups and so much time, whatever records a peer publishes. What is over is
-// a temporary failure of the look-up. What was asked stays answered, so that a peer that sends the rest of its message late
-// does not turn an answer into a failure. Errors bear the codes of Node's that mailauth knows.
+// DNS for the checks of one message, with a limited number of look-ups and a limited time, whatever records a peer publishes. A look-up
+// beyond a limit fails temporarily. Answers are kept, so that a peer that sends the rest of its message late does not turn an answer into a
+// failure. Errors have Node's codes, which mailauth knows.
 import { type Dns, DnsFailure, type RecordType } from '../dns/resolver.js';
 
 export interface LookupLimits {
-  /** ms from the header's arrival on. */
+  /** In ms, from the arrival of the header. */
   readonly deadlineMs: number;
-  /** Look-ups of one message. */
+  /** The most look-ups for one message. */
   readonly lookups: number;
 }
 
-/** Characters of a TXT record: the key of an RSA modulus of 16384 bits has 2,800. */
+/** In characters of a TXT record: the key of an RSA modulus of 16384 bits has 2,800. */
 const LONGEST_TEXT = 8192;
 
 export class Lookups {
   readonly #dns: Dns;
   readonly #remoteAddress: string;
   readonly #deadline: number;
-  /** From the first look-up on. */
+  /** Set from the first look-up on. */
   #expired: Promise<never> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** By type and name. */
+  /** The look-ups by type and name. */
   readonly #asked = new Map<string, Promise<unknown>>();
   #left: number;
 
-  /** `remoteAddress`: whose names a reverse look-up asks for. */
+  /** A reverse look-up asks for the names of `remoteAddress`. */
   constructor(dns: Dns, remoteAddress: string, limits: LookupLimits) {
     this.#dns = dns;
     this.#remoteAddress = remoteAddress;
@@ -32,7 +32,7 @@ export class Lookups {
     this.#deadline = performance.now() + limits.deadlineMs;
   }
 
-  /** As `dns.promises.resolve`, in copies. @throws DnsFailure with ENOTFOUND, ENODATA, or a temporary code */
+  /** Works like `dns.promises.resolve`, and returns copies. @throws DnsFailure with ENOTFOUND, ENODATA, or a temporary code */
   readonly resolve = async (name: string, type: string): Promise<unknown> => {
     const key = `${type} ${name.toLowerCase()}`;
     let asked = this.#asked.get(key);
@@ -43,7 +43,7 @@ export class Lookups {
     return [...((await asked) as unknown[])];
   };
 
-  /** Asks now for what is needed later. */
+  /** Starts a look-up that is needed later. */
   prefetch(name: string, type: RecordType): void {
     this.resolve(name, type).catch(() => undefined);
   }
@@ -56,7 +56,7 @@ export class Lookups {
     if (!isName(name)) throw new DnsFailure('ENOTFOUND', name, type);
     if (this.#left-- <= 0) throw new DnsFailure('ETIMEOUT', name, type);
     try {
-      // The resolver makes the name of the address itself.
+      // The resolver itself makes the reverse name from the address.
       const asked = type === 'PTR' ? this.#remoteAddress : name;
       const found = await Promise.race([this.#dns.resolve(asked, type as RecordType), this.#expiry()]);
       return type === 'TXT' ? (found as string[][]).filter((texts) => lengthOf(texts) <= LONGEST_TEXT) : found;
@@ -75,7 +75,7 @@ export class Lookups {
   }
 }
 
-/** With a dot in it: nothing that mail asks for lies at the top. */
+/** Returns true for a name with a dot: mail asks for no top-level names. */
 function isName(name: string): boolean {
   return name.length <= 253 && /^[\x21-\x2d\x2f-\x7e]{1,63}(?:\.[\x21-\x2d\x2f-\x7e]{1,63})+$/.test(name);
 }

@@ -1,8 +1,8 @@
-// The parts of mailauth that Mansio calls. Its types are of its entry, which loads BIMI, its XML and its HTTP too.
+// The functions of mailauth that Mansio calls. Its own types describe its main entry, which also loads BIMI with its XML and HTTP code.
 
 declare module 'mailauth/lib/tools.js' {
   interface Line {
-    /** `binary`: the field as it stands; else text. */
+    /** With `binary` the octets of the field; otherwise its text. */
     toString(encoding?: string): string;
   }
   interface Field {
@@ -16,9 +16,9 @@ declare module 'mailauth/lib/tools.js' {
   }
   type Resolve = (name: string, type: string) => Promise<unknown>;
 
-  /** The fields that `h=` names, by RFC 6376 §5.4.2. */
+  /** Returns the fields that `h=` names, by RFC 6376 §5.4.2. */
   export function getSigningHeaderLines(fields: readonly Field[], names: string, verify: boolean): SigningLines;
-  /** `rr`: the record. Rejects with `code`: Node's of DNS, EINVALIDVER, EINVALIDTYPE, EINVALIDVAL, ESHORTKEY. */
+  /** `rr` is the record. Rejects with `code`: a DNS code of Node, EINVALIDVER, EINVALIDTYPE, EINVALIDVAL, ESHORTKEY. */
   export function getPublicKey(
     type: string,
     name: string,
@@ -32,7 +32,7 @@ declare module 'mailauth/lib/dkim/header/index.js' {
 
   interface Canonicalized {
     readonly canonicalizedHeader: Buffer;
-    /** The field of a signature to be made, folded, with `a`s in its last tag, `b`. */
+    /** The field of a new signature, folded, with `a`s in its last tag, `b`. */
     readonly signatureHeaderLine: string;
   }
   export function generateCanonicalizedHeader(
@@ -63,7 +63,7 @@ declare module 'mailauth/lib/arc/index.js' {
     readonly 'arc-seal': ArcField;
     readonly 'arc-message-signature': ArcField;
   }
-  /** false when there is none. Throws when the sets are not a chain. */
+  /** Returns false when there is no set. Throws when the sets are not a chain. */
   export function getARChain(headers: { readonly parsed: readonly Field[] }): readonly ArcSet[] | false;
   /** Rejects when a seal does not verify. */
   export function verifyASChain(
@@ -79,7 +79,7 @@ declare module 'mailauth/lib/spf/spf-verify.js' {
   }
   type SpfResolve = (name: string, type: string) => Promise<unknown>;
 
-  /** Rejects with `spfResult` and with anything a malformed record leads to. */
+  /** Rejects with `spfResult`, or with any error that a malformed record causes. */
   export function spfVerify(
     domain: string,
     options: {

@@ -1,5 +1,5 @@
-// Public keys of signers, read from DNS by mailauth and kept ready for use as long as the resolver keeps its answers: making
-// a key of its text costs as much as verifying a signature.
+// Public keys of signers. mailauth reads them from DNS, and they are kept as long as the resolver keeps its answers: making a key from its
+// text costs as much as verifying a signature.
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { getPublicKey } from 'mailauth/lib/tools.js';
@@ -7,7 +7,7 @@ import type { Lookups } from './lookups.js';
 
 export interface PublicKey {
   readonly key: KeyObject;
-  /** The record it came in. */
+  /** The DNS record of the key. */
   readonly record: string;
 }
 
@@ -20,7 +20,7 @@ const REMEMBERED_MS = 60_000;
 export class PublicKeys {
   readonly #remembered = new LRUCache<string, PublicKey>({ max: REMEMBERED, ttl: REMEMBERED_MS });
 
-  /** Rejects with `code` as mailauth does: a code of DNS, EINVALIDVER, EINVALIDTYPE, EINVALIDVAL, ESHORTKEY. */
+  /** Rejects with `code` as mailauth does: a DNS code, EINVALIDVER, EINVALIDTYPE, EINVALIDVAL, ESHORTKEY. */
   async find(kind: 'DKIM' | 'ARC', name: string, lookups: Lookups): Promise<PublicKey> {
     const known = this.#remembered.get(name);
     if (known !== undefined) return known;

@@ -1,6 +1,6 @@
-// One signature held against the message (RFC 6376 §6.1.3): mailauth canonicalizes the header and reads the key's record,
-// the arithmetic is done outside of the event loop. An `l=` is passed over: the whole body is hashed, so that nothing can be
-// added under a signature (§8.2).
+// Checks one signature against the message (RFC 6376 §6.1.3): mailauth canonicalizes the header and reads the key's record; the
+// cryptography runs outside of the event loop. `l=` is ignored: the whole body is hashed, so that nobody can append text to a signed
+// message (§8.2).
 import { createHash, type KeyObject, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import { generateCanonicalizedHeader } from 'mailauth/lib/dkim/header/index.js';
@@ -20,7 +20,7 @@ const verifyAside = promisify(verify) as (
   signature: Buffer,
 ) => Promise<boolean>;
 
-/** Why there is no key, by the codes of mailauth and DNS. */
+/** The result when there is no key, by the codes of mailauth and DNS. */
 const NO_KEY: Readonly<Record<string, SignatureResult>> = {
   ENOTFOUND: { result: 'permerror', comment: 'no key' },
   ENODATA: { result: 'permerror', comment: 'no key' },
@@ -31,10 +31,10 @@ const NO_KEY: Readonly<Record<string, SignatureResult>> = {
 };
 
 export interface SignedMessage {
-  /** Being looked up since the header came. */
+  /** The look-up of the key, which began when the header arrived. */
   readonly key: Promise<PublicKey>;
   readonly fields: readonly Field[];
-  /** Base64, of the body as the signature has it canonicalized. */
+  /** The base64 hash of the body in the signature's canonicalization. */
   readonly bodyHash: string;
   /** ms since the epoch. */
   readonly now: number;
@@ -66,7 +66,7 @@ export async function checkSignature(
   const { canonicalizedHeader } = generateCanonicalizedHeader(kind, lines, options);
   const isRsa = algorithm === 'rsa-sha256';
   try {
-    // RFC 8463 §3: the hash is what is signed.
+    // RFC 8463 §3: Ed25519 signs the hash.
     const data = isRsa ? canonicalizedHeader : createHash('sha256').update(canonicalizedHeader).digest();
     const octets = Buffer.from(signature.signature, 'base64');
     if (!(await verifyAside(isRsa ? algorithm : null, data, found.key, octets)))
@@ -78,7 +78,7 @@ export async function checkSignature(
   return { result: 'pass' };
 }
 
-/** RFC 6376 §3.6.1: the hashes, services and identities that a key is for. */
+/** RFC 6376 §3.6.1: checks the hashes, services and identities that the key is for. */
 function allows(record: string, { agentDomain, domain, algorithm }: Signature): boolean {
   const tags = tagList(record);
   if (tags === undefined) return true;

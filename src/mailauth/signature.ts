@@ -1,5 +1,5 @@
-// A DKIM-Signature or ARC-Message-Signature field judged before anything is fetched or computed for it (RFC 6376 §6.1.1, RFC
-// 8617 §4.1.2), strictly: only what is beyond doubt goes on to be verified, the rest has its result here.
+// Judges a DKIM-Signature or ARC-Message-Signature field before anything is looked up or computed for it (RFC 6376 §6.1.1, RFC 8617
+// §4.1.2). The checks are strict: only an unambiguous signature is verified; any other one gets its result here.
 import type { BodyCanonicalization } from '../mail/body-canonicalization.js';
 import { fieldValue, type HeaderLine } from '../mail/header-lines.js';
 import { compact, type TagList, tagList } from '../mail/tag-list.js';
@@ -11,29 +11,29 @@ export interface Signature {
   readonly algorithm: 'rsa-sha256' | 'ed25519-sha256';
   readonly canonicalization: string;
   readonly bodyCanonicalization: BodyCanonicalization;
-  /** As `h=` has them. */
+  /** The names as they stand in `h=`. */
   readonly fields: string;
-  /** Base64. */
+  /** In base64. */
   readonly bodyHash: string;
   readonly signature: string;
   /** Seconds since the epoch. */
   readonly expires: number | undefined;
-  /** Domain of `i=`. */
+  /** The domain of `i=`. */
   readonly agentDomain: string;
 }
 
 export interface Unusable {
   readonly line: HeaderLine;
-  /** The domain and selector it names, where they are some. */
+  /** The domain and selector that the field names, if they are valid. */
   readonly domain: string;
   readonly selector: string;
   readonly result: 'permerror' | 'policy';
   readonly reason: string;
 }
 
-/** Octets of a field; a signature of a 4096 bit key over every field there is has 2,000. */
+/** In octets of a field; a signature by a 4096-bit key over every known field has 2,000. */
 const LONGEST = 8192;
-/** mailauth looks for tags in time that grows with the square of such a run. */
+/** Matches runs on which mailauth's search for tags takes quadratic time. */
 const LONG_RUN = /[;:\s]{256}/;
 const NAME = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;

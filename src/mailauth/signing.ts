@@ -1,6 +1,6 @@
-// DKIM signatures of outgoing mail (RFC 6376, RFC 8463): an RSA and an Ed25519 one, as the author's domain has keys. The
-// message is read once, piece by piece; signing is done outside of the event loop. mailauth writes and canonicalizes the
-// fields; which of them are signed is chosen here, and more instances than there are, so that none can be added unseen.
+// DKIM signatures of outgoing mail (RFC 6376, RFC 8463): an RSA one and an Ed25519 one, as far as the author's domain has keys. The message
+// is read once, piece by piece; signing runs outside of the event loop. mailauth writes and canonicalizes the fields. This file chooses the
+// signed fields, with more instances than the header has, so that nobody can add one without breaking the signature.
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -18,7 +18,7 @@ import { asField } from './fields.js';
 
 export interface SignerOptions {
   readonly keys: SigningKeyStore;
-  /** Path of a PEM file: signs for hosted domains that have no keys. */
+  /** The path of a PEM file: it signs for hosted domains that have no keys. */
   readonly fallback?: { readonly selector: string; readonly key: string } | undefined;
   readonly log: Logger;
 }
@@ -30,14 +30,14 @@ interface LoadedKey {
 }
 
 const CANONICALIZATION = 'relaxed/relaxed';
-/** Characters of a line of a signature. */
+/** In characters of a line of a signature. */
 const LINE = 75;
-/** New keys are used within this time. */
+/** New keys are used after this time at the latest. */
 const REMEMBERED_MS = 10_000;
 const REMEMBERED = 1000;
-/** Messages and domains whose signatures are kept, for as long as the keys are remembered: one message often goes to many domains. */
+/** The number of messages and domains whose signatures are kept while the keys are remembered: one message often goes to many domains. */
 const KEPT = 1000;
-/** Signed as often as they are there, and once more. */
+/** These fields are signed as often as they are present, and once more. */
 const OVERSIGNED = [
   'From',
   'Reply-To',
@@ -52,7 +52,7 @@ const OVERSIGNED = [
   'In-Reply-To',
   'References',
 ];
-/** Signed when they are there; those that hand the message on add some. */
+/** These fields are signed when they are present; forwarding hosts add some of them. */
 const SIGNED = [
   'Sender',
   'Resent-From',
@@ -73,12 +73,12 @@ const SIGNED = [
   'List-Archive',
 ];
 
-/** In their order, by the names in lower case. */
+/** The signed fields in their order, by their names in lower case. */
 const SIGNED_NAMES = new Map([...OVERSIGNED, ...SIGNED].map((name) => [name.toLowerCase(), name]));
 
 const signAside = promisify(sign) as (algorithm: string | null, data: Buffer, key: KeyObject) => Promise<Buffer>;
 
-/** @throws Error when the fallback's file holds no key that will do */
+/** @throws Error when the fallback file holds no usable key */
 export function createSigner({ keys, fallback, log }: SignerOptions): Sign {
   const remembered = new LRUCache<string, readonly LoadedKey[]>({
     max: REMEMBERED,
@@ -165,13 +165,13 @@ async function signature(domain: string, key: LoadedKey, header: Buffer, bodyHas
     bodyHash,
     signTime: new Date(),
   });
-  // RFC 8463 §3: the hash is what is signed.
+  // RFC 8463 §3: Ed25519 signs the hash.
   const data = isRsa ? canonicalizedHeader : createHash('sha256').update(canonicalizedHeader).digest();
   const octets = await signAside(isRsa ? 'sha256' : null, data, key.key);
   return `${withSignature(signatureHeaderLine, octets.toString('base64'))}\r\n`;
 }
 
-/** `line`: as it was canonicalized, with some value of the tag `b`, its last one; RFC 6376 §3.7 leaves that out of what is signed. */
+/** `line` is canonicalized and has any value in its last tag, `b`: RFC 6376 §3.7 excludes that value from the signed data. */
 function withSignature(line: string, value: string): string {
   const tag = `b=${value}`;
   const lines = [];
@@ -179,7 +179,7 @@ function withSignature(line: string, value: string): string {
   return line.slice(0, line.lastIndexOf('b=')) + lines.join('\r\n ');
 }
 
-/** Of fields with one name the last comes first (RFC 6376 §5.4.2). */
+/** Among fields with one name the last comes first (RFC 6376 §5.4.2). */
 function signed(header: Buffer) {
   const names: string[] = [];
   const headers: Field[] = [];

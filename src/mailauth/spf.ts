@@ -1,5 +1,5 @@
-// SPF (RFC 7208): mailauth evaluates the records, this bounds what they may ask for (§4.6.4) and says what a failed look-up
-// means. Records are a peer's: terms whose macros would grow without end are refused before they are expanded.
+// SPF (RFC 7208): mailauth evaluates the records; this file limits their look-ups (§4.6.4) and decides what a failed look-up means. A peer
+// writes the records: terms whose macros would grow too long are refused before they are expanded.
 import { LRUCache } from 'lru-cache';
 import { spfVerify } from 'mailauth/lib/spf/spf-verify.js';
 import { DnsFailure } from '../dns/resolver.js';
@@ -10,22 +10,22 @@ import type { Lookups } from './lookups.js';
 
 export interface SpfResult extends MethodResult {
   readonly method: 'spf';
-  /** Of the reverse-path, or of HELO for the null one. */
+  /** The domain of the reverse-path, or of HELO for the null one. */
   readonly domain: string;
 }
 
 /** RFC 7208 §4.6.4. */
 const MOST_TERMS = 10;
 const MOST_VOIDS = 2;
-/** Of one evaluation in all, with the hosts of `mx` and `ptr`: the rest of the message's look-ups is for others. */
+/** The look-ups of one evaluation, including the hosts of `mx` and `ptr`: the rest of the message's look-ups is for the other checks. */
 const MOST_LOOKUPS = 60;
-// Characters of a record and of a term in it, and macros in a term: names have 253 characters.
+// In characters: a record and a term in it. The third limit counts macros in a term; names have 253 characters.
 const LONGEST_RECORD = 4096;
 const LONGEST_TERM = 300;
 const MOST_MACROS = 12;
 
 const REMEMBERED = 5000;
-/** As long as the resolver's answers. */
+/** As long as the resolver keeps its answers. */
 const REMEMBERED_MS = 60_000;
 
 const QUALIFIED = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' } as const;
@@ -43,7 +43,7 @@ export class Spf {
   readonly #host: string;
   readonly #remembered = new LRUCache<string, SpfResult['result']>({ max: REMEMBERED, ttl: REMEMBERED_MS });
 
-  /** `host`: our own name, which macros may ask for. */
+  /** `host` is the name of this server, which macros may contain. */
   constructor(host: string) {
     this.#host = host;
   }
@@ -84,7 +84,7 @@ export class Spf {
       if (result === false) return 'neutral';
       return result.error ?? QUALIFIED[result.qualifier ?? '?'];
     } catch (error) {
-      // What is thrown without a result is thrown over a malformed record.
+      // mailauth throws errors without a result for malformed records.
       return (
         (error as Partial<SpfFailure & { spfResult: { error: SpfResult['result'] } }>).spfResult?.error ?? 'permerror'
       );
@@ -92,7 +92,7 @@ export class Spf {
   }
 }
 
-/** Look-ups within the limits of one evaluation, or of the names one `mx` or `ptr` leads to. */
+/** Returns a resolver within the limits of one evaluation, or within those of the names that one `mx` or `ptr` has. */
 function counted(lookups: Lookups, budget: { left: number }, firstIsFree: boolean) {
   let terms = firstIsFree ? -1 : 0;
   let voids = 0;
@@ -105,7 +105,7 @@ function counted(lookups: Lookups, budget: { left: number }, firstIsFree: boolea
     } catch (error) {
       if (!(error instanceof DnsFailure)) throw error;
       if (error.temporary) throw new SpfFailure('temperror', 'a look-up failed');
-      // A host of the other address family alone is there.
+      // A host that has only addresses of the other family exists.
       if ((error.code === 'ENOTFOUND' || (type !== 'A' && type !== 'AAAA')) && terms > 0 && ++voids > MOST_VOIDS)
         throw new SpfFailure('permerror', 'too many look-ups without an answer');
       return [];

@@ -1,27 +1,26 @@
-// The DNS Tree Walk (RFC 9989 §4.10): the DMARC records of a domain and those above it, and what follows from them: which
-// domain is its organizational one, and whose policy applies. It asks for eight names at most, all at once, since their
-// answers are remembered for the next message.
+// The DNS Tree Walk (RFC 9989 §4.10): finds the DMARC records of a domain and of the domains above it, then its organizational domain and
+// the policy that applies. It asks for at most eight names, all at once, since their answers are remembered for the next message.
 import { DnsFailure } from '../dns/resolver.js';
 import { type DmarcRecord, dmarcRecord } from './dmarc-record.js';
 import type { Lookups } from './lookups.js';
 
-/** The records that were found, the longest name first. */
+/** The records found, the longest name first. */
 export interface Walk {
   readonly domain: string;
   readonly records: readonly (readonly [name: string, record: DmarcRecord])[];
-  /** DNS did not answer: names from there on are not among the records. */
+  /** True when DNS did not answer: from there on, names are not among the records. */
   readonly isCut: boolean;
 }
 
 export interface Discovery {
   readonly record: DmarcRecord;
-  /** The record is that of the domain itself. */
+  /** True when the record is that of the domain itself. */
   readonly isOwn: boolean;
 }
 
 const MOST_LABELS = 8;
 
-/** The names that a walk asks for, the domain itself first; an address literal has none. */
+/** Returns the names that a walk asks for, the domain itself first; an address literal has none. */
 function walkNames(domain: string): readonly string[] {
   if (domain.startsWith('[')) return [];
   const labels = domain.split('.');
@@ -36,7 +35,7 @@ export async function walkTree(domain: string, lookups: Lookups): Promise<Walk> 
   const records: (readonly [string, DmarcRecord])[] = [];
   for (const [i, record] of found.entries()) {
     const name = names[i]!;
-    // Few top-level domains have a record, and a server that fails for all of one must not switch DMARC off there.
+    // Few top-level domains have a record, and a server that fails for a whole top-level domain must not disable DMARC for it.
     if (record === 'failed' && name.includes('.')) return { domain, records, isCut: true };
     if (record === 'failed' || record === undefined) continue;
     records.push([name, record]);
@@ -45,7 +44,7 @@ export async function walkTree(domain: string, lookups: Lookups): Promise<Walk> 
   return { domain, records, isCut: false };
 }
 
-/** §4.10.2; of a walk that was not cut. */
+/** §4.10.2. The walk must not be cut. */
 export function organizationalDomain({ domain, records }: Walk): string {
   for (const [name, { psd }] of records) {
     if (psd === 'n') return name;
@@ -54,7 +53,7 @@ export function organizationalDomain({ domain, records }: Walk): string {
   return records.at(-1)?.[0] ?? domain;
 }
 
-/** §4.10.1: of the domain, else of its organizational domain, else of its public suffix. */
+/** §4.10.1: finds the policy of the domain, otherwise of its organizational domain, otherwise of its public suffix. */
 export function discoverPolicy(walk: Walk): Discovery | 'none' | 'unknown' {
   const { domain, records, isCut } = walk;
   const at = (name: string | undefined) => records.find(([other]) => other === name)?.[1];
@@ -65,7 +64,7 @@ export function discoverPolicy(walk: Walk): Discovery | 'none' | 'unknown' {
   return record === undefined ? 'none' : { record, isOwn: false };
 }
 
-/** The domain one label below `parent` that `domain` is, or is under. */
+/** Returns the domain one label below `parent` that contains `domain` or equals it. */
 function childOf(parent: string, domain: string): string {
   return domain
     .split('.')
