@@ -1,4 +1,4 @@
-// The hosts that were tried for one task: entries of the timeline, one log line each, and what is counted. Ids and replies,
+// Records the hosts that were tried for one task: entries of the timeline, one log line each, and metrics. It records ids and replies,
 // never contents.
 import type { Logger } from 'pino';
 import type { DeliveryTask } from '../actors/delivery/delivery-transport.js';
@@ -8,7 +8,7 @@ import type { DeliveryAttempt } from '../store/outbound.js';
 import type { SmtpClientMeter } from './meter.js';
 import type { TaskRecipient } from './recipient-results.js';
 
-/** What was tried; null where it did not come to it. */
+/** What was tried; null when the attempt ended before that step. */
 export interface Tried {
   readonly host: string | null;
   readonly address: string | null;
@@ -34,7 +34,7 @@ export class AttemptLog {
     this.#log.warn({ accountId, outboundId, host, remoteAddress, reason }, 'TLS failed, going on without');
   }
 
-  /** `started` by `performance.now()`; `decided`: the reply that stands for the attempt. */
+  /** `started` is a time of `performance.now()`; `decided` is the reply that represents the attempt. */
   add(
     { host, address: remoteAddress, tls }: Tried,
     started: number,
@@ -50,7 +50,7 @@ export class AttemptLog {
     const reply = decided.text;
     this.entries.push({
       id,
-      // Rounding must not put an attempt before the one that it follows: the timeline is ordered by these times.
+      // Rounding must not put an attempt before the one that it follows: these times order the timeline.
       at: Math.max(clock.now() - durationMs, this.entries.at(-1)?.at ?? 0),
       durationMs,
       domain,

@@ -1,7 +1,7 @@
-// One attempt for the recipients of one domain: hosts in their order until every recipient has a final reply, or no host is left
-// (RFC 5321 §5.1). Connection faults lead to the next address, temporary replies and refusals before MAIL to the next host.
-// Refusals of the sender, of recipients and of the message are final. When it is unknown whether a host took the message, the
-// attempt ends, because another host would deliver it twice; the next attempt begins with the host after it (decision 0061).
+// One attempt for the recipients of one domain: it tries hosts in their order until every recipient has a final reply or no host is left
+// (RFC 5321 §5.1). Connection faults lead to the next address; temporary replies and refusals before MAIL lead to the next host. Refusals
+// of the sender, of recipients and of the message are final. When it is unknown whether a host accepted the message, the attempt ends,
+// because another host would deliver it twice; the next attempt begins with the host after it (decision 0061).
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DeliveryTask } from '../actors/delivery/delivery-transport.js';
@@ -24,7 +24,7 @@ import type { SignedForm, SignedForms } from './signed-forms.js';
 import { allowsHost } from './sts-policy.js';
 import type { TransactionResult } from './transaction.js';
 
-/** What all attempts of a node share. */
+/** The objects that all attempts of a node share. */
 export interface Common {
   readonly dns: Dns;
   readonly pool: SessionPool;
@@ -42,14 +42,14 @@ export interface Mail {
   readonly task: DeliveryTask;
   readonly forms: SignedForms;
   readonly policy: StsPolicy | undefined;
-  /** Also when the attempt has taken its time. */
+  /** Also aborted when the attempt has used up its time. */
   readonly signal: AbortSignal;
   readonly log: AttemptLog;
 }
 
 const UNREAD = faultStatus('unread', 'the stored message could not be read');
 
-/** Why a message is not converted. */
+/** The reasons why a message is not converted, in words. */
 const OBSTACLES: Readonly<Record<SevenBitObstacle, string>> = {
   signed: 'a signed part has 8-bit octets and must not be changed',
   fixed: 'a part with 8-bit octets must not be encoded',
@@ -57,14 +57,14 @@ const OBSTACLES: Readonly<Record<SevenBitObstacle, string>> = {
   unread: 'it has too many parts to be converted',
 };
 
-/** A host that may be connected to again within it is waited for. */
+/** An attempt waits for a host that may be connected to again within this time. */
 const SHORT_WAIT_MS = 2_000;
 
 export class Attempt {
   readonly #common: Common;
   readonly #mail: Mail;
   readonly #results: RecipientResults;
-  /** A host may have taken the message. */
+  /** True when a host may have accepted the message. */
   #isDoubtful = false;
 
   constructor(common: Common, mail: Mail, results: RecipientResults) {
@@ -84,7 +84,7 @@ export class Attempt {
     const started = performance.now();
     const route = await mailExchangers(dns, domain, random);
     if ('fault' in route) return this.#missed(nowhere(null), started, faultStatus(route.fault, route.detail));
-    // RFC 5321 §5.1: what is preferred no more than this node leads back to it.
+    // RFC 5321 §5.1: hosts with a priority not better than this node's would lead back to it.
     let end = route.find(({ host }) => rules.isOwnName(host))?.priority ?? Number.POSITIVE_INFINITY;
     const hosts = afterDoubtful(
       route.filter(({ priority }) => priority < end),
@@ -101,7 +101,7 @@ export class Attempt {
     }
   }
 
-  /** Its addresses in turn; true when it is this node itself. */
+  /** Tries the host's addresses in turn; returns true when the host is this node itself. */
   async #tryHost(exchanger: Exchanger): Promise<boolean> {
     const { dns, random, limits, rules, health } = this.#common;
     const { policy } = this.#mail;
@@ -128,7 +128,7 @@ export class Attempt {
     }
     const allowed = found.filter((address) => rules.isAllowed(address));
     if (allowed.length === 0) {
-      // Which address it has is not for the sender, who sees the attempt.
+      // The sender sees the attempt and must not learn the private address.
       this.#missed(nowhere(host), started, faultStatus('private-host', `${host} has no public address`));
       return false;
     }
@@ -138,7 +138,7 @@ export class Attempt {
     return false;
   }
 
-  /** True when another address of the host may do better. */
+  /** Returns true when another address of the host may do better. */
   async #tryAddress(host: string, address: string): Promise<boolean> {
     const { health, pool } = this.#common;
     const { signal } = this.#mail;
@@ -172,7 +172,7 @@ export class Attempt {
     }
   }
 
-  /** Transactions until everyone pending was asked for; false when that needs a connection that was not used before. */
+  /** Runs transactions until all pending recipients were tried; returns false when that needs a new connection. */
   async #converse(session: ClientSession, tried: Tried, started: number): Promise<boolean> {
     const { pool, limits, health, meter } = this.#common;
     const { task, log } = this.#mail;
@@ -246,7 +246,7 @@ export class Attempt {
     return isInStep;
   }
 
-  /** Notes the replies; returns the recipients that the host wants in another transaction. */
+  /** Notes the replies; returns the recipients that need another transaction with this host. */
   #take(
     { answers, isDoubtful }: TransactionResult,
     batch: readonly TaskRecipient[],
@@ -264,13 +264,13 @@ export class Attempt {
       const mayHaveIt = isDoubtful && stage !== 'rcpt';
       if (status.kind === 'temporary' || stage === undefined) this.#results.note(addressee, status, host, mayHaveIt);
       else this.#results.settle(addressee, status, host, onward);
-      // Only while the others get on: a server that has no room for anyone is not asked again.
+      // Limited recipients are tried again only while others succeed: a server that accepts none is not asked again.
       if (isSomeoneTaken && stage === 'rcpt' && isRecipientLimit(reply ?? '')) limited.push(addressee);
     }
     return limited;
   }
 
-  /** The message as the server can take it, or the status when it cannot. @throws what reading the message throws */
+  /** Returns the message in a form that the server can accept, or the status when it cannot. @throws what reading the message throws */
   async #formFor(session: ClientSession): Promise<SignedForm | DeliveryStatus> {
     const { forms } = this.#mail;
     const { largestMessage, host } = session;
@@ -314,7 +314,7 @@ export class Attempt {
         try {
           return await open(wanted);
         } catch (error) {
-          // RFC 7435: without a policy, mail goes unencrypted where encryption fails.
+          // RFC 7435: without a policy, mail is sent unencrypted when encryption fails.
           if (!(error instanceof SessionFailure) || error.kind !== 'tls' || signal.aborted) throw error;
           health.tlsFailed(address);
           this.#mail.log.withoutTls(host, address, error.status.text);
@@ -332,7 +332,7 @@ export class Attempt {
     if (kind === 'closing') health.closing(address, status.text);
   }
 
-  /** No recipient was asked for at this host; `isReached`: because of the host's reply. */
+  /** Called when no recipient was tried at this host; `isReached` when the host's reply is the reason. */
   #missed(tried: Tried, started: number, status: DeliveryStatus, isReached = false): void {
     const pending = this.#results.pending;
     this.#results.noteAll(status, isReached ? tried.host : null);
@@ -345,7 +345,7 @@ export class Attempt {
   }
 }
 
-/** From the host after the one that may have taken the message; hosts that may have taken it for somebody come last. */
+/** Begins with the host after the one that may have accepted the message; hosts that may have accepted it for any recipient come last. */
 function afterDoubtful(hosts: readonly Exchanger[], recipients: DeliveryTask['recipients']): readonly Exchanger[] {
   const doubtful = new Set(recipients.map(({ doubtfulHost }) => doubtfulHost));
   const next = hosts.findIndex(({ host }) => doubtful.has(host)) + 1;
@@ -365,9 +365,8 @@ function nowhere(host: string | null): Tried {
 }
 
 /**
- * On a connection that was used before: 354 shows that each reply belongs to its command. Without it a late reply to the message
- * before may have been taken for one of these, or the connection has ended meanwhile (decision 0068). A recipient that is tried again
- * loses nothing.
+ * On a reused connection, 354 shows that each reply belongs to its command. Without it, a late reply to the previous message may have been
+ * taken for one of these, or the connection has ended meanwhile (decision 0068). A recipient that is tried again loses nothing.
  */
 function isBelievable({ isInStep, answers }: TransactionResult): boolean {
   return isInStep || [...answers.values()].every(({ reply }) => reply?.startsWith('4'));
@@ -377,7 +376,7 @@ function isDelivered({ answers }: TransactionResult): boolean {
   return [...answers.values()].some(({ status }) => status.kind === 'delivered');
 }
 
-/** The reply that says most about an attempt: that it was delivered, else that it may be, else that it never will. */
+/** Returns the most significant reply of an attempt: delivered, otherwise temporary, otherwise permanent. */
 function decisive(statuses: Iterable<DeliveryStatus>, known: DeliveryStatus | undefined): DeliveryStatus | undefined {
   const weight = { delivered: 3, temporary: 2, permanent: 1 };
   let found = known;

@@ -1,9 +1,9 @@
-// nodemailer's SMTPConnection with additions: a limit on the octets of replies (the library keeps every empty line of an endless
-// flood), SMTPUTF8 for headers and not for addresses alone (RFC 6531 §3.4), a view of what EHLO announced, one write for a
-// message that is in memory and needs no dot put before its lines, and RFC 5321 where the library is lenient: 354 alone
-// starts the message, a reply comes after its command, and all lines of a reply have one class. The reply to the message is the
-// exception: the first one is the verdict, whatever follows it (decision 0059). The methods and fields of `Inside` are the
-// library's own and not in its types: the tests beside this hold it to them.
+// nodemailer's SMTPConnection with additions: a limit on the octets of replies (the library keeps every empty line of an endless flood),
+// SMTPUTF8 for headers as well as addresses (RFC 6531 §3.4), access to the announcements of EHLO, and one write for a message that is in
+// memory and needs no dot-stuffing. It enforces RFC 5321 where the library is lenient: only 354 starts the message, a reply follows its
+// command, and all lines of a reply have one class. The reply to the message is the exception: the first one is the verdict, whatever
+// follows it (decision 0059). `Inside` describes internal methods and fields of the library that its types lack; the tests of this file
+// check them.
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { hasOneClass, isClosing } from '../mail/delivery-status.js';
 
@@ -11,10 +11,10 @@ type Replied = (error: SMTPConnection.SMTPError | null, reply?: string) => void;
 
 interface Inside {
   _responseActions: ((reply: string) => void)[];
-  /** Replies, each with its lines parted by line feeds; the last one is incomplete while `_responsePartial` holds. */
+  /** Replies, each with its lines separated by line feeds; the last one is incomplete while `_responsePartial` is true. */
   _responseQueue: string[];
   _responsePartial: boolean;
-  /** Of a line that has not ended. */
+  /** The start of a line that has not ended. */
   _remainder: string;
   _processResponse(): void;
   _onError(error: Error, code: string, reply: string | false, command: string): void;
@@ -33,7 +33,7 @@ interface Inside {
 
 const inside = SMTPConnection.prototype as unknown as Inside;
 
-/** Parameters of MAIL, and of RCPT by address, each with a blank before it (RFC 3461). */
+/** The parameters of MAIL, and of RCPT by address, each with a blank before it (RFC 3461). */
 export interface EnvelopeDsn {
   readonly mail: string;
   rcpt(address: string): string;
@@ -48,18 +48,18 @@ export class ClientConnection extends SMTPConnection {
   #isPlain = false;
   #isOutOfStep = false;
   #dsn = NO_DSN;
-  /** The reply that comes next is the one to the message. */
+  /** True when the next reply is the one to the message. */
   #awaitsVerdict = false;
 
-  /** `replyOctets`: what the server may say between two calls of `begin`. */
+  /** `replyOctets` limits what the server may send between two calls of `begin`. */
   constructor(options: SMTPConnection.Options, replyOctets: number) {
     super({ ...options, maxResponseSize: replyOctets });
     this.#replyOctets = replyOctets;
   }
 
   /**
-   * A transaction begins. `isInternational`: it needs SMTPUTF8 whatever its addresses are; `isPlain`: its message is given
-   * to `end` whole and goes out as it is, before the final dot. `dsn`: what the sender asks to be told, for a host that knows DSN.
+   * Begins a transaction. `isInternational`: it needs SMTPUTF8 whatever its addresses are. `isPlain`: its message is passed to `end` whole
+   * and is sent unchanged, before the final dot. `dsn`: the notifications that the sender asks for, for a host that supports DSN.
    */
   begin(isInternational: boolean, isPlain: boolean, dsn: EnvelopeDsn = NO_DSN): void {
     this.#dsn = this.supports('DSN') ? dsn : NO_DSN;
@@ -69,17 +69,19 @@ export class ClientConnection extends SMTPConnection {
     this.#isPlain = isPlain;
   }
 
-  /** Keyword of an extension the library knows: `8BITMIME`, `SMTPUTF8`, `SIZE`, `PIPELINING`, `DSN`. */
+  /** `extension` is the keyword of one that the library knows: `8BITMIME`, `SMTPUTF8`, `SIZE`, `PIPELINING`, `DSN`. */
   supports(extension: string): boolean {
     return (this as unknown as Inside)._supportedExtensions.includes(extension);
   }
 
-  /** Octets of the largest message, 0 when the server does not say. */
+  /** In octets; 0 when the server does not announce it. */
   get largestMessage(): number {
     return (this as unknown as Inside)._maxAllowedSize;
   }
 
-  /** The server did not take DATA as DATA, or said more than its reply: which command a later reply belongs to is unknown. */
+  /**
+   * True when the server did not accept DATA as DATA, or sent more than its reply: it is unknown which command a later reply belongs to.
+   */
   get isOutOfStep(): boolean {
     return this.#isOutOfStep;
   }
@@ -88,20 +90,20 @@ export class ClientConnection extends SMTPConnection {
   _onData(chunk: Buffer): void {
     const room = Math.max(0, this.#replyOctets - this.#received);
     this.#received += chunk.length;
-    // What came within the limit counts: the reply to the message may be in it.
+    // The octets within the limit count: the reply to the message may be among them.
     inside._onData.call(this, chunk.subarray(0, room));
-    // The library looks at complete replies only once the last one is complete too.
+    // The library reads complete replies only when the last one is complete too.
     if ((this as unknown as Inside)._responsePartial) this._processResponse();
     if (chunk.length > room) inside._onResponseTooLarge.call(this);
   }
 
   /**
-   * Takes the replies to commands that have come. The library takes one reply a turn of the event loop, and a busy node has long
-   * turns: the replies to a pipelined envelope come together. What comes unasked is taken as the library does. @internal
+   * Processes the replies that have arrived. The library processes one reply per turn of the event loop, and a busy node has long turns,
+   * but the replies to a pipelined envelope arrive together. Unexpected replies are handled as in the library. @internal
    */
   _processResponse(): void {
     const inner = this as unknown as Inside;
-    // The library passes over one empty line a turn.
+    // The library skips only one empty line per turn.
     inner._responseQueue = inner._responseQueue.filter((reply) => reply.trim() !== '');
     if (this.#awaitsVerdict) this.#keepVerdict(inner);
     const early = replyBeforeCommand(inner);
@@ -124,7 +126,7 @@ export class ClientConnection extends SMTPConnection {
     } while (left > 0 && left < before && left <= inner._responseActions.length);
   }
 
-  /** RFC 5321 §4.2.5, §6.1: the first complete reply says whether the message was taken. More makes the connection unfit. */
+  /** RFC 5321 §4.2.5, §6.1: the first complete reply tells whether the message was accepted. Anything more makes the connection unfit. */
   #keepVerdict(inner: Inside): void {
     const { _responseQueue, _responsePartial, _remainder } = inner;
     if (_responseQueue.length === 0 || (_responseQueue.length === 1 && _responsePartial)) return;
@@ -143,7 +145,7 @@ export class ClientConnection extends SMTPConnection {
     inside._onError.call(this, new Error(rule), 'EPROTOCOL', false, 'CONN');
   }
 
-  /** RFC 5321 §4.1.1.4, §4.3.2: nothing but 354 asks for the message. @internal */
+  /** RFC 5321 §4.1.1.4, §4.3.2: only 354 asks for the message. @internal */
   _actionDATA(reply: string, callback: Replied): void {
     if (/^(?:354|[45]\d\d)(?:[ -]|$)/.test(reply)) {
       inside._actionDATA.call(this, reply, callback);
@@ -161,7 +163,7 @@ export class ClientConnection extends SMTPConnection {
     const { _responseActions, _actionSMTPStream } = this as unknown as Inside;
     _responseActions.push((reply) => _actionSMTPStream.call(this, reply, callback));
     return new PlainMessage((octets) => {
-      // The end of a connection is reported by its own event.
+      // The end of a connection has its own event.
       if (this._socket && !this._socket.destroyed) this._socket.write(octets);
     });
   }
@@ -173,7 +175,7 @@ export class ClientConnection extends SMTPConnection {
     inside._sendCommand.call(this, text.startsWith('MAIL FROM:') ? `${whole}${this.#dsn.mail}` : whole, shown);
   }
 
-  /** The library has one request for all recipients. @internal */
+  /** The library has one DSN request for all recipients; this one differs per recipient. @internal */
   _getDsnRcptToArgs(): string {
     return this.#dsn.rcpt((this as unknown as Inside)._recipientQueue.at(-1) ?? '');
   }
@@ -181,13 +183,13 @@ export class ClientConnection extends SMTPConnection {
 
 function replyBeforeCommand({ _responseQueue, _remainder, _responseActions }: Inside): string | undefined {
   const [early] = [..._responseQueue, _remainder].slice(_responseActions.length).filter((reply) => reply.trim() !== '');
-  // A server may say 421 at any time (RFC 5321 §3.8).
+  // A server may send 421 at any time (RFC 5321 §3.8).
   return early === undefined || isClosing(early) || '421'.startsWith(early) ? undefined : early;
 }
 
 const FINAL_DOT = Buffer.from('.\r\n');
 
-/** Takes a plain message in place of the library's stream: the writer and the library see the same interface. */
+/** Receives a plain message instead of the library's stream: the writer and the library see the same interface. */
 class PlainMessage {
   outByteCount = 0;
   readonly #put: (octets: Uint8Array) => void;

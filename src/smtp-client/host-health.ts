@@ -1,22 +1,22 @@
-// Hosts that are not to be connected to now: hosts that did not answer, and hosts that close connections (421). It is the one
-// place that knows so. Hosts whose TLS fails and address families without a route are here too. All of it saves time for the
-// next message, is soon forgotten, and by itself fails no mail for good.
+// Hosts that must not be connected to now: those that did not answer, and those that close connections (421). Only this file knows them; it
+// also knows hosts whose TLS fails and address families without a route. All of this saves time for the next message, is soon forgotten,
+// and never makes a failure permanent by itself.
 import { LRUCache } from 'lru-cache';
 import { Backoff } from '../bounds/backoff.js';
 
 const REMEMBERED = 10_000;
-/** As long as the shortest delay between two attempts, or a silent host would never be asked again. */
+/** As long as the shortest delay between two attempts; a longer time would exclude a silent host from every attempt. */
 const SILENT_MS = 45_000;
 const NO_TLS_MS = 600_000;
 const FAMILY_MS = 600_000;
-/** Of a family whose connections time out; where there is no route at all, one failure is enough. */
+/** The failures after which a family whose connections time out is avoided; when there is no route at all, one is enough. */
 const FAMILY_FAILURES = 3;
 const LONGEST_CLOSING_MS = 60_000;
 const NO_ROUTE: ReadonlySet<string> = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 
 export interface NotNow {
   readonly kind: 'silent' | 'closing';
-  /** For how long the host is not connected to. */
+  /** The time for which the host is not connected to. */
   readonly ms: number;
   /** `silent`: what went wrong; `closing`: the reply. */
   readonly reason: string;
@@ -28,12 +28,12 @@ export class HostHealth {
   readonly #noTls = new LRUCache<string, true>({ max: REMEMBERED, ttl: NO_TLS_MS });
   readonly #families = { 4: { failures: 0, until: 0 }, 6: { failures: 0, until: 0 } };
 
-  /** `closingMs`: for how long a host that closes connections is not connected to, the first time. */
+  /** `closingMs` is the first time for which a host that closes connections is not connected to. */
   constructor(closingMs: number) {
     this.#closing = new Backoff({ firstMs: closingMs, longestMs: LONGEST_CLOSING_MS, most: REMEMBERED });
   }
 
-  /** The same addresses without those of a family that has no route, unless all are; families alternate. */
+  /** Returns the same addresses without those of a family that has no route, unless that removes all; families alternate. */
   order(addresses: readonly string[]): readonly string[] {
     const now = performance.now();
     const [six, four] = [addresses.filter((address) => isV6(address)), addresses.filter((address) => !isV6(address))];
@@ -47,7 +47,7 @@ export class HostHealth {
     return mixed;
   }
 
-  /** Why the host is not to be connected to now; undefined when it may be. */
+  /** Returns why the host must not be connected to now; undefined when it may be. */
   notNow(address: string): NotNow | undefined {
     const [closing, silent] = [this.#closing.of(address), this.#silent.of(address)];
     if (closing !== undefined && closing.ms >= (silent?.ms ?? 0)) return { kind: 'closing', ...closing };
@@ -58,7 +58,7 @@ export class HostHealth {
     this.#families[familyOf(address)].failures = 0;
   }
 
-  /** `code` of the system. */
+  /** `code` is the error code of the system. */
   unreachable(address: string, code: string): void {
     const family = this.#families[familyOf(address)];
     if (NO_ROUTE.has(code)) family.failures = FAMILY_FAILURES;
@@ -69,18 +69,18 @@ export class HostHealth {
     }
   }
 
-  /** The host did not answer until a time limit. */
+  /** Called when the host did not answer within a time limit. */
   silent(address: string, reason: string): void {
     this.#silent.failed(address, reason);
   }
 
-  /** The host has taken or refused mail as a mail server does. */
+  /** Called when the host has accepted or refused mail as a mail server does. */
   answered(address: string): void {
     this.#silent.succeeded(address);
     this.#closing.succeeded(address);
   }
 
-  /** The host closes connections (421): it is not connected to, longer each time. */
+  /** Called when the host closes connections (421): it is then not connected to, each time for longer. */
   closing(address: string, reply: string): void {
     this.#closing.failed(address, reply);
   }

@@ -1,33 +1,33 @@
-// Limits of attempts, hosts and connections of the SMTP client. Times are shorter than RFC 5321 §4.5.3.2 asks for only before a
-// transaction has begun, where nothing but time is lost.
+// Limits of attempts, hosts and connections of the SMTP client. Times are shorter than RFC 5321 §4.5.3.2 asks for only before a transaction
+// has begun, when only time is lost.
 import { CONNECTIONS, CONNECTIONS_PER_HOST } from '../actors/delivery/delivery-transport.js';
 
 export interface SmtpClientLimits {
-  /** Connections that are open, idle ones included: what the scheduler lets be in use. */
+  /** The open connections, including idle ones: the number that the scheduler allows in use. */
   readonly connections: number;
   readonly connectionsPerHost: number;
-  /** Messages over one connection. */
+  /** The most messages over one connection. */
   readonly messagesPerConnection: number;
-  /** Recipients of one transaction; what a server must take (RFC 5321 §4.5.3.1.8). */
+  /** The most recipients of one transaction: the number that a server must accept (RFC 5321 §4.5.3.1.8). */
   readonly recipients: number;
-  /** MX hosts of one attempt, and addresses of one host. */
+  /** The most MX hosts of one attempt, and addresses of one host. */
   readonly hosts: number;
   readonly addressesPerHost: number;
   readonly idleMs: number;
   readonly connectMs: number;
-  /** From the connection to the reply to the last EHLO, the greeting and TLS included. */
+  /** The time from the connection to the reply to the last EHLO, including the greeting and TLS. */
   readonly setupMs: number;
-  /** From MAIL to the reply to DATA, all commands together (RFC 5321 §4.5.3.2.2, §4.5.3.2.3). */
+  /** The time from MAIL to the reply to DATA, for all commands together (RFC 5321 §4.5.3.2.2, §4.5.3.2.3). */
   readonly envelopeMs: number;
-  /** For every block of a message to be sent (§4.5.3.2.5). */
+  /** The time for each block of a message (§4.5.3.2.5). */
   readonly blockMs: number;
-  /** From the final dot to the reply (§4.5.3.2.6). */
+  /** The time from the final dot to the reply (§4.5.3.2.6). */
   readonly messageMs: number;
-  /** Of one task over all its hosts. */
+  /** The time of one task over all its hosts. */
   readonly attemptMs: number;
-  /** For how long a host that closes connections (421) is not connected to, each time twice as long. */
+  /** The time for which a host that closes connections (421) is not connected to; it doubles each time. */
   readonly closingMs: number;
-  /** Octets that a server may say in one transaction, or before the first. */
+  /** The octets that a server may send in one transaction, or before the first. */
   readonly replyOctets: number;
 }
 

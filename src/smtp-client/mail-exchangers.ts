@@ -1,21 +1,21 @@
-// The mail hosts of a domain: MX look-up with priorities, ties in random order (RFC 5321 §5.1), the implicit MX, the null MX
-// (RFC 7505), address literals; and the addresses of a host.
+// The mail hosts of a domain: MX look-up with priorities and ties in random order (RFC 5321 §5.1), the implicit MX, the null MX (RFC 7505),
+// address literals; and the addresses of a host.
 
 import { type Dns, DnsFailure, type MxRecord } from '../dns/resolver.js';
 import { canonicalAddress } from '../gateways/tcp/ip-address.js';
 import type { DeliveryFault } from '../mail/delivery-status.js';
 
 export interface Exchanger {
-  /** Lower case, no final dot; a literal with its brackets. */
+  /** In lower case without a final dot; a literal with its brackets. */
   readonly host: string;
   readonly priority: number;
-  /** Of a literal. */
+  /** The address of a literal. */
   readonly address?: string;
-  /** The domain itself, which has no MX record. */
+  /** True for the domain itself, when it has no MX record. */
   readonly isImplicit: boolean;
 }
 
-/** There is no way to the domain, or to a host. */
+/** Returned when there is no route to the domain, or to a host. */
 export interface NoRoute {
   readonly fault: DeliveryFault;
   readonly detail: string;
@@ -23,7 +23,7 @@ export interface NoRoute {
 
 const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** In the order in which they are to be tried, at least one. `random`: in [0, 1). */
+/** Returns the hosts in the order of trying, at least one. `random` returns values in [0, 1). */
 export async function mailExchangers(
   dns: Dns,
   domain: string,
@@ -64,7 +64,7 @@ function literal(domain: string): readonly Exchanger[] | NoRoute {
   return [{ host: domain, priority: 0, address, isImplicit: false }];
 }
 
-/** IPv6 first, addresses of one family in random order. @throws nothing: what DNS says is in the result */
+/** Returns IPv6 addresses first, and addresses of one family in random order. @throws nothing: DNS faults are in the result */
 export async function hostAddresses(
   dns: Dns,
   { host, address, isImplicit }: Exchanger,

@@ -1,14 +1,14 @@
-// Port: what is measured of the SMTP client. It must not throw. Recipients are counted by the delivery queue.
+// Port: the metrics of the SMTP client. It must not throw. The delivery queue counts recipients.
 import type { OutcomeKind } from '../mail/outbound-status.js';
 
 export interface SmtpClientMeter {
-  /** One host was tried for a message; `ms` from when it had its permit to the last reply. */
+  /** Called when one host was tried for a message; `ms` is the time from its permit to the last reply. */
   attempted(outcome: OutcomeKind, ms: number): void;
-  /** A connection that got as far as the first transaction. */
+  /** Called when a connection has reached its first transaction. */
   connected(tls: 'none' | 'unverified' | 'verified'): void;
-  /** Octets of a message that a host took. */
+  /** Called with the octets of a message that a host accepted. */
   sent(octets: number): void;
-  /** How many connections there are, and how many tasks wait for one. */
+  /** Called with the number of connections and the number of tasks that wait for one. */
   inUse(connections: number, waiting: number): void;
 }
 

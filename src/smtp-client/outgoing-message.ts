@@ -1,6 +1,6 @@
-// The message as it is sent: its octets, read from the blob store as the connection takes them, and the extensions it needs,
-// found by reading it once. Small messages are kept in memory for a while: one message often goes to many domains. For servers
-// without 8BITMIME a message has another form (mail/seven-bit), which is written as it is sent; what is stored stays.
+// The message as it is sent: its octets, read from the blob store as the connection accepts them, and the extensions it needs, found by
+// reading it once. Small messages are kept in memory for some time: one message often goes to many domains. For servers without 8BITMIME a
+// message has another form (mail/seven-bit), which is written while it is sent; the stored message stays unchanged.
 import { isAscii, isUtf8 } from 'node:buffer';
 import { LRUCache } from 'lru-cache';
 import { rewrittenMessage, UnwritableHeader } from '../compose/rewritten-message.js';
@@ -11,19 +11,19 @@ import { EightBitRegions, type SevenBitObstacle, sevenBitEdits } from '../mail/s
 import type { BlobStore } from '../store/blobs.js';
 
 export interface OutgoingMessage {
-  /** Octets. */
+  /** In octets. */
   readonly size: number;
-  /** Some octet is above 127 (RFC 6152). */
+  /** True when an octet is above 127 (RFC 6152). */
   readonly isEightBit: boolean;
-  /** Its header has UTF-8 in it (RFC 6532). */
+  /** True when the header has UTF-8 in it (RFC 6532). */
   readonly hasUtf8Header: boolean;
-  /** Of its From field, as they are looked up. */
+  /** The domains of its From field, in the form for look-ups. */
   readonly authorDomains: readonly string[];
-  /** All octets, when they are in memory. */
+  /** All octets, if they are in memory. */
   readonly whole: Uint8Array | undefined;
-  /** They can go out as they are: lines that end in CRLF, none of which begins with a dot. Not looked at without `whole`. */
+  /** True when the octets can be sent unchanged: lines end in CRLF, and none begins with a dot. It is computed only with `whole`. */
   readonly isPlain: boolean;
-  /** From the start, any number of times. @throws StoreFault */
+  /** Reads the message from its start, any number of times. @throws StoreFault */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
@@ -36,7 +36,7 @@ type Needs = Pick<OutgoingMessage, 'isEightBit' | 'hasUtf8Header' | 'authorDomai
 const SMALL_OCTETS = 256 * 1024;
 const KEPT_OCTETS = 16 * 1024 * 1024;
 const KEPT_NEEDS = 20_000;
-/** A longer header is not looked at to its end. */
+/** In octets: a longer header is not read to its end. */
 const HEADER_OCTETS = 256 * 1024;
 
 export class OutgoingMessages {
@@ -66,7 +66,7 @@ export class OutgoingMessages {
     return read;
   }
 
-  /** The same message without octets above 127, or why there is none. @throws StoreFault */
+  /** Returns the same message without octets above 127, or the reason why there is none. @throws StoreFault */
   async inSevenBits(blob: string, message: OutgoingMessage): Promise<OutgoingMessage | SevenBitObstacle> {
     const key = `${blob} 7bit`;
     const kept = this.#small.get(key);
@@ -131,7 +131,7 @@ async function sevenBitChunks(message: OutgoingMessage): Promise<OutgoingMessage
   const edits = sevenBitEdits(index, regions);
   if (typeof edits === 'string') return edits;
   return async function* () {
-    // What is between parts is for nobody to read (RFC 2046 §5.1.1).
+    // Readers ignore what is between parts (RFC 2046 §5.1.1).
     for await (const piece of rewrittenMessage(message, edits)) yield isAscii(piece) ? piece : withoutEightBit(piece);
   };
 }
@@ -153,7 +153,7 @@ async function* once(whole: Uint8Array): AsyncGenerator<Uint8Array> {
   yield whole;
 }
 
-/** What a message needs, found in pieces of any size. */
+/** Finds what a message needs, in pieces of any size. */
 class NeedsScan {
   #isEightBit = false;
   #header: Uint8Array[] = [];
@@ -165,7 +165,7 @@ class NeedsScan {
     if (!this.#inHeader) return;
     this.#header.push(chunk.subarray(0, HEADER_OCTETS - this.#headerOctets));
     this.#headerOctets += chunk.length;
-    // Pieces are large and headers small: the end is hardly ever looked for twice.
+    // Pieces are large and headers small, so the end is rarely searched for twice.
     if (this.#headerOctets >= HEADER_OCTETS || Buffer.concat(this.#header).includes('\r\n\r\n')) this.#inHeader = false;
   }
 
@@ -174,7 +174,7 @@ class NeedsScan {
     const end = octets.indexOf('\r\n\r\n');
     const header = end === -1 ? octets : octets.subarray(0, end + 2);
     const isEightBit = this.#isEightBit;
-    // Octets above 127 that are no UTF-8 are an old custom: 8BITMIME is all they can be sent with.
+    // Some senders write octets above 127 that are not UTF-8: such headers can be sent only with 8BITMIME.
     const hasUtf8Header = isEightBit && !isAscii(header) && isUtf8(header);
     return { isEightBit, hasUtf8Header, authorDomains: authorsOf(headerLines(header)).domains };
   }

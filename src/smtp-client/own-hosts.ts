@@ -1,5 +1,5 @@
-// Hosts that mail may be sent to: not this node itself, which would be a mail loop (RFC 5321 §5.1), and no host with a private
-// address, unless that is allowed. The address that is connected to decides.
+// The hosts that mail may be sent to: not this node itself, which would be a mail loop (RFC 5321 §5.1), and no host with a private address,
+// unless the operator allows it. The address of the connection decides.
 import { networkInterfaces } from 'node:os';
 import { isPublicAddress } from '../gateways/tcp/address-scope.js';
 import { canonicalAddress } from '../gateways/tcp/ip-address.js';
@@ -7,9 +7,9 @@ import { canonicalAddress } from '../gateways/tcp/ip-address.js';
 export interface OwnHost {
   /** MANSIO_HOSTNAME. */
   readonly hostname: string;
-  /** Address that the node listens on. */
+  /** The address that the node listens on. */
   readonly bind: string;
-  /** Of its MX listener; undefined while there is none. */
+  /** The port of its MX listener; undefined while there is none. */
   mxPort(): number | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Connections to mail hosts: opened, kept for the next message, ended. A host is an address. Who may have a connection, and
-// when, the scheduler decides: the pool asks for a permit first. Connections that are idle count too, and end when another
+// Connections to mail hosts: the pool opens them, keeps them for the next message, and ends them. A host is an address. The scheduler
+// decides who may have a connection, and when: the pool asks for a permit first. Idle connections count too, and end when another
 // connection needs their room.
 import type { ConnectionPermit, DeliveryTask } from '../actors/delivery/delivery-transport.js';
 import type { SmtpClientLimits } from './limits.js';
@@ -8,7 +8,7 @@ import type { ClientSession } from './session.js';
 
 export interface Target {
   readonly address: string;
-  /** Sessions with the same key are interchangeable: name and TLS are in it. */
+  /** Sessions with the same key are interchangeable: the key contains name and TLS. */
   readonly key: string;
   open(): Promise<ClientSession>;
 }
@@ -21,9 +21,9 @@ interface Idle {
 
 interface Host {
   readonly address: string;
-  /** Connections, those that are being opened and those that are idle included. */
+  /** The number of connections, including those that are being opened and those that are idle. */
   connections: number;
-  /** Longest idle first. */
+  /** The longest idle first. */
   readonly idle: Idle[];
 }
 
@@ -48,7 +48,7 @@ export class SessionPool {
   }
 
   /**
-   * To be given back by `release`. `isNew`: one that was not used before. Undefined when the scheduler had no permit for it.
+   * The caller returns the session by `release`. `isNew`: it must not have been used before. Undefined when the scheduler gave no permit.
    * @throws SessionFailure, or what opening throws
    */
   async acquire(
@@ -79,7 +79,7 @@ export class SessionPool {
     }
   }
 
-  /** `isReusable`: it is ready for the next transaction. */
+  /** `isReusable`: the session is ready for the next transaction. */
   release(session: ClientSession, isReusable: boolean): void {
     const used = this.#inUse.get(session);
     if (used === undefined) return;
@@ -130,7 +130,7 @@ export class SessionPool {
     return host;
   }
 
-  /** Ends the sessions that have been idle longest where another connection would be one too many. */
+  /** Ends the sessions that have been idle longest when another connection would exceed a limit. */
   #makeRoom(host: Host): void {
     const { connections, connectionsPerHost } = this.#limits;
     if (host.connections >= connectionsPerHost && host.idle.length > 0) this.#endOldest(host);
@@ -163,7 +163,7 @@ export class SessionPool {
   }
 }
 
-/** The one that was used last: the others may end. */
+/** Takes the session that was used last, so that the others can end. */
 function takeIdle(host: Host, key: string): ClientSession | undefined {
   const at = host.idle.findLastIndex((idle) => idle.key === key);
   const [idle] = at === -1 ? [] : host.idle.splice(at, 1);

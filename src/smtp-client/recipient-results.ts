@@ -1,5 +1,5 @@
-// The outcome of each recipient of a task so far. A host's reply to RCPT, DATA or the message is final when it is delivered or
-// permanent; any other outcome holds until another host gives a better one.
+// The current outcome of each recipient of a task. A host's reply to RCPT, DATA or the message is final when it is delivered or permanent;
+// any other outcome holds until another host gives a better one.
 import type { RecipientOutcome } from '../actors/delivery/delivery-transport.js';
 import { type DeliveryStatus, faultStatus } from '../mail/delivery-status.js';
 import type { RecipientDsnRequest } from '../mail/dsn-request.js';
@@ -13,7 +13,7 @@ interface Result {
 
 export interface TaskRecipient {
   readonly ids: readonly string[];
-  /** As in the envelope. */
+  /** The address as it stands in the envelope. */
   readonly address: string;
   readonly dsn?: RecipientDsnRequest | undefined;
 }
@@ -35,12 +35,12 @@ export class RecipientResults {
     return this.#pending.size === 0 || this.#isPostponed;
   }
 
-  /** No connection was free: recipients without an outcome were not tried. */
+  /** Called when no connection was free: recipients without an outcome were not tried. */
   postpone(): void {
     this.#isPostponed = true;
   }
 
-  /** `onward`: how a host that has the message took it. */
+  /** `onward`: how a host that accepted the message handles DSN. */
   settle(
     addressee: TaskRecipient,
     status: DeliveryStatus,
@@ -51,10 +51,10 @@ export class RecipientResults {
     this.#results.set(addressee, { status, host, ...(status.kind === 'delivered' && { onward }) });
   }
 
-  /** Holds for the addressee unless another host does better. `isDoubtful`: the host may have taken the message. */
+  /** Holds for the addressee unless another host gives a better outcome. `isDoubtful`: the host may have accepted the message. */
   note(addressee: TaskRecipient, status: DeliveryStatus, host: string | null, isDoubtful = false): void {
     const known = this.#results.get(addressee)?.status;
-    // A host that might take it later outweighs one that never will.
+    // A host that may accept it later outweighs one that never will.
     if (known?.kind === 'temporary' && status.kind === 'permanent') return;
     this.#results.set(addressee, { status, host, isDoubtful });
   }
@@ -67,7 +67,7 @@ export class RecipientResults {
     for (const addressee of this.#pending) this.settle(addressee, status, host);
   }
 
-  /** Of all but those that were postponed. */
+  /** Returns the outcomes of all recipients except those that were postponed. */
   outcomes(): RecipientOutcome[] {
     const untried = { status: faultStatus('ended', 'the attempt ended before it was its turn'), host: null };
     const settled = new Map<TaskRecipient, Result>(this.#results);

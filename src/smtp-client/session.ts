@@ -1,5 +1,5 @@
-// One connection to a mail host, ready for transactions: dialled, greeted, under TLS where that can be had. Every phase has
-// an absolute end here: the library knows inactivity alone, and a server that drips octets is never inactive.
+// One connection to a mail host, ready for transactions: dialled, greeted, and under TLS if possible. Every phase has an absolute time
+// limit here: the library only measures inactivity, and a server that sends single octets is never inactive.
 import type { TLSSocket } from 'node:tls';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { DialFailure, dial } from '../gateways/tcp/dial.js';
@@ -14,29 +14,29 @@ import { ClientConnection } from './connection.js';
 import type { SmtpClientLimits } from './limits.js';
 import { type Envelope, Transaction, type TransactionResult } from './transaction.js';
 
-/** `opportunistic`: TLS when it works, with any certificate; `verified`: with the host's, or no mail (RFC 8461 §4.2). */
+/** `opportunistic`: TLS when it works, with any certificate; `verified`: with the host's certificate, otherwise no mail (RFC 8461 §4.2). */
 export type TlsPolicy = 'none' | 'opportunistic' | 'verified';
 
 export interface SessionOptions {
-  /** MX name, or an address literal. */
+  /** The MX name, or an address literal. */
   readonly host: string;
   readonly address: string;
   readonly port: number;
   readonly tls: TlsPolicy;
-  /** PEM; the system's authorities when absent. */
+  /** In PEM; when absent, the authorities of the system. */
   readonly ca?: string | undefined;
-  /** Of EHLO. */
+  /** The name in EHLO. */
   readonly hostname: string;
   readonly limits: SmtpClientLimits;
   readonly signal: AbortSignal;
 }
 
-/** No session could be opened. */
+/** Thrown when no session could be opened. */
 export class SessionFailure extends Error {
   override readonly name = 'SessionFailure';
   readonly status: DeliveryStatus;
   /**
-   * `unreachable`: code of the system in `code`; `silent`: no greeting in time; `tls`: STARTTLS was offered and failed, or was
+   * `unreachable`: `code` has the code of the system; `silent`: no greeting in time; `tls`: STARTTLS was offered and failed, or was
    * required.
    */
   readonly kind: 'unreachable' | 'silent' | 'closing' | 'tls' | 'other';
@@ -69,12 +69,12 @@ export async function openSession(options: SessionOptions): Promise<ClientSessio
 export class ClientSession {
   readonly host: string;
   readonly address: string;
-  /** As in the timeline; null without TLS. */
+  /** The TLS version as the timeline shows it; null without TLS. */
   tls: string | null = null;
   isVerified = false;
-  /** Transactions so far. */
+  /** The number of transactions so far. */
   served = 0;
-  /** Settles once. @throws SessionFailure */
+  /** Settles once. Rejects with SessionFailure. */
   readonly ready: Promise<void>;
   readonly #connection: ClientConnection;
   readonly #options: SessionOptions;
@@ -101,7 +101,7 @@ export class ClientSession {
         tls: { minVersion: 'TLSv1.2', rejectUnauthorized: tls === 'verified', ...(ca !== undefined && { ca }) },
         connectionTimeout: limits.setupMs,
         greetingTimeout: limits.setupMs,
-        // Time limits are absolute and set here; this is for what they do not cover.
+        // Time limits are absolute and set here; this one covers everything else.
         socketTimeout: limits.attemptMs,
         socketCloseTimeout: CLOSE_MS,
       },
@@ -132,7 +132,7 @@ export class ClientSession {
       });
       connection.once('end', () => {
         this.#isOver = true;
-        // The reason it was ended is set in the same turn.
+        // The reason of the end is set in the same turn.
         queueMicrotask(() => {
           fail(new SessionFailure(faultStatus('lost', `${host} closed the connection`), 'other'));
           this.#transaction?.lost(`${host} closed the connection`);
@@ -149,9 +149,9 @@ export class ClientSession {
         resolve();
       });
     });
-    // Before the constructor's caller awaits it.
+    // This handler is set before the constructor's caller awaits the promise.
     this.ready.catch(() => {});
-    // The library listens from the next turn on.
+    // The library adds its listeners only in the next turn.
     socket.on('error', () => {});
     socket.once('close', () => {
       if (connection.stage === 'init') connection.close();
@@ -166,14 +166,14 @@ export class ClientSession {
     return this.#connection.supports(extension);
   }
 
-  /** Octets; 0 when the server does not say. */
+  /** In octets; 0 when the server does not announce it. */
   get largestMessage(): number {
     return this.#connection.largestMessage;
   }
 
   /**
-   * One message to at most `limits.recipients`. The result tells whether the session may be used again, after `reset` if it
-   * asks for that. @throws what reading the message throws; the session is over then
+   * Sends one message to at most `limits.recipients`. The result tells whether the session may be used again, and whether `reset` is needed
+   * before. @throws what reading the message throws; the session is then over
    */
   async transact(envelope: Envelope, signal: AbortSignal): Promise<TransactionResult> {
     const { limits } = this.#options;
@@ -202,7 +202,7 @@ export class ClientSession {
     }
   }
 
-  /** Ends a transaction that was refused; false when the session is over. */
+  /** Ends a transaction that was refused; returns false when the session is over. */
   reset(): Promise<boolean> {
     if (this.#isOver) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -219,7 +219,7 @@ export class ClientSession {
     });
   }
 
-  /** Keeps the session for `ms`, then ends it. `onOver` is called when it is over for whatever reason. */
+  /** Keeps the session for `ms`, then ends it. `onOver` is called when it is over for any reason. */
   keepIdle(ms: number, onOver: () => void): void {
     this.#connection.begin(false, false);
     this.#onOver = onOver;
@@ -227,13 +227,13 @@ export class ClientSession {
     this.#timer?.unref();
   }
 
-  /** Ends being idle. */
+  /** Takes the session out of its idle state. */
   use(): void {
     this.#onOver = undefined;
     this.#unwatch();
   }
 
-  /** Politely; it is over when the server answers, or soon. */
+  /** Ends the session with QUIT; it is over when the server answers, or soon after. */
   quit(): void {
     if (this.#isOver) return;
     this.#watch(CLOSE_MS, () => this.close());

@@ -1,11 +1,11 @@
-// The forms of one message for the servers of an attempt: as it is stored, and without 8-bit octets for servers that take none.
-// Each form has signatures of its own, since a signature is about the octets that arrive (RFC 6376 §5.3).
+// The forms of one message for the servers of an attempt: as it is stored, and without 8-bit octets for servers that accept none. Each form
+// has its own signatures, since a signature covers the octets that arrive (RFC 6376 §5.3).
 import type { SevenBitObstacle } from '../mail/seven-bit.js';
 import type { OutgoingMessage } from './outgoing-message.js';
 
 export interface SignedForm {
   readonly content: OutgoingMessage;
-  /** Header fields to put before the content; ASCII, every line ends in CRLF. */
+  /** The header fields that precede the content; ASCII, every line ends in CRLF. */
   readonly prefix: string;
 }
 
@@ -19,7 +19,7 @@ export class SignedForms {
     this.#convert = convert;
   }
 
-  /** Made when it is first asked for. @throws StoreFault */
+  /** The form is made at the first call. @throws StoreFault */
   sevenBit(): Promise<SignedForm | SevenBitObstacle> {
     this.#sevenBit ??= this.#convert();
     return this.#sevenBit;

@@ -1,5 +1,5 @@
-// The transport over SMTP: reads and signs the message of a task once, tries the hosts of its domain, and reports the outcomes.
-// Holds the connections, the health of hosts, the MTA-STS policies, and ends all attempts when the node stops.
+// The transport over SMTP: it reads and signs the message of a task once, tries the hosts of its domain, and reports the outcomes. It owns
+// the connections, the health of hosts and the MTA-STS policies, and ends all attempts when the node stops.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { DeliveryReport, DeliveryTask, DeliveryTransport } from '../actors/delivery/delivery-transport.js';
@@ -29,29 +29,29 @@ export interface SmtpTransportOptions {
   readonly stsPolicies: StsPolicyStore;
   readonly own: OwnHost;
   readonly log: Logger;
-  /** Of remote hosts. */
+  /** The port of remote hosts. */
   readonly port: number;
   readonly allowPrivate: boolean;
   readonly sign?: Sign;
   readonly meter?: SmtpClientMeter;
   readonly limits?: Partial<SmtpClientLimits>;
-  /** In [0, 1). */
+  /** Returns values in [0, 1). */
   readonly random?: () => number;
-  /** PEM of the authorities that certificates are verified by; the system's when absent. */
+  /** In PEM: the authorities that certificates are verified against; those of the system when absent. */
   readonly ca?: string;
-  /** Of the hosts of MTA-STS policies; another one than 443 is for tests. */
+  /** The port of the hosts of MTA-STS policies; only tests use another one than 443. */
   readonly stsPort?: number;
 }
 
 export interface SmtpTransport extends DeliveryTransport {
-  /** Takes no more tasks, and ends tasks under way after `graceMs`. */
+  /** Accepts no more tasks, and ends running tasks after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 const STS_FETCH_MS = 20_000;
-/** Added to the time limit of an attempt, for large messages over slow connections. */
+/** Extends the time limit of an attempt, for large messages over slow connections. */
 const SLOWEST_OCTETS_PER_MS = 32;
-/** Lines of printable ASCII and blanks, ended by CRLF, none of them empty. */
+/** Matches lines of printable ASCII and blanks, ended by CRLF, none of them empty. */
 const HEADER_LINES = /^(?:[\t -~]+\r\n)*$/;
 
 export function createSmtpTransport(options: SmtpTransportOptions): SmtpTransport {
@@ -98,7 +98,7 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
       }
       return '';
     } catch (error) {
-      // Unsigned it may be refused for good; later it is signed.
+      // Without a signature the message may be refused for good; a later attempt can sign it.
       if (error instanceof StoreFault && error.temporary) throw error;
       const { accountId, outboundId } = task;
       log.error({ accountId, outboundId, domains, err: error }, 'message not signed');
@@ -135,7 +135,7 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
       try {
         await new Attempt(common, mail, results).run();
       } catch (error) {
-        // Deliveries so far are reported; the rest is tried again.
+        // The deliveries so far are reported; the others are tried again.
         if (results.pending.length === addressees.length) throw error;
         log.error({ accountId: task.accountId, outboundId: task.outboundId, err: error }, 'delivery broke off');
       }
@@ -146,7 +146,7 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
     }
   }
 
-  /** A policy in testing mode changes nothing (RFC 8461 §5); its effect is logged. */
+  /** Logs the effect of a policy in testing mode, which changes nothing (RFC 8461 §5). */
   function logTesting({ domain, outboundId }: DeliveryTask, { entries }: AttemptLog): void {
     for (const { host, tls } of entries) {
       if (host === null || tls?.endsWith('(verified)')) continue;
@@ -154,7 +154,7 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
     }
   }
 
-  /** When the task is called off, the node stops, or time is up. */
+  /** Returns a signal that is aborted when the task is cancelled, the node stops, or the time is up. */
   function endOf(task: DeliveryTask): { readonly signal: AbortSignal; release(): void } {
     const controller = new AbortController();
     const { signal } = controller;
@@ -200,8 +200,8 @@ export function createSmtpTransport(options: SmtpTransportOptions): SmtpTranspor
 }
 
 /**
- * Domains whose key may sign, the best first: the domain of From, which readers see and DMARC requires (RFC 9989 §4.4), then the
- * domain of the envelope's sender. Whether the account may use the address in From was checked when the message was submitted.
+ * Returns the domains whose key may sign, the best first: the domain of From, which readers see and DMARC requires (RFC 9989 §4.4), then
+ * the domain of the envelope's sender. The submission of the message has checked that the account may use the address in From.
  */
 function signingDomains({ sender }: DeliveryTask, { authorDomains }: OutgoingMessage): readonly string[] {
   const domain = parseAddress(sender)?.domain;
@@ -210,11 +210,11 @@ function signingDomains({ sender }: DeliveryTask, { authorDomains }: OutgoingMes
   return others.length < authorDomains.length ? [domain, ...others] : [...others, domain];
 }
 
-/** Addresses as they go into the envelope: read anew, so that nothing gets there that is none. */
+/** Returns the addresses of the envelope. They are parsed again, so that no invalid address gets into it. */
 function envelopeOf({ sender, recipients }: DeliveryTask): {
   readonly addressees: readonly TaskRecipient[];
   readonly unusable: readonly TaskRecipient[];
-  /** Undefined when it is none. */
+  /** Undefined when it is not an address. */
   readonly sender: string | undefined;
 } {
   const known = new Map<string, TaskRecipient & { readonly ids: string[] }>();
@@ -228,7 +228,7 @@ function envelopeOf({ sender, recipients }: DeliveryTask): {
   return { addressees: [...known.values()], unusable, sender: sender === '' ? '' : pathOf(sender) };
 }
 
-/** The library takes no brackets, which may stand in a quoted local part. */
+/** The library accepts no angle brackets, although a quoted local part may have them. */
 function pathOf(text: string): string | undefined {
   const address = parseAddress(text);
   if (address === undefined || /[<>]/.test(address.localPart)) return undefined;

@@ -1,15 +1,15 @@
-// Fetching an MTA-STS policy (RFC 8461 §3.3): HTTPS with a valid certificate of the host, no redirects, bounded in time and size.
-// Names are resolved by the DNS resolver of the SMTP client, and private addresses are refused as for mail hosts.
+// Fetches an MTA-STS policy (RFC 8461 §3.3): HTTPS with a valid certificate of the host, no redirects, limited time and size. The DNS
+// resolver of the SMTP client resolves the names, and private addresses are refused as for mail hosts.
 import { request } from 'node:https';
 import type { Dns } from '../dns/resolver.js';
 import { hostAddresses } from './mail-exchangers.js';
 
 export interface StsFetchOptions {
   readonly dns: Dns;
-  /** Whether a connection may be made to an address. */
+  /** Returns true when a connection to the address is allowed. */
   readonly isAllowed: (address: string) => boolean;
   readonly port: number;
-  /** PEM; the system's authorities when absent. */
+  /** In PEM; when absent, the authorities of the system. */
   readonly ca?: string | undefined;
   readonly timeoutMs: number;
 }
@@ -17,7 +17,7 @@ export interface StsFetchOptions {
 const LARGEST_OCTETS = 64 * 1024;
 const MOST_ADDRESSES = 2;
 
-/** The text of the policy. @throws Error that says why there is none */
+/** Returns the text of the policy. @throws Error with the reason why there is none */
 export async function fetchStsPolicy(domain: string, options: StsFetchOptions): Promise<string> {
   const { dns, isAllowed, timeoutMs } = options;
   const name = `mta-sts.${domain}`;
@@ -60,7 +60,7 @@ function get(name: string, address: string, { port, ca }: StsFetchOptions, signa
           response.destroy();
           reject(new Error(`policy of ${name}: ${why}`));
         };
-        // RFC 8461 §3.3: redirects are not followed.
+        // Redirects are not followed (RFC 8461 §3.3).
         if (statusCode !== 200) return refuse(`status ${statusCode}`);
         if (!/^text\/plain\s*(?:;|$)/i.test(type)) return refuse('it is not text/plain');
         const chunks: Buffer[] = [];
@@ -74,7 +74,7 @@ function get(name: string, address: string, { port, ca }: StsFetchOptions, signa
         response.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
       },
     );
-    // From the answer on, errors of its body are its own; what comes behind its body takes nothing from it.
+    // After the response has begun, errors of its body are reported by the body; an error after the body is ignored.
     asked.on('error', (error) => {
       if (!isAnswered) reject(error);
     });

@@ -1,11 +1,11 @@
-// MTA-STS in text: the TXT record that announces a policy (RFC 8461 §3.1), the policy (§3.2), and which hosts it allows
-// (§4.1). Mailauth's parser takes the last of repeated fields and lets a wildcard match several labels; the RFC requires the first
-// field and one label.
+// The texts of MTA-STS: the TXT record that announces a policy (RFC 8461 §3.1), the policy (§3.2), and which hosts it allows (§4.1).
+// mailauth's parser uses the last of repeated fields and lets a wildcard match several labels; the RFC requires the first field and one
+// label.
 import type { StsPolicy } from '../store/sts-policies.js';
 
-/** What is fetched: a policy without the id it was announced by. */
+/** A fetched policy, without the id that announced it. */
 export interface StsText extends Pick<StsPolicy, 'mode' | 'mx'> {
-  /** ms. */
+  /** In ms. */
   readonly maxAge: number;
 }
 
@@ -13,11 +13,11 @@ const RECORD = /^v=STSv1\s*;/;
 const ID = /^[A-Za-z0-9]{1,32}$/;
 const MODE = /^(?:enforce|testing|none)$/;
 const MX = /^(?:\*\.)?(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** RFC 8461 §3.2: a year. */
+/** One year (RFC 8461 §3.2). */
 const LONGEST_AGE_S = 31_557_600;
 const MOST_MX = 1_000;
 
-/** The id of the only record; undefined without a valid one, or with several. */
+/** Returns the id of the only record; undefined when there is no valid record, or more than one. */
 export function stsId(records: readonly (readonly string[])[]): string | undefined {
   const texts = records.map((strings) => strings.join('')).filter((text) => RECORD.test(text));
   if (texts.length !== 1) return undefined;
@@ -28,7 +28,7 @@ export function stsId(records: readonly (readonly string[])[]): string | undefin
   return undefined;
 }
 
-/** Undefined when the text is no valid policy. */
+/** Returns undefined when the text is not a valid policy. */
 export function parseStsPolicy(text: string): StsText | undefined {
   const fields = new Map<string, string>();
   const mx = new Set<string>();
@@ -51,7 +51,7 @@ export function parseStsPolicy(text: string): StsText | undefined {
   };
 }
 
-/** `host`: lower case, no final dot. */
+/** `host` is in lower case without a final dot. */
 export function allowsHost({ mx }: Pick<StsPolicy, 'mx'>, host: string): boolean {
   const parent = host.slice(host.indexOf('.') + 1);
   return mx.some((pattern) =>

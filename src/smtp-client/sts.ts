@@ -1,6 +1,6 @@
-// The MTA-STS policy of a domain (RFC 8461): announced in DNS, fetched when the announcement is new, cached in memory and in the
-// store for its `max_age`. A valid policy is kept while DNS or the policy's host does not answer (§5.1). Mail waits for a policy no
-// longer than a fetch may take.
+// The MTA-STS policy of a domain (RFC 8461): announced in DNS, fetched when the announcement is new, cached in memory and in the store for
+// its `max_age`. A valid policy is kept while DNS or the policy's host does not answer (§5.1). Mail waits for a policy only as long as a
+// fetch may take.
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { DnsFailure } from '../dns/resolver.js';
@@ -15,7 +15,7 @@ export interface StsOptions extends StsFetchOptions {
 }
 
 export interface StsPolicies {
-  /** Undefined without a valid policy. Never rejects. */
+  /** Resolves to undefined without a valid policy. Never rejects. */
   policyOf(domain: string): Promise<StsPolicy | undefined>;
 }
 
@@ -24,9 +24,9 @@ interface Known {
 }
 
 const REMEMBERED = 20_000;
-/** Until the store is asked again: another node may have fetched a policy. */
+/** The store is asked again after this time, because another node may have fetched a policy. */
 const KNOWN_MS = 600_000;
-/** Until a policy that could not be fetched is fetched again. */
+/** A policy that could not be fetched is fetched again after this time. */
 const FAILED_MS = 300_000;
 /** A policy that expires sooner is fetched again (§3.3), without delaying mail. */
 const RENEW_BEFORE_MS = 86_400_000;
@@ -35,7 +35,7 @@ const RENEWED_MS = 3_600_000;
 export function createStsPolicies(options: StsOptions): StsPolicies {
   const { dns, store, log } = options;
   const known = new LRUCache<string, Known>({ max: REMEMBERED, ttl: KNOWN_MS });
-  /** By domain: the id whose policy was asked for a moment ago. */
+  /** By domain: the id whose policy was recently requested. */
   const asked = new LRUCache<string, string>({ max: REMEMBERED, ttl: FAILED_MS });
   const renewed = new LRUCache<string, true>({ max: REMEMBERED, ttl: RENEWED_MS });
   const underWay = new Map<string, Promise<StsPolicy | undefined>>();

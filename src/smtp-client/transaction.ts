@@ -1,5 +1,5 @@
-// One mail transaction (RFC 5321 §3.3): envelope, message, and the server's reply to each recipient and to the message. The
-// library sends commands, pipelined where the server allows; this file writes the message and settles exactly once.
+// One mail transaction (RFC 5321 §3.3): envelope, message, and the server's reply to each recipient and to the message. The library sends
+// commands, pipelined if the server allows it; this file writes the message and settles exactly once.
 import type { Writable } from 'node:stream';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
 import {
@@ -16,45 +16,45 @@ import type { OutgoingMessage } from './outgoing-message.js';
 export interface Envelope {
   /** '' is the null sender. */
   readonly sender: string;
-  /** Different from each other. */
+  /** The recipients differ from each other. */
   readonly recipients: readonly string[];
-  /** Non-ASCII addresses or header (RFC 6531 §3.4). */
+  /** True for non-ASCII addresses or a non-ASCII header (RFC 6531 §3.4). */
   readonly isInternational: boolean;
-  /** Header fields to put before the content; ASCII, every line ends in CRLF. */
+  /** The header fields that precede the content; ASCII, every line ends in CRLF. */
   readonly prefix: string;
-  /** What the sender asks to be told. */
+  /** The notifications that the sender asks for. */
   readonly dsn?: EnvelopeDsn | undefined;
   readonly content: OutgoingMessage;
 }
 
 export interface Answer {
   readonly status: DeliveryStatus;
-  /** The reply that decided; undefined without one. */
+  /** The deciding reply; undefined when there is none. */
   readonly reply?: string | undefined;
   readonly stage?: Stage;
 }
 
 export interface TransactionResult {
-  /** By recipient; every one is there. */
+  /** The answer for every recipient. */
   readonly answers: ReadonlyMap<string, Answer>;
-  /** The final dot is out and no reply says whether the message was taken (RFC 5321 §4.5.5): it may have been. */
+  /** True when the final dot is sent and no reply tells whether the message was accepted (RFC 5321 §4.5.5): it may have been. */
   readonly isDoubtful: boolean;
-  /** The server asked for the message: each reply so far belongs to its command. */
+  /** True when the server asked for the message: each reply so far belongs to its command. */
   readonly isInStep: boolean;
-  /** The connection failed before the server said anything to this message. */
+  /** True when the connection failed before the server replied to anything of this message. */
   readonly isUnanswered: boolean;
   readonly isReusable: boolean;
-  /** Before the next transaction. */
+  /** True when RSET is needed before the next transaction. */
   readonly needsReset: boolean;
 }
 
 interface TransactionOptions {
   readonly limits: SmtpClientLimits;
-  /** Sets the time limit; it replaces the one before. */
+  /** Sets the time limit, which replaces the previous one. */
   watch(ms: number, what: string): void;
 }
 
-/** The library writes its results into the envelope. */
+/** The library writes its results into this envelope. */
 interface LibraryEnvelope {
   from: string;
   to: string[];
@@ -65,7 +65,7 @@ interface LibraryEnvelope {
   mailError?: SMTPConnection.SMTPError;
 }
 
-/** Characters of a status that says so much. */
+/** In characters of a status before the note of doubt. */
 const SHORTENED = 440;
 
 function doubtful(status: DeliveryStatus): DeliveryStatus {
@@ -85,9 +85,9 @@ export class Transaction {
   #reject!: (error: unknown) => void;
   #isOver = false;
   #wake: (() => void) | undefined;
-  /** 354 has come. */
+  /** True after 354. */
   #isAskedFor = false;
-  /** The last octet of the message was given to the library. */
+  /** True when the last octet of the message was passed to the library. */
   #isWritten = false;
 
   constructor(connection: ClientConnection, envelope: Envelope, options: TransactionOptions) {
@@ -111,7 +111,7 @@ export class Transaction {
     const { isInternational, prefix, content, dsn } = this.#envelope;
     this.#connection.begin(isInternational, content.isPlain && !DOT_FIRST.test(prefix), dsn);
     this.#options.watch(limits.envelopeMs, 'no reply to the envelope');
-    // The library asks of a stream no more than `pipe` when it has nothing to listen to.
+    // The library calls only `pipe` when the stream has no method for listeners.
     const message = { pipe: (target: Writable) => this.#write(target) };
     this.#connection.send(this.#envelopeState, message as never, (error, info) => {
       if (error) this.#refused(error);
@@ -120,7 +120,7 @@ export class Transaction {
     });
   }
 
-  /** The connection ended or is abandoned. `reply`: the server's reason. */
+  /** Called when the connection ended or is abandoned. `reply` is the server's reason. */
   lost(detail: string, fault: DeliveryFault = 'lost', reply?: string): void {
     const status = reply === undefined ? faultStatus(fault, detail) : replyStatus(reply, 'mail');
     const { accepted = [], rejectedErrors = [], mailError } = this.#envelopeState;
@@ -143,7 +143,7 @@ export class Transaction {
   }
 
   #judged(reply: string, stage: Stage, isReusable: boolean): void {
-    // Not a refusal: server and client are out of step.
+    // This is not a refusal: server and client are out of step.
     const isInStep = /^[45]/.test(reply);
     this.#end(
       { status: replyStatus(reply, stage), reply, stage },
@@ -151,13 +151,13 @@ export class Transaction {
     );
   }
 
-  /** `rest`: for recipients without a refusal of their own. */
+  /** `rest` is the answer for recipients without a refusal of their own. */
   #end(rest: Answer, about: Partial<Omit<TransactionResult, 'answers'>>): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#wake?.();
     const answers = new Map<string, Answer>();
-    // Where the sender is refused, refusals of pipelined recipients mean the sender.
+    // When the sender is refused, refusals of pipelined recipients refer to the sender.
     const refusals = this.#envelopeState.mailError === undefined ? (this.#envelopeState.rejectedErrors ?? []) : [];
     for (const { recipient = '', response } of refusals) {
       if (response === undefined) continue;
@@ -209,7 +209,7 @@ export class Transaction {
       });
       if (this.#isOver) return;
     }
-    // Buffers hold the rest.
+    // The rest of the message is in buffers.
     this.#isWritten = true;
     watch(limits.messageMs, 'no reply to the message');
     target.end();
