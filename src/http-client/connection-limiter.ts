@@ -1,12 +1,13 @@
-// Which request gets a connection next. A request needs room at its host and in the share of its account at once: a request that waits
-// for one of them must not hold the other. Shares of accounts are dynamic (bounds/dynamic-shares), so slow peers of many accounts leave something
-// for the next account. Accounts that wait are served round robin, within one the order is that of arrival.
+// Decides which request gets a connection next. A request needs room at its host and in the share of its account at the same time: a
+// request that waits for one of them must not hold the other. Shares of accounts are dynamic (bounds/dynamic-shares), so slow peers of many
+// accounts leave room for the next account. Waiting accounts are served round robin; within one account, requests are served in order of
+// arrival.
 import { DynamicShares } from '../bounds/dynamic-shares.js';
 import { type Release, SemaphoreFull } from '../bounds/fair-semaphore.js';
 import { FixedShares } from '../bounds/fixed-shares.js';
 import type { HttpClientLimits } from './limits.js';
 
-/** An account takes more only while it has less than this part of what is free: one alone has a seventeenth of all. */
+/** An account takes more only while it has less than this part of what is free: a single account can have a seventeenth of all. */
 const FACTOR = 1 / 16;
 
 interface Waiter {
@@ -18,7 +19,7 @@ export class ConnectionLimiter {
   readonly #accounts: DynamicShares;
   readonly #hosts: FixedShares;
   readonly #waiters: FixedShares;
-  /** The queue of each account; the map has them in the order of their turns. */
+  /** The queue of each account, in the order of their turns. */
   readonly #queues = new Map<string, Set<Waiter>>();
 
   constructor(limits: Pick<HttpClientLimits, 'connections' | 'connectionsPerHost' | 'waiting' | 'waitingPerHost'>) {
@@ -28,7 +29,7 @@ export class ConnectionLimiter {
     this.#waiters = new FixedShares({ total: waiting, share: waitingPerHost });
   }
 
-  /** Rejects with SemaphoreFull when as many wait as may, and with the reason of `signal`. */
+  /** Rejects with SemaphoreFull when the queue is full, and with the reason of `signal`. */
   acquire(accountId: string, host: string, signal?: AbortSignal | undefined): Promise<Release> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -72,7 +73,7 @@ export class ConnectionLimiter {
     };
   }
 
-  /** False when nobody who waits may have a connection. */
+  /** Returns false when no waiting request may have a connection. */
   #serveNext(): boolean {
     for (const [accountId, queue] of this.#queues) {
       if (!this.#accounts.mayTake(accountId)) continue;

@@ -1,5 +1,5 @@
-// Node's agents for http and https with a bound on idle connections of all hosts together: an agent bounds those of one host
-// alone. A connection beyond the bound is closed when its request has ended.
+// Node's agents for http and https with a limit on the idle connections of all hosts together, because an agent limits only those of one
+// host. A connection beyond the limit is closed when its request has ended.
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { HttpClientLimits } from './limits.js';
@@ -13,14 +13,14 @@ interface Keeping {
 
 export interface ConnectionPool {
   agentOf(url: URL): ConnectionAgent;
-  /** Idle connections are closed. */
+  /** Closes idle connections. */
   close(): void;
 }
 
-/** Before the next of several addresses is tried; Node's own 250 ms are too short for hosts far away. */
+/** In ms before the next of several addresses is tried; Node's default of 250 ms is too short for distant hosts. */
 const NEXT_ADDRESS_MS = 2_000;
 
-/** `ca`: PEM; the system's authorities when absent. */
+/** `ca` is in PEM; when absent, the authorities of the system are used. */
 export function createConnectionPool(
   { idle, idlePerHost, idleMs }: Pick<HttpClientLimits, 'idle' | 'idlePerHost' | 'idleMs'>,
   ca: string | undefined,
@@ -33,7 +33,7 @@ export function createConnectionPool(
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
   };
   const plain = new HttpAgent(kept);
-  // Verified whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+  // Certificates are verified whatever NODE_TLS_REJECT_UNAUTHORIZED says.
   const secured = new HttpsAgent({ ...kept, rejectUnauthorized: true, minVersion: 'TLSv1.2', ca });
   const agents = [plain, secured];
   const isFull = () =>

@@ -1,5 +1,5 @@
-// One request over one connection of the pool: sent, answered or failed within its time. An answer counts from its header on:
-// a body that is too long, too slow or cut off is no failure, but ends the connection.
+// One request over one connection of the pool: sent, answered or failed within its time. An answer counts when its header has arrived: a
+// body that is too long, too slow or cut off is not a failure, but ends the connection.
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { ConnectionAgent } from './connection-pool.js';
@@ -8,22 +8,22 @@ import { failed, type HttpFailure, type HttpOutcome, shown } from './outcome.js'
 
 interface ExchangeOptions {
   readonly url: URL;
-  /** Of its host; connections are made to these alone. */
+  /** The addresses of the host; connections are made only to these. */
   readonly addresses: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string;
   readonly agent: ConnectionAgent;
   readonly limits: HttpClientLimits;
-  /** `performance.now` at which the answer's header must be there. */
+  /** The time of `performance.now()` at which the header of the answer must have arrived. */
   readonly deadline: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Codes of Node and OpenSSL for handshakes that fail and certificates that are not taken. */
+/** Codes of Node and OpenSSL for failed handshakes and refused certificates. */
 const TLS_CODES =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|EPROTO$|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH_|ERROR_IN_)/;
 
-/** `stale`: nothing came over a connection that was idle before, because its server has closed it. */
+/** Resolves to `stale` when a reused connection yields no answer because its server has closed it. */
 export function exchange(options: ExchangeOptions): Promise<HttpOutcome | 'stale'> {
   const { url, limits, deadline, signal } = options;
   return new Promise((resolve) => {
@@ -54,12 +54,12 @@ export function exchange(options: ExchangeOptions): Promise<HttpOutcome | 'stale
       if (asked.reusedSocket) connected();
       else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected);
     });
-    // Also after the outcome is known: an error nobody listens for would end the process.
+    // The listener stays after the outcome is known, because an error without a listener would end the process.
     asked.on('error', (error: NodeJS.ErrnoException) => {
-      // What comes behind an answer, or breaks its body, takes nothing from it.
+      // Errors after the header of the answer do not change it.
       if (!isAnswered) fail(asked.reusedSocket && isReset(error) ? 'stale' : failureOf(error, url, isConnected));
     });
-    // Without a listener Node closes the connection and says nothing of the answer.
+    // Without this listener Node closes the connection and reports no answer.
     asked.on('upgrade', () => fail(failed('answer', `${url.host} answered with another protocol`)));
     asked.on('response', (response) => {
       isAnswered = true;
@@ -83,7 +83,7 @@ function begin({ url, addresses, headers, body, agent, limits }: ExchangeOptions
     headers: { 'user-agent': 'Mansio', ...headers },
     maxHeaderSize: limits.headerOctets,
     insecureHTTPParser: false,
-    // What was judged is what is connected to; DNS is not asked again.
+    // The connection goes to the checked addresses; DNS is not asked again.
     lookup: (_name, { all }, found) => {
       if (all === true) found(null, known);
       else found(null, known[0]!.address, known[0]!.family);
@@ -93,7 +93,7 @@ function begin({ url, addresses, headers, body, agent, limits }: ExchangeOptions
   return asked;
 }
 
-/** Never rejects: the header is an answer, whatever the body does. */
+/** Never rejects: the header is an answer, whatever happens to the body. */
 function read(response: IncomingMessage, limits: HttpClientLimits): Promise<HttpOutcome> {
   return new Promise((resolve) => {
     const kept: Buffer[] = [];

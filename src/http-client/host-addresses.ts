@@ -1,16 +1,16 @@
-// The addresses of a host that may be connected to. All of them are judged: a name that has a private address beside public
-// ones is refused as a whole, so whoever owns the name cannot have this server try its own network (DNS rebinding).
+// Returns the addresses of a host that may be connected to. All of them are checked: a name that has both private and public addresses is
+// refused as a whole, so that the owner of the name cannot make this server connect to its own network (DNS rebinding).
 import { type Dns, DnsFailure } from '../dns/resolver.js';
 import { isPublicAddress } from '../gateways/tcp/address-scope.js';
 import { canonicalAddress } from '../gateways/tcp/ip-address.js';
 import { failed, type HttpFailure } from './outcome.js';
 import { literalAddress } from './target-url.js';
 
-/** More addresses than anybody tries. */
+/** More addresses than a connection attempt tries. */
 const MOST_ADDRESSES = 8;
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** At least one. `hostname`: of a URL. @throws nothing of DNS: what DNS says is in the result */
+/** Returns at least one address. `hostname` is that of a URL. @throws nothing of DNS: DNS faults are in the result */
 export async function hostAddresses(
   dns: Dns,
   hostname: string,
@@ -19,7 +19,7 @@ export async function hostAddresses(
   const literal = literalAddress(hostname);
   const found = literal === undefined ? await lookedUp(dns, hostname.replace(/\.$/, '')) : [literal];
   if ('failure' in found) return found;
-  // Which address it is stays here: users see the text, and may have no other way to names of the server's own network.
+  // The text does not name the address: users see it, and must not learn names of the server's own network.
   if (!allowPrivate && !found.every(isPublicAddress)) {
     return failed('private-address', `${hostname} has a private address`);
   }
@@ -27,7 +27,7 @@ export async function hostAddresses(
 }
 
 async function lookedUp(dns: Dns, name: string): Promise<readonly string[] | HttpFailure> {
-  // RFC 6761 §6.3: DNS is not asked.
+  // RFC 6761 §6.3: these names are not looked up in DNS.
   if (/(?:^|\.)localhost$/.test(name)) return LOOPBACK;
   const answers = await Promise.allSettled([dns.resolve(name, 'AAAA'), dns.resolve(name, 'A')]);
   const found = new Set<string>();

@@ -1,6 +1,6 @@
-// POST to URLs that users gave (push endpoints, webhooks): guarded, because the server sends from within its own network. The
-// address that was judged is the one that is connected to, redirects are not followed, the environment's proxies are not used,
-// and time, memory and connections have bounds, also for each host and each account.
+// Sends POST requests to URLs that users gave (push endpoints, webhooks). The client is guarded, because the server sends from within its
+// own network: it connects only to checked addresses, follows no redirects and uses no proxies of the environment. Time, memory and
+// connections are limited, also per host and per account.
 import { FairSemaphore, SemaphoreFull } from '../bounds/fair-semaphore.js';
 import type { Dns } from '../dns/resolver.js';
 import { ConnectionLimiter } from './connection-limiter.js';
@@ -13,27 +13,27 @@ import { targetUrlFault } from './target-url.js';
 
 interface HttpPost {
   readonly url: string;
-  /** The account on whose behalf the request is made: its share of the requests. */
+  /** The account that makes the request; its share of the requests is charged. */
   readonly accountId: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | string;
   readonly signal?: AbortSignal | undefined;
-  /** Asked when the request has waited for its turn; on false it is aborted. */
+  /** Called when the request has waited for its turn; false aborts it. */
   readonly mayBegin?: () => boolean;
 }
 
 export interface HttpClient {
-  /** Never rejects for what a peer or the network does. */
+  /** Never rejects because of a peer or the network. */
   post(request: HttpPost): Promise<HttpOutcome>;
-  /** Idle connections are closed; requests under way end by their own signals. */
+  /** Closes idle connections; running requests end by their own signals. */
   close(): void;
 }
 
 export interface HttpClientOptions {
   readonly dns: Dns;
-  /** Private addresses, and http. */
+  /** Allows private addresses and http. */
   readonly allowPrivate: boolean;
-  /** PEM; the system's authorities when absent. */
+  /** In PEM; when absent, the authorities of the system. */
   readonly ca?: string | undefined;
   readonly limits?: Partial<HttpClientLimits>;
 }
@@ -51,7 +51,7 @@ export function createHttpClient({ dns, allowPrivate, ca, limits: chosen }: Http
     const agent = pool.agentOf(url);
     for (;;) {
       const outcome = await exchange({ ...request, url, addresses, agent, limits, deadline });
-      // The server closed a connection that was idle when the request came: there may be more of these.
+      // The server had closed the idle connection when the request was sent; other idle connections may be closed too.
       if (outcome !== 'stale') return outcome;
     }
   }

@@ -1,29 +1,29 @@
-// Limits of requests to URLs that users gave. The peers are strangers: each request ends in time, an answer has a bound, and no
-// account and no host takes the connections of all others.
+// Limits of requests to URLs that users gave. The peers are strangers: each request ends in time, the size of an answer is limited, and no
+// account or host takes all connections.
 
 export interface HttpClientLimits {
-  /** Connections in use, of all hosts together and of one. */
+  /** The connections in use, of all hosts together and of one. */
   readonly connections: number;
   readonly connectionsPerHost: number;
-  /** Requests of one account that are under way or wait for their host. */
+  /** The requests of one account that are running or wait for their host. */
   readonly requestsPerAccount: number;
-  /** Requests that wait for a connection, for all hosts together and for one. */
+  /** The requests that wait for a connection, for all hosts together and for one. */
   readonly waiting: number;
   readonly waitingPerHost: number;
-  /** Idle connections that are kept, of all hosts together and of one, and for how long. */
+  /** The idle connections that are kept, of all hosts together and of one, and for how long. */
   readonly idle: number;
   readonly idlePerHost: number;
   readonly idleMs: number;
-  /** For the connection and the TLS handshake. */
+  /** The time for the connection and the TLS handshake. */
   readonly connectMs: number;
-  /** From the look-up of the name to the end of the answer's header. */
+  /** The time from the look-up of the name to the end of the answer's header. */
   readonly answerMs: number;
-  /** For the answer's body. */
+  /** The time for the answer's body. */
   readonly bodyMs: number;
   readonly headerOctets: number;
   /** A longer body is cut. */
   readonly bodyOctets: number;
-  /** What is kept of the body. */
+  /** The part of the body that is kept. */
   readonly excerptOctets: number;
 }
 
@@ -35,7 +35,7 @@ export const DEFAULT_HTTP_LIMITS: HttpClientLimits = {
   waitingPerHost: 2_000,
   idle: 64,
   idlePerHost: 4,
-  // Shorter than the idle time of common servers, so that few requests meet a connection that its server closes.
+  // This is shorter than the idle time of common servers, so that few requests meet a connection that its server closes.
   idleMs: 4_000,
   connectMs: 10_000,
   answerMs: 20_000,

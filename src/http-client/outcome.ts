@@ -1,23 +1,23 @@
-// What became of a request: an answer, whatever its status, or a named failure.
+// The outcome of a request: an answer with any status, or a named failure.
 
 export interface PeerReply {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The beginning of the body as text without control characters; '' for none. */
+  /** The beginning of the body as text without control characters; '' when there is none. */
   readonly excerpt: string;
 }
 
 /**
- * - `url`: nothing is sent to such a URL.
+ * - `url`: requests to such a URL are refused.
  * - `private-address`: the host has a private address.
  * - `name`: DNS gives no address.
- * - `connection`: no connection came about.
+ * - `connection`: the connection could not be made.
  * - `tls`: the handshake failed, or the certificate is not the host's.
- * - `timeout`: no answer came in time.
+ * - `timeout`: no answer arrived in time.
  * - `closed`: the peer closed the connection before its answer.
- * - `answer`: the answer is no HTTP, or its header is too long.
- * - `busy`: as many requests wait as may.
+ * - `answer`: the answer is not HTTP, or its header is too long.
+ * - `busy`: too many requests wait.
  * - `aborted`: the caller gave up.
  */
 export type HttpFailureName =
@@ -34,7 +34,7 @@ export type HttpFailureName =
 
 export interface HttpFailure {
   readonly failure: HttpFailureName;
-  /** For people: one short line without control characters. */
+  /** One short line for people, without control characters. */
   readonly detail: string;
 }
 
@@ -42,12 +42,12 @@ export type HttpOutcome = PeerReply | HttpFailure;
 
 const LONGEST_DETAIL = 300;
 
-/** Peers choose parts of `detail`; a character that is cut in two goes, because the store takes no half. */
+/** Peers choose parts of `detail`; half of a surrogate pair is removed, because the store refuses it. */
 export function failed(failure: HttpFailureName, detail: string): HttpFailure {
   return { failure, detail: shown(detail.slice(0, LONGEST_DETAIL)) };
 }
 
-/** Text of a peer as people may see it and the store keeps it. */
+/** Cleans a peer's text so that people may see it and the store accepts it. */
 export function shown(text: string): string {
   return text.replace(/[\s\p{Cc}\p{Cs}]+/gu, ' ').trim();
 }

@@ -1,11 +1,11 @@
-// Which URLs that users gave may be sent to: push endpoints and webhooks. The URL alone is judged here, also before the URL is
-// stored; the addresses of its host are judged by the client at each connection.
+// Checks which URLs that users gave may be sent to: push endpoints and webhooks. Only the URL is checked here, also before it is stored;
+// the client checks the addresses of its host at each connection.
 import { isPublicAddress } from '../gateways/tcp/address-scope.js';
 import { canonicalAddress } from '../gateways/tcp/ip-address.js';
 
 const LONGEST_URL = 2048;
 
-/** Why nothing is sent to the URL; undefined when the URL is fit. `allowPrivate`: private addresses, and http. */
+/** Returns why requests to the URL are refused; undefined when they are allowed. `allowPrivate` allows private addresses and http. */
 export function targetUrlFault(text: string, allowPrivate: boolean): string | undefined {
   if (text.length > LONGEST_URL || !URL.canParse(text)) return `must be a URL of at most ${LONGEST_URL} characters`;
   const { protocol, hostname, username, password } = new URL(text);
@@ -15,7 +15,7 @@ export function targetUrlFault(text: string, allowPrivate: boolean): string | un
   return undefined;
 }
 
-/** The address of a host that is one; undefined for a name. `hostname`: of a URL, which has addresses in their one form. */
+/** Returns the address of a host that is an address; undefined for a name. `hostname` is that of a URL, which normalizes addresses. */
 export function literalAddress(hostname: string): string | undefined {
   return canonicalAddress(hostname.startsWith('[') ? hostname.slice(1, -1) : hostname);
 }
