@@ -1,4 +1,4 @@
-// What the gateways that show mail to programs stand on, in memory: two accounts with keys, their logins, real mailboxes, blobs, a log;
+// Gives the IMAP and POP3 gateways what they need in memory: two accounts with keys, their logins, real mailboxes, blobs, a log,
 // and a place on a free port for the listener of one protocol.
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
@@ -24,7 +24,7 @@ export const BOB = '018f0000-0000-7000-8000-00000000000b';
 export const ALICE_EMAIL = 'alice@example.test';
 export const BOB_EMAIL = 'bob@example.test';
 
-/** Keys by their text: `alice-key` and `bob-key` for the protocol, `app-key` (app) and one named after another scope of alice. */
+/** Holds keys by their text: `alice-key` and `bob-key` for the protocol, `app-key` (app) and one named after another scope of alice. */
 class KeyDirectory {
   readonly revokedKeys$ = new Subject<string>();
   readonly deletedAccounts$ = new Subject<string>();
@@ -56,7 +56,7 @@ class KeyDirectory {
     principal: { accountId: subject, email: ALICE_EMAIL, scopes: [], keyId: null, serviceWide: false },
   });
 
-  /** The key opens nothing from now on, and its sessions end. */
+  /** Revokes a key, which ends its sessions. */
   revoke(key: string): void {
     this.keys.delete(key);
     this.revokedKeys$.next(key);
@@ -68,9 +68,9 @@ function principal(accountId: string, email: string, keyId: string, scope: Scope
 }
 
 interface NodeScopes {
-  /** Of the protocol. */
+  /** The scope of the protocol. */
   readonly own: Scope;
-  /** One that it does not take. */
+  /** A scope that the protocol refuses. */
   readonly other: Scope;
 }
 
@@ -80,9 +80,9 @@ export interface MailNodeSettings {
   readonly guard?: Partial<GuardLimits>;
   readonly logins?: LoginMeter;
   readonly tokens?: TokenVerifier;
-  /** ms, of the logins. */
+  /** Clock of the logins, in ms. */
   readonly now?: () => number;
-  /** Networks whose PROXY header is believed. */
+  /** Networks whose PROXY headers are believed. */
   readonly trusted?: readonly string[];
   readonly tls?: CertificateSource;
 }
@@ -93,9 +93,9 @@ export interface MailNode {
   readonly mailboxes: TestMailboxes;
   readonly blobs: FakeBlobs;
   readonly logged: Record<string, unknown>[];
-  /** Opens the listener. Stopped, and the mailboxes with it, when the test ends. */
+  /** Opens the listener; it stops with the mailboxes when the test ends. */
   listen(start: (place: ListenerPlace) => Promise<TcpListener>): Promise<OpenListener>;
-  /** Puts a message into the account's inbox as mail that came in. */
+  /** Puts a message into the account's inbox as received mail. */
   deliver(accountId: string, octets: Buffer, receivedAt?: number): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-// What clients are told: names and payloads exactly as docs/hub.md has them.
+// Tests what clients are told: names and payloads are exactly those of docs/hub.md.
 
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { CHANGES, type ClientEvent, clientEventsOf, TIMELINE } from '../../../src/gateways/events/client-events.js';
@@ -16,14 +16,14 @@ import test from '../../support/test.js';
 
 const ALL = CHANGES | TIMELINE;
 
-/** What everybody is told. */
+/** Returns the event of this topic alone; events of topic 0 go to every client. */
 function told(event: MailboxEvent, topic = 0): unknown {
   const events = clientEventsOf(event, topic).filter((one) => one.topic === topic);
   if (events.length > 1) throw new Error('told of twice');
   return events[0] && shown(events[0]);
 }
 
-/** Name and payload of everything of a topic. */
+/** Returns name and payload of each event of a topic. */
 function sentOf(topic: number, event: MailboxEvent): unknown[] {
   return clientEventsOf(event, topic)
     .filter((one) => one.topic === topic)

@@ -1,4 +1,4 @@
-// Cursors: back to the same position, and of nobody else.
+// Tests cursors: each leads back to its position, and leads nowhere for another account.
 
 import fc from 'fast-check';
 import { cursorOf, positionOf, wholeChange } from '../../../src/gateways/events/cursor.js';

@@ -1,4 +1,4 @@
-// How the routes about an account itself reply: keys, profile, preferences, push subscriptions, internal notifications.
+// Says how the routes about an account reply: keys, profile, preferences, push subscriptions, internal notifications.
 import { BOBS_ID, type Case, NO_ID, READ_ID } from './endpoint-case.js';
 import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID, SERVICE_KEY_ID } from './fake-account-api.js';
 import { ALICE, BOB } from './fakes.js';
@@ -23,7 +23,7 @@ const isProfile: NonNullable<Case['check']> = (t, _body, { headers }) => {
   t.is(headers.get('content-type'), 'application/x-apple-aspen-config; charset=utf-8');
   t.is(headers.get('content-disposition'), 'attachment; filename="mail.mobileconfig"');
 };
-/** Right in length, and no point of the curve. */
+/** It has the right length, but is no point of the curve. */
 const NO_POINT = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 1)]).toString('base64url');
 const PRIVATE_ENDPOINTS = [
   'https://127.0.0.1/x',
@@ -40,7 +40,7 @@ const PRIVATE_ENDPOINTS = [
   'https://db.internal/x',
 ];
 
-/** Cases of everything that is the account's own, by `METHOD path`. */
+/** The cases of the account's own routes, by `METHOD path`. */
 export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
   'GET /api/smtp-credentials': [
     {
@@ -131,7 +131,7 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
       status: 201,
       check: (t, body) => t.deepEqual([body.name, body.scopes], ['Desk', ['app']]),
     },
-    // As many as this account may have.
+    // The account has its maximum of keys.
     { json: { name: 'Tablet', platform: 'web', deviceId: 'e' }, status: 400, check: errorsOn('name') },
     { json: { name: 'Phone', platform: 'web', deviceId: 'd' }, status: 201 },
   ],
@@ -140,7 +140,7 @@ export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
     ...NOT_OWNER.map((one) => ({ ...one, json: {} })),
     ...LONG_LINES.map((name) => ({ json: { name }, status: 400, check: errorsOn('name') })),
     { json: { deviceId: 'd'.repeat(201) }, status: 400, check: errorsOn('deviceId') },
-    // The account has as many keys as it may; the one of this device gives way.
+    // The account has its maximum of keys; a new key of the same device replaces the old one.
     { json: {}, status: 400, check: errorsOn('name') },
     { json: { name: 'iPhone', deviceId: 'd' }, status: 201, check: isProfile },
   ],

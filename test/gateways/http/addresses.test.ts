@@ -1,4 +1,4 @@
-// Addresses that clients send: what deceives a reader, or would reach another domain than the one that was written, is 400.
+// Tests addresses that clients send: one that deceives a reader, or would reach another domain than the written one, is 400.
 import test from '../../support/test.js';
 import { startGateway } from './gateway.js';
 

@@ -1,15 +1,15 @@
-// Ids that a test can write down before they are there. What a POST makes has its real id in the mailbox; whoever asks
-// through here sees `labelIdOf(1)` for the first label, and may name it so.
+// Gives ids that a test can write down before they exist. A record that a POST creates has a random id in the mailbox; a caller
+// of `withAliases` sees and may send `labelIdOf(1)` for the first label.
 import type { Gateway } from './gateway.js';
 import { folderIdOf } from './mailboxes.js';
 
 const idOf = (group: string, n: number) => `018f0000-0000-7000-${group}-${String(n).padStart(12, '0')}`;
 
-/** In the order in which they are made. */
+/** Labels are numbered in the order in which they are created. */
 export const labelIdOf = (n: number) => idOf('9000', n);
 export const filterIdOf = (n: number) => idOf('a000', n);
 export const outboundIdOf = (n: number) => idOf('b001', n);
-/** Folders that are no system folders. */
+/** System folders are not counted. */
 export const ownFolderIdOf = (n: number) => folderIdOf(n + 6);
 
 const KINDS: readonly (readonly [path: RegExp, idOf: (n: number) => string])[] = [
@@ -19,7 +19,7 @@ const KINDS: readonly (readonly [path: RegExp, idOf: (n: number) => string])[] =
   [/^\/api\/outbound\/(drafts|send|reply\/[^/]+|forward\/[^/]+)$/, outboundIdOf],
 ];
 
-/** As `gateway.fetch`, with aliases in paths and in JSON both ways. */
+/** Wraps `gateway.fetch`: replaces aliases in paths, and in JSON both ways. */
 export function withAliases(gateway: Gateway): Gateway['fetch'] {
   const real = new Map<string, string>();
   const alias = new Map<string, string>();

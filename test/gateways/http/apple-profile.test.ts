@@ -1,4 +1,4 @@
-// The configuration profile for Apple Mail: what the device reads in it, with a key and without, the same device after device.
+// Tests the configuration profile for Apple Mail: what the device reads in it, with and without a key, and for a known device.
 
 import { appleProfile } from '../../../src/gateways/http/mail-programs/apple-profile.js';
 import { type MailServers, mailServers } from '../../../src/gateways/http/mail-programs/mail-servers.js';
@@ -12,7 +12,7 @@ const OWNER = {
 };
 const SERVERS = mailServers({ smtp: SUBMISSION, imap: IMAP, pop3: OFF })!;
 
-/** Values by key of the innermost dictionary, and of the outer one. */
+/** Values by key; those of the innermost dictionary win over those of the outer one. */
 function keysOf(profile: string): Readonly<Record<string, string>> {
   const pairs = profile.matchAll(/<key>(\w+)<\/key>\s*(?:<(true|false)\/>|<(?:string|integer)>([^<]*)<)/g);
   return Object.fromEntries([...pairs].reverse().map(([, key, flag, text]) => [key!, (flag ?? text)!]));
@@ -64,7 +64,7 @@ test('without IMAP the account is one of POP3, and the key is for that', async (
     keys: readonly { name: string; scopes: readonly string[] }[];
   };
   t.like(keys.at(-1), { name: 'Apple Mail', scopes: ['pop3', 'smtp'] });
-  // A further one for the same device revokes it.
+  // Another key for the same device revokes the first one.
   await post();
   const later = (await (await gateway.fetch('/api/smtp-credentials')).json()) as { keys: readonly unknown[] };
   t.is(later.keys.length, keys.length);

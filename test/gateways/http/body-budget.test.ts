@@ -1,4 +1,4 @@
-// Room for bodies: what has come counts, and nobody takes what the next one needs.
+// Tests the memory of bodies: only octets that have arrived count, and no holder takes what the next one needs.
 
 import { BodyBudget } from '../../../src/gateways/http/body-budget.js';
 import test from '../../support/test.js';
@@ -6,7 +6,7 @@ import test from '../../support/test.js';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** How many octets it gets, a piece at a time. */
+/** Returns how many octets the holder gets when it asks piece by piece. */
 function fill(room: BodyBudget, holder: string): number {
   let octets = 0;
   while (room.enter(holder).add(MIB)) octets += MIB - 64 * KIB;

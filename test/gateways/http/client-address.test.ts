@@ -9,13 +9,13 @@ test('the last address that is no proxy of ours is the client', (t) => {
     '203.0.113.7': '203.0.113.7',
     '198.51.100.1, 203.0.113.7': '203.0.113.7',
     '198.51.100.1,203.0.113.7 , 10.0.0.1,2001:db8:ffff::1': '203.0.113.7',
-    // What stands before it may be anything.
+    // What stands before the client's address may be anything.
     'unknown, ;drop, 203.0.113.7, 10.0.0.1': '203.0.113.7',
     '203.0.113.7:4711, 10.0.0.1:80': '203.0.113.7',
     '[2001:db8::7]:4711': '2001:db8::7',
     '[2001:DB8::7]': '2001:db8::7',
     '2001:db8::7, ::ffff:10.0.0.1': '2001:db8::7',
-    // A request from within.
+    // The request comes from a trusted network.
     '10.0.0.2, 10.0.0.1': '10.0.0.2',
     '': undefined,
     unknown: undefined,

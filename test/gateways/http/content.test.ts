@@ -1,4 +1,4 @@
-// The bytes that routes of emails give: attachments, messages, exports.
+// Tests the bytes that routes of emails serve: attachments, messages, exports.
 import test from '../../support/test.js';
 import { BASES, fill, PDF, READ_ID } from './endpoint-case.js';
 import { ALICE } from './fakes.js';
@@ -37,7 +37,7 @@ test('attachments are decoded, inert and safe to name', async (t) => {
   const head = await get(0, { method: 'HEAD' });
   t.is(head.headers.get('content-length'), String(PDF.length));
   t.is((await head.arrayBuffer()).byteLength, 0);
-  // A size that is not true must not look like a whole reply.
+  // A reply whose size is wrong must not look complete.
   await t.throwsAsync(async () => (await get(3)).arrayBuffer());
   await t.throwsAsync(async () => (await get(4)).arrayBuffer());
   t.is(gateway.log.lines.filter(({ text }) => text === 'reply broken off').length, 2);

@@ -1,4 +1,4 @@
-// Pages of other origins: what listed ones get on replies, refusals and negotiation, and that others get nothing.
+// Tests pages of other origins: listed ones get CORS fields on replies, refusals and negotiation, others get none.
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { pino } from 'pino';
 import { anonymousGuard } from '../../../src/auth/origin.js';

@@ -1,4 +1,4 @@
-// REST's fields as they derive from the structs of an actor.
+// Tests the REST fields that are derived from the structs of an actor.
 
 import { array, boolean, type Infer, integer, nullable, number, optional, string } from 'superstruct';
 import { record, timestamp } from '../../../src/gateways/http/fields.js';

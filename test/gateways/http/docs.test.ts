@@ -1,4 +1,4 @@
-// The page of the API: whole with what this server gives, and nothing in it that its policy would have to make way for.
+// Tests the page of the API: it needs only what this server serves, and nothing that its content security policy forbids.
 import test from '../../support/test.js';
 import { startGateway } from './gateway.js';
 

@@ -1,4 +1,4 @@
-// Drafts over HTTP: their entity tags, and those that a mail program wrote, seen through the fakes.
+// Tests drafts over HTTP: their entity tags, and drafts that a mail program has written.
 import type { ExecutionContext } from 'ava';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
@@ -12,7 +12,7 @@ import { lastQueued } from './queued-message.js';
 
 const DRAFT = { subject: 'Zoë 💌', textBody: 'Hello', recipients: [{ address: 'zoe@remote.test', type: 'To' }] };
 
-/** A draft that a mail program has written. */
+/** Stores a draft as a mail program does. */
 async function written(gateway: Gateway, lines: readonly string[]): Promise<string> {
   const octets = Buffer.from(lines.join('\r\n'));
   const blob = gateway.blobs.add(octets, indexMessage(octets));
@@ -77,7 +77,7 @@ test('a change of another version than If-Match names is refused, and changes no
     gateway.fetch(`${path}/send`, { method: 'POST', headers: { 'if-match': condition } });
   t.is((await send(second)).status, 412);
   t.is((await send(last)).status, 200);
-  // RFC 9110 §13.2.1: what would not succeed anyway is not judged by its condition.
+  // RFC 9110 §13.2.1: the condition of a request that fails anyway is not evaluated.
   t.is((await send(last)).status, 404);
   t.is((await put('"1"', 'gone')).status, 404);
 });

@@ -1,4 +1,4 @@
-// Draining and stopping under load: who keeps a connection is told to leave it, and no request is lost over it.
+// Tests drain and stop under load: each client with an open connection is told to leave it, and no request is lost.
 import http from 'node:http';
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
@@ -129,9 +129,9 @@ for (const [name, trusted] of [
     });
     for (const { ask } of connections) ask();
     await Promise.all(connections.map(({ answered }) => answered(1)));
-    // Longer than a server that stops waits for a further request.
+    // This is longer than a server that stops waits for another request.
     await new Promise((resolve) => setTimeout(resolve, 200));
-    // The kernel has the requests, and nobody has read them.
+    // The kernel has the requests, but the server has not read them.
     for (const { ask } of connections) ask();
     const stopped = server.stop(10_000);
     await t.notThrowsAsync(Promise.all(connections.map(({ answered }) => answered(2))));

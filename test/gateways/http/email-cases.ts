@@ -1,4 +1,4 @@
-// How the routes of emails reply, by `METHOD path` below either of their bases; `{id}` stands for the read email's id.
+// Says how the routes of emails reply, by `METHOD path` below both of their bases; `{id}` stands for the id of the read email.
 import { BOBS_ID, type Case, NO_ID, PDF, PDF_ID, READ_ID, SENT_ID, UNREAD_ID } from './endpoint-case.js';
 import { INBOX_ID, NO_FOLDER_ID } from './mailboxes.js';
 import type { Document } from './schema-check.js';
@@ -210,7 +210,7 @@ export const EMAILS: Readonly<Record<string, readonly Case[]>> = {
     { path: "/search?q=a'&page=2&pageSize=1", status: 200, check: (t, body) => t.like(body, { page: 2, pageSize: 1 }) },
     { path: '/search?isRead=true', status: 200, check: (t, body) => t.like(body, { totalCount: 2, unreadCount: 0 }) },
     { path: '/search?isFlagged=true', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
-    // The email that was moved out of Junk.
+    // This email was moved out of Junk.
     { path: '/search?keyword=$NotJunk', status: 200, check: (t, body) => t.is(body.items[0].id, UNREAD_ID) },
     { path: '/search?keyword=$Junk', status: 200, check: (t, body) => t.is(body.totalCount, 0) },
     {

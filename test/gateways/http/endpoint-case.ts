@@ -1,4 +1,4 @@
-// What is asked of a route and how it is to reply, the mail that is there, and the ids that cases share.
+// Defines a case (what is asked of a route and how it must reply), the stored mail, and the ids that cases share.
 import type { ExecutionContext } from 'ava';
 import { attachmentId } from '../../../src/gateways/http/routes/email-detail.js';
 import { ALICE, BOB, type Scopes } from './fakes.js';
@@ -13,35 +13,35 @@ export const SENT_ID = '018f0000-0000-7000-8000-000000000003';
 export const BOBS_ID = '018f0000-0000-7000-8000-000000000004';
 export const NO_ID = '018f0000-0000-7000-8000-0000000000cc';
 export { THREAD_ID };
-/** Of the read email. */
+/** The read email has this label. */
 export const LABEL_ID = '018f0000-0000-7000-8000-0000000000ee';
 export const BOBS_THREAD_ID = '018f0000-0000-7000-8000-0000000000fe';
-/** The second part of the read email. */
+/** This is the second part of the read email. */
 export const PDF_ID = attachmentId(READ_ID, '2');
 export const PDF = Buffer.from('%PDF-1.4 not really\n'.repeat(5000));
 
-/** Where the routes of emails are mounted. */
+/** The routes of emails are mounted at both paths. */
 export const BASES = ['/api/emails', '/api/external/emails'];
 
 export interface Case {
-  /** When it is not the route's with the ids of what is there. */
+  /** The path to ask; absent: the path of the route with ids of records that exist. */
   readonly path?: string;
-  /** Scopes of the key, when they are not `app`; `service` is a service-wide internal key. */
+  /** Scopes of the key; absent: `app`; `service` is a service-wide internal key. */
   readonly as?: readonly (Scopes[number] | 'service')[];
   readonly json?: unknown;
-  /** A body of `text/xml`. */
+  /** A body of type `text/xml`. */
   readonly xml?: string;
   readonly status: number;
-  /** The reply does not end by itself: its head is looked at. */
+  /** The reply does not end by itself, so only its head is read. */
   readonly isEndless?: boolean;
   /** Fields that a 400 names, in any order. */
   readonly fields?: readonly string[];
-  /** What happens before, in Alice's mailbox. */
+  /** Prepares Alice's mailbox before the request. */
   readonly before?: (mailboxes: Gateway['mailboxes']) => Promise<void>;
   readonly check?: (t: ExecutionContext, body: Document, response: Response) => void;
 }
 
-/** A case of this route, `METHOD path`. */
+/** A case with its route, `METHOD path`. */
 export interface Step extends Case {
   readonly route: string;
 }

@@ -1,5 +1,5 @@
-// Every route of the table, over real sockets: what it replies when all is well and how it refuses what is particular to
-// it. How all of them refuse is in refusals.test.ts; that replies are as the OpenAPI document says, gateway.ts sees to.
+// Tests every route of the table over real sockets: what it replies on success, and the refusals that only it has. Refusals that
+// all routes share are in refusals.test.ts; gateway.ts checks every reply against the OpenAPI document.
 import type { ExecutionContext } from 'ava';
 import test from '../../support/test.js';
 import { ACCOUNT } from './account-cases.js';
@@ -17,7 +17,7 @@ import { WEBHOOKS } from './webhook-cases.js';
 
 const pathOf = (route: string): string => route.slice(route.indexOf(' ') + 1);
 
-/** Mounted at `base`; a path that is only a query is that of the route. */
+/** Mounts the cases at `base`; a path that is only a query is appended to the path of the route. */
 const emailSteps = (base: string): readonly Step[] =>
   stepsOf(EMAILS).map(({ route, path = pathOf(route), ...rest }) => ({
     ...rest,
@@ -45,7 +45,7 @@ test('every route has cases, and one of success unless it is not implemented', a
   t.deepEqual(names.sort(), [...new Set(steps.map(({ route }) => route))].sort());
   for (const { method, path, replies } of gateway.routes) {
     for (const status of Object.keys(replies).map(Number)) {
-      // An unhealthy server has a test of its own, and revalidation too.
+      // An unhealthy server and revalidation have tests of their own.
       if (status === 503 || status === 304) continue;
       t.true(
         steps.some((step) => step.route === `${method} ${path}` && step.status === status),

@@ -1,5 +1,5 @@
-// The event stream over real sockets: what comes, in which order and with which ids; that a client which is cut off anywhere
-// and connects to another node gets the rest once; who may open how many streams, and when they end.
+// Tests the event stream over real sockets: its events, their order and ids; a client that is cut off anywhere and connects to
+// another node gets the rest once; who may open how many streams, and when they end.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import type { ExecutionContext } from 'ava';
@@ -87,7 +87,7 @@ const typesOf = ({ events }: EventStreamClient) => events.map(({ type }) => type
 const dataOf = ({ events }: EventStreamClient) => events.map(({ data }) => data);
 const isEnded = (client: EventStreamClient) => () => client.ended !== undefined;
 
-/** A change of several records, one of which is several events. */
+/** Returns one change with several records, one of which is several events. */
 function manyInOne(name: string): readonly MailboxEvent[] {
   const removed = emailRemoved(`${name}-1`) as Extract<MailboxEvent, { type: 'EmailRemoved' }>;
   const others = [2, 3, 4].map((i) => ({ emailId: `${name}-${i}`, uids: [] }));
@@ -164,7 +164,7 @@ test('through cuts, other nodes and other filters, every event that is asked for
         const isReal = ({ type }: { readonly type: string }) => type !== 'Position';
         await client.until(() => client.events.filter(isReal).length >= count);
         client.close();
-        // The client has seen so many when it is cut off.
+        // The client has seen `count` events when it is cut off.
         const seen = client.events.filter(isReal).slice(0, count);
         got.push(...seen.map(({ data }) => data));
         id = seen.at(-1)?.id ?? id;
@@ -309,7 +309,7 @@ test('a stream ends with its key, with its account and with the node', async (t)
   await mine.until(isEnded(mine));
   t.is(mine.ended, 'whole');
   t.is(other.ended, undefined);
-  // The notice may come while the key was checked already.
+  // The notice of the revocation may arrive after the key was checked.
   const late = await open();
   await late.until(isEnded(late));
   t.is(streams.count, 1);
@@ -385,7 +385,7 @@ test('a client that takes nothing is cut off, and keeps nothing of the log', asy
   const client = await open();
   await client.until(() => client.events.length === 1);
   client.pause();
-  // More than the buffers of both sockets hold.
+  // Write until both socket buffers are full and the server ends the stream.
   while (streams.count > 0) {
     bus.commit(
       MINE,

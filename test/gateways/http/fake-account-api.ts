@@ -1,5 +1,5 @@
-// Accounts' own affairs in memory, by the rules that routes can see: one profile, keys, addresses, preferences, subscriptions and
-// webhooks an account, each bounded low so that tests reach the bound.
+// Implements the routes' account API in memory, by the rules that routes can see. Each account has one profile, and keys,
+// addresses, preferences, subscriptions and webhooks, with limits so low that tests reach them.
 import { randomUUID } from 'node:crypto';
 import type { AccountApi, IssuedKey, PreferenceValues, Webhooks } from '../../../src/account/protocol.js';
 import { eventIdOf } from '../../../src/gateways/events/event-id.js';
@@ -16,7 +16,7 @@ export const BOBS_ADDRESS_ID = '018f0000-0000-7000-8000-0000000000d1';
 
 export const WEBHOOK_ID = '018f0000-0000-7000-8000-0000000000e1';
 export const BOBS_WEBHOOK_ID = '018f0000-0000-7000-8000-0000000000e2';
-/** Of Alice's webhook. */
+/** This delivery belongs to Alice's webhook. */
 export const DELIVERY_ID = '018f0000-0000-7000-8000-0000000000f1';
 
 const at = new Date('2026-01-02T03:04:05.006Z');

@@ -1,5 +1,5 @@
-// The gateway's neighbours in memory: a directory of keys, blobs, a decoder, a log. They keep what was asked of them, so that
-// tests can look at it. Mailboxes are in mailboxes.ts.
+// Fakes what the gateway depends on, in memory: a directory of keys, blobs, a decoder, a log. They record what they were asked, so
+// that tests can look at it. Mailboxes are in mailboxes.ts.
 import { createHash } from 'node:crypto';
 import { EMPTY, Subject } from 'rxjs';
 import type { BodyDecoder } from '../../../src/decode/decoder.js';
@@ -29,7 +29,7 @@ export class FakeDirectory implements Directory {
     this.revokedKeys$.next(key);
   }
 
-  /** A key that may notify for any account. */
+  /** Returns a key that may notify any account. */
   serviceKey(accountId: string): string {
     const text = this.key(accountId, 'internal');
     this.keys.set(text, { ...this.keys.get(text)!, serviceWide: true });
@@ -62,7 +62,7 @@ export class FakeDirectory implements Directory {
 
   noteUse(): void {}
 
-  /** Accounts are called like the subjects of their logins, and belong to them. */
+  /** The account of a login has the login's subject as its id. */
   async login({ subject, email }: LoginClaims): Promise<LoginResult> {
     if (this.down) throw new StoreFault('store-unavailable', 'down', { temporary: true });
     if (email === undefined) return { refusal: 'noEmail' };
@@ -76,13 +76,13 @@ export class FakeDirectory implements Directory {
 
 export class FakeBlobs implements BlobStore {
   readonly blobs = new Map<string, { readonly bytes: Uint8Array; readonly index: MessageIndex }>();
-  /** Octets pulled out of streams, and how many of them were left early. */
+  /** `pulled` counts octets read from streams, `left` the streams that were left early. */
   pulled = 0;
   left = 0;
   finished = 0;
-  /** Fails the stream after so many octets. */
+  /** The stream fails after this many octets. */
   failAfter = Number.POSITIVE_INFINITY;
-  /** Called whenever a stream has been left or has ended. */
+  /** It runs whenever a stream ends or is left. */
   onEnd: (() => void) | undefined;
 
   add(bytes: Uint8Array, index: MessageIndex): string {
@@ -141,7 +141,7 @@ export class FakeBlobs implements BlobStore {
   }
 }
 
-/** Gives the parts named as bodies as they stand. */
+/** Returns the parts that the index names as bodies, undecoded. */
 export const plainDecoder: Pick<BodyDecoder, 'bodies' | 'room'> = {
   room: async () => () => {},
   async bodies(index, read) {

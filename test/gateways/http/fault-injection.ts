@@ -1,5 +1,5 @@
-// What a test forces upon a mailbox, by a name or a subject: bounds that would take thousands of requests to reach, and
-// somebody else who edits a draft at the same time.
+// Injects faults into a mailbox, by a name or a subject: limits that would take thousands of requests to reach, and
+// another client that edits a draft at the same time.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OutboundEmail } from '../../../src/actors/mailbox/outbound/protocol.js';
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
@@ -9,13 +9,13 @@ import type { TestMailboxes } from './mailboxes.js';
 
 type Of<N extends keyof MailboxProtocol['operations']> = Payload<MailboxProtocol, N>;
 
-/** A name or subject of which there are too many. */
+/** A mailbox refuses this name or subject because it has too many records. */
 export const ONE_TOO_MANY = 'one too many';
-/** Names of folders that are refused. */
+/** A mailbox refuses folders with these names. */
 export const REFUSED_NAMES = { nameTooLong: 'too long', tooMany: ONE_TOO_MANY } as const;
-/** Subject of a draft that somebody else edits whenever it is read. */
+/** Another client edits a draft with this subject whenever it is read. */
 export const RESTLESS = 'restless';
-/** Subject of a draft that somebody else edits when it is read for the first time and for the second. */
+/** Another client edits a draft with this subject at the first and second reading. */
 export const RESTLESS_TWICE = 'restless twice';
 
 export function injectFaults(mailboxes: TestMailboxes): void {
@@ -35,7 +35,7 @@ export function injectFaults(mailboxes: TestMailboxes): void {
     const answer = (await proceed()) as Outcome<MailboxProtocol, 'outbound'>;
     const email = answer.reply?.email;
     if (email?.subject === RESTLESS || (email?.subject === RESTLESS_TWICE && edits++ < 2)) {
-      // Two changes of one millisecond look alike.
+      // Two changes within one millisecond look the same.
       while (Date.now() <= email.updatedAt) await nextTurn();
       await edit(mailboxes, email);
     }
@@ -43,7 +43,7 @@ export function injectFaults(mailboxes: TestMailboxes): void {
   });
 }
 
-/** With another recipient and the message that it has. */
+/** Replaces the recipient and keeps the message. */
 async function edit(mailboxes: TestMailboxes, { id, subject, blob, size }: OutboundEmail): Promise<void> {
   const sender = 'alice@example.test';
   const summary = {

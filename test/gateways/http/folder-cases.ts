@@ -1,4 +1,4 @@
-// What the routes of folders reply, case by case, in the order in which they are run; for endpoints.test.ts.
+// Says what the routes of folders reply, case by case, in the order in which endpoints.test.ts runs them.
 
 import { ownFolderIdOf } from './aliases.js';
 import { NO_ID, READ_ID, type Step } from './endpoint-case.js';

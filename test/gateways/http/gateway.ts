@@ -1,4 +1,4 @@
-// A gateway on a free port with fake neighbours, and the ways tests talk to it: fetch, and bytes on a socket.
+// Starts a gateway on a free port over fakes, and gives tests the ways to talk to it: fetch, and bytes on a socket.
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
@@ -28,7 +28,7 @@ import { type ReplyCheck, replyCheck } from './schema-check.js';
 export interface FakeExports {
   /** Seconds until an export is allowed. */
   waitSeconds: number;
-  /** Turns that were given back. */
+  /** Counts the turns that exports gave back. */
   givenBack: number;
 }
 
@@ -46,7 +46,7 @@ export interface Gateway {
   readonly spool: Spool;
   /** A key of ALICE with scope app. */
   readonly key: string;
-  /** @throws Error for a reply that is not as the OpenAPI document says */
+  /** @throws Error when the reply does not match the OpenAPI document */
   fetch(
     path: string,
     init?: RequestInit & { readonly key?: string | null; readonly json?: unknown },
@@ -60,15 +60,15 @@ interface Options {
   readonly deadlineMs?: number;
   readonly tokens?: TokenVerifier;
   readonly rates?: Rates;
-  /** Browser origins let in. */
+  /** Browser origins that CORS allows. */
   readonly origins?: readonly string[];
-  /** Networks whose word is taken for addresses; none when absent. */
+  /** Networks whose forwarded addresses are believed; absent: none. */
   readonly trusted?: readonly string[];
   readonly maxMessageSize?: number;
   readonly advertised?: Partial<Advertised>;
 }
 
-/** What clients are told of the cluster. */
+/** What the gateway tells clients about the cluster. */
 export interface Advertised {
   readonly connectionInfo: ConnectionInfo;
   readonly apiUrl: string | undefined;
@@ -80,7 +80,7 @@ export const MAX_MESSAGE_SIZE = 2 * 1024 * 1024;
 export const SUBMISSION = { enabled: true, serverName: OWN_NAMES.hostname, port: 587, securePort: 465 };
 export const OFF = { enabled: false, serverName: '', port: 0, securePort: 0 };
 export const IMAP = { ...SUBMISSION, port: 143, securePort: 993 };
-/** The domain that the gateway hosts. */
+/** The gateway hosts this domain. */
 export const HOSTED = 'example.test';
 
 export async function startGateway(t: ExecutionContext, options: Options = {}): Promise<Gateway> {
@@ -181,7 +181,7 @@ export async function startGateway(t: ExecutionContext, options: Options = {}): 
   };
 }
 
-/** The same for all gateways of a test file, which differ in nothing that is described. */
+/** All gateways of a test file share it: they do not differ in anything that the document describes. */
 let check: Promise<ReplyCheck> | undefined;
 
 async function describedBy(routes: readonly Route[]): Promise<ReplyCheck> {
@@ -190,7 +190,7 @@ async function describedBy(routes: readonly Route[]): Promise<ReplyCheck> {
   return replyCheck(JSON.parse(JSON.stringify('json' in reply ? reply.json : null)), routes);
 }
 
-/** Writes bytes, resolves to everything received once `until` says so or the server closes. */
+/** Writes bytes; resolves with everything received once `until` accepts it or the server closes. */
 export function exchangeBytes(
   port: number,
   bytes: string | Uint8Array,
@@ -206,7 +206,7 @@ export function exchangeBytes(
         resolve(got);
       }
     });
-    // A reset after a refusal is a close like any other.
+    // A reset after a refusal counts as a close.
     socket.on('error', (error: NodeJS.ErrnoException) =>
       error.code === 'ECONNREFUSED' ? reject(error) : resolve(got),
     );

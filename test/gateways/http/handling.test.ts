@@ -1,5 +1,5 @@
-// A handler and the end of its request: told when nobody waits any more, and its reply once that has left, was given up or
-// came too late.
+// Tests a handler and the end of its request: it hears when no client waits any more, and when its reply was sent,
+// abandoned or too late.
 import { request } from 'node:http';
 import { text } from '../../../src/gateways/http/fields.js';
 import { binary, defineRoute, READ, type Route } from '../../../src/gateways/http/route.js';
@@ -14,7 +14,7 @@ interface World {
   readonly told: boolean[];
 }
 
-/** A route that answers when `answer` does, after its signal was looked at. */
+/** Defines a route that reads its signal and then answers when `answer` resolves. */
 function world(answer: (aborted: AbortSignal) => Promise<void>, stream?: AsyncIterable<Uint8Array>): World {
   const [called, aborted, finished] = [deferred(), deferred(), deferred()];
   const told: boolean[] = [];

@@ -1,4 +1,4 @@
-// How long a report of health is given again.
+// Tests how long a health report is reused.
 
 import { createHealth, type HealthCheck } from '../../../src/gateways/http/health.js';
 import test from '../../support/test.js';
@@ -29,7 +29,7 @@ test('a report is kept for a moment and shared, until the state that it was made
   t.is(await status(), 'Healthy');
   t.is(runs, 1);
 
-  // Of a report that is being made nobody knows which state it shows.
+  // A report that is not finished may show either state, so it is not reused.
   now = 1_000;
   const late = status();
   state = 'draining';

@@ -1,5 +1,5 @@
-// Every route of the table against what nobody honest sends: each is refused with the status it deserves, as problem
-// details, and nothing comes back that is ours. A route added to the table is held to this without further ado.
+// Sends hostile input to every route of the table: each is refused with its status and problem details, and the reply reveals
+// nothing of the server. A route that is added to the table is tested without further work.
 
 import type { Route } from '../../../src/gateways/http/route.js';
 import test from '../../support/test.js';
@@ -16,7 +16,7 @@ const urlOf = ({ path }: Route, id = ID) => path.replace(/\{\w+\}/g, id);
 const named = ({ method, path }: Route) => `${method} ${path}`;
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** Text no value of any field may be, as itself and in a field's place. */
+/** No field accepts this text, neither as a whole body nor as a value. */
 const HOSTILE: readonly string[] = ['[]', 'null', '"x"', '{', '{"a":}', `${'['.repeat(DEEP)}${']'.repeat(DEEP)}`];
 const VALUES: readonly string[] = [
   'null',
@@ -62,13 +62,13 @@ async function ask(gateway: Gateway, route: Route, init: Parameters<Gateway['fet
   const key = isInternal ? { key: gateway.directory.serviceKey(ALICE) } : {};
   const response = await gateway.fetch(url, { method: route.method, ...key, ...init });
   const type = response.headers.get('content-type');
-  // An event stream does not end.
+  // An event stream does not end by itself.
   const text = type === 'text/event-stream' ? await response.body!.cancel().then(() => '') : await response.text();
   const isProblem = type === 'application/problem+json';
   return { status: response.status, headers: response.headers, body: isProblem ? JSON.parse(text) : undefined };
 }
 
-/** Refused, and as an error is to be. */
+/** Whether the reply is a refusal in the format of errors. */
 function isRefusal({ status, headers, body }: Answer): boolean {
   return (
     KNOWN.has(status) &&
@@ -141,7 +141,7 @@ test('every field of every body, with values of every wrong kind', async (t) => 
       const body = `{${fields.map((name) => `${JSON.stringify(name)}:${value}`).join()}}`;
       const answer = await ask(gateway, route, { body, headers: JSON_TYPE });
       const what = `${named(route)} ${body.slice(0, 80)} ${answer.status}`;
-      // One value may happen to fit every field; then the mailbox, which is none here, was asked.
+      // A single field may accept the value; then the request reaches the mailbox, which does not exist here.
       if (fields.length > 1 || answer.status < 500) t.true(answer.status < 300 || isRefusal(answer), what);
     }
     const proto = await ask(gateway, route, {
@@ -160,7 +160,7 @@ test('parameters of paths that are no ids name nothing', async (t) => {
       const init = route.body === undefined ? {} : { json: {} };
       const answer = await ask(gateway, route, init, urlOf(route, value));
       const what = `${named(route)} ${value.slice(0, 20)} ${answer.status}`;
-      // Endpoints that are not there yet do not look at ids.
+      // Endpoints that are not implemented do not check ids.
       t.true([404, 405, 501].includes(answer.status) && isRefusal(answer), what);
     }
   }

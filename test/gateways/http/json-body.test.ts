@@ -1,4 +1,4 @@
-// Bodies that are made to be heavy, and room for those that are large: what a request may cost is settled before it is parsed.
+// Tests expensive and large bodies, and the memory for them: the cost of a request is bounded before it is parsed.
 import net from 'node:net';
 import test from '../../support/test.js';
 import { ALICE, BOB } from './fakes.js';
@@ -35,7 +35,7 @@ test('a body without files has 4 MiB at most, refused before the rest of it has 
   t.regex(got, /^HTTP\/1\.1 413 /);
   const send = (json: object) => gateway.fetch('/api/outbound/send', { method: 'POST', json });
   t.is((await send({ ...MAIL, textBody: 'x'.repeat(4 * MIB - 1_000) })).status, 200);
-  // Only the field of the attachments is taken out.
+  // Only the field of the attachments is taken out of the JSON.
   t.is((await send({ ...MAIL, textBody: 'x', content: 'A'.repeat(4 * MIB) })).status, 413);
 });
 
@@ -57,11 +57,11 @@ test.serial('of a body with files what is parsed is small, whatever the size of 
       JSON.parse = parse;
     });
   t.is(sent.status, 200);
-  // The document that replies are held against is parsed here too.
+  // The gateway of the tests also parses the OpenAPI document here.
   t.true(longest < MIB, String(longest));
 });
 
-/** Announces two large bodies and goes on sending the beginning of each; until `end`. */
+/** Announces two large bodies and sends only the beginning of each, until `end`. */
 async function dripping(gateway: Gateway, key: string, octets: number): Promise<{ end(): void }> {
   const sockets = [1, 2].map(() => net.connect(gateway.port, '127.0.0.1'));
   for (const socket of sockets) {

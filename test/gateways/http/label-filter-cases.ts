@@ -1,4 +1,4 @@
-// What the routes of labels and filters reply, case by case, in the order in which they are run; for endpoints.test.ts.
+// Says what the routes of labels and filters reply, case by case, in the order in which endpoints.test.ts runs them.
 
 import { filterIdOf, labelIdOf } from './aliases.js';
 import { LABEL_ID, NO_ID, READ_ID, type Step, UNREAD_ID } from './endpoint-case.js';

@@ -1,10 +1,10 @@
-// Replies that take their time: uWebSockets.js closes connections that were silent for ten seconds, and no reply is due to it.
+// Tests slow replies: uWebSockets.js closes connections that are silent for ten seconds, and no reply must be lost to that.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startHttp } from '../../../src/gateways/http/server.js';
 import test from '../../support/test.js';
 import { FakeLog } from './fakes.js';
 
-/** Longer than the library waits, with its rounding. */
+/** This is longer than the library waits, with its rounding. */
 const SILENCE_MS = 15_000;
 
 async function* slowly() {

@@ -1,4 +1,4 @@
-// Messages with the index that the MIME indexer would give them, and labels, put into mailboxes as if they were there.
+// Puts messages (with the index that the MIME indexer gives them) and labels into mailboxes.
 
 import { SEEN } from '../../../src/mail/flags.js';
 import type { IndexedAddress, IndexedAttachment, IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
@@ -16,7 +16,7 @@ interface Attachment {
   readonly fileName: string;
   readonly contentType: string;
   readonly content: Uint8Array;
-  /** What the index says, when it is to be wrong. */
+  /** The size in the index, when a test wants it to be wrong. */
   readonly claimedSize?: number;
 }
 
@@ -27,7 +27,7 @@ export interface MailFixture {
   readonly subject?: string;
   readonly text?: string;
   readonly isRead?: boolean;
-  /** Ids. */
+  /** Ids of labels. */
   readonly labels?: readonly string[];
   readonly threadId?: string;
   readonly messageId?: string | null;
@@ -133,7 +133,7 @@ export function addMail(mailboxes: TestMailboxes, blobs: FakeBlobs, accountId: s
   );
 }
 
-/** An email with these octets. */
+/** Adds an email with these octets. */
 export function addRawMail(
   mailboxes: TestMailboxes,
   blobs: FakeBlobs,
@@ -146,7 +146,7 @@ export function addRawMail(
   deliver(mailboxes, accountId, mail, { ...summary, references: [...summary.references] }, blobs.add(octets, index));
 }
 
-/** A label that is on no email. */
+/** Adds a label that no email has. */
 export function addLabel(
   mailboxes: TestMailboxes,
   accountId: string,

@@ -1,5 +1,5 @@
-// What mail programs ask for their settings (test/support/mail-programs), and what they are told: documents as they read them, of
-// servers that are there, and the same for every address of a domain.
+// Tests the settings that mail programs ask for (test/support/mail-programs): documents in their formats that name only servers
+// that run, and are the same for every address of a domain.
 
 import { type RecordedReply, sendRecorded } from '../../support/mail-program-requests.js';
 import test from '../../support/test.js';
@@ -59,7 +59,7 @@ ${protocol('IMAP', 993, 'SSL', email)}${protocol('POP3', 995, 'SSL', email)}${pr
 </Autodiscover>
 `;
 
-/** The code of an Autodiscover fault; undefined for settings. */
+/** Returns the code of an Autodiscover fault; undefined for settings. */
 function faultOf({ status, body }: RecordedReply): string | undefined {
   if (status !== 200) throw new Error(`status ${status}: ${body}`);
   return /<Error Time="\d\d:\d\d:\d\d\.\d{3}" Id="0">\s*<ErrorCode>(\d+)<\/ErrorCode>/.exec(body)?.[1];
@@ -141,7 +141,7 @@ test('paths and names of the query are taken in any case', async (t) => {
   }
   const twice = await fetch(`${gateway.url}/autodiscover/autodiscover.json?Email=${ANNA}&email=b@c`);
   t.deepEqual(((await twice.json()) as { errors: object }).errors, { Email: ['must be given once'] });
-  // Every other path is taken as it is written.
+  // Every other path must match exactly, also in case.
   t.is((await fetch(`${gateway.url}/Mail/config-v1.1.xml?emailaddress=${ANNA}`)).status, 404);
   t.is((await fetch(`${gateway.url}/API/config`)).status, 404);
 });

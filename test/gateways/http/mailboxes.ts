@@ -1,5 +1,5 @@
-// The mailboxes behind a gateway: real ones over stores in memory. They keep what was asked, and a test can make an
-// operation fail or put something of its own before an answer. Accounts are there once they are asked for.
+// Runs the real mailboxes over stores in memory, behind a gateway. They record what they were asked, and a test can make an
+// operation fail or run a hook before an answer. An account is created when it is first asked for.
 
 import type { MailboxActors } from '../../../src/actors/mailbox/actor-protocol.js';
 import type { InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
@@ -13,11 +13,11 @@ import { commitChange } from '../../support/memory-stores/commit.js';
 import { type AccountRows, MemoryTables, systemFolders } from '../../support/memory-stores/tables.js';
 import { ALICE, type FakeBlobs, plainDecoder } from './fakes.js';
 
-/** Of no account. */
+/** No account has this id. */
 const NOBODY = '018f0000-0000-7000-8000-0000000000cc';
 
 export const folderIdOf = (n: number) => `018f0000-0000-7000-b000-${String(n).padStart(12, '0')}`;
-/** Alice's, as her other system folders have the ids after it. */
+/** The ids of Alice's other system folders follow this one. */
 export const INBOX_ID = folderIdOf(1);
 export const NO_FOLDER_ID = folderIdOf(999);
 
@@ -35,7 +35,7 @@ export async function startMailboxes(blobs: FakeBlobs): Promise<TestMailboxes> {
 export class TestMailboxes {
   readonly tables: MemoryTables;
   readonly asked: { readonly name: string; readonly payload: unknown }[] = [];
-  /** Of every operation. */
+  /** Every operation fails with this fault. */
   fault: ActorFaultCode | 'bug' | undefined;
   readonly #hooks = new Map<string, Hook>();
   readonly #real: MemoryMailboxes;
@@ -58,7 +58,7 @@ export class TestMailboxes {
     return this.#real.inlineMessages;
   }
 
-  /** Put between whoever asks and the mailbox. */
+  /** Runs `hook` between the caller and the mailbox. */
   hook(name: string, hook: Hook): void {
     this.#hooks.set(name, hook);
   }
@@ -74,7 +74,7 @@ export class TestMailboxes {
     return [...this.account(accountId).folders.values()].find((folder) => folder.role === role)!.id;
   }
 
-  /** Stores what a test says is there. */
+  /** Stores rows as if they were there already. */
   put(accountId: string, change: Pick<Parameters<typeof commitChange>[1], 'changes' | 'counters'>): void {
     const { epoch, modseq } = this.account(accountId);
     const place = {
@@ -92,7 +92,7 @@ export class TestMailboxes {
     this.reload();
   }
 
-  /** Another owner takes the mailboxes. */
+  /** Another owner takes over the mailboxes. */
   reload(): void {
     this.#real.reload();
   }

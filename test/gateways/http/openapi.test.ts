@@ -1,4 +1,4 @@
-// The OpenAPI document as a whole: complete, consistent, and no route whose struct it cannot describe.
+// Tests the OpenAPI document as a whole: it is complete and consistent, and every struct of a route has a schema.
 
 import { define } from 'superstruct';
 import { openApi } from '../../../src/gateways/http/openapi.js';

@@ -1,4 +1,4 @@
-// Attachments of mail that leaves, through the routes: files in base64 and attachments of stored mail, in all that is sent.
+// Tests attachments of outgoing mail through every route that sends: files in base64 and attachments of stored mail.
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { type ParsedMail, simpleParser } from 'mailparser';
@@ -38,7 +38,7 @@ interface Shown {
   readonly textBody: string | null;
 }
 
-/** A gateway whose spool files are counted until they are closed. */
+/** Starts a gateway that counts open spool files. */
 async function start(t: ExecutionContext, options: Parameters<typeof startGateway>[1] = {}) {
   const gateway = await startGateway(t, options);
   const files = { made: 0, open: 0 };
@@ -299,7 +299,7 @@ test('an id of an attachment of a draft never comes to name another file', async
   const path = `/api/outbound/drafts/${made.id}`;
   const before = (await (await gateway.fetch(path)).json()) as Shown;
   const refs = before.attachments.map(({ id }) => ({ emailId: made.id, attachmentId: id }));
-  // One window takes the first away; another, which still shows both, keeps the first alone.
+  // One window removes the first attachment; another, which still shows both, keeps only the first.
   const [first, second] = [
     { ...MAIL, attachments: [refs[1]] },
     { ...MAIL, attachments: [refs[0]] },

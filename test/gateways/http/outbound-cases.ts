@@ -1,5 +1,5 @@
-// What the routes of outbound mail reply, case by case, in the order in which they are run; for endpoints.test.ts. What the
-// messages look like that they make is in outbound.test.ts.
+// Says what the routes of outbound mail reply, case by case, in the order in which endpoints.test.ts runs them. The messages that
+// they compose are tested in outbound.test.ts.
 
 import { outboundIdOf } from './aliases.js';
 import { BOBS_ID, NO_ID, READ_ID, type Step, UNREAD_ID } from './endpoint-case.js';
@@ -26,7 +26,7 @@ const ATTEMPT = {
   reply: '450 4.2.0 Later',
 };
 
-/** The first email that was queued is tried once, in vain. */
+/** Makes one delivery attempt of the first queued email, which fails. */
 async function tried(mailboxes: TestMailboxes): Promise<void> {
   const mailbox = mailboxes.actors.of(ALICE);
   const queued = await mailbox.ask('outboundPage', { statuses: ['Queued'], page: 1, pageSize: 100 });
@@ -393,7 +393,7 @@ const drafts: readonly Step[] = [
   { route: `POST ${D}`, json: { ...mail, subject: RESTLESS }, status: 201 },
   { route: `POST ${D}/{id}/send`, ...at(third, '/send'), status: 503 },
   { route: `POST ${D}`, json: { ...mail, subject: RESTLESS_TWICE }, status: 201 },
-  // Making it has read it once, so sending it meets one change.
+  // The creation of the draft has read it once, so its sending meets one edit.
   { route: `POST ${D}/{id}/send`, ...at(fourth, '/send'), status: 200 },
   { route: `DELETE ${D}/{id}`, ...at(first), status: 204 },
   { route: `DELETE ${D}/{id}`, ...at(first), status: 404 },
@@ -413,7 +413,7 @@ const pass = (id: string, json: object, status: number, ...fields: readonly stri
   path: `${O}/forward/${id}`,
 });
 
-/** Id of an attachment, as the step before has it. */
+/** Id of an attachment that the previous step has read. */
 let forwardedFile = '';
 
 const answers: readonly Step[] = [
@@ -431,7 +431,7 @@ const answers: readonly Step[] = [
   pass(READ_ID, { recipients: [] }, 400, 'recipients'),
   pass(READ_ID, { recipients: [{ ...bob, address: '@' }] }, 400, 'recipients[0].address'),
   pass(BOBS_ID, { recipients: [bob] }, 404),
-  // Of the first email that was forwarded; what else there is to be had is in outbound-attachments.test.ts.
+  // This is the first forwarded email; outbound-attachments.test.ts has the other cases of attachments.
   {
     route: `GET ${O}/{id}`,
     path: `${O}/${outboundIdOf(12)}`,

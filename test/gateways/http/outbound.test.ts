@@ -1,4 +1,4 @@
-// The messages that the routes of outbound mail make and what they ask of the mailbox, as the mailbox gets them.
+// Tests the messages that the routes of outbound mail compose, and what the routes ask of the mailbox.
 import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
@@ -18,7 +18,7 @@ const OTHER_ID = '018f0000-0000-7000-8000-000000000002';
 const BOB = { address: 'bob@remote.test', displayName: 'Bob', type: 'To' };
 const MAIL = { fromAddress: 'alice@example.test', subject: 'Hi', textBody: 'Hello', recipients: [BOB] };
 
-/** An email of Alice's whose blob has these octets. */
+/** Adds an email of Alice's whose blob has these octets. */
 function receive(gateway: Gateway, raw: string | Buffer, id = ID): Buffer {
   const octets = Buffer.from(raw as string, 'latin1');
   addRawMail(gateway.mailboxes, gateway.blobs, ALICE, { id }, octets);
@@ -103,7 +103,7 @@ test('what is held is dated when it is to be sent, and dated now when it is sent
     [before.messageId, before.subject, text(before), undefined],
   );
   t.is(email.size, after.length);
-  // One copy, which is what was sent.
+  // There is one copy, which is the sent message.
   const page = { folder: 'sent', page: 1, pageSize: 10 };
   const copies = (await gateway.mailboxes.refs.of(ALICE).ask('list', page)).reply!.items;
   t.deepEqual(
@@ -138,7 +138,7 @@ test('the sender of an email sees whom its message does not name', async (t) => 
   t.is((await gateway.fetch('/api/emails/bulk/move', { method: 'POST', json: move })).status, 200);
   const moved = await read<Detail>(`/api/emails/${sentEmailId}`);
   t.deepEqual(names(moved), ['To bob@remote.test', 'Bcc Carol@remote.test']);
-  // Another email that a mail program makes of it.
+  // COPY of a mail program creates another email.
   const selection = { folderId: 'archive', uids: [[1, 1]] as [number, number][] };
   t.is((await mailbox.ask('copy', { selection, toFolderId: 'archive' })).reply?.count, 1);
   const { items } = await read<{ items: { id: string }[] }>('/api/folders/archive/emails');
@@ -201,7 +201,7 @@ test('a message is stored by the commit that queues it; a mailbox that leaves th
     return gateway.mailboxes.asked.slice(before).flatMap(({ name }) => (name.startsWith('enqueue') ? [name] : []));
   };
   t.deepEqual(await names(), ['enqueueInline']);
-  // As an owner on another node: it does not have the offer.
+  // The owner on another node does not have the inline message.
   gateway.mailboxes.hook('enqueueInline', async () => ({ reply: { isAccepted: false } }));
   t.deepEqual(await names(), ['enqueueInline', 'enqueue']);
   gateway.mailboxes.hook('enqueueInline', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
@@ -232,7 +232,7 @@ test('bodies that are long are kept in the message alone, and read from it', asy
   const page = (await (await gateway.fetch('/api/outbound/outbox')).json()) as { items: { id: string }[] };
   const shown = await gateway.fetch(`/api/outbound/${page.items[0]!.id}`);
   const { textBody: read, htmlBody } = (await shown.json()) as { textBody: string; htmlBody: string | null };
-  // The decoder of the fakes leaves the transfer encoding as it is.
+  // The decoder of the fakes does not decode the transfer encoding.
   t.is(read.replace(/=20/g, ' ').replace(/=\r\n/g, '').trim(), textBody.trim());
   t.is(htmlBody, null);
 });

@@ -1,5 +1,5 @@
-// The pipeline's own decisions, over real sockets: which credential is admitted where, in which order a request is
-// refused, and what errors and log lines tell.
+// Tests the decisions of the pipeline over real sockets: which credential is admitted where, in which order a request is
+// refused, and what errors and log lines say.
 import test from '../../support/test.js';
 import { ALICE, type Scopes } from './fakes.js';
 import { exchangeBytes, OWN_NAMES, startGateway } from './gateway.js';

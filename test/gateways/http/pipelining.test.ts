@@ -1,5 +1,5 @@
-// What follows a request on its connection: nothing is executed after a refused head, a write is not carried out when
-// the next request comes in one segment with it, and what comes later waits for its reply. With the front before the server, and without.
+// Tests what follows a request on its connection, with the front before the server and without: nothing runs after a refused
+// head, no write runs with the next request in its segment, and later requests wait for the reply.
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { binary, defineRoute } from '../../../src/gateways/http/route.js';
@@ -13,7 +13,7 @@ const octetsOf = (text: string) => ({
   })(),
 });
 
-/** A route that notes each call, and ends when `gate` says so. */
+/** Defines routes that record each call; the first one answers when `gate` resolves. */
 async function start(t: ExecutionContext, trusted: readonly string[], one: 'GET' | 'POST' = 'POST') {
   const calls: string[] = [];
   const begun = deferred();
@@ -129,7 +129,7 @@ for (const [kind, trusted] of [
       await new Promise<void>((resolve) => {
         socket.write(TWO, () => resolve());
       });
-      // Of another connection, whose request comes later: what came before has been read, had it been to be read.
+      // This later request on another connection shows that the server has had its chance to read the earlier ones.
       await exchangeBytes(gateway.port, `GET /three HTTP/1.1\r\n${HOST}\r\n`, (text) => text.includes('answer'));
       t.deepEqual(calls, [`${method} /one`, 'GET /three']);
       gate.resolve();

@@ -1,4 +1,4 @@
-// Behind balancers: whose request it is, and that nothing is lost in the listener for PROXY headers.
+// Tests a server behind balancers: which client a request belongs to, and that the listener for PROXY headers loses nothing.
 import { createHash } from 'node:crypto';
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
@@ -19,13 +19,13 @@ interface Started {
   readonly server: HttpServer;
   readonly port: number;
   readonly log: FakeLog;
-  /** The address that a connection which begins like this is taken for; what was got instead when it is no 200. */
+  /** The client address of a connection that begins with `start`; the raw reply when the status is not 200. */
   whose(...start: readonly (string | Buffer)[]): Promise<string>;
 }
 
 const octets = (length: number) => Buffer.alloc(length, 'The quick brown fox jumps over the lazy dog. ');
 
-/** Tells the address and the hash of the body; `/octets/<n>` streams n of them, `/chunks/<n>` without saying how many. */
+/** Replies with the address and the hash of the body; `/octets/<n>` streams n octets, `/chunks/<n>` without a length. */
 async function start(
   t: ExecutionContext,
   trusted = ['127.0.0.0/8'],
@@ -98,7 +98,7 @@ test('X-Forwarded-For of a trusted peer alone, behind its PROXY header', async (
   t.is(await whose(field(`198.51.100.1, ${CLIENT}, 10.0.0.1`)), CLIENT);
   t.is(await whose(get(`X-Forwarded-For: 198.51.100.1\r\nX-Forwarded-For: ${CLIENT}\r\n`)), CLIENT);
   t.is(await whose(field('nonsense')), '127.0.0.1');
-  // Who the header names is a client, and may write what it likes.
+  // The PROXY header names an untrusted client, so its X-Forwarded-For is ignored.
   t.is(await whose(v1(CLIENT), field('198.51.100.1')), CLIENT);
   t.is(await whose(v2('10.0.0.9'), field(CLIENT)), CLIENT);
 });
@@ -118,7 +118,7 @@ test('a second header, in the middle of a connection, makes nobody of its sender
   for (const header of [v1(CLIENT), Buffer.alloc(0)]) {
     const bytes = Buffer.concat([header, Buffer.from(get()), v2('198.51.100.1'), Buffer.from(get())]);
     const got = await exchangeBytes(port, bytes, closed);
-    // uWebSockets.js 20.51 takes the address of the second one, which is no token of the listener: 400. 20.69 passes it over.
+    // uWebSockets.js 20.51 takes the address of the second header, which is no token of the listener: 400. 20.69 ignores it.
     const replies = got.match(/HTTP\/1\.1 \d+|[\d.]+!/g) ?? [];
     const address = header.length > 0 ? `${CLIENT}!` : '127.0.0.1!';
     t.deepEqual(replies.slice(0, 2), ['HTTP/1.1 200', address]);

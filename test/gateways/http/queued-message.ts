@@ -1,4 +1,4 @@
-// The message that a gateway had queued last, as `enqueue` would have it: an inline message is stored by the commit, so its
+// Returns the message that a gateway queued last, as `enqueue` has it: the commit stores an inline message, so its
 // command names no blob, and the row does.
 import type { MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';

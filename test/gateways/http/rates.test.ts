@@ -1,4 +1,4 @@
-// How often may be asked: whom a request counts for, what a refusal says, and who is not shut out by others.
+// Tests rate limits: whom a request counts for, what a refusal says, and that no client exhausts the rate of another.
 
 import { Rates } from '../../../src/auth/rates.js';
 import { networkOf } from '../../../src/gateways/tcp/ip-address.js';

@@ -1,5 +1,5 @@
-// How every route refuses what no route may take, made from the route table: callers without the right credential, ids of
-// nothing or of others, other methods, fields at fault, bodies too large or not JSON. A new route is in it by being there.
+// Tests the refusals that all routes share, made from the route table: wrong credentials, unknown or foreign ids, other
+// methods, bad fields, bodies that are too large or no JSON. A new route is tested automatically.
 
 import type { AnyStruct } from '../../../src/actors/runtime/protocol.js';
 import { isRequired } from '../../../src/gateways/http/json-schema.js';
@@ -19,7 +19,7 @@ interface Ids {
   readonly bobs: string;
 }
 
-/** What a parameter names, by the beginning of the path up to it. */
+/** Says which ids a parameter takes, by the path up to it. */
 const IDS: readonly (readonly [place: RegExp, ids: Ids])[] = [
   [/emails\/\{id\}\/attachments\/\{attachmentId\}$/, { own: PDF_ID, bobs: BOBS_ID }],
   [/outbound\/\{id\}\/attachments\/\{attachmentId\}$/, { own: PDF_ID, bobs: BOBS_ID }],
@@ -42,11 +42,11 @@ function idsOf(path: string, name: string): Ids {
   return found[1];
 }
 
-/** The path with ids of what is there, but for those given. */
+/** The path of the route, with ids of existing records except where `others` names one. */
 const pathOf = ({ path, params }: Route, others: Readonly<Record<string, string>> = {}): string =>
   Object.keys(params).reduce((at, name) => at.replace(`{${name}}`, others[name] ?? idsOf(path, name).own), path);
 
-/** A body that the route takes; ids in it are those of what is there. */
+/** A body that the route accepts; its ids name existing records. */
 function bodyOf({ example }: Route): Record<string, unknown> | undefined {
   if (example === undefined) return undefined;
   const own: Readonly<Record<string, unknown>> = { labelId: labelIdOf(1), userId: ALICE, emailId: READ_ID };
@@ -129,7 +129,7 @@ test('another method is 405, and Allow names those that there are', async (t) =>
     const asked = path.replaceAll(/\{\w+\}/g, NO_ID);
     const allowed = there.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
     for (const method of METHODS.filter((one) => !there.includes(one))) {
-      // Another route may fit the same path with a written segment.
+      // The path may match another route with a literal segment.
       if (routes.some((one) => one.method === method && one.path === asked)) continue;
       const response = await fetch(asked, { method, key });
       t.is(response.status, 405, `${method} ${path}`);

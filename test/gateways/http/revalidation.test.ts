@@ -1,4 +1,4 @@
-// What a client has already is not sent again, nor read; and HEAD says what GET would.
+// Tests revalidation: a reply that the client has is neither sent nor read again, and HEAD answers like GET.
 import test from '../../support/test.js';
 import { ALICE } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';

@@ -1,5 +1,5 @@
-// Holds replies against the OpenAPI document, strictly: status, media type and every field have to be in it, although
-// clients must take fields that they do not know.
+// Checks replies against the OpenAPI document, strictly: status, media type and every field must be in it, although
+// clients must accept fields that they do not know.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Route } from '../../../src/gateways/http/route.js';
@@ -7,21 +7,21 @@ import type { Route } from '../../../src/gateways/http/route.js';
 // biome-ignore lint/suspicious/noExplicitAny: a parsed document, looked into by path
 export type Document = any;
 
-/** What any operation may reply, as the document says in words. */
+/** Any operation may reply with these; the document says so in its text. */
 const ANYWHERE = new Set([405, 408, 414, 431, 500]);
-/** Fields of replies that say what the reply is; others are the protocol's. */
+/** Fields of replies that the document must name; others belong to HTTP. */
 const TOLD = ['content-disposition', 'retry-after', 'www-authenticate', 'x-export-truncated'];
 
 export interface ReplyCheck {
   readonly document: Document;
-  /** What is wrong with a reply to this method and path; empty when nothing is, or nothing is known of the path. */
+  /** Returns what is wrong with a reply to this method and path; empty when nothing is, or when the path is unknown. */
   faults(method: string, path: string, response: Response, body: () => Promise<unknown>): Promise<readonly string[]>;
 }
 
 export function replyCheck(document: Document, routes: readonly Route[]): ReplyCheck {
   const validators = new Map<string, ValidateFunction>();
   const ajv = new Ajv2020({ strict: false, allErrors: true, allowUnionTypes: true });
-  // As an ES module it has its function as a field.
+  // The ES module exports its function as a field.
   (addFormats as unknown as (to: Ajv2020) => void)(ajv);
   ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   ajv.addSchema({ $id: 'api', ...closed(document) });
@@ -80,7 +80,7 @@ function headerFaults(described: Document, { headers }: Response): readonly stri
   ];
 }
 
-/** Matched apart from the router: written segments before parameters. */
+/** Matches without the router: literal segments go before parameters. */
 function routeOf(routes: readonly Route[], method: string, target: string): Route | undefined {
   const segments = target.split('?')[0]!.split('/');
   const fits = ({ path }: Route) => {
@@ -96,7 +96,7 @@ function routeOf(routes: readonly Route[], method: string, target: string): Rout
 const escaped = (key: string): string =>
   key.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D');
 
-/** The same schemas, objects with named fields taking no others. */
+/** Returns the same schemas, in which objects with named fields accept no others. */
 function closed(value: Document): Document {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;

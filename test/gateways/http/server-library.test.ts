@@ -1,4 +1,4 @@
-// Which build of uWebSockets.js is loaded, and what an operator reads where there is none.
+// Tests which build of uWebSockets.js is loaded, and the message for the operator when there is none.
 import { readFileSync } from 'node:fs';
 import {
   loadNewest,

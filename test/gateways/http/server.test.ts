@@ -1,4 +1,4 @@
-// The server against clients that do not behave: ambiguous heads, slow and endless bodies, readers that leave or stall.
+// Tests the server against misbehaving clients: ambiguous heads, slow and endless bodies, readers that leave or stall.
 import net from 'node:net';
 import { binary, defineRoute } from '../../../src/gateways/http/route.js';
 import { startHttp } from '../../../src/gateways/http/server.js';
@@ -111,7 +111,7 @@ test('a head in pieces may be as large as one in a piece', async (t) => {
     '\r\n\r\n',
   ]) {
     await new Promise((resolve) => socket.write(piece, resolve));
-    // The server has read what came before once it has answered somebody else.
+    // Once the server has answered another client, it has read the earlier octets.
     await exchangeBytes(port, 'GET /api/config HTTP/1.1\r\nHost: x\r\n\r\n', complete);
   }
   t.regex((await answer).toString(), /^HTTP\/1\.1 200 /);
@@ -275,7 +275,7 @@ test('a reader that stalls holds the stream back, and leaves nothing when it goe
     socket.once('readable', resolve);
     socket.write(`GET /api/emails/${ID}/export/eml HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
   });
-  // Other requests are served meanwhile; after those the stream has gone as far as it goes without a reader.
+  // Other requests are served meanwhile; after them the stream has stopped, as nobody reads it.
   for (let i = 0; i < 20; i++) t.is((await gateway.fetch('/api/config', { key: null })).status, 200);
   t.true(blobs.pulled < BIG / 2, `${blobs.pulled} octets pulled`);
   socket.destroy();

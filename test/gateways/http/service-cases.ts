@@ -1,4 +1,4 @@
-// How the public routes reply, to callers without a credential.
+// Says how the public routes reply to callers without a credential.
 import type { Case } from './endpoint-case.js';
 import { VAPID_KEY } from './gateway.js';
 
@@ -49,7 +49,7 @@ export const SERVICE: Readonly<Record<string, readonly Case[]>> = {
         { path: `${path}?emailaddress=anna@example.test`, status: 200, check: isXml },
         { path: `${path}?emailaddress=anna@elsewhere.test`, status: 404 },
         { path: `${path}?emailaddress=a@b&emailaddress=c@d`, status: 400, fields: ['emailaddress'] },
-        // The host that is asked is no domain of ours.
+        // The asked host is not a hosted domain.
         { path, status: 404 },
       ],
     ]),

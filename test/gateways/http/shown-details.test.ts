@@ -1,4 +1,4 @@
-// Details and threads whose contents are in memory: they show every change, and nothing to others.
+// Tests details and threads whose contents are cached: they show every change, and only to their account.
 
 import { EncodedContents } from '../../../src/gateways/http/routes/encoded-contents.js';
 import test from '../../support/test.js';
@@ -12,7 +12,7 @@ const ID = '018f0000-0000-7000-8000-000000000001';
 test('a detail and a thread are read once, and show each change', async (t) => {
   const gateway = await startGateway(t);
   addMail(gateway.mailboxes, gateway.blobs, ALICE, { id: ID, subject: 'one', text: 'the words' });
-  // A search waits until the words of the email are indexed, which reads the message as well.
+  // A search waits until the email is indexed, which also reads the message.
   t.like(await (await gateway.fetch('/api/emails/search?q=words')).json(), { totalCount: 1 });
   let reads = 0;
   const { index } = gateway.blobs;

@@ -1,4 +1,4 @@
-// Base64 out of JSON strings: what encoders of JSON make of it, and what is none.
+// Tests base64 within JSON strings: every form that encoders of JSON write, and text that is no base64.
 
 import fc from 'fast-check';
 import { StrictBase64 } from '../../../src/gateways/http/strict-base64.js';
@@ -19,7 +19,7 @@ function decoded(text: string, cuts: readonly number[] = []): string | undefined
   return last && Buffer.concat([...pieces, last]).toString('hex');
 }
 
-/** As encoders write them: slashes escaped (PHP), plus signs escaped (.NET), lines of 76, without padding. */
+/** Forms of encoders: escaped slashes (PHP), escaped plus signs (.NET), lines of 76, no padding. */
 const FORMS: readonly ((text: string) => string)[] = [
   (text) => text,
   (text) => text.replaceAll('/', '\\/'),

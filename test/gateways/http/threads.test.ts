@@ -1,4 +1,4 @@
-// Long threads: what a reply leaves out it says, and pages give all of it.
+// Tests long threads: a reply says what it leaves out, and pages give all of it.
 import test from '../../support/test.js';
 import { ALICE } from './fakes.js';
 import { type Gateway, startGateway } from './gateway.js';

@@ -1,5 +1,5 @@
-// Tokens of the identity provider over HTTP: what each outcome is to a client, and that no credential is ever given to the
-// judge of the other kind.
+// Tests tokens of the identity provider over HTTP: what a client sees of each outcome, and that tokens never reach the
+// directory of keys, nor keys the provider.
 
 import { ProviderUnavailable } from '../../../src/auth/oidc/bounded-json.js';
 import type { TokenVerifier, UserClaims, VerifiedToken } from '../../../src/auth/oidc/token-verifier.js';
@@ -56,7 +56,7 @@ test('each kind of credential has its own judge', async (t) => {
     t.is((await gateway.fetch('/api/emails', { key })).status, 401, key);
   }
   t.deepEqual(asked, []);
-  // What is listed as a key is no key when it has the form of a token.
+  // A credential in the form of a token is never looked up as a key.
   gateway.directory.keys.set(TOKEN, gateway.directory.keys.get(gateway.key)!);
   const without = await startGateway(t);
   without.directory.keys.set(TOKEN, without.directory.keys.get(without.key)!);

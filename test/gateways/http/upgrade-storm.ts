@@ -1,5 +1,5 @@
-// A process of its own (uWebSockets complains on the stderr of its process): so many upgrades decided late or, one of four, at once, on raw
-// sockets and a heap that is stirred meanwhile; tells how many opened and how many of those the server ended.
+// Runs in its own process, because uWebSockets complains on stderr. Makes many upgrades on raw sockets, three of four late, while
+// the heap changes; prints how many opened, and how many of those the server ended.
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startHttp } from '../../../src/gateways/http/server.js';
@@ -9,7 +9,7 @@ const HANDSHAKE =
   'GET /hub HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n' +
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
 const AT_ONCE = 50;
-/** What the server does wrong it does at once. */
+/** In ms. A faulty server ends the socket at once. */
 const WATCHED_MS = 10;
 
 let left = Number(process.argv[2]);

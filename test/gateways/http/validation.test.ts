@@ -1,4 +1,4 @@
-// Queries that are remembered: read as often as they come, they are what they are when they are read for the first time.
+// Tests the cache of parsed queries: a cached query reads the same as one that is parsed for the first time.
 
 import fc from 'fast-check';
 import { optional } from 'superstruct';

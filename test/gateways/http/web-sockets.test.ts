@@ -1,5 +1,5 @@
-// The WebSocket seam on real sockets: upgrades decided late or refused, frames of one tick in one write, bounded
-// buffers, closes from either side told exactly once.
+// Tests the WebSocket seam on real sockets: late or refused upgrades, frames of one tick in one write, bounded
+// buffers, and a close from either side that is reported exactly once.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ import { closed, deferred, exchangeBytes, type Gateway, startGateway } from './g
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 
-/** Takes every socket and writes down what happens on it. */
+/** Accepts every socket and records what happens on it. */
 class FakeEndpoint implements WebSocketEndpoint {
   readonly maxMessageBytes = 1024;
   readonly requests: UpgradeRequest[] = [];
@@ -32,7 +32,7 @@ class FakeEndpoint implements WebSocketEndpoint {
   readonly ended = deferred();
   before: Promise<void> = Promise.resolve();
   socket: Socket | undefined;
-  /** Sent as soon as a socket is taken. */
+  /** It is sent as soon as a socket is accepted. */
   greeting: Uint8Array | undefined;
 
   upgrade(request: UpgradeRequest): UpgradeDecision | Promise<UpgradeDecision> {
@@ -101,7 +101,7 @@ const handshake = (query = ''): string =>
   `GET /hubs/email${query} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nX-Token: t\r\n` +
   `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${KEY}\r\n\r\n`;
 
-/** A client's frame: short payloads, masked with zeros (RFC 6455 §5.2). */
+/** A frame of a client: a short payload, masked with zeros (RFC 6455 §5.2). */
 const frame = (opcode: number, payload: Buffer): Buffer =>
   Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
 
@@ -268,7 +268,7 @@ test('a client that does not read is disconnected when its buffer is full', asyn
     await new Promise(setImmediate);
   }
   await endpoint.ended.promise;
-  // One message may go over while another is in the cork of its tick.
+  // One message may exceed the limit while another is in the cork of its tick.
   t.true(most <= limit + 2 * text.length, `${most} octets buffered`);
   t.deepEqual(
     endpoint.events.filter((event) => event !== 'drained'),
@@ -410,7 +410,7 @@ test('a node that stops refuses upgrades and says when to come back', async (t) 
 });
 
 test('a late upgrade is never made within its own cork', (t) => {
-  // What uWebSockets does: one cork at a time; who holds it is looked at again behind the callback.
+  // uWebSockets has one cork at a time, and checks again after the callback which response holds it.
   let corked: object | undefined;
   class Response {
     readonly upgradedIn: (object | undefined)[] = [];
@@ -449,7 +449,7 @@ test('a late upgrade is never made within its own cork', (t) => {
 
 test('late upgrades are quiet, and their sockets live', (t) => {
   const program = fileURLToPath(new URL('./upgrade-storm.js', import.meta.url));
-  // Memory that glibc takes back is filled with an octet whose bits are those of a response to be closed.
+  // glibc fills freed memory with an octet whose bits are those of a response that must be closed.
   const env = { ...process.env, GLIBC_TUNABLES: 'glibc.malloc.perturb=16' };
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, '2000'], { encoding: 'utf8', env });
   t.is(stderr, '');

@@ -1,4 +1,4 @@
-// How the routes of webhooks reply.
+// Says how the routes of webhooks reply.
 import { cursorOf } from '../../../src/gateways/events/cursor.js';
 import { eventIdOf } from '../../../src/gateways/events/event-id.js';
 import { type Case, NO_ID } from './endpoint-case.js';
@@ -17,7 +17,7 @@ const UNFIT_URLS = [
 ];
 const position = { seq: 12, at: 7, within: { n: 0, k: 1 } };
 
-/** Bob's, and one that nobody has. */
+/** Cases for Bob's webhook, an unknown one and an invalid id. */
 const notFound = (suffix: string, json?: unknown): readonly Case[] =>
   [BOBS_WEBHOOK_ID, NO_ID, 'x'].map((id) => ({
     path: `${PATH}/${id}${suffix}`,

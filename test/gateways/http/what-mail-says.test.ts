@@ -1,4 +1,4 @@
-// What details say of a message beyond its bodies, and the fields that a sender gives: Reply-To and an allow-list of others.
+// Tests what details say about a message besides its bodies: the sender's Reply-To and an allow-list of other fields.
 import type { ExecutionContext } from 'ava';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
@@ -24,7 +24,7 @@ interface Shown {
   readonly authentication: unknown;
 }
 
-/** `isChecked`: it came by the MX. */
+/** `isChecked`: the message arrived at the MX. */
 async function received(gateway: Gateway, text: string, isChecked: boolean): Promise<Shown> {
   const octets = Buffer.from(text);
   const blob = gateway.blobs.add(octets, indexMessage(octets));
@@ -68,7 +68,7 @@ test('the results of authentication are those of the MX, never what a sender wro
     dkim: { result: 'pass', domain: 'peer.test' },
     dmarc: { result: 'pass', domain: 'peer.test' },
   });
-  // A program stored the same octets; a sender forged them below the fields of the MX.
+  // A mail program stored this message. In the next one a sender forged the results below the fields of the MX.
   t.deepEqual((await received(gateway, trace + WRITTEN, false)).authentication, nothing);
   const unknown = 'Return-Path: <a@peer.test>\r\nAuthentication-Results: mx.example.test;\r\n\tnone\r\n';
   t.deepEqual((await received(gateway, unknown + PASSES + WRITTEN, true)).authentication, nothing);

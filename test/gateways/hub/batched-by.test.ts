@@ -1,4 +1,4 @@
-// Batches of a tick, with a tick in the test's hand.
+// Tests batches of a tick; the test decides when the tick ends.
 
 import { Subject } from 'rxjs';
 import { batchedBy } from '../../../src/gateways/hub/batched-by.js';

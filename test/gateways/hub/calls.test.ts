@@ -1,4 +1,4 @@
-// Calls of hub methods: the first answer counts, none when none is wanted, and a method that fails refuses its call.
+// Tests calls of hub methods: the first answer counts, a call without an id gets none, and a method that fails refuses its call.
 
 import { carryOut } from '../../../src/gateways/hub/calls.js';
 import { type CallCompletion, INVOCATION, STREAM_INVOCATION } from '../../../src/gateways/hub/hub-messages.js';
@@ -17,7 +17,7 @@ const caller: Caller = {
   add: () => {},
 };
 
-/** Calls a method; the completions so far. */
+/** Calls a method; returns the completions, which grow as they arrive. */
 function called(method: HubMethod, { invocationId = '1' as string | null, type = INVOCATION, target = 'M' } = {}) {
   const completions: CallCompletion[] = [];
   const { log, lines } = recordingLog();

@@ -1,4 +1,4 @@
-// Events as hub messages.
+// Tests events as hub messages.
 
 import { pino } from 'pino';
 import { eventMessages } from '../../../src/gateways/hub/event-messages.js';

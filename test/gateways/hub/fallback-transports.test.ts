@@ -1,5 +1,5 @@
-// Long polling and server-sent events as requests: what opens a connection, what each request is answered, how a connection ends, and
-// the bounds that hold without a WebSocket.
+// Tests long polling and server-sent events as requests: how a connection opens and ends, what each request is answered, and
+// the limits that hold without a WebSocket.
 
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import { Rates } from '../../../src/auth/rates.js';
@@ -51,7 +51,7 @@ function setUp(options: Partial<TestHubOptions> = {}) {
       aborted: signal ?? new AbortController().signal,
       body: async () => Buffer.from(body),
     });
-  /** A connection of long polling whose handshake has been answered. */
+  /** Opens a connection of long polling and answers its handshake. */
   const open = async (handshake = HANDSHAKE) => {
     const query = `id=${await negotiate()}`;
     await ask('GET', query);
@@ -65,7 +65,7 @@ function setUp(options: Partial<TestHubOptions> = {}) {
       say: (body: string | Uint8Array) => ask('POST', query, { body }),
     };
   };
-  /** Removes an email, which the connections hear of. */
+  /** Removes an email, which is an event for the connections. */
   const happens = (id: string) => {
     mailboxes.events('account-1').next([emailRemoved(id)]);
     timing.flush();
@@ -76,14 +76,14 @@ function setUp(options: Partial<TestHubOptions> = {}) {
 
 const textOf = (answer: HttpAnswer) => Buffer.from(answer.body as Uint8Array).toString();
 
-/** Ids in events of JSON. */
+/** Returns the email ids in JSON events. */
 const removed = (text: string) =>
   text
     .split('\u001e')
     .slice(0, -1)
     .flatMap((message) => (JSON.parse(message) as { arguments?: string[] }).arguments ?? []);
 
-/** Lets promises that are settled go on. */
+/** Lets settled promises run their handlers. */
 const turns = async () => {
   for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
 };
@@ -299,7 +299,7 @@ test('the bounds of connections hold, and their requests do not count for the ra
   t.like(await other.ask('GET', `id=${tokens[1]}`), { status: 429, headers: { 'retry-after': '60' } });
 });
 
-/** The pieces of a stream as they come. */
+/** Returns a function that reads the next piece of a stream. */
 function pieces(answer: HttpAnswer) {
   const iterator = (answer.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
   return async () => {

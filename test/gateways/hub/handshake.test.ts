@@ -1,4 +1,4 @@
-// The handshake: names a protocol of version 1, everything else is refused with a reason.
+// Tests the handshake: it names a protocol of version 1, and anything else is refused with a reason.
 
 import { handshakeRefused, protocolNamedIn } from '../../../src/gateways/hub/handshake.js';
 import { ProtocolError } from '../../../src/gateways/hub/protocol-error.js';

@@ -1,4 +1,4 @@
-// The endpoint as the HTTP server sees it: who may negotiate and connect, revocation, the bound on connections, drain.
+// Tests the endpoint as the HTTP server sees it: who may negotiate and connect, revocation, the limit on connections, drain.
 
 import { Credentials } from '../../../src/auth/credentials.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
@@ -323,7 +323,7 @@ const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';
 
 const userInfo = async () => ({ email: undefined, emailVerified: undefined, name: undefined });
 
-/** Takes one token, of `subject`, which has a minute left. */
+/** Accepts one token of `subject`, which expires in a minute. */
 function tokensOf(subject: string | undefined): NonNullable<TestHubOptions['tokens']> {
   const claims = { issuer: 'https://login.test', email: 'a@b.c', emailVerified: true, name: undefined };
   return {

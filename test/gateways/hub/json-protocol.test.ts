@@ -1,4 +1,4 @@
-// The JSON hub protocol: what is encoded parses to the same, and hostile text is a ProtocolError, never a crash.
+// Tests the JSON hub protocol: encoded messages parse to the same, and hostile text is a ProtocolError, never a crash.
 import { JsonHubProtocol, NullLogger } from '@microsoft/signalr';
 import fc from 'fast-check';
 import type { HubMessage } from '../../../src/gateways/hub/hub-messages.js';
@@ -11,7 +11,7 @@ import test from '../../support/test.js';
 const encodeMessage = (sent: HubMessage) => Buffer.from(JSON_PROTOCOL.encode(sent)).toString();
 const parseMessage = (text: string) => JSON_PROTOCOL.parse(Buffer.from(text));
 
-/** -0 and values JSON cannot tell apart are the same message. */
+/** Values that JSON cannot distinguish, such as 0 and -0, count as the same message. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 test('a message survives encoding and parsing', (t) => {
@@ -27,7 +27,7 @@ test('a message survives encoding and parsing', (t) => {
 test('the stock client reads what is encoded', (t) => {
   const client = new JsonHubProtocol();
   fc.assert(
-    // Invocations of streams, and their cancellation, are for servers only.
+    // Only servers receive invocations of streams and their cancellation.
     fc.property(
       message.filter(({ type }) => type !== 4 && type !== 5),
       (sent) => {

@@ -1,5 +1,5 @@
-// The MessagePack hub protocol: what is encoded parses to the same, the stock client and this reader understand each other,
-// and hostile octets are a ProtocolError, never a crash and never a lot of memory.
+// Tests the MessagePack hub protocol: encoded messages parse to the same, the stock client and this reader understand each other,
+// and hostile octets are a ProtocolError, never a crash, and take little memory.
 import { type HubMessage as ClientMessage, NullLogger } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import { encode } from '@msgpack/msgpack';
@@ -11,10 +11,10 @@ import { runs } from '../../support/amounts.js';
 import { hubMessage } from '../../support/hub-message-arbitrary.js';
 import test from '../../support/test.js';
 
-/** What JSON cannot tell apart is the same message. */
+/** Values that JSON cannot distinguish count as the same message. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** What is encoded has all elements, as messages of ASP.NET have. */
+/** Adds the optional elements, which encoded messages always have, as those of ASP.NET do. */
 function whole(message: HubMessage): unknown {
   switch (message.type) {
     case 1:
@@ -32,7 +32,7 @@ function whole(message: HubMessage): unknown {
 }
 
 const parse = (frame: Uint8Array) => PROTOCOL.split(frame).map((message) => PROTOCOL.parse(message));
-/** Octets of one message, without their length. */
+/** Encodes one message without its length, and parses it. */
 const parsed = (...elements: unknown[]) => PROTOCOL.parse(encode(elements));
 
 test('messages survive encoding and parsing, many to a frame', (t) => {
@@ -57,12 +57,12 @@ test('the length stands before a message whatever it is', (t) => {
 test('the stock client reads what is encoded', (t) => {
   const client = new MessagePackHubProtocol();
   fc.assert(
-    // Invocations of streams, and their cancellation, are for servers only.
+    // Only servers receive invocations of streams and their cancellation.
     fc.property(
       hubMessage.filter(({ type }) => type !== 4 && type !== 5),
       (sent) => {
         const [message] = client.parseMessages(bufferOf(PROTOCOL.encode(sent)), NullLogger.instance);
-        // It has null for the error of a connection that closes without a fault.
+        // The stock client has a null error when a connection closes without a fault.
         const { error, ...rest } = message as { error?: string | null };
         t.deepEqual(plain(error === null ? rest : message), whole(sent.type === 1 ? { ...sent, streamIds: [] } : sent));
       },

@@ -1,4 +1,4 @@
-// Positions of emails in the queue on their way to connections: what changed, to those who follow, and nothing asked in vain.
+// Tests queue positions of emails: connections that follow them get the changes, and the mailbox is not asked in vain.
 
 import pino from 'pino';
 import { type Observable, Subject } from 'rxjs';
@@ -9,7 +9,7 @@ import { QueuePositions } from '../../../src/gateways/hub/queue-positions.js';
 import { draftChanged, statusChanged } from '../../support/hub-fakes.js';
 import test from '../../support/test.js';
 
-// Timers of positions keep no process up, and here there is nothing else.
+// Timers of positions do not keep the process alive, and this test has nothing else that does.
 const keepAlive = setInterval(() => {}, 1000);
 test.after.always(() => clearInterval(keepAlive));
 
@@ -25,7 +25,7 @@ interface Positions {
   readonly againInMs: number | null;
 }
 
-/** `isHeld`: the mailbox answers a question when the test gives the answer, else at once. */
+/** `isHeld`: the mailbox answers only when the test calls `give`; else at once. */
 function world(queuePositionMs = 1, isHeld = false) {
   const events$ = new Subject<readonly MailboxEvent[]>();
   const answers: (Positions | Error)[] = [];
@@ -53,13 +53,13 @@ function world(queuePositionMs = 1, isHeld = false) {
     get asked() {
       return asked;
     },
-    /** Answers the question that the mailbox has been asked. */
+    /** Answers the pending question to the mailbox. */
     async give(answer: Positions | Error) {
       answers.push(answer);
       whenGiven();
       await new Promise(setImmediate);
     },
-    /** Resolves when the mailbox has been asked so many times, and has answered unless the test holds answers. */
+    /** Resolves when the mailbox has been asked `count` times, and has answered unless the test holds answers. */
     async until(count: number) {
       while (asked < count) await new Promise<void>((resolve) => (whenAsked = resolve));
       await new Promise(setImmediate);
@@ -113,7 +113,7 @@ test('clients are sent positions that changed, while there are some', async (t) 
   await until(3);
   await give(new Error('the mailbox is away'));
   t.deepEqual([one.take(), slow.take()], [[], []]);
-  // A change of outbound mail has the mailbox asked before the pause is over; other changes do not.
+  // A change of outbound mail makes the mailbox be asked before the pause ends; other changes do not.
   events$.next([draftChanged(OTHER, true)]);
   events$.next([statusChanged(OTHER, 'Sending')]);
   await until(4);
@@ -141,7 +141,7 @@ test('the mailbox is asked when its events begin anew: changes may have been mis
   positions.follow(caller);
   await until(1);
   answers.push({ positions: [{ outboundId: ID, ahead: 2, domain: null }], againInMs: null });
-  // With an empty array a stream of events is ready.
+  // An empty array says that the stream of events is ready.
   events$.next([]);
   await until(2);
   t.deepEqual(take(), [{ id: ID, position: 2 }]);

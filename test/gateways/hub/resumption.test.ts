@@ -1,5 +1,5 @@
-// A connection that resumes, over a socket that remembers: what `Resume` answers, and that every event after the cursor
-// comes once and in order, however slow the client is and wherever it connects.
+// Tests a connection that resumes, over a fake socket: what `Resume` answers, and that every event after the cursor
+// arrives once and in order, however slow the client is and wherever it connects.
 
 import fc from 'fast-check';
 import { anonymousGuard } from '../../../src/auth/origin.js';
@@ -52,7 +52,7 @@ function setUp(bus = new EventBus(), limits: HubOptions['limits'] = {}) {
     await turns();
     const take = () => socket.takeMessages() as Received[];
     take();
-    /** The answer, and what followed it. */
+    /** Returns the answer and the messages that follow it. */
     const resume = async (...args: unknown[]): Promise<Received[]> => {
       say(listener, call('Resume', args));
       await turns();
@@ -79,7 +79,7 @@ const turns = async (count = 12) => {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** Ids of the emails that events tell of. */
+/** Returns the email ids of the events. */
 const removed = (received: readonly Received[]) =>
   received.filter(({ target }) => target === 'EmailDeleted').map((each) => each.arguments?.[0]);
 
@@ -143,7 +143,7 @@ test('a client that asked for the timeline resumes with it, the others without',
   const late = await open('resume=true&timeline=true');
   const received = await late.resume(answer!.result!.cursor);
   t.is(targets(received).filter((target) => target === 'DeliveryAttempted').length, 2);
-  // Their queue positions would be asked for again and again.
+  // Otherwise their queue positions would be asked for again and again.
   for (const { listener } of [watching, late]) listener.closed(1000);
 });
 
@@ -191,7 +191,7 @@ test('a log that begins later than the cursor is answered with now; one that beg
   const { bus, open } = setUp();
   for (let i = 1; i <= 4; i++) bus.commit(MINE, [emailRemoved(`e${i}`)]);
   const [, at, mark] = ((await (await open()).resume(null))[0]?.result?.cursor ?? '').split('-');
-  // As after an upgrade whose log has other entries: those before are dropped.
+  // The log loses its oldest entries, so that it begins later than the first cursors.
   bus.rows(MINE).splice(0, 2);
   const resumed = async (seq: number, opener = open) => {
     const { resume } = await opener();
@@ -298,7 +298,7 @@ test('a long way back is gone as fast as the client takes it: its buffer stays s
   const received: Received[] = await resume(cursor);
   t.true(received.length < 250, 'a page is not read before the one before has gone');
   for (let i = 0; i < 20; i++) {
-    // What the kernel took at once; then what it tells of.
+    // The first flush reports what the kernel took at once; then drains report the rest.
     if (i % 2 === 0) timing.flush();
     else listener.drained();
     await turns();
@@ -364,7 +364,7 @@ test('through breaks, moves between nodes and slow moments every event comes onc
         }
         if (each === 'turns') await turns();
         if (each === 'reconnect' || each === 'cut') {
-          // What was in flight when the connection broke never arrives.
+          // Frames that were in flight when the connection broke never arrive.
           if (each === 'reconnect') take();
           else connection.socket.takeMessages();
           connection.listener.closed(1006);

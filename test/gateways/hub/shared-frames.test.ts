@@ -1,4 +1,4 @@
-// Frames for many connections: each message is encoded once a protocol, and not at all for protocols and topics of nobody.
+// Tests frames that connections share: each message is encoded once per protocol, and only for protocols and topics in use.
 
 import { AUDIENCES, audienceOf } from '../../../src/gateways/hub/audience.js';
 import type { EventMessage } from '../../../src/gateways/hub/event-messages.js';
@@ -9,14 +9,14 @@ import { MESSAGE_PACK_PROTOCOL } from '../../../src/gateways/hub/message-pack-pr
 import { sharedFrames } from '../../../src/gateways/hub/shared-frames.js';
 import test from '../../support/test.js';
 
-/** Counts by audiences. */
+/** Returns the number of connections of each audience. */
 function connections(...audiences: (readonly [protocol: HubProtocol, topics: number])[]): number[] {
   const counts = new Array<number>(AUDIENCES).fill(0);
   for (const [protocol, topics] of audiences) counts[audienceOf({ protocol, topics })]!++;
   return counts;
 }
 
-/** Counts how often its payload is encoded. */
+/** Returns a message that counts how often its payload is encoded. */
 function counted(topic: EventMessage['topic']) {
   const encoded = { times: 0 };
   const payload = {
@@ -53,7 +53,7 @@ test('a message is encoded once a protocol, and for nobody not at all', (t) => {
     sharedFrames([common, timeline], connections(...audiences));
     return [common.encoded.times, timeline.encoded.times];
   };
-  // MessagePack asks for the value once to see whether there is one, and once to encode the value.
+  // MessagePack reads the value once to see whether it is defined, and once to encode it.
   const [twice] = of([MESSAGE_PACK_PROTOCOL, 0]);
   t.deepEqual(of(), [0, 0]);
   t.deepEqual(of([JSON_PROTOCOL, 0]), [1, 0]);

@@ -1,4 +1,4 @@
-// The hub as the stock @microsoft/signalr client sees it, unchanged, over real WebSockets.
+// Tests the hub with the unchanged stock client, @microsoft/signalr, over real WebSockets.
 import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import {
@@ -38,7 +38,7 @@ function build(url: string, token: string, options: { skipNegotiation?: boolean;
     .build();
 }
 
-/** Collects events; `next(n)` waits until n more have come and gives all so far. */
+/** Collects events; `next(n)` waits for n more and returns all so far. */
 function record(client: HubConnection) {
   const seen: [name: string, payload: unknown][] = [];
   let wanted = 0;

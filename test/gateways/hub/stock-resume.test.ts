@@ -1,5 +1,5 @@
-// Resuming as the stock @microsoft/signalr client does it, over real WebSockets: two hubs that share one log, as two nodes
-// behind a balancer without sticky sessions, and a client that is sent from one to the other.
+// Tests how the stock client, @microsoft/signalr, resumes over real WebSockets. Two hubs share one log, as two nodes behind a
+// balancer without sticky sessions do, and the client is sent from one to the other.
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
@@ -32,7 +32,7 @@ function build(url: string): HubConnection {
     .build();
 }
 
-/** What an application does: remembers the cursor, and resumes from it whenever it is connected again. */
+/** Behaves as an application does: remembers the cursor, and resumes from it after each reconnection. */
 function application(client: HubConnection) {
   const deleted: string[] = [];
   const answers: { cursor: string; complete: boolean }[] = [];
@@ -77,14 +77,14 @@ test('sent to another node while events keep coming, a client misses none and ge
   const sending = setInterval(() => {
     for (let i = 0; i < 3; i++) {
       committed.push(`e${committed.length}`);
-      // Every third packet gets lost.
+      // The bus loses every third packet.
       bus.commit(ACCOUNT, [emailRemoved(committed.at(-1)!)], i !== 1);
     }
   }, 1);
   for (const node of [0, 1, 0, 1]) {
     const answered = app.answers.length;
     await app.until(() => app.deleted.length >= committed.length / 2 && committed.length > 20 * answered);
-    // The first two as a node that drains, the others as one that is gone.
+    // The first two nodes drain, the others disappear.
     if (answered <= 1) void nodes[node]!.hub.drain('The node is stopping.');
     else nodes[node]!.server.cut();
     await app.until(() => app.answers.length > answered);

@@ -1,5 +1,5 @@
-// The hub as the stock @microsoft/signalr client sees it over each transport and in each protocol, with the HTTP server of a node:
-// events, calls, resuming, pings and ends are the same for all of them.
+// Tests the hub with the stock client, @microsoft/signalr, over each transport and in each protocol, with the HTTP server of a
+// node: events, calls, resuming, pings and ends are the same for all of them.
 import { HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import type { ExecutionContext } from 'ava';
@@ -62,7 +62,7 @@ function build(url: string, { transport, isBinary }: Way, isBrowserLike = false)
   return builder.build();
 }
 
-/** What an application does: remembers the cursor, and resumes from it whenever it is connected again. */
+/** Behaves as an application does: remembers the cursor, and resumes from it after each reconnection. */
 function application(client: HubConnection) {
   const seen: [name: string, payload: unknown][] = [];
   let cursor: string | null = null;
@@ -156,7 +156,7 @@ for (const way of WAYS) {
     client.onreconnecting(() => t.fail('must not reconnect'));
     directory.revokedKeys$.next('key-of-token');
     const error = await closed;
-    // The MessagePack reader of the stock client has the reason, like the one of JSON.
+    // The reader of MessagePack in the stock client keeps the reason, as that of JSON does.
     t.regex(String(error), /revoked/);
     await gone(() => hub.connections === 0);
   });
@@ -167,7 +167,7 @@ for (const way of WAYS) {
     });
     const client = build(url, way);
     client.keepAliveIntervalInMilliseconds = 300;
-    // The client measures real time, which a busy machine may take away.
+    // The client measures real time, so a busy machine must not end the connection.
     client.serverTimeoutInMilliseconds = 60_000;
     client.onreconnecting(() => t.fail('the connection was closed'));
     const app = application(client);
@@ -200,7 +200,7 @@ test('a client that cannot have a WebSocket falls back by itself', async (t) => 
   await client.stop();
 });
 
-/** Resolves when it holds: what the client has sent is on its way. */
+/** Resolves when `holds` is true. */
 async function gone(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

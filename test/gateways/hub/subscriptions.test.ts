@@ -1,4 +1,4 @@
-// Fan-out: one subscription an account, one frame a subscriber and tick, nothing lost and nothing early.
+// Tests fan-out: one subscription per account, one frame per subscriber and tick, nothing lost and nothing too early.
 
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
@@ -107,7 +107,7 @@ test('the events of a tick are sent as one frame, the same octets to all', (t) =
   t.deepEqual(a.frames, []);
   timing.flush();
   t.is(a.frames.length, 1);
-  // Encoded once, whatever the letters, and not as a string: builds of the server library differ in how they send one.
+  // The frame is encoded once and as octets, also when it has letters beyond ASCII: builds of the server library send strings differently.
   t.is(a.octets[0], b.octets[0]);
   t.true(a.octets[0] instanceof Uint8Array);
   t.deepEqual(

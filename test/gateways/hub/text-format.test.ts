@@ -1,4 +1,4 @@
-// Framing: whole messages only, bounded, and nothing a client sends makes it fail otherwise than by a ProtocolError.
+// Tests framing: only whole and bounded messages pass, and input of a client causes no error but ProtocolError.
 
 import fc from 'fast-check';
 import { ProtocolError } from '../../../src/gateways/hub/protocol-error.js';
@@ -11,7 +11,7 @@ test('gives back the messages of a frame', (t) => {
   const message = fc.string({ unit: 'grapheme' }).filter((text) => !text.includes(RECORD_SEPARATOR));
   fc.assert(
     fc.property(fc.array(message, { minLength: 1 }), (messages) => {
-      // The decoder takes a byte order mark at the very start for none of the text.
+      // The decoder drops a byte order mark at the very start.
       fc.pre(messages.every((text) => !text.startsWith('\ufeff')));
       const frame = messages.map((text) => text + RECORD_SEPARATOR).join('');
       t.deepEqual(splitText(octets(frame)).map(textOf), messages);

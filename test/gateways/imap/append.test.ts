@@ -1,4 +1,4 @@
-// APPEND and REPLACE.
+// Tests APPEND and REPLACE.
 
 import { filter, firstValueFrom, mergeMap } from 'rxjs';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
@@ -16,7 +16,7 @@ const BYTES = Buffer.from(MESSAGE, 'latin1');
 const emailsIn = async ({ mailboxes }: ImapGateway, folder: string) =>
   (await mailboxes.refs.of(ALICE).ask('list', { folder, page: 1, pageSize: 100 })).reply!.items;
 
-/** What the client would see of the only message of a mailbox. */
+/** Fetches attributes of a message as a client sees them. */
 async function fetched(client: ImapClient, mailbox: string, uid: number | string, items: string): Promise<string> {
   await client.command(`EXAMINE ${mailbox}`);
   const { untagged } = await client.command(`UID FETCH ${uid} (${items})`);
@@ -332,7 +332,7 @@ test('REPLACE puts one message in the place of another, in another mailbox too',
   );
 });
 
-/** Names of what mailboxes are asked to append by, as they are asked. */
+/** Returns the operations by which messages are appended, in order. */
 function appendsAsked(gateway: Awaited<ReturnType<typeof startImap>>): string[] {
   const asked: string[] = [];
   for (const name of ['append', 'appendInline']) {
@@ -369,7 +369,7 @@ test('a message that the mailbox does not take is stored first', async (t) => {
   gateway.mailboxes.hook('appendInline', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
   t.deepEqual(await append('Drafts', new Literal(BYTES)), ['5', 'append']);
   t.deepEqual(await append('Archive', ...many(2, 10)), ['205:206', 'append']);
-  // The answer is lost, and the message is taken.
+  // The mailbox takes the message, but its answer is lost.
   gateway.mailboxes.hook('appendInline', async (_, ask) => {
     await ask();
     throw new ActorFault('unreachable', 'the owner is gone');
@@ -407,7 +407,7 @@ test('a message that nobody asks for goes to the mailbox of that name at the tim
   t.deepEqual(await append('sEnt', 'sent'), ['1', 'appendInline']);
   t.deepEqual(await append(name, 'x'.repeat(300_000)), ['5', 'folderAt', 'append']);
   const { size } = blobs.blobs;
-  // It goes where no message is looked for under this name any more.
+  // After the rename no mailbox has this name, so the message is refused.
   hooked('appendInline', async (ask) => {
     await other.command(`RENAME ${name} Elsewhere`);
     return ask();
@@ -447,9 +447,9 @@ test('messages wait for the commit of the mailbox in bounded memory, and not in 
   t.is(await append(50, '\r\nx\r\n'), 'append');
   t.is(await append(1, parts), 'appendInline');
   t.is(await append(2, parts), 'append');
-  // The second is in a file.
+  // The second message is in a file.
   t.is(await append(2, `\r\n${'x'.repeat(120_000)}`), 'append');
-  // A client that is cut off.
+  // The client is cut off here.
   client.write('x1 APPEND Drafts');
   for (let i = 0; i < 5; i++) client.write(' {10+}\r\nSubject: x');
   while (memory.messages.held === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -480,7 +480,7 @@ test('a store that fails is a temporary failure, and nothing is kept', async (t)
   t.is(gateway.context.spool.reserved, 0);
 });
 
-/** Two messages, the second of them put together; `x1` is the tag. */
+/** Appends two messages, the second one by CATENATE; `x1` is the tag. */
 const COMMAND = Buffer.concat([
   Buffer.from(`x1 APPEND {6+}\r\nDrafts (\\Seen) "01-Feb-2020 03:04:05 +0100" {${BYTES.length}+}\r\n`),
   BYTES,

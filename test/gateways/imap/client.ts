@@ -1,15 +1,15 @@
-// A client of IMAP: sends commands with or without literals, collects responses as they came.
+// Implements an IMAP client: it sends commands with or without literals, and collects responses unchanged.
 import zlib from 'node:zlib';
 import { OctetClient } from '../../support/octet-client.js';
 
 export interface Answer {
-  /** Untagged responses and continuation requests without `* `, literals in them, without the end of the line. */
+  /** Untagged responses and continuation requests without `* ` and the final CRLF; literals are kept in them. */
   readonly untagged: readonly string[];
-  /** Without the tag: `OK [CODE] text`. */
+  /** The tagged response without its tag: `OK [CODE] text`. */
   readonly tagged: string;
 }
 
-/** Octets of a command that are sent as a literal; `~` before it for binary ones. */
+/** An argument that is sent as a literal, or as a literal8 (`~`) when it is binary. */
 export class Literal {
   readonly octets: Buffer;
   readonly isBinary: boolean;
@@ -24,7 +24,7 @@ export class ImapClient extends OctetClient {
   #tags = 0;
   #deflate: zlib.DeflateRaw | undefined;
 
-  /** Octets as they are, compressed after `compress`. */
+  /** Sends octets unchanged; they are compressed after `compress`. */
   override write(octets: string | Uint8Array): this {
     if (this.#deflate === undefined) return super.write(octets);
     this.#deflate.write(typeof octets === 'string' ? Buffer.from(octets, 'latin1') : octets);
@@ -41,19 +41,19 @@ export class ImapClient extends OctetClient {
     this.#deflate = zlib.createDeflateRaw();
     this.#deflate.pipe(socket);
     socket.pipe(inflate);
-    // What has arrived is inflated before the end.
+    // All arrived octets are inflated before the end.
     socket.once('close', () => inflate.end());
     inflate.on('data', (octets: Buffer) => this.received(octets));
     inflate.on('error', () => this.ended());
     inflate.on('end', () => this.ended());
   }
 
-  /** A command with a tag of its own, texts as UTF-8, literals sent without being asked for; with all up to its tagged response. */
+  /** Sends a command with a new tag, texts as UTF-8 and literals without waiting; returns all up to its tagged response. */
   async command(...parts: readonly (string | Literal)[]): Promise<Answer> {
     return this.answer(this.send(...parts));
   }
 
-  /** The tag. */
+  /** Sends a command and returns its tag. */
   send(...parts: readonly (string | Literal)[]): string {
     const tag = `a${++this.#tags}`;
     const pieces = parts.map((part) => {
@@ -64,7 +64,7 @@ export class ImapClient extends OctetClient {
     return tag;
   }
 
-  /** All up to the tagged response. @throws Closed */
+  /** Returns all responses up to the tagged one. @throws Closed */
   async answer(tag: string): Promise<Answer> {
     const untagged: string[] = [];
     for (;;) {
@@ -74,12 +74,12 @@ export class ImapClient extends OctetClient {
     }
   }
 
-  /** The next response without its end, literals in it. @throws Closed */
+  /** Returns the next response without its final CRLF; literals are kept in it. @throws Closed */
   next(): Promise<string> {
     return this.take(endOfResponse, 2);
   }
 
-  /** All responses up to the end of the connection. */
+  /** Returns all responses up to the end of the connection. */
   rest(): Promise<string[]> {
     return this.untilClosed(() => this.next());
   }
@@ -91,7 +91,7 @@ export class ImapClient extends OctetClient {
   }
 }
 
-/** Behind the end of the first response; undefined while it is incomplete. */
+/** Returns the index after the first response; undefined while it is incomplete. */
 function endOfResponse(text: string): number | undefined {
   for (let from = 0; ; ) {
     const end = text.indexOf('\r\n', from);

@@ -1,4 +1,4 @@
-// FETCH over IMAP: every attribute, what it marks as read, messages that change or go meanwhile, and large and slow transfers.
+// Tests FETCH: every attribute, what marks a message as read, messages that change or go meanwhile, large and slow transfers.
 import { randomBytes } from 'node:crypto';
 import { readAhead } from '../../../src/gateways/imap/messages/read-ahead.js';
 import type { BlobStore } from '../../../src/store/blobs.js';
@@ -16,7 +16,7 @@ async function inbox(gateway: ImapGateway, count: number): Promise<ImapClient> {
   return client;
 }
 
-/** How often the mailbox was asked to store flags. */
+/** Counts how often the mailbox was asked to store flags. */
 const stores = ({ mailboxes }: ImapGateway) => mailboxes.asked.filter(({ name }) => name === 'storeFlags').length;
 
 test('facts, flags and ids', async (t) => {
@@ -32,7 +32,7 @@ test('facts, flags and ids', async (t) => {
   t.regex((await value('EMAILID'))[0]!, /^1 FETCH \(EMAILID \([\w-]{1,255}\)\)$/);
   t.regex((await value('THREADID'))[0]!, /^1 FETCH \(THREADID \([\w-]{1,255}\)\)$/);
   t.regex((await value('SAVEDATE'))[0]!, /^1 FETCH \(SAVEDATE "[ \d]\d-\w{3}-\d{4} \d\d:\d\d:\d\d \+0000"\)$/);
-  // RFC 7162 §3.1: the first command with a modseq.
+  // RFC 7162 §3.1: this is the first command with a modseq.
   t.regex((await value('MODSEQ')).join(), /^OK \[HIGHESTMODSEQ \d+\] Highest modseq,1 FETCH \(MODSEQ \(\d+\)\)$/);
   t.deepEqual(await value('RFC822.HEADER'), [
     `1 FETCH (RFC822.HEADER {${message(1).length - 8}}\r\n${message(1).slice(0, -8)})`,
@@ -239,13 +239,13 @@ test('a client that does not read holds a large part back', async (t) => {
   client.socket.pause();
   const tag = client.send('FETCH 1 (BODY.PEEK[TEXT])');
   const { blobs } = gateway;
-  // Until nothing more is read: the buffers of both sockets are full.
+  // The loop ends when nothing more is read: the buffers of both sockets are full.
   for (let pulled = -1; pulled !== blobs.pulled || pulled === 0; ) {
     pulled = blobs.pulled;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   t.true(blobs.pulled < size / 2, `${blobs.pulled}`);
-  // The client would look for the end of the response at every piece.
+  // The client is too slow here: it looks for the end of the response at every piece.
   client.socket.removeAllListeners('data');
   const end = `)\r\n${tag} OK FETCH completed\r\n`;
   const expected = '* 1 FETCH (BODY[TEXT] {30000000}\r\n'.length + size + end.length - client.pending.length;
@@ -271,7 +271,7 @@ test('one response with the same octets many times over is read as it is written
   await client.command('EXAMINE INBOX');
   const offsets = Array.from({ length: 100 }, (_, i) => i);
   const tag = client.send(`FETCH 1 (${offsets.map((i) => `BODY.PEEK[TEXT]<${i}.250000>`).join(' ')})`);
-  // The client would look for the end of the response at every piece.
+  // The client is too slow here: it looks for the end of the response at every piece.
   client.socket.removeAllListeners('data');
   const parts = offsets.map((i) => `BODY[TEXT]<${i}> {250000}\r\n${body.slice(i, i + 250_000)}`);
   const expected = Buffer.from(`* 1 FETCH (${parts.join(' ')})\r\n${tag} OK FETCH completed\r\n`);
@@ -288,7 +288,7 @@ test('one response with the same octets many times over is read as it is written
   t.true(Buffer.concat(pieces).equals(expected), `${received} octets of ${expected.length}`);
 });
 
-/** Attributes that show the header so many times. */
+/** Returns `count` attributes, each of which shows the header. */
 const headers = (count: number) =>
   Array.from({ length: count }, (_, i) => `BODY.PEEK[HEADER.FIELDS.NOT (A${i})]`).join(' ');
 

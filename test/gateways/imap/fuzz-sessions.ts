@@ -1,11 +1,12 @@
-// Sessions of the fuzzing: commands that do something, damaged at random, of two accounts with a text each that the other must never see.
+// Generates the sessions of the fuzz tests: commands with random damage, of two accounts, each with a text that the other must
+// never see.
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { IS_SEARCH, runs } from '../../support/amounts.js';
 import { ALICE, ALICE_EMAIL, BOB, BOB_EMAIL, type ImapGateway } from './gateway.js';
 
 export const RUNS = runs(60);
-/** What fails in every day's run is said at once; a search by hand makes it small first. */
+/** The daily run reports a failure at once; a search by hand shrinks it first. */
 export const END_ON_FAILURE = !IS_SEARCH;
 export const MAX_MESSAGE = 1_000;
 export const LIMITS = {
@@ -18,9 +19,9 @@ export const LIMITS = {
   minRateGraceMs: 20_000,
 };
 const PROBE = 'probe NOOP\r\n';
-/** Longer than all that a damaged command may swallow. */
+/** Longer than anything a damaged command can swallow. */
 const PROBES = PROBE.repeat(Math.ceil((2 * MAX_MESSAGE + 2 * LIMITS.commandOctets) / PROBE.length));
-/** Ends what waits for a line. */
+/** Ends any command that waits for a line. */
 const WAY_OUT = '\r\nDONE\r\n*\r\n';
 
 export const MESSAGE = [
@@ -177,7 +178,7 @@ const damages: fc.Arbitrary<Damage> = fc.record({
   ),
 });
 
-/** What most sessions begin with, so that the commands behind it do something. */
+/** Most sessions begin with one of these, so that later commands have an effect. */
 const BEGINNINGS: readonly (readonly string[])[] = [
   [],
   ['SELECT INBOX'],
@@ -212,10 +213,10 @@ function damaged(octets: string, { at, length, put }: Damage): string {
 }
 
 export interface Wire {
-  /** An octet a character. */
+  /** Each character is one octet. */
   readonly login: string;
   readonly commands: string;
-  /** The commands, and what ends whatever the damage has begun. */
+  /** The commands, then lines that end any state that the damage has caused. */
   readonly rest: string;
 }
 
@@ -233,7 +234,7 @@ export function wireOf({ who, beginning, commands, damages: all }: Session): Wir
 
 export const latin1 = (octets: string): Buffer => Buffer.from(octets, 'latin1');
 
-/** Hangs, and so fails, when a connection is never given up. */
+/** Resolves when all connections are closed; a connection that stays open makes the test time out. */
 export async function allClosed({ listener }: ImapGateway): Promise<void> {
   while (listener.connections > 0) await setImmediate();
 }

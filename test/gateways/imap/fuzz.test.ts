@@ -1,6 +1,6 @@
-// Random and damaged sessions of two accounts against a whole server: no crash, no hang, no bug, nothing of the other account, and
-// after the damage the next good command is answered, or the server has said BYE. Each client sends all at once, in random pieces,
-// closes its side, and reads up to the end. Some compress what they send behind COMPRESS. `FUZZ_RUNS` makes it longer.
+// Sends random and damaged sessions of two accounts to a whole server: it must not crash, hang, report a bug or show one account the
+// other's mail, and after the damage it answers the next good command or has said BYE. Each client sends all at once, in random
+// pieces, closes its side, and reads up to the end. Some compress what follows COMPRESS. `FUZZ_RUNS` makes the run longer.
 import net from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import zlib from 'node:zlib';
@@ -22,7 +22,7 @@ import {
 } from './fuzz-sessions.js';
 import { ALICE_EMAIL, startImap } from './gateway.js';
 
-/** Everything that the server sends up to its end of the connection, as octets. */
+/** Returns everything that the server sends up to the end of the connection; one character is one octet. */
 async function answers(port: number, wire: Buffer, cuts: readonly number[]): Promise<string> {
   const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const chunks: Buffer[] = [];
@@ -44,7 +44,7 @@ async function answers(port: number, wire: Buffer, cuts: readonly number[]): Pro
 const COMPRESS = 'z COMPRESS DEFLATE\r\n';
 const COMPRESSED_FROM = 'z OK DEFLATE begins now\r\n';
 
-/** What the server sends behind COMPRESS is readable as far as it came. */
+/** Inflates what the server sends after COMPRESS, as far as it arrived. */
 function inflated(octets: Buffer): string {
   const at = octets.indexOf(COMPRESSED_FROM);
   if (at < 0) return octets.toString('latin1');
@@ -53,21 +53,21 @@ function inflated(octets: Buffer): string {
   return octets.toString('latin1', 0, from) + rest.toString('latin1');
 }
 
-/** Compressed behind COMPRESS, which is sent together with what is behind it. */
+/** Sends COMPRESS together with the compressed commands that follow it. */
 const compressed = ({ login, rest }: Wire): Buffer =>
   Buffer.concat([latin1(login + COMPRESS), zlib.deflateRawSync(latin1(rest))]);
 
 const octetsOf = (wire: Wire, { isCompressed, who }: Session): Buffer =>
-  // Before the login COMPRESS is refused.
+  // COMPRESS is refused before the login.
   isCompressed && who !== 'nobody' ? compressed(wire) : latin1(wire.login + wire.rest);
 
-/** What was wrong; empty when nothing was. */
+/** Returns what is wrong; empty when nothing is. */
 function verdict({ who }: Session, received: string): string {
   if (received.includes('SERVERBUG')) return 'a bug';
   for (const other of ['alice', 'bob']) {
     if (other !== who && received.includes(canary(other))) return `${who} was shown what is ${other}'s`;
   }
-  // What comes behind COMPRESS is not compressed here, so the connection ends without a word that can be read.
+  // The damage may contain COMPRESS; the octets after it are not compressed, so the connection ends without readable text.
   const hasEnded = /(^|\r\n)(\* BYE |(?!z )\S+ OK DEFLATE )/.test(received);
   if (!hasEnded && !/\r\nprobe OK [^\r\n]*\r\n$/.test(received)) return 'the next good command was not answered';
   return '';
@@ -92,7 +92,7 @@ test('random and damaged sessions of two accounts', async (t) => {
   t.pass();
 });
 
-/** Sends octets and ends the connection: in order, or by a reset under the commands. */
+/** Sends octets and ends the connection, by FIN or by a reset while commands run. */
 async function cutOff(port: number, octets: Buffer, isReset: boolean): Promise<void> {
   const socket = net.connect({ port, host: '127.0.0.1' });
   socket.on('error', () => {});
@@ -112,7 +112,7 @@ test('sessions that are cut at any octet leave nothing behind, and nothing half 
   await prepare(gateway);
   const cuts = fc.record({
     session: sessions.map((session) => ({ ...session, damages: [] })),
-    // Doubles would nearly all be next to 0.
+    // Doubles would mostly be close to 0.
     at: fc.nat(1_000_000),
     isReset: fc.boolean(),
   });
@@ -184,7 +184,7 @@ test('compressed octets that are damaged end the session at the worst', async (t
   await allClosed(gateway);
 });
 
-/** The most memory of this process beyond what it had, while `work` runs. */
+/** Returns by how much the memory of this process grows at most while `work` runs. */
 async function growthDuring(work: Promise<unknown>): Promise<number> {
   const memory = () => {
     const { heapUsed, external } = process.memoryUsage();
@@ -206,7 +206,7 @@ async function growthDuring(work: Promise<unknown>): Promise<number> {
 
 const MIB = 1024 * 1024;
 
-/** Much that compresses well, after `first`; never at once in the memory of this test. */
+/** Compresses many octets after `first`, without holding all of them in the memory of this test. */
 async function bomb(first: string, mebioctets: number): Promise<Buffer> {
   const deflate = zlib.createDeflateRaw({ level: 1 });
   const chunks: Buffer[] = [];

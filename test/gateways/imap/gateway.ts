@@ -1,4 +1,4 @@
-// An IMAP listener on a free port over real mailboxes in memory, with accounts and keys.
+// Starts an IMAP listener on a free port over real mailboxes in memory, with accounts and keys.
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import type { ImapContext } from '../../../src/gateways/imap/context.js';
@@ -35,15 +35,15 @@ export interface ImapGateway extends Pick<MailNode, 'directory' | 'mailboxes' | 
   readonly listener: TcpListener;
   readonly port: number;
   readonly context: ImapContext;
-  /** Greeted; with TLS where the listener begins with that. */
+  /** Connects and reads the greeting; uses TLS where the listener has it from the start. */
   connect(): Promise<ImapClient>;
-  /** Logged in as alice, or with another key. */
+  /** Connects and logs in as alice, or with another key. */
   open(key?: string): Promise<ImapClient>;
-  /** Puts a message into the account's inbox as mail that came in; lines end in CR LF. */
+  /** Puts a message into the account's inbox as received mail; lines end in CRLF. */
   deliver(accountId: string, message: string | Uint8Array, receivedAt?: number): Promise<string>;
 }
 
-/** Stopped when the test ends. Credentials are taken without TLS. */
+/** Credentials are accepted without TLS. The listener stops when the test ends. */
 export async function startImap(t: ExecutionContext, settings: ImapSettings = {}): Promise<ImapGateway> {
   const { limits, meter, implicitTls, shares, guard, logins, tokens, now, trusted, tls, ...overrides } = settings;
   const node = await startMailNode(t, { own: 'imap', other: 'smtp' }, settings);

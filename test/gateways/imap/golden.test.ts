@@ -1,5 +1,5 @@
-// Golden messages over IMAP: structure, envelope and every section beside what Dovecot said of them (golden/dovecot.json, recorded
-// by dev/record-dovecot.ts). Where Mansio says something else, the list says why.
+// Compares structure, envelope and every section of golden messages with Dovecot's answers (golden/dovecot.json, recorded by
+// dev/record-dovecot.ts). The list of differences says why Mansio answers otherwise.
 import { readFileSync } from 'node:fs';
 import test from '../../support/test.js';
 import { ALICE, startImap } from './gateway.js';
@@ -68,7 +68,7 @@ const DIFFERENCES: readonly Difference[] = [
   },
 ];
 
-/** Media types, encodings and names of parameters have any case. */
+/** Media types, encodings and names of parameters are compared without regard to case. */
 function comparable(name: string, value: ResponseValue): ResponseValue {
   if (typeof value === 'string') return /^BODY(?:STRUCTURE)?$/.test(name) ? value.toLowerCase() : value;
   return value === null ? null : value.map((each) => comparable(name, each));

@@ -1,4 +1,4 @@
-// IDLE: what is told, and how it ends.
+// Tests IDLE: what the client is told, and how it ends.
 
 import { createFolderMirrors } from '../../../src/gateways/imap/view/folder-mirrors.js';
 import test from '../../support/test.js';
@@ -7,7 +7,7 @@ import { ALICE, startImap } from './gateway.js';
 
 const MESSAGE = 'From: a@b.test\r\nSubject: x\r\n\r\nhello\r\n';
 
-/** The tag. */
+/** Begins IDLE and returns its tag. */
 async function idle(client: ImapClient): Promise<string> {
   const tag = client.send('IDLE');
   const answer = await client.next();
@@ -145,7 +145,7 @@ test('the number of messages is told again also when messages go between DONE an
   await refs.of(ALICE).ask('expunge', { folderId: 'inbox' });
   await asked;
   client.write('DONE\r\n');
-  // What the node reads after it.
+  // Once the node has answered these commands, it has read DONE as well.
   for (let i = 0; i < 3; i++) await other.command('NOOP');
   release();
   t.deepEqual((await client.answer(tag)).untagged, ['1 EXPUNGE', '2 EXISTS', '0 RECENT']);

@@ -1,4 +1,4 @@
-// Bounds of connections: of all, of an address, of an account, of times and of what a client may send.
+// Tests limits of connections: in total, per address, per account, in time, and in what a client may send.
 import net from 'node:net';
 import { ConnectionShares } from '../../../src/gateways/tcp/connection-limits.js';
 import { eventually } from '../../cluster/support/eventually.js';
@@ -31,7 +31,7 @@ test('a listener and an address have so many connections, and places come free',
   first.write('a LOGOUT\r\n');
   await first.rest();
   first.close();
-  // The server hears of the end of the connection in its own time.
+  // The server hears of the end of the connection a little later.
   for (;;) {
     const client = await connect('203.0.113.1');
     const greeting = await client.next();
@@ -83,7 +83,7 @@ test('who does not log in in time is told to go, whatever is said meanwhile', as
 });
 
 test('silence ends a session, in IDLE too', async (t) => {
-  // Time enough to log in beside a busy machine.
+  // Logging in must fit into this time on a busy machine.
   const gateway = await startImap(t, { limits: { idleMs: 2_000 } });
   const silent = await gateway.open();
   const idle = await gateway.open();
@@ -179,7 +179,7 @@ test('a client that sends commands and reads nothing is not read from, and loses
   const gateway = await startImap(t);
   const [client, other] = [await gateway.open(), await gateway.open()];
   client.socket.pause();
-  // Replies of some megabytes: more than what may wait for a client.
+  // The replies have some megabytes, more than may be buffered for a client.
   const count = 20_000;
   client.write(`${'x CAPABILITY\r\n'.repeat(count)}y NOOP\r\n`);
   for (let i = 0; i < 100; i++) t.is((await other.command('NOOP')).tagged, 'OK NOOP completed');

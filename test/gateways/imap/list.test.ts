@@ -1,4 +1,4 @@
-// LIST, LSUB, NAMESPACE and STATUS.
+// Tests LIST, LSUB, NAMESPACE and STATUS.
 
 import fc from 'fast-check';
 import { encodeModifiedUtf7 } from '../../../src/mail/modified-utf7.js';

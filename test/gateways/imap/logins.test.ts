@@ -1,4 +1,4 @@
-// Logins: every mechanism in every form, what is refused and how, STARTTLS, and how a login ends.
+// Tests logins: every mechanism in every form, what is refused and how, STARTTLS, and how a login ends.
 
 import { StoreFault } from '../../../src/store/errors.js';
 import test from '../../support/test.js';
@@ -13,7 +13,7 @@ const bearer = (name: string, token: string) =>
 const xoauth2 = (name: string, token: string) => base64(`user=${name}\u0001auth=Bearer ${token}\u0001\u0001`);
 const EXPIRED = '* BYE [EXPIRED] The credential is no longer valid';
 
-/** A command and the lines that follow it, each after a challenge; the challenges, decoded, and the tagged response, short. */
+/** Sends a command and a line after each challenge; returns the decoded challenges and the shortened tagged response. */
 async function say(client: ImapClient, command: string, ...lines: readonly string[]): Promise<string[]> {
   const replies: string[] = [];
   client.write(`x ${command}\r\n`);
@@ -90,7 +90,7 @@ for (const [what, lines, expected] of [
     const [command, ...more] = lines;
     t.deepEqual(await say(client, command, ...more), [...expected]);
     t.regex((await client.command('SELECT INBOX')).tagged, /^BAD /);
-    // The next try is judged for itself.
+    // A later login is judged on its own.
     t.deepEqual(await say(client, `LOGIN ${ALICE_EMAIL} alice-key`), [OPEN]);
     t.false(JSON.stringify(gateway.logged).includes('nonsense'), 'no credential is in the log');
   });
@@ -229,7 +229,7 @@ test('a token opens a session until the token expires', async (t) => {
   const token = 'eyJh.b.c';
   const tokens = {
     async verify() {
-      // A busy machine may take long until the token is sent.
+      // A busy machine may need long until it sends the token.
       if (expiresAt === 0) expiresAt = Date.now() + 3_000;
       return { issuer: 'i', subject: ALICE, email: ALICE_EMAIL, emailVerified: true, name: undefined, expiresAt };
     },

@@ -1,4 +1,4 @@
-// CREATE, DELETE, RENAME, SUBSCRIBE, UNSUBSCRIBE, annotations and quota; the other protocols see each change at once.
+// Tests CREATE, DELETE, RENAME, SUBSCRIBE, UNSUBSCRIBE, annotations and quota; the other protocols see each change at once.
 import test from '../../support/test.js';
 import { Literal } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';

@@ -1,5 +1,5 @@
-// Several clients on one mailbox over the wire, with deliveries, copies and other owners in between: each client believes what it
-// is told, and knows the mailbox as the owner has it once all is quiet.
+// Tests several clients on one mailbox over the wire, with deliveries, copies and other owners in between. Each client believes what
+// it is told, and knows the mailbox as its owner does once all is quiet.
 
 import fc from 'fast-check';
 import { unpackFlags, unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
@@ -137,11 +137,11 @@ class Client {
   async #silentStore(first: number, last: number, change: FlagStore, sign: string): Promise<void> {
     const named = this.model.messages.slice(Math.min(first, last) - 1, Math.max(first, last));
     const before = named.map(({ flags }) => flags);
-    // What the server says of other flags comes after its own change.
+    // The server reports other flags after its own change.
     for (const message of named) if (message.flags !== undefined) message.flags = changedFlags(message.flags, change);
     const tagged = await this.#command(`STORE ${first}:${last} ${sign}FLAGS.SILENT (${change.flags.join(' ')})`, false);
     if (tagged.startsWith('OK')) return;
-    // Some were gone; they keep the flags they had.
+    // Some messages were gone; they keep their flags, which the client does not know.
     named.forEach((message, i) => {
       if (before[i] !== undefined) message.flags = undefined;
     });
@@ -161,7 +161,7 @@ class Client {
     return line;
   }
 
-  /** Another session of the same client. */
+  /** Runs a command in Archive and selects INBOX again, as a new session. */
   async #inArchive(text: string): Promise<void> {
     await this.#connection.command('SELECT Archive');
     await this.#connection.command(text);

@@ -1,4 +1,4 @@
-// NOTIFY: which changes are told without a command, of the selected mailbox and of others.
+// Tests NOTIFY: which changes of the selected mailbox and of others are told outside of commands.
 import test from '../../support/test.js';
 import { type ImapClient, Literal } from './client.js';
 import { ALICE, startImap } from './gateway.js';
@@ -134,7 +134,7 @@ test('a change of others in a mailbox is told, whatever the client has changed t
   const gateway = await startImap(t);
   const [client, other] = [await gateway.open(), await gateway.open()];
   await client.command('NOTIFY SET (personal (MessageNew MessageExpunge FlagChange))');
-  // Nothing is told while the command runs, and others put messages before its message and behind it.
+  // Nothing is told while the command runs; another client puts messages before and after its message.
   for (const isFirst of [true, false]) {
     await client.command('CREATE work');
     client.write('x APPEND work {6}\r\n');
@@ -191,7 +191,7 @@ test('flags that are told while the client sends a silent STORE are told again, 
   await other.command('SELECT INBOX');
   await client.command('NOTIFY SET (selected (MessageNew (UID FLAGS) MessageExpunge FlagChange))');
   await other.command('STORE 1:2 +FLAGS (\\Answered)');
-  // The STORE may be on its way by now: the client cannot tell which of both came first.
+  // The STORE may be on its way by now, so the client cannot know which came first.
   t.deepEqual(await received(client, 2), [
     '* 1 FETCH (UID 1 FLAGS (\\Answered))',
     '* 2 FETCH (UID 2 FLAGS (\\Answered))',

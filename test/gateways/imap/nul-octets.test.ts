@@ -1,4 +1,4 @@
-// Messages with NUL octets, which SMTP and imports bring: no literal but a literal8 may have one (RFC 9051 §9).
+// Tests messages with NUL octets, which SMTP and imports bring: only a literal8 may contain one (RFC 9051 §9).
 import test from '../../support/test.js';
 import { ALICE, startImap } from './gateway.js';
 

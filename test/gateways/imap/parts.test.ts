@@ -1,4 +1,4 @@
-// Every part that BODYSTRUCTURE shows can be fetched: parts of parts as deep as the index goes, and messages in base64.
+// Tests that every part in BODYSTRUCTURE can be fetched: nested parts as deep as the index goes, and messages in base64.
 
 import type { IndexedPart } from '../../../src/mail/message-index.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
@@ -7,7 +7,7 @@ import { ALICE, startImap } from './gateway.js';
 
 const sectionsOf = (part: IndexedPart): IndexedPart[] => [part, ...part.parts.flatMap(sectionsOf)];
 
-/** `kinds` from the outside in: `m` a multipart with a text before its part, `f` a forwarded message. */
+/** Nests `kinds` from the outside in: `m` is a multipart with a text before its part, `f` a forwarded message. */
 function nested(kinds: string): string {
   let text = 'Content-Type: text/plain\r\n\r\ninnermost';
   for (const [i, kind] of [...kinds].reverse().entries()) {
@@ -86,7 +86,7 @@ test('a message in base64 is shown as a message, and its parts as what is fetche
   }
   t.is(await fetched('BODY.PEEK[2.HEADER]'), '1 FETCH (BODY[2.HEADER] {0}\r\n)');
   t.deepEqual((await client.command('SEARCH BODY zebra')).untagged, ['SEARCH 1']);
-  // Its attachment has the subject as its name.
+  // The attachment has the subject as its name.
   t.like(indexMessage(Buffer.from(FORWARD)).attachments[0], {
     fileName: 'inner.eml',
     contentType: 'message/rfc822',

@@ -1,4 +1,4 @@
-// COPY, MOVE and EXPUNGE.
+// Tests COPY, MOVE and EXPUNGE.
 import test from '../../support/test.js';
 import { type ImapClient, Literal } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
@@ -25,7 +25,7 @@ test('COPY says which UIDs became which, in the same order', async (t) => {
   const { gateway, client, tagged } = await start(t);
   const archive = await validityOf(client, 'Archive');
   t.is(await tagged('COPY 3 Archive'), `OK [COPYUID ${archive} 3 1] COPY completed`);
-  // There are two of the third then.
+  // Archive has two copies of the third message then.
   t.is(await tagged('UID COPY 1:4,99 Archive'), `OK [COPYUID ${archive} 1:4 2:5] COPY completed`);
   t.deepEqual(await subjectsIn(gateway, 'archive'), ['1', '2', '3', '3', '4']);
   t.deepEqual(await subjectsIn(gateway, 'inbox'), ['1', '2', '3', '4']);
@@ -62,7 +62,7 @@ test('more messages than a mailbox takes at once are moved in several commands, 
     gateway.mailboxes.hook(name, (payload: { selection: { uids: [number, number][] } }) => {
       asked.push([name, payload.selection.uids]);
       const { uids } = payload.selection;
-      // The mailbox takes the first of the second 2,500 alone when it is asked first.
+      // The mailbox moves only a part of the second 2,500 messages when it is first asked for them.
       const isComplete = uids[0]![0] !== 2_501 || asked.length > 2;
       const moved: [number, number][] = isComplete ? uids : [[2_501, 3_000]];
       const folderModseqs = { folderId: 'another', before: 1, after: 2 };
@@ -113,7 +113,7 @@ test('messages that another session has expunged are not copied by number, and p
   const other = await gateway.open();
   await other.command('SELECT INBOX');
   await other.command('UID STORE 2 +FLAGS (\\Deleted)');
-  // FETCH by number may not say so, which leaves the message counted.
+  // A response to FETCH by number must not report the expunge, so the client still counts the message.
   await other.command('EXPUNGE');
   await client.command('FETCH 1 UID');
   const answer = await client.command('COPY 1:2 Archive');

@@ -1,4 +1,4 @@
-// SELECT, EXAMINE, CLOSE and UNSELECT, and what a session is told of its mailbox.
+// Tests SELECT, EXAMINE, CLOSE and UNSELECT, and what a session is told about its mailbox.
 import test from '../../support/test.js';
 import type { ImapClient } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';
@@ -9,7 +9,7 @@ async function deliver(gateway: ImapGateway, count: number): Promise<void> {
   for (let i = 0; i < count; i++) await gateway.deliver(ALICE, message(i));
 }
 
-/** The value of a response code that SELECT told. */
+/** Returns the value of a response code of SELECT. */
 function code(untagged: readonly string[], name: string): string | undefined {
   for (const line of untagged) {
     const match = new RegExp(`^OK \\[${name} ?([^\\]]*)\\]`).exec(line);
@@ -23,7 +23,7 @@ async function expunge(client: ImapClient, uids: string): Promise<void> {
   await client.command(`UID EXPUNGE ${uids}`);
 }
 
-/** Responses about messages. */
+/** Returns the responses about messages. */
 const about = (untagged: readonly string[]) => untagged.filter((line) => /EXISTS|EXPUNGE|FETCH|VANISHED/.test(line));
 
 test('SELECT tells the state of the mailbox', async (t) => {
@@ -173,7 +173,7 @@ test('a client whose copy is older than what is known of expunges is told of all
   const uidValidity = code(untagged, 'UIDVALIDITY');
   await expunge(client, '3,5,8');
   gateway.mailboxes.hook('folderChanges', (payload: { since: number | null }, proceed) => {
-    // Nothing is known of expunges any more.
+    // The owner no longer knows which messages were expunged.
     if (payload.since !== null) payload.since = 0;
     return proceed();
   });

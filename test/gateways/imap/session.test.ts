@@ -1,4 +1,4 @@
-// Sessions: greeting, states, what every state takes, pipelining, what is no command, compression, and how they end.
+// Tests sessions: greeting, states, commands of every state, pipelining, invalid commands, compression, and how they end.
 import diagnostics from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import net, { type Socket } from 'node:net';
@@ -299,7 +299,7 @@ test('COMPRESS: what is no deflate ends the connection', async (t) => {
   t.pass();
 });
 
-/** The server's sockets of connections that come from now on. */
+/** Collects the server's sockets of new connections. */
 function acceptedSockets(t: ExecutionContext): readonly Socket[] {
   const sockets: Socket[] = [];
   const accepted = (message: unknown) => void sockets.push((message as { readonly socket: Socket }).socket);
@@ -312,7 +312,7 @@ test('COMPRESS: what a client has sent before the OK is carried out, also when t
   const gateway = await startImap(t);
   const accepted = acceptedSockets(t);
   const { Z_FINISH, Z_SYNC_FLUSH } = zlib.constants;
-  // With the last block of deflate, and without.
+  // The client ends deflate with its last block, or without.
   for (const finishFlush of [Z_FINISH, Z_SYNC_FLUSH]) {
     const gate = deferred();
     gateway.mailboxes.hook('folderStatus', async (_, proceed) => {

@@ -1,4 +1,4 @@
-// STORE over IMAP: flags added, removed and replaced, conditions, answers, and messages that are gone.
+// Tests STORE: flags that are added, removed and replaced, conditions, answers, and messages that are gone.
 import test from '../../support/test.js';
 import type { ImapClient } from './client.js';
 import { ALICE, type ImapGateway, startImap } from './gateway.js';

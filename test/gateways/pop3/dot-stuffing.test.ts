@@ -1,10 +1,10 @@
-// Messages as multi-line responses: what a client takes off is what was put on, wherever the pieces end; and what TOP sends.
+// Tests dot-stuffing of messages, wherever the pieces end: a client that removes the dots gets the message; and tests TOP.
 
 import fc from 'fast-check';
 import { DotStuffing, TopOfMessage } from '../../../src/gateways/pop3/dot-stuffing.js';
 import test from '../../support/test.js';
 
-/** All octets that are sent for a message that comes in these pieces. */
+/** Returns all octets that are sent for a message in these pieces. */
 function sent(pieces: readonly Buffer[]): string {
   const stuffing = new DotStuffing();
   const octets = pieces.flatMap((piece) => stuffing.stuffed(piece));

@@ -1,5 +1,5 @@
-// Random and damaged sessions of two accounts against a whole server: no crash, no hang, no bug, nothing of the other account, and
-// nothing is deleted but by QUIT. Each client sends all at once, in random pieces, closes its side, and reads up to the end.
+// Sends random and damaged sessions of two accounts to a whole server: it must not crash, hang, report a bug, show one account the
+// other's mail, or delete but by QUIT. Each client sends all at once, in random pieces, closes its side, and reads up to the end.
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { runs } from '../../support/amounts.js';
@@ -64,7 +64,7 @@ test('damaged sessions end without a bug, and delete nothing', async (t) => {
       const [account, email, key] = isBob ? [BOB, BOB_EMAIL, 'bob-key'] : [ALICE, ALICE_EMAIL, 'alice-key'];
       let script = commands.join('\r\n');
       for (const { at, length, put } of damage) script = script.slice(0, at) + put + script.slice(at + length);
-      // No QUIT comes of damage: it would delete what is marked.
+      // Damage must not produce a QUIT, which would delete marked messages.
       const octets = Buffer.from(`USER ${email}\r\nPASS ${key}\r\n${script.replace(/quit/gi, '')}\r\n`, 'latin1');
       const client = await gateway.connect();
       const ends = [...cuts.filter((cut) => cut < octets.length).sort((a, b) => a - b), octets.length];

@@ -1,4 +1,4 @@
-// A POP3 listener on a free port over real mailboxes in memory, with accounts and keys.
+// Starts a POP3 listener on a free port over real mailboxes in memory, with accounts and keys.
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import type { Pop3Context } from '../../../src/gateways/pop3/context.js';
@@ -28,17 +28,17 @@ export interface Pop3Settings extends MailNodeSettings, Partial<Omit<Pop3Context
 export interface Pop3Gateway extends Pick<MailNode, 'directory' | 'mailboxes' | 'blobs' | 'logged'> {
   readonly listener: TcpListener;
   readonly port: number;
-  /** Greeted; with TLS where the listener begins with that. */
+  /** Connects and reads the greeting; uses TLS where the listener has it from the start. */
   connect(): Promise<Pop3Client>;
-  /** Logged in as alice, or with another key. */
+  /** Connects and logs in as alice, or with another key. */
   open(key?: string): Promise<Pop3Client>;
-  /** Logged in as soon as no other session has the maildrop. */
+  /** Logs in as soon as no other session holds the maildrop. */
   reopen(key?: string): Promise<Pop3Client>;
-  /** Puts a message into the account's inbox as mail that came in; one character is one octet. */
+  /** Puts a message into the account's inbox as received mail; one character is one octet. */
   deliver(accountId: string, message: string | Uint8Array): Promise<string>;
 }
 
-/** Stopped when the test ends. Credentials are taken without TLS. */
+/** Credentials are accepted without TLS. The listener stops when the test ends. */
 export async function startPop3(t: ExecutionContext, settings: Pop3Settings = {}): Promise<Pop3Gateway> {
   const { limits, meter, implicitTls, shares, guard, logins, tokens, now, trusted, tls, ...overrides } = settings;
   const node = await startMailNode(t, { own: 'pop3', other: 'imap' }, settings);

@@ -1,4 +1,4 @@
-// Bounds of connections: of all, of an address, of an account, of times and of what a client may send.
+// Tests limits of connections: in total, per address, per account, in time, and in what a client may send.
 import net from 'node:net';
 import { ConnectionShares } from '../../../src/gateways/tcp/connection-limits.js';
 import { v1 } from '../../support/proxy-protocol.js';
@@ -21,7 +21,7 @@ test('a listener and an address have so many connections, and places come free',
   t.is(await another.rest(), '-ERR [SYS/TEMP] Too many connections, try again later\r\n');
   t.is(await first.command('QUIT'), '+OK Bye');
   first.close();
-  // The server hears of the end of the connection in its own time.
+  // The server hears of the end of the connection a little later.
   for (let greeting = ''; !greeting.startsWith('+OK'); ) greeting = await connect('203.0.113.1').line();
   t.pass();
 });

@@ -1,4 +1,4 @@
-// Logins: every mechanism in every form, what is refused and how, STLS, the lock on the maildrop, and how a login ends.
+// Tests logins: every mechanism in every form, what is refused and how, STLS, the lock on the maildrop, and how a login ends.
 
 import { StoreFault } from '../../../src/store/errors.js';
 import test from '../../support/test.js';
@@ -16,7 +16,7 @@ const IN_USE = '-ERR [IN-USE] Another session has the maildrop';
 const LOCK_LOST = '-ERR [IN-USE] Another session has the maildrop; nothing was deleted\r\n';
 const OPEN = '+OK Logged in';
 
-/** A command, and lines that follow it, each after a reply; the replies, short, challenges decoded. */
+/** Sends a command and a line after each reply; returns the shortened replies, with challenges decoded. */
 async function say(client: Pop3Client, ...lines: readonly string[]): Promise<string[]> {
   const replies: string[] = [];
   for (const line of lines) {
@@ -88,7 +88,7 @@ for (const [what, lines, expected] of [
     const client = await gateway.connect();
     t.deepEqual(await say(client, ...lines), [...expected]);
     t.is(await client.command('STAT'), '-ERR Log in first');
-    // The next try is judged for itself.
+    // A later login is judged on its own.
     t.deepEqual(await say(client, `USER ${ALICE_EMAIL}`, 'PASS alice-key'), [SEND, OPEN]);
     t.false(JSON.stringify(gateway.logged).includes('nonsense'), 'no credential is in the log');
   });
@@ -228,7 +228,7 @@ test('a session that waits is told at once that another has its maildrop; a busy
   t.is(await waiting.rest(), LOCK_LOST);
   t.is(await busy.rest(), LOCK_LOST);
   gateway.mailboxes.hook('keepMaildrop', async (_, proceed) => proceed());
-  // The next owner knows of no lock: nothing waits until that of the lost session expires.
+  // The next owner knows no lock, so nothing waits until the lock of the lost session expires.
   gateway.mailboxes.reload();
   const other = await gateway.open();
   const { readAll } = gateway.blobs;
@@ -334,7 +334,7 @@ test('a token opens a session until the token expires', async (t) => {
   const token = 'eyJh.b.c';
   const tokens = {
     async verify() {
-      // From the login on: a busy machine may take longer than that to begin.
+      // The time counts from the login: a busy machine may need longer to begin.
       if (expiresAt === 0) expiresAt = Date.now() + 3_000;
       return { issuer: 'i', subject: ALICE, email: ALICE_EMAIL, emailVerified: true, name: undefined, expiresAt };
     },

@@ -1,4 +1,4 @@
-// What QUIT sends to the owner of a maildrop with very many messages.
+// Tests what QUIT sends to the owner of a maildrop with very many messages.
 
 import { Maildrop } from '../../../src/gateways/pop3/maildrop.js';
 import test from '../../support/test.js';

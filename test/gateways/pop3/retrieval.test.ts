@@ -1,4 +1,4 @@
-// RETR and TOP: octets as they were delivered, small and large, read ahead, for slow readers, and when the store fails.
+// Tests RETR and TOP: unchanged octets of small and large messages, read-ahead, slow readers, and a store that fails.
 
 import { SMALL_OCTETS } from '../../../src/gateways/pop3/message-reader.js';
 import { StoreFault } from '../../../src/store/errors.js';
@@ -93,7 +93,7 @@ test('a message that cannot be read to its end is not ended', async (t) => {
   t.regex(received, /^\+OK \d+ octets\r\nA: b\r\n\r\nx/);
   t.false(received.includes('.\r\n'));
   t.false(received.includes('Nothing done'));
-  // Nor is anything carried out that was pipelined behind it.
+  // Commands that were pipelined after it do not run either.
   t.is(await (await gateway.reopen()).command('STAT'), `+OK 1 ${LARGE + 10}`);
 });
 

@@ -1,4 +1,4 @@
-// A session from its greeting to QUIT: states, arguments, listings, marks of deletion, and what each end of a session deletes.
+// Tests a session from its greeting to QUIT: states, arguments, listings, deletion marks, and what each end of a session deletes.
 
 import { table } from '../../../src/gateways/pop3/table.js';
 import { NO_TOKENS } from '../../support/no-tokens.js';

@@ -1,4 +1,4 @@
-// Web Push as a kind of durable consumers, to a push service that decrypts: what each answer does, and when nothing is sent.
+// Tests Web Push as a kind of durable consumer, with a push service that decrypts: what each answer does, and when nothing is sent.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
@@ -16,7 +16,7 @@ import { startPushService } from '../../support/push-service.js';
 import test from '../../support/test.js';
 
 const ACCOUNT = randomUUID();
-/** A new pair. */
+/** A new key pair. */
 const KEYS = await vapidKeys(undefined, { getOrCreate: async (_key, initial) => initial() });
 const VAPID = { ...KEYS, subject: 'mailto:postmaster@example.test' };
 const DAY_MS = 24 * 3_600_000;
@@ -103,7 +103,7 @@ const ANSWERS: readonly (readonly [
 
 for (const [name, answer, outcome] of ANSWERS) {
   test(`a push service that answers ${name}`, async (t) => {
-    // Only who never answers is given up: others have all the time that a busy machine needs.
+    // Only a service that never answers is given up; the others have all the time that a busy machine needs.
     const limits = { bodyMs: 300, ...(outcome.kind === 'failed' && { answerMs: 3_000 }) };
     const { service, rows, subscribe, deliver } = await setUp(t, { limits });
     const id = subscribe();

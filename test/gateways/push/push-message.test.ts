@@ -1,4 +1,4 @@
-// What browsers are told of a new email: never more than a push service takes, and never half a character.
+// Tests what browsers are told about a new email: at most what a push service accepts, and never half a character.
 
 import fc from 'fast-check';
 import { pushMessage } from '../../../src/gateways/push/push-message.js';

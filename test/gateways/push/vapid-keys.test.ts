@@ -1,4 +1,4 @@
-// The key pair of Web Push: made once for the cluster, or as it was configured.
+// Tests the key pair of Web Push: it is created once for the cluster, or configured.
 
 import { vapidKeys } from '../../../src/gateways/push/vapid-keys.js';
 import { connect } from '../../../src/store/postgres/client.js';

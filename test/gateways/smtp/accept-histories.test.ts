@@ -1,5 +1,5 @@
-// Accepted mail on real mailboxes and a real store while commits fail before and after they are written, the database refuses rows,
-// owners change and mailboxes cannot be reached: what was accepted is there once, what was refused at most once, and every email has its octets.
+// Tests accepted mail on real mailboxes and a real store while commits fail before and after they are written, the database refuses rows,
+// owners change and mailboxes are unreachable: accepted mail is there once, refused mail at most once, and every email has its octets.
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -29,7 +29,7 @@ const REFUSING = `
 
 type Commit = () => Promise<CommitResult>;
 
-/** What happens to the commits of mailboxes, one after the other. */
+/** Each happens to one commit of a mailbox, in order. */
 const happening = fc.constantFrom<
   (commit: Commit, world: MailboxWorld, change: MailboxChange) => Promise<CommitResult>
 >(
@@ -66,16 +66,16 @@ const happening = fc.constantFrom<
 );
 
 const message = fc.record({
-  /** Numbers of accounts. */
+  /** Indexes of the accounts. */
   to: fc.subarray([...Array(ACCOUNTS).keys()], { minLength: 1 }),
-  /** Sent together with the one before. */
+  /** The message is sent together with the previous one. */
   isTogether: fc.boolean(),
   isInline: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
-  /** What the mailbox answers does not arrive; the commit may be under way then. */
+  /** The mailbox's answer is lost, perhaps while the commit runs. */
   isAnswerLost: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
 });
 
-/** The mailboxes, whose answers get lost. */
+/** Returns the mailboxes, whose answers are all lost. */
 function unheard(mailboxes: MailboxWorld['mailboxes']): Mailboxes {
   const of = (accountId: string) => {
     const mailbox = mailboxes.of(accountId);

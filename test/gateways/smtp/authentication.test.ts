@@ -1,4 +1,4 @@
-// Authentication of mail that arrives, as a peer and the mailbox see it: the field in the stored message, Junk, refusals.
+// Tests authentication of received mail as a peer and the mailbox see it: the field in the stored message, Junk, refusals.
 import type { ExecutionContext } from 'ava';
 import { startDnsServer } from '../../../dev/dns-server.js';
 import { createResolver } from '../../../src/dns/resolver.js';
@@ -57,7 +57,7 @@ test('a signed message verifies after it has passed through SMTP, dots and all, 
     t.regex(text, /\tdmarc=pass/);
     t.is(envelope.isJunk, undefined);
   }
-  // Once more, now with what we have put before it.
+  // The message is sent again, now with the fields that the MX added.
   const again = harness.stored.at(-1)!.text;
   t.regex(await send(harness, 'x@elsewhere.test', Buffer.from(again, 'latin1').toString()), /^250 /);
   const { text } = harness.stored.at(-1)!;

@@ -1,5 +1,5 @@
-// Messages in chunks (RFC 3030): what arrives is what was sent, however it is cut; no octet of a chunk is a command; what is
-// refused is read all the same, so that the next command is found.
+// Tests messages in chunks (RFC 3030): a message arrives as it was sent, however it is cut; no octet of a chunk is a command; a
+// refused chunk is still read, so that the next command is found.
 
 import fc from 'fast-check';
 import { runs } from '../../support/amounts.js';
@@ -12,7 +12,7 @@ const HEADER = 'From: alice@example.test\r\nSubject: chunks\r\n\r\n';
 const brief = ({ code, text }: { readonly code: number; readonly text: string }) => `${code} ${text.split(' ')[0]}`;
 const rest = async (client: SmtpClient) => (await client.rest()).map(brief);
 
-/** Commands that carry `pieces`, the last one with LAST. */
+/** Returns the commands that carry `pieces`, the last one with LAST. */
 const chunks = (...pieces: readonly string[]) =>
   pieces
     .map((piece, i) => `BDAT ${Buffer.byteLength(piece)}${i === pieces.length - 1 ? ' LAST' : ''}\r\n${piece}`)

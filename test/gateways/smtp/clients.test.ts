@@ -1,4 +1,4 @@
-// Two clients the world uses, unchanged: nodemailer and Python's smtplib, with TLS and without.
+// Tests two common clients, unchanged, with TLS and without: nodemailer and Python's smtplib.
 import { spawn } from 'node:child_process';
 import { createTransport } from 'nodemailer';
 import test from '../../support/test.js';

@@ -1,5 +1,5 @@
-// The machine's clock is put forward while connections are open: how long a peer has taken is measured without it.
-// A file of its own, because the clock is the whole process's.
+// Puts the machine's clock forward while connections are open: the time that a peer takes is measured without it.
+// The test has its own file, because the whole process shares the clock.
 import type { ExecutionContext } from 'ava';
 import { SmtpClient } from '../../support/smtp-client.js';
 import test from '../../support/test.js';
@@ -23,7 +23,7 @@ test('put forward by an hour, it ends neither an idle connection nor a message',
   const busy = await SmtpClient.greeted(address);
   await busy.envelope('', 'alice@example.test');
   busy.write('Subject: x\r\n\r\n');
-  // Its sweeps are as far apart and begin later, so each listener has swept once this connection is ended.
+  // This listener sweeps as often and starts later: once it ends this connection, each listener has swept.
   const other = await listen(t, { limits: { idleMs: 1000 } });
   const ended = await SmtpClient.greeted(other.address);
   putClock(t, HOUR_MS);

@@ -1,4 +1,4 @@
-// The decoder of DATA against a plain model of RFC 5321 §4.5.2, over every way of cutting the octets.
+// Tests the decoder of DATA against a plain model of RFC 5321 §4.5.2, with every way of cutting the octets.
 
 import fc from 'fast-check';
 import { DataDecoder } from '../../../src/gateways/smtp/data-decoder.js';
@@ -8,16 +8,16 @@ import test from '../../support/test.js';
 interface Decoded {
   readonly ended: boolean;
   readonly malformed: boolean;
-  /** Undefined when malformed: then it must not be used. */
+  /** Undefined when malformed: such content must not be used. */
   readonly content: string | undefined;
   readonly rest: string;
 }
 
-/** Written from the RFC's words, on the whole text at once. */
+/** Follows the words of the RFC, on the whole text at once. */
 function model(raw: string): Decoded {
   const end = `\r\n${raw}`.indexOf('\r\n.\r\n');
   const ended = end >= 0;
-  // `end` counts two octets that were put in front and points two before the dot.
+  // `end` includes the two octets put in front, and points to the two octets before the dot.
   const message = ended ? raw.slice(0, end) : raw;
   const malformed = /\r(?!\n)|(?<!\r)\n/.test(ended ? message : message.replace(/\r$/, ''));
   const lines = message.split('\r\n').map((line) => (line.startsWith('.') ? line.slice(1) : line));
@@ -29,7 +29,7 @@ function model(raw: string): Decoded {
   };
 }
 
-/** `start`: where each piece begins in its buffer. */
+/** `start` is the offset of each piece in its buffer. */
 function decode(pieces: readonly string[], start = 0): Decoded {
   const decoder = new DataDecoder();
   let content = '';
@@ -71,7 +71,7 @@ test('decodes as the model does, however the octets are cut', (t) => {
       const expected = model(raw);
       for (const pieces of [[raw], [...raw], cut(raw, at)]) {
         const actual = decode(pieces);
-        // A dot or a CR still held is content to the model; it makes no difference before the end is known.
+        // The model counts a pending dot or CR as content; before the end is known, that makes no difference.
         if (expected.ended) t.deepEqual(actual, expected);
         else {
           t.false(actual.ended);

@@ -1,4 +1,4 @@
-// Each limit of the MX listener with a small value in its place: what the peer is told and that the connection ends.
+// Tests each limit of the MX listener with a small value: what the peer is told, and that the connection ends.
 import type { ExecutionContext } from 'ava';
 import { GreetDelayPassList } from '../../../src/gateways/smtp/greet-delay-pass-list.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from '../../../src/gateways/smtp/limits.js';
@@ -46,7 +46,7 @@ test('junk commands count as errors after a while', async (t) => {
 });
 
 test('idle between commands, and a command line that drips', async (t) => {
-  // As long as a connection that was ended waits for its peer: shorter, and a reset may overtake the reply.
+  // An ended connection waits this long for its peer: with a shorter time a reset may overtake the reply.
   const { address } = await limited(t, { idleMs: 1000 });
   const idle = await SmtpClient.connect(address);
   t.is((await idle.reply()).code, 220);
@@ -88,7 +88,7 @@ test('octets that came early buy no long silence', async (t) => {
   const { address, spool, listener } = await limited(t, { minRate: 500, minRateGraceMs: 100, idleMs: 1500 });
   const client = await SmtpClient.greeted(address);
   await client.envelope('', 'alice@example.test');
-  // Worth a quarter of an hour at 500 octets a second.
+  // These octets are worth a quarter of an hour at 500 octets per second.
   client.write(`${'X-Filler: y\r\n'.repeat(35_000)}`);
   const timer = setInterval(() => client.write('x'), 20);
   t.deepEqual(await rest(client), ['421 4.4.2']);
@@ -105,7 +105,7 @@ test('what a message earns by its octets is capped, and waiting for this side co
   t.is(credit.left(500_000, 300_000, 60_000, true), 300_000);
   t.is(credit.left(500_001, 300_000, 359_000, false), 1002);
   t.is(credit.left(500_001, 300_000, 361_000, false), -998);
-  // A cap that is lowered, under stress, holds at once.
+  // A cap that is lowered under stress holds at once.
   const stressed = new RateCredit(500, 60_000, 0);
   t.is(stressed.left(0, 10_000, 0, false), 10_000);
 });
@@ -157,7 +157,7 @@ test('connections of one address', async (t) => {
   await first!.command('QUIT');
   first!.end();
   let banner: number | undefined;
-  // The server sees the close a little later than we do.
+  // The server sees the close a little later than the client.
   for (let i = 0; i < 200 && banner !== 220; i++) banner = (await (await SmtpClient.connect(address)).next())?.code;
   t.is(banner, 220);
 });
@@ -282,7 +282,7 @@ test('when others have used the memory of the spool up, mail is taken all the sa
 test('headers without an end take no memory from others', async (t) => {
   const { address, spool, stored, listener } = await listen(t, { memoryLimit: 8_000_000 });
   const header = `${'X-Filler: y\r\n'.repeat(40_000)}`;
-  // As much as an address may have in memory, from each of eight; none of them ends.
+  // Eight addresses send as much as an address may have in memory; no header ends.
   const hostile = await Promise.all(
     Array.from({ length: 16 }, async (_, i) => {
       const client = await SmtpClient.greeted(address, `127.0.0.${2 + (i % 8)}`);
@@ -291,7 +291,7 @@ test('headers without an end take no memory from others', async (t) => {
       return client;
     }),
   );
-  // What the kernel has is read in the next turns.
+  // The server reads what the kernel has in the next turns.
   for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
   const client = await SmtpClient.greeted(address);
   t.is((await client.send('', ['alice@example.test'], `Subject: x\r\n\r\n${'y'.repeat(250_000)}`)).code, 250);

@@ -1,4 +1,4 @@
-// An MX listener on a free port over in-memory fakes, for the tests of this folder.
+// Starts an MX listener on a free port over fakes in memory, for the tests of this folder.
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -17,9 +17,9 @@ import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 export interface Stored {
   readonly hash: string;
-  /** The bytes, one character an octet. */
+  /** The octets of the message; one character is one octet. */
   readonly text: string;
-  /** Without the trace lines put before it. */
+  /** The text without the trace lines before it. */
   readonly body: string;
   readonly envelope: InboundEnvelope;
   readonly deliveries: readonly InboundDelivery[];
@@ -28,17 +28,17 @@ export interface Stored {
 export interface Harness {
   readonly address: string;
   readonly listener: SmtpListener;
-  /** What `inbound.spool` committed. */
+  /** Messages that `inbound.spool` committed. */
   readonly stored: Stored[];
   readonly asked: { accountId: string; payload: unknown; deadlineMs: number | undefined }[];
   readonly logged: Record<string, unknown>[];
   readonly spool: Spool;
-  /** What the fakes do instead, when set. */
+  /** Replaces what the fakes do. */
   behave: {
     recipient?: (address: string, beside?: readonly string[]) => Promise<Recipient>;
     hold?: (addresses: readonly string[]) => Promise<ReadonlyMap<string, string> | undefined>;
     spool?: () => Promise<void>;
-    /** Whether messages go inline to the account's mailbox; none are unless a test says so. */
+    /** Says whether a message goes inline to the account's mailbox; absent: never. */
     owns?: (accountId: string) => boolean;
     /** What the mailbox does with an inline message. */
     acceptInline?: (inlineMessage: InlineMessage) => Promise<unknown>;
@@ -56,7 +56,7 @@ function recipient(address: string): Promise<Recipient> {
   return Promise.resolve({ kind: 'mailbox', accountId: name });
 }
 
-/** Stopped when the test ends. */
+/** The listener stops when the test ends. */
 export async function listen(
   t: ExecutionContext,
   overrides: Partial<MxOptions> & { memoryLimit?: number } = {},
@@ -129,7 +129,7 @@ export async function listen(
   return { address: listener.address, listener, stored, asked, logged, spool, behave };
 }
 
-/** Cuts Return-Path and our Received (up to its date line) off. */
+/** Removes Return-Path and our Received up to its date line. */
 function withoutTrace(text: string): string {
   const match = /^Return-Path: [^\r]*\r\nReceived: [^\r]*\r\n(?:[ \t][^\r]*\r\n)*/.exec(text);
   return match === null ? text : text.slice(match[0].length);

@@ -1,5 +1,5 @@
-// Submitted lines that are too long: headers folded and parts encoded, before anybody signs them, or the message refused. The
-// content is read back by Python's parser.
+// Tests submitted lines that are too long: headers are folded and parts encoded before the message is signed, or it is refused.
+// Python's parser reads the content back.
 import { execFileSync } from 'node:child_process';
 import { LongLines } from '../../../src/mail/long-lines.js';
 import type { SmtpClient } from '../../support/smtp-client.js';
@@ -12,7 +12,7 @@ const LONG = `${'long words and = signs and \xe4 \t'.repeat(200)}x`;
 
 const longest = (text: string) => Math.max(...text.split('\r\n').map((line) => line.length));
 
-/** Content of the parts as another reader sees them, in base64. */
+/** Returns the content of the parts as another parser sees them, in base64. */
 function parts(octets: Buffer): readonly { type: string; encoding: string; content: string }[] {
   const script = `
 import base64, email, json, sys
@@ -33,7 +33,7 @@ testWith('python3')('a body with long lines is encoded, every octet of its conte
   const { address, queued, spool } = await listenForSubmission(t);
   const client = await signedIn(address);
   const body = `short \r\n${LONG}\r\n.dot\r\n`;
-  // Without MIME, small and in a file of the spool.
+  // The message has no MIME fields, and is small or in a file of the spool.
   for (const times of [1, 100]) {
     const content = body.repeat(times);
     t.is(await send(client, `${HEADER}Subject: x\r\n\r\n${content.replace(/^\./gm, '..')}`), '250 2.0.0');

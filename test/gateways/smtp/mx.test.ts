@@ -1,4 +1,4 @@
-// The MX listener as a peer sees it: who may be written to, what is answered, what is stored and asked of whom.
+// Tests the MX listener as a peer sees it: accepted recipients, replies, what is stored, and what is asked of whom.
 
 import type { InlineMessage } from '../../../src/actors/mailbox/inline-messages.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
@@ -189,7 +189,7 @@ test('thirty megabytes pass through a bounded spool', async (t) => {
     Buffer.from('.\r\n'),
   ]);
   t.is((await client.reply()).code, 250);
-  // The file's buffer, and the header.
+  // The buffer of the file and the header are reserved.
   t.deepEqual(held, [65_536 + 'Subject: x\r\n\r\n'.length]);
   t.is(stored[0]!.body.length, 14 + 77 * piece.length);
   t.true(stored[0]!.body.endsWith(line));
@@ -281,7 +281,7 @@ test('a mailbox that never answers does not keep the peer waiting', async (t) =>
   t.is(stored.length, 1);
 });
 
-/** A promise and what resolves it. */
+/** A promise, and the function that resolves it. */
 function gate(): { promise: Promise<void>; resolve: () => void } {
   let resolve = (): void => undefined;
   const promise = new Promise<void>((opened) => {
@@ -317,7 +317,7 @@ test('a message that a mailbox of this node takes is not stored before; what it 
   t.is(await send(['alice'], `${MESSAGE}${'x'.repeat(300_000)}`), '250 2.0.0');
   t.deepEqual([inline.length, stored.length, asked.length], [1, 2, 2]);
 
-  // Of several mailboxes the first one stores it; those of other nodes get it from there.
+  // The first of several mailboxes stores the message; mailboxes of other nodes read it from there.
   t.is(await send(['alice', 'bob', 'carol']), '250 2.0.0');
   t.deepEqual([inline.length, stored.length, asked.length], [3, 2, 3]);
   t.is(asked[2]!.accountId, 'bob');

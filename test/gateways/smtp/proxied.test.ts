@@ -1,5 +1,5 @@
-// Behind a balancer that sends PROXY headers: whose connection it is, in Received, log and limits; who is not believed; and
-// proxies that are slow, silent or broken.
+// Tests listeners behind a balancer that sends PROXY headers: the client's address in Received, log and limits; peers that are not
+// trusted; and proxies that are slow, silent or broken.
 import type { ExecutionContext } from 'ava';
 import type { SmtpLimits } from '../../../src/gateways/smtp/limits.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
@@ -101,7 +101,7 @@ test('a trusted peer that sends no header gets its banner late', async (t) => {
   const client = await SmtpClient.greeted(address);
   t.is((await client.send('a@peer.test', ['alice@example.test'], MESSAGE)).code, 250);
   t.is(logged.find((line) => line['msg'] === 'message accepted')?.['remoteAddress'], '127.0.0.1');
-  // Later it is too late: the connection is somebody's by then.
+  // A header that comes later is refused: the connection belongs to a client by then.
   for (const header of [v1(CLIENT), v2(CLIENT)]) {
     const late = await SmtpClient.greeted(address);
     late.write(header);
@@ -131,7 +131,7 @@ test('a broken header ends the connection without a word and is logged', async (
     warned.map((line) => line['proxy']),
     ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
   );
-  // One that leaves before its header is whole is nobody's fault.
+  // A proxy that leaves before its header is whole causes no warning.
   (await connect(address, 'PROXY TCP4 ')).end();
   t.is(logged.filter((line) => line['level'] === 40).length, 3);
 });

@@ -1,4 +1,4 @@
-// The loop alone, over a stream that is no connection; with both sinks it is tested by the listeners' tests.
+// Tests only the loop, over a stream that is no connection; the tests of the listeners cover both sinks.
 import { PassThrough } from 'node:stream';
 import { DataDecoder } from '../../../src/gateways/smtp/data-decoder.js';
 import type { MessageStream } from '../../../src/gateways/smtp/data-parser.js';

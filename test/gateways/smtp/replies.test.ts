@@ -1,4 +1,4 @@
-// Faults to replies, where the listener's own tests do not get to.
+// Tests the replies to faults that the tests of the listeners do not reach.
 
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { replyTo, SmtpRefused } from '../../../src/gateways/smtp/replies.js';

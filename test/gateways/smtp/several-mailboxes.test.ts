@@ -1,5 +1,5 @@
-// Messages for several mailboxes of one node, on real actors and a real store: one statement stores and places a message. A mailbox
-// that cannot take part in it gets the message from its inbound row, and holds up none of the others.
+// Tests messages for several mailboxes of one node, on real actors and a real store: one statement stores and places a message. A
+// mailbox that cannot take part gets the message from its inbound row, and delays none of the others.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { NO_TRACER } from '../../../src/actors/runtime/tracing.js';
@@ -21,7 +21,7 @@ async function openWorld(t: ExecutionContext, count: number) {
   const accounts = await Promise.all(
     Array.from({ length: count }, (_, i) => world.directory.createAccount(`zoë${i}@example.test`, 'Zoë 💌')),
   );
-  // In memory.
+  // Each ask loads the mailbox into memory.
   for (const { id } of accounts) await world.mailboxes.of(id).ask('unreadCount', {});
   return { world, accounts };
 }
@@ -41,7 +41,7 @@ function send(world: MailboxWorld, to: readonly Account[], subject = 'Grüße �
   return acceptMessage(ports, { content, authenticated: undefined }, destinations, transaction);
 }
 
-/** Emails of each account, the transaction that wrote each, and how many inbound rows are there. */
+/** Returns the emails of each account, the number of transactions that wrote them, and the number of inbound rows. */
 async function stored({ sql }: MailboxWorld, accounts: readonly Account[]) {
   const emails = await sql<{ account_id: string; subject: string; written: string; octets: number }[]>`
     select account_id, subject, e.xmin::text as written,
@@ -56,7 +56,7 @@ async function stored({ sql }: MailboxWorld, accounts: readonly Account[]) {
   };
 }
 
-/** Unlike `t.like`, lists have no further elements. */
+/** Lists must be equal; with `t.like` they could have more elements. */
 function check(t: ExecutionContext, actual: Awaited<ReturnType<typeof stored>>, expected: Partial<typeof actual>) {
   t.deepEqual(actual, { ...actual, ...expected });
 }
@@ -119,7 +119,7 @@ test('messages of one turn of the event loop are placed by one statement, also t
   const { world, accounts } = await openWorld(t, 3);
   world.inbound.spool = () => t.fail() as never;
   const first = send(world, accounts.slice(0, 2), '1');
-  // All that can be done with the first one, but nothing from outside.
+  // The loop lets all microtasks of the first message run, but no events from outside.
   for (let i = 0; i < 1_000; i++) await undefined;
   await Promise.all([first, send(world, accounts.slice(1), '2')]);
   const subjects = [['1'], ['1', '2'], ['2']];
@@ -144,7 +144,7 @@ test('mailboxes do with the message what their filters say', async (t) => {
   }
   const all = ['inlineMessage', 'inlineMessage again'];
   check(t, await stored(world, accounts), { subjects: [all, [], all], areWhole: true, waiting: 0 });
-  // No other mailbox keeps what the one deletes.
+  // No other mailbox keeps a message that this one deletes.
   await send(world, [deleting!], 'inlineMessage alone');
   check(t, await stored(world, [plain!]), { subjects: [all], waiting: 0 });
 });
@@ -180,7 +180,7 @@ test('a locked account fails no command of the others, and nobody gets what one 
     select id from emails where account_id = ${other!.id}`) as unknown as [{ id: string }];
   await world.sql.begin(async (tx) => {
     await tx`select from accounts where id = ${locked!.id} for update`;
-    // Its mailbox does not take part: the row is what waits for the lock.
+    // The locked mailbox does not take part, so its inbound row waits for the lock.
     world.inlineMessages.decline(locked!.id);
     const sending = send(world, accounts, 'second');
     const reading = world.mailboxes.of(other!.id).ask('setRead', { emailIds: [emailId], isRead: true });
@@ -227,7 +227,7 @@ test('a message for an account that is being deleted is refused for now, and the
   check(t, await stored(world, accounts), { subjects: [['next'], ['next']], waiting: 0 });
 });
 
-/** The first account's mailbox has much to do until `goOn` is called. */
+/** Keeps the account's mailbox busy until `goOn` is called. */
 async function keepBusy(world: MailboxWorld, { id }: Account) {
   let goOn = (): void => {};
   const free = new Promise<void>((resolve) => {
@@ -259,7 +259,7 @@ test('a message whose storing is in doubt is not taken for placed by a mailbox t
   const { by } = world.commit;
   world.commit.by = async (change, commit) => {
     if (change.accountId !== first!.id) return by(change, commit);
-    // The database goes on with the statement after the connection has broken.
+    // The database completes the statement after the connection has broken.
     inDoubt = change.shared[0]!.message;
     inDoubt.lost();
     busy.goOn();

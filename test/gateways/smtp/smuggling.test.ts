@@ -1,5 +1,5 @@
-// SMTP smuggling: whatever a relay before us may have taken for the end of a message or of a line, no second message
-// appears, and what is stored is what was sent.
+// Tests SMTP smuggling: whatever an earlier relay may have taken for the end of a message or of a line, no second message
+// appears, and the message is stored as it was sent.
 
 import fc from 'fast-check';
 import { runs } from '../../support/amounts.js';
@@ -10,7 +10,7 @@ import { listen } from './listener.js';
 const HEADER = 'Subject: first\r\n\r\nfirst';
 const SECOND = 'MAIL FROM:<evil@peer.test>\r\nRCPT TO:<bob@example.test>\r\nDATA\r\nSubject: second\r\n\r\nsmuggled';
 
-/** Octets in place of the end of the first message; true: they are only content and the message is good. */
+/** Octets that replace the end of the first message; true: they are plain content, and the message is accepted. */
 const VARIANTS: readonly [string, boolean][] = [
   ['\n.\n', false],
   ['\n.\r\n', false],
@@ -37,7 +37,7 @@ const VARIANTS: readonly [string, boolean][] = [
   ['.\r\n', true],
 ];
 
-/** RFC 5321 §4.5.2, in the plainest words. */
+/** Follows RFC 5321 §4.5.2 in the plainest way. */
 function unstuffed(text: string): string {
   return text.replace(/(^|\r\n)\./g, '$1');
 }
@@ -113,7 +113,7 @@ test('random octets, cut at random: one reply, at most one message, stored exact
       fc.array(part, { maxLength: 12 }).map((parts) => parts.join('')),
       fc.array(fc.nat(400), { maxLength: 12 }),
       async (text, at) => {
-        // The true end is put after it once; one that is inside would end the message there, rightly.
+        // The true end follows the message once; one inside it would rightly end the message there.
         const message = `${HEADER}${text}`;
         fc.pre(!message.includes('\r\n.\r\n') && !message.endsWith('\r\n.'));
         stored.length = 0;

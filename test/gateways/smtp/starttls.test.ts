@@ -1,4 +1,4 @@
-// STARTTLS (RFC 3207): what came in plaintext is forgotten, what was sent along with the command never runs.
+// Tests STARTTLS (RFC 3207): the server forgets what it learned in plaintext, and never runs what was pipelined after the command.
 
 import { SmtpClient } from '../../support/smtp-client.js';
 import test from '../../support/test.js';

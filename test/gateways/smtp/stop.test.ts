@@ -1,5 +1,5 @@
-// Stopping: idle peers are told, a message on its way is still taken, what will not end is ended. Draining, before
-// that: whoever comes is served.
+// Tests stop: idle peers are told, a message on its way is still accepted, and connections that do not end are cut. Tests the
+// drain before it: new connections are served.
 
 import { createTransport } from 'nodemailer';
 import { startBalancer } from '../../support/balancer.js';
@@ -32,7 +32,7 @@ test('a peer in the middle of a TLS handshake does not hold the stop up', async 
   const { address, listener } = await listen(t);
   const client = await SmtpClient.greeted(address);
   t.is((await client.command('STARTTLS')).code, 220);
-  // The start of a ClientHello and no more.
+  // The client sends only the start of a ClientHello.
   client.write(Buffer.from([22, 3, 1, 2, 0, 1, 0]));
   await listener.stop(10_000);
   t.deepEqual(await client.rest(), []);

@@ -1,4 +1,4 @@
-// AUTH at submission: every mechanism in every form, what is refused and how, and how a login ends.
+// Tests AUTH at submission: every mechanism in every form, what is refused and how, and how a login ends.
 
 import { StoreFault } from '../../../src/store/errors.js';
 import { NO_TOKENS } from '../../support/no-tokens.js';
@@ -12,7 +12,7 @@ const bearer = (name: string, token: string) =>
   base64(`n,a=${name},\u0001host=x\u0001port=587\u0001auth=Bearer ${token}\u0001\u0001`);
 const xoauth2 = (name: string, token: string) => base64(`user=${name}\u0001auth=Bearer ${token}\u0001\u0001`);
 
-/** Says these lines one after the other; the reply to each, short. */
+/** Sends these lines in order; returns the shortened reply to each. */
 async function say(client: SmtpClient, ...lines: string[]): Promise<string[]> {
   const replies: string[] = [];
   for (const line of lines) {
@@ -114,7 +114,7 @@ for (const [what, lines, expected] of [
     const { address } = await listenForSubmission(t);
     const client = await SmtpClient.greeted(address);
     t.deepEqual(await say(client, ...lines), [...expected]);
-    // What comes next is a command again, and nobody is let in.
+    // The next line is a command again, and the client is not logged in.
     t.deepEqual(await say(client, `MAIL FROM:<${ALICE}>`, `AUTH PLAIN ${GOOD}`), ['530 5.7.0', '235 2.7.0']);
   });
 }
@@ -307,7 +307,7 @@ test('the reply to a guess is held back, others are not; the tenth is 421', asyn
   t.deepEqual(await say(honest, `AUTH PLAIN ${GOOD}`), ['235 2.7.0']);
   t.is(slow.logged.filter(({ msg }) => msg === 'authentication refused').length, 1);
   t.is(guesser.pending, 0);
-  // Who waits so is not in a transaction.
+  // A client that waits for its refusal is not in a transaction.
   const stopped = slow.listener.stop(600_000);
   t.deepEqual((await guesser.rest()).map(brief), ['421 4.3.2']);
   honest.destroy();
@@ -324,7 +324,7 @@ test('an account has a number of connections, and others have theirs', async (t)
   const { address, listener } = await listenForSubmission(t, { limits: { connectionsPerAccount: 2 } });
   const first = await signedIn(address);
   const again = await SmtpClient.greeted(address);
-  // The session begins anew with TLS, and is still one connection.
+  // The session starts again after STARTTLS, and still counts as one connection.
   t.deepEqual(await say(again, `AUTH PLAIN ${GOOD}`), ['235 2.7.0']);
   t.deepEqual(await say(again, 'STARTTLS'), ['220 2.0.0']);
   await again.secure();
@@ -336,7 +336,7 @@ test('an account has a number of connections, and others have theirs', async (t)
   const bob = await SmtpClient.greeted(address);
   t.deepEqual(await say(bob, `AUTH PLAIN ${plain('bob@example.test', 'bob-key')}`), ['235 2.7.0']);
   t.deepEqual(await say(first, 'QUIT'), ['221 2.0.0']);
-  // Until the listener knows that it is gone, as the third is.
+  // Wait until the listener knows that both the first and the third connection are gone.
   while (listener.connections > 2) await new Promise(setImmediate);
   t.is((await (await signedIn(address)).command('NOOP')).code, 250);
 });

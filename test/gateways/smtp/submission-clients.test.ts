@@ -1,4 +1,4 @@
-// Clients the world uses, unchanged, through STARTTLS and TLS from the start: what they send is queued as they sent it.
+// Tests common clients, unchanged, with STARTTLS and with TLS from the start: their messages are queued as they were sent.
 
 import { createTransport } from 'nodemailer';
 import { NO_TOKENS } from '../../support/no-tokens.js';
@@ -109,7 +109,7 @@ with client:
       MESSAGE.replaceAll('\r\n', '\n'),
     );
     t.is(code, 0, output);
-    // It adds a line.
+    // swaks adds a line.
     t.true(queued[0]!.body.endsWith(`${KEPT}\r\n`));
     t.is(queued[0]!.recipients.length, 2);
   });

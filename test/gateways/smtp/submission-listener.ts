@@ -1,4 +1,4 @@
-// A submission listener on a free port over in-memory fakes, for the tests of this folder.
+// Starts a submission listener on a free port over fakes in memory, for the tests of this folder.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -22,13 +22,13 @@ import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 export interface Queued extends Payload<MailboxProtocol, 'enqueue'> {
   readonly accountId: string;
-  /** The bytes, one character an octet. */
+  /** The octets of the message; one character is one octet. */
   readonly text: string;
-  /** The same without our Received. */
+  /** The text without our Received. */
   readonly body: string;
 }
 
-/** Keys: `alice-key` with scope smtp, `app-key` of alice with scope app, `bob-key`. */
+/** Has the keys `alice-key` with scope smtp, `app-key` of alice with scope app, and `bob-key`. */
 export class SubmissionDirectory {
   readonly revokedKeys$ = new Subject<string>();
   readonly deletedAccounts$ = new Subject<string>();
@@ -88,20 +88,20 @@ export interface SubmissionHarness {
   readonly logged: Record<string, unknown>[];
   readonly spool: Spool;
   readonly signIn: SignIn;
-  /** What the fakes do first, when set. */
+  /** The fakes run these first. */
   behave: { put?: () => Promise<void>; enqueue?: () => Promise<void> };
 }
 
 export interface SubmissionSettings extends Partial<SubmissionOptions> {
   readonly guard?: Partial<GuardLimits>;
   readonly memoryLimit?: number;
-  /** An identity provider is configured. */
+  /** The verifier of an identity provider; absent: none is configured. */
   readonly tokens?: TokenVerifier;
-  /** Of the logins. */
+  /** Clock of the logins. */
   readonly now?: () => number;
 }
 
-/** Stopped when the test ends. */
+/** The listener stops when the test ends. */
 export async function listenForSubmission(
   t: ExecutionContext,
   { guard, memoryLimit, tokens, now, ...overrides }: SubmissionSettings = {},
@@ -149,7 +149,7 @@ export async function listenForSubmission(
     tls: certificates,
     signIn,
     directory,
-    // Mailboxes of another node: messages are stored first.
+    // The mailboxes are on another node, so messages are stored first.
     receiver: { spool, blobs: { put }, inlineMessages: { add: () => undefined }, mailboxes },
     log: pino(
       { level: 'debug' },
@@ -166,7 +166,7 @@ export const base64 = (text: string): string => Buffer.from(text).toString('base
 
 export const plain = (name: string, credential: string): string => base64(`\0${name}\0${credential}`);
 
-/** Greeted and logged in as alice. */
+/** Connects and logs in as alice. */
 export async function signedIn(address: string): Promise<SmtpClient> {
   const client = await SmtpClient.greeted(address);
   const { code } = await client.command(`AUTH PLAIN ${plain('alice@example.test', 'alice-key')}`);

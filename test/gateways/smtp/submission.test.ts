@@ -1,4 +1,4 @@
-// Submission as a mail program sees it: who may write as whom, what is answered, and what is queued of what was sent.
+// Tests submission as a mail program sees it: who may write as whom, replies, and what is queued.
 
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
@@ -84,7 +84,7 @@ test('what the sender asks to be told is queued with the message, and what is ma
     queued[0]!.recipients.map(({ dsn }) => dsn),
     [{ notify: ['SUCCESS', 'FAILURE'], orcpt: 'rfc822;b+x@y.test' }, { notify: [], orcpt: null }, undefined],
   );
-  // The next message asks nothing.
+  // The next message has no DSN parameters.
   await client.send('alice@example.test', ['bob@example.test'], MESSAGE);
   t.is(queued[1]!.dsn, undefined);
 });
@@ -270,7 +270,7 @@ test('headers that others hold back keep nobody from sending, and an account has
     const header = `From: alice@example.test\r\n${`X-Filler: ${'y'.repeat(88)}\r\n`.repeat(octets / 100)}`;
     await client.envelope('alice@example.test', 'bob@example.test');
     await client.written(header);
-    // The header is read before its end comes.
+    // The server reads the header before its end arrives.
     for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
     client.write('\r\nx\r\n.\r\n');
     return brief(await client.reply());

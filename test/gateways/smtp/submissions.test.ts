@@ -1,5 +1,5 @@
-// Submission with TLS from the start (RFC 8314 §3.3): nothing is said before it, behind a proxy neither, and what does not
-// finish a handshake is ended.
+// Tests submission with TLS from the start (RFC 8314 §3.3): nothing is sent before TLS, also behind a proxy, and a connection
+// that does not finish its handshake is ended.
 import { connect } from 'node:net';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { v1 } from '../../support/proxy-protocol.js';
@@ -45,7 +45,7 @@ test('plain text is answered with nothing', async (t) => {
   t.true(await noneLeft(listener));
 });
 
-/** Waits for as long as the test may take. */
+/** Resolves when no connection is left; the time-out of the test is the limit. */
 async function noneLeft(listener: { readonly connections: number }): Promise<boolean> {
   while (listener.connections > 0) await new Promise(setImmediate);
   return true;

@@ -1,4 +1,4 @@
-// Which addresses are public, in every disguise.
+// Tests which addresses are public, in every notation.
 
 import { isPublicAddress } from '../../../src/gateways/tcp/address-scope.js';
 import test from '../../support/test.js';

@@ -1,4 +1,4 @@
-// A compressed connection whose peer sends a little that expands into much.
+// Tests a compressed connection whose peer sends few octets that expand into many.
 import { once } from 'node:events';
 import net from 'node:net';
 import { setImmediate } from 'node:timers/promises';
@@ -7,7 +7,7 @@ import { DeflatedSocket } from '../../../src/gateways/tcp/deflated-socket.js';
 import test from '../../support/test.js';
 
 const MIB = 1024 * 1024;
-/** What the stream and the decompressor may hold between them. */
+/** The stream and the decompressor may hold this many octets together. */
 const MOST_HELD = 64 * 1024;
 
 test('octets are inflated as they are read, and all of them arrive', async (t) => {
@@ -24,7 +24,7 @@ test('octets are inflated as they are read, and all of them arrive', async (t) =
   const size = 64 * MIB;
   peer.write(zlib.deflateRawSync(Buffer.alloc(size, 'x')));
   await once(inflated, 'readable');
-  // The decompressor has time to run ahead of a reader that is busy elsewhere.
+  // The reader is busy for this long, so the decompressor has time to run ahead.
   for (let turn = 0; turn < 10_000; turn++) await setImmediate();
   const held = inflated.readableLength;
   let read = 0;

@@ -1,11 +1,11 @@
-// The end of a connection whose peer takes its octets slowly, or not at all.
+// Tests the end of a connection whose peer reads slowly, or not at all.
 import { once } from 'node:events';
 import { Duplex } from 'node:stream';
 import { mock } from 'node:test';
 import { drainAndClose } from '../../../src/gateways/tcp/draining.js';
 import test from '../../support/test.js';
 
-/** Takes a write only when `takeOne` is called. */
+/** Completes a write only when `takeOne` is called. */
 class SlowPeer extends Duplex {
   readonly taken: string[] = [];
   takeOne: () => void = () => {};

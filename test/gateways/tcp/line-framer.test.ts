@@ -1,4 +1,4 @@
-// The framer against a model that reads the whole text at once, over random cuts.
+// Tests the framer against a model that reads the whole text at once, with random cuts.
 
 import fc from 'fast-check';
 import { FramingError, LineFramer, type LineFramerOptions } from '../../../src/gateways/tcp/line-framer.js';
@@ -6,14 +6,14 @@ import test from '../../support/test.js';
 
 const MAX = 8;
 
-/** What each read gives, by the definition: a line, an error, or a run of octets after a line `{n}`. */
+/** Returns what each read gives, by the definition: a line, an error, or a run of octets after a line `{n}`. */
 function model(text: string, { maxLine, bareLf }: LineFramerOptions): string[] {
   const found: string[] = [];
   let rest = text;
   for (;;) {
     const at = rest.indexOf('\n');
     if (at < 0) {
-      // It is too long whatever comes, unless a CR at the end is half of the line's end.
+      // The line is too long whatever follows, unless its last CR belongs to the end of the line.
       if (rest.replace(/\r$/, '').length > maxLine) found.push('! line-too-long');
       return found;
     }
@@ -63,7 +63,7 @@ function read(pieces: readonly string[], options: LineFramerOptions): string[] {
       }
     }
   }
-  // Lines that were handed out are still what they were.
+  // Returned lines must not change later.
   const lines = found.filter((text, i) => !text.startsWith('! ') && !(text.startsWith('[') && isRun(found, i)));
   if (kept.some((line, i) => line.toString('latin1') !== lines[i])) throw new Error('a line has changed');
   return found;

@@ -1,4 +1,4 @@
-// Streams whose first piece is read before anything is written.
+// Tests streams whose first piece is read before anything is written.
 
 import { primed } from '../../../src/gateways/tcp/primed-stream.js';
 import test from '../../support/test.js';

@@ -1,5 +1,5 @@
-// The codec of PROXY headers: what is encoded is read, wherever it is cut and whatever follows; what is not a header is left
-// alone, and what begins as one and does not go on so is named.
+// Tests the codec of PROXY headers: an encoded header is read, wherever it is cut and whatever follows; other octets are left
+// alone, and a header that begins right and goes on wrong is an error.
 
 import fc from 'fast-check';
 import { canonicalAddress } from '../../../src/gateways/tcp/ip-address.js';
@@ -60,7 +60,7 @@ test('whatever comes, there is an answer, or the one error, and nothing is read 
       try {
         const parsed = parseProxyHeader(bytes);
         if (parsed.kind === 'header') t.true(parsed.length <= bytes.length);
-        // A peer cannot have us wait, and keep, for ever.
+        // A peer must not make the server wait, and buffer, for ever.
         if (parsed.kind === 'more') t.true(bytes.length < 4096);
       } catch (error) {
         t.true(error instanceof ProxyHeaderError, String(error));

@@ -1,4 +1,4 @@
-// The listener alone; tests in gateways/http have the server behind it.
+// Tests only the listener; tests in gateways/http have the server behind it.
 import { once } from 'node:events';
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';

@@ -1,4 +1,4 @@
-// A small protocol of lines on listenTcp: `echo`, `take n` and n octets, `stls`, `user`, `flood`, `quit`.
+// Tests listenTcp with a small protocol of lines: `echo`, `take n` and n octets, `stls`, `user`, `flood`, `quit`.
 import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
@@ -123,7 +123,7 @@ class Client {
     return this;
   }
 
-  /** The next line; undefined at the end. */
+  /** Returns the next line; undefined at the end. */
   async line(): Promise<string | undefined> {
     for (;;) {
       const at = this.#text.indexOf('\r\n');
@@ -187,7 +187,7 @@ test('STARTTLS forgets what was pipelined behind it', async (t) => {
     await client.line();
     client.write(`stls\r\n${'injected\r\n'.repeat(count)}inj`);
     t.is(await client.line(), '+ begin');
-    // What the kernel had not yet handed over is read as a handshake, and the connection ends.
+    // Octets that the kernel still holds are read as a handshake, which ends the connection.
     const secured = await client.secure().then(
       () => true,
       () => false,

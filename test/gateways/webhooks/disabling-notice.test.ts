@@ -1,4 +1,4 @@
-// The email about a webhook that was disabled: a message that programs read, whatever the receiver has answered.
+// Tests the email about a disabled webhook: programs can read it, whatever the receiver has answered.
 
 import fc from 'fast-check';
 import { acceptNotice, writeDisablingNotice } from '../../../src/gateways/webhooks/disabling-notice.js';

@@ -1,4 +1,4 @@
-// Messages of webhooks are as the library that receivers use verifies them, whatever they hold.
+// Tests that the library of receivers verifies the messages of webhooks, whatever they contain.
 
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';

@@ -1,4 +1,4 @@
-// A try of a webhook ends in time, whatever the receiver does, and says what came of it.
+// Tests a test delivery of a webhook: it ends in time, whatever the receiver does, and returns the result.
 
 import { webhookTest } from '../../../src/gateways/webhooks/test-message.js';
 import { clientOf, dnsOf, OK, peer } from '../../http-client/peers.js';

@@ -1,5 +1,5 @@
-// Webhooks as durable consumers, against receivers that take, refuse, stall and break: what each answer means, and where the
-// webhook goes on.
+// Tests webhooks as durable consumers, with receivers that accept, refuse, stall and break: what each answer means, and where
+// the webhook continues.
 import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
 import type { DeliveryOutcome, LogChange } from '../../../src/actors/consumers/protocol.js';
@@ -22,7 +22,7 @@ const POSITION: ConsumerPosition = {
   ...{ retryAt: null, failures: 0, failingSince: null },
 };
 
-/** A change in which these emails were deleted, and one that no client hears of. */
+/** A change in which these emails were deleted, with another event that clients do not get. */
 function deletion(emailIds: readonly string[], seq = 7): LogChange {
   const [emailId = '', ...others] = emailIds;
   const rest = others.map((id) => ({ emailId: id, uids: [1] }));
@@ -133,7 +133,7 @@ test('after a failure within a change the webhook goes on with the event that fa
   t.like(records[2], { isDelivered: false, responseStatus: 500, error: 'The receiver answered 500: not now' });
   t.is(records[3]!.eventId, records[2]!.eventId);
   t.is(records[3]!.attempt, 2);
-  // What was stored within an earlier change says nothing of a later one.
+  // A position within an earlier change does not apply to a later one.
   t.deepEqual(await deliver(deletion(['d'], 8)), { kind: 'delivered' });
   t.deepEqual(taken().slice(4), ['d', 3]);
 });

@@ -1,5 +1,5 @@
-// The contract of standing queries: a client that applies the changes has what REST lists, whatever happens to the mailbox, to
-// its owner and to the connection.
+// Tests the contract of standing queries: a client that applies the changes has the lists of REST, whatever happens to the mailbox,
+// to its owner and to the connection.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { runs } from '../../../support/amounts.js';
@@ -65,7 +65,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Small pages, every kind of list, filters, orders and counts. */
+/** Queries of every kind of list with small pages, filters, orders and counts. */
 function queriesOf(world: ListsWorld, labels: readonly string[]): readonly object[] {
   const [first = 'inbox', second = first] = labels;
   const threadIds = [...world.mailboxes.account(world.accountId).emails.values()].map(({ threadId }) => threadId);
@@ -189,7 +189,7 @@ class History {
     }
   }
 
-  /** Every list comes to be what REST lists. */
+  /** Waits until every list equals that of REST. */
   async settle(): Promise<void> {
     for (const { client, followed } of this.#clients) {
       client.drain();
@@ -197,7 +197,7 @@ class History {
         await until(async () => {
           const expected = await this.#world.rest(query);
           if ('refusal' in expected) return list.ended !== undefined && list.items.length === 0 && list.total === 0;
-          // An id of a thread stays good once the thread was there again.
+          // A list that has ended stays ended, although REST may list its thread again.
           if (list.ended !== undefined) return true;
           return isDeepStrictEqual({ items: list.items, total: list.total, unread: list.unread }, expected);
         });
@@ -211,7 +211,7 @@ class History {
 
   async #subscribe(number: number, query: unknown): Promise<void> {
     const { client, followed } = this.#clients[number]!;
-    // The answer waits for a client that takes it.
+    // The answer waits until the client reads.
     client.drain();
     try {
       followed.push({ query, list: await client.subscribe(query) });

@@ -1,4 +1,4 @@
-// Differences of lists: applied in order they make one list the other, and they are no longer than they have to be.
+// Tests differences of lists: applied in order they turn one list into the other, and they are as short as possible.
 
 import fc from 'fast-check';
 import {

@@ -1,4 +1,4 @@
-// A client of standing queries without a network: a connection of which it reads the frames.
+// Implements a client of standing queries without a network: a connection whose frames it reads.
 import { JSON_PROTOCOL } from '../../../../src/gateways/hub/json-protocol.js';
 import type { Caller, ConnectionPart, HubCall, HubMethods } from '../../../../src/gateways/hub/methods.js';
 import {
@@ -33,7 +33,7 @@ export class ListClient implements Caller {
     });
   }
 
-  /** The list is there before any change of it arrives, as with an answer on the wire. */
+  /** The list exists before a change of it arrives, as with an answer on the wire. */
   subscribe(query: unknown): Promise<FollowedList> {
     return new Promise((resolve, fail) => {
       const answer = (result: unknown) => {
@@ -65,7 +65,7 @@ export class ListClient implements Caller {
     return this.buffered;
   }
 
-  /** The client takes what was waiting. */
+  /** The client reads what is buffered. */
   drain(): void {
     this.buffered = 0;
     for (const part of this.#parts) part.drained();

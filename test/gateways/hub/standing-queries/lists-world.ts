@@ -1,4 +1,4 @@
-// Standing queries over real mailboxes in memory, and REST's answers to the same queries.
+// Runs standing queries over real mailboxes in memory, and gives REST's answers to the same queries.
 import pino from 'pino';
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
 import { pageOf } from '../../../../src/gateways/http/routes/email-shapes.js';
@@ -25,7 +25,7 @@ export interface Mail {
   readonly references?: readonly string[];
 }
 
-/** `wrap`: puts something between the standing queries and the mailboxes. */
+/** `wrap` puts a layer between the standing queries and the mailboxes. */
 export async function listsWorld(
   limits: Partial<HubLimits> = {},
   wrap: (mailboxes: Mailboxes) => Mailboxes = (mailboxes) => mailboxes,
@@ -74,7 +74,7 @@ export async function listsWorld(
     return id;
   }
 
-  /** What REST lists: the same shape as a subscription's, or the refusal. */
+  /** Returns what REST lists, in the shape of a subscription's list, or the refusal. */
   async function rest(query: unknown) {
     const read = standingLists.read(query);
     if ('error' in read) return { refusal: read.error };
@@ -89,7 +89,7 @@ export async function listsWorld(
     return { items, total, unread };
   }
 
-  /** A thread is shown in full by REST: its emails as lists show them are those of a search. */
+  /** REST shows a thread with whole emails, so the items are taken from the lists of the folders. */
   async function restThread({ threadId, page, pageSize }: { threadId: string; page: number; pageSize: number }) {
     const { reply } = await mailbox.ask('thread', { threadId, page, pageSize });
     const all = await mailbox.ask('thread', { threadId });
@@ -107,10 +107,10 @@ export async function listsWorld(
     mailboxes,
     mailbox,
     queries,
-    /** Outcomes of the rounds so far. */
+    /** Outcomes of the refreshes so far. */
     rounds,
     accountId: ALICE,
-    /** Of the emails that were appended. */
+    /** Ids of the appended emails. */
     ids,
     append,
     rest,
@@ -119,7 +119,7 @@ export async function listsWorld(
   };
 }
 
-/** Waits until the check, which reads what it needs, says so. The test's own time-out ends a wait in vain. */
+/** Waits until `holds` is true. A wait in vain ends with the time-out of the test. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 2));
 }

@@ -1,4 +1,4 @@
-// Rounds of work: one at a time, one more when it was asked for meanwhile, also after one that failed, and none after the end.
+// Tests rounds of work: one runs at a time; a request meanwhile causes one more, even after a failure; none runs after the end.
 
 import { Rounds } from '../../../../src/gateways/hub/standing-queries/rounds.js';
 import test from '../../../support/test.js';
@@ -6,7 +6,7 @@ import { until } from './lists-world.js';
 
 const AT_ONCE = { leastMs: 0, factor: 0, mostMs: 0 };
 
-/** Work that ends when the test says so. */
+/** The test ends each piece of work. */
 class Work {
   begun = 0;
   #finish = (_isDone: boolean) => {};

@@ -1,4 +1,4 @@
-// Standing queries in single situations: what is shared, bounded, refused, and what a client gets after something went wrong.
+// Tests standing queries in single situations: what is shared, limited and refused, and what a client gets after a fault.
 
 import { Observable, Subject } from 'rxjs';
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
@@ -252,7 +252,7 @@ test('an email that changes while its list is read is shown as it is in the end'
   world.mailboxes.hook('lists', async (payload: Asked, proceed) => {
     const isForItems = payload.emailIds.length > 0;
     if (isForItems) count++;
-    // The item is read flagged, for a list in which the email was not, and is not any more afterwards.
+    // The email is flagged only while its item is read.
     if (isForItems && count === 1) await flag('add');
     const reply = await proceed();
     if (isForItems && count === 1) await flag('remove');

@@ -1,4 +1,4 @@
-// The attributes of FETCH by which a golden message is compared: its structure, and every section that it has, and some that it
+// Lists the FETCH attributes that are compared for a golden message: its structure, all sections that it has, and some that it
 // does not have.
 import { embeddedMessage } from '../../../../src/mail/body-section.js';
 import type { IndexedPart } from '../../../../src/mail/message-index.js';
@@ -19,7 +19,7 @@ export function goldenAttributes(root: IndexedPart): readonly string[] {
   ];
 }
 
-/** Of all parts, and of one behind the last. */
+/** Returns the numbers of all parts, and one number after the last. */
 function numbersOf(root: IndexedPart): readonly string[] {
   const found: string[] = [];
   const visit = (part: IndexedPart, prefix: string) => {

@@ -1,5 +1,4 @@
-// Messages written by hand, whose structure, envelopes and sections are compared with those that Dovecot gives. One character
-// is an octet.
+// Holds messages written by hand, whose structure, envelopes and sections are compared with Dovecot's. One character is one octet.
 
 const crlf = (text: string) => text.replaceAll('\n', '\r\n');
 

@@ -1,8 +1,8 @@
-// Values of FETCH responses, as far as tests compare them: quoted strings and literals are the same, lists are arrays.
+// Parses values of FETCH responses as far as tests compare them: a literal equals a quoted string, and lists are arrays.
 
 export type ResponseValue = string | null | readonly ResponseValue[];
 
-/** `ENVELOPE (…)` or `BODY[…]<0> {4}…`: the name in upper case, and the value. One character is an octet. */
+/** Parses `ENVELOPE (…)` or `BODY[…]<0> {4}…` into the upper-case name and the value. One character is one octet. */
 export function attributeOf(text: string): { readonly name: string; readonly value: ResponseValue } {
   const [name = ''] = /^[A-Z0-9.]+(?:\[[^\]]*\](?:<\d+>)?)?/.exec(text) ?? [];
   const reader = new ValueReader(text, name.length + 1);

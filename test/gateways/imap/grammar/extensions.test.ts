@@ -1,4 +1,4 @@
-// METADATA, QUOTA, ID, ENABLE, NOTIFY, and the texts of APPEND.
+// Tests METADATA, QUOTA, ID, ENABLE, NOTIFY, and the texts of APPEND.
 
 import { Refused } from '../../../../src/gateways/imap/completion.js';
 import {

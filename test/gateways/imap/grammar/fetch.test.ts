@@ -1,4 +1,4 @@
-// FETCH: attributes, sections, modifiers; what is printed is read as the same.
+// Tests FETCH: attributes, sections, modifiers; printed commands are read back as the same.
 
 import fc from 'fast-check';
 import {

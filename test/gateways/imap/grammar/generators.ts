@@ -1,4 +1,4 @@
-// What several commands have in common, generated and printed.
+// Generates and prints what several commands share.
 import fc from 'fast-check';
 import { LAST, type SequenceRange, type SequenceSet } from '../../../../src/gateways/imap/grammar/sequence-set.js';
 

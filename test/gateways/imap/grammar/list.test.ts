@@ -1,4 +1,4 @@
-// LIST, LSUB, STATUS, SELECT, CREATE and RENAME.
+// Tests LIST, LSUB, STATUS, SELECT, CREATE and RENAME.
 
 import fc from 'fast-check';
 import {

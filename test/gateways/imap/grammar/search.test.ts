@@ -1,4 +1,4 @@
-// SEARCH, SORT and THREAD: keys, charsets, what is to be returned; what is printed is read as the same.
+// Tests SEARCH, SORT and THREAD: keys, charsets, return options; printed commands are read back as the same.
 
 import fc from 'fast-check';
 import { type ResultPage, resultPage } from '../../../../src/gateways/imap/grammar/result-page.js';
@@ -324,7 +324,7 @@ const { key: keys } = fc.letrec<{ key: SearchKey }>((tie) => ({
   ),
 }));
 
-/** Octets. */
+/** Prints a key; one character is one octet. */
 function printed(key: SearchKey): string {
   switch (key.type) {
     case 'all':

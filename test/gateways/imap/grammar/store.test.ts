@@ -1,4 +1,4 @@
-// STORE, flags and dates.
+// Tests STORE, flags and dates.
 
 import fc from 'fast-check';
 import { calendarDay, dateTime } from '../../../../src/gateways/imap/grammar/dates.js';
@@ -73,7 +73,7 @@ reads<number>('a date and time', dateTime, [
   ['"1-JAN-2026 00:00:00 +0000"', Date.UTC(2026, 0, 1)],
   ['"29-Feb-2024 23:59:60 +0000"', Date.UTC(2024, 2, 1)],
   ['"01-Jan-0050 00:00:00 +0000"', new Date('0050-01-01T00:00:00Z').getTime()],
-  // What INTERNALDATE could not show in UTC.
+  // INTERNALDATE could not show this date in UTC.
   ['"31-Dec-9999 23:59:59 -1200"', Date.UTC(9999, 11, 31, 23, 59, 59)],
   ['"01-Jan-0000 00:00:00 +1200"', new Date('0000-01-01T00:00:00Z').getTime()],
 ]);

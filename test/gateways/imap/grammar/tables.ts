@@ -1,4 +1,4 @@
-// Tables of what a grammar function reads and refuses, a test each.
+// Makes a test of each table of texts that a grammar function reads or refuses.
 
 import { CommandSyntaxError } from '../../../../src/gateways/imap/wire/command-reader.js';
 import test from '../../../support/test.js';

@@ -9,7 +9,7 @@ const name = fc.array(fc.constantFrom(...LEVELS), { minLength: 1, maxLength: 4 }
 const piece = fc.constantFrom('*', '%', '/', '%/%', '**', '*%', ...LEVELS, ...Array.from('ab&ë💌"\\'));
 const pattern = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''));
 
-/** As RFC 9051 words it. */
+/** Follows the words of RFC 9051. */
 function naive(text: string): RegExp {
   const source = Array.from(text, (character) => {
     if (character === '*') return '.*';

@@ -1,4 +1,4 @@
-// Folders of messages in memory for tests of the message source: every statement is counted, and waits when the test says so.
+// Implements folders of messages in memory for tests of the message source: each statement is counted, and waits when told to.
 import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
 import type { FolderMessageRow, FolderMessageStore } from '../../../../src/store/folder-messages.js';
 
@@ -10,7 +10,7 @@ export interface Statement {
 
 export class FakeFolderStore implements FolderMessageStore {
   readonly statements: Statement[] = [];
-  /** Awaited by each statement before it looks at the folder, and again before it answers. */
+  /** Each statement awaits it before it reads the folder, and again before it answers. */
   pause: () => Promise<void> = async () => {};
   readonly #folders = new Map<string, Map<number, Required<FolderMessageRow>>>();
 

@@ -215,7 +215,7 @@ test('whatever is added, expunged and read meanwhile, a reading is as good as on
           if (each.kind === 'read') {
             const { header, index, derives, from, every } = each;
             const uids = range(0, 20).map((n) => 1 + from + n * every);
-            // Those that are there from the beginning to the end of the reading.
+            // These messages are there from the beginning of the reading to its end.
             const lasting = new Set(uids.filter((uid) => folder.has(uid)));
             open.add(lasting);
             const needs = derives ? { header: ['h'], index: ['i'] } : { header, index };
@@ -259,7 +259,7 @@ test('whatever is added, expunged and read meanwhile, a reading is as good as on
   );
 });
 
-/** Statements that begin when others end are let go as well. */
+/** Also releases statements that begin when others end. */
 async function drained(scheduler: fc.Scheduler): Promise<void> {
   for (let idle = 0; idle < 20; idle++) {
     await new Promise(setImmediate);

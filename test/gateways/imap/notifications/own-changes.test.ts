@@ -1,5 +1,5 @@
-// What a command that places messages tells the mirror of the selected mailbox: the client hears of its own messages before the
-// command completes, and the owner is asked for nothing when the messages are elsewhere.
+// Tests what a command that places messages tells the mirror of the selected mailbox: the client hears of its messages before the
+// command completes, and the owner is not asked when they are in another mailbox.
 
 import { reportPlaced } from '../../../../src/gateways/imap/notifications/own-changes.js';
 import type { Session } from '../../../../src/gateways/imap/session.js';

@@ -1,4 +1,4 @@
-// BODYSTRUCTURE and BODY from the MIME index of messages written by hand.
+// Tests BODYSTRUCTURE and BODY from the MIME index of messages written by hand.
 
 import { bodyStructureOf, embeddedMessages } from '../../../../src/gateways/imap/responses/body-structure.js';
 import { envelopeOf } from '../../../../src/gateways/imap/responses/envelope.js';

@@ -1,4 +1,4 @@
-// ENVELOPE from header octets: every form of address, and octets as they are.
+// Tests ENVELOPE from header octets: every form of address, and octets that stay as they are.
 
 import { envelopeOf } from '../../../../src/gateways/imap/responses/envelope.js';
 import test from '../../../support/test.js';

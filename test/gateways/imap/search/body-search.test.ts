@@ -1,4 +1,4 @@
-// BODY and TEXT: what is read for them and what the index decides; programs and mailboxes that are large.
+// Tests BODY and TEXT: which messages are read, what the index decides, and large programs and mailboxes.
 import { setImmediate } from 'node:timers/promises';
 import { Refused } from '../../../../src/gateways/imap/completion.js';
 import type { SearchKey } from '../../../../src/gateways/imap/grammar/search.js';

@@ -1,4 +1,4 @@
-// SEARCH, SORT and THREAD on the wire: the forms of their responses, what SAVE keeps, and what is refused.
+// Tests SEARCH, SORT and THREAD on the wire: the forms of their responses, what SAVE keeps, and what is refused.
 import type { ExecutionContext } from 'ava';
 import iconv from 'iconv-lite';
 import test from '../../../support/test.js';
@@ -25,7 +25,7 @@ function message({ from, to, cc, subject, date, id, references, body = 'text' }:
   return [...lines, '', body, ''].join('\r\n');
 }
 
-/** A client that has selected the inbox with these messages, one a day. */
+/** Returns a client that has selected an inbox with these messages, one for each day. */
 async function inbox(
   t: ExecutionContext,
   made: readonly Made[],
@@ -39,7 +39,7 @@ async function inbox(
   return { gateway, client, ask: async (command) => answered(t, await client.command(command)) };
 }
 
-/** Untagged responses of a command that succeeds, without the tag of ESEARCH. */
+/** Returns the untagged responses of a command that succeeds, without the tag of ESEARCH. */
 function answered(t: ExecutionContext, { tagged, untagged }: Answer): string[] {
   t.true(tagged.startsWith('OK'), tagged);
   return untagged.map((line) => line.replace(/^ESEARCH \(TAG "a\d+"\)/, 'ESEARCH'));
@@ -124,7 +124,7 @@ test('SAVE keeps what was asked for, $ names it, and a search that fails empties
 });
 
 test('a search that is too large for the mailbox says what to do', async (t) => {
-  // Few short texts would be read.
+  // Short texts would be read instead of searched in the index.
   const long = Array<Made>(20).fill({ body: 'and text\r\n'.repeat(50_000) });
   const { gateway, client, ask } = await inbox(t, [...five, ...long]);
   gateway.mailboxes.hook('searchFolder', () => ({ refusal: 'searchTooLarge' }));
@@ -233,7 +233,7 @@ test('a search of flags knows what sessions have changed since it was asked befo
   await other.command('STORE 2 -FLAGS.SILENT (\\Flagged)');
   await other.command('EXPUNGE');
   await other.command('STORE 1 -FLAGS (\\Seen)');
-  // The numbers are those that the client knows, of which one has become no message.
+  // The client's numbers are used; one of its messages no longer exists.
   t.deepEqual(
     (await ask('SEARCH UNSEEN')).filter((line) => line.startsWith('SEARCH')),
     ['SEARCH 1 5'],

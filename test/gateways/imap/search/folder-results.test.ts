@@ -1,4 +1,4 @@
-// What is kept of folders: by folder and name, in place of what was kept before, within its bound.
+// Tests results that are kept by folder and name: a new result replaces the old one, and all of them stay within the limit.
 
 import { FolderResults, type ResultKind } from '../../../../src/gateways/imap/search/folder-results.js';
 import test from '../../../support/test.js';

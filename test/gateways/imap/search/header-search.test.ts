@@ -1,4 +1,4 @@
-// Fields of a folder of which the texts are joined and kept.
+// Tests searches of header fields whose texts are joined and cached per folder.
 
 import type { SearchKey } from '../../../../src/gateways/imap/grammar/search.js';
 import { FolderResults } from '../../../../src/gateways/imap/search/folder-results.js';

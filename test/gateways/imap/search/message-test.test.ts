@@ -1,4 +1,4 @@
-// Keys that are decided message by message.
+// Tests search keys that are decided message by message.
 
 import type { Message } from '../../../../src/gateways/imap/messages/message-source.js';
 import { messageTest } from '../../../../src/gateways/imap/search/message-test.js';

@@ -1,4 +1,4 @@
-// The pace of long searches: progress is told every ten seconds of a search and no sooner (RFC 9585), by a clock of the test; a
+// Tests the pace of long searches by a clock of the test: progress is told every ten seconds and no sooner (RFC 9585), and a
 // search ends with its client.
 import { mock } from 'node:test';
 import type { Output } from '../../../../src/gateways/imap/output.js';

@@ -1,4 +1,4 @@
-// Searches: every key alone and in any combination, over mailboxes that are made up, against an evaluation that looks at each
+// Compares searches, every key alone and in any combination over generated mailboxes, with an evaluation that looks at each
 // message on its own.
 
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 const START = Date.UTC(2024, 1, 27);
 const NOW = START + 4 * DAY_MS;
 
-/** What a message is made of; `raw` and `body` come from it. */
+/** The generated parts of a message; `raw` and `body` are built from them. */
 interface Parts {
   readonly from: string;
   readonly to: string | null;
@@ -21,7 +21,7 @@ interface Parts {
   readonly extra: string | null;
   readonly body: string;
   readonly encoding: 'plain' | 'base64' | 'quoted-printable' | 'html' | 'multipart';
-  /** Hours after START, and the zone's hours. */
+  /** Hours after START, and the time zone in hours. */
   readonly sent: { readonly hours: number; readonly zone: number } | null;
   readonly facts: Omit<MadeMessage, 'uid' | 'raw' | 'body'>;
 }
@@ -90,7 +90,7 @@ const includes = (text: string, sought: string): boolean =>
 
 const dayNumber = ({ year, month, day }: CalendarDay): number => Date.UTC(year, month - 1, day) / DAY_MS;
 
-/** Whether one message matches, by what it is made of. */
+/** Says whether one message matches, by its parts. */
 function matches(
   key: SearchKey,
   parts: Parts,
@@ -196,7 +196,7 @@ const calendarDay = fc
   .map((days) => new Date(START + days * DAY_MS))
   .map((date) => ({ year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() }));
 const compare = fc.constantFrom('before' as const, 'on' as const, 'since' as const);
-/** `count`: of the messages, so that sets name messages that are there. */
+/** `count` is the number of messages, so that sets name existing ones. */
 const leaf = (count: number): fc.Arbitrary<SearchKey> =>
   fc.oneof(
     fc.constantFrom<SearchKey>(

@@ -1,5 +1,5 @@
-// A folder of messages that are made up, for searches without a server: a view of them, the source that reads them, their
-// bodies, and an index of their words. What each message is made of is known, so a test can say what must be found.
+// Builds a folder of generated messages for searches without a server: a view of them, the source that reads them, their
+// bodies, and an index of their words. The parts of each message are known, so a test can say what must be found.
 import { createHash } from 'node:crypto';
 import { DELETED_BIT } from '../../../../src/actors/mailbox/packed-columns.js';
 import type { SearchKey } from '../../../../src/gateways/imap/grammar/search.js';
@@ -24,20 +24,20 @@ export interface MadeMessage {
   readonly modseq: number;
   readonly receivedAt: number;
   readonly savedAt: number;
-  /** Expunged, and the client has not been told yet. */
+  /** The message is expunged, and the client does not know it yet. */
   readonly isExpunged: boolean;
-  /** The octets; one character each. */
+  /** The octets of the message; one character is one octet. */
   readonly raw: string;
-  /** The body as it is read. */
+  /** The body as the source reads it. */
   readonly body: string;
 }
 
 export interface SearchedMailbox {
   readonly view: FolderView;
-  /** Reads of bodies and questions to the index so far. */
+  /** Counts reads of bodies and questions to the index. */
   readonly counts: { bodies: number; index: number };
   search(key: SearchKey, options?: { readonly saved?: readonly number[]; readonly now?: number }): Search;
-  /** Sequence numbers. */
+  /** Returns sequence numbers. */
   find(key: SearchKey, options?: { readonly saved?: readonly number[]; readonly now?: number }): Promise<number[]>;
 }
 
@@ -142,7 +142,7 @@ export function searchedMailbox(
   };
 }
 
-/** As the search index finds words: in order, the last one as the start of a word. */
+/** Finds words as the search index does: in order, the last one as the start of a word. */
 function hasTerm(text: string, { words, prefix }: SearchTerm): boolean {
   const all = wordsOf(text);
   return all.some((_, at) =>

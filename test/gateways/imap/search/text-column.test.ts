@@ -1,4 +1,4 @@
-// Joined texts: each is found as if it were searched alone, though a sought text may be where two of them meet.
+// Tests joined texts: each is found as if it were searched alone, though a match may span the border of two of them.
 
 import fc from 'fast-check';
 import { TextColumn } from '../../../../src/gateways/imap/search/text-column.js';

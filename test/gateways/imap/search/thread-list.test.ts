@@ -1,10 +1,10 @@
-// The text of THREAD: the examples of RFC 5256 §4, and threads that are deep.
+// Tests the text of THREAD: the examples of RFC 5256 §4, and deep threads.
 
 import { threadList } from '../../../../src/gateways/imap/search/thread-list.js';
 import { NONE, type ThreadForest } from '../../../../src/mail/thread-forest.js';
 import test from '../../../support/test.js';
 
-/** Without giving way. */
+/** Runs all steps without yielding to other work. */
 function written(forest: ThreadForest, numbers: ArrayLike<number>): string {
   const work = threadList(forest, numbers);
   for (;;) {
@@ -13,10 +13,10 @@ function written(forest: ThreadForest, numbers: ArrayLike<number>): string {
   }
 }
 
-/** Nested lists, the first number is the parent of what follows; null is a parent that is not there. */
+/** A nested list, whose first number is the parent of the others; null is a parent without a message. */
 type Tree = [node: number | null, ...children: Tree[]];
 
-/** `numbers`: of the messages. */
+/** `numbers` are those of the messages. */
 function forestOf(trees: readonly Tree[]): { readonly forest: ThreadForest; readonly numbers: number[] } {
   const numbers: number[] = [];
   const collect = ([number, ...children]: Tree): void => {

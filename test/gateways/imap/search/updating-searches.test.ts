@@ -1,5 +1,5 @@
-// Searches that are kept up to date (RFC 5267): what comes into the results and what leaves them is told, in the right order
-// beside EXISTS and EXPUNGE, in IDLE too, and what the client makes of it is what a new search finds.
+// Tests searches that are kept up to date (RFC 5267): additions and removals are told in the right order among EXISTS and EXPUNGE,
+// also in IDLE, and the client's list equals the results of a new search.
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { eventually } from '../../../cluster/support/eventually.js';
@@ -18,7 +18,7 @@ async function inbox(
   gateway: ImapGateway;
   client: ImapClient;
   deliver: (subject: string) => Promise<string>;
-  /** Untagged responses of a command that succeeds. */
+  /** Returns the untagged responses of a command that succeeds. */
   ask: (command: string) => Promise<readonly string[]>;
 }> {
   const gateway = await startImap(t);
@@ -101,7 +101,7 @@ test('a search that has become too large ends, and the client is told', async (t
     asked++;
     return { refusal: 'searchTooLarge' };
   });
-  // Few short texts would be read.
+  // Short texts would be read instead of searched in the index.
   const long = `Subject: Zoë 💌\r\n\r\n${'zoe was here\r\n'.repeat(50_000)}`;
   for (let i = 0; i < 8; i++) await gateway.deliver(ALICE, long, START + i);
   const ended = (untagged: readonly string[]) => untagged.filter((line) => line.startsWith(`NO [NOUPDATE "${tag}"]`));
@@ -165,7 +165,7 @@ test('a search that cannot begin is begun again with the next change, and neithe
   t.true((await client.answer(tag)).tagged.startsWith('OK'));
 });
 
-/** What a client keeps: the results, changed by what it is told. */
+/** Applies what a client is told to its list of results. */
 function apply(results: number[], untagged: readonly string[], isUid: boolean): number[] {
   let kept = [...results];
   for (const line of untagged) {

@@ -1,4 +1,4 @@
-// A view of a folder: what is told at once, what waits, and what is not told because the client knows it.
+// Tests a view of a folder: what is told at once, what waits, and what is not told because the client knows it.
 
 import { ClientView } from '../../../../src/gateways/imap/view/client-view.js';
 import { createFolderMirrors } from '../../../../src/gateways/imap/view/folder-mirrors.js';

@@ -1,4 +1,4 @@
-// Mirrors against an owner: how they are loaded, brought up to date, shared, kept and given up.
+// Tests mirrors against an owner: how they are loaded, updated, shared, kept and released.
 import type { ExecutionContext } from 'ava';
 import { createFolderMirrors } from '../../../../src/gateways/imap/view/folder-mirrors.js';
 import type { MirroredFolder } from '../../../../src/gateways/imap/view/mirrored-folder.js';
@@ -9,7 +9,7 @@ const QUIET = 50;
 
 const uidsOf = ({ uids, count }: MirroredFolder): number[] => [...uids.subarray(0, count)];
 
-/** Back-off does not keep a process alive. */
+/** Keeps the process alive, which back-off does not. */
 function stayAlive(t: ExecutionContext): void {
   const timer = setInterval(() => {}, 60_000);
   t.teardown(() => clearInterval(timer));

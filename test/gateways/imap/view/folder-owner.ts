@@ -1,5 +1,5 @@
-// The owner of one folder, as simple as can be: what sessions on the folder are compared with. It answers the queries of mirrors
-// page by page, some time after they were asked, and publishes what changes.
+// Implements a simple owner of one folder, against which the sessions on the folder are compared. It answers the queries of mirrors
+// page by page, some time after they arrive, and publishes changes.
 import { type Observable, Subject } from 'rxjs';
 import { DELETED_BIT, packFlags, packModseqs, packUids } from '../../../../src/actors/mailbox/packed-columns.js';
 import type { MailboxEvent, Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
@@ -12,7 +12,7 @@ export const FOLDER = 'folder';
 
 export interface OwnedMessage {
   readonly uid: number;
-  /** Names, `\Deleted` too. */
+  /** Names of flags, with `\Deleted`. */
   flags: ReadonlySet<string>;
   modseq: number;
 }
@@ -34,22 +34,22 @@ export class FolderOwner {
   uidNext = 1;
   modseq = 1;
   isDeleted = false;
-  /** What was asked so far. */
+  /** The questions so far. */
   readonly questions: Question[] = [];
-  /** Runs when a question is read. */
+  /** Runs when the owner reads a question. */
   onQuestion: (question: Question) => void = () => {};
-  /** Each question fails. */
+  /** Every question fails. */
   isUnreachable = false;
-  /** Turns of the microtask queue that pass before a question is read, and before its answer arrives. */
+  /** Turns of the microtask queue that pass before a question is read, and again before its answer arrives. */
   delays: () => number = () => 0;
   subscriptions = 0;
   onSubscription: () => void = () => {};
   #expunged: { readonly uid: number; readonly modseq: number }[] = [];
-  /** Expunges of this modseq and before are not known. */
+  /** The owner does not know expunges up to this modseq. */
   #floor = 0;
   #events$ = new Subject<readonly MailboxEvent[]>();
 
-  /** Sessions are on the owner's node. */
+  /** The sessions are on the owner's node. */
   isHere = false;
 
   readonly mailboxes = {
@@ -78,12 +78,12 @@ export class FolderOwner {
     this.publish('EmailPlaced', { folderId: FOLDER, uid: this.uidNext - 1, emailId: 'e' });
   }
 
-  /** Gives out UIDs that no message gets: messages that came and went. */
+  /** Uses up UIDs, as messages do that came and went. */
   skipUids(count: number): void {
     this.uidNext += count;
   }
 
-  /** Returns the modseqs of the folder, as the reply to a command has them. */
+  /** Returns the modseqs of the folder, which the reply to a command has. */
   store(uids: ReadonlySet<number>, change: FlagStore): FolderModseqs {
     const before = this.modseq++;
     for (const message of this.messages) {
@@ -95,7 +95,7 @@ export class FolderOwner {
     return { before, after: this.modseq };
   }
 
-  /** Those of the UIDs that are `\Deleted`; all that are without UIDs. */
+  /** Expunges those of the UIDs that are `\Deleted`; without UIDs, all that are. */
   expunge(uids?: ReadonlySet<number>): void {
     this.modseq++;
     this.messages = this.messages.filter(({ uid, flags }) => {
@@ -106,13 +106,13 @@ export class FolderOwner {
     this.publish('EmailExpunged', { folderId: FOLDER, uid: 1, emailId: 'e' });
   }
 
-  /** Another owner, who does not know what was expunged. */
+  /** Another owner takes over, which does not know what was expunged. */
   takeOver(): void {
     this.#expunged = [];
     this.#floor = this.modseq;
   }
 
-  /** Events are missed from now on; subscribers are told. */
+  /** Subscribers miss events from now on, and are told so. */
   interrupt(): void {
     const events$ = this.#events$;
     this.#events$ = new Subject();
@@ -165,7 +165,7 @@ export interface Question {
   readonly limit?: number;
 }
 
-/** Lets others run for some turns of the microtask queue. */
+/** Lets others run for `count` turns of the microtask queue. */
 export async function turns(count: number): Promise<void> {
   for (let i = 0; i < count; i++) await undefined;
 }

@@ -1,5 +1,5 @@
-// Several sessions on one folder, under random histories: no client is ever told what is not so. The same histories find faults
-// that are put into the view on purpose.
+// Tests several sessions on one folder under random histories: no client is ever told anything wrong. The same histories find
+// faults that are put into the view on purpose.
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { ClientView } from '../../../../src/gateways/imap/view/client-view.js';
@@ -63,7 +63,7 @@ class Silent extends ClientView {
 test('flags that are not told are found', mustFail, Silent);
 
 class Presumptuous extends ClientView {
-  /** As if STORE with .SILENT made all flags known, those that another session changed too. */
+  /** Behaves as if STORE with .SILENT made all flags known, also those that another session changed. */
   override expectFlags(uids: ArrayLike<number>): () => void {
     return () => this.markFlagsSent(uids);
   }
@@ -72,7 +72,7 @@ class Presumptuous extends ClientView {
 test('a change of flags that a silent STORE hides is found', mustFail, Presumptuous);
 
 class Credulous extends ClientView {
-  /** As if no other session changed flags while a STORE with .SILENT is under way. */
+  /** Behaves as if no other session changed flags during a STORE with .SILENT. */
   override expectFlags(uids: ArrayLike<number>, change: FlagChange): () => void {
     const settle = super.expectFlags(uids, change);
     return () => settle(true);

@@ -1,5 +1,5 @@
-// Random histories of several sessions on one folder. Each session has a client that believes its responses; whenever all is
-// quiet and a session has caught up, its client must know the folder as the owner has it.
+// Generates random histories of several sessions on one folder. Each session has a client that believes its responses; whenever
+// all is quiet and a session has caught up, its client must know the folder as the owner does.
 import fc from 'fast-check';
 import { flagList } from '../../../../src/gateways/imap/responses/flags.js';
 import { flagsResponses, sizeResponses, writeUpdates } from '../../../../src/gateways/imap/responses/updates.js';
@@ -57,7 +57,7 @@ type ViewClass = new (mirror: MirroredFolder) => ClientView;
 const FLAGS: readonly (readonly string[])[] = [['\\Seen'], ['\\Flagged', 'Work'], ['\\Deleted'], ['Home'], []];
 const MODES = ['add', 'remove', 'replace'] as const;
 
-/** @throws Error when a client was told what is not so */
+/** @throws Error when a client was told anything wrong */
 export async function runHistory(
   { steps, initial, seed, pageSize }: History,
   View: ViewClass = ClientView,
@@ -123,7 +123,7 @@ export async function runHistory(
   await settle(sessions, owner);
 }
 
-/** All is quiet: each client knows all that there is. */
+/** Waits until all is quiet; then each client must know everything. */
 async function settle(sessions: readonly TestSession[], owner: FolderOwner): Promise<void> {
   for (const session of sessions) await session.done();
   for (const session of sessions) await session.command(() => undefined, { mayExpunge: true, mustSync: true });
@@ -135,7 +135,7 @@ class TestSession {
   client = new ModelClient();
   readonly #owner: FolderOwner;
   readonly #enabled: ReadonlySet<Enabled>;
-  /** The end of the commands so far. */
+  /** Resolves when the commands so far have ended. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(owner: FolderOwner, view: ClientView, number: number) {
@@ -145,12 +145,12 @@ class TestSession {
     this.#begin();
   }
 
-  /** All commands so far have ended. */
+  /** Resolves when all commands so far have ended. */
   done(): Promise<void> {
     return this.#last;
   }
 
-  /** Runs a command as the dispatcher does, after those before. */
+  /** Runs a command after the previous ones, as the dispatcher does. */
   command(
     run: () => unknown,
     { mayExpunge, mustSync = false }: { mayExpunge: boolean; mustSync?: boolean },
@@ -166,7 +166,7 @@ class TestSession {
     });
   }
 
-  /** FETCH of FLAGS and UID of some messages, by the numbers of the client. */
+  /** Runs FETCH of FLAGS and UID for some messages, by the client's numbers. */
   fetch(a: number, b: number): void {
     const positions = this.#positions(a, b);
     let text = '';
@@ -196,7 +196,7 @@ class TestSession {
     const present = new Set(this.#owner.messages.map(({ uid }) => uid));
     const modseqs = this.#owner.store(new Set(uids), change);
     await turns(this.#owner.delays());
-    // The reply to a STORE with UNCHANGEDSINCE does not say how keywords are spelled.
+    // The reply to a STORE with UNCHANGEDSINCE does not tell the spelling of keywords.
     const keywords = change.flags.filter((name) => !name.startsWith('\\'));
     const isConditional = this.#owner.delays() % 3 === 0;
     const stored = { ...change, keywords: isConditional ? undefined : keywords };
@@ -212,7 +212,7 @@ class TestSession {
     }
   }
 
-  /** Changes are told as they come, for some turns. */
+  /** Tells changes as they arrive, for `length` turns. */
   idle(length: number): Promise<void> {
     return this.#next(async () => {
       const unwatch = this.view.mirror.watch(() => this.#update(true));
@@ -231,7 +231,7 @@ class TestSession {
     });
   }
 
-  /** The client knows the messages of the owner and the flags that it was told of. */
+  /** The client must know the owner's messages, and the flags that it was told. */
   compare({ messages }: FolderOwner): void {
     if (this.client.messages.length !== messages.length) {
       throw new Error(`the client counts ${this.client.messages.length} of ${messages.length}`);
@@ -256,7 +256,7 @@ class TestSession {
 
   #begin(): void {
     this.client.receive(flagsResponses(this.view.mirror, false) + sizeResponses(this.view.count, false));
-    // Half of the messages are known from the beginning.
+    // The client knows half of the messages from the beginning.
     for (let position = 0; position < this.view.count; position += 2) this.#learn(position);
   }
 
@@ -270,7 +270,7 @@ class TestSession {
     return `\\Seen \\Flagged \\Deleted Work Home ${name}`;
   }
 
-  /** Some positions, by a range of sequence numbers. */
+  /** Returns some positions, by a range of sequence numbers. */
   #positions(a: number, b: number): number[] {
     const { count } = this.view;
     if (count === 0) return [];
@@ -291,7 +291,7 @@ class TestSession {
   #next(run: () => Promise<void>): Promise<void> {
     const done = this.#last.then(run);
     this.#last = done;
-    // The next command, or the end of the history, meets the failure.
+    // The next command, or the end of the history, reports the failure.
     done.catch(() => {});
     return done;
   }
@@ -307,7 +307,7 @@ const flagsOf = (list: string): ReadonlySet<string> =>
 
 const textOf = (flags: ReadonlySet<string>): string => `(${[...flags].sort().join(' ')})`;
 
-/** Small numbers, the same for the same seed. */
+/** Returns small numbers, which are the same for the same seed. */
 function randomDelays(seed: number): () => number {
   let state = (seed % 2_147_483_646) + 1;
   return () => {

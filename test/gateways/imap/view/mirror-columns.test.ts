@@ -1,4 +1,4 @@
-// Columns of a folder's messages: what a page of changes leaves behind.
+// Tests columns of a folder's messages: what they hold after a page of changes.
 
 import fc from 'fast-check';
 import { KEPT_KEYWORDS } from '../../../../src/gateways/imap/view/expected-flags.js';
@@ -16,7 +16,7 @@ const page = (uids: Uint32Array) => ({
 
 const BITS = [0x1, 0x8000];
 
-/** What a search of a flag finds. */
+/** Returns what a search for each flag finds. */
 const indexesWith = (columns: MirrorColumns) => BITS.map((bit) => [...columns.withBit(bit).positions()]);
 
 test('messages that have changed are told without those that are new, and keep nothing of the page', (t) => {
@@ -44,11 +44,11 @@ test('pages of messages that follow each other, and of some here and there, chan
           modseqs: new Float64Array(uids.length).fill(modseq),
         });
         t.deepEqual([...told], before);
-        // Asked for before the next page comes.
+        // The flags are searched before the next page arrives.
         indexesWith(columns);
         for (const [uid, flags] of changed) model.set(uid, { flags, modseq });
       };
-      // Gaps between the UIDs.
+      // UIDs have gaps.
       const uidOf = (at: number) => 1 + at + Math.floor(at / 5);
       apply(1, new Map(Array.from({ length: 40 }, (_, at) => [uidOf(at), 0])));
       pages.forEach((runs, i) => {

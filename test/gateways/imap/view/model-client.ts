@@ -1,5 +1,5 @@
-// A client that believes what it is told: it applies every untagged response to a list of its own, and notices what contradicts
-// that list. It learns UIDs and flags from FETCH responses alone.
+// Implements a client that believes what it is told: it applies every untagged response to its own list, and throws when one
+// contradicts the list. It learns UIDs and flags from FETCH responses alone.
 
 export interface KnownMessage {
   uid: number | undefined;
@@ -8,7 +8,7 @@ export interface KnownMessage {
 
 export class ModelClient {
   readonly messages: KnownMessage[] = [];
-  /** EXPUNGE may not come now (RFC 9051 §7.5.1). */
+  /** The server must not send EXPUNGE now (RFC 9051 §7.5.1). */
   isHolding = false;
   #keywords: ReadonlySet<string> = new Set();
 
@@ -64,7 +64,7 @@ export class ModelClient {
     }
   }
 
-  /** A message whose UID the client does not know is one of those between its neighbours, which are alike to the client. */
+  /** The UID may be unknown; then the message is one of those between its neighbours, which the client cannot distinguish. */
   #vanish(uid: number): void {
     let position = this.messages.findIndex((message) => message.uid === uid);
     if (position === -1) {

@@ -1,4 +1,4 @@
-// Sets of sequence numbers and UIDs, against the definition in RFC 9051 §9.
+// Tests sets of sequence numbers and UIDs against the definition in RFC 9051 §9.
 
 import fc from 'fast-check';
 import { Refused } from '../../../../src/gateways/imap/completion.js';

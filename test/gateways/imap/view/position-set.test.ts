@@ -1,4 +1,4 @@
-// Sets of positions at the borders of their words of 32.
+// Tests sets of positions at the borders of their words of 32 bits.
 
 import fc from 'fast-check';
 import { PositionSet } from '../../../../src/gateways/imap/view/position-set.js';
@@ -38,7 +38,7 @@ test('sets are joined and divided as sets of numbers are, whether they are whole
       const made = (numbers: readonly number[] | 'whole' | 'none') => {
         const positions = numbers === 'whole' ? all : numbers === 'none' ? [] : numbers;
         const positionSet = numbers === 'whole' ? PositionSet.whole(size) : PositionSet.of(size, positions);
-        // A set that knows how many it has takes other ways.
+        // A set that knows its count takes other paths.
         if (isCounted) t.is(positionSet.count, positions.length);
         return { positions: new Set(positions), positionSet };
       };

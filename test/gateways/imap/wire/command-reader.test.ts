@@ -1,4 +1,4 @@
-// The rules that all commands share, one table a rule.
+// Tests the rules that all commands share, with one table per rule.
 
 import fc from 'fast-check';
 import { Refused } from '../../../../src/gateways/imap/completion.js';
@@ -148,7 +148,7 @@ holds(
     '"Zo&AOs- &2D3cjA-"': 'Zoë 💌',
     '"Zoë 💌"': 'Zoë 💌',
     'R&-D': 'R&D',
-    // Composed, from either encoding.
+    // The name is composed (NFC), in either encoding.
     'Zoe&Awg-': 'Zoë',
     '"Zoe\u0308"': 'Zoë',
     '{5+}\r\nINBOX': 'INBOX',

@@ -1,4 +1,4 @@
-// Commands off the wire: their literals, their limits, and what follows a refused one.
+// Tests commands off the wire: their literals, their limits, and what follows a refused one.
 
 import fc from 'fast-check';
 import { type CommandReader, CommandSyntaxError } from '../../../../src/gateways/imap/wire/command-reader.js';
@@ -10,7 +10,7 @@ import test from '../../../support/test.js';
 import { MemoryPort } from './memory-port.js';
 import { LIMITS, type Login, MAX_MESSAGE, octetsOf, shown, sourceOf, streamOf } from './sources.js';
 
-/** What is left of the arguments: octets up to the end of the command. */
+/** Returns the rest of the arguments: octets up to the end of the command. */
 function rest(reader: CommandReader): string {
   const from = reader.position;
   while (!reader.isAtEnd) if (!reader.accept(' ')) reader.astringOctets();
@@ -130,7 +130,7 @@ test('the reader has the literals in their place', async (t) => {
   t.true(received.reader.isAtEnd);
 });
 
-/** An argument; the client may wait to be asked for a literal. */
+/** An argument; before a literal, the client may wait for the server's request. */
 const argument = fc.oneof(
   fc.constantFrom('atom', '"quoted"', '"a {3}"', '"\\" {9}"', '""'),
   fc.record({
@@ -140,7 +140,7 @@ const argument = fc.oneof(
 );
 const command = fc.record({ tag: fc.constantFrom('a', 'b7', 'Z.1'), args: fc.array(argument, { maxLength: 5 }) });
 
-/** What the client sends, by the definition of the limits; it leaves off where the server will refuse a literal that it waits for. */
+/** Computes what the client sends, by the definition of the limits; it stops where the server refuses a literal it waits for. */
 function model({ tag, args }: { tag: string; args: readonly (string | { octets: string; waits: boolean })[] }) {
   let wire = `${tag} X`;
   let refusal: string | undefined;
@@ -162,7 +162,7 @@ function model({ tag, args }: { tag: string; args: readonly (string | { octets: 
   return { wire: `${wire}\r\n`, expected: refusal === undefined ? `${tag} X` : `${tag} BAD ${refusal}` };
 }
 
-/** Random places to cut at. */
+/** Random places at which the octets are cut. */
 const cuts = fc.array(fc.nat(2_000), { maxLength: 8 });
 
 function inPieces(wire: string, at: readonly number[]): string[] {

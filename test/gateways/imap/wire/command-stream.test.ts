@@ -1,4 +1,4 @@
-// Commands that carry messages: text and literals by turns, and what is passed over.
+// Tests commands that carry messages: alternating text and literals, and octets that are skipped.
 
 import { CommandSyntaxError } from '../../../../src/gateways/imap/wire/command-reader.js';
 import test from '../../../support/test.js';

@@ -1,4 +1,4 @@
-// Values as responses have them.
+// Tests the formats of values in responses.
 
 import fc from 'fast-check';
 import { dateTime } from '../../../../src/gateways/imap/grammar/dates.js';

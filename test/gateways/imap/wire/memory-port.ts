@@ -1,17 +1,17 @@
-// A connection whose client has sent all it will send, in pieces: the next piece arrives when it is wanted.
+// Implements a connection whose client has sent everything, in pieces: the next piece arrives when it is read.
 import type { CommandPort } from '../../../../src/gateways/imap/wire/command-source.js';
 import { ConnectionEnd } from '../../../../src/gateways/tcp/connection-end.js';
 import { LineFramer } from '../../../../src/gateways/tcp/line-framer.js';
 
 export class MemoryPort implements CommandPort {
-  /** What was sent to the client. */
+  /** What the server has sent to the client. */
   written = '';
-  /** The most octets that were held unread. */
+  /** The maximum of unread octets. */
   mostHeld = 0;
   readonly #pieces: string[];
   readonly #framer: LineFramer;
 
-  /** An octet a character. */
+  /** One character is one octet. */
   constructor(pieces: readonly string[], maxLine = 65_536) {
     this.#pieces = [...pieces];
     this.#framer = new LineFramer({ maxLine, bareLf: 'ends-line' });

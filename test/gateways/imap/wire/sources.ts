@@ -1,4 +1,4 @@
-// A source over a connection in memory, with small limits, and what it gives in words.
+// Makes a command source over a connection in memory, with small limits, and describes what it returns in words.
 import { DEFAULT_LIMITS } from '../../../../src/gateways/imap/limits.js';
 import {
   CommandSource,
