@@ -1,4 +1,4 @@
-// What `npm run cluster` shows: where everything is, and lines to paste that show mail arriving and surviving.
+// The output of `npm run cluster`: the addresses of all parts, and lines to paste which show that mail arrives and survives failures.
 import type { DemoAccount } from './demo-account.js';
 import type { LocalCluster } from './local-cluster.js';
 import type { ClusterNode } from './local-node.js';
@@ -8,7 +8,7 @@ import type { Exit } from './program.js';
 export interface Shown {
   readonly cluster: LocalCluster;
   readonly account: DemoAccount;
-  /** Base URL and `host:port` that the pasted lines use. */
+  /** The base URL and the `host:port` values that the pasted lines use. */
   readonly api: string;
   readonly mx: string;
   readonly imap: string;

@@ -1,5 +1,5 @@
-// `npm run cluster`: three nodes with PostgreSQL, three NATS servers and HAProxy on this machine, without Docker, to try
-// failover on. Nodes that die stay dead: killing them is what it is for.
+// `npm run cluster`: three nodes with PostgreSQL, three NATS servers and HAProxy on this machine, without Docker, to try failover. Killed
+// nodes are not started again: killing them is the purpose.
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,7 +14,7 @@ import { NotReady } from './program.js';
 
 const NODES = 3;
 const NATS_SERVERS = 3;
-/** npm hands on the Ctrl-C that the terminal has sent to its child already: the echo is not a second wish. */
+/** npm forwards the Ctrl-C that the terminal has already sent to its child: this second signal within the time is ignored. */
 const ECHO_MS = 250;
 
 const HELP = `npm run cluster [-- options]
@@ -76,7 +76,7 @@ async function run(): Promise<void> {
   say('starting PostgreSQL, three NATS servers and three nodes …');
   const settings = { MANSIO_HOSTED_DOMAINS: 'example.test' };
   const cluster = await startLocalCluster({ dataDir: realpathSync(dataDir), ports, balanced, settings });
-  // From here on the first signal stops everything in order.
+  // From this point on, the first signal stops everything in order.
   const asked = stopRequest(cluster);
   for (const node of cluster.nodes) {
     void node.process.exited.then((exit) => asked.stopping || say(deathText(node, exit)));
@@ -95,7 +95,7 @@ async function run(): Promise<void> {
 
 function stopRequest(cluster: LocalCluster): { readonly stopping: boolean; readonly done: Promise<void> } {
   let at: number | undefined;
-  // A promise alone does not keep a process alive.
+  // A pending promise alone does not keep a process alive.
   const awake = setInterval(() => {}, 2 ** 30);
   const done = new Promise<void>((finished) => {
     const handle = () => {

@@ -1,4 +1,4 @@
-// The tables of docs/configuration.md, made from the table of settings that `mansio config` prints.
+// Makes the tables of docs/configuration.md from the table of settings that `mansio config` prints.
 import type { Variable } from '../src/config/variable.js';
 import { SECTIONS } from '../src/config/variables.js';
 import { code, table } from './markdown.js';

@@ -1,4 +1,4 @@
-// The index in docs/decisions/README.md: the decisions by subject, one line each, made from the heads of the pages beside it.
+// Makes the index in docs/decisions/README.md: the decisions by subject, one line each, from the heads of their pages.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listItem } from './markdown.js';
@@ -6,7 +6,7 @@ import { listItem } from './markdown.js';
 const FOLDER = 'docs/decisions';
 export const DECISIONS_PAGE = `${FOLDER}/README.md`;
 
-/** In the order of the page. */
+/** The subjects in the order of the page. */
 const SUBJECTS: readonly string[] = [
   'Principles',
   'Actors and nodes',
@@ -28,7 +28,7 @@ interface Decision {
   readonly status: string;
 }
 
-/** @throws Error for a page without title, subject or status, and for a number that is missing or given twice */
+/** @throws Error for a page without title, subject or status, and for a number that is missing or used twice */
 export function decisionsIndex(): string {
   const decisions = readdirSync(FOLDER)
     .filter((file) => /^\d{4}-[a-z0-9-]+\.md$/.test(file))
@@ -53,7 +53,7 @@ function decisionOf(file: string, index: number): Decision {
   return { file, number, title, subject, status };
 }
 
-/** A decision that is superseded as a whole is struck out. */
+/** Strikes out a decision that is superseded as a whole. */
 function lineOf({ file, number, title, status }: Decision): string {
   const link = `[${number}](${file})`;
   const successors = status.match(/\[\d{4}\]\([^)]+\)/g) ?? [];

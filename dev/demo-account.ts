@@ -1,5 +1,5 @@
-// The account of `npm run cluster`: demo@example.test with an API key that stays the same over starts, made through the
-// database as `mansio account create` and `mansio key create` do.
+// The account of `npm run cluster`: demo@example.test with an API key that stays the same over restarts, made in the database as `mansio
+// account create` and `mansio key create` do.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { newApiKey } from '../src/directory/api-key.js';
@@ -14,7 +14,7 @@ export interface DemoAccount {
   readonly apiKey: string;
 }
 
-/** The key's text is kept in `keyFile`; `accepted` asks a node whether a key is still one. */
+/** The key's text is stored in `keyFile`; `accepted` asks a node whether a key is still valid. */
 export async function demoAccount(
   databaseUrl: string,
   keyFile: string,
@@ -24,7 +24,7 @@ export async function demoAccount(
   if (kept !== undefined && (await accepted(kept))) return { email: EMAIL, apiKey: kept };
   const sql = connect({ url: databaseUrl }, { max: 1, applicationName: 'mansio cluster' });
   try {
-    // Fixed by the first node; the number given here has no effect.
+    // The first node has fixed the number of shards; the number passed here has no effect.
     const directory = postgresDirectory(sql, await postgresLeases(sql).shardCount(1));
     const owner = await directory.ownerOf(EMAIL);
     const accountId = owner?.accountId ?? (await directory.createAccount(EMAIL, 'Demo')).id;

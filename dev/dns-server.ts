@@ -1,4 +1,4 @@
-// A DNS server with the records it is given, on UDP and TCP of a free port: for tests and tries by hand.
+// A DNS server that answers with given records, on UDP and TCP of a free port: for tests and manual experiments.
 import dns2 from 'dns2';
 import { freePort } from './ports.js';
 
@@ -9,18 +9,18 @@ export interface Zone {
   readonly TXT?: readonly string[];
   readonly PTR?: readonly string[];
   readonly CNAME?: string;
-  /** Answered instead of records. */
+  /** The server answers with this code instead of records. */
   readonly rcode?: 'SERVFAIL' | 'REFUSED';
-  /** Never answered. */
+  /** True when the server never answers. */
   readonly silent?: boolean;
 }
 
 export interface DnsServer {
   /** `127.0.0.1:port`. */
   readonly address: string;
-  /** By name, lower case; may be changed at any time. Names that are not there do not exist. */
+  /** The zones by name in lower case; they may be changed at any time. Names that are missing do not exist. */
   readonly zones: Map<string, Zone>;
-  /** Questions that were asked: `type name`. */
+  /** The questions so far, as `type name`. */
   readonly asked: string[];
   close(): Promise<void>;
 }
@@ -78,7 +78,7 @@ function answers(zones: ReadonlyMap<string, Zone>, name: string, type: string): 
     case 'MX':
       return all('MX', zone.MX, ([priority, exchange]) => ({ priority, exchange }));
     case 'TXT':
-      // A longer text is in several strings, as name servers have it.
+      // A longer text is divided into several strings, as name servers do.
       return all('TXT', zone.TXT, (text) => ({ data: text.match(/.{1,255}/gs) ?? [''] }));
     case 'PTR':
       return all('PTR', zone.PTR, (domain) => ({ domain }));

@@ -1,8 +1,8 @@
-// Programs that are not Mansio's: where they are on this machine, and what to do when one is not.
+// Finds programs that are not part of Mansio, and tells how to install a missing one.
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** System programs are not on everybody's PATH. */
+/** System programs may be missing from a user's PATH. */
 const FURTHER = ['/usr/local/bin', '/usr/local/sbin', '/usr/sbin', '/sbin', '/opt/homebrew/bin'];
 
 const ADVICE: Readonly<Record<string, string>> = {
@@ -15,13 +15,13 @@ export class MissingProgram extends Error {
   override readonly name = 'MissingProgram';
 }
 
-/** The path of a program, undefined when it is not installed. */
+/** Returns the path of a program; undefined when it is not installed. */
 export function findProgram(name: string): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...FURTHER];
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 
-/** @throws MissingProgram with how to get it */
+/** @throws MissingProgram that tells how to install it */
 export function requireProgram(name: string): string {
   const found = findProgram(name);
   if (found !== undefined) return found;

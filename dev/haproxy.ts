@@ -1,5 +1,5 @@
-// A local HAProxy before the nodes, as `deploy/haproxy.cfg` is one before those of docker-compose.yml: takes HTTP and mail,
-// gives both to the nodes whose /healthz is well, with the address of the client in a PROXY header.
+// A local HAProxy in front of the nodes, like `deploy/haproxy.cfg` in docker-compose.yml: it accepts HTTP and mail, and forwards both to
+// the nodes whose /healthz is well, with the address of the client in a PROXY header.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -24,7 +24,7 @@ export interface Backend {
 }
 
 export interface BalancerOptions {
-  /** Ports of its own, on 127.0.0.1. */
+  /** The balancer's own ports, on 127.0.0.1. */
   readonly http: number;
   readonly mx: number;
   readonly imap: number;
@@ -32,7 +32,7 @@ export interface BalancerOptions {
   readonly backends: readonly Backend[];
 }
 
-/** Which networks the nodes have to believe, for MANSIO_PROXY_NETWORKS. */
+/** The network that the nodes must trust, for MANSIO_PROXY_NETWORKS. */
 export const BALANCER_NETWORK = '127.0.0.1/32';
 
 /** @throws MissingProgram */
@@ -40,14 +40,14 @@ export function startHaproxy(options: BalancerOptions): Promise<Balancer> {
   return startConfigured(haproxyConfig(options), options.imap);
 }
 
-/** `port`: one that `text` binds on 127.0.0.1. @throws MissingProgram */
+/** `port` is one that `text` binds on 127.0.0.1. @throws MissingProgram */
 export async function startConfigured(text: string, port: number): Promise<Balancer> {
   const command = requireProgram('haproxy');
   const directory = mkdtempSync(join(tmpdir(), 'mansio-haproxy-'));
   const config = join(directory, 'haproxy.cfg');
   writeFileSync(config, text);
   const program = startProgram({ command, args: ['-db', '-f', config], env: { PATH: process.env['PATH'] ?? '' } });
-  // It reads the file once.
+  // HAProxy reads the file once.
   const forget = () => rmSync(directory, { recursive: true, force: true });
   try {
     await whenReady('haproxy', program, listening(port));

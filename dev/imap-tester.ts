@@ -1,9 +1,9 @@
-// Holds an IMAP server to the rules: the scripted groups, then a random stress with many clients. Without --user it starts a node of
-// its own; for other servers: node dist/dev/imap-tester.js --port 2143 --user A --password P [--clients 50] [--seconds 600] [--seed 1]
+// Tests an IMAP server against the rules: the scripted groups, then a random stress with many clients. Without --user it starts its own
+// node. Another server: node dist/dev/imap-tester.js --port 2143 --user A --password P [--clients 50] [--seconds 600] [--seed 1]
 //   --qresync     every client keeps a copy with QRESYNC, and often connects again
 //   --accounts N  N accounts at once; %d in --user and --password is the number of the account, from 1
-//   --clients N   N clients per account. A Mansio takes 200 connections from one address, and clients that connect again have two for a
-//                 moment: without the option there are 80 clients in all, and at most 50 per account
+//   --clients N   N clients per account. Mansio accepts 200 connections from one address, and a client that connects again has two for a
+//                 moment: by default there are 80 clients in all, and at most 50 per account
 //   --no-delays   clients do not pause between two commands
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ const { values } = parseArgs({
   },
 });
 const GROUPS = 'test/imap-tester/groups';
-/** ms, up to: some hundred commands a second of 50 clients. */
+/** In ms: the longest pause; 50 clients then send some hundred commands per second. */
 const PAUSE_MS = 200;
 const ACCOUNTS = Number(values.accounts);
 const CLIENTS = Number(values.clients ?? Math.min(50, Math.floor(80 / ACCOUNTS)));
@@ -78,7 +78,7 @@ async function ownNode(): Promise<Tested> {
   };
 }
 
-/** The number of groups that failed. */
+/** Returns the number of groups that failed. */
 async function runGroups({ server, users }: Tested): Promise<number> {
   let failures = 0;
   for (const file of (await readdir(GROUPS)).sort()) {

@@ -1,14 +1,14 @@
-// Lints the OpenAPI document with Redocly's recommended rules; part of `npm run check`. Exits with 1 for errors and for warnings.
+// Lints the OpenAPI document with Redocly's recommended rules, as part of `npm run check`. It exits with 1 for errors and for warnings.
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { bareDocument } from './openapi-document.js';
 
-/** Paths and replies of docs/interface/rest.md that a rule is against: the rule, and the place that may break it. */
+/** The paths and replies of docs/interface/rest.md that break a rule: the rule, and the place that may break it. */
 const PRESCRIBED: readonly (readonly [rule: string, place: RegExp])[] = [
-  // Likewise `drafts`, which is no UUID.
+  // A fixed segment precedes a parameter here, and `drafts` is not a UUID.
   ['no-ambiguous-paths', /^#\/paths\/~1api~1outbound~1/],
-  // A written segment goes before a parameter here, and `emails` is no UUID.
+  // A fixed segment precedes a parameter here, and `emails` is not a UUID.
   ['no-ambiguous-paths', /^#\/paths\/~1api~1labels~1/],
-  // Which nothing but its 503 keeps from replying.
+  // The only failure of this route is its 503.
   ['operation-4xx-response', /^#\/paths\/~1healthz\/get\//],
   ['operation-2xx-response', /^#\/paths\/~1api~1profile~1addresses~1\{addressId\}~1(send-verification|verify)\/post\//],
 ];

@@ -1,5 +1,5 @@
-// A whole cluster on this machine: PostgreSQL, NATS servers, nodes and, when wanted, HAProxy before them; for
-// `npm run cluster`, tests and benchmarks. The caller chooses the directory of the data and the ports, and stops the cluster.
+// A whole cluster on this machine: PostgreSQL, NATS servers, nodes and, on request, HAProxy in front of them; for `npm run cluster`, tests
+// and benchmarks. The caller chooses the data directory and the ports, and stops the cluster.
 import { join } from 'node:path';
 import { BALANCER_NETWORK, type Balancer, startHaproxy } from './haproxy.js';
 import { type ClusterNode, clusterNode } from './local-node.js';
@@ -28,11 +28,11 @@ export interface ClusterOptions {
   readonly dataDir: string;
   readonly ports: ClusterPorts;
   readonly balanced: boolean;
-  /** Every node reaches NATS and PostgreSQL through proxies of its own. */
+  /** Every node reaches NATS and PostgreSQL through its own proxies. */
   readonly viaProxies?: boolean;
-  /** For every node, over those that make it a cluster. */
+  /** The settings of every node; they override those that make it a cluster. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** For single nodes, by their place. */
+  /** The settings of single nodes, by their index. */
   readonly settingsOf?: (i: number) => Readonly<Record<string, string>>;
   readonly postgresSettings?: Readonly<Record<string, string>>;
 }
@@ -42,9 +42,9 @@ export interface LocalCluster {
   readonly nats: readonly NatsServer[];
   readonly nodes: readonly ClusterNode[];
   readonly balancer: Balancer | undefined;
-  /** Nodes first, in order; what they stand on last. Never fails. */
+  /** Stops the nodes first, in order, then the servers that they need. Never fails. */
   stop(): Promise<void>;
-  /** At once, without asking. */
+  /** Kills everything at once. */
   abandon(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export async function freeClusterPorts(nodes: number, natsServers: number): Prom
   };
 }
 
-/** Everything that was started is stopped again when it fails. @throws MissingProgram, LocalFault, NotReady */
+/** If a step fails, everything that was started is stopped again. @throws MissingProgram, LocalFault, NotReady */
 export async function startLocalCluster(options: ClusterOptions): Promise<LocalCluster> {
   const { dataDir, ports } = options;
   const undo: ((abandoned: boolean) => Promise<unknown>)[] = [];
@@ -113,11 +113,11 @@ export async function startLocalCluster(options: ClusterOptions): Promise<LocalC
       nodes.push(clusterNode(name, settings, { ...own, links }));
     }
     undo.push(async (abandoned) => {
-      // One after the other, so that each hands over to those that are left.
+      // The nodes stop one after the other, so that each hands over to the remaining ones.
       if (abandoned) await Promise.all(nodes.map((node) => node.kill()));
       else for (const node of nodes) await node.stop();
     });
-    // The first makes the schema; the others would only wait for it.
+    // The first node makes the schema; the others would only wait for it.
     await nodes[0]?.start();
     await Promise.all(nodes.slice(1).map((node) => node.start()));
     return { postgres, nats, nodes, balancer, stop: () => end(false), abandon: () => end(true) };

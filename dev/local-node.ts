@@ -1,10 +1,10 @@
-// One node of a local cluster over its lives: started, stopped, killed, hung, cut off from what it needs, and started again
-// under the same name, on the same ports and data.
+// One node of a local cluster over its lives: it is started, stopped, killed, hung, cut off from its servers, and started again under the
+// same name, on the same ports and data.
 import { type NodeProcess, startNodeProcess } from './node-process.js';
 import type { Exit, Program } from './program.js';
 import type { ProxyMode, TcpProxy } from './tcp-proxy.js';
 
-/** How a node reaches the others, where proxies stand between. */
+/** The proxies between a node and its servers, if there are any. */
 export interface Links {
   readonly nats: readonly TcpProxy[];
   readonly postgres: TcpProxy;
@@ -20,24 +20,24 @@ export interface ClusterNode {
   readonly pop3: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly running: boolean;
-  /** Of its present or last life. @throws when it was never started */
+  /** The process of its present or last life. @throws when it was never started */
   readonly process: NodeProcess;
-  /** Every line it said, of all its lives. */
+  /** Every line of output, of all its lives. */
   readonly logs: readonly string[];
-  /** `settings` over the usual ones, for this life. @throws NodeNotReady */
+  /** `settings` override the usual ones for this life. @throws NodeNotReady */
   start(settings?: Readonly<Record<string, string>>): Promise<void>;
-  /** SIGTERM: hands over, drains, ends. Undefined when it does not run. */
+  /** Sends SIGTERM: the node hands over, drains and ends. Undefined when it does not run. */
   stop(): Promise<Exit | undefined>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<Exit | undefined>;
-  /** SIGSTOP: it hangs, its connections stand. */
+  /** Sends SIGSTOP: the node hangs, and its connections stay open. */
   pause(): void;
   resume(): void;
   /** @throws without proxies */
   cutOff(from: 'nats' | 'postgres' | 'both', mode: Exclude<ProxyMode, 'pass'>): Promise<void>;
-  /** Whether something with `text` in it is on its way to the database and held up by a black hole. */
+  /** Returns true when a black hole holds back octets with `text` on their way to the database. */
   holdsBack(text: string): boolean;
-  /** Everything passes again. */
+  /** Lets everything pass again. */
   reconnect(): Promise<void>;
 }
 

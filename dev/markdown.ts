@@ -1,8 +1,8 @@
-// Tables, lists and paragraphs in Markdown, as wide as documents may be (test/docs/form.test.ts).
+// Tables, lists and paragraphs in Markdown, within the line width of the documents (test/docs/form.test.ts).
 
 export const WIDTH = 140;
 
-/** A table; every row has as many cells as the head. */
+/** Returns a table; every row has as many cells as the head. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(cell).join(' | ')} |`;
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line), ''].join('\n');
@@ -12,12 +12,12 @@ export const code = (text: string): string => `\`${text}\``;
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
 
-/** Text in lines of at most `WIDTH` characters. */
+/** Returns the text in lines of at most `WIDTH` characters. */
 export const paragraph = (text: string): string => wrapped(text, '', '');
 
 export const listItem = (text: string): string => wrapped(text, '- ', '  ');
 
-/** No line begins with what would make it a heading, a list or a table. */
+/** Matches white space at which a line may end: the next line must not look like a heading, a list or a table. */
 const WORD_ENDS = /\s+(?!(?:[-+*#>|]|\d+[.)])(?:\s|$))/;
 
 function wrapped(text: string, first: string, next: string): string {

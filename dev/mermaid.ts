@@ -1,5 +1,5 @@
-// The diagrams of documents and the parser that sites run on them: what Mermaid cannot read is shown there as an error. The library
-// is one file for browsers; it parses without a page once it finds the few members of `window` that its HTML sanitizer looks for.
+// The diagrams of documents and the parser that websites run on them: a diagram that Mermaid cannot read appears there as an error. The
+// library is one file for browsers; it parses without a page when it finds the few members of `window` that its HTML sanitizer looks for.
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
 
@@ -13,7 +13,7 @@ let loaded: Mermaid | undefined;
 
 function library(): Mermaid {
   if (loaded !== undefined) return loaded;
-  // The sanitizer gives texts back as they are in a window that can make no document.
+  // The sanitizer returns texts unchanged in a window that cannot create a document.
   const window = { document: { nodeType: 9, createElement: () => ({}) }, Element: class {} };
   const context = createContext({ window, console, structuredClone, URL, setTimeout, clearTimeout });
   runInContext(readFileSync(LIBRARY, 'utf8'), context, { filename: LIBRARY });
@@ -21,11 +21,11 @@ function library(): Mermaid {
   return loaded;
 }
 
-/** The fenced Mermaid blocks of a page of Markdown. */
+/** Returns the fenced Mermaid blocks of a Markdown page. */
 export const diagramsOf = (page: string): string[] =>
   Array.from(page.matchAll(/^```mermaid\n([\s\S]*?)^```$/gm), ([, text]) => text!);
 
-/** Why Mermaid cannot read a diagram; undefined when it can. */
+/** Returns why Mermaid cannot read a diagram; undefined when it can. */
 export async function diagramFault(text: string): Promise<string | undefined> {
   try {
     await library().parse(text);

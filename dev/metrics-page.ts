@@ -1,4 +1,4 @@
-// The tables of docs/metrics.md, made from the declarations in src/node/metrics. Nothing is read or counted.
+// Makes the tables of docs/metrics.md from the declarations in src/node/metrics. Nothing is measured.
 import { NEVER } from 'rxjs';
 import type { Declared } from '../src/node/metrics/families.js';
 import { createMetrics, type MeteredNode, type Metrics } from '../src/node/metrics/metrics.js';
@@ -7,12 +7,12 @@ import { code, table } from './markdown.js';
 
 export const METRICS_PAGE = 'docs/metrics.md';
 
-/** Every family that some node exports, in the order of declaration. */
+/** Returns every family that some node exports, in the order of declaration. */
 export function declaredMetrics(): readonly Declared[] {
   return allFamilies({ version: '0.0.0', roles: new Set() }).declared;
 }
 
-/** The metrics of a node that watches all of its parts; nothing has happened in it. */
+/** Returns the metrics of a node that watches all of its parts; their values are those of an idle node. */
 export function allFamilies(node: MeteredNode): Metrics {
   const metrics = createMetrics(node);
   for (const gateway of ['smtp', 'submission', 'imap', 'pop3', 'hub', 'event_stream'] as const)
@@ -31,7 +31,7 @@ export function allFamilies(node: MeteredNode): Metrics {
   return metrics;
 }
 
-/** What a parent of several processes exports besides. */
+/** Returns the families that a parent of several processes exports in addition. */
 export function declaredByParents(): readonly Declared[] {
   return createProcessMetrics({ processes: () => [], texts: async () => [] }).declared;
 }

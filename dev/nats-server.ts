@@ -1,5 +1,5 @@
-// Real NATS servers as processes, alone or as one cluster, configured by the same `nats.conf` that operators use. Each
-// keeps its ports over stops, kills and starts.
+// Real NATS servers as processes, alone or as one cluster, configured by the same `nats.conf` that operators use. Each keeps its ports over
+// stops, kills and starts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,16 +14,16 @@ export interface NatsServer {
   readonly port: number;
   /** 0 while it does not run. */
   readonly pid: number;
-  /** Where other servers join it. */
+  /** The port where other servers join it. */
   readonly routePort: number;
   readonly running: boolean;
   readonly logs: readonly string[];
   start(): Promise<void>;
   stop(): Promise<void>;
   kill(): Promise<void>;
-  /** Killed, if it runs, and started. */
+  /** Kills the server if it runs, and starts it. */
   restart(): Promise<void>;
-  /** It hangs: sockets stay open and nothing answers. */
+  /** Hangs the server: sockets stay open and nothing answers. */
   pause(): void;
   resume(): void;
 }
@@ -35,7 +35,7 @@ export interface NatsPorts {
 
 const CONFIG = join(fileURLToPath(new URL('../..', import.meta.url)), 'nats.conf');
 
-/** A server that is alone. `config`: lines over those of `nats.conf`. @throws MissingProgram */
+/** Starts a server that is alone. `config` holds lines that override those of `nats.conf`. @throws MissingProgram */
 export async function startNatsServer(config = ''): Promise<NatsServer> {
   return (await startNatsCluster({ size: 1, config }))[0]!;
 }
@@ -56,7 +56,7 @@ export async function startNatsCluster(
   }
 }
 
-/** For NATS_URL. */
+/** Returns the value of NATS_URL. */
 export function urlsOf(servers: readonly { readonly url: string }[]): string {
   return servers.map(({ url }) => url).join(',');
 }

@@ -1,4 +1,4 @@
-// A node as a process: `bin/mansio serve` with the settings it is given and none of this process's own.
+// A node as a process: `bin/mansio serve` with the given settings and none of this process's own.
 import { fileURLToPath } from 'node:url';
 import { type Exit, NotReady, type Program, startProgram, whenReady } from './program.js';
 
@@ -11,7 +11,7 @@ export interface ReadyLine {
 export interface NodeProcess extends Program {
   readonly ready: ReadyLine;
   readonly dataDir: string;
-  /** As the node got it. */
+  /** The environment of the node. */
   readonly env: Readonly<Record<string, string>>;
   /** Drains and stops it (SIGTERM). */
   stop(): Promise<Exit>;
@@ -24,16 +24,16 @@ export const PROGRAM = fileURLToPath(new URL('../../bin/mansio', import.meta.url
 /** `BENCH_NODE_OPTIONS=--cpu-prof` profiles nodes of benchmarks. */
 const profiling = process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
 
-/** For nodes that tests and benchmarks ask more of than people do. */
+/** Settings of nodes to which tests and benchmarks send more requests than people do. */
 export const UNLIMITED = { MANSIO_RATE_GLOBAL: '0', MANSIO_RATE_AUTH: '0', MANSIO_RATE_WRITE: '0' } as const;
 
-/** The environment of this process without settings of Mansio's. */
+/** Returns the environment of this process without Mansio's settings. */
 export function bareEnvironment(): Record<string, string> {
   const entries = Object.entries(process.env).filter(([name]) => !/^(MANSIO_|DATABASE_URL$|NATS_URL$)/.test(name));
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-/** `spawned`: called with the process before it is ready. @throws NodeNotReady */
+/** `spawned` is called with the process before it is ready. @throws NodeNotReady */
 export async function startNodeProcess(
   settings: Readonly<Record<string, string>> & { readonly MANSIO_DATA_DIR: string },
   spawned?: (program: Program) => void,

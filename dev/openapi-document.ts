@@ -1,4 +1,4 @@
-// The OpenAPI document and the route table without a server: nothing stands behind these routes, they are read only.
+// The OpenAPI document and the route table without a server: the routes have no implementation and are only read.
 import { openApi } from '../src/gateways/http/openapi.js';
 import type { Route } from '../src/gateways/http/route.js';
 import { type RouteSources, routeTable } from '../src/gateways/http/route-table.js';

@@ -1,6 +1,6 @@
-// `npm run package`: one file, mansio-VERSION.tgz, for `npm i -g`. It holds the bundled program, which has the code of the packages that
-// it needs, in the versions of the lock file. Native programs (HTTP server, PostgreSQL) come with it as packages of their platform,
-// ready to run, so nothing is compiled; these packages alone are its dependencies.
+// `npm run package` makes one file, mansio-VERSION.tgz, for `npm i -g`. It holds the bundled program, which contains the code of the
+// packages that it needs, in the versions of the lock file. Native programs (HTTP server, PostgreSQL) are installed as prebuilt packages of
+// the platform, so nothing is compiled; these packages are its only dependencies.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,10 +14,10 @@ interface Manifest {
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Fields of the manifest that belong to a clone. */
+/** Fields of the manifest that only a clone needs. */
 const OF_CLONE = ['scripts', 'devDependencies', 'overrides', 'allowScripts', 'scarfSettings', 'private'];
 
-/** The path of the file, which is put into `destination`. */
+/** Returns the path of the file, which is put into `destination`. */
 async function makePackage(destination: string): Promise<string> {
   const { EXTERNAL } = (await import(`${ROOT}/bundle.mjs`)) as { readonly EXTERNAL: readonly string[] };
   const stage = mkdtempSync(join(tmpdir(), 'mansio-package-'));

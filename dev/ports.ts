@@ -1,6 +1,6 @@
-// Free TCP ports for servers that have to come back on the same one. Below the range that the system hands out by itself
-// (Linux 32768, macOS 49152): while a server is down, no outgoing connection takes its port. No other process gets the port
-// either: a server on a loopback address that nothing else uses holds it for as long as the process lives.
+// Free TCP ports for servers that must return to the same port. They are below the range that the system assigns itself (Linux 32768, macOS
+// 49152): while a server is down, no outgoing connection takes its port. No other process gets the port either: a server on a loopback
+// address that nothing else uses holds it as long as the process lives.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
@@ -23,7 +23,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port between ${FIRST} and ${LAST}`);
 }
 
-/** True where there is no such address: macOS has 127.0.0.1 alone. */
+/** Returns true also when the address does not exist: macOS has only 127.0.0.1. */
 async function hold(port: number): Promise<boolean> {
   const holder = createServer().unref().listen(port, ADDRESS_OF_HOLDERS);
   try {

@@ -1,33 +1,33 @@
-// A PostgreSQL for several nodes: the embedded one of a data directory of its own, listening on TCP as well. It asks for no
-// password, so it listens on loopback, and is for development and tests only.
+// A PostgreSQL for several nodes: the embedded one of its own data directory, which also listens on TCP. It asks for no password, so it
+// listens on loopback, and is for development and tests only.
 import { pino } from 'pino';
 import { type EmbeddedDatabase, startEmbedded } from '../src/store/embedded.js';
 import { freePort } from './ports.js';
 import { whenGone } from './watchdog.js';
 
 export interface PostgresServer {
-  /** For DATABASE_URL. */
+  /** The value of DATABASE_URL. */
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** On the same port and data. */
+  /** Starts the server again on the same port and data. */
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** A crash; what was committed is replayed at the next start. */
+  /** Crashes the server; the next start replays what was committed. */
   kill(): Promise<void>;
 }
 
 export interface PostgresOptions {
   readonly dataDir: string;
   readonly port?: number;
-  /** Over the usual ones. */
+  /** These settings override the usual ones. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Enough for a handful of nodes, and for clients of psql. */
+/** Enough for a few nodes, and for psql clients. */
 const CONNECTIONS = '300';
 
-/** URL of a database of this server's user that is reached on another port, through a proxy. */
+/** Returns the URL of the database through a proxy on another port. */
 export function urlOn(port: number): string {
   return `postgres://mansio@127.0.0.1:${port}/mansio`;
 }
@@ -66,7 +66,7 @@ export async function startPostgresServer(options: PostgresOptions): Promise<Pos
       const killed = running;
       running = undefined;
       if (killed === undefined) return;
-      // Told to stop first: it would start a server that died again.
+      // The server is told to stop first, because it would start a killed server again.
       const stopped = killed.stop();
       process.kill(killed.pid, 'SIGKILL');
       await stopped;

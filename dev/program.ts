@@ -1,5 +1,5 @@
-// A server as a process of its own: its output, its readiness, signals, its end. It has its own process group, so that
-// Ctrl-C reaches its parent alone; it never outlives its parent, however the parent ends.
+// A server as its own process: its output, its readiness, signals, its end. It has its own process group, so that Ctrl-C reaches only its
+// parent; it never outlives its parent, however the parent ends.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -13,13 +13,13 @@ export interface Exit {
 export interface Program {
   readonly pid: number;
   readonly running: boolean;
-  /** Every line of stdout and stderr so far, grows. */
+  /** Every line of stdout and stderr so far; the list grows. */
   readonly logs: readonly string[];
-  /** For SIGSTOP and SIGCONT; the others end it. */
+  /** Sends SIGSTOP or SIGCONT; `kill` sends the signals that end it. */
   signal(signal: NodeJS.Signals): void;
-  /** Resolves when it has ended. */
+  /** Resolves when the process has ended. */
   kill(signal: NodeJS.Signals): Promise<Exit>;
-  /** After its last line was read. */
+  /** Resolves after its last line was read. */
   readonly exited: Promise<Exit>;
 }
 
@@ -30,7 +30,7 @@ export interface ProgramOptions {
   readonly onLine?: (line: string) => void;
 }
 
-/** A program that ended before it was ready. */
+/** Thrown when a program ended before it was ready. */
 export class NotReady extends Error {
   readonly exit: Exit;
   readonly logs: readonly string[];
@@ -67,7 +67,7 @@ export function startProgram({ command, args, env, onLine }: ProgramOptions): Pr
     signal: (signal) => void child.kill(signal),
     kill(signal) {
       child.kill(signal);
-      // One that is stopped sees no signal but SIGKILL.
+      // A stopped process reacts only to SIGKILL.
       if (signal !== 'SIGKILL') child.kill('SIGCONT');
       return exited;
     },
@@ -75,7 +75,7 @@ export function startProgram({ command, args, env, onLine }: ProgramOptions): Pr
   };
 }
 
-/** What `ready` resolves with, unless the program ends first. @throws NotReady */
+/** Resolves with the value of `ready`, unless the program ends first. @throws NotReady */
 export async function whenReady<T>(what: string, program: Program, ready: Promise<T>): Promise<T> {
   const failed = program.exited.then((exit): never => {
     throw new NotReady(what, exit, program.logs);

@@ -1,5 +1,5 @@
-// Asks an installed Dovecot for what it says of the golden messages of test/gateways/imap/golden, and records the answers beside
-// them. Its IMAP process is started without a login, over a Maildir in a temporary directory: node dist/dev/record-dovecot.js
+// Asks an installed Dovecot about the golden messages of test/gateways/imap/golden, and records its answers in the same folder. Its IMAP
+// process is started without a login, on a Maildir in a temporary directory: node dist/dev/record-dovecot.js
 import { spawn } from 'node:child_process';
 import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
@@ -10,7 +10,7 @@ import { GOLDEN_MESSAGES } from '../test/gateways/imap/golden/messages.js';
 
 const IMAP = '/usr/lib/dovecot/imap';
 const RECORD = 'test/gateways/imap/golden/dovecot.json';
-/** Dovecot never runs as root: the number of `nobody` in Debian. */
+/** The id of `nobody` in Debian: Dovecot never runs as root. */
 const NOBODY = 65_534;
 
 const owner = userInfo().uid === 0 ? NOBODY : userInfo().uid;
@@ -51,7 +51,7 @@ function own(path: string): void {
   }
 }
 
-/** Octets as a binary string. The commands come from `cat`: Dovecot refuses sockets, which Node would give it. */
+/** Returns octets as a binary string. The commands come from `cat`: Dovecot refuses the sockets that Node would give it. */
 async function answers(commands: string): Promise<string> {
   const input = join(directory, 'commands');
   writeFileSync(input, commands);
@@ -64,7 +64,7 @@ async function answers(commands: string): Promise<string> {
   return Buffer.concat(pieces).toString('latin1');
 }
 
-/** What is in the parentheses of each FETCH response, in order: one for each command. */
+/** Returns the text in the parentheses of each FETCH response, in order: one for each command. */
 function fetchResponses(text: string): string[] {
   const found: string[] = [];
   for (let at = 0; at < text.length; ) {

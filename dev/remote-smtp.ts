@@ -1,5 +1,5 @@
-// Remote mail servers for tests and tries by hand: one over smtp-server whose replies are set and that keeps the mail it got, and
-// a bare one for replies that no library would send. Many of them stand on one port of the addresses 127.0.0.2 and up.
+// Remote mail servers for tests and manual experiments: one over smtp-server with chosen replies, which stores the mail it gets, and a bare
+// one for replies that no library would send. Many of them listen on one port of the addresses 127.0.0.2 and up.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
@@ -7,33 +7,33 @@ import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 export interface RemoteMessage {
   readonly sender: string;
   readonly recipients: readonly string[];
-  /** Parameters of each RCPT. */
+  /** The parameters of each RCPT. */
   readonly asked: readonly Readonly<Record<string, string | true>>[];
-  /** Parameters of MAIL, upper case: `BODY`, `SIZE`, `SMTPUTF8`. */
+  /** The parameters of MAIL, with names in upper case: `BODY`, `SIZE`, `SMTPUTF8`. */
   readonly parameters: Readonly<Record<string, string | true>>;
   readonly text: string;
   readonly isTls: boolean;
   readonly ehlo: string;
 }
 
-/** Replies are whole: `451 4.7.1 come back later`; undefined accepts. */
+/** Replies are complete, such as `451 4.7.1 come back later`; undefined accepts. */
 export interface RemoteBehaviour {
   mail?(sender: string): string | undefined;
   rcpt?(address: string, session: SMTPServerSession): string | undefined;
-  /** After the message; a promise delays the reply. */
+  /** Called after the message; a promise delays the reply. */
   message?(message: RemoteMessage): string | undefined | Promise<string | undefined>;
-  /** The connection is cut when the message has come, in place of a reply. */
+  /** True when the connection is cut after the message, without a reply. */
   dropsAfterData?: boolean;
 }
 
 export interface RemoteOptions {
-  /** PEM; without it STARTTLS is not offered. */
+  /** In PEM; without it STARTTLS is not offered. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Octets, announced by SIZE. */
+  /** In octets; announced by SIZE. */
   readonly size?: number;
-  /** Extensions that are not announced. */
+  /** The extensions that are not announced. */
   readonly hidden?: readonly ('PIPELINING' | '8BITMIME' | 'SMTPUTF8')[];
-  /** DSN is offered (RFC 3461). */
+  /** True when DSN is offered (RFC 3461). */
   readonly dsn?: boolean;
   readonly behaviour?: RemoteBehaviour;
 }
@@ -43,7 +43,7 @@ export interface RemoteSmtp {
   readonly messages: readonly RemoteMessage[];
   /** May be changed at any time. */
   readonly behaviour: RemoteBehaviour;
-  /** Connections so far, and those that are open. */
+  /** The number of connections so far, and of those that are open. */
   readonly connections: number;
   readonly open: number;
   close(): Promise<void>;
@@ -143,7 +143,7 @@ export interface BareServer {
   close(): Promise<void>;
 }
 
-/** Octets of what comes are `talk`'s to read and answer; a connection it does nothing with is a silent server. */
+/** `talk` reads and answers everything; when it does nothing, the server is silent. */
 export async function startBareServer(
   address: string,
   port: number,
@@ -177,7 +177,7 @@ export async function startBareServer(
 
 type ScriptedReply = string | ((line: string) => string);
 
-/** An SMTP dialogue of replies by command verb; `*` is for all others. The message is read when DATA got a 354. */
+/** Returns an SMTP dialogue with one reply per command verb; `*` matches all other verbs. The message is read when DATA got a 354. */
 export function scripted(replies: Readonly<Record<string, ScriptedReply>>): (socket: Socket) => void {
   return (socket) => {
     let text = '';
@@ -195,7 +195,7 @@ export function scripted(replies: Readonly<Record<string, ScriptedReply>>): (soc
         const known = replies[verb] ?? replies['*'] ?? '250 ok';
         const reply = typeof known === 'string' ? known : known(line);
         inMessage = verb === 'DATA' && reply.startsWith('354');
-        // The message begins a line, and may end with it.
+        // The message starts a line, so its end may follow at once.
         if (inMessage) text = `\r\n${text}`;
         socket.write(`${reply}\r\n`);
         if (verb === 'QUIT' || reply.startsWith('421')) socket.end();

@@ -1,4 +1,4 @@
-// The reference in docs/interface/rest.md: a block for each endpoint of the route table, and a table for each shape of the OpenAPI
+// Makes the reference in docs/interface/rest.md: a block for each endpoint of the route table, and a table for each shape of the OpenAPI
 // document, which is made from the same routes.
 import { code, paragraph, table } from './markdown.js';
 import { bareDocument, bareRoutes } from './openapi-document.js';
@@ -51,9 +51,9 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** The mirror of the first tag. */
+/** The tag whose endpoints mirror those of the first tag. */
 const MIRROR = 'External emails';
-/** A longer type is told below the table of its field. */
+/** In characters: a longer type is described below the table of its field. */
 const LONGEST_TYPE = 160;
 
 export function restReference(): string {
@@ -86,7 +86,7 @@ function endpointBlocks(document: Document, tag: string): string[] {
     });
 }
 
-/** Ids in the path need no word. */
+/** Ids in the path need no description. */
 function parameterTables(parameters: Operation['parameters']): string[] {
   return ['query', 'header'].flatMap((where) => {
     const found = parameters.filter((parameter) => parameter.in === where);

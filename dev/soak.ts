@@ -1,5 +1,5 @@
-// `npm run test:soak [-- rounds [seed]]`: the tests that draw random cases or kill, again and again, each round from
-// another seed, which is printed, and with all their amounts (`test/support/amounts.ts`). Stops at the first round that fails and prints the command that runs that round again.
+// `npm run test:soak [-- rounds [seed]]` repeats the tests that draw random cases or kill. Each round has another seed, which is printed,
+// and all amounts (`test/support/amounts.ts`). It stops at the first round that fails and prints the command that runs that round again.
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// docs/outbound-statechart.md, drawn from the definitions of the machines. `npm run docs` writes the page; a test holds it.
+// Draws docs/outbound-statechart.md from the definitions of the machines. `npm run docs` writes the page; a test compares it with the code.
 import { outboundEmail } from '../src/machines/outbound-email/machine.js';
 import { outboundRecipient } from '../src/machines/outbound-recipient/machine.js';
 import { paragraph } from './markdown.js';

@@ -1,7 +1,7 @@
-// A TCP proxy to cut a process off from a server: pass everything, refuse (break all connections and take none), or be a
-// black hole (connections stand and are taken, nothing passes, no end is noticed), as behind a firewall that drops packets.
-// What a black hole swallowed arrives when it passes again, as TCP would send it again. Of the dead nothing ever passes again:
-// connections that stand when that is asked for stay as they are for good, new ones pass, as after a failover.
+// A TCP proxy that can cut a process off from a server. It passes everything, refuses (it breaks all connections and accepts none), or is a
+// black hole (connections stay open and are accepted, nothing passes, and no end is noticed), as behind a firewall that drops packets. What
+// a black hole has swallowed arrives when the proxy passes again, as TCP would retransmit it. In mode `dead`, existing connections never
+// pass anything again, but new ones do, as after a failover.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { freePort } from './ports.js';
@@ -11,10 +11,10 @@ export type ProxyMode = 'pass' | 'refuse' | 'black hole' | 'dead';
 export interface TcpProxy {
   readonly port: number;
   readonly mode: ProxyMode;
-  /** Connections that stand at present. */
+  /** The number of open connections. */
   readonly connections: number;
   set(mode: ProxyMode): Promise<void>;
-  /** Whether the octets of `text` are among those that a black hole has swallowed on their way to the target. */
+  /** Returns true when a black hole has swallowed the octets of `text` on their way to the target. */
   holds(text: string): boolean;
   close(): Promise<void>;
 }
@@ -81,7 +81,7 @@ class PortProxy implements TcpProxy {
   }
 }
 
-/** One connection of a client and the one to the target, made when first something may pass. */
+/** One connection of a client and the one to the target, which is made when something may pass for the first time. */
 class Pair {
   readonly #client: Socket;
   readonly #target: number;
@@ -144,13 +144,15 @@ class Pair {
     socket.on('close', () => {
       this.#broken = true;
       const open = [this.#client, this.#server].some((each) => each?.destroyed === false);
-      // Nobody learns through a black hole that the other side has gone.
+      // A black hole hides that the other side has gone.
       if (this.#passing || !open) this.break();
     });
   }
 }
 
-/** By a reset, unless its end was sent already: libuv refuses that, and Node.js would never finish the socket. */
+/**
+ * Resets the socket. If its end was already sent, it is destroyed: libuv refuses a reset then, and Node.js would never finish the socket.
+ */
 function cut(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
