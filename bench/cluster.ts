@@ -1,6 +1,6 @@
-// Three nodes on this machine: how long accounts cannot be written when a node is killed, hangs or is restarted, what the
-// cluster accepts with one, two and three nodes, and what an ask of another node's mailbox costs. `npm run bench cluster
-// [kill] [hang] [restart] [throughput] [asks]` runs some of it. BENCH_ACCOUNTS, BENCH_ROUNDS: more or fewer of them.
+// Runs three nodes on this machine and measures how long accounts cannot be written when a node is killed, hangs or is restarted, what the
+// cluster accepts with one, two and three nodes, and what an ask of another node's mailbox costs. `npm run bench cluster [kill] [hang]
+// [restart] [throughput] [asks]` runs the named parts. BENCH_ACCOUNTS and BENCH_ROUNDS set their numbers.
 import { startBenchCluster } from './support/bench-cluster.js';
 import { remoteAsks } from './support/cluster-asks.js';
 import { hung, killed, rollingRestart } from './support/cluster-faults.js';

@@ -1,5 +1,6 @@
-// What mail costs that comes to mailboxes which are not in memory, beside mailboxes which are: each figure with its goal (issue 15).
-// `npm run bench cold [mailboxes] [accounts]`: so many cold mailboxes and unknown addresses; then so many accounts touched in turn.
+// Measures what mail costs that arrives at mailboxes which are not in memory, compared with mailboxes which are; each figure has its goal
+// (issue 15). `npm run bench cold [mailboxes] [accounts]`: the number of cold mailboxes and unknown addresses, then the number of accounts
+// that get mail in turn.
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +18,7 @@ const PRELOAD = fileURLToPath(new URL('./support/collect-garbage.js', import.met
 const WARM = 200;
 const COLD = 9_800;
 const IN_TURN = 100_000;
-/** Accounts whose actors are weighed. */
+/** The number of accounts whose actors are weighed. */
 const WEIGHED = 2_000;
 const CONNECTIONS = 20;
 const OCTETS = 4096;
@@ -25,12 +26,12 @@ const WARM_UP = 4_000;
 const TENTHS = 10;
 /** A domain may have 1,000 held addresses. */
 const HELD_A_DOMAIN = 980;
-/** What the actors of a node may take. */
+/** The limit of the memory of a node's actors. */
 const BOUND = 256 * 1024 * 1024;
 const GOALS = { more: 500, held: 1_200, actor: 6, steadiness: 0.7 };
 
 interface Cost {
-  /** µs a message of the node and of the database. */
+  /** µs per message, of the node and of the database. */
   readonly node: number;
   readonly database: number;
   readonly rate: number;
@@ -82,7 +83,7 @@ async function coldAndHeld(
   show(`${unknown.length} unknown addresses, held`, held, withGoal(total(held), GOALS.held));
   const again = await load(node, unknown, unknown.length);
   show('the same addresses again, their mailboxes in memory', again);
-  // Last: code is compiled anew after garbage was collected by force.
+  // This part is the last, because a forced garbage collection makes V8 compile code again.
   const others = await fillAccounts(sql, 'example.test', WEIGHED);
   const before = await memory();
   await load(node, others, others.length);
@@ -90,7 +91,7 @@ async function coldAndHeld(
   figure('memory an actor of two emails', octets, 'kB', withGoal(octets, GOALS.actor));
 }
 
-/** Mail becomes searchable in the background, some time after it has come: mail of one run must not be a load of the next. */
+/** Waits until the mail is searchable. That happens in the background, some time after delivery, and must not be a load of the next run. */
 async function madeSearchable(sql: Sql, addresses: readonly string[]): Promise<void> {
   const isBehind = async () => {
     const [row] = await sql`
@@ -103,7 +104,7 @@ async function madeSearchable(sql: Sql, addresses: readonly string[]): Promise<v
   while (await isBehind()) await pause(500);
 }
 
-/** One message each, by tenths: how fast, and what the node keeps. */
+/** Sends one message to each account, and prints by tenths how fast it is and how much memory the node keeps. */
 async function touchedInTurn(
   node: BenchNode,
   accounts: readonly string[],
@@ -146,7 +147,7 @@ async function load(node: BenchNode, addresses: readonly string[], messages: num
   });
   if (accepted !== messages) throw new Error(`${messages - accepted} messages were not accepted`);
   const used = difference(await cpuSeconds(roots), before);
-  // The database is started by the node.
+  // The node has started the database.
   const cost = (cpu: number) => (cpu / messages) * 1e6;
   return { node: cost(used.node - used.database), database: cost(used.database), rate: messages / seconds };
 }
@@ -158,9 +159,9 @@ function show(name: string, cost: Cost, note = ''): void {
   figure(name, total(cost), 'µs', note === '' ? parts : `${parts}; ${note}`);
 }
 
-/** Octets of the node's heap and buffers after a collection of garbage. */
+/** Returns the octets of the node's heap and buffers after a garbage collection. */
 async function collectedOctets(node: BenchNode, file: string): Promise<number> {
-  // What is under way ends first.
+  // Work in progress ends first.
   await pause(500);
   rmSync(file, { force: true });
   node.process.kill('SIGUSR2');

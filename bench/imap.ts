@@ -1,8 +1,8 @@
-// IMAP beside Dovecot: the same corpus in both, the same client, by turns. Commands on a folder of 10,000 messages of 6 kB
-// (BENCH_IMAP_MESSAGES, BENCH_IMAP_OCTETS), then what reaches an idle client how fast, what an idle connection takes, and how
-// many commands a second 50 clients get. What changes mail is also measured beside a Dovecot that has it on the disk before it
-// answers, as Mansio has; by its defaults Dovecot has the octets of an APPEND there, and nothing else.
-// BENCH_IMAP_SERVERS=dovecot measures Dovecot alone, `mansio` Mansio alone, `mansio,dovecot` without the other Dovecot.
+// Compares IMAP with Dovecot: the same corpus in both, the same client, in turns. It measures commands on a folder of 10,000 messages of 6
+// kB (BENCH_IMAP_MESSAGES, BENCH_IMAP_OCTETS), then how fast news reaches an idle client, what an idle connection takes, and how many
+// commands per second 50 clients get. Commands that change mail are also compared with a Dovecot that answers when the change is on disk,
+// as Mansio does; by default Dovecot has only the octets of an APPEND there. BENCH_IMAP_SERVERS=dovecot measures only Dovecot, `mansio`
+// only Mansio, `mansio,dovecot` omits the other Dovecot.
 import { type Contender, startDovecotContender, startMansio } from './imap/contenders.js';
 import { append, imapLines, type Line } from './imap/lines.js';
 import { commandRate, idleLatencies, idleMemory } from './imap/sessions.js';
@@ -15,7 +15,9 @@ const OCTETS = Number(process.env['BENCH_IMAP_OCTETS'] ?? 6_000);
 const ROUNDS = Number(process.env['BENCH_IMAP_ROUNDS'] ?? 11);
 const SERVERS = process.env['BENCH_IMAP_SERVERS']?.split(',') ?? ['mansio', 'dovecot', 'synced'];
 const WARM_ROUNDS = 8;
-/** ms for which a line is repeated before it is measured, and while: code of a command that takes long is compiled sooner. */
+/**
+ * In ms: the least time for which a line is repeated as warm-up, and while it is measured. V8 compiles the code of a long command sooner.
+ */
 const LEAST_MS = 300;
 const MOST_ROUNDS = 500;
 const BATCH = 50;
@@ -28,7 +30,7 @@ export async function run(args: readonly string[]): Promise<void> {
     if (SERVERS.includes('mansio')) contenders.push(await startMansio());
     const dovecot = SERVERS.includes('dovecot') ? await startDovecotContender() : undefined;
     if (dovecot !== undefined) contenders.push(dovecot);
-    // First, as long as a heap has no room that is left over from other work.
+    // Memory is measured first, while the heap has no free space that other work left.
     if (isWanted('memory')) for (const contender of contenders) await idleMemory(contender);
     const clients = new Map<Contender, ImapClient>();
     const lines = imapLines(MESSAGES, OCTETS).filter(({ name }) => isWanted(name));
@@ -58,7 +60,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-/** A session with the corpus in its inbox, selected. */
+/** Returns a session that has the corpus in its inbox and has selected it. */
 async function filled(contender: Contender): Promise<ImapClient> {
   const client = await contender.open();
   const started = performance.now();
@@ -76,12 +78,12 @@ async function filled(contender: Contender): Promise<ImapClient> {
   return client;
 }
 
-/** Resolves once all of the corpus can be found by its words. */
+/** Resolves when all messages of the corpus can be found by their words. */
 async function searchable(contender: Contender, client: ImapClient): Promise<void> {
   const until = Date.now() + SEARCHABLE_MS;
   const started = performance.now();
   for (;;) {
-    // It may take too long until the words are there.
+    // The last words may never become searchable, so there is a time limit.
     const { text } = await client.run(`SEARCH BODY ${rareWordOf(MESSAGES - 1)}`, true);
     if (/\d/.test(text)) break;
     if (Date.now() > until) throw new Error(`${contender.name} does not find the last message by its words`);
@@ -90,7 +92,7 @@ async function searchable(contender: Contender, client: ImapClient): Promise<voi
   figure(`${contender.name}: until the last one is found by its words`, (performance.now() - started) / 1000, 's');
 }
 
-/** ms by contender; a line that a server refuses has none. */
+/** Returns the times in ms by contender; a line that a server refuses has none. */
 async function timesOf(line: Line, clients: ReadonlyMap<Contender, ImapClient>): Promise<Map<Contender, number[]>> {
   const times = new Map<Contender, number[]>();
   const failed = new Set<Contender>();

@@ -1,7 +1,7 @@
-// What it costs to make an email searchable, from its decoded text on: processor time of the node (words, statements) and of
-// the database, and the longest time for which the event loop was held; what the merges cost that become due; and emails of many
-// accounts in the background.
-// `npm run bench indexing [4000] [50000] … [accounts]`: texts of so many octets, by default 4 kB, 50 kB and 256 kB; or the accounts.
+// Measures what it costs to make an email searchable, from its decoded text on: processor time of the node (words, statements) and of the
+// database, and the longest time for which the event loop was blocked; the cost of the merges that become due; and emails of many accounts
+// in the background. `npm run bench indexing [4000] [50000] … [accounts]`: the texts' sizes in octets, by default 4 kB, 50 kB and 256 kB;
+// or the accounts.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { makeSearchable } from '../src/actors/mailbox/searchable-emails.js';
 import { connect } from '../src/store/postgres/client.js';
@@ -14,9 +14,9 @@ import { textOf } from './support/text.js';
 
 const MANY = 'accounts';
 const SIZES = [4_000, 50_000, 256 * 1024];
-/** Of text for each size; half of it first, unmeasured. */
+/** In octets of text for each size; half as much is indexed first, unmeasured. */
 const OCTETS = 6_000_000;
-/** As background indexing takes them: of an account that has many, and of one that gets one at a time. */
+/** The page sizes of background indexing: for an account that has many emails, and for one that gets one at a time. */
 const PAGES = [100, 1];
 const PUTS_A_MERGE = 16;
 

@@ -1,6 +1,7 @@
-// Accepted messages a second and the time from the end of DATA to the hub's event, beside what bounds them: smtp-server
-// with an empty handler, and single-row inserts into the same PostgreSQL; and beside Postfix, with and without Dovecot. All in one
-// run, since machines drift. Arguments name what runs, by parts of the names of figures: `npm run bench ingest '4 kB, 20' peers`.
+// Measures accepted messages per second and the time from the end of DATA to the hub's event. It compares them with their upper bounds:
+// smtp-server with an empty handler, and single-row inserts into the same PostgreSQL; and with Postfix, with and without Dovecot. All are
+// part of one run, since the speed of machines drifts. Arguments select parts by the names of their figures: `npm run bench ingest '4 kB,
+// 20' peers`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -18,14 +19,14 @@ import { textOf } from './support/text.js';
 const ACCOUNTS = 200;
 const LATENCY_SAMPLES = 300;
 const TEXTS = 500;
-/** Octets, about. */
+/** In octets, approximately. */
 const HEADER = 180;
 const RECIPIENTS = [
   { recipients: 1, messages: 3_000 },
   { recipients: 2, messages: 3_000 },
   { recipients: 100, messages: 150 },
 ];
-/** The first ones compile the code that takes a message to several mailboxes. */
+/** In the first turns, V8 compiles the code that delivers a message to several mailboxes. */
 const WARM_TURNS = 3;
 const TURNS = 5;
 
@@ -34,9 +35,9 @@ interface Scenario {
   readonly size: number;
   readonly connections: number;
   readonly messages: number;
-  /** µs of processors a message. */
+  /** In µs of processor time per message. */
   readonly goal?: number;
-  /** Text of some hundred different words, as real mail has; without it, of fifteen. */
+  /** True when the text has some hundred different words, as real mail has; otherwise it has fifteen. */
   readonly hasManyWords?: boolean;
 }
 
@@ -74,7 +75,7 @@ export async function run(wanted: readonly string[]): Promise<void> {
   try {
     const accounts = await node.createAccounts(ACCOUNTS);
     const emails = accounts.map(({ email }) => email);
-    // Warm: code compiled, pools open, tables of a size at which plans settle.
+    // This load warms up: code is compiled, pools are open, and tables have a size at which query plans are stable.
     await load(node.port('mx'), { size: 4096, connections: 20, messages: 5_000 }, emails);
     await untilSearchable(sql);
     for (const scenario of SCENARIOS.filter(({ name }) => isWanted(name))) {
@@ -103,7 +104,9 @@ async function runScenario(node: BenchNode, sql: Sql, scenario: Scenario, emails
   figure(`accepted, ${scenario.name}`, rate, 'messages/s', `CPU: ${cpu}; WAL ${wal} kB; HOT: ${hot.join(', ')}`);
 }
 
-/** Messages to one, two and a hundred mailboxes by turns: what a further recipient costs is less than the machine drifts. */
+/**
+ * Sends messages to one, two and a hundred mailboxes in turns: the cost of a further recipient is smaller than the drift of the machine.
+ */
 async function furtherRecipients(node: BenchNode, sql: Sql, emails: readonly string[]): Promise<void> {
   const costs = RECIPIENTS.map(() => [] as Costs[]);
   for (let turn = 0; turn < WARM_TURNS + TURNS; turn++) {
@@ -127,14 +130,14 @@ async function furtherRecipients(node: BenchNode, sql: Sql, emails: readonly str
   }
 }
 
-/** µs of processors a message. */
+/** In µs of processor time per message. */
 interface Costs {
-  /** Messages a second. */
+  /** In messages per second. */
   readonly rate: number;
-  /** Up to the acceptance. */
+  /** The cost until the acceptance. */
   readonly node: number;
   readonly database: number;
-  /** Of both, after the acceptance, until the words are found. */
+  /** The cost of node and database after the acceptance, until the words are found. */
   readonly words: number;
 }
 
@@ -150,7 +153,7 @@ async function costsOf(node: BenchNode, sql: Sql, scenario: Load, emails: readon
   await untilSearchable(sql);
   const later = difference(await cpuSeconds(roots), after);
   const micros = (cpu: number) => (cpu / accepted) * 1e6;
-  // The database is started by the node.
+  // The node has started the database.
   return {
     rate: accepted / seconds,
     node: micros(used.node - used.database),
@@ -220,7 +223,7 @@ async function plainInserts(node: BenchNode): Promise<void> {
   await sql.end();
 }
 
-/** One message at a time on an idle node: the 250 and the event are timed from the last octet of DATA. */
+/** Sends one message at a time to an idle node: the 250 and the event are timed from the last octet of DATA. */
 async function eventLatency(node: BenchNode): Promise<void> {
   const [account] = await node.createAccounts(1);
   const key = await node.createKey(account!.id);

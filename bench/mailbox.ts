@@ -1,5 +1,5 @@
-// One mailbox of 100,000 emails over REST: list page 1 and page 500, detail, mark read; loading it from the store, and the
-// memory that an email of it takes.
+// Measures one mailbox of 100,000 emails over REST: list page 1 and page 500, detail, mark read; then its loading from the store, and the
+// memory that each of its emails takes.
 import { loadMailbox } from '../src/actors/mailbox/state.js';
 import { idSource } from '../src/ids/new-id.js';
 import { connect } from '../src/store/postgres/client.js';
@@ -54,7 +54,7 @@ async function timed(name: string, call: (i: number) => Promise<unknown>): Promi
   latency(name, samples);
 }
 
-/** Loads the mailbox as its actor does, under the epoch that its owner has. */
+/** Loads the mailbox as its actor does, with the epoch of its owner. */
 async function measureLoading(node: BenchNode, accountId: string): Promise<void> {
   const sql = connect(node.database, { max: 4, applicationName: 'bench' });
   const store = postgresMailboxes(sql, sql);
@@ -71,7 +71,7 @@ async function measureLoading(node: BenchNode, accountId: string): Promise<void>
   await sql.end();
 }
 
-/** One real message by SMTP, the rest as copies of its row: only the mailbox's size matters here. */
+/** Delivers one real message by SMTP and copies its row: only the mailbox's size matters here. */
 async function fill(node: BenchNode, accountId: string, email: string): Promise<void> {
   const sender = await SmtpSender.open('127.0.0.1', node.port('mx'));
   const message = `From: a@remote.test\r\nTo: ${email}\r\nSubject: one of many\r\n\r\n${'some text\r\n'.repeat(300)}.\r\n`;

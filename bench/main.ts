@@ -1,4 +1,4 @@
-// `npm run bench [name …]`: runs benchmarks and prints each figure with its unit, and the machine.
+// `npm run bench [name …]` runs benchmarks and prints the machine and each figure with its unit.
 import { machine } from './support/machine.js';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>> = {
@@ -21,7 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string
 };
 
 const [name, ...args] = process.argv.slice(2);
-/** Only when asked for: minutes on end. */
+/** These run only when they are named, because they take many minutes. */
 const LONG = new Set(['soak']);
 const names = name === undefined ? Object.keys(BENCHES).filter((each) => !LONG.has(each)) : [name];
 const unknown = names.filter((wanted) => BENCHES[wanted] === undefined);

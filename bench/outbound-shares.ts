@@ -1,4 +1,4 @@
-// How long mail of other accounts takes while one account sends to hosts that never reply to the final dot: 72 emails to 72 such
+// Measures how long mail of other accounts takes while one account sends to hosts that never reply to the final dot: 72 emails to 72 such
 // domains, then a stream of emails of ten other accounts to healthy hosts, each measured from its submission to its arrival.
 import { setTimeout as pause } from 'node:timers/promises';
 import { startDnsServer, type Zone } from '../dev/dns-server.js';
@@ -13,7 +13,7 @@ const STUCK_HOSTS = 24;
 const OTHERS = 10;
 const MESSAGES = 500;
 const EVERY_MS = 30;
-/** What has not arrived by then is counted as late. */
+/** In ms: an email that takes longer counts as late. */
 const LATEST_MS = 150_000;
 
 export async function run(): Promise<void> {

@@ -1,8 +1,7 @@
-// Delivered messages a second: small messages by submission to ten domains, each with a server of its own on loopback, from
-// the first that is handed in to the last that is delivered; the same through smtp-server and nodemailer alone, which store nothing;
-// and through Postfix, when it is installed: alone, and with a login, a check of the sender and OpenDKIM. All have five connections
-// a destination and the same number of clients. All but the bare Postfix sign every message (RSA of 2,048 bits). Clients log in
-// before the clock starts.
+// Measures delivered messages per second: small messages are submitted to ten domains, each with its own server on loopback, and timed from
+// the first submission to the last delivery. The same runs through smtp-server and nodemailer alone, which store nothing, and through
+// Postfix if it is installed: alone, and with a login, a check of the sender and OpenDKIM. All use five connections per destination and the
+// same number of clients. All but the bare Postfix sign every message (RSA, 2,048 bits). Clients log in before the clock starts.
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -20,18 +19,18 @@ import { figure, percentile, withGoal } from './support/figures.js';
 
 const MESSAGES = Number(process.env['BENCH_OUTBOUND_MESSAGES'] ?? 10_000);
 const SERVERS = process.env['BENCH_OUTBOUND_SERVERS']?.split(',') ?? ['mansio', 'processes', 'relay', 'postfix'];
-/** Of the second Mansio. */
+/** The processes of the second Mansio. */
 const PROCESSES = Math.max(2, availableParallelism());
 const ROUNDS = 5;
 const CLIENTS = 20;
 const DOMAINS = Array.from({ length: 10 }, (_, i) => `d${i}.test`);
 const addressOf = (i: number) => `127.0.0.${10 + i}`;
 const BODY = 'The quick brown fox jumps over the lazy dog; again and again.\r\n'.repeat(60);
-/** Of node and database a message. */
+/** In µs of node and database per message. */
 const GOAL_US = 1_600;
-/** Messages a second, of Mansio to a bare Postfix. */
+/** The goal for messages per second, as a multiple of a bare Postfix. */
 const GOAL_RATIO = 2;
-/** Nothing arrived for so long: something is stuck. */
+/** In ms without an arrival: the run is then stuck. */
 const STUCK_MS = 30_000;
 
 interface SinkCounts {
@@ -42,22 +41,22 @@ interface SinkCounts {
 interface Sinks {
   readonly port: number;
   readonly pid: number;
-  /** Since the start, as far as they are known. */
+  /** Returns the counts since the start, as far as they are known. */
   counts(): SinkCounts;
-  /** Resolves when so many messages came since the start. */
+  /** Resolves when this many messages have arrived since the start. */
   reached(count: number): Promise<void>;
   stop(): void;
 }
 
 interface Turns {
   readonly rates: number[];
-  /** Seconds, by the name of the process. */
+  /** In seconds, by the name of the process. */
   used: Readonly<Record<string, number>>;
   seconds: number;
   signed: number;
 }
 
-/** The machine's speed drifts: all stand side by side and take turns, so that it drifts for all. */
+/** The machine's speed drifts: all servers run side by side and take turns, so that the drift affects all of them. */
 export async function run(): Promise<void> {
   const sinks = await startSinks();
   const to = { port: sinks.port, addresses: new Map(DOMAINS.map((domain, i) => [domain, addressOf(i)])) };
@@ -69,7 +68,8 @@ export async function run(): Promise<void> {
   const signing = hasPeers ? await startSigningPostfix(to, CLIENTS) : undefined;
   const contenders = [mansio, processes, relay, postfix, signing].filter((each) => each !== undefined);
   try {
-    // Warm: pools open, tables of a size at which plans settle, code compiled, which goes on for thousands of messages.
+    // This load warms up: pools are open, tables have a size at which query plans are stable, and code is compiled, which takes thousands
+    // of messages.
     for (const { clients } of contenders) await seconds(sinks, MESSAGES / 2, await clients());
     const turns = new Map<Contender, Turns>(
       contenders.map((each) => [each, { rates: [], used: {}, seconds: 0, signed: 0 }]),
@@ -122,7 +122,7 @@ async function takeTurn(sinks: Sinks, { clients, pids }: Contender, turns: Turns
   const before = await usage();
   const took = await seconds(sinks, MESSAGES / ROUNDS, open);
   const used = difference(await usage(), before);
-  // The database is started by the node.
+  // The node has started the database.
   if (used['node'] !== undefined) used['node'] -= used['database']!;
   turns.rates.push(MESSAGES / ROUNDS / took);
   turns.used = Object.fromEntries(Object.entries(used).map(([name, each]) => [name, each + (turns.used[name] ?? 0)]));
@@ -143,7 +143,7 @@ function print({ name, pids }: Contender, { rates, used, seconds, signed }: Turn
 
 let expected = 0;
 
-/** From the first message handed in to the last one delivered. */
+/** Returns the seconds from the first submission to the last delivery. */
 async function seconds(sinks: Sinks, messages: number, clients: readonly Client[]): Promise<number> {
   let next = 0;
   expected += messages;

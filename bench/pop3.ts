@@ -1,6 +1,6 @@
-// POP3 beside Dovecot: the same corpus in both, the same client, by turns. RETR of 1,000 messages of 6 kB (BENCH_POP3_MESSAGES,
-// BENCH_POP3_OCTETS) one after the other and pipelined, listings, logins, and what idle connections take, beside IMAP's too.
-// BENCH_POP3_SERVERS=dovecot measures Dovecot alone, `mansio` Mansio alone.
+// Compares POP3 with Dovecot: the same corpus in both, the same client, in turns. It measures RETR of 1,000 messages of 6 kB
+// (BENCH_POP3_MESSAGES, BENCH_POP3_OCTETS) one after the other and pipelined, listings, logins, and the memory of idle connections, also
+// mixed with IMAP. BENCH_POP3_SERVERS=dovecot measures only Dovecot, `mansio` only Mansio.
 import { type Contender, startDovecotContender, startMansio } from './imap/contenders.js';
 import { append } from './imap/lines.js';
 import { comparison, figure, percentile } from './support/figures.js';
@@ -17,7 +17,7 @@ const BATCH = 50;
 const AT_ONCE = 20;
 const CLOSING_MS = 2_000;
 const MEMORY_ROUNDS = 3;
-/** Of the time of Dovecot. */
+/** The goal as a multiple of Dovecot's time. */
 const GOAL = 1;
 
 interface Line {
@@ -54,7 +54,7 @@ export async function run(args: readonly string[]): Promise<void> {
       contenders.push(await startMansio(isWanted('memory') ? IDLE_CONNECTIONS : undefined));
     const dovecot = SERVERS.includes('dovecot') ? await startDovecotContender() : undefined;
     if (dovecot !== undefined) contenders.push(dovecot);
-    // First, as long as a heap has no room that is left over from other work.
+    // Memory is measured first, while the heap has no free space that other work left.
     if (isWanted('memory')) {
       for (const contender of contenders) await idleMemory(contender);
       for (const contender of contenders) await idleWithImap(contender);
@@ -82,7 +82,7 @@ async function fill(contender: Contender): Promise<void> {
   client.close();
 }
 
-/** ms by contender, each round in a session of its own. */
+/** Returns the times in ms by contender; each round has its own session. */
 async function timesOf({ isTls, timed }: Line, contenders: readonly Contender[]): Promise<Map<Contender, number[]>> {
   const times = new Map<Contender, number[]>(contenders.map((contender) => [contender, []]));
   for (let round = -WARM_ROUNDS; round < ROUNDS; round++) {
@@ -112,7 +112,7 @@ async function loginTimes(contenders: readonly Contender[]): Promise<Map<Contend
   return times;
 }
 
-/** Sessions that have logged in and wait; the mailboxes were loaded before. */
+/** Measures sessions that have logged in and wait; their mailboxes are already loaded. */
 async function idleMemory(contender: Contender): Promise<void> {
   for (const isTls of [false, true]) {
     for (const client of await waiting(contender, isTls)) client.close();
@@ -131,7 +131,7 @@ async function idleMemory(contender: Contender): Promise<void> {
   }
 }
 
-/** As many connections in all, every other one of IMAP: the first round of a node pays for code and a heap that begin to grow. */
+/** Measures the same number of connections, half of them IMAP. In the first round, code and heap of a node still grow. */
 async function idleWithImap(contender: Contender): Promise<void> {
   for (const isTls of [false, true]) {
     const octets: number[] = [];

@@ -1,6 +1,6 @@
-// One node and several processes of one parent in turns, on one PostgreSQL and one NATS server: messages a second that they accept, and
-// what a message costs each program. `npm run bench processes [count …]` compares other numbers of processes than 1 and 2.
-// BENCH_ROUNDS: turns of each; BENCH_MESSAGES: messages a turn; BENCH_CONNECTIONS: kept by the sender.
+// Compares a node of one process with nodes of several, in turns, on one PostgreSQL and one NATS server: accepted messages per second, and
+// the processor time of each program per message. `npm run bench processes [count …]` compares other numbers of processes than 1 and 2.
+// BENCH_ROUNDS: turns of each; BENCH_MESSAGES: messages per turn; BENCH_CONNECTIONS: connections of the sender.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { startNatsServer } from '../dev/nats-server.js';
@@ -18,7 +18,7 @@ import { smtpLoad } from './support/smtp-load.js';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 2);
 const MESSAGES = Number(process.env['BENCH_MESSAGES'] ?? 3_000);
-/** Of each process: one that was started a moment ago is slow yet. */
+/** The messages for each process: a process that has just started is slow. */
 const WARM_EACH = 1_500;
 const CONNECTIONS = Number(process.env['BENCH_CONNECTIONS'] ?? 20);
 const ACCOUNTS = 200;

@@ -1,7 +1,6 @@
-// What the client of one account waits for while another account works on a large mailbox: the longest answer to NOOP of a client
-// that asks all the time, the median of a few rounds. That client has a thread of its own, so that what this process reads does not
-// delay it.
-// BENCH_IMAP_LARGE: messages of the mailbox, 100,000 by default.
+// Measures how long one account's client waits while another account works on a large mailbox: the longest response time of a client that
+// sends NOOP continuously, as the median of a few rounds. That client has its own thread, so that what this process reads does not delay
+// it. BENCH_IMAP_LARGE: messages of the mailbox, 100,000 by default.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type MansioContender, startMansio } from './imap/contenders.js';
@@ -13,11 +12,11 @@ const MESSAGES = Number(process.env['BENCH_IMAP_LARGE'] ?? 100_000);
 const THREADED = Math.min(MESSAGES, 80_000);
 const EXPUNGED = Math.min(MESSAGES, 20_000);
 const MOVED = Math.min(MESSAGES, 40_000);
-/** The figure is their median. */
+/** The figure is the median of these rounds. */
 const ROUNDS = Number(process.env['BENCH_IMAP_ROUNDS'] ?? 3);
 const GOAL_MS = 50;
 const BATCH = 500;
-/** Messages of a thread. */
+/** The messages per thread. */
 const ANSWERS = 5;
 
 interface Work {
@@ -119,7 +118,7 @@ export async function run(): Promise<void> {
 async function quiet(mansio: MansioContender) {
   const worker = new Worker(new URL('./imap/noop-thread.js', import.meta.url), { workerData: mansio.login(1) });
   return {
-    /** The longest answer since the last call, in ms. */
+    /** Returns the longest response time since the last call, in ms. */
     async take(): Promise<number> {
       const answer = once(worker, 'message');
       worker.postMessage('take');

@@ -1,5 +1,5 @@
-// The real-time hub under load: fan-out to many connections, many accounts, standing queries, clients that come back after
-// their node was killed. `npm run bench realtime [latency] [memory] [burst] [processes] [accounts] [lists] [resume]` runs some of it.
+// Measures the real-time hub under load: fan-out to many connections, many accounts, standing queries, and clients that return after their
+// node was killed. `npm run bench realtime [latency] [memory] [burst] [processes] [accounts] [lists] [resume]` runs the named parts.
 import { fanOut, spreadFanOut } from './realtime/fan-out.js';
 import { HubSwarm } from './realtime/hub-swarm.js';
 import { manyAccounts } from './realtime/many-accounts.js';
@@ -10,7 +10,7 @@ import { loadAverage } from './support/machine.js';
 
 const FAN_OUT = ['latency', 'memory', 'burst'];
 const PARTS = [...FAN_OUT, 'processes', 'accounts', 'lists', 'resume'];
-/** Over which the clients that come back are spread. */
+/** The numbers of accounts over which the returning clients are spread. */
 const RETURNING_ACCOUNTS = [1, 1_000];
 
 export async function run(args: readonly string[]): Promise<void> {
@@ -45,7 +45,7 @@ function withSwarm(part: (target: Target, swarm: HubSwarm) => Promise<void>, pro
   }, processes);
 }
 
-/** A node each: what one part leaves behind is not measured by the next. */
+/** Gives each part its own node, so that it does not measure what another part left. */
 async function withTarget(part: (target: Target) => Promise<void>, processes = 1): Promise<void> {
   const target = await Target.start(processes);
   try {

@@ -1,9 +1,9 @@
-// REST on a store of a million emails, 100,000 of them in one mailbox: reads and marks by one client and by 32, also while mail
-// arrives; searches; the export of a mailbox with the memory that it takes. `npm run bench rest 20000 reads mark`: a store of 20,000
-// emails, half of them in the one mailbox, one part alone, and of its figures those with `mark` in their names.
+// Measures REST on a store of a million emails, 100,000 of them in one mailbox: reads and marks by one client and by 32, also while mail
+// arrives; searches; and the export of a mailbox with the memory that it takes. `npm run bench rest 20000 reads mark`: a store of 20,000
+// emails, half of them in the one mailbox, only one part, and only its figures with `mark` in their names.
 //
-// Most of the time goes into filling the store. `BENCH_STORES=DIRECTORY` keeps filled stores there, for later runs to copy, also of other
-// versions: the node brings the schema up to date. `BENCH_STORES=DIRECTORY npm run bench rest fill` makes such a store, and measures nothing.
+// Filling the store takes most of the time. `BENCH_STORES=DIRECTORY` keeps filled stores there, which later runs copy, also those of other
+// versions: the node migrates the schema. `BENCH_STORES=DIRECTORY npm run bench rest fill` only makes such a store.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,26 +29,26 @@ const ENVIRONMENT = { MANSIO_LOG_LEVEL: 'warn', MANSIO_MBOX_EXPORT_INTERVAL: '0'
 const ACCOUNTS = 50;
 const CLIENTS = 32;
 const SAMPLES = 200;
-/** Of the runs with all clients: enough for a 99th percentile and for the clock of processor time. */
+/** The samples of runs with all clients: enough for a 99th percentile and for the clock of processor time. */
 const MANY_SAMPLES = 3_200;
-/** Requests of each operation that are made before its figures: V8 compiles what they run a second time, and takes a core for that. */
+/** The requests of each operation before its figures: V8 compiles their code a second time, and uses a core for that. */
 const WARM_SAMPLES = 6_400;
-/** Of mail before the figures beside it: messages to all accounts, whose mailboxes are loaded then, on paths that are compiled. */
+/** The time of mail before the figures with mail: messages load the mailboxes of all accounts and compile the code. */
 const WARM_MAIL_SECONDS = 10;
-/** Of a run beside mail without a pause: hundreds of messages arrive meanwhile. */
+/** The time of a run with continuous mail: hundreds of messages arrive meanwhile. */
 const MAIL_SECONDS = 3;
 const ARRIVING = 200;
-/** Requests a second of each client that does not ask again at once. */
+/** The requests per second of each client that pauses between requests. */
 const PACE = 10;
 
 type Part = (typeof PARTS)[number];
-/** The request with this number. */
+/** Returns the request with this number. */
 type Request = (i: number) => Buffer;
 
 interface Bench {
   readonly node: BenchNode;
   readonly accounts: readonly BenchAccount[];
-  /** Emails of the large mailbox. */
+  /** The number of emails of the large mailbox. */
   readonly large: number;
   isWanted(figure: string): boolean;
   readonly key: string;
@@ -84,7 +84,7 @@ export async function run(args: readonly string[] = []): Promise<void> {
   }
 }
 
-/** Where a store with so many emails is kept; undefined when none are. */
+/** Returns the directory of a stored copy with `emails` emails; undefined when none are kept. */
 async function keepFilled(emails: number, large: number): Promise<string | undefined> {
   const stores = process.env['BENCH_STORES'];
   if (stores === undefined) return undefined;
@@ -96,7 +96,7 @@ async function keepFilled(emails: number, large: number): Promise<string | undef
   return kept;
 }
 
-/** A node whose store has so many emails, so many of them in the first account. */
+/** Starts a node whose store has `emails` emails, `large` of them in the first account. */
 async function startFilled(emails: number, large: number): Promise<BenchNode> {
   const node = await startBenchNode(ENVIRONMENT);
   try {
@@ -116,7 +116,7 @@ async function fill(node: BenchNode, emails: number, large: number): Promise<voi
   figure(`made a searchable store of ${emails} emails`, (performance.now() - started) / 1000, 's');
 }
 
-/** The largest first. */
+/** The account with the most emails is the first. */
 async function accountsOf(node: BenchNode): Promise<readonly BenchAccount[]> {
   const sql = connect(node.database, { max: 1, applicationName: 'bench' });
   const accounts = await sql<BenchAccount[]>`
@@ -141,7 +141,7 @@ async function measureReads(bench: Bench, ids: readonly string[]): Promise<void>
     ['thread', (i) => get(`/api/emails/threads/${idOf(i)}`), goal],
     [
       'mark read',
-      // Each request of all emails changes one: in the next round it is marked the other way.
+      // Each request of a round changes one email; the next round marks it the other way.
       (i) => requestOctets('PATCH', `/api/emails/${idOf(i)}`, key, { isRead: Math.floor(i / ids.length) % 2 === 0 }),
       goal,
     ],
@@ -159,7 +159,7 @@ async function measureReads(bench: Bench, ids: readonly string[]): Promise<void>
   process.stdout.write(`  While ${ARRIVING} messages a second arrive for ${ACCOUNTS} accounts, by turns:\n`);
   const loading = { clients: CLIENTS, seconds: MAIL_SECONDS };
   await timed(bench, 'list, while the first mail loads the mailboxes', loading, operations[0]![1]);
-  // The node closes connections that are silent for so long.
+  // Clients send requests meanwhile, because the node closes connections that are silent for this time.
   await load(bench, { clients: CLIENTS, seconds: WARM_MAIL_SECONDS, pace: 1 }, operations[0]![1]);
   for (const [name, request, goal] of operations) {
     const unpaced = { clients: CLIENTS, seconds: MAIL_SECONDS, goal, showsCpu: true };
@@ -170,7 +170,7 @@ async function measureReads(bench: Bench, ids: readonly string[]): Promise<void>
   figure('messages that arrived', await mail.stop(), 'messages/s');
 }
 
-/** The same octets from a server that does nothing else: what of a list the library and the kernel take. */
+/** Serves the same octets from a server that does nothing else, which shows how much of a list the library and the kernel take. */
 async function bareList(bench: Bench, request: Buffer): Promise<void> {
   const label = `list, the same octets of a bare uWebSockets server, ${CLIENTS} client(s)`;
   if (!bench.isWanted(label)) return;
@@ -197,7 +197,7 @@ async function measureSearch(bench: Bench): Promise<void> {
   };
   await both(bench, 'search, a rare word', (i) => get(`q=${rareWordOf(1 + ((i * 37) % large))}`));
   await found(wordOf(0));
-  // One after the other, each for the first time.
+  // The searches run one after the other, each for the first time.
   const once = { clients: 1, samples: 20, warm: 0 };
   await timed(bench, 'search, a frequent word not asked before', once, (i) => get(`q=${wordOf(i + 1)}`));
   await both(bench, 'search, a frequent word', (i) => get(`q=${wordOf(i % 20)}&page=${1 + (i % 5)}`));
@@ -217,10 +217,10 @@ async function both(bench: Bench, name: string, request: Request, samples = MANY
 
 interface Load {
   readonly clients: number;
-  /** Requests, or time. */
+  /** The number of requests; `seconds` limits the time instead. */
   readonly samples?: number;
   readonly seconds?: number;
-  /** Requests a second of each client; without it a client asks again as soon as it has its answer. */
+  /** The requests per second of each client; without it a client sends the next request as soon as it has its answer. */
   readonly pace?: number;
 }
 
@@ -248,14 +248,14 @@ async function timed(bench: Bench, name: string, timing: Timing, request: Reques
     figure(`${label}, median`, median, 'ms', `${withGoal(median, goal.median)}; ${note}`);
   } else latency(label, takenMs);
   if (timing.showsCpu !== true) return;
-  // The database is started by the node, and the node by this process.
+  // The node has started the database, and this process has started the node.
   const shares = { node: used.node - used.database, database: used.database, client: used.client - used.node };
   const each = (of: number) => `${((of / takenMs.length) * 1e6).toFixed(0)} µs`;
   const cpu = Object.entries(shares).map(([name, share]) => `${name} ${each(share)}`);
   figure('', takenMs.length / seconds, 'requests/s', `CPU a request: ${cpu.join(', ')}`);
 }
 
-/** What each request has taken, in ms. */
+/** Returns the duration of each request, in ms. */
 async function load(
   { connections }: Pick<Bench, 'connections'>,
   { clients, samples = Number.POSITIVE_INFINITY, seconds = Number.POSITIVE_INFINITY, pace }: Load,
@@ -272,7 +272,7 @@ async function load(
         const begun = performance.now();
         if (due > begun) await delay(due - begun);
         const { status } = await connection.send(octets);
-        // From when the request was due: a client that is held up must not ask less.
+        // The time counts from when the request was due, so that a delayed client does not hide waiting time.
         takenMs.push(performance.now() - (pace === undefined ? begun : Math.max(due, started)));
         if (status >= 300) throw new Error(`${octets.toString().split('\r\n')[0]}: ${status}`);
       }

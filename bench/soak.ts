@@ -1,5 +1,5 @@
-// Mixed load for a time (`npm run bench soak 20`: minutes, 20 when not said): the node's resident memory every minute, and
-// how fast it rises once caches are full. Heap snapshots: BENCH_NODE_OPTIONS=--heapsnapshot-signal=SIGUSR2, and the signal.
+// Applies mixed load for a time (`npm run bench soak 20`: minutes, 20 by default) and measures the node's resident memory every minute, and
+// how fast it grows when caches are full. For heap snapshots set BENCH_NODE_OPTIONS=--heapsnapshot-signal=SIGUSR2 and send the signal.
 import { readFile } from 'node:fs/promises';
 import { freePort } from '../dev/ports.js';
 import { figure } from './support/figures.js';
@@ -10,7 +10,7 @@ import { pause } from './support/write-probe.js';
 const MINUTES = 20;
 const ACCOUNTS = 40;
 const MINUTE_MS = 60_000;
-/** After which memory is to stand still; of a short run, the first half. */
+/** Memory should be stable after this time; in a short run after half of it. */
 const WARM_MINUTES = 10;
 
 interface Sample {
@@ -73,7 +73,7 @@ async function memoryOf(pid: number, metricsPort: number): Promise<Omit<Sample, 
   };
 }
 
-/** Least squares. */
+/** Returns the slope by least squares. */
 function slope(samples: readonly Sample[], of: 'resident' | 'heap'): number {
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const minute = mean(samples.map((sample) => sample.minute));

@@ -1,6 +1,6 @@
-// What the first messages after a start cost: processor time a message of node and database, by thousands. A node that was
-// filled is killed, and the one after it in the same store is measured. V8 compiles and collects garbage on threads of its own,
-// which are counted apart from the event loop. `npm run bench warm [thousands]`.
+// Measures what the first messages after a start cost: processor time of node and database per message, by thousands. A node that was
+// filled is killed, and its successor on the same store is measured. V8 compiles and collects garbage on its own threads, which are counted
+// apart from the event loop. `npm run bench warm [thousands]`.
 import { cpuSeconds, difference, eventLoopSeconds } from './support/cpu-time.js';
 import { figure, withGoal } from './support/figures.js';
 import { type BenchNode, startBenchNode } from './support/node.js';
@@ -9,18 +9,18 @@ import { smtpLoad } from './support/smtp-load.js';
 const ACCOUNTS = 200;
 const SIZE = 4096;
 const CONNECTIONS = 20;
-/** Before the node is killed. */
+/** The messages before the node is killed. */
 const FILLING = 3_000;
 const THOUSAND = 1_000;
 const THOUSANDS = 10;
-/** The last ones are the rest that the first is compared with. */
+/** The first thousand is compared with the last ones. */
 const LAST = 3;
-/** The first thousand against the rest. */
+/** The cost of the first thousand as a multiple of the last ones. */
 const GOAL_RATIO = 2;
 
 interface Cost {
   readonly eventLoop: number;
-  /** Of the node, V8's above all. */
+  /** The other threads of the node, mainly V8's. */
   readonly otherThreads: number;
   readonly database: number;
 }
@@ -49,7 +49,7 @@ export async function run([thousands = `${THOUSANDS}`]: readonly string[]): Prom
   }
 }
 
-/** µs a message. */
+/** In µs per message. */
 async function costOf(node: BenchNode, emails: readonly string[], messages: number): Promise<Cost> {
   const pid = node.process.pid!;
   const roots = { node: [pid], database: [node.databasePid] };
@@ -62,7 +62,7 @@ async function costOf(node: BenchNode, emails: readonly string[], messages: numb
   const used = difference(await usedSoFar(), before);
   if (accepted !== messages) throw new Error(`${messages - accepted} messages were not accepted`);
   const each = 1e6 / messages;
-  // The database is started by the node.
+  // The node has started the database.
   const otherThreads = used.node - used.database - used.eventLoop;
   return { eventLoop: used.eventLoop * each, otherThreads: otherThreads * each, database: used.database * each };
 }

@@ -1,4 +1,4 @@
-// What the word index costs without a database: segments of one email each, merges of sixteen segments, and searches in a large
+// Measures what the word index costs without a database: segments of one email each, merges of sixteen segments, and searches in a large
 // segment. `npm run bench word-index`.
 import { randomBytes } from 'node:crypto';
 import { uuidV7 } from '../src/mail/ids.js';
@@ -25,7 +25,7 @@ export async function run(): Promise<void> {
   await searches(large);
 }
 
-/** 4 kB of so many different words. */
+/** Returns 4 kB of text with `different` different words. */
 function repeated(n: number, different: number): string {
   const words = Array.from({ length: different }, (_, i) => wordOf(Math.max(0, zipf(n * 1_000 + i))));
   let text = '';
@@ -73,7 +73,7 @@ const microseconds = (began: NodeJS.CpuUsage): number => {
   return user + system;
 };
 
-/** Sixteen into one, level by level. Returns the last one. */
+/** Merges sixteen segments into one, level by level. Returns the last segment. */
 async function merges(name: string, levels: number, bodyOf: (n: number) => string): Promise<Segment> {
   const count = MERGED ** levels;
   let level: Segment[] = [];

@@ -1,4 +1,4 @@
-// The servers that the IMAP benchmark measures: a node of Mansio and a Dovecot, each with one account, reached the same way.
+// The servers that the IMAP benchmark measures: a node of Mansio and a Dovecot, each with one account, reached in the same way.
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,11 +10,11 @@ import { SmtpSender } from '../support/smtp-load.js';
 
 export interface Contender {
   readonly name: string;
-  /** Logged in as the account with the corpus, or as one of `USERS` others, each from an address of its own. */
+  /** Opens a session of the account with the corpus, or of another of the `USERS` accounts, each from its own address. */
   open(isTls?: boolean, user?: number): Promise<ImapClient>;
-  /** The same over POP3. Another session with the maildrop keeps it out. */
+  /** Opens the same over POP3. Another session that holds the maildrop excludes it. */
   openPop3(isTls?: boolean, user?: number): Promise<Pop3Client>;
-  /** Resident octets of all its processes that serve clients, pages that they share counted once. */
+  /** Returns the resident octets of all its processes that serve clients; shared pages are counted once. */
   memory(): Promise<number>;
   /** Sends a message to the account by SMTP; `sent` is called with its final dot. Undefined without an SMTP server. */
   readonly deliver: ((message: string, sent: () => void) => Promise<void>) | undefined;
@@ -30,11 +30,11 @@ export interface ContenderLogin {
 }
 
 export interface MansioContender extends Contender {
-  /** Over IMAP without TLS; `user`: as of `open`. */
+  /** Returns the login over IMAP without TLS; `user` as for `open`. */
   login(user: number): ContenderLogin;
 }
 
-/** Connections of one account, and of one address, are bounded. */
+/** The connections per account and per address are limited. */
 export const USERS = 20;
 const SETTLE_MS = 1_500;
 const PRELOAD = fileURLToPath(new URL('../support/collect-garbage.js', import.meta.url));
@@ -52,7 +52,7 @@ export async function startMansio(users = USERS): Promise<MansioContender> {
   const accounts = await node.createAccounts(users + 1);
   const keys = await Promise.all(accounts.map(({ id }) => node.createKey(id, ['imap', 'pop3', 'app'])));
   const { email } = accounts[0]!;
-  // Opened when it is needed: a sender that says nothing for long is sent away.
+  // The sender is opened when it is needed: the node closes sessions that are silent for long.
   let sender: SmtpSender | undefined;
   return {
     name: 'Mansio',
@@ -88,7 +88,7 @@ export async function startMansio(users = USERS): Promise<MansioContender> {
   };
 }
 
-/** Undefined when it is not installed. `isSynced`: of `DovecotOptions`. */
+/** Resolves to undefined when Dovecot is not installed. `isSynced` is the option of `DovecotOptions`. */
 export async function startDovecotContender(isSynced = false): Promise<Contender | undefined> {
   const dovecot = await startDovecot({ protocols: ['imap', 'pop3'], isSynced });
   if (dovecot === undefined) return undefined;
@@ -140,7 +140,7 @@ function proportionalOf(pid: number): number {
   }
 }
 
-/** Its children and theirs, the first process included. */
+/** Returns the ids of the process and of all its descendants. */
 function treeOf(root: ChildProcess): number[] {
   const parents = new Map<number, number>();
   for (const entry of readdirSync('/proc')) {
@@ -149,7 +149,7 @@ function treeOf(root: ChildProcess): number[] {
       const stat = readFileSync(`/proc/${entry}/stat`, 'latin1');
       parents.set(Number(entry), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   const tree = [root.pid!];

@@ -1,4 +1,4 @@
-// What the IMAP benchmark times in one session with a large folder selected: each line is a command, the goal beside it is a
+// The commands that the IMAP benchmark times in one session that has selected a large folder. Each line is a command; its goal is a
 // multiple of Dovecot's time (issue 12).
 import type { ImapClient } from '../support/imap-client.js';
 import { corpusMessage, PHRASE, personOf, rareWordOf } from '../support/mail-corpus.js';
@@ -6,15 +6,15 @@ import type { Contender } from './contenders.js';
 
 export interface Line {
   readonly name: string;
-  /** At most so many times what Dovecot takes. */
+  /** The most time allowed, as a multiple of Dovecot's. */
   readonly goal: number;
-  /** Changes mail: a server that has it on the disk before it answers is measured beside. */
+  /** True when the line changes mail: it is also compared with a server that answers when the change is on disk. */
   readonly writes?: boolean;
-  /** Repetitions before the first that counts, when some hundred ms of them do not compile its code. */
+  /** The repetitions before the first that counts, when a few hundred ms of them are not enough for V8 to compile the code. */
   readonly warmRounds?: number;
-  /** Not timed. */
+  /** This step is not timed. */
   readonly before?: (client: ImapClient, contender: Contender) => Promise<void>;
-  /** Returns untagged octets or what else must be alike for both servers. */
+  /** Returns the untagged octets, or another result that must be equal for both servers. */
   readonly timed: (client: ImapClient, round: number) => Promise<unknown>;
   readonly after?: (client: ImapClient) => Promise<void>;
 }
@@ -27,7 +27,7 @@ const quiet = (command: string, name: string, goal: number): Line => ({
 
 const PIPELINED = 100;
 
-/** Without the way there and back, which takes longer than a search of flags. */
+/** Sends the commands together: a round trip takes longer than a search of flags. */
 const pipelined = (command: string, name: string, goal: number): Line => ({
   name: `${name}, ${PIPELINED} pipelined`,
   goal,
@@ -38,7 +38,7 @@ const PLACED = 1_000;
 const APPENDED = 50;
 const WARM_APPENDS = 3_000;
 
-/** Of a folder with `count` corpus messages, selected. */
+/** Returns the lines for a selected folder with `count` corpus messages. */
 export function imapLines(count: number, octets: number): readonly Line[] {
   const all = `1:${count}`;
   const person = personOf(3).split('.')[0]!;
@@ -113,7 +113,7 @@ export function imapLines(count: number, octets: number): readonly Line[] {
   ];
 }
 
-/** On and off again, both timed. */
+/** Sets the flag and removes it; both commands are timed. */
 function storeLine(all: string, name: string, flag: string): Line {
   return {
     name: `${name}, and -FLAGS.SILENT`,
@@ -126,7 +126,7 @@ function storeLine(all: string, name: string, flag: string): Line {
   };
 }
 
-/** In a new session each time: mail programs select after they log in. */
+/** Selects in a new session each time, because mail programs select after they log in. */
 function selectLine(): Line {
   let session: ImapClient;
   return {
@@ -155,7 +155,7 @@ function appendLine(octets: number, name: string, warmRounds?: number): Line {
   };
 }
 
-/** One command for all messages (MULTIAPPEND), with literals that wait for no invitation. */
+/** Appends all messages with one command (MULTIAPPEND), with literals that wait for no continuation request. */
 export async function append(client: ImapClient, folder: string, messages: readonly Buffer[]): Promise<void> {
   const pieces: (string | Buffer)[] = [`APPEND ${folder}`];
   for (const message of messages) pieces.push(` (\\Seen) {${message.length}+}\r\n`, message);

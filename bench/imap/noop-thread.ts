@@ -1,4 +1,5 @@
-// The client of ../quiet-client.ts, in its own thread: it sends NOOP all the time, and tells the longest answer since it was asked last.
+// The client of ../quiet-client.ts in its own thread: it sends NOOP continuously, and reports the longest response time since the last
+// report.
 import { parentPort, workerData } from 'node:worker_threads';
 import { ImapClient } from '../support/imap-client.js';
 import type { ContenderLogin } from './contenders.js';

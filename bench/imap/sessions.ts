@@ -1,5 +1,5 @@
-// What many sessions get of an IMAP server: how fast an idle one hears of new mail, what an idle one takes, and how many
-// commands a second there are.
+// Measures an IMAP server with many sessions: how fast an idle one is told of new mail, how much memory an idle one takes, and how many
+// commands per second the server answers.
 import { figure, latency } from '../support/figures.js';
 import type { ImapClient } from '../support/imap-client.js';
 import { corpusMessage } from '../support/mail-corpus.js';
@@ -15,7 +15,7 @@ const CLOSING_MS = 2_000;
 const CLIENTS = 50;
 const RATE_MS = 5_000;
 
-/** From the final dot of SMTP, and from the last octet of APPEND, to EXISTS at a client that idles. */
+/** Measures from the final dot of SMTP, and from the last octet of APPEND, to EXISTS at an idling client. */
 export async function idleLatencies(contender: Contender, octets: number): Promise<void> {
   const [idler, other] = [await contender.open(), await contender.open()];
   await idler.ok('SELECT INBOX');
@@ -59,7 +59,7 @@ export async function idleLatencies(contender: Contender, octets: number): Promi
   for (const client of [idler, other]) client.close();
 }
 
-/** Sessions that have the inbox selected and idle, each as long as no other ends. */
+/** Measures sessions that have selected the inbox and idle; all stay open during the measurement. */
 export async function idleMemory(contender: Contender): Promise<void> {
   for (const isTls of [false, true]) {
     for (const client of await idling(contender, isTls, WARM_CONNECTIONS)) client.close();
@@ -93,7 +93,7 @@ async function idling(contender: Contender, isTls: boolean, count: number): Prom
   return clients;
 }
 
-/** Of clients that read one message after the other as mail programs do: its facts, its header fields, then a flag. */
+/** Measures clients that read one message after the other as mail programs do: its metadata, its header fields, then a flag. */
 export async function commandRate(contender: Contender, messages: number): Promise<void> {
   const clients: ImapClient[] = [];
   for (let i = 0; i < CLIENTS; i++) {

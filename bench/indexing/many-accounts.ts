@@ -1,6 +1,6 @@
-// Emails of many accounts that wait to be made searchable, one or a few an account, as mail to mailboxes that are not in memory
-// leaves them: how many emails a second the background work gets through beside its rests, and what each costs; and the same
-// when accounts have waited for so long that there are more rounds and fewer rests.
+// Measures emails of many accounts that wait to be made searchable, one or a few per account, as mail to mailboxes that are not in memory
+// leaves them: how many emails per second the background work indexes with its pauses, and what each costs; and the same when accounts have
+// waited so long that there are more rounds and fewer pauses.
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
@@ -18,7 +18,7 @@ import type { BenchNode } from '../support/node.js';
 const ACCOUNTS = 3_000;
 const OCTETS = 4_000;
 const LOOK_MS = 100;
-/** As the node has them. */
+/** The number that the node has. */
 const CONNECTIONS = 4;
 
 export async function indexManyAccounts(node: BenchNode, textOf: (n: number, size: number) => string): Promise<void> {
@@ -53,7 +53,7 @@ export async function indexManyAccounts(node: BenchNode, textOf: (n: number, siz
   await Promise.all([sql.end(), looking.end()]);
 }
 
-/** Each email has a message of its own. */
+/** Gives each email its own message. */
 async function ownMessages(sql: Sql, textOf: (n: number, size: number) => string) {
   const emails = await sql<{ account_id: string; id: string }[]>`
     select e.account_id, e.id from emails e join addresses a on a.account_id = e.account_id where a.domain = 'many.test'`;

@@ -1,6 +1,6 @@
-// Servers that take mail in, side by side under Postfix's load generator, by turns: a node, a node of a process for each processor, a
-// Postfix that accepts messages and drops them, and a Postfix whose Dovecot stores them. What a node does after the acceptance, so that its mail is found by words,
-// is over before the next one's turn, and is counted by itself.
+// Compares servers that accept mail, under Postfix's load generator and in turns: a node, a node with one process per processor, a Postfix
+// that accepts messages and drops them, and a Postfix whose Dovecot stores them. The work of a node after the acceptance, which makes mail
+// searchable, ends before the next turn and is counted separately.
 import { availableParallelism } from 'node:os';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { cpuSeconds, difference } from '../support/cpu-time.js';
@@ -17,25 +17,25 @@ const PROCESSES = 20;
 const PER_CONNECTION = 60;
 const ROUNDS = 3;
 const USERS = 200;
-/** Of the second node. */
+/** The processes of the second node. */
 const NODE_PROCESSES = Math.max(2, availableParallelism());
-/** How often a server that stores in the background is asked whether it is done. */
+/** In ms: how often a server that stores in the background is asked whether it has finished. */
 const POLL_MS = 50;
-/** Nothing was stored for so long: something is stuck. */
+/** In ms without a stored message: the server is then stuck. */
 const STUCK_MS = 30_000;
 
 interface Peer {
   readonly name: string;
   readonly port: number;
   readonly messages: number;
-  /** Whose processor time, with all that they have started. */
+  /** The processes whose processor time counts, with all their descendants. */
   readonly pids: readonly number[];
-  /** How many times as many Mansio is to take. */
+  /** The factor by which Mansio should be faster. */
   readonly goal?: number;
   recipient(i: number): string;
-  /** Messages that are stored, of a server that answers before. */
+  /** Returns the number of stored messages, for a server that answers before it stores. */
   stored?(): Promise<number>;
-  /** Resolves when nothing of what was stored is left to do. */
+  /** Resolves when all work on stored messages is done. */
   finished?(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -43,7 +43,7 @@ interface Peer {
 interface Round {
   readonly rate: number;
   readonly micros: number;
-  /** Of what is left to do after the load. */
+  /** The cost of the work after the load. */
   readonly laterMicros: number;
 }
 
@@ -158,7 +158,7 @@ async function startProcesses(): Promise<Peer> {
   };
 }
 
-/** Those that are installed. */
+/** Starts the peers that are installed. */
 async function startPeers(): Promise<Peer[]> {
   const recipient = (i: number) => `user${i % USERS}@example.test`;
   const accepting = await startPostfix({ 'example.test': 'discard:' });

@@ -1,6 +1,6 @@
-// The servers that send the mail of `bench outbound`: Mansio; a relay of its libraries alone, which stores nothing; a bare Postfix;
-// and a Postfix that does what Mansio does for a message besides keeping a copy: OpenDKIM signs it, Dovecot's SASL has checked the
-// login, and the sender has to be the login's own.
+// The servers that send the mail of `bench outbound`: Mansio; a relay made only of its libraries, which stores nothing; a bare Postfix; and
+// a Postfix that does what Mansio does for a message, except that it keeps no copy: OpenDKIM signs it, Dovecot's SASL checks the login, and
+// the sender must belong to the login.
 import { fork } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,14 +23,14 @@ export interface Client {
 
 export interface Contender {
   readonly name: string;
-  /** Processes whose work, with that of what they started, is its own. */
+  /** The processes whose work counts, with that of their descendants. */
   readonly pids: Readonly<Record<string, number>>;
-  /** With connections that are open. */
+  /** Returns clients with open connections. */
   clients(): Promise<readonly Client[]>;
   stop(): Promise<void>;
 }
 
-/** Where mail goes: a domain → the address of its server. All listen on one port. */
+/** The servers of the domains, by address; all listen on one port. */
 export interface Destinations {
   readonly port: number;
   readonly addresses: ReadonlyMap<string, string>;
@@ -39,7 +39,7 @@ export interface Destinations {
 const DOMAIN = 'example.test';
 const SENDER = `sender@${DOMAIN}`;
 
-/** `processes`: of the node. */
+/** `processes` is the number of the node's processes. */
 export async function startMansio(
   { port, addresses }: Destinations,
   clients: number,
@@ -86,7 +86,7 @@ export async function startMansio(
   };
 }
 
-/** What the fixed libraries do with as much mail when they neither queue nor store. */
+/** Measures what the same libraries do with the same mail when they neither queue nor store it. */
 export async function startBareRelay({ port, addresses }: Destinations, clients: number): Promise<Contender> {
   const script = fileURLToPath(new URL('../support/bare-relay.js', import.meta.url));
   const key = await signingKey();
@@ -125,7 +125,7 @@ export async function startBarePostfix(to: Destinations, clients: number): Promi
   };
 }
 
-/** Undefined when one of its parts is not installed. */
+/** Resolves to undefined when a part is not installed. */
 export async function startSigningPostfix(to: Destinations, clients: number): Promise<Contender | undefined> {
   const opendkim = await startOpendkim(DOMAIN);
   const dovecot = await startDovecot({ protocols: [], sasl: true });

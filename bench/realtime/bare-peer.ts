@@ -1,4 +1,4 @@
-// The bare server beside the node, with as many sockets: the floor of what a fan-out costs.
+// A bare server with as many sockets as the node: it shows the lowest possible cost of a fan-out.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ export class BarePeer {
     return new BarePeer(server, swarm);
   }
 
-  /** Sends every socket a message of so many octets; ms until each had it, ascending. */
+  /** Sends every socket a message of `octets` octets; returns the ms until each had it, ascending. */
   async round(octets: number): Promise<readonly number[]> {
     const empty = `{"type":1,"target":"${EVENT}","arguments":[""]}\u001e`;
     const text = empty.replace('""', `"${'x'.repeat(Math.max(0, octets - empty.length))}"`);

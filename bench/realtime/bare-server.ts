@@ -1,13 +1,13 @@
-// Child process of the benchmark `realtime`: a bare uWebSockets server, which answers the handshake of the hub and sends the same
-// octets to all its sockets when it is told to. It shows what of a fan-out the library and the kernel take.
+// Child process of the benchmark `realtime`: a bare uWebSockets server, which answers the handshake of the hub and sends the same octets to
+// all its sockets on request. It shows how much of a fan-out the library and the kernel take.
 import { loadServerLibrary, type ServerLibrary } from '../../src/gateways/http/server-library.js';
 
-/** Sends every socket the octets. */
+/** Orders the server to send the text to every socket. */
 export interface SendOrder {
   readonly text: string;
 }
 
-/** It listens. */
+/** Reports that the server listens. */
 export interface Listening {
   readonly port: number;
 }

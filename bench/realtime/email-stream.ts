@@ -1,4 +1,4 @@
-// Emails at a steady pace, each with its number in the subject, and when the node accepted each.
+// Sends emails at a steady rate, each with its number in the subject, and records when the node accepted each.
 import { ownCpuSeconds } from '../support/cpu-time.js';
 import type { BenchAccount } from '../support/node.js';
 import { pause } from '../support/write-probe.js';
@@ -7,7 +7,7 @@ import type { Target } from './target.js';
 const SENDERS = 8;
 
 export class EmailStream {
-  /** Moment of the 250 by the number of the email, ns of the monotonic clock. */
+  /** The moment of the 250 by the number of the email, in ns of the monotonic clock. */
   readonly accepted: bigint[] = [];
   readonly #target: Target;
   readonly #aSecond: number;
@@ -22,7 +22,7 @@ export class EmailStream {
     this.#recipient = recipient;
   }
 
-  /** Resolves when the last one was accepted. */
+  /** Resolves when the last email is accepted. */
   async run(): Promise<void> {
     const senders = await Promise.all(Array.from({ length: SENDERS }, () => this.#target.sender()));
     this.#cpuBefore = await ownCpuSeconds(this.#target.pid);
@@ -40,12 +40,12 @@ export class EmailStream {
     for (const sender of senders) sender.close();
   }
 
-  /** ms from the 250 to each arrival. */
+  /** Returns the ms from the 250 to each arrival. */
   latencies(arrivals: readonly (readonly [number: number, ns: bigint])[]): number[] {
     return arrivals.map(([i, ns]) => Number(ns - this.accepted[i]!) / 1e6);
   }
 
-  /** Of the node's process since the first email, µs an email. */
+  /** Returns the processor time of the node's process since the first email, in µs per email. */
   async cost(): Promise<number> {
     return (((await ownCpuSeconds(this.#target.pid)) - this.#cpuBefore) / this.#emails) * 1e6;
   }

@@ -1,17 +1,17 @@
-// Many connections of one account: how long after the 250 of SMTP the event is at every one of them, what a connection takes of
-// the node's memory, and what a burst of messages costs the node.
+// Measures many connections of one account: how long after the 250 of SMTP every one of them has the event, how much of the node's memory a
+// connection takes, and what a burst of messages costs the node.
 import { figure, latency, percentile, withGoal } from '../support/figures.js';
 import { BarePeer } from './bare-peer.js';
 import type { Arrivals, HubSwarm } from './hub-swarm.js';
 import type { KeyedAccount, Target } from './target.js';
 
-/** Connections, and the most that the event may take at the median, ms. */
+/** The connections, and the longest median time of the event, in ms. */
 const STEPS: readonly (readonly [connections: number, goalMs: number])[] = [
   [1, 5],
   [1_000, 15],
   [10_000, 50],
 ];
-/** So many have the bare server beside them. */
+/** From this number of connections on, the bare server runs too. */
 const MANY = 10_000;
 const ROUNDS = 20;
 const MEMORY_GOAL = 4_096;
@@ -19,12 +19,12 @@ const BURST_MESSAGES = 1_000_000;
 const BURST_GOAL_SECONDS = 1.5;
 const BURSTS = 3;
 
-/** `wanted`: parts of `latency`, `memory` and `burst`; all need the connections. */
+/** `wanted` selects parts of `latency`, `memory` and `burst`; all need the connections. */
 export async function fanOut(target: Target, swarm: HubSwarm, wanted: (part: string) => boolean): Promise<void> {
   const [account] = (await target.accounts(1)) as [KeyedAccount];
   for (const [connections, goalMs] of STEPS) {
     const before = swarm.connections;
-    // The first thousand makes heap and code grow.
+    // The first thousand connections make heap and code grow.
     const memory = wanted('memory') && before >= 1_000 ? await target.memory() : undefined;
     const seconds = await swarm.open(target.hub(), [account.key], connections - before);
     if (before > 1)
@@ -38,7 +38,7 @@ export async function fanOut(target: Target, swarm: HubSwarm, wanted: (part: str
   if (wanted('burst')) await bursts(target, swarm, account);
 }
 
-/** The connections of one account are spread over the processes of the node. */
+/** Measures connections of one account that are spread over the processes of the node. */
 export async function spreadFanOut(target: Target, swarm: HubSwarm): Promise<void> {
   const [account] = (await target.accounts(1)) as [KeyedAccount];
   await swarm.open(target.hub(), [account.key], MANY);
@@ -91,7 +91,7 @@ async function latencyOf(target: Target, swarm: HubSwarm, account: KeyedAccount,
   peer.close();
 }
 
-/** The emails of a mailbox marked read, by one request (one commit) and by a request each. */
+/** Marks the emails of a mailbox read, once by one request (one commit) and once by a request per email. */
 async function bursts(target: Target, swarm: HubSwarm, account: KeyedAccount): Promise<void> {
   const emails = Math.ceil(BURST_MESSAGES / swarm.connections);
   const sender = await target.sender();

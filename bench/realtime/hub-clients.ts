@@ -1,35 +1,35 @@
-// Child process of the benchmark `realtime`: many raw WebSocket clients of one hub, with as little of their own as will do, so
-// that what is measured is the node. Told what to do over IPC; keys are never in an argument list.
+// Child process of the benchmark `realtime`: many raw WebSocket clients of one hub, with as little code of their own as possible, so that
+// the node is measured. It gets its orders over IPC; keys are never in an argument list.
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
-/** Opens connections beside those that are open. */
+/** Opens connections in addition to those that are open. */
 export interface OpenOrder {
   readonly kind: 'open';
-  /** Hub address, http; with `resume=true` in its query the clients resume, from now. */
+  /** The hub's http address; with `resume=true` in its query the clients resume from the present. */
   readonly url: string;
-  /** Client `i` of the order connects with key `i` modulo their number. */
+  /** Client `i` of the order connects with key `i` modulo the number of keys. */
   readonly keys: readonly string[];
   readonly connections: number;
 }
-/** Each client gets `events` of the hub event. */
+/** Each client will get `events` events of this hub event. */
 export interface RoundOrder {
   readonly kind: 'round';
   readonly event: string;
   readonly events: number;
 }
-/** Events hold numbers in their subjects: `#17`. `arrivals`: so many come in all, of each number the first one to each client. */
+/** The subjects of events hold numbers: `#17`. `arrivals` counts the first event of each number at each client. */
 export interface TraceOrder {
   readonly kind: 'trace';
   readonly event: string;
   readonly arrivals: number;
 }
-/** Client `i` subscribes to the lists of `queries[i]`, modulo their number. */
+/** Client `i` subscribes to the lists of `queries[i]`, modulo the number of queries. */
 export interface SubscribeOrder {
   readonly kind: 'subscribe';
   readonly queries: readonly (readonly unknown[])[];
 }
-/** All clients go away and keep their cursors. */
+/** All clients disconnect and keep their cursors. */
 export interface LeaveOrder {
   readonly kind: 'leave';
 }
@@ -47,9 +47,9 @@ export type Report =
   | { readonly kind: 'ready' }
   | { readonly kind: 'subscribed' }
   | { readonly kind: 'left' }
-  /** When each client had got the whole round, ns of the machine's monotonic clock, ascending. */
+  /** The times at which each client had the whole round, in ns of the machine's monotonic clock, ascending. */
   | { readonly kind: 'received'; readonly at: readonly string[]; readonly octets: number }
-  /** When each event came to a client, by its number, ns. */
+  /** The time at which each event reached a client, by its number, in ns. */
   | { readonly kind: 'traced'; readonly at: readonly (readonly [number: number, ns: string])[] }
   | { readonly kind: 'failed'; readonly error: string };
 
@@ -64,10 +64,10 @@ const REFUSED = Buffer.from('"error":"');
 const SEPARATOR = 0x1e;
 const QUOTE = 0x22;
 const EMPTY = Buffer.alloc(0);
-/** Read into by all sockets: what is left of a frame is copied. */
+/** All sockets read into this buffer; the rest of an incomplete frame is copied. */
 const INPUT = Buffer.alloc(256 * 1024);
 
-/** RFC 6455 §5.2: a masked text frame; with a mask of zeros the payload stays as it is. */
+/** RFC 6455 §5.2: returns a masked text frame; a mask of zeros leaves the payload unchanged. */
 function frame(text: string): Buffer {
   const payload = Buffer.from(text);
   const length =
@@ -80,7 +80,7 @@ const PING_FRAME = frame(PING);
 
 class Client {
   seen = 0;
-  /** Numbers of the trace that have come. */
+  /** The numbers of the trace that have arrived. */
   readonly traced = new Set<number>();
   readonly #key: string;
   #cursor: string | null = null;
@@ -94,7 +94,7 @@ class Client {
     this.#key = key;
   }
 
-  /** Resolves once the client gets events. */
+  /** Resolves when the client gets events. */
   open(url: string): Promise<void> {
     const { hostname, port, pathname, search, host } = new URL(url);
     this.#resumes = search.includes('resume=true');
@@ -159,7 +159,7 @@ class Client {
       buffer = buffer.subarray(end + 4);
     }
     buffer = this.#frames(buffer);
-    // Copied: a slice would keep the whole chunk alive.
+    // The rest is copied, because a slice would keep the whole chunk in memory.
     this.#rest = buffer.length === 0 ? EMPTY : Buffer.from(buffer);
   }
 
@@ -168,7 +168,7 @@ class Client {
     return frame(`${JSON.stringify(call)}\u001e`);
   }
 
-  /** Returns the part of a frame that is left. */
+  /** Reads whole frames; returns the rest of an incomplete one. */
   #frames(buffer: Buffer): Buffer {
     let at = 0;
     while (buffer.length - at >= 2) {
@@ -229,7 +229,7 @@ const clients: Client[] = [];
 let round: Round | undefined;
 let trace: Trace | undefined;
 let octets = 0;
-/** Calls that are not answered yet. */
+/** The number of calls without an answer. */
 let answersLeft = 0;
 
 function report(what: Report): void {

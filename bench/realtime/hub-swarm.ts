@@ -1,13 +1,13 @@
-// Many hub connections for benchmarks, in a process of their own (hub-clients.ts): opened, told to count or to trace events, sent
-// away and back. Starting the node and causing events is left to who calls.
+// Many hub connections for benchmarks, in their own process (hub-clients.ts): they are opened, told to count or to trace events,
+// disconnected and reconnected. The caller starts the node and causes the events.
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Order, Report } from './hub-clients.js';
 
 export interface Arrivals {
-  /** ms from the cause until each connection had all its events, ascending. */
+  /** The ms from the cause until each connection had all its events, ascending. */
   readonly ms: readonly number[];
-  /** Of the payloads that all connections got. */
+  /** The octets of the payloads that all connections got. */
   readonly octets: number;
 }
 
@@ -23,7 +23,7 @@ export class HubSwarm {
     this.#clients.on('exit', () => this.#take({ kind: 'failed', error: 'the clients have ended' }));
   }
 
-  /** Of the process of the clients. */
+  /** The id of the clients' process. */
   get pid(): number {
     return this.#clients.pid!;
   }
@@ -32,14 +32,14 @@ export class HubSwarm {
     return this.#connections;
   }
 
-  /** Adds connections; returns the seconds that took. */
+  /** Adds connections; returns the seconds that this took. */
   async open(url: string, keys: readonly string[], connections: number): Promise<number> {
     this.#order({ kind: 'open', url, keys, connections });
     this.#connections += connections;
     return (await this.#reported('opened')).seconds;
   }
 
-  /** Every connection gets `events` of the event; `cause` returns the moment that counts, ns of the monotonic clock. */
+  /** Waits until every connection got `events` events; `cause` returns the moment from which time counts, in ns of the monotonic clock. */
   async round(event: string, events: number, cause: () => Promise<bigint>): Promise<Arrivals> {
     this.#order({ kind: 'round', event, events });
     await this.#reported('ready');
@@ -48,7 +48,7 @@ export class HubSwarm {
     return { ms: at.map((ns) => milliseconds(caused, ns)), octets };
   }
 
-  /** Events with a number in their subject (`#17`) as they come to clients, `arrivals` in all; ns of the monotonic clock. */
+  /** Traces events with a number in their subject (`#17`) until `arrivals` have reached clients; times are in ns of the monotonic clock. */
   async trace(event: string, arrivals: number, cause: () => Promise<void>): Promise<(readonly [number, bigint])[]> {
     this.#order({ kind: 'trace', event, arrivals });
     await this.#reported('ready');
@@ -57,7 +57,7 @@ export class HubSwarm {
     return at.map(([number, ns]) => [number, BigInt(ns)] as const);
   }
 
-  /** Client `i` subscribes to the lists of `queries[i]`, modulo their number. */
+  /** Client `i` subscribes to the lists of `queries[i]`, modulo the number of queries. */
   async subscribe(queries: readonly (readonly unknown[])[]): Promise<void> {
     this.#order({ kind: 'subscribe', queries });
     await this.#reported('subscribed');
@@ -68,11 +68,11 @@ export class HubSwarm {
     await this.#reported('left');
   }
 
-  /** All connect again and resume; ms from now until each had the events. */
+  /** All clients connect again and resume; returns the ms from now until each had the events. */
   async return(url: string, event: string, events: number): Promise<{ readonly openedMs: number } & Arrivals> {
     const began = process.hrtime.bigint();
     this.#order({ kind: 'return', url, event, events });
-    // The last client has its cursor before its events.
+    // The last client has its cursor before it gets its events.
     const { seconds } = await this.#reported('opened');
     const { at, octets } = await this.#reported('received');
     return { openedMs: seconds * 1000, ms: at.map((ns) => milliseconds(began, ns)), octets };

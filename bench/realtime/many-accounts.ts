@@ -1,5 +1,5 @@
-// Many accounts with a connection each, and a steady stream of emails to them: how long after its 250 each is at its client,
-// and what it costs the node.
+// Measures many accounts with one connection each, and a steady stream of emails to them: how long after its 250 each email is at its
+// client, and what it costs the node.
 import { figure, latency } from '../support/figures.js';
 import { EmailStream } from './email-stream.js';
 import type { HubSwarm } from './hub-swarm.js';

@@ -1,17 +1,17 @@
-// All clients of a node that was killed come back to the one after it, each with its cursor, and get what they missed. And what a
-// connection that resumes takes of the node's memory.
+// All clients of a killed node connect to its successor, each with its cursor, and get what they missed. It also measures how much of the
+// node's memory a connection that resumes takes.
 import { ownCpuSeconds } from '../support/cpu-time.js';
 import { figure, latency, withGoal } from '../support/figures.js';
 import { HubSwarm } from './hub-swarm.js';
 import type { KeyedAccount, Target } from './target.js';
 
 const CONNECTIONS = 10_000;
-/** They make heap and code grow. */
+/** The first connections make heap and code grow. */
 const FIRST = 1_000;
 const MISSED = 2;
 const GOAL_SECONDS = 3;
 
-/** `accounts`: the connections are spread over them. */
+/** The connections are spread over `accounts` accounts. */
 export async function returning(target: Target, accounts: number): Promise<void> {
   const swarm = new HubSwarm();
   try {

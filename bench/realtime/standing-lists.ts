@@ -1,5 +1,5 @@
-// 1,000 standing queries on one account that gets mail all the time: how long after its 250 an email is in the list of each
-// client, and what it costs the node. Lists that all differ, and one list of 1,000 connections.
+// Measures 1,000 standing queries on one account that gets mail continuously: how long after its 250 an email is in the list of each
+// client, and what it costs the node. One part has different lists, the other one list on 1,000 connections.
 import { figure, latency } from '../support/figures.js';
 import { EmailStream } from './email-stream.js';
 import type { HubSwarm } from './hub-swarm.js';
@@ -8,13 +8,13 @@ import type { KeyedAccount, Target } from './target.js';
 const A_SECOND = 10;
 const SECONDS = 10;
 const CONNECTIONS = 50;
-/** Of the inbox and of its unread emails. */
+/** The pages of the inbox, and as many of its unread emails. */
 const PAGES = 10;
 const SMALLEST_PAGE = 20;
 const EMAILS_BEFORE = 500;
 const FOLLOWERS = 1_000;
 
-/** Every email changes each of the lists: what was on their pages moves on by one. */
+/** Every email changes each of the lists: the entries of their pages move by one. */
 export async function differentLists(target: Target, swarm: HubSwarm): Promise<void> {
   const account = await accountWithMail(target);
   await swarm.open(target.hub(), [account.key], CONNECTIONS);

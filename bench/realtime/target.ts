@@ -1,4 +1,4 @@
-// What the parts of the benchmark `realtime` measure: a node of its own, with ways to cause events in its accounts.
+// The node that the parts of the benchmark `realtime` measure, with methods that cause events in its accounts.
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ export interface KeyedAccount extends BenchAccount {
   readonly key: string;
 }
 
-/** Collects the node's garbage on SIGUSR2. */
+/** Makes the node collect garbage on SIGUSR2. */
 const PRELOAD = fileURLToPath(new URL('../support/collect-garbage.js', import.meta.url));
 const SETTLE_MS = 1_500;
 const PAGE = 100;
@@ -27,7 +27,7 @@ export class Target {
     this.#joint = joint;
   }
 
-  /** `processes`: of the node. */
+  /** `processes` is the number of the node's processes. */
   static async start(processes = 1): Promise<Target> {
     const NODE_OPTIONS = `${process.env['NODE_OPTIONS'] ?? ''} --import ${PRELOAD}`;
     const joint = await startJoint(processes);
@@ -38,7 +38,7 @@ export class Target {
     return this.node.process.pid!;
   }
 
-  /** Of all processes of the node and of what they talk over, without the database. */
+  /** Returns the processor time of all processes of the node and of NATS, without the database. */
   async cpuSeconds(): Promise<number> {
     const { natsPid } = this.#joint;
     const roots = { node: [this.pid], database: [this.node.databasePid], nats: natsPid === undefined ? [] : [natsPid] };
@@ -59,14 +59,14 @@ export class Target {
     return SmtpSender.open('127.0.0.1', this.node.port('mx'));
   }
 
-  /** Returns the moment of the 250, ns of the monotonic clock; `sent` is called when the last octet was written. */
+  /** Returns the moment of the 250, in ns of the monotonic clock; `sent` is called when the last octet was written. */
   async deliver(sender: SmtpSender, to: BenchAccount, subject: string, sent?: () => void): Promise<bigint> {
     const message = `From: a@remote.test\r\nTo: ${to.email}\r\nSubject: ${subject}\r\n\r\ntext\r\n.\r\n`;
     if (!(await sender.send('a@remote.test', [to.email], message, sent))) throw new Error('mail was refused');
     return process.hrtime.bigint();
   }
 
-  /** Resident memory after a collection of garbage, octets. */
+  /** Returns the resident memory after a garbage collection, in octets. */
   async memory(): Promise<number> {
     this.node.process.kill('SIGUSR2');
     await pause(SETTLE_MS);
@@ -74,7 +74,7 @@ export class Target {
     return Number(kib) * 1024;
   }
 
-  /** Ids of the newest emails of the inbox. */
+  /** Returns the ids of the newest emails of the inbox. */
   async newestIds({ key }: KeyedAccount, count: number): Promise<string[]> {
     const ids: string[] = [];
     for (let page = 1; ids.length < count; page++) {

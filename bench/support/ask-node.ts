@@ -1,5 +1,5 @@
-// Child process of the cluster benchmark: the engine of a node without gateways, which asks mailboxes, its own or another
-// node's, on commands over IPC. Configured by its environment, as every node.
+// Child process of the cluster benchmark: the engine of a node without gateways, which asks its own or another node's mailboxes as ordered
+// over IPC. Its environment configures it, like every node.
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.js';
 import { type EngineAdapters, startEngine } from '../../src/node/engine.js';
@@ -59,13 +59,13 @@ async function run({ targets, operation, inFlight, milliseconds }: AskOrder): Pr
       const mailbox = mailboxes.of(accountId);
       if (operation === 'query') await mailbox.ask('unreadCount', {});
       else {
-        // Every round changes the state of before.
+        // Every round changes the state of the previous one.
         const isRead = Math.floor(i / targets.length) % 2 === 0;
         await mailbox.ask('setRead', { emailIds: [emailId], isRead });
       }
       const answered = performance.now();
       samples.push(answered - now);
-      // Queries from memory come in one turn: heartbeats want their turns as well.
+      // Queries from memory are answered in one turn of the event loop, but heartbeats need turns too.
       if (i % YIELD_EVERY === 0) await new Promise(setImmediate);
       now = performance.now();
     }

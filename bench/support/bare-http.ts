@@ -1,8 +1,8 @@
-// Child process of the benchmark `rest`: a bare uWebSockets server, which answers every request with the same octets. It shows what
-// of a reply the library and the kernel take. Its argument: how many octets.
+// Child process of the benchmark `rest`: a bare uWebSockets server, which answers every request with the same octets. It shows how much of
+// a reply the library and the kernel take. Its argument is the number of octets.
 import { loadServerLibrary, type ServerLibrary } from '../../src/gateways/http/server-library.js';
 
-/** It listens. */
+/** Reports that the server listens. */
 export interface BareListening {
   readonly port: number;
 }

@@ -1,13 +1,13 @@
-// A relay of the fixed libraries and nothing else, as a process of its own: smtp-server takes a message after AUTH, nodemailer
-// signs it and sends it over kept connections to the server of its domain, and the client has its 250 when that server has the
-// message. No queue, nothing stored, no copy, no log: what the libraries alone leave of a processor.
-// Arguments: password, path of the key (PEM), port of the destinations, domain=address, … Its first message to the parent is its port.
+// A relay made only of the libraries, in its own process: smtp-server accepts a message after AUTH, nodemailer signs it and sends it over
+// kept connections to the server of its domain, and the client gets its 250 when that server has the message. It has no queue, no store, no
+// copy and no log, so it shows what the libraries alone cost. Arguments: password, path of the key (PEM), port of the destinations,
+// domain=address, … Its first message to the parent is its port.
 import { readFileSync } from 'node:fs';
 import { createTransport } from 'nodemailer';
 import { SMTPServer } from 'smtp-server';
 
 const [password, keyPath = '', port, ...routes] = process.argv.slice(2);
-/** Mansio's limits (src/smtp-client/limits.ts). */
+/** The limits of Mansio (src/smtp-client/limits.ts). */
 const LIMITS = { maxConnections: 5, maxMessages: 100 };
 
 const privateKey = readFileSync(keyPath, 'utf8');

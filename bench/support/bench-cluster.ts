@@ -1,5 +1,5 @@
-// A cluster for benchmarks: three nodes, a NATS server and a PostgreSQL as processes of this machine, and accounts over all
-// shards with a key and an email each.
+// A cluster for benchmarks: three nodes, a NATS server and a PostgreSQL as processes of this machine, and accounts in all shards with a key
+// and an email each.
 import { randomBytes } from 'node:crypto';
 import { freeClusterPorts, type LocalCluster, startLocalCluster } from '../../dev/local-cluster.js';
 import { newApiKey } from '../../src/directory/api-key.js';
@@ -16,9 +16,9 @@ import { type ProbedAccount, pause } from './write-probe.js';
 export interface BenchCluster extends LocalCluster {
   readonly dataDir: string;
   readonly accounts: readonly (ProbedAccount & { readonly email: string })[];
-  /** Name of the node that has the account's shard, by the store. */
+  /** Reads from the store which node has an account's shard; returns a function that gives the node's name. */
   owners(): Promise<(accountId: string) => string | null>;
-  /** Resolves when the nodes that run (or `names`) hold what they should. */
+  /** Resolves when the running nodes (or `names`) hold the shards that they should. */
   settled(names?: readonly string[]): Promise<void>;
 }
 

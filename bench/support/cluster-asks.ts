@@ -1,5 +1,5 @@
-// What a command or query costs when its mailbox is on another node: two engines in two processes, NATS between them; one
-// asks mailboxes of its own, then those of the other.
+// Measures what a command or query costs when its mailbox is on another node: two engines in two processes with NATS between them. One asks
+// its own mailboxes, then those of the other.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const IN_FLIGHT = 64;
 const WARM_MS = 1_000;
 const RUN_MS = 2_000;
 
-/** The nodes of the cluster have stopped; its database and NATS server are used. */
+/** The nodes of the cluster must have stopped; its database and NATS server are used. */
 export async function remoteAsks(cluster: BenchCluster): Promise<void> {
   const names = ['asker', 'other'];
   const nodes = await Promise.all(names.map((name) => startAskNode(cluster, name)));

@@ -1,19 +1,19 @@
-// How long accounts cannot be written when a node is killed, hangs, or is restarted: a probe an account writes through the
-// nodes that stay.
+// Measures how long accounts cannot be written when a node is killed, hangs, or is restarted: one probe per account writes through the
+// other nodes.
 import type { ClusterNode } from '../../dev/local-node.js';
 import type { BenchCluster } from './bench-cluster.js';
 import { cpuSeconds, difference } from './cpu-time.js';
 import { figure, percentile } from './figures.js';
 import { pause, type Write, WriteProbe } from './write-probe.js';
 
-/** Of each probe while nothing happens. */
+/** The pause of each probe in the outage tests. */
 const IDLE_PAUSE_MS = 1_000;
 const QUIET_MS = 1_500;
-/** Probed as often as this a pause is seen nearly whole; of fewer accounts, so that the probes do not make it. */
+/** With so short a pause nearly the whole outage is seen; only a few accounts are probed, so that the probes do not cause it. */
 const BUSY_PAUSE_MS = 15;
 const BUSY_ACCOUNTS = 15;
 
-/** Until every account was written again after `break_`, in several rounds; then `mend` and the next node. */
+/** Runs until every account was written again after the fault, in several rounds; each round takes the next node. */
 async function outages(cluster: BenchCluster, rounds: number, fault: Fault): Promise<void> {
   const untilAll: number[] = [];
   const ofVictims: number[] = [];
@@ -79,7 +79,7 @@ export function hung(cluster: BenchCluster, rounds: number): Promise<void> {
   });
 }
 
-/** Every node is stopped by SIGTERM and started again, one after the other. */
+/** Stops every node by SIGTERM and starts it again, one after the other. */
 export async function rollingRestart(cluster: BenchCluster): Promise<void> {
   const accounts = cluster.accounts.slice(0, BUSY_ACCOUNTS);
   const away: number[] = [];
@@ -130,7 +130,7 @@ function pauses(name: string, samples: readonly number[], note: string): void {
   figure(name, percentile(samples, 0.5), 'ms', `p99 ${p99.toFixed(0)}, max ${max.toFixed(0)} ms; ${note}`);
 }
 
-/** Probes that write through the nodes other than `node`, in turn. */
+/** Returns probes that write through the nodes other than `node`, in turn. */
 function probesBeside(
   cluster: BenchCluster,
   accounts: BenchCluster['accounts'],

@@ -1,4 +1,4 @@
-// Messages a second that three, two and one nodes accept over SMTP, and who used the processors meanwhile: database, NATS
+// Measures the messages per second that three, two and one nodes accept over SMTP, and which programs use the processors. Database, NATS
 // and load generator share them with the nodes, so more nodes on one machine show what a node costs, not what it adds.
 import type { BenchCluster } from './bench-cluster.js';
 import { cpuSeconds, difference, sharesOf } from './cpu-time.js';
@@ -6,11 +6,11 @@ import { figure } from './figures.js';
 import { smtpLoad } from './smtp-load.js';
 
 const CONNECTIONS = 40;
-/** Of each node: a process that was started a moment ago is slow yet. */
+/** The messages for each node: a process that has just started is slow. */
 const WARM_EACH = 3_000;
 const MESSAGES = 8_000;
 
-/** Stops nodes as it goes; one is left running. */
+/** Stops one node after the other; the last one keeps running. */
 export async function throughput(cluster: BenchCluster): Promise<void> {
   const emails = cluster.accounts.map(({ email }) => email);
   for (let count = cluster.nodes.length; count >= 1; count--) {

@@ -1,5 +1,5 @@
-// Many accounts of one email each, made by SQL in a fraction of the time that creating and filling them would take. All emails share
-// one message.
+// Makes many accounts of one email each by SQL, in a fraction of the time that creating and filling them would take. All emails share one
+// message.
 import { createHash } from 'node:crypto';
 import { newId } from '../../src/ids/new-id.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
@@ -13,7 +13,7 @@ const RAW = Buffer.from(
 );
 const HASH = createHash('sha256').update(RAW).digest('hex');
 
-/** Addresses of the accounts, all of which are of the domain. */
+/** Returns the addresses of the accounts, all in `domain`. */
 export async function fillAccounts(sql: Sql, domain: string, count: number): Promise<string[]> {
   await sql`set synchronous_commit = off`;
   await sql`

@@ -1,5 +1,5 @@
-// Loaded into a node before it starts: collects all garbage whenever the node gets SIGUSR2, so that its resident memory is
-// what it keeps. With BENCH_MEMORY_FILE the octets of the heap and of buffers are written to that file then.
+// Preloaded into a node: it collects all garbage when the node gets SIGUSR2, so that its resident memory is what it keeps. With
+// BENCH_MEMORY_FILE it also writes the octets of the heap and of buffers to that file.
 import { renameSync, writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

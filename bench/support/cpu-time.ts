@@ -1,4 +1,4 @@
-// What processes have used of the processors (Linux): since everything shares the cores, a rate means little without it.
+// Reads the processor time of processes (Linux): everything shares the cores, so a rate means little without it.
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 
@@ -8,11 +8,11 @@ const TICKS_PER_SECOND = 100;
 interface Usage {
   readonly parent: number;
   readonly own: number;
-  /** Of children that ended. */
+  /** The time of children that ended. */
   readonly ended: number;
 }
 
-/** Seconds of the processes and of everything they started, by name, and `machine`: of all there are. */
+/** Returns the seconds of the processes and of all their descendants, by name; `machine` counts all processes. */
 export async function cpuSeconds<K extends string>(
   roots: Readonly<Record<K, readonly number[]>>,
 ): Promise<Record<K | 'machine', number>> {
@@ -20,7 +20,7 @@ export async function cpuSeconds<K extends string>(
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue;
     const stat = await readFile(`/proc/${entry}/stat`, 'latin1').catch(() => '');
-    // The name, in parentheses, may hold anything.
+    // The name in parentheses may hold any character.
     const fields = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')
@@ -54,12 +54,12 @@ export async function cpuSeconds<K extends string>(
   return seconds;
 }
 
-/** Seconds that one process has used, without its children. */
+/** Returns the seconds that one process has used, without its children. */
 export function ownCpuSeconds(pid: number): Promise<number> {
   return secondsIn(`/proc/${pid}/stat`);
 }
 
-/** Seconds of the first thread of one process, which in Node.js runs the event loop. */
+/** Returns the seconds of the first thread of one process, which runs the event loop in Node.js. */
 export function eventLoopSeconds(pid: number): Promise<number> {
   return secondsIn(`/proc/${pid}/task/${pid}/stat`);
 }
@@ -70,7 +70,7 @@ async function secondsIn(path: string): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Shares of what all cores could have done in the time, in words. */
+/** Returns the shares of what all cores could have done in the time, in words. */
 export function sharesOf(used: Readonly<Record<string, number>>, seconds: number): string {
   const cores = availableParallelism();
   const { machine = 0, ...named } = used;

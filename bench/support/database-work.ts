@@ -1,4 +1,4 @@
-// What a database has written: octets of its log, and how many updates of a table had to touch no index.
+// Measures what a database has written: octets of its log, and how many updates of a table changed no index.
 import type { Sql } from '../../src/store/postgres/client.js';
 
 interface Work {
@@ -6,7 +6,7 @@ interface Work {
   readonly tables: ReadonlyMap<string, { readonly updated: number; readonly hot: number }>;
 }
 
-/** Since its start. The server adds what a session has done when that is idle, at most once a second. */
+/** The counts begin with the server. It adds the work of a session when the session is idle, at most once per second. */
 export async function databaseWork(sql: Sql): Promise<Work> {
   const [wal] = await sql<[{ octets: string }]>`select (pg_current_wal_lsn() - '0/0')::text as octets`;
   const tables = await sql<{ name: string; updated: number; hot: number }[]>`
@@ -14,7 +14,7 @@ export async function databaseWork(sql: Sql): Promise<Work> {
   return { walOctets: Number(wal.octets), tables: new Map(tables.map(({ name, ...counts }) => [name, counts])) };
 }
 
-/** Share of the updates between that touched no index, in percent. */
+/** Returns the share of the updates between two measurements that changed no index, in percent. */
 export function hotShare(before: Work, after: Work, table: string): number {
   const [from, to] = [before.tables.get(table), after.tables.get(table)];
   const updated = (to?.updated ?? 0) - (from?.updated ?? 0);

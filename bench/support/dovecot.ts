@@ -1,5 +1,5 @@
-// A Dovecot of its own beside whatever else is on the machine: configuration, sockets and mail in a temporary directory,
-// its protocols on free ports, every user with the same password. Undefined when there is no Dovecot, or this is not root.
+// Starts a separate Dovecot for benchmarks: configuration, sockets and mail in a temporary directory, its protocols on free ports, every
+// user with the same password. The result is undefined when Dovecot is not installed, or this user is not root.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -14,29 +14,29 @@ const DOVECOT = '/usr/sbin/dovecot';
 const LMTP = '/usr/lib/dovecot/lmtp';
 
 export type DovecotProtocol = 'imap' | 'pop3';
-/** Of a protocol: with STARTTLS, and with TLS from the start. */
+/** A protocol with STARTTLS, or with TLS from the start. */
 export type DovecotListener = DovecotProtocol | `${DovecotProtocol}s`;
 
 export interface DovecotOptions {
   readonly format?: 'maildir' | 'mdbox';
-  /** IMAP alone when absent. */
+  /** Only IMAP when absent. */
   readonly protocols?: readonly DovecotProtocol[];
-  /** Takes mail by LMTP, on the `lmtpPort`. */
+  /** Accepts mail by LMTP, on the `lmtpPort`. */
   readonly lmtp?: boolean;
   /** Checks logins for Postfix, on the `saslPort`. */
   readonly sasl?: boolean;
-  /** All that it answers is on the disk, its indexes too (`mail_fsync = always`); else as by its defaults. */
+  /** Answers only when everything is on disk, including its indexes (`mail_fsync = always`); otherwise Dovecot's defaults apply. */
   readonly isSynced?: boolean;
 }
 
 export interface Dovecot {
   readonly version: string;
-  /** @throws Error for a listener of a protocol that was not asked for */
+  /** @throws Error for a listener of a protocol that was not requested */
   port(listener: DovecotListener): number;
   readonly lmtpPort: number | undefined;
   readonly saslPort: number | undefined;
   readonly password: string;
-  /** Mail of a user is in the directory of this name below, which belongs to whom the directory belongs. */
+  /** A user's mail is in the subdirectory with the user's name; it belongs to the owner of the directory. */
   readonly mail: string;
   readonly process: ChildProcess;
   stop(): Promise<void>;
@@ -44,7 +44,7 @@ export interface Dovecot {
 
 const idOf = (flag: '-u' | '-g', name: string) => Number(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout);
 
-/** Dovecot 2.4 has other names of settings, and wants to know which names the file has. */
+/** Dovecot 2.4 has other setting names, and requires the file to declare its version. */
 const isOld = (version: string): boolean => /^2\.[0-3]\./.test(version);
 
 /** Every process of a protocol serves a session; the login processes serve many. */
@@ -64,7 +64,7 @@ service ${protocol}-login {
 }
 `;
 
-/** Dovecot 2.4 takes ten messages of a user at a time, and has the others tried again later. */
+/** Dovecot 2.4 accepts ten messages of a user at a time and defers the others. */
 const lmtpService = (version: string, port: number): string => `
 ${isOld(version) ? '' : 'lmtp_user_concurrency_limit = unlimited'}
 service lmtp {
@@ -135,7 +135,7 @@ export async function startDovecot({
   await chmod(directory, 0o755);
   const [run, state, mail] = ['run', 'state', 'mail'].map((name) => join(directory, name)) as [string, string, string];
   for (const each of [run, state, mail]) await mkdir(each, { mode: 0o755 });
-  // Mail belongs to a user without rights: Dovecot refuses to serve root's.
+  // The mail belongs to an unprivileged user: Dovecot refuses to serve root's.
   const [uid, gid] = [idOf('-u', 'dovecot'), idOf('-g', 'dovecot')];
   await chown(mail, uid, gid);
   const [cert, key] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];

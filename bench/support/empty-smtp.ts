@@ -1,5 +1,5 @@
-// A bare smtp-server with an empty handler, as a process of its own: what accepting mail costs without doing anything
-// with it. Prints its port.
+// A bare smtp-server with an empty handler, in its own process: it shows what accepting mail costs when nothing is done with it. It prints
+// its port.
 import { SMTPServer } from 'smtp-server';
 
 const server = new SMTPServer({

@@ -1,4 +1,4 @@
-// Figures as text: one line each, name, value and unit; percentiles of samples.
+// Prints figures as text, one line each with name, value and unit; computes percentiles of samples.
 
 export function figure(name: string, value: number, unit: string, note = ''): void {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
@@ -12,7 +12,7 @@ export function percentile(samples: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** Medians, and the ratio of the first to each other one. `times`: ms by the name of the server, Mansio's first. */
+/** Prints the medians, and the ratio of the first to each other one. `times` holds ms by the name of the server, Mansio's first. */
 export function comparison(name: string, goal: number, times: readonly (readonly [string, readonly number[]])[]): void {
   const [first, ...others] = times.map(([server, samplesMs]) => ({ server, ms: percentile(samplesMs, 0.5) }));
   if (first === undefined) return;

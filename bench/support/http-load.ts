@@ -1,5 +1,5 @@
-// An HTTP client for load: as little work a request as possible, so that the server is what is measured. A request is octets
-// made before; of a reply only its status and its length are read.
+// An HTTP client for load: it does as little work per request as possible, so that the server is measured. A request consists of prepared
+// octets; only the status and the length of a reply are read.
 import { connect, type Socket } from 'node:net';
 
 export interface LoadReply {
@@ -10,7 +10,7 @@ export interface LoadReply {
 const HEAD_END = Buffer.from('\r\n\r\n');
 const NOTHING = Buffer.alloc(0);
 
-/** A connection that stays open; one request at a time. */
+/** A connection that stays open, with one request at a time. */
 export class HttpConnection {
   readonly #socket: Socket;
   #received: Buffer = NOTHING;
@@ -65,7 +65,7 @@ function headOf(octets: Buffer) {
   return { status: Number(head.slice(9, 12)), length: Number(length), end: end + HEAD_END.length };
 }
 
-/** `key`: the API key that makes it. */
+/** `key` is the API key of the request. */
 export function requestOctets(method: string, path: string, key: string, body?: object): Buffer {
   const content = body === undefined ? '' : JSON.stringify(body);
   const fields = content === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${content.length}\r\n`;

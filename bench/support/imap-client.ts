@@ -1,26 +1,26 @@
-// An IMAP client for load: as little work a response as possible, so that the server is what is measured. A command is over
-// when the octets that came last are its tagged line; everything before is counted, and kept when it is asked for.
+// An IMAP client for load: it does as little work per response as possible, so that the server is measured. A command is over when the last
+// octets are its tagged line; all octets before it are counted, and kept on request.
 import { connect as connectPlain, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
 export interface ImapAddress {
   readonly port: number;
   readonly isTls?: boolean;
-  /** Of the client. */
+  /** The address of the client. */
   readonly localAddress?: string;
 }
 
 export interface Response {
-  /** Without the tag. */
+  /** The status without the tag. */
   readonly status: string;
-  /** Untagged octets. */
+  /** The number of untagged octets. */
   readonly octets: number;
-  /** Untagged responses as binary string; '' unless they were asked for. */
+  /** The untagged responses as a binary string; '' unless they were requested. */
   readonly text: string;
 }
 
 const LF = 10;
-/** A tagged line is shorter. */
+/** In octets: a tagged line is shorter. */
 const TAIL_OCTETS = 4096;
 const RECEIVE_OCTETS = 256 * 1024;
 
@@ -38,7 +38,7 @@ export class ImapClient {
   #octets = 0;
   #tail: Buffer = Buffer.alloc(0);
   #pieces: Buffer[] = [];
-  /** Called with what arrives while no command runs, or while one idles. */
+  /** Called with what arrives while no command runs, or while IDLE runs. */
   #heard: ((octets: Buffer) => void) | undefined;
 
   private constructor(socket: Socket) {
@@ -92,20 +92,20 @@ export class ImapClient {
   }
 
   /**
-   * The same command so many times, sent together: what the server takes for each, without a way there and back.
-   * @throws Error unless the last ends with OK
+   * Sends the same command `times` times at once: this shows what the server takes for each, without a round trip. @throws Error unless the
+   * last ends with OK
    */
   async pipelined(command: string, times: number): Promise<Response> {
     const earlier = Array.from({ length: times - 1 }, (_, i) => `p${i} ${command}\r\n`);
     return accepted(command, await this.#send(earlier.join(''), [command], false));
   }
 
-  /** `command` without tag and end of line; pieces are written as they are. */
+  /** `command` has no tag and no line end; pieces are written unchanged. */
   run(command: string | readonly (string | Buffer)[], keeps = false): Promise<Response> {
     return this.#send('', typeof command === 'string' ? [command] : command, keeps);
   }
 
-  /** `earlier`: whole commands, whose responses are not looked at. */
+  /** `earlier` holds whole commands, whose responses are ignored. */
   #send(earlier: string, pieces: readonly (string | Buffer)[], keeps: boolean): Promise<Response> {
     const tag = `t${++this.#count}x`;
     return new Promise((resolve, reject) => {
@@ -118,7 +118,7 @@ export class ImapClient {
     });
   }
 
-  /** Idles until it is told to stop; `heard` gets what the server says. */
+  /** Idles until the returned function is called; `heard` gets what the server sends. */
   async idle(heard: (octets: Buffer) => void): Promise<() => Promise<void>> {
     let invited = () => {};
     const begun = new Promise<void>((resolve) => {
@@ -129,7 +129,7 @@ export class ImapClient {
       heard(octets);
     };
     const ended = this.ok('IDLE');
-    // Whoever closes the connection does not wait for the end.
+    // Code that closes the connection does not wait for the end.
     ended.catch(() => {});
     await begun;
     return async () => {

@@ -1,6 +1,6 @@
-// A store of many emails, made in a fraction of the time that delivering them would take: accounts with mail in their inboxes,
-// words of a Zipf-like vocabulary, all of it searchable. Emails share some thousands of messages, and accounts of as many emails
-// have the same ones: rows by SQL, the search index of one account by the store, and that of the others as its copy.
+// Makes a store of many emails in a fraction of the time that delivering them would take: accounts with mail in their inboxes, words of a
+// Zipf-like vocabulary, all of it searchable. Emails share some thousands of messages, and accounts with the same number of emails have the
+// same ones: SQL writes the rows, the store makes the search index of one account, and the others get copies of it.
 import { createHash } from 'node:crypto';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
@@ -11,10 +11,10 @@ import type { BenchNode } from './node.js';
 const MESSAGES = 2_000;
 const VOCABULARY = 20_000;
 const WORDS_A_MESSAGE = 100;
-/** Emails that the store indexes together: a segment that sixteen others join. */
+/** The emails that the store indexes together: sixteen such segments are merged into one. */
 const SEGMENT = 4_096;
 
-/** Word of a rank, most frequent first. */
+/** Returns the word of a rank; the most frequent has the lowest. */
 export function wordOf(rank: number): string {
   let word = '';
   for (let left = rank * 7919 + 1_000; left > 0; left = Math.floor(left / 21)) {
@@ -23,13 +23,13 @@ export function wordOf(rank: number): string {
   return word;
 }
 
-/** The one word that email `n` of its account has alone. */
+/** Returns the word that only email `n` of its account has. */
 export const rareWordOf = (n: number): string => `rare${n}`;
 
 const wordsOf = (message: number): string[] =>
   Array.from({ length: WORDS_A_MESSAGE }, (_, i) => wordOf(zipf(message * WORDS_A_MESSAGE + i)));
 
-/** `counts`: emails by account. */
+/** `counts` has the number of emails per account. */
 export async function fillStore(database: BenchNode['database'], counts: ReadonlyMap<string, number>): Promise<void> {
   const sql = connect(database, { max: 1, applicationName: 'bench' });
   const byKey = connect(database, { max: 1, applicationName: 'bench', byKey: true, wide: true });
@@ -48,7 +48,7 @@ export async function fillStore(database: BenchNode['database'], counts: Readonl
   }
   await sql`create index emails_blob on emails using hash (blob)`;
   await sql`drop table bench_message`;
-  // Now, and not while something is measured.
+  // This runs now, so that it does not run during a measurement.
   await sql`vacuum (analyze) emails, placements, search_segments, search_pages`;
   await Promise.all([sql.end(), byKey.end()]);
 }
@@ -99,7 +99,7 @@ async function fillAccount(sql: Sql, accountId: string, count: number): Promise<
   await sql`drop table bench_email`;
 }
 
-/** With the merges that are due. */
+/** Indexes the account and runs the merges that are due. */
 async function indexAccount(sql: Sql, accountId: string): Promise<void> {
   const store = postgresSearch(sql);
   const { signal } = new AbortController();
@@ -135,7 +135,7 @@ async function copyIndex(sql: Sql, from: string, to: string): Promise<void> {
     where account_id = ${from}`;
 }
 
-/** A rank below VOCABULARY; the first ones often, as words are. The same for the same `i`. */
+/** Returns a rank below VOCABULARY; the first ranks are frequent, like words. The same `i` always gives the same rank. */
 export function zipf(i: number): number {
   const random = ((Math.imul(i + 1, 2_654_435_761) >>> 0) % 1_000_003) / 1_000_003;
   return Math.floor(VOCABULARY ** random) - 1;

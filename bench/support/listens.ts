@@ -1,10 +1,10 @@
-// Waits for a server that was started until it takes connections.
+// Waits until a started server accepts connections.
 import type { ChildProcess } from 'node:child_process';
 import { connect } from 'node:net';
 
 const READY_MS = 10_000;
 
-/** False when the process ended, or did not listen in time. */
+/** Resolves to false when the process ended, or did not listen in time. */
 export async function listens(port: number, child: ChildProcess): Promise<boolean> {
   const until = Date.now() + READY_MS;
   while (Date.now() < until && child.exitCode === null) {

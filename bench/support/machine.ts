@@ -1,4 +1,4 @@
-// The machine that figures were taken on, in one line.
+// Describes in one line the machine on which figures were measured.
 import { availableParallelism, cpus, loadavg, release, type as system, totalmem } from 'node:os';
 
 export function machine(): string {
@@ -7,7 +7,7 @@ export function machine(): string {
   return `${model}, ${availableParallelism()} cores, ${memory} GiB, ${system()} ${release()}, Node ${process.version}`;
 }
 
-/** What else goes on there: runnable processes over the last 1, 5 and 15 minutes. */
+/** Returns the numbers of runnable processes over the last 1, 5 and 15 minutes, which show the load of other programs. */
 export function loadAverage(): string {
   return loadavg()
     .map((load) => load.toFixed(1))

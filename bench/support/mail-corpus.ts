@@ -1,19 +1,19 @@
-// Messages for benchmarks of mailboxes: a text and an HTML alternative of words as frequent as words are, from some hundred
-// people, in threads. The same for the same number.
+// Messages for benchmarks of mailboxes: a text and an HTML alternative whose words are as frequent as in a language, from a few hundred
+// people, in threads. The same number always gives the same message.
 import { wordOf } from './large-store.js';
 
 const PEOPLE = 200;
 const THREAD = 5;
 const VOCABULARY = 20_000;
 const SENTENCE = 12;
-/** Octets of header, boundaries and markup, roughly. */
+/** In octets, approximately: header, boundaries and markup. */
 const FRAME_OCTETS = 1_700;
 const START = Date.UTC(2026, 0, 1);
 
 export const personOf = (n: number): string => `${wordOf(400 + (n % PEOPLE))}.${wordOf(700 + ((n * 7) % PEOPLE))}`;
-/** A word that only one of the messages has in its body. */
+/** Returns a word that only one of the messages has in its body. */
 export const rareWordOf = (n: number): string => `rare${n}x`;
-/** Two words next to each other in the body of every hundredth message. */
+/** Two adjacent words in the body of every hundredth message. */
 export const PHRASE = 'zebra quartz';
 
 export function corpusMessage(n: number, octets: number): Buffer {

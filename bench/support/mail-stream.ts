@@ -1,4 +1,4 @@
-// Mail that arrives at a steady rate while something else is measured.
+// Sends mail at a steady rate while something else is measured.
 import { SmtpSender } from './smtp-load.js';
 
 const CONNECTIONS = 8;
@@ -6,11 +6,11 @@ const TURN_MS = 20;
 const TEXT = 'The quick brown fox jumps over the lazy dog; again and again and again.\r\n'.repeat(50);
 
 export interface MailStream {
-  /** Messages a second that were accepted since the start. */
+  /** Stops, and returns the accepted messages per second since the start. */
   stop(): Promise<number>;
 }
 
-/** Sends 4 kB messages to the recipients by turns; those that the server is too slow for are sent late, and not dropped. */
+/** Sends 4 kB messages to the recipients in turn; when the server is too slow, messages are sent late and not dropped. */
 export async function startMail(port: number, recipients: readonly string[], rate: number): Promise<MailStream> {
   const senders = await Promise.all(Array.from({ length: CONNECTIONS }, () => SmtpSender.open('127.0.0.1', port)));
   const idle = [...senders];

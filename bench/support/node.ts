@@ -1,5 +1,5 @@
-// A whole node for benchmarks: bin/mansio in a fresh data directory on free ports, with accounts made straight in its
-// store (a command a time would take longer than the benchmark).
+// A whole node for benchmarks: bin/mansio in a new data directory on free ports, with accounts made directly in its store (one command per
+// account would take longer than the benchmark).
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -27,26 +27,26 @@ export interface BenchAccount {
 export interface BenchNode {
   readonly process: ChildProcess;
   readonly database: DatabaseAddress;
-  /** Of the embedded database's first process. */
+  /** The id of the embedded database's first process. */
   readonly databasePid: number;
   port(listener: string): number;
   createAccounts(count: number): Promise<BenchAccount[]>;
-  /** The text of a new key, with scope `app` unless others are named. */
+  /** Returns the text of a new key, with scope `app` unless others are named. */
   createKey(accountId: string, scopes?: readonly Scope[]): Promise<string>;
-  /** Kills the node and resolves when another runs in its data directory, on other ports. */
+  /** Kills the node and resolves when another one runs in its data directory, on other ports. */
   replace(): Promise<void>;
   stop(): Promise<void>;
-  /** Stops the node and keeps its data directory under this path, for nodes to be started from; the file system is that of the data. */
+  /** Stops the node and moves its data directory to this path, from which nodes can be started; it must be on the same file system. */
   stopAndKeep(path: string): Promise<void>;
 }
 
-/** `kept`: a data directory that was kept, of which the node gets a copy; its accounts are there. */
+/** `kept` is a data directory that was kept: the node gets a copy with its accounts. */
 export async function startBenchNode(
   environment: Readonly<Record<string, string>> = {},
   kept?: string,
 ): Promise<BenchNode> {
   const dataDir = await mkdtemp(join(tmpdir(), 'mansio-bench-'));
-  // With its owners: a node of root's runs its database as somebody else.
+  // The copy keeps the owners of the files: a node of root runs its database as another user.
   if (kept !== undefined) await promisify(execFile)('cp', ['--archive', '--reflink=auto', `${kept}/.`, dataDir]);
   let running = await start(dataDir, environment);
   return {
@@ -110,7 +110,7 @@ async function start(dataDir: string, environment: Readonly<Record<string, strin
   const database = await findEmbedded(dataDir);
   if (database === undefined) throw new Error('the node has no embedded database');
   const sql = connect(database, { max: 4, applicationName: 'bench' });
-  // The driver learns the types of arrays from the first connection, and writes arrays of the first statement wrongly.
+  // The driver learns the types of arrays from the first connection, and would write the arrays of the first statement wrongly.
   await openConnections(sql, 1);
   return {
     child,
@@ -128,7 +128,7 @@ async function end({ child, sql }: Awaited<ReturnType<typeof start>>, signal: No
   await once(child, 'exit');
 }
 
-/** Listeners of the ready line; what comes after it is read and dropped, so that the node never waits for a reader. */
+/** Returns the listeners of the ready line; later output is read and dropped, so that the node never waits for a reader. */
 async function ready(child: ChildProcess): Promise<Record<string, string>> {
   const lines = createInterface({ input: child.stdout! });
   return await new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
-// An OpenDKIM milter of its own beside whatever else is on the machine: key and configuration in a temporary directory, its
-// socket on a free port. It signs mail of one domain as Mansio does (RSA of 2,048 bits, relaxed canonicalization of both
-// parts). Undefined when there is no OpenDKIM, or this is not root.
+// Starts a separate OpenDKIM milter for benchmarks: key and configuration in a temporary directory, its socket on a free port. It signs
+// mail of one domain as Mansio does (RSA of 2,048 bits, relaxed canonicalization of header and body). The result is undefined when OpenDKIM
+// is not installed, or this user is not root.
 import { spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ export async function startOpendkim(domain: string): Promise<Opendkim | undefine
       'OversignHeaders From',
       `Socket inet:${port}@127.0.0.1`,
       `UserID ${USER}`,
-      // The temporary directory is everybody's.
+      // Every user may write to the temporary directory.
       'RequireSafeKeys no',
       'Syslog no',
       '',

@@ -1,12 +1,12 @@
-// A POP3 client for load: as little work a reply as possible, so that the server is what is measured. Replies are counted by their
-// ends: of a line, or of a multi-line response.
+// A POP3 client for load: it does as little work per reply as possible, so that the server is measured. It counts replies by their ends:
+// the end of a line, or of a multi-line response.
 import { connect as connectPlain, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
 export interface Pop3Address {
   readonly port: number;
   readonly isTls: boolean;
-  /** Of the client. */
+  /** The address of the client. */
   readonly localAddress: string;
   readonly name: string;
   readonly password: string;
@@ -26,7 +26,7 @@ export class Pop3Client {
   readonly #socket: Socket;
   #waiting: Waiting | undefined;
   #octets = 0;
-  /** The last octets of what was received before: an end may be cut. */
+  /** The last octets that were received: they may contain the start of an end. */
   #tail: Buffer = Buffer.alloc(0);
   #first = '';
 
@@ -41,7 +41,7 @@ export class Pop3Client {
     socket.on('close', () => broken(new Error('the connection was closed')));
   }
 
-  /** Logged in. @throws Error when the server does not let in */
+  /** Returns a client that has logged in. @throws Error when the server refuses the login */
   static async open({ port, isTls, localAddress, name, password }: Pop3Address): Promise<Pop3Client> {
     const options = { host: '127.0.0.1', port, localAddress, rejectUnauthorized: false } as ConnectionOptions;
     const socket = isTls ? connectTls(options) : connectPlain({ host: '127.0.0.1', port, localAddress, noDelay: true });
@@ -58,7 +58,7 @@ export class Pop3Client {
     return this.#ends(LINE_END, count);
   }
 
-  /** Sends commands whose replies are multi-line responses; their octets. */
+  /** Sends commands whose replies are multi-line responses; returns the octets of the responses. */
   responses(commands: string, count: number): Promise<number> {
     this.#socket.write(commands);
     return this.#ends(RESPONSE_END, count);

@@ -1,5 +1,5 @@
-// A Postfix of its own beside whatever else is on the machine: its queue in a temporary directory, its SMTP server on a free
-// port, every domain of the benchmark routed to a sink. Undefined when there is no Postfix, or this is not root.
+// Starts a separate Postfix for benchmarks: its queue in a temporary directory, its SMTP server on a free port, every domain of the
+// benchmark routed to a sink. The result is undefined when Postfix is not installed, or this user is not root.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -12,15 +12,15 @@ const POSTFIX = '/usr/sbin/postfix';
 export interface Postfix {
   readonly port: number;
   readonly version: string;
-  /** Of its master process, which has started all others. */
+  /** The id of its master process, which has started all others. */
   readonly pid: number;
-  /** Recipients to whom mail was delivered since the start. */
+  /** Returns the number of recipients to whom mail was delivered since the start. */
   delivered(): Promise<number>;
   stop(): Promise<void>;
 }
 
 /**
- * `routes`: domain → `address:port` of its sink, or a transport of Postfix with its next hop. `settings`: further lines of its
+ * `routes` maps a domain to `address:port` of its sink, or to a transport of Postfix with its next hop. `settings` are further lines of its
  * configuration.
  */
 export async function startPostfix(

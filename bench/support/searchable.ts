@@ -1,14 +1,14 @@
-// Words of messages are indexed in the background, after their acceptance: what is left of earlier mail would count for the messages
-// that are measured next. The index is merged afterwards.
+// Waits until messages are searchable: their words are indexed in the background after their acceptance, and this work would count for the
+// messages that are measured next. The index is merged afterwards.
 import type { Sql } from '../../src/store/postgres/client.js';
 
 const POLL_MS = 250;
-/** No account was caught up with for so long: something is stuck. */
+/** In ms in which no account became searchable: the indexing is then stuck. */
 const STUCK_MS = 60_000;
-/** Looks in a row that find no new segment of the index: longer than the rest after most merges. */
+/** The consecutive looks that find no new segment of the index: longer than the pause after most merges. */
 const QUIET_LOOKS = 4;
 
-/** Resolves when every message in the store is searchable, and the merges are done that this has made due. */
+/** Resolves when every message in the store is searchable, and the merges are done that became due. */
 export async function untilSearchable(sql: Sql): Promise<void> {
   let [least, fewerAt] = [Number.POSITIVE_INFINITY, performance.now()];
   let [segment, looks] = ['', 0];

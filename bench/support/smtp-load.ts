@@ -1,24 +1,24 @@
-// An SMTP sender for load: as little work a message as possible, so that the server is what is measured. Envelope
-// commands are pipelined (RFC 2920) as every large sender does; a connection carries many messages.
+// An SMTP sender for load: it does as little work per message as possible, so that the server is measured. Envelope commands are pipelined
+// (RFC 2920) as every large sender does; a connection carries many messages.
 import { connect, type Socket } from 'node:net';
 
 export interface Load {
   readonly host: string;
-  /** Connections are spread over them. */
+  /** The connections are spread over these ports. */
   readonly ports: readonly number[];
   readonly connections: number;
-  /** Messages in all. */
+  /** The total number of messages. */
   readonly messages: number;
-  /** Octets of a message. */
+  /** In octets of a message. */
   readonly size: number;
-  /** Recipients of message `i`. */
+  /** Returns the recipients of message `i`. */
   recipients(i: number): readonly string[];
-  /** Of the messages in turn; by default all have one text of fifteen different words. */
+  /** The texts of the messages in turn; by default all have one text of fifteen different words. */
   readonly texts?: readonly string[];
 }
 
 export interface LoadResult {
-  /** Messages that got a 2xx after DATA. */
+  /** The messages that got a 2xx after DATA. */
   readonly accepted: number;
   readonly seconds: number;
 }
@@ -78,14 +78,14 @@ export class SmtpSender {
     return sender;
   }
 
-  /** AUTH PLAIN. */
+  /** Logs in by AUTH PLAIN. */
   async authenticate(name: string, password: string): Promise<void> {
     this.#socket.write(`AUTH PLAIN ${Buffer.from(`\0${name}\0${password}`).toString('base64')}\r\n`);
     const [code] = await this.#replies(1);
     if (code !== '235') throw new Error(`AUTH refused: ${code}`);
   }
 
-  /** True when the message was accepted; `sent` is called once its last octet is written. */
+  /** Returns true when the message was accepted; `sent` is called when its last octet is written. */
   async send(from: string, to: readonly string[], message: string | Uint8Array, sent?: () => void): Promise<boolean> {
     const rcpt = to.map((address) => `RCPT TO:<${address}>\r\n`).join('');
     this.#socket.write(`MAIL FROM:<${from}>\r\n${rcpt}DATA\r\n`);

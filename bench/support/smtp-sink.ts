@@ -1,6 +1,5 @@
-// SMTP servers that take everything and keep nothing, on several addresses, as a process of their own: as little work a
-// message as possible, so that who sends is what is measured. The parent gets the number of messages that came, and of those that
-// have a DKIM signature.
+// SMTP servers that accept everything and store nothing, on several addresses, in their own process: they do as little work per message as
+// possible, so that the sender is measured. The parent gets the number of messages that arrived, and of those that have a DKIM signature.
 // Arguments: port, address, address, …
 import { createServer, type Socket } from 'node:net';
 
@@ -10,7 +9,7 @@ let signed = 0;
 let told = 0;
 
 const SIGNATURE = '\r\nDKIM-Signature:';
-/** Characters among which the signature begins: relays put theirs below the fields that they add. */
+/** In characters: the signature begins within them, because relays put it below the fields that they add. */
 const BEGIN = 1_000;
 
 function serve(socket: Socket): void {
@@ -32,7 +31,7 @@ function serve(socket: Socket): void {
         }
         if (end < 0) {
           if (isBegin) break;
-          // What is before the last octets cannot be the end any more.
+          // Octets before the last four can no longer be part of the end.
           text = text.slice(-4);
           break;
         }
@@ -48,7 +47,7 @@ function serve(socket: Socket): void {
       if (verb === 'EHLO')
         replies += '250-sink.test\r\n250-PIPELINING\r\n250-SIZE 50000000\r\n250-8BITMIME\r\n250 SMTPUTF8\r\n';
       else if (verb === 'DATA') {
-        // The text begins a line: so may its end.
+        // The text starts a line, so its end may follow at once.
         text = `\r\n${text}`;
         inData = true;
         isBegin = true;

@@ -1,5 +1,5 @@
-// Postfix's load generator: processes that each send a few messages by a connection, one command a round trip, and connect anew,
-// as most senders of a real MX do. Undefined when it is not installed.
+// Runs Postfix's load generator: processes that each send a few messages over a connection, one command per round trip, and connect again,
+// as most senders of a real MX do. The result is undefined when it is not installed.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -9,13 +9,13 @@ const SMTP_SOURCE = '/usr/sbin/smtp-source';
 
 export interface SourceLoad {
   readonly port: number;
-  /** At a time. */
+  /** The number of processes at a time. */
   readonly processes: number;
   readonly messages: number;
   readonly perConnection: number;
-  /** Octets of a message. */
+  /** In octets of a message. */
   readonly size: number;
-  /** Of connection `i`. */
+  /** Returns the recipient of connection `i`. */
   recipient(i: number): string;
 }
 

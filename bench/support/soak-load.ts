@@ -1,5 +1,5 @@
-// The load of the soak: clients of every kind on one node, each at a pace of its own, on mailboxes that are kept at one size.
-// What is left in the node's memory afterwards is therefore of the node and not of the mail.
+// The load of the soak: clients of every kind on one node, each at its own rate, on mailboxes that are kept at one size. Memory that grows
+// is therefore used by the node and not by the mail.
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
@@ -11,7 +11,7 @@ export interface SoakAccount extends BenchAccount {
   readonly key: string;
 }
 
-/** Emails of a mailbox beyond which the oldest are deleted. */
+/** The most emails of a mailbox; the oldest are deleted beyond it. */
 const KEPT = 200;
 const MESSAGES_A_CONNECTION = 50;
 const HUB_MS = 5_000;
@@ -64,7 +64,7 @@ export class SoakLoad {
     this.#agent.destroy();
   }
 
-  /** One client: the act, then the pause, whatever the act took. */
+  /** Runs one client: the act, then the pause, however long the act took. */
   async #every(name: string, pauseMs: number, act: () => Promise<void>): Promise<void> {
     while (!this.#stopped) {
       try {

@@ -1,7 +1,7 @@
-// Text of words as frequent as those of a language: most of a message's words are few, most different ones are rare.
+// Text whose words are as frequent as those of a language: a few words make up most of a message, and most different words are rare.
 import { wordOf, zipf } from './large-store.js';
 
-/** Of so many characters, ASCII, in lines of 13 words. */
+/** Returns ASCII text of `size` characters, in lines of 13 words. */
 export function textOf(n: number, size: number): string {
   const words: string[] = [];
   for (let length = 0, i = 0; length < size; i++) {

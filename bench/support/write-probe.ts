@@ -1,19 +1,19 @@
-// A client that keeps writing to one account over REST and notes when each write was begun and acknowledged. A write that
-// is refused or broken off is tried again at once: what counts is how long the account could not be written.
+// A client that writes continuously to one account over REST and records when each write began and was acknowledged. A write that is
+// refused or interrupted is tried again at once: the time counts during which the account could not be written.
 import { Agent, request } from 'node:http';
 
 export interface ProbedAccount {
   readonly id: string;
   readonly key: string;
-  /** Of an email that is marked read and unread in turn. */
+  /** The id of an email that is marked read and unread in turn. */
   readonly emailId: string;
 }
 
-/** ms of the monotonic clock. */
+/** Times are in ms of the monotonic clock. */
 export interface Write {
   readonly began: number;
   readonly acknowledged: number;
-  /** Attempts that were refused or broken off. */
+  /** The attempts that were refused or interrupted. */
   readonly failures: number;
 }
 
@@ -32,7 +32,7 @@ export class WriteProbe {
   #wake = () => {};
   readonly #done: Promise<void>;
 
-  /** `target`: base URL of the node to ask, read for every attempt. */
+  /** `target` returns the base URL of the node, and is called for every attempt. */
   constructor(account: ProbedAccount, target: () => string, pauseMs: number) {
     this.account = account;
     this.#target = target;
@@ -40,13 +40,13 @@ export class WriteProbe {
     this.#done = this.#run();
   }
 
-  /** The next write begins at once, or as soon as the one under way is over. */
+  /** Begins the next write at once, or as soon as the current one is over. */
   poke(): void {
     this.#poked = true;
     this.#wake();
   }
 
-  /** The first write begun at `since` or later, once it is acknowledged. */
+  /** Resolves with the first write that began at `since` or later, when it is acknowledged. */
   async after(since: number): Promise<Write> {
     for (;;) {
       const write = this.writes.find(({ began }) => began >= since);
@@ -62,7 +62,7 @@ export class WriteProbe {
   }
 
   async #run(): Promise<void> {
-    // Not all at the same moment.
+    // The probes must not start at the same moment.
     await pause(Math.random() * this.#pauseMs);
     while (!this.#stopped) {
       this.#poked = false;
