@@ -1,5 +1,5 @@
-// A node that is cut off from NATS alone, by connections that are refused and by a black hole: the others take its mailboxes,
-// mail that it takes is delivered by them, its clients are told to come again, and it comes back by itself.
+// Cuts a node off from NATS alone, by refused connections and by a black hole: the others take its mailboxes and deliver the mail
+// that it accepts, its clients are told to connect again, and it recovers by itself.
 import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
@@ -25,7 +25,7 @@ testWith('nats-server')('a node that is cut off from the bus alone takes mail fo
     await cluster.settled();
     t.not(await cluster.ownerOf(witness.account), owner);
     t.is((await fetch(`${owner.http}/healthz`)).status, 503);
-    // Until its new owner has loaded the account, the one before may go on with it.
+    // The old owner may keep the account until the new one has loaded it.
     t.is(await witness.mark(other!, emailId, true), 204);
     t.is(await witness.mark(owner, emailId, false), 503);
     t.is(await witness.send(owner, 'meanwhile'), 250);

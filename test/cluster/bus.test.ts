@@ -1,5 +1,5 @@
-// NATS servers that die: one of three, and then all of them. Nodes change over to another, or go on with what they own until
-// the servers are back; mail is taken all the while, and hub clients miss nothing.
+// Kills NATS servers, one of three and then all. Nodes connect to another server, or keep what they own until the servers are
+// back; mail is accepted all the while, and hub clients miss nothing.
 import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';

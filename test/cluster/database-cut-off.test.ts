@@ -1,6 +1,6 @@
-// A node that is cut off from PostgreSQL alone, by connections that are refused and by a black hole: its leases run out and
-// the others take over; it answers nothing for good, and comes back by itself. One whose connections die, and that is told
-// nothing of it, finds that out and makes new ones.
+// Cuts a node off from PostgreSQL alone, by refused connections and by a black hole: its leases expire and the others take
+// over; it never answers wrongly, and recovers by itself. A node whose connections die silently finds that out and opens new
+// ones.
 import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
@@ -28,7 +28,7 @@ testWith('nats-server')('a node that is cut off from the database alone refuses 
     t.not(await cluster.ownerOf(witness.account), owner);
     await marked(witness, other!, emailId, true);
     await load.more(50);
-    // Who knows the way to the new owner may even succeed.
+    // A node that knows the new owner may even succeed.
     const status = await marking;
     t.true(status === 503 || status === 204, `the node has answered ${status}`);
     await eventually(`${owner.name} to say that it is unwell`, async () => {
@@ -83,7 +83,7 @@ testWith('nats-server')('a node whose connections to the database die makes new 
   t.log(load.summary());
 });
 
-/** As clients do it: a 503 is tried again. Statements that wait on dead connections keep a node from answering for a while. */
+/** Retries a 503 as clients do. A node may not answer for a while: its statements wait on dead connections. */
 async function marked(witness: Witness, at: Target, emailId: string, isRead: boolean): Promise<void> {
   const accepted = async () => {
     const status = await witness.mark(at, emailId, isRead);

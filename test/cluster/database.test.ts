@@ -1,5 +1,5 @@
-// PostgreSQL that dies (kill -9 of the server) and comes back, before leases run out and after: nothing that was acknowledged
-// is lost, and the nodes go on with the shards they had instead of taking each other's.
+// Kills PostgreSQL (kill -9 of the server) and restarts it, before and after the leases expire: no acknowledged message or change
+// is lost, and the nodes keep their shards instead of taking each other's.
 import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
@@ -25,7 +25,7 @@ testWith('nats-server')('a cluster outlives its database', async (t) => {
   for (const { name, http } of cluster.nodes) {
     await eventually(`${name} to say that it is unwell`, async () => (await fetch(`${http}/healthz`)).status === 503);
   }
-  // Longer than a lease lasts.
+  // The outage is longer than a lease.
   await eventually('leases to run out', async () => {
     const texts = cluster.nodes.map(async ({ http }) => (await fetch(`${http}/healthz`)).text());
     return (await Promise.all(texts)).every((text) => text.includes('could not renew its leases'));

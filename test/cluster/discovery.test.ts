@@ -1,4 +1,4 @@
-// Where clients are sent: every node tells the listeners of all of them, and of none that is gone.
+// Tests where clients are sent: every node names the listeners of all nodes that run.
 
 import { sendRecorded } from '../support/mail-program-requests.js';
 import { MailboxClient, port } from '../support/mailbox-client.js';
@@ -41,7 +41,7 @@ testWith('nats-server')('two nodes of different roles and settings tell mail pro
     roles: ['api,mailbox,submission', 'api,imap,mailbox'],
     settingsOf: (place) => ({
       MANSIO_HOSTNAME: place === 0 ? 'one.example.test' : 'two.example.test',
-      // Each node publishes what the other one does not.
+      // Each node publishes an address that the other one does not.
       ...(place === 0
         ? { MANSIO_PUBLIC_POP3S: 'pop.example.test:995' }
         : { MANSIO_PUBLIC_IMAPS: 'imap.example.test:993', MANSIO_PUBLIC_URL: 'https://app.example.test' }),

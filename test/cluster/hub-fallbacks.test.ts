@@ -1,5 +1,5 @@
-// Stock hub clients without a WebSocket on two nodes, behind a balancer that sends every request to the other one: they get each
-// email once and in order, through the death of the node that has their connections.
+// Tests stock hub clients without a WebSocket on two nodes, behind a balancer that sends each request to the next node: they get
+// each email once and in order, also when the node that has their connections dies.
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import { createTransport } from 'nodemailer';
@@ -11,7 +11,7 @@ import { eventually } from './support/eventually.js';
 
 const { ServerSentEvents, LongPolling } = HttpTransportType;
 
-/** Resumes from its cursor whenever it is connected. */
+/** Connects a client that resumes from its cursor at each connection. */
 function follow(url: string, key: string, transport: HttpTransportType) {
   const builder = new HubConnectionBuilder()
     .withUrl(`${url}/hubs/email?resume=true`, { transport, accessTokenFactory: () => key })
@@ -31,7 +31,7 @@ function follow(url: string, key: string, transport: HttpTransportType) {
     const { complete } = await hub.invoke<{ complete: boolean }>('Resume', cursor);
     answers.push(complete);
   };
-  // A node may be gone between the two; the client is then connected once more.
+  // The node may die before the call; then the client connects again.
   hub.onreconnected(() => void resume().catch(() => {}));
   return { hub, subjects, answers, resume };
 }

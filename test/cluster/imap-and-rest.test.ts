@@ -1,5 +1,5 @@
-// One mailbox seen on three nodes: a session of IMAP on one, REST and the hub on another, and the owner is the third. What a command or
-// a request has changed is there for the next one of the other side, and clients that wait are told without asking.
+// Tests one mailbox on three nodes: IMAP on one, REST and the hub on another, and the owner on the third. A change of a command
+// or a request is visible to the next one of the other side, and waiting clients are told without asking.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import type { ClusterNode } from '../../dev/local-node.js';
@@ -33,7 +33,7 @@ const message = (id: string, subject: string, more = '') =>
     `From: zoe@example.test\r\nMessage-ID: <${id}@both.test>\r\nSubject: ${subject}\r\n${more}\r\nunheard of\r\n`,
   );
 
-/** What the hub of a node tells: names and payloads. */
+/** Collects the names and payloads of the hub's events. */
 async function followed(t: ExecutionContext, node: ClusterNode, { key }: TestAccount): Promise<[string, unknown][]> {
   const hub = new HubConnectionBuilder()
     .withUrl(`${node.http}/hubs/email?changes=true`, { accessTokenFactory: () => key })
@@ -80,7 +80,7 @@ testWith('nats-server')(
     const found = async () => (await list('/api/emails/search?q=unheard')).map(({ subject }) => subject);
     const responses = async (command: string) => (await client.ok(command)).untagged.map(({ raw }) => raw);
 
-    // From IMAP to REST and the hub.
+    // These changes go from IMAP to REST and the hub.
     await client.ok('APPEND INBOX ', message('1', 'one'));
     await client.ok('APPEND Archive ', message('3', 'kept apart'));
     await client.ok('APPEND INBOX ', message('2', 'Re: one', 'In-Reply-To: <1@both.test>\r\n'));
@@ -132,7 +132,7 @@ testWith('nats-server')(
     t.deepEqual(await rest.get('/api/labels'), []);
     await told('the end of the label', 'LabelDeleted', (payload) => (payload as { id: string }).id === label!.id);
 
-    // From REST to IMAP: with the next response, and in IDLE without a command.
+    // These changes go from REST to IMAP: in the next response, and in IDLE without a command.
     await client.select('Archive');
     t.is(client.mailbox!.messages.length, 2);
     await client.ok('FETCH 1:2 (UID FLAGS)');

@@ -1,5 +1,5 @@
-// IMAP across nodes: the owner of a mailbox is killed again and again under four sessions of other nodes and its own, and what was
-// answered OK is there, once. Sessions whose node lives go on; the tester checks each response they get.
+// Kills the owner of a mailbox repeatedly under sessions of its own and of other nodes: what was answered OK is there, once.
+// Sessions whose node lives continue; the tester checks each response they get.
 import { createHash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { ClusterNode } from '../../dev/local-node.js';
@@ -13,28 +13,28 @@ import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 
 const SESSIONS = 4;
-/** Between two rounds of a session: most of the time some session waits for an answer, and the nodes have time to take over. */
+/** In ms, between two rounds of a session: some session waits for an answer most of the time, and the nodes can take over. */
 const PAUSE_MS = 20;
-/** ms: all answers wait while a mailbox has no owner. */
+/** In ms. All answers wait while a mailbox has no owner. */
 const PATIENCE_MS = 60_000;
-/** Answers between two kills of the random sessions. */
+/** Answers between two kills of random sessions. */
 const ANSWERS = 300;
 const PLACES = ['INBOX', 'Archive'] as const;
 
 type Place = (typeof PLACES)[number] | 'gone';
 
-/** A message of one session: where it is for certain, and where else it may be because an answer never came. */
+/** A message of one session: `place` is certain; `maybe` has places where it may be because an answer was lost. */
 interface Sent {
   readonly id: string;
   uid: number;
   place: Place | undefined;
   readonly maybe: Set<Place>;
   isFlagged: boolean | 'maybe';
-  /** Sent by the same command, and not touched afterwards. */
+  /** Messages of the same APPEND, which no later command changes. */
   readonly others: readonly Sent[];
 }
 
-/** Messages besides the first of an APPEND, now and then. */
+/** Some APPEND commands have this many messages besides the first. */
 const OTHERS = 3;
 
 const unanswered = (id: string, others: readonly Sent[] = []): Sent => {
@@ -65,7 +65,7 @@ class Mover {
   #client: TesterClient | undefined;
   #lastUid = 0;
 
-  /** `kills`: how often a node was killed so far. */
+  /** `kills` returns how often a node has been killed so far. */
   constructor(
     home: number,
     account: TestAccount,
@@ -138,11 +138,11 @@ class Mover {
     } else if (round % 3 === 1) {
       const isDeleted = await this.#done(client, `UID STORE ${message.uid} +FLAGS.SILENT (\\Deleted)`);
       message.maybe.add('gone');
-      // Of a STORE that was refused nobody knows whether it was carried out.
+      // A refused STORE may have been carried out.
       const isExpunged = await this.#done(client, `UID EXPUNGE ${message.uid}`);
       if (isDeleted && isExpunged) this.#settle(message, 'gone');
     }
-    // Each sequence number is held against the UID that the client knows for it.
+    // The tester compares each sequence number with the UID that the client knows for it.
     if (client.mailbox!.messages.length > 0) await client.run('FETCH 1:* (UID FLAGS)');
   }
 

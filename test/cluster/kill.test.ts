@@ -1,5 +1,5 @@
-// kill -9 under load, of one of three nodes and of two: the others take over, every acknowledged message is there once,
-// nobody is refused for good, and hub clients hear of everything wherever they are.
+// Kills one of three nodes, and then two, with kill -9 under load: the others take over, every acknowledged message is there
+// once, no mail is refused permanently, and hub clients hear of everything on whatever node they are.
 import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';

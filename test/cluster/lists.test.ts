@@ -1,5 +1,5 @@
-// Lists that stock clients follow, on two nodes: what they show is what REST lists, wherever the owner of the mailbox is, through
-// the death of the owner and through that of the node that the client is connected to.
+// Tests lists that stock clients follow on two nodes: they equal REST's lists, wherever the owner of the mailbox is, also after the
+// owner or the node of the client dies.
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
@@ -17,7 +17,7 @@ import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 
-/** Queries of subscriptions, and where REST lists the same. */
+/** Queries of subscriptions, and the REST paths of the same lists. */
 const LISTS: readonly (readonly [query: object, path: string])[] = [
   [{}, '/api/emails?'],
   [{ pageSize: 3, isRead: false }, '/api/emails?pageSize=3&isRead=false'],
@@ -35,7 +35,7 @@ interface RestPage {
   readonly unreadCount: number;
 }
 
-/** An application: it follows the lists, and asks for them again whenever it is connected anew. */
+/** An application: it follows the lists, and subscribes again after each reconnection. */
 class Application {
   readonly hub: HubConnection;
   readonly followed = new Map<string, FollowedList>();
@@ -49,7 +49,7 @@ class Application {
       .build();
     this.hub.on('ListChanged', (id: string, changes: ListChange[]) => {
       const list = [...this.followed.values()].find((each) => each.id === id);
-      // An answer is a promise: its list is there a moment after the changes that follow in the same frame.
+      // `invoke` resolves its promise later, so changes in the same frame can arrive before their list is known.
       if (list === undefined) this.#early.set(id, [...(this.#early.get(id) ?? []), ...changes]);
       else applyChanges(list, changes);
     });
@@ -58,7 +58,7 @@ class Application {
     this.hub.onreconnected(() => this.#beginAgain());
   }
 
-  /** Until it has the lists: while the mailbox has no owner it may be refused, and cut off once more it begins with the next connection. */
+  /** Repeats until it has the lists: they are refused while the mailbox has no owner. The next connection starts its own loop. */
   async #beginAgain(): Promise<void> {
     const id = this.hub.connectionId;
     while (this.hub.connectionId === id) {
@@ -80,7 +80,7 @@ class Application {
     }
   }
 
-  /** Every list is what REST lists. */
+  /** Says whether every list equals that of REST. */
   async isTrue(node: ClusterNode, key: string): Promise<boolean> {
     for (const [, path] of LISTS) {
       const response = await fetch(node.http + path, { headers: { authorization: `Bearer ${key}` } });
@@ -110,7 +110,7 @@ testWith('nats-server')(
         await transport.sendMail({ from: 'bob@remote.test', to: account.email, subject, text: subject });
       }
     };
-    /** A 503 is asked again: the mailbox may have no owner for a while. */
+    /** A 503 is retried: the mailbox may have no owner for a while. */
     const served = (node: ClusterNode, method: string, path: string, body?: object) =>
       eventually(`${method} ${path} to be served`, async () => {
         const response = await fetch(node.http + path, {
@@ -118,7 +118,7 @@ testWith('nats-server')(
           headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
           ...(body && { body: JSON.stringify(body) }),
         });
-        // What was deleted already, though the answer said 503, is gone.
+        // A DELETE may succeed although its answer is 503; then the next one is 404.
         return response.ok || response.status === 404 ? response : undefined;
       });
     const mark = async (node: ClusterNode, body: object) => {
@@ -145,7 +145,7 @@ testWith('nats-server')(
     await mark(other, { isRead: true, isFlagged: true });
     t.true(await areTrue('the lists after mail and marks', owner));
 
-    // The owner dies: the other client's subscriptions go on, and the client of the dead node comes to the other node.
+    // The owner dies: the other client's subscriptions continue, and the client of the dead node connects to the other node.
     await owner.kill();
     applications[0]!.hub.baseUrl = `${other.http}/hubs/email`;
     await send(other, 3);
@@ -154,7 +154,7 @@ testWith('nats-server')(
     await owner.start();
     await cluster.settled();
 
-    // The mailbox may have another owner now than the node of the clients.
+    // The mailbox may have an owner other than the node of the clients now.
     await send(owner, 2);
     await mark(owner, { isFlagged: false });
     t.true(await areTrue('the lists after the return of the node', owner));

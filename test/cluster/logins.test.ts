@@ -1,5 +1,5 @@
-// The one door of a cluster: wrong credentials at one node are failures at the other, which lets in who has the right one, and
-// a TLS session of one node is resumed at the other.
+// Tests that a cluster shares its login guard and TLS sessions: wrong credentials at one node count at the other, which still
+// accepts the right one, and a TLS session of one node is resumed at the other.
 import type { ClusterNode } from '../../dev/local-node.js';
 import { TesterClient } from '../imap-tester/tester-client.js';
 import { Conversation } from '../protocols/conversation.js';

@@ -1,5 +1,5 @@
-// Mail that leaves a cluster where one node speaks HTTP, one has the mailboxes and two deliver: one of these is killed with
-// emails under way, the other one is stopped in order. Every email arrives, and what was not under way at the kill once.
+// Tests outgoing mail of a cluster where one node speaks HTTP, one has the mailboxes and two deliver: one of these is killed while it
+// delivers, the other is stopped cleanly. Every email arrives, and those that were not under way at the kill arrive once.
 import { startDnsServer, type Zone } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
 import { startRemoteSmtp } from '../../dev/remote-smtp.js';
@@ -14,7 +14,7 @@ testWith('nats-server')('nodes that deliver are killed and stopped, and the mail
   t.timeout(180_000);
   const port = await freePort();
   const address = '127.0.2.1';
-  // Slow enough that some are always under way.
+  // The remote server is slow, so that some emails are always under way.
   const remote = await startRemoteSmtp(address, port, {
     behaviour: { message: () => new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), 30)) },
   });
@@ -62,7 +62,7 @@ testWith('nats-server')('nodes that deliver are killed and stopped, and the mail
   await eventually('mail to go on', () => arrived() > atKill + TRANSACTIONS);
   await first!.start();
   await send(EMAILS / 3);
-  // In order: what it has begun it ends, and the other one goes on.
+  // A clean stop finishes the deliveries that it has started; the other node delivers the rest.
   await second!.stop();
   await eventually(
     'all mail to be sent',

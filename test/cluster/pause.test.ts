@@ -1,5 +1,5 @@
-// An owner that hangs past its lease (SIGSTOP): others take over, and what it was about to commit is refused when it arrives
-// late. Woken, it knows that it owns nothing, serves again, and its hub clients hear what they missed.
+// Pauses an owner past its lease (SIGSTOP): others take over, and its late commit is refused. Once it continues, it knows that
+// it owns nothing and serves again, and its hub clients hear what they missed.
 import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';
@@ -17,10 +17,10 @@ testWith('nats-server')('an owner that hangs past its lease commits nothing any 
   const owner = await cluster.ownerOf(witness.account);
   const [other] = cluster.nodes.filter((node) => node !== owner);
   const emailId = await witness.receive(other!, 'late commit');
-  // A statement goes out whole only when it has been prepared.
+  // Only a prepared statement is sent completely at once.
   for (const isRead of [true, false]) t.is(await witness.mark(owner, emailId, isRead), 204);
-  // The commit is on its way when the owner is stopped, and arrives when all is over. Without load until then: commits go one
-  // after the other, and another one would be before it.
+  // The commit is on its way when the owner is paused, and arrives at the end. There is no load until then: commits run one
+  // after the other, and another one would go first.
   await owner.cutOff('postgres', 'black hole');
   const marking = witness.mark(other!, emailId, true);
   await eventually('the commit to be sent', () => owner.holdsBack(emailId));
@@ -42,7 +42,7 @@ testWith('nats-server')('an owner that hangs past its lease commits nothing any 
   t.is(await witness.mark(owner, emailId, true), 204);
   t.is((await witness.row()).modseq, before.modseq + 1);
 
-  // And without ado: whatever it was at goes on when it wakes.
+  // A node may also be paused at any moment: it continues its work when it wakes.
   for (const node of cluster.nodes.slice(0, 2)) {
     await load.more(20);
     node.pause();

@@ -1,5 +1,5 @@
-// POP3 across nodes: a maildrop has one session in the whole cluster, ids are the same on every node, a node that dies frees what its
-// sessions had, and a QUIT whose node or owner is killed has deleted all that was marked, or nothing.
+// Tests POP3 across nodes: a maildrop has one session in the whole cluster, ids are the same on every node, a dead node releases its
+// sessions, and a QUIT whose node or owner is killed has deleted all marked messages, or none.
 import net from 'node:net';
 import type { ClusterNode } from '../../dev/local-node.js';
 import { Pop3Client } from '../gateways/pop3/client.js';
@@ -23,7 +23,7 @@ async function tryToOpen(node: ClusterNode, { email, key }: TestAccount): Promis
   return reply.startsWith('+OK') ? client : reply;
 }
 
-/** As soon as the maildrop is free. */
+/** Opens a session as soon as the maildrop is free. */
 function open(node: ClusterNode, account: TestAccount): Promise<Pop3Client> {
   return eventually('the maildrop to be free', async () => {
     const opened = await tryToOpen(node, account);
@@ -53,7 +53,7 @@ async function placesOf(cluster: TestCluster, account: TestAccount) {
   return { owner, other: cluster.nodes.find((node) => node !== owner)! };
 }
 
-/** A session with all but the first message marked; ids of all. */
+/** Opens a session, marks all but the first message, and returns the ids of all. */
 async function marked(node: ClusterNode, account: TestAccount) {
   const client = await open(node, account);
   const ids = await idsOf(client);
@@ -62,8 +62,8 @@ async function marked(node: ClusterNode, account: TestAccount) {
 }
 
 /**
- * A session of the node that is not the owner, when the owner has prepared the statement of a QUIT: only then a statement goes
- * out whole.
+ * Opens such a session on the node that is not the owner, once the owner has prepared the statement of a QUIT: only then the
+ * statement is sent completely at once.
  */
 async function markedOnWarm(cluster: TestCluster, account: TestAccount) {
   const { owner, other } = await placesOf(cluster, account);
@@ -92,7 +92,7 @@ testWith('nats-server')('two nodes have one maildrop, and a session outlives the
   t.is(await tryToOpen(other, account), IN_USE);
   second.close();
 
-  // The node of a session dies: its lock expires, and nothing is deleted.
+  // The node of a session dies: the lock expires, and nothing is deleted.
   const { client: third } = await marked(other, account);
   await other.kill();
   await third.rest();
@@ -102,7 +102,7 @@ testWith('nats-server')('two nodes have one maildrop, and a session outlives the
   await other.start();
   await cluster.settled();
 
-  // The owner dies under a session of another node: the session goes on with the next owner.
+  // The owner dies under a session of another node: the session continues with the next owner.
   const places = await placesOf(cluster, account);
   const { client: fifth } = await marked(places.other, account);
   await places.owner.kill();
@@ -139,7 +139,7 @@ testWith('nats-server')('a QUIT whose commit is under way when the owner is kill
   await owner.start();
   await cluster.settled();
 
-  // The node of the session is killed while the owner commits: all that was marked is gone.
+  // The node of the session is killed while the owner commits: all marked messages are gone, or none.
   const places = await placesOf(cluster, account);
   const { client: lost, ids: before } = await markedOnWarm(cluster, account);
   await places.owner.cutOff('postgres', 'black hole');
@@ -165,7 +165,7 @@ testWith('nats-server')('nodes killed behind QUIT have deleted all that was mark
     const victim = round % 3 === 1 ? owner : at;
     const { client, ids } = await marked(at, account);
     client.write('QUIT\r\n');
-    // Later in the commit each round.
+    // The kill comes later in the commit in each round.
     for (let turn = 0; turn < round; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
     await victim.kill();
     const reply = await client.line().catch((error: unknown) => {

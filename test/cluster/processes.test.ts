@@ -1,4 +1,4 @@
-// Several processes of one parent (MANSIO_PROCESSES): one node for clients and for those who watch it, that outlives its processes.
+// Tests several processes of one parent (MANSIO_PROCESSES): clients and operators see one node, which outlives its processes.
 import { once } from 'node:events';
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get as httpGet } from 'node:http';
@@ -40,7 +40,7 @@ serialTestWith('nats-server')('two processes are one node for clients and for th
     'the ready line has the names of a single node',
   );
 
-  // Clients whose requests go to either process hear of each message, whichever process took it.
+  // Clients of both processes hear of each message, whichever process accepted it.
   const [account] = accounts;
   const heard: string[][] = [];
   const hubs = Array.from({ length: CONNECTIONS }, (_, i) => {
@@ -162,7 +162,7 @@ serialTestWith('nats-server')(
     );
     t.log(load.summary());
 
-    // A service manager and a terminal send their signal to all of them; the parent alone decides, and each process drains in its turn.
+    // A service manager or a terminal signals all processes; only the parent decides, and the processes drain in turn.
     for (const each of [pid(1), pid(2)]) process.kill(each, 'SIGTERM');
     t.deepEqual(await node.stop(), { code: 0, signal: null });
     const ends = lines().filter(({ msg, process }) => process !== undefined && /^stop(ping|ped)$/.test(msg));
@@ -196,7 +196,7 @@ for (const [kind, settings] of [
           });
           request.on('error', reject);
         });
-      // The kernel gives one process all of them by chance, once in 2 ** 23 runs.
+      // One process gets all connections by chance only once in 2 ** 23 runs.
       const agents = Array.from({ length: 24 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
       t.teardown(() => agents.map((agent) => agent.destroy()));
       t.deepEqual([...new Set(await Promise.all(agents.map(get)))], ['kept']);
@@ -204,7 +204,7 @@ for (const [kind, settings] of [
       await eventually('the process to drain', () =>
         lines().some(({ process, msg }) => process === 1 && msg === 'stopping'),
       );
-      // Time enough to hand over and to stop, for a process that waits for nothing else.
+      // This is enough for an idle process to hand over and stop.
       await delay(500);
       const answers = await Promise.all(agents.map(get));
       t.true(answers.includes('close') && answers.includes('kept'), `connections of both: ${answers}`);
@@ -225,7 +225,7 @@ serialTestWith('nats-server')(
     t.is((await client.envelope('a@remote.test', accounts[0]!.email)).code, 354);
     const pids = [1, 2].map((process) => first.pid(process));
     const killed = node.kill('SIGKILL');
-    // What is under way is finished.
+    // The message under way is still accepted.
     client.write('Subject: last words\r\n\r\ntext\r\n.\r\n');
     t.is((await client.reply()).code, 250);
     await killed;
@@ -244,7 +244,7 @@ serialTestWith('nats-server')(
       ['last words'],
     );
     t.deepEqual(await second.stop(), { code: 0, signal: null });
-    // With fewer processes the directories of the others go.
+    // With fewer processes the directories of the others are removed.
     t.deepEqual(readdirSync(join(node.dataDir, 'processes')).sort(), ['1', '2']);
   },
 );

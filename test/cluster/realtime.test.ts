@@ -1,5 +1,5 @@
-// Clients that follow accounts of a cluster through its balancer, without sticky sessions: each gets the whole log of its account in
-// order, and browsers their push messages, while nodes are killed, stopped and hung.
+// Tests clients that follow accounts through the balancer of a cluster, without sticky sessions: each gets the whole log of its account
+// in order, and browsers their push messages, while nodes are killed, stopped and paused.
 import { HttpTransportType } from '@microsoft/signalr';
 import { keepBusy } from '../support/busy-account.js';
 import { firstOfEach, loggedEvents } from '../support/logged-events.js';

@@ -1,4 +1,4 @@
-// A key that is revoked through one node opens nothing on another one, from the moment at which the revocation was answered.
+// Tests that a key which one node revokes is refused by the other one as soon as the revocation is answered.
 import { port } from '../support/mailbox-client.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';

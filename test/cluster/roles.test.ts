@@ -1,5 +1,5 @@
-// Nodes with roles of their own: one speaks HTTP, one takes mail, two have the mailboxes. One of these dies under load, and
-// comes back; then one takes mail that nobody can place yet.
+// Tests nodes with roles: one speaks HTTP, one accepts mail, two have the mailboxes. One of these dies under load and comes
+// back; then a node accepts mail while no node can place it.
 import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';

@@ -1,4 +1,4 @@
-// A rolling restart under load, behind HAProxy as it is deployed: it goes by /healthz, clients notice nothing.
+// Tests a rolling restart under load behind HAProxy with the deployed configuration: it follows /healthz, and clients notice nothing.
 import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';

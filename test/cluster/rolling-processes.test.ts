@@ -1,5 +1,5 @@
-// A rolling restart of two machines with several processes each, under load, behind HAProxy as it is deployed. Within a machine one process
-// drains after the other; the balancer misses the machine only while its last process drains.
+// Tests a rolling restart of two machines with several processes each, under load, behind HAProxy with the deployed configuration.
+// The processes of a machine drain in turn; the balancer leaves the machine only while its last process drains.
 import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';

@@ -1,5 +1,5 @@
-// A rolling restart under load, without a balancer: clients go by what nodes tell them, /healthz for where to go next and 421
-// or `Connection: close` for when. Nobody is refused anything.
+// Tests a rolling restart under load without a balancer: /healthz tells clients where to connect next, and 421 or
+// `Connection: close` when. No client is refused anything.
 import { CLUSTER_ACCOUNTS } from '../support/amounts.js';
 import { testWith } from '../support/test-with.js';
 import { startCluster } from './support/cluster.js';

@@ -1,5 +1,5 @@
-// Held mail in a cluster: the node that owns half of the mailboxes is killed before the mail is due, and another one delivers.
-// Everything that was not cancelled is released by the next owners, for hosted recipients too; what was cancelled comes to nobody.
+// Tests scheduled mail in a cluster: the node that owns half of the mailboxes is killed before the mail is due. The next owners
+// release everything that was not cancelled, for hosted recipients too; cancelled mail reaches no recipient.
 import { startDnsServer } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
 import { startRemoteSmtp } from '../../dev/remote-smtp.js';
@@ -8,7 +8,7 @@ import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 
 const EMAILS = 40;
-/** For all of them to be held, and for the kill, before the first is due; it takes some 3 s. */
+/** All emails are queued and the node is killed within this time, before the first is due; that takes about 3 s. */
 const LEAD_MS = 20_000;
 
 testWith('nats-server')('held mail of an owner that is killed is released by the next owners', async (t) => {
@@ -63,7 +63,7 @@ testWith('nats-server')('held mail of an owner that is killed is released by the
     );
   await cancel(undone.slice(0, 6));
   await owner!.kill();
-  // By the next owner, for those that the dead one had.
+  // The next owner cancels those of the dead one.
   await cancel(undone.slice(6));
   t.is(remote.messages.length, 0);
   t.log(`${Math.round((first - Date.now()) / 1_000)} s before the first is due`);
@@ -79,7 +79,7 @@ testWith('nats-server')('held mail of an owner that is killed is released by the
     remote.messages.flatMap(({ recipients }) => recipients).sort(),
     kept.map(({ n }) => `to${n}@far.test`).sort(),
   );
-  // Each has one copy in a mailbox, beside the sender's own.
+  // Each email has one copy in a mailbox, as well as the sender's own.
   await eventually('hosted recipients to have it', async () => {
     const [row] = await cluster.sql`select count(*)::int as waiting from inbound`;
     return row?.['waiting'] === 0;

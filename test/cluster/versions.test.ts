@@ -1,5 +1,5 @@
-// Nodes of two versions side by side (decision 0013), under load. The test speaks for the others: for a newer one, whose packets and
-// events have what this version does not know, and for an older one that owns mailboxes and does not know what it is asked.
+// Tests nodes of two versions side by side (decision 0013), under load. The test plays the others: a newer node, whose packets and
+// events have unknown fields and types, and an older one that owns mailboxes and knows none of the operations.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'nats';
 import { pino } from 'pino';
@@ -17,7 +17,7 @@ import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';
 import { Witness } from './support/witness.js';
 
-/** Of the older node, which renews its leases in this process, however busy that is. */
+/** In ms. The older node renews its leases in this process, which may be busy. */
 const TTL_MS = 30_000;
 
 testWith('nats-server')('what a newer node says is passed over, and not what it is about', async (t) => {
@@ -49,7 +49,7 @@ testWith('nats-server')('what a newer node says is passed over, and not what it 
   const named = await bus.request(on(nodeSubject('node-1')), '{"v":2,"purpose":"greeting"}', { timeout: 10_000 });
   t.true(named.data.length > 0);
 
-  // What another version has committed and published, of an account that is followed.
+  // Another version has committed and published these events for a followed account.
   const followed = cluster.accounts[0]!;
   for (let i = 0; i < 3; i++) {
     const [row] = await cluster.sql<[{ seq: string }]>`
@@ -107,7 +107,7 @@ testWith('nats-server')('what an older owner does not know is answered 503 until
   t.true(node!.running);
 });
 
-/** Owns what falls to it, and knows no operation. */
+/** Owns the shards that placement gives it, and knows no operation. */
 class OlderNode {
   readonly #leases: LeaseStore;
   readonly #entry = {
@@ -126,7 +126,7 @@ class OlderNode {
     this.#leases = leases;
   }
 
-  /** Resolves when it has its share. */
+  /** Resolves when the node has its shards. */
   static async join(leases: LeaseStore, transport: Transport): Promise<OlderNode> {
     const node = new OlderNode(leases);
     transport.respond(nodeSubject(node.#entry.id), async () => ({ kind: 'reply', reply: null }));
@@ -136,7 +136,7 @@ class OlderNode {
       const names = view!.nodes.map(({ id }) => id);
       node.#shards = view!.leases.length;
       const due = view!.leases.filter(({ shard }) => rendezvous(shard, names) === node.#entry.id);
-      // What it is given it takes anew, because it does not know how that is told.
+      // It takes shards that were handed to it again, because it does not know the notice of a handover.
       const open = due.filter(
         ({ shard, nodeId }) => !node.#owned.has(shard) && (nodeId === null || nodeId === 'older'),
       );

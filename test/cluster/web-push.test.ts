@@ -1,5 +1,5 @@
-// Web Push in a cluster whose nodes hand over and die under mail: every browser gets every email of its account, in the order in
-// which the mailbox took the emails; only a death repeats a message.
+// Tests Web Push in a cluster whose nodes hand over and die under mail: every browser gets every email of its account, in the order
+// in which the mailbox accepted them; only a death repeats a message.
 import { createTransport } from 'nodemailer';
 import { startPushService } from '../support/push-service.js';
 import { testWith } from '../support/test-with.js';
@@ -20,7 +20,7 @@ testWith('nats-server')('messages survive a handover and the deaths of their own
   const browsers = new Map<string, string>();
   for (const { email, key } of cluster.accounts) {
     const subscription = service.subscribe();
-    // On a node that may not own the account.
+    // This node may not own the account.
     const response = await fetch(`${keeper!.http}/api/push-subscriptions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

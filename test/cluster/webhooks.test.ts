@@ -1,4 +1,4 @@
-// Webhooks of a cluster under load: the owners of their accounts are killed, stopped and come back, and each receiver gets every
+// Tests webhooks of a cluster under load: the owners of their accounts are killed, stopped and restarted, and each receiver gets every
 // event of its account in the order of the log.
 
 import type { HttpReceiver } from '../support/http-receiver.js';
@@ -12,7 +12,7 @@ interface Made {
   readonly secret: string;
 }
 
-/** Ids of the messages that the URL has got so far, unverified; each request is looked at once. */
+/** Returns the ids of the messages that the URL has got so far, unverified; reads each request once. */
 function newIds({ requests, url: base }: HttpReceiver, url: string): () => ReadonlySet<string> {
   const ids = new Set<string>();
   let seen = 0;

@@ -1,5 +1,5 @@
-// A cluster whose only node with the role `outbound` is gone: mail for hosted domains is delivered all the same, and every node
-// says that other mail is due and nobody delivers it, those without HTTP for clients on their metrics port.
+// Tests a cluster whose only node with the role `outbound` is gone: mail for hosted domains is still delivered, and every node
+// says that other mail is due and no node delivers it; nodes without HTTP for clients say so on their metrics port.
 import { startDnsServer } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';
 import { startRemoteSmtp } from '../../dev/remote-smtp.js';

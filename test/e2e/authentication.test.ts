@@ -1,4 +1,4 @@
-// A whole node that asks the DNS it was given: results in what people export, and the refusal the operator chose.
+// Tests a whole node that asks the given DNS: results in what users export, and the refusal that the operator chose.
 
 import { startDnsServer } from '../../dev/dns-server.js';
 import { signed, zones } from '../mailauth/peers.js';
@@ -79,7 +79,7 @@ interface Shown {
   readonly fromIsEnvelopeSender?: boolean;
 }
 
-/** Who is shown as the author. */
+/** Returns the author as shown. */
 function about(shown: Shown) {
   const { fromAddress, fromDisplayName, fromIsEnvelopeSender } = shown;
   return { fromAddress, fromDisplayName, ...('fromIsEnvelopeSender' in shown && { fromIsEnvelopeSender }) };

@@ -1,6 +1,6 @@
-// A database that hangs: its processes are stopped (SIGSTOP), so connections stand and nothing is answered. Clients get the
-// temporary error of their protocol soon, and everything goes on when the database does. A statement that the database got while it was
-// stopped is carried out then, though its connection is closed; its deadline is over, and nothing that was refused is stored.
+// Tests a database that hangs: its processes are stopped (SIGSTOP), so connections stay open without answers. Clients soon get the
+// temporary error of their protocol, and everything continues when the database does. A statement that the database received meanwhile
+// runs then, though its connection is closed; its deadline has passed, and nothing that was refused is stored.
 
 import { eventually } from '../cluster/support/eventually.js';
 import { hangDatabase } from '../support/hung-database.js';
@@ -10,7 +10,7 @@ import { preparedDirectory } from '../support/prepared-cluster.js';
 import { SmtpClient } from '../support/smtp-client.js';
 import test from '../support/test.js';
 
-/** Far below the patience of connections, 10 to 15 s, and what a busy machine needs more than the 5 s of an idle one. */
+/** Connections wait 10 to 15 s; an idle machine needs 5 s and a busy one somewhat more. */
 const SOON_MS = 8_000;
 
 const message = (subject: string, octets = 10) =>
@@ -40,7 +40,7 @@ test('while the database hangs, REST says 503 and SMTP 451 soon; nothing refused
   await eventually('the first message to be listed', async () => (await client.inbox()).length === 1);
   const sessions = await Promise.all([begun(), begun(), begun()]);
 
-  // The connection of the question whether the database answers outlives the stall.
+  // The connection of the health check is not stopped.
   const writing = sql`
     select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()
       and application_name like 'mansio %' and application_name not like '% health'`;
@@ -71,13 +71,13 @@ test('while the database hangs, REST says 503 and SMTP 451 soon; nothing refused
     timed('medium', code(sessions[1]!, message('refused too', 100_000))),
     timed('large', code(sessions[2]!, message('refused as well', 1_000_000))),
   ]);
-  // A page that is in memory is told until the leases run out.
+  // A cached page is served until the leases expire.
   for (const outcome of outcomes.slice(0, 40)) t.true(['200', '503'].includes(outcome), outcome);
   t.deepEqual(outcomes.slice(40, -3), ['503', '503']);
   t.deepEqual(outcomes.slice(-3), ['451', '451', '451']);
   t.log(took);
   for (const [what, ms] of Object.entries(took)) t.true(ms < SOON_MS, `${what} took ${ms} ms`);
-  // Who comes later is told at once.
+  // After that, every request is refused at once.
   await eventually('the leases to run out', async () => (await status('GET', '/api/emails')) === '503');
   t.is((await fetch(`http://127.0.0.1:${port(node, 'http')}/healthz`)).status, 503);
 

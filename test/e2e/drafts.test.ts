@@ -1,5 +1,5 @@
-// Drafts on a whole node: what REST saves is an email in Drafts, what comes into Drafts otherwise is a draft, and sending or
-// deleting takes both away. Hub clients hear of drafts whoever makes them.
+// Tests drafts on a whole node: a draft of REST is an email in Drafts, any other email in Drafts is a draft, and sending or
+// deleting removes both. Hub clients hear of drafts whoever creates them.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
@@ -47,7 +47,7 @@ async function world(t: ExecutionContext) {
   return { node, zoe, bob, client, folder, inDrafts, drafts, ok };
 }
 
-/** A message as a mail program composes it, put into the inbox from where it can be moved. */
+/** Delivers a message, as a mail program composes it, to the inbox, from where it can be moved. */
 async function deliver(node: TestNode, to: string, raw: string): Promise<void> {
   const smtp = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
   await smtp.sendMail({ envelope: { from: 'x@remote.test', to: [to] }, raw });
@@ -108,7 +108,7 @@ test('what REST saves is an email in Drafts, and two windows do not overwrite ea
   );
   t.is((await folder('drafts')).total, 1);
 
-  // Deleted as an email, the draft is gone.
+  // Deleting the email deletes the draft.
   await ok('DELETE', `/api/emails/${(await inDrafts())[0]!.id}`);
   t.deepEqual([await drafts(), await inDrafts()], [[], []]);
   t.is((await client.request('GET', path)).status, 404);
@@ -151,7 +151,7 @@ test('what comes into Drafts otherwise is a draft: shown, changed, sent, with it
   );
   t.like(await client.get(`/api/outbound/${listed!.id}`), { status: 'Draft', subject: 'Zoë 💌', sentEmailId: null });
 
-  // Out of Drafts and back: another draft, of the same email.
+  // Moving the email out of Drafts and back makes another draft of it.
   await move((await folder('archive')).id);
   t.deepEqual(await drafts(), []);
   await move(draftsId);
@@ -174,7 +174,7 @@ test('what comes into Drafts otherwise is a draft: shown, changed, sent, with it
     ['To'],
   );
 
-  // Changed over REST it keeps the files that the change names.
+  // A change over REST keeps the files that it names.
   await deliver(node, zoe.email, WRITTEN);
   const again = (await client.inbox()).find(({ subject, isRead }) => subject === 'Zoë 💌' && !isRead)!;
   await ok('POST', '/api/emails/bulk/move', { emailIds: [again.id], folderId: draftsId });

@@ -1,4 +1,4 @@
-// The event stream of a whole node: mail and preferences as they happen, the death of the node in between, and what ends a stream.
+// Tests the event stream of a whole node: mail and preferences as they change, the death of the node, and what ends a stream.
 
 import { createTransport } from 'nodemailer';
 import { type EventStreamClient, openEventStream } from '../support/event-stream-client.js';
@@ -8,7 +8,7 @@ import test from '../support/test.js';
 
 const SETTINGS = { MANSIO_HOSTED_DOMAINS: 'example.test' };
 interface Credentials {
-  /** Oldest first. */
+  /** The oldest key comes first. */
   readonly keys: readonly { readonly id: string }[];
 }
 

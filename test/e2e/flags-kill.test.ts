@@ -1,5 +1,5 @@
-// kill -9 around changes of flags of many messages, which are written to the emails after their answer: what was answered OK holds,
-// a STORE without an answer holds for all of its messages or for none, and in the end the rows of the emails say the same.
+// Kills a node (kill -9) around flag changes of many messages, which are written to the emails after the answer: changes answered OK
+// hold, a STORE without an answer holds for all of its messages or for none, and finally the rows of the emails agree.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ImapClient } from '../../bench/support/imap-client.js';
@@ -13,7 +13,7 @@ import test from '../support/test.js';
 
 const MESSAGES = 600;
 const STORES = 4;
-/** Longer than the flags wait to be written. */
+/** In ms. It is longer than flags wait to be written. */
 const MOST_WAIT_MS = 900;
 const FLAGS = ['\\Seen', '\\Flagged', '\\Answered'] as const;
 

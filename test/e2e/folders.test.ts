@@ -1,4 +1,4 @@
-// Folders, flags and moves as a user has them: over REST on a whole node, with names of people, across a kill.
+// Tests folders, flags and moves as users see them: over REST on a whole node, with names that people use, and after a kill.
 
 import { createTransport } from 'nodemailer';
 import { createAccount, type ListedEmail, MailboxClient, port, storeOf } from '../support/mailbox-client.js';

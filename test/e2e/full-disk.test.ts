@@ -1,5 +1,5 @@
-// A full disk under a real node: health tells, mail is refused as temporary, all goes on when there is room; a start without
-// room says so and leaves no lock. The disk is a small one in memory, which only root can mount.
+// Tests a full disk under a real node: health reports it, mail is refused temporarily, and all continues when there is room. A start
+// without room says so and leaves no lock. The disk is a small one in memory, which only root can mount.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, closeSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import test from '../support/test.js';
 const probe = temporaryDirectory('mansio-mount-');
 const canMount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', probe]).status === 0;
 if (canMount) spawnSync('umount', [probe]);
-/** Without the right to mount a disk there is none that can be filled. */
+/** Without the right to mount, the test is skipped. */
 const withSmallDisk = canMount ? test : test.skip;
 
 function smallDisk(t: ExecutionContext): string {
@@ -27,7 +27,7 @@ function smallDisk(t: ExecutionContext): string {
   return path;
 }
 
-/** Takes all that is left, to the last page. */
+/** Fills the disk to the last page. */
 function fill(path: string): void {
   const file = openSync(join(path, 'ballast'), 'w');
   for (let octets = 1 << 20; octets >= 512; octets >>= 1) {

@@ -1,4 +1,4 @@
-// Unknown addresses of a whole node: postmaster and abuse are always accepted, whatever becomes of others.
+// Tests unknown addresses of a whole node: postmaster and abuse are always accepted, other ones by the setting.
 
 import { eventually } from '../cluster/support/eventually.js';
 import { mansio } from '../support/command.js';
@@ -13,7 +13,7 @@ for (const mode of ['hold', 'reject'] as const) {
   test(`postmaster and abuse of a hosted domain are accepted with ${mode}, when no other unknown address is`, async (t) => {
     const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_UNKNOWN_RECIPIENTS: mode });
     const sql = await storeOf(node);
-    // As many held addresses as a domain may have.
+    // The domain has its maximum of unclaimed addresses.
     await sql`insert into accounts (id, shard, email, display_name, held) values (${FULL}, 0, 'u0@example.test', '', true)`;
     await sql`
       insert into addresses (id, address, account_id, domain, held, verified)
@@ -28,7 +28,7 @@ for (const mode of ['hold', 'reject'] as const) {
     t.is(await rcpt('postmaster@elsewhere.test'), 550);
     await client.command('DATA');
     t.is((await client.command(`${MESSAGE}\r\n.`)).code, 250);
-    // The mailbox is there now; RFC 5321 §4.5.1: postmaster alone too.
+    // The mailbox exists now. RFC 5321 §4.5.1: postmaster without a domain is accepted too.
     t.is((await client.send('b@remote.test', ['abuse@example.test', 'postmaster'], MESSAGE)).code, 250);
     for (const name of ['postmaster', 'abuse']) {
       const { key } = await createAccount(sql, `${name}@example.test`);

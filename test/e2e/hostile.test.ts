@@ -1,5 +1,5 @@
-// Hostile MIME through a whole node: whatever its parts are worth, the message is accepted, listed, shown and given back
-// byte for byte, and the node serves others meanwhile.
+// Sends hostile MIME through a whole node: each message is accepted, listed, shown and returned byte for byte, whatever its parts
+// contain, and the node serves others meanwhile.
 
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import { createAccount, MailboxClient, port, type ShownEmail, storeOf } from '../support/mailbox-client.js';
@@ -36,7 +36,7 @@ test('hostile messages are stored and served, whole as they came', async (t) => 
   const node = await startTestNode({
     MANSIO_HOSTED_DOMAINS: 'example.test',
     MANSIO_LOG_LEVEL: 'error',
-    // They name no author, which would put them into Junk.
+    // The messages name no author, which would put them into Junk.
     MANSIO_DMARC_REJECT: 'none',
   });
   const sql = await storeOf(node);

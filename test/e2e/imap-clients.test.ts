@@ -1,5 +1,5 @@
-// Stock IMAP clients against a whole node, over STARTTLS and TLS: imapflow, Python's imaplib, curl and fetchmail (mbsync and
-// offlineimap: `imap-sync.test.ts`). What one of them changes REST shows at once, and the other way round.
+// Tests stock IMAP clients against a whole node, over STARTTLS and TLS: imapflow, Python's imaplib, curl and fetchmail (mbsync and
+// offlineimap: `imap-sync.test.ts`). REST shows a change of theirs at once, and they one of REST.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestFn } from 'ava';
@@ -24,7 +24,7 @@ const NAME = 'Zoë 💌';
 test.before(async (t) => {
   t.context.node = await startTestNode({
     MANSIO_HOSTED_DOMAINS: 'example.test',
-    // Programs use mechanisms for tokens only where they are announced.
+    // Programs use mechanisms for tokens only where these are announced.
     MANSIO_OIDC_AUTHORITY: 'https://login.example.test',
   });
 });

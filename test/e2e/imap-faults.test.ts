@@ -1,5 +1,5 @@
-// IMAP while what it stands on fails: a database that hangs, and a node that stops, with sessions in every state. A command gets
-// NO [UNAVAILABLE] soon, the session goes on with the next one, and a message that was refused is not there.
+// Tests IMAP when the database hangs or the node stops, with sessions in every state. A command soon gets NO [UNAVAILABLE],
+// the session continues with the next one, and a refused message is not there.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '../cluster/support/eventually.js';
@@ -71,7 +71,7 @@ test('while the database hangs commands are refused for now, and the sessions go
   });
   for (const client of clients) await client.ok('NOOP');
   await idle.done();
-  // A change that the database had before it hung may have been made; all sessions know the mailbox as it is.
+  // A change that the database received before it hung may be there; all sessions know the true state.
   const fresh = await session(node, account);
   for (const client of [...clients, waiting]) {
     await client.ok('NOOP');
@@ -85,7 +85,7 @@ test('while the database hangs commands are refused for now, and the sessions go
   for (const client of [...clients, waiting]) client.destroy();
 });
 
-/** All that the server sends until it closes. */
+/** Returns everything that the server sends until it closes. */
 async function untilClosed(socket: Socket): Promise<string> {
   let received = '';
   socket.on('data', (chunk) => {

@@ -1,5 +1,5 @@
-// Programs that keep a Maildir and an account the same: mbsync and offlineimap. Both sides change, mbsync is interrupted at random
-// places of its conversation, and in the end both sides have the same messages with the same flags, each once.
+// Tests programs that synchronise a Maildir with an account: mbsync and offlineimap. Both sides change, mbsync is interrupted at random
+// places, and finally both sides have the same messages with the same flags, each once.
 import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ interface Context {
 
 const test = anyTest as TestFn<Context>;
 const ROUNDS = 8;
-/** Letters of a Maildir for flags. */
+/** Letters of a Maildir, by flag. */
 const LETTERS: Readonly<Record<string, string>> = { '\\Answered': 'R', '\\Flagged': 'F', '\\Seen': 'S' };
 
 test.before(async (t) => {
@@ -40,7 +40,7 @@ class Maildir {
     this.#path = path;
   }
 
-  /** Paths, in the order of their names. */
+  /** Returns paths, sorted. */
   files(box: string): string[] {
     return ['cur', 'new']
       .flatMap((part) => readdirSync(join(this.#path, box, part)).map((file) => join(this.#path, box, part, file)))
@@ -64,7 +64,7 @@ class Maildir {
     renameSync(file, join(this.#path, box, 'cur', `${name}:2,${letters}`));
   }
 
-  /** Subject and flags of each message. */
+  /** Returns subject and flags of each message. */
   shown(box: string): string[] {
     return this.files(box)
       .map((file) => {
@@ -82,7 +82,7 @@ async function farSide(client: ImapFlow, box: string): Promise<string[]> {
   return messages.map(({ envelope, flags }) => `${envelope!.subject} ${letters(flags!).join('')}`).sort();
 }
 
-/** Each side has the same, and nothing twice. */
+/** Both sides have the same messages, each once. */
 async function compare(t: ExecutionContext<Context>, near: Maildir, far: ImapFlow, box: string): Promise<void> {
   const there = await farSide(far, box);
   t.deepEqual(near.shown(box), there, box);
@@ -137,7 +137,7 @@ SyncState *
 `,
     );
     const args = ['-c', config, '-q', 'both'];
-    /** Octets of the last synchronisation that was not interrupted. */
+    /** Octets of the last complete synchronisation. */
     let octets = 0;
     const sync = async () => {
       proxy.reset();
@@ -145,7 +145,7 @@ SyncState *
       t.is(code, 0, output);
       octets = proxy.passed;
     };
-    /** False when the program was done before. */
+    /** Returns false when the program ended before the interruption. */
     const interrupted = async (after: number, isKilled: boolean): Promise<boolean> => {
       let isInterrupted = false;
       const program = spawn('mbsync', args, { stdio: 'ignore' });
@@ -183,7 +183,7 @@ SyncState *
       const box = round % 2 === 0 ? 'INBOX' : 'Projects';
       for (let i = 0; i < 3; i++) changeNear(box, `near ${round} ${i}`);
       await changeFar(box, `far ${round}`);
-      // The first third is TLS and the login.
+      // The first third of the octets is TLS and the login.
       const after = Math.ceil(octets / 3) + random(Math.floor((2 * octets) / 3));
       if (await interrupted(after, round % 4 < 2)) interruptions++;
       await changeFar(box, `far ${round} later`);
@@ -243,7 +243,7 @@ cert_fingerprint = ${fingerprint.replaceAll(':', '').toLowerCase()}
   t.is(near.files('INBOX').length, 8);
   t.is(near.files(far).length, 1);
   // Both sides change.
-  // offlineimap makes each level of a name.
+  // offlineimap creates each level of a name.
   near.create('Travel');
   near.create('Travel/2026');
   near.add('Travel/2026', 'a ticket');

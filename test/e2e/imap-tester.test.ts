@@ -1,5 +1,5 @@
-// The scripted tester against a whole node: every group of scripts, then many clients with random commands on the same mailboxes.
-// Longer by hand: node dist/dev/imap-tester.js. A server that counts wrongly must not pass.
+// Runs the scripted tester against a whole node: every group of scripts, then many clients with random commands on the same mailboxes.
+// `node dist/dev/imap-tester.js` runs longer. A server that counts wrongly must fail.
 import { readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import type { TestFn } from 'ava';
@@ -48,7 +48,7 @@ for (const file of readdirSync(GROUPS).sort()) {
   });
 }
 
-/** A command of the groups for each capability that is named after the login. */
+/** Maps each capability that is announced after the login to a command of the groups. */
 const SHOWN_BY: Readonly<Record<string, RegExp>> = {
   IMAP4rev1: /^SELECT /,
   IMAP4rev2: /^ENABLE IMAP4rev2$/,
@@ -97,9 +97,9 @@ const SHOWN_BY: Readonly<Record<string, RegExp>> = {
   APPENDLIMIT: /^STATUS .*APPENDLIMIT/,
   'COMPRESS=DEFLATE': /^COMPRESS DEFLATE$/,
 };
-/** Elsewhere: curl logs in with initial responses, and progress is told after ten seconds (test/gateways/imap/search). */
+/** Other tests show these: curl sends initial responses, and progress comes after ten seconds (test/gateways/imap/search). */
 const SHOWN_ELSEWHERE = ['SASL-IR', 'INPROGRESS'];
-/** Commands of the connection, which every client of the tests and of `imap-clients.test.ts` sends. */
+/** Every client of the tests and of `imap-clients.test.ts` sends these commands. */
 const OF_CONNECTIONS = ['LOGIN', 'LOGOUT', 'STARTTLS', 'AUTHENTICATE'];
 
 test('the groups show every command, and every capability that the server names', async (t) => {
@@ -163,7 +163,7 @@ test('the stress fails when an EXPUNGE names the wrong message', async (t) => {
   wrong.close();
 });
 
-/** Passes connections on; each line of the server may be changed. */
+/** Forwards connections; `change` may change each line of the server. */
 async function proxyThat(to: number, change: (line: string) => string): Promise<Server> {
   const server = createServer((client) => {
     const upstream = connect(to, '127.0.0.1');

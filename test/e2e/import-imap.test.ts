@@ -1,4 +1,4 @@
-// `mansio import --imap` from a server that cuts the connection, again, and what it refuses. The server is Mansio.
+// Tests `mansio import --imap` from a server that cuts the connection, repeated imports, and refusals. The server is Mansio.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const FROM = 'From a@b.test Sat Feb  3 04:05:06 2001';
 const mail = (i: number, body: string) =>
   `${FROM}\nFrom: A <a@b.test>\nSubject: mail ${i}\nMessage-ID: <${i}@b.test>\nX-Status: ${['', 'F', 'A', 'D'][i % 4]}\nX-Keywords: ${i % 3 === 0 ? 'Work' : ''}\n\n${body}\n\n`;
 
-/** Passes octets on to a port; the first connections end after so many octets of the server's. */
+/** Forwards octets to a port; cuts the first connections after these numbers of octets from the server. */
 async function cuttingProxy(target: number, cuts: readonly number[]) {
   const left = [...cuts];
   const server = createServer((inner) => {
@@ -82,7 +82,7 @@ test('a mailbox of another server comes over although the connection breaks, and
     t.is(code, 0, stderr);
     return JSON.parse(stdout);
   };
-  // The first connection ends before there is anything to go on with.
+  // The first connection is cut before the import can be resumed.
   const early = await mansio(node.dataDir, ['import', '--account', target.email, '--imap', url]);
   t.is(early.code, 1);
   t.regex(early.stderr, /^error: the IMAP server: /);

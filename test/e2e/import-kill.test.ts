@@ -1,4 +1,4 @@
-// An import that is killed again and again, beside mail that arrives and a node that is killed too: each message is there once.
+// Kills an import repeatedly while mail arrives, and the node too: each message is there once.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';
@@ -53,7 +53,7 @@ test('an import of many messages is killed again and again, a node once, and eac
     const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: 'ignore' });
     const ended = once(child, 'exit');
     const sender = await SmtpSender.open('127.0.0.1', port(node, 'mx'));
-    // Somewhere in a batch, each time further on.
+    // The kill comes within a batch, later each time.
     const until = Math.min(
       before + 1 + ((kill * 7_919) % Math.ceil(COUNT / KILLS.imports)),
       COUNT - KILLS.imports + kill,
@@ -71,7 +71,7 @@ test('an import of many messages is killed again and again, a node once, and eac
     sql = await storeOf(node);
   }
   t.true(delivered > 0);
-  // Two at once end the same way.
+  // Two imports at the same time give the same result.
   const [first, second] = await Promise.all([mansio(node.dataDir, args), mansio(node.dataDir, args)]);
   for (const { code, stdout, stderr } of [first, second]) {
     t.is(code, 0, stderr);

@@ -1,4 +1,4 @@
-// `mansio import` as an operator runs it: beside a node and without any, again, with input that is broken.
+// Tests `mansio import` as operators run it: with a running node and without, repeated, and with broken input.
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sql } from '../../src/store/postgres/client.js';
@@ -88,7 +88,7 @@ test('without a node the mail waits for one, and broken input is reported by its
   await node.stop();
 });
 
-/** Everything that a mail program can see of an account, but for ids. */
+/** Returns everything that a mail program can see of an account, except ids. */
 async function contents(sql: Sql, accountId: string) {
   const rows = await sql`
     select f.name, f.role, encode(e.blob, 'hex') as blob, e.flags::int as flags, e.keywords, p.deleted, e.received_at as date

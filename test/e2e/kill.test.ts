@@ -1,5 +1,5 @@
-// kill -9 at random moments under load: whatever was acknowledged by SMTP is there afterwards, once; so is every change
-// that REST acknowledged.
+// Kills a node (kill -9) at random moments under load: each message that SMTP acknowledged is there afterwards, once, and so is
+// every change that REST acknowledged.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
@@ -19,15 +19,15 @@ import test from '../support/test.js';
 
 const SENDERS = 8;
 
-/** What the clients were told is done. */
+/** Holds what was acknowledged to the clients. */
 interface Acknowledged {
-  /** Subject → accounts it was for. */
+  /** Subject → accounts that must have it. */
   readonly accepted: Map<string, readonly TestAccount[]>;
   readonly read: Set<string>;
   readonly removed: Set<string>;
-  /** Sent, but the answer never came: may be there, at most once. */
+  /** Messages without an answer: they may be there, at most once. */
   readonly open: Set<string>;
-  /** Subjects of emails that were asked to be removed, whatever came of it. */
+  /** Subjects of emails whose removal was requested, with any outcome. */
   readonly removing: Set<string>;
 }
 
@@ -55,7 +55,7 @@ test('kills under load lose and double nothing', async (t) => {
     t.true(done.accepted.size > before, `nothing was accepted before kill ${kill}`);
     node = await startTestNode(settings);
   }
-  // What the start has not placed within its second is placed afterwards.
+  // The start places mail for one second; the rest is placed afterwards.
   const store = await storeOf(node);
   await eventually('accepted mail to be placed', async () => (await store`select 1 from inbound`).length === 0);
   await store.end();
@@ -90,7 +90,7 @@ function unreadAgain(emails: readonly ListedEmail[], done: Acknowledged): string
   return emails.filter(({ id, isRead }) => done.read.has(id) && !isRead).map(({ id }) => id);
 }
 
-/** Senders, readers and removers go on until the node is killed at a random moment after its first acceptances. */
+/** Runs senders, readers and removers; kills the node at a random moment after the first acceptances. */
 async function loadUntilKilled(
   node: TestNode,
   accounts: readonly TestAccount[],
@@ -141,10 +141,10 @@ async function loadUntilKilled(
   const work = [...Array.from({ length: SENDERS }, send), change()];
   await Promise.race([accepting, Promise.all(work)]);
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 400));
-  // The database crashes too, now and then.
+  // The database crashes too, in every fourth round.
   if (round % 4 === 0) process.kill(await postmaster(node), 'SIGKILL');
   await node.kill('SIGKILL');
-  // Each ends with a broken connection.
+  // Each worker ends with a broken connection.
   await Promise.allSettled(work);
 }
 
@@ -153,7 +153,7 @@ async function postmaster(node: TestNode): Promise<number> {
   return Number(pid);
 }
 
-/** Counters, UIDs and the log agree with the rows after all the crashes. */
+/** Checks that counters, UIDs and the log agree with the rows after all the crashes. */
 async function checkStore(
   node: TestNode,
   t: { deepEqual(a: unknown, b: unknown, message?: string): void },

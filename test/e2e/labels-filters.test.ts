@@ -1,4 +1,4 @@
-// Labels, filters and threads as a user has them: rules made over REST, mail by SMTP, and what the hub says of it.
+// Tests labels, filters and threads as users see them: rules made over REST, mail by SMTP, and what the hub reports.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
@@ -228,7 +228,7 @@ test('changes of labels, drafts and folders reach hub clients that asked for the
   ]);
   t.deepEqual(
     plain.heard.map(([event]) => event).filter((event) => event !== 'UnreadCountChanged'),
-    // The emails that stood for the draft: before its change, and after it.
+    // These are the emails of the draft, before and after its change.
     ['NewEmail', 'EmailDeleted', 'EmailDeleted', 'NewEmail'],
   );
 });

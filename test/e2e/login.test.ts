@@ -1,5 +1,5 @@
-// Logins as a web app does them, on a whole node with a real OpenID provider: mail that waited is there at the first login,
-// REST and the hub take the token, and keys made with it work until they are revoked.
+// Tests logins of a web app on a whole node with a real OpenID provider: waiting mail is there at the first login, REST and the
+// hub accept the token, and keys that are made with it work until they are revoked.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { createTransport } from 'nodemailer';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';

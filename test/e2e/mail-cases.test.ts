@@ -1,4 +1,4 @@
-// Messages of the kinds that people receive, through a whole node: what REST shows of them, and what each face finds.
+// Sends messages of the kinds that people receive through a whole node: what REST shows of them, and what each protocol finds.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import { type CaseName, caseMessage } from '../mail/cases.js';
@@ -42,7 +42,7 @@ interface Shown extends ShownEmail {
   readonly toAddresses: readonly string[];
 }
 
-/** The list item and the detail of a case that a new account got. */
+/** Delivers a case to a new account; returns the list item with the detail. */
 async function shown(user: TestAccount, name: CaseName): Promise<Shown> {
   await deliver(user.email, caseMessage(name));
   const client = new MailboxClient(node, user.key);

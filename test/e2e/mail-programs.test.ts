@@ -1,5 +1,5 @@
-// Mail programs set themselves up at a whole node: what Thunderbird and Outlook send is answered with servers that are open, a
-// profile for Apple Mail opens them with the key in it, and a program that reads the documents as these do sends and reads mail.
+// Tests how mail programs configure themselves: requests of Thunderbird and Outlook are answered with servers that are open, the profile
+// for Apple Mail logs in with its key, and a program that reads the documents in the same way sends and reads mail.
 
 import { eventually } from '../cluster/support/eventually.js';
 import { mansio } from '../support/command.js';
@@ -33,12 +33,12 @@ test.after.always(async (t) => {
 const http = () => port(node, 'http');
 
 interface Servers {
-  /** `[type, host, port, how TLS begins]`, as the document lists them. */
+  /** `[type, host, port, how TLS begins]`, as in the document. */
   readonly incoming: readonly (readonly [string, string, number, string])[];
   readonly outgoing: Servers['incoming'];
 }
 
-/** The servers that a document names, read by a parser of XML as Thunderbird does (readFromXML, readAutoDiscoverXML). */
+/** Reads the servers of a document with an XML parser, as Thunderbird does (readFromXML, readAutoDiscoverXML). */
 const READ_DOCUMENT = `
 import json, sys
 import xml.etree.ElementTree as tree
@@ -120,7 +120,7 @@ test('a domain that is not hosted, and one that is hosted from now on', async (t
   t.is(code, 0, stderr);
   const { records } = JSON.parse(stdout) as { records: readonly { name: string; value: readonly string[] }[] };
   const rdata = (name: string) => records.find((record) => record.name === name)?.value;
-  // What the node has registered, which the command has no settings of.
+  // The node has registered this value; the command has no such settings.
   t.deepEqual(rdata('autoconfig.later.test'), ['app.example.test.']);
   await eventually(
     'the domain to be hosted',
@@ -128,7 +128,7 @@ test('a domain that is not hosted, and one that is hosted from now on', async (t
   );
 });
 
-/** Signs in at the servers of a profile with the key in it, sends a message to itself by SMTP and finds it by IMAP. */
+/** Logs in at the servers of a profile with its key, sends a message to itself by SMTP and finds it by IMAP. */
 const USE_PROFILE = `
 import imaplib, plistlib, smtplib, ssl, sys, time
 profile = plistlib.loads(sys.stdin.buffer.read())

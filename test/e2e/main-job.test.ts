@@ -1,5 +1,5 @@
-// The main job as a user does it, with stock clients on a whole node: mail by nodemailer, Python's smtplib and curl; REST
-// by fetch; events by @microsoft/signalr.
+// Tests the main job with stock clients on a whole node: mail by nodemailer, Python's smtplib and curl; REST by fetch; events
+// by @microsoft/signalr.
 import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
@@ -43,7 +43,7 @@ test.after.always(async (t) => {
   t.is(exit?.code, 0);
 });
 
-/** Events of one hub connection as they come. */
+/** Collects the events of one hub connection. */
 async function listen(apiKey: string, to: TestNode = node) {
   const hub = new HubConnectionBuilder()
     .withUrl(`http://127.0.0.1:${port(to, 'http')}/hubs/email`, { accessTokenFactory: () => apiKey })
@@ -61,7 +61,7 @@ async function listen(apiKey: string, to: TestNode = node) {
   await hub.start();
   return {
     hub,
-    /** The next `count` events. */
+    /** Returns the next `count` events. */
     async next(count: number) {
       while (events.length < count) {
         await new Promise<void>((resolve) => {
@@ -273,7 +273,7 @@ test('one message can be followed by its ids from SMTP to the hub, and no key is
   const [[, event]] = (await next(1)) as [[string, { id: string }]];
   await new MailboxClient(followed, user.key).inbox();
   await hub.stop();
-  // Stopping writes out what the log still holds.
+  // A stop flushes the log.
   await followed.stop();
   const lines = followed.logs.filter((line) => line.includes(event.id)).map((line) => JSON.parse(line).msg);
   t.true(lines.includes('message accepted'));

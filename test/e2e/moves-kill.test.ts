@@ -1,5 +1,5 @@
-// kill -9 around MOVEs of many messages whose flags were changed together before: each message is in one folder, a MOVE without an
-// answer holds for all of its messages or for none, and no flag is lost.
+// Kills a node (kill -9) around MOVEs of many messages whose flags were changed together before: each message is in one folder, a MOVE
+// without an answer holds for all of its messages or for none, and no flag is lost.
 
 import type { ImapClient } from '../../bench/support/imap-client.js';
 import { KILLS } from '../support/amounts.js';
@@ -10,7 +10,7 @@ import test from '../support/test.js';
 const MESSAGES = 600;
 const FOLDERS = ['INBOX', 'Archive'];
 
-/** Of each folder, its messages by subject and flags. */
+/** The messages of each folder, by subject and flags. */
 type Model = Readonly<Record<string, readonly string[]>>;
 
 const random = (below: number) => Math.floor(Math.random() * below);

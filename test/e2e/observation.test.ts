@@ -1,5 +1,5 @@
-// What operators see of a whole node: metrics after some mail and requests, and the trace of one message from SMTP to the
-// hub.
+// Tests what operators see of a whole node: metrics after some mail and requests, and the trace of one message from SMTP to
+// the hub.
 import { EventEmitter, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -27,7 +27,7 @@ const mailer = (node: TestNode) =>
 const send = (node: TestNode, to: string, subject: string) =>
   mailer(node).sendMail({ from: 'zoe@remote.test', to, subject, text: 'Hello.\n' });
 
-/** A hub connection of the account; `delivered` resolves with the next new email. */
+/** Opens a hub connection of the account; `delivered` resolves with the next new email. */
 async function follow(node: TestNode, key: string) {
   const hub = new HubConnectionBuilder()
     .withUrl(`http://127.0.0.1:${port(node, 'http')}/hubs/email`, { accessTokenFactory: () => key })
@@ -179,7 +179,7 @@ test('one message is one trace, from SMTP into its mailbox and on to the hub; a 
   const named = (name: string) => spans.filter((span) => span.name === name);
   t.is(named('SMTP message').length, responses.length);
   const hubSends = named('hub send');
-  // Of an event that the hub has read from the log, because the bus was late, no trace is known.
+  // An event that the hub reads from the log, because the bus is late, has no trace.
   t.true(hubSends.length > 0);
   for (const root of named('SMTP message')) {
     const tree = (name: string) => {

@@ -1,5 +1,5 @@
-// kill -9 at random moments with 200 emails in flight: every email that was acknowledged ends as it should, every recipient
-// gets it, and only what was under way at a kill may come twice.
+// Kills a node (kill -9) at random moments with 200 emails in flight: every acknowledged email ends as it should, every recipient
+// gets it, and only those under way at a kill may arrive twice.
 import { once } from 'node:events';
 import { SMTPServer } from 'smtp-server';
 import { type DnsServer, startDnsServer } from '../../dev/dns-server.js';
@@ -12,14 +12,14 @@ import test from '../support/test.js';
 
 const IN_FLIGHT = 200;
 const SENDERS = 8;
-/** Connections to other servers that a node has at most: so many transactions can be under way when it is killed. */
+/** The maximum of a node's connections to other servers, so of transactions that a kill interrupts. */
 const TRANSACTIONS = 100;
 const DOMAINS = ['plain.test', 'slow.test', 'grey.test'];
 
 interface Arrival {
   readonly subject: string;
   readonly recipient: string;
-  /** Of the node that sent it: how many were killed before. */
+  /** The number of kills before the sending node started. */
   readonly round: number;
 }
 
@@ -58,7 +58,7 @@ test('kills with 200 emails in flight lose nothing, and repeat only what was und
   const senders = await Promise.all([1, 2, 3].map((i) => createAccount(sql, `sender${i}@example.test`)));
   const neighbour = await createAccount(sql, 'neighbour@example.test');
   await sql.end();
-  /** Acknowledged: id → what it was. */
+  /** Acknowledged emails by id. */
   const sent = new Map<string, { subject: string; sender: TestAccount; recipients: readonly Recipient[] }>();
   let number = 0;
 
@@ -81,18 +81,18 @@ test('kills with 200 emails in flight lose nothing, and repeat only what was und
   }
 
   while (round < KILLS.outbound) {
-    // In every other round the kill comes while emails are still handed in.
+    // In every other round the kill comes while emails are still submitted.
     const filling = fill(node);
     if (round % 2 === 1) await filling;
     await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 400));
     await node.kill('SIGKILL');
-    // Before the next one starts, which delivers before it is ready.
+    // Count before the next node starts, which delivers before it is ready.
     round++;
     await Promise.allSettled([filling]);
     node = await startTestNode(settings);
   }
   await until(async () => (await inFlight(node, senders)) === 0);
-  // Hosted recipients get what the last start has not placed within its second afterwards.
+  // The last start places mail for one second; hosted recipients get the rest afterwards.
   const store = await storeOf(node);
   await until(async () => (await store`select 1 from inbound`).length === 0);
   await store.end();
@@ -122,7 +122,7 @@ test('kills with 200 emails in flight lose nothing, and repeat only what was und
     [],
     'lost',
   );
-  // What came twice was under way at a kill: once in the round of the kill, and again later.
+  // An email that arrived twice was under way at a kill: it came once in that round, and again later.
   const again = new Map<number, number>();
   for (const [key, all] of copies) {
     t.is(new Set(all.map((arrival) => arrival.round)).size, all.length, `${key} came twice in one round`);
@@ -135,7 +135,7 @@ test('kills with 200 emails in flight lose nothing, and repeat only what was und
     `${sent.size} emails, ${remote.length} remote recipients, ${[...again.values()].reduce((a, b) => a + b, 0)} came twice`,
   );
 
-  // Hosted recipients are delivered inside, once; a report of each email that failed, once; a copy of each in Sent, once.
+  // Hosted recipients get a copy once; each failed email has one DSN, and each email one copy in Sent.
   const inside = count((await new MailboxClient(node, neighbour.key).inbox()).map(({ subject }) => subject));
   for (const { subject, recipients } of sent.values()) {
     const wanted = recipients.some(({ address }) => address === neighbour.email) ? 1 : 0;
@@ -149,7 +149,7 @@ test('kills with 200 emails in flight lose nothing, and repeat only what was und
     const reports = (await client.inbox()).map(({ subject }) => subject);
     t.is(new Set(reports).size, reports.length, 'a failure is reported once');
     const unknown = reports.length - failed.length;
-    // Of those whose acknowledgement a kill cut off.
+    // These are emails whose acknowledgement was cut off by a kill.
     t.true(unknown >= 0 && unknown <= KILLS.outbound * SENDERS);
     const { totalCount } = await client.get<{ totalCount: number }>('/api/emails/sent');
     t.true(totalCount >= own.length && totalCount <= own.length + KILLS.outbound * SENDERS);
@@ -184,14 +184,14 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 100));
 }
 
-/** A server a domain, on addresses of loopback: one is slow, one turns every recipient away the first time. */
+/** Starts a server per domain on loopback addresses: one is slow, one refuses every recipient the first time. */
 async function startRemotes(
   roundNow: () => number,
   arrived: (subject: string, recipient: string, round: number) => void,
 ): Promise<{ readonly dns: DnsServer; readonly port: number; close(): Promise<void> }> {
   const port = await freePort();
   const known = new Set<string>();
-  /** By connection: a node that was killed says nothing on a new one. */
+  /** Rounds by connection: a killed node sends nothing on a new one. */
   const rounds = new Map<string, number>();
   const servers = DOMAINS.map((domain, i) => {
     const server = new SMTPServer({

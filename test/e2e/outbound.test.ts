@@ -1,5 +1,5 @@
-// Mail that leaves a whole node, to real servers found by a real DNS server: what each remote does, what becomes of each
-// recipient, and what the sender gets to see of it, over REST and on the hub.
+// Tests mail that leaves a whole node, to real servers found by a real DNS server: what each remote does, the outcome for each
+// recipient, and what the sender sees of it over REST and on the hub.
 import { randomBytes } from 'node:crypto';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
@@ -44,7 +44,7 @@ interface Attempt {
   readonly reply: string;
 }
 
-/** Domain → the remotes behind its MX records, first to last: options, a bare dialogue, or nobody at the address. */
+/** A remote behind an MX record of a domain: options, a bare dialogue, or no server at the address. */
 type Remote = RemoteOptions | ((socket: import('node:net').Socket) => void) | 'dead';
 let lastHost = 30;
 
@@ -163,7 +163,7 @@ test('an email goes to other servers and to a neighbour; all of it is told, live
   t.true(email.recipients.every(({ status, deliveredAt }) => status === 'Delivered' && deliveredAt !== null));
   t.truthy(email.sentAt);
 
-  // One transaction for both recipients of a host; nobody sees more than was meant for all.
+  // Both recipients of a host share one transaction; no recipient sees a Bcc.
   const [message] = messagesAt('one.test');
   t.is(messagesAt('one.test').length, 1);
   t.deepEqual([...message!.recipients].sort(), ['x@one.test', 'y@one.test']);
@@ -232,7 +232,7 @@ test('greylisting is waited for, a refused recipient fails, and who has it gets 
   );
   t.true((await timeline(id)).length >= 2);
 
-  // The report: once, in the sender's inbox, in the thread of what was sent, in the form of RFC 3464.
+  // The DSN is in the sender's inbox once, in the thread of the sent email, in the form of RFC 3464.
   const inbox = await arrived(client, 1);
   t.is(inbox.length, 1);
   const raw = await (await client.request('GET', `/api/emails/${inbox[0]!.id}/export/eml`)).text();
@@ -274,7 +274,7 @@ test('a host that does not answer keeps no other domain waiting for its retries'
   let tries = 0;
   const { send, shown, timeline } = await world(t, {
     'grey.test': [{ behaviour: { rcpt: () => (++tries <= 3 ? '451 4.7.1 come back later' : undefined) } }],
-    // It takes the connection and never says a word.
+    // It accepts the connection and never sends a word.
     'black.test': [() => {}],
   });
   const id = await send(['a@grey.test', 'b@black.test']);
@@ -285,7 +285,7 @@ test('a host that does not answer keeps no other domain waiting for its retries'
   }
   t.deepEqual(statuses(email), { 'a@grey.test': 'Delivered', 'b@black.test': 'Pending' });
   t.is(email.retryCount, 3);
-  // All of it while the first attempt for the other domain was under way.
+  // All these attempts took place during the first one for the other domain.
   t.true((await timeline(id)).every(({ domain }) => domain === 'grey.test'));
 });
 
@@ -321,7 +321,7 @@ test('a dropped connection after DATA, a refused handshake and a silent server a
   const clear = await send(['a@tls.test']);
   t.is((await ended(clear)).status, 'Sent');
 
-  // Nobody waits for the silent one.
+  // The silent server delays no other recipient.
   const silent = await send(['a@silent.test', 'b@well.test']);
   for (;;) {
     const now = await shown(silent);
@@ -512,7 +512,7 @@ test('attachments go from a draft to its recipients octet for octet, and stay wi
   t.is(made.textBody.trim(), draft.textBody.trim());
   const [shownLogo, shownFile] = made.attachments;
   t.like(shownLogo, { fileName: 'logo.png', contentId: 'logo@x' });
-  // What the draft has already is named, and does not travel again.
+  // Attachments that the draft has are named instead of sent again.
   const named = made.attachments.map(({ id: attachmentId }) => ({ emailId: made.id, attachmentId }));
   const again = { ...draft, htmlBody: '<p><img src="cid:logo@x">', attachments: named };
   t.is((await client.request('PUT', `/api/outbound/drafts/${made.id}`, again)).status, 204);
@@ -553,7 +553,7 @@ test('attachments go from a draft to its recipients octet for octet, and stay wi
   }
 });
 
-/** The inbox once it holds so many. */
+/** Waits until the inbox has `count` emails, and returns it. */
 async function arrived(client: MailboxClient, count: number) {
   for (;;) {
     const emails = await client.inbox();

@@ -1,5 +1,5 @@
-// Stock POP3 clients against a whole node, in the clear with STLS and over TLS: Python's poplib, fetchmail, mpop and curl. What QUIT
-// has deleted is gone at REST at once.
+// Tests stock POP3 clients against a whole node, with STLS and over TLS: Python's poplib, fetchmail, mpop and curl. REST no longer
+// shows what QUIT has deleted.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestFn } from 'ava';
@@ -14,7 +14,7 @@ import { testWith } from '../support/test-with.js';
 
 interface Context {
   node: TestNode;
-  /** An account with a key of scope pop3, and `count` messages in its inbox. */
+  /** Creates an account with a key of scope pop3, and `count` messages in its inbox. */
   account: (name: string, count: number) => Promise<TestAccount & { readonly rest: MailboxClient }>;
 }
 
@@ -24,7 +24,7 @@ const BODY = 'Zoë 💌\r\n.\r\n..\r\n.hidden\r\n';
 test.before(async (t) => {
   const node = await startTestNode({
     MANSIO_HOSTED_DOMAINS: 'example.test',
-    // Programs use mechanisms for tokens only where they are announced.
+    // Programs use mechanisms for tokens only where these are announced.
     MANSIO_OIDC_AUTHORITY: 'https://login.example.test',
   });
   t.context.node = node;
@@ -125,7 +125,7 @@ poll 127.0.0.1 protocol pop3 port ${at} uidl user "${email}" password "${key}" $
         { mode: 0o600 },
       );
       const { code, output } = await runProgram('fetchmail', ['-f', rc, '--nodetach', '-v']);
-      // 1: there was nothing new.
+      // Exit code 1 means that there is nothing new.
       t.true(code === 0 || (code === 1 && option === 'keep'), output);
     };
     const fetched = () => readFileSync(join(directory, 'mbox'), 'utf8').split('Subject: number').length - 1;

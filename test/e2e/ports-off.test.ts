@@ -1,5 +1,5 @@
-// Ports that are off at a whole node: they are not opened, and discovery, connection info, documents for mail programs and DNS records
-// name what is left.
+// Tests a whole node whose ports are partly off: they are not opened, and discovery, connection info, documents for mail programs and
+// DNS records name only the others.
 
 import { freePort } from '../../dev/ports.js';
 import { mansio } from '../support/command.js';

@@ -1,5 +1,5 @@
-// Rates on a whole node: hub clients that reconnect leave the API to their account, and guesses from an address leave the
-// owners of right keys there alone.
+// Tests rates on a whole node: hub clients that reconnect do not use up the API rate of their account, and guesses from an address
+// do not lock out the owners of right keys there.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { createTransport } from 'nodemailer';
 import { createAccount, createKey, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
@@ -24,7 +24,7 @@ test('hub connections and wrong keys of others shut nobody out', async (t) => {
     await hub.start();
     await hub.stop();
   };
-  // Two requests each: a negotiation and a connection.
+  // Each client makes two requests: a negotiation and a connection.
   for (let i = 0; i < LIMIT / 2; i++) await connect(anna.key);
   await t.throwsAsync(connect(anna.key), { message: /429/ });
   t.is((await new MailboxClient(node, anna.key).request('GET', '/api/emails')).status, 200);

@@ -1,5 +1,5 @@
-// One truth for everybody who follows an account: stock clients over every transport and in every protocol, EventSource, a
-// webhook and a push service get what the log of the account has, in its order, whatever happens to the network and the node.
+// Tests that all who follow an account see the same: stock clients over every transport and in every protocol, EventSource, a
+// webhook and a push service get the log of the account, in its order, whatever happens to the network and the node.
 import { HttpTransportType } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { freePorts } from '../../dev/ports.js';
@@ -21,9 +21,9 @@ interface World {
   readonly base: string;
   readonly mx: string;
   node(): TestNode;
-  /** The node dies, and another starts on its ports and data. */
+  /** Kills the node, and starts another on its ports and data. */
   replace(): Promise<void>;
-  /** Fails while there is no node. */
+  /** Reads the store; fails while there is no node. */
   store<T>(read: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
@@ -56,7 +56,7 @@ async function start(t: ExecutionContext): Promise<World> {
   };
 }
 
-/** All of them, as an application connects them. */
+/** Starts every kind of follower as an application does. */
 async function followers(t: ExecutionContext, base: string, key: string): Promise<StockFollower[]> {
   const at = { base: () => base, key };
   return Promise.all([
@@ -146,7 +146,7 @@ test('a client that slept longer than the log is kept learns that events are mis
   const meanwhile = keepBusy(t, account, { http: () => base, mx: () => mx });
   await meanwhile.more(10);
   await meanwhile.stop();
-  // As pruning by age does it: all but the newest change.
+  // This deletes all but the newest change, as pruning by age does.
   await store(
     (sql) => sql`
       delete from events e where account_id = ${account.id}

@@ -1,4 +1,4 @@
-// A hub client that resumes, on whole nodes: through the death of its node, and a long way back that it reads slowly.
+// Tests a hub client that resumes on whole nodes: after the death of its node, and from an old position with slow reading.
 import { on, once } from 'node:events';
 import { createRequire } from 'node:module';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
@@ -78,7 +78,7 @@ test('a client that reads slowly gets a long way back whole', async (t) => {
   const first = await connect();
   let text = '';
   first.send(resume(null));
-  // Several may come in one turn.
+  // Several messages may arrive in one turn.
   for await (const [message] of on(first, 'message')) {
     text = String(message);
     if (text.includes('"complete"')) break;

@@ -1,5 +1,5 @@
-// Search and export as a user does them, on a whole node: mail by SMTP is found at once, also after the node was killed,
-// and comes back out of the export byte for byte, in Python's reading of it.
+// Tests search and export as a user sees them on a whole node: mail by SMTP is found at once, also after a kill of the node,
+// and the export returns it byte for byte, as Python reads it.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -95,7 +95,7 @@ testWith('python3')('an export holds every message as it was received, oldest fi
   const again = await Promise.all([1, 2].map(() => client.request('GET', '/api/emails/export/mbox')));
   for (const refused of again) {
     t.is(refused.status, 429);
-    // Since the export began a busy machine has taken a while.
+    // A busy machine may have taken a while since the export began.
     const seconds = refused.headers.get('retry-after')!;
     t.regex(seconds, /^\d+$/);
     t.true(Number(seconds) > 100 && Number(seconds) <= 300, seconds);

@@ -1,5 +1,5 @@
-// Emails that are undone or sent later, on whole nodes: what their sender sees, when recipients get them, and that kills around the
-// release neither lose one, nor deliver one that was cancelled.
+// Tests emails that are undone or sent later, on whole nodes: what their sender sees, when recipients get them, and that kills around
+// their release neither lose one nor deliver a cancelled one.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { simpleParser } from 'mailparser';
@@ -11,12 +11,12 @@ import { createAccount, port as httpPort, MailboxClient, storeOf } from '../supp
 import { nodeDirectory, startTestNode } from '../support/node.js';
 import test from '../support/test.js';
 
-/** Enough to look at what waits and to cancel it on a busy machine. */
+/** In s. A busy machine can list and cancel waiting emails in this time. */
 const UNDO_S = 10;
 const EMAILS = 60;
-/** The times of the emails are spread over it. */
+/** In ms. The emails are due within this time. */
 const SPREAD_MS = 12_000;
-/** For all of them to be held before the first is due. */
+/** In ms. All emails are queued in this time, before the first is due. */
 const LEAD_MS = 6_000;
 const HOUR = 3_600_000;
 
@@ -127,7 +127,7 @@ test('an email is undone within the seconds of the preference, and sent after th
   );
   const { draftId, ...rest } = await cancel(undone.id);
   t.deepEqual([rest, draftId], [{ cancelled: true, status: 'Draft' }, undone.id]);
-  // Bodies and blind recipients are still there, and the draft is sent as any other.
+  // Bodies and blind recipients are still there, and the draft is sent like any other.
   const draft = await client().get<{ textBody: string; recipients: { address: string }[] }>(
     `/api/outbound/drafts/${draftId}`,
   );
@@ -174,7 +174,7 @@ test('a sender sees how many emails are before one that waits', async (t) => {
   });
   await connection.start();
   const ids: string[] = [];
-  // More than there are connections to one host.
+  // There are more emails than connections to one host.
   for (let i = 0; i < 12; i++) ids.push((await send(`email ${i}`)).id);
   const last = ids.at(-1)!;
   while (!positions.some(({ id }) => id === last)) await new Promise<void>((resolve) => (heard = resolve));
@@ -201,9 +201,9 @@ test('kills around their release lose no held email, and deliver none that was c
       return { id, subject: `email ${i}`, at };
     }),
   );
-  /** The first answer that a kill did not cut off. */
+  /** The first complete answers, by id of the email. */
   const answers = new Map<string, Cancelled>();
-  // Every other one, until its time and a little after it.
+  // Every other email is cancelled, around its time.
   const cancelling = emails
     .filter((_, i) => i % 2 === 0)
     .map(async ({ id, at }) => {
@@ -224,7 +224,7 @@ test('kills around their release lose no held email, and deliver none that was c
   const states = new Map<string, Shown>();
   for (const { id } of emails) states.set(id, await ended(id));
   const sent = emails.filter(({ id }) => states.get(id)!.status === 'Sent');
-  // Local mail is placed by the node that has started since.
+  // The next node places local mail.
   const inside = async () => (await neighbour().inbox()).map(({ subject }) => subject);
   while ((await inside()).length < sent.length) await new Promise((resolve) => setTimeout(resolve, 50));
   const outside = remote.messages.map(({ text }) => subjectOf(text));
@@ -244,7 +244,7 @@ test('kills around their release lose no held email, and deliver none that was c
       continue;
     }
     t.is((await shown(id)).lastError, 'Cancelled by the sender.', subject);
-    // An email that was released while no delivery could begin is cancelled for those who have not got it.
+    // An email may be released while no delivery can begin; then it is cancelled for recipients who have not got it.
     const isUndone = recipients.every((recipient) => recipient.status === 'Failed');
     t.is(copies[1], isUndone ? 0 : 1, `${subject} inside`);
     t.is(answer?.draftId ?? null, null, subject);

@@ -1,5 +1,5 @@
-// Requests as a real link brings them, in segments, and their first line in two of them: a long URL, and the hub's, which has
-// the token in it. With and without PROXY headers before the node; and letters that need two octets on the way back.
+// Sends requests in segments, as a real link does, so that their first line is split: a long URL, and the hub's, which contains the
+// token; with and without PROXY headers, and with letters of two octets in the replies.
 import { once } from 'node:events';
 import net, { type AddressInfo } from 'node:net';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
@@ -12,7 +12,7 @@ import test from '../support/test.js';
 
 const SEGMENT = 1_000;
 
-/** A link to the node whose segments it reads one by one: it has answered another request before the next is sent. */
+/** Starts a link that makes the node read each segment alone: the node answers another request before the next segment is sent. */
 async function startLink(
   t: ExecutionContext,
   target: number,
@@ -70,7 +70,7 @@ for (const [name, networks] of [
 
     for (let length = 1_985; length <= 2_015; length += 5) {
       const path = '/api/emails/search?q=';
-      // A search has at most 1,000 characters, of which each may be written with three.
+      // A search has at most 1,000 characters, each of which may be written with three.
       const room = length - path.length;
       const words = '%61'.repeat(room / 3) + 'a'.repeat(room % 3);
       const response = await fetch(`http://127.0.0.1:${link.port}${path}${words}`, { headers });
@@ -91,7 +91,7 @@ for (const [name, networks] of [
     t.true(link.cut() > before + 2, 'the head of the upgrade came in segments');
     const smtp = createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } });
     await smtp.sendMail({ from: 'z@remote.test', to: 'anna@example.test', subject: 'Zoë', text: 'x' });
-    // One-byte letters alone: a wider one in the frame would have it encoded otherwise.
+    // All letters are in Latin-1: a wider one would change the encoding of the frame.
     t.like(await heard, { subject: 'Zoë' });
   });
 }

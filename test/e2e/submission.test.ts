@@ -1,5 +1,5 @@
-// Mail sent by the programs people use, on a whole node: by STARTTLS and TLS from the start it goes to Sent, to whom it is
-// for and to nobody's knowledge of a Bcc; a revoked key ends its session; tokens of the identity provider open it too.
+// Tests mail of common programs on a whole node, by STARTTLS and by TLS from the start: it reaches Sent and its recipients, and no
+// recipient sees a Bcc; a revoked key ends its session; tokens of the identity provider are accepted too.
 
 import { createTransport } from 'nodemailer';
 import { eventually } from '../cluster/support/eventually.js';
@@ -55,7 +55,7 @@ function message(from: string, to: string, subject: string): string {
   return `From: ${from}\r\nBcc: secret@example.test\r\nTo: ${to}\r\nSubject: ${subject}\r\n\r\n${BODY}`;
 }
 
-/** The raw messages of that subject, once they are in `to`'s inbox and `from`'s Sent. */
+/** Returns the raw messages of this subject, once they are in `to`'s inbox and `from`'s Sent. */
 async function copies(from: string, to: string, subject: string): Promise<string[]> {
   const raw = async (client: MailboxClient, list: string) => {
     const email = await eventually(`${subject} in ${list}`, async () => {
@@ -134,7 +134,7 @@ for (const listener of ['submission', 'submissions'] as const) {
       t.is(code, 0, output);
       const [received, sent] = await copies(anna.key, ben.key, subject);
       t.is(received, sent);
-      // Swaks adds a line.
+      // swaks adds a line.
       t.true(received!.trimEnd().endsWith(text.replace(/^Bcc:.*\r\n/m, '').trimEnd()), received);
       t.regex(received!, /^Message-Id: <[0-9a-f-]+@mail\.example\.test>\r$/m);
       t.regex(received!, /^Date: /m);

@@ -1,5 +1,5 @@
-// What two clients of one account do over IMAP, REST, POP3 and submission, and what each operation may take away and must bring. An
-// operation is chosen by numbers from what the account holds at its time.
+// Defines what two clients of one account do over IMAP, REST, POP3 and submission, and what each operation may remove and must add.
+// Numbers choose an operation from what the account holds at its time.
 
 import net from 'node:net';
 import { createTransport } from 'nodemailer';
@@ -28,15 +28,15 @@ export interface Folder {
   readonly role: string;
 }
 
-/** What an operation has said that it does. */
+/** The effect that an operation announces. */
 export interface Effect {
   readonly isOk: boolean;
-  /** Placements that may end; those of `ends` must. */
+  /** Placements that may end; those of `ends` must end. */
   readonly mayEnd: readonly Held[];
   readonly ends?: readonly Held[];
-  /** Path, or id of a folder, and subject of each message that comes. */
+  /** Each new message: its folder, by path or id, and its subject. */
   readonly comes: readonly (readonly [folder: string, subject: string])[];
-  /** Message-Ids of what came to Sent: the copies that submission made may be replaced, one each. */
+  /** Message-Ids of new messages in Sent: each may replace one copy that submission made. */
   readonly replaces?: readonly string[];
 }
 
@@ -48,7 +48,7 @@ let messages = 0;
 type Numbers = readonly [a: number, b: number, c: number];
 type Operation = (session: Session, held: readonly Held[], numbers: Numbers) => Promise<Effect | undefined>;
 
-/** One client; `selected` is what its IMAP session has open. */
+/** One client; `selected` is the mailbox that its IMAP session has open. */
 export class Session {
   readonly account: TestAccount;
   readonly node: TestNode;
@@ -74,7 +74,7 @@ export class Session {
     await this.imap.command(`LOGIN ${this.account.email} ${this.account.key}`);
   }
 
-  /** False as well when the session is over, because the other client has deleted the mailbox that it has open; then another begins. */
+  /** Also false when the session has ended because the other client deleted its open mailbox; then a new session begins. */
   async isOk(...parts: readonly (string | Literal)[]): Promise<boolean> {
     try {
       return (await this.imap.command(...parts)).tagged.startsWith('OK');

@@ -1,6 +1,6 @@
-// Two clients of one account over IMAP, REST, POP3 and submission, at random. After each operation the placements are compared with
-// those before: none has ended that the operation did not name, what it brought is there and is not marked `\Deleted`, and a refused
-// one has changed nothing. So no message disappears without an EXPUNGE, CLOSE, DELETE or QUIT that names it.
+// Runs random operations of two clients of one account over IMAP, REST, POP3 and submission. After each one the placements are compared
+// with those before: only those that the operation named have ended, its new messages are there without `\Deleted`, and a refused
+// operation has changed nothing. So no message disappears without an EXPUNGE, CLOSE, DELETE or QUIT that names it.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -21,7 +21,7 @@ const step = fc.record({
 
 const placeOf = ({ folderId, uid, emailId }: Held) => `${folderId} ${uid} ${emailId}`;
 
-/** Copies in Sent that the operation may have replaced, and where the client's own messages are instead. */
+/** Returns the copies in Sent that the operation may have replaced by the client's own messages. */
 function replaced(before: readonly Held[], lost: readonly Held[], { replaces = [] }: Effect) {
   const inSent = new Set(before.filter(({ role }) => role === 'sent').map(({ emailId }) => emailId));
   const copies = new Set(
@@ -60,7 +60,7 @@ function check(t: ExecutionContext, name: string, states: readonly Held[][], eff
     t.true(rest.includes(one), `missing ${one}: ${about}`);
     rest.splice(rest.indexOf(one), 1);
   }
-  // Folders and labels of a copy that was replaced, or of a draft that was changed, have the new message.
+  // The new message takes the folders and labels of a replaced copy or a changed draft.
   const followed = new Set([...lost].map(({ folderId }) => folderId));
   t.true(
     rest.every((one) => followed.has(one.split(' ')[0]!) || name.startsWith('renameInbox')),

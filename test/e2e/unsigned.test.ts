@@ -1,4 +1,4 @@
-// A configured domain has no DKIM keys: a whole node says so until `mansio domain add` has made them beside it.
+// Tests a configured domain without DKIM keys: a node warns until `mansio domain add` has made them while it runs.
 
 import { eventually } from '../cluster/support/eventually.js';
 import { mansio } from '../support/command.js';

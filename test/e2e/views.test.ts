@@ -1,5 +1,5 @@
-// Views of large messages on a whole node: an account that asks for many gets some and is told to wait for the rest, and
-// another account's view comes between them.
+// Tests views of large messages on a whole node: an account that asks for many gets some, and has to wait for the rest, while
+// another account's view is served between them.
 import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
@@ -16,7 +16,7 @@ import { startTestNode } from '../support/node.js';
 import test from '../support/test.js';
 
 const LINE = 'The quick brown fox jumps over the lazy dog; again and again.\r\n';
-/** One is decoded at a time, and 16 wait. The last one has to be shown within the time of a request, also on a slow machine. */
+/** One is decoded at a time, and 16 wait. The last one is shown within the time of a request, even on a slow machine. */
 const MANY = 30;
 
 async function connected(to: number): Promise<net.Socket> {
@@ -39,7 +39,7 @@ test('many views of one account leave another its turn, and those beyond the sha
     ListedEmail[],
     ListedEmail[],
   ];
-  // Starts the thread that decodes, which takes its time on a slow machine.
+  // This view starts the decoding thread, which is slow on a slow machine.
   const { textBody } = await clients[0]!.get<ShownEmail>(`/api/emails/${mine!.id}`);
   t.true(textBody.startsWith(LINE.trimEnd()));
   const ended: string[] = [];
@@ -53,11 +53,11 @@ test('many views of one account leave another its turn, and those beyond the sha
     ended.push(response.statusCode === 200 ? name : `${response.statusCode}`);
     return { status: response.statusCode, octets, wait: response.headers['retry-after'] };
   };
-  // Views that come late, because their connection takes its time, would be refused late.
+  // All connections are opened first, so that each refusal comes at once.
   const sockets = await Promise.all(Array.from({ length: MANY + 1 }, () => connected(port(node, 'http'))));
   const [last, ...others] = sockets as [net.Socket, ...net.Socket[]];
   const views = others.map((socket) => view(socket, busy.key, mine!.id, 'busy'));
-  // Some of them are answered: all have been asked for.
+  // Once one is answered, all have been asked for.
   await Promise.race(views);
   const shown = await view(last, other.key, theirs!.id, 'other');
   t.is(shown.status, 200);

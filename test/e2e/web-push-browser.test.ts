@@ -1,5 +1,5 @@
-// Web Push as far as a browser's service worker: what the node sent to the push service, decrypted there, is given to Chromium as
-// its own push service would give it, and the service worker shows the notification.
+// Tests Web Push up to a browser's service worker: the test decrypts what the node sent to the push service and gives it to Chromium as
+// its push service would, and the service worker shows the notification.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
@@ -11,7 +11,7 @@ import { startTestNode } from '../support/node.js';
 import { startPushService } from '../support/push-service.js';
 import { testWith } from '../support/test-with.js';
 
-/** As short as one can be. */
+/** The shortest possible service worker. */
 const SERVICE_WORKER = `
   self.addEventListener('install', () => self.skipWaiting());
   self.addEventListener('activate', (event) => event.waitUntil(self.clients.claim()));
@@ -37,7 +37,7 @@ interface Shown {
   readonly data: unknown;
 }
 
-/** A page of an application with its service worker. */
+/** Opens a page of an application with its service worker. */
 async function openApplication(t: ExecutionContext, executablePath: string) {
   const server = createServer((request, response) => {
     const isWorker = request.url === '/service-worker.js';
@@ -50,11 +50,11 @@ async function openApplication(t: ExecutionContext, executablePath: string) {
     server.closeAllConnections();
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  // Chromium has no sandbox for root.
+  // root cannot use Chromium's sandbox.
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: 0 });
   t.teardown(() => browser.close());
   const context = await browser.newContext();
-  // The time-out of the test counts.
+  // The time-out of the test is the limit.
   context.setDefaultTimeout(0);
   await context.grantPermissions(['notifications'], { origin });
   const page = await context.newPage();
@@ -74,7 +74,7 @@ async function openApplication(t: ExecutionContext, executablePath: string) {
   };
 }
 
-/** The id that Chromium has given to the page's service worker. */
+/** Returns the id that Chromium has given to the page's service worker. */
 async function registered(page: Page, devTools: CDPSession): Promise<string> {
   const known = new Promise<string>((resolve) => {
     devTools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [registration] }) => {

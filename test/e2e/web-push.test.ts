@@ -1,5 +1,5 @@
-// Web Push on whole nodes, to a push service that decrypts what it gets: what browsers are told, what the answers of a push service
-// do, and what becomes of messages when nodes are killed.
+// Tests Web Push on whole nodes, with a push service that decrypts: what browsers are told, what the answers of a push service do,
+// and what happens to messages when nodes are killed.
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { createAccount, port, storeOf } from '../support/mailbox-client.js';
@@ -25,11 +25,11 @@ interface World {
   readonly node: TestNode;
   readonly service: PushService;
   readonly email: string;
-  /** A browser subscribes. */
+  /** Subscribes a browser. */
   subscribe(): Promise<TestSubscription>;
   call(method: string, path: string, body?: object): Promise<Response>;
   send(subject: string, from?: string): Promise<unknown>;
-  /** The node dies and starts again on the same store. */
+  /** Kills the node and starts it again on the same store. */
   restart(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// Webhooks of a whole node: signed and in order, through receivers that are away or say no, through the death of the node, and
-// again from the log.
+// Tests webhooks of a whole node: they are signed and in order, although receivers are away or refuse and the node dies, and are
+// repeated from the log.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
@@ -35,7 +35,7 @@ interface Deliveries {
   readonly totalCount: number;
 }
 
-/** Asks the node again and again. */
+/** Repeats the question until the answer is true. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(50);
 }
@@ -67,7 +67,7 @@ async function world(t: ExecutionContext, settings: Readonly<Record<string, stri
       createTransport({ host: '127.0.0.1', port: port(node, 'mx'), tls: { rejectUnauthorized: false } }).sendMail({
         ...{ from: 'bob@remote.test', to: account.email, subject, text: subject },
       }),
-    /** The email, once it is there. */
+    /** Returns the email once it is there. */
     async inboxWith(subject: string): Promise<ShownEmail> {
       let found: ListedEmail | undefined;
       await until(async () => {
@@ -136,7 +136,7 @@ test('what a receiver does not take waits for it, in order; 410 disables, and PU
   const failing = await shown(id);
   t.true(Date.parse(failing.nextAttemptAt!) > Date.now() + 3_000_000);
   t.is(receiver.requests.length, 1);
-  // A PUT is tried at once.
+  // A PUT causes an attempt at once.
   receiver.answerNext({ status: 410 });
   await request('PUT', `/${id}`, { url, eventTypes: ['NewEmail'] });
   await receiver.until(() => receiver.requests.length === 2);
@@ -170,7 +170,7 @@ test('a node that is killed loses no event of a webhook, and keeps their order',
   await mail('one');
   const before = await logged();
   await receiver.until(() => taken().length === before.length);
-  // The request under way is cut off by the death of the node.
+  // The death of the node cuts off the request under way.
   receiver.answer('hang');
   await mail('two');
   await receiver.until(() => receiver.requests.length === before.length + 1);

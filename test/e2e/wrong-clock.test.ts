@@ -1,4 +1,4 @@
-// Machines whose clock is an hour off: mail is dated by the clock that all nodes share, the database's.
+// Tests machines whose clock is an hour off: mail is dated by the database's clock, which all nodes share.
 
 import { eventually } from '../cluster/support/eventually.js';
 import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
@@ -7,10 +7,10 @@ import { SmtpClient } from '../support/smtp-client.js';
 import test from '../support/test.js';
 
 const HOUR_MS = 3_600_000;
-/** Of a busy machine. */
+/** In ms. A busy machine may be this late. */
 const SLACK_MS = HOUR_MS / 4;
 
-/** Loaded before the program: its clock is that much off. */
+/** Returns an option that loads code before the program, which shifts its clock by `ms`. */
 function shiftedBy(ms: number): string {
   const code = `const Real = Date;
     globalThis.Date = class extends Real {

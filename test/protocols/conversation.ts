@@ -1,10 +1,10 @@
-// A client that speaks one row of the table.
+// Implements a client that speaks the protocol of one row of the table.
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { LineClient } from './line-client.js';
 import type { LoginRow, ProtocolRow } from './rows.js';
 
 export interface ConversationOptions {
-  /** A PROXY header. */
+  /** A PROXY header that is sent first. */
   readonly opening?: Uint8Array;
   readonly tls?: ConnectionOptions;
 }
@@ -22,7 +22,7 @@ export class Conversation {
     return this.#client;
   }
 
-  /** Nothing is read. With TLS where the protocol begins with that. @throws when there is no handshake */
+  /** Connects without reading; uses TLS where the protocol has it from the start. @throws when the handshake fails */
   static async connect(row: ProtocolRow, port: number, options: ConversationOptions = {}): Promise<Conversation> {
     const client = await LineClient.connect(port);
     if (options.opening !== undefined) client.write(options.opening);
@@ -30,7 +30,7 @@ export class Conversation {
     return new Conversation(row, client);
   }
 
-  /** The greeting is read, and hello is said. @throws when there is no greeting */
+  /** Connects, reads the greeting and says hello. @throws when there is no greeting */
   static async begin(row: ProtocolRow, port: number, options: ConversationOptions = {}): Promise<Conversation> {
     const conversation = await Conversation.connect(row, port, options);
     const greeting = await conversation.client.line();
@@ -39,7 +39,7 @@ export class Conversation {
     return conversation;
   }
 
-  /** Has TLS now, from the start or by STARTTLS. */
+  /** Opens TLS, from the start or by STARTTLS. */
   static async secured(row: ProtocolRow, port: number, tls: ConnectionOptions = {}): Promise<TLSSocket> {
     const client = await LineClient.connect(port);
     if (!row.implicitTls) {
@@ -56,13 +56,13 @@ export class Conversation {
     if (this.#row.hello !== undefined) await this.say(this.#row.hello);
   }
 
-  /** The last line of the reply; of the connection, when it ends before. */
+  /** Returns the last line of the reply, or of the connection when it ends before. */
   async say(command: string): Promise<string> {
     this.client.write(`${command}\r\n`);
     return (await this.reply()).at(-1) ?? '';
   }
 
-  /** The lines of the next reply. */
+  /** Returns the lines of the next reply. */
   async reply(): Promise<readonly string[]> {
     const lines: string[] = [];
     for (;;) {

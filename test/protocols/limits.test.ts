@@ -1,4 +1,4 @@
-// Slow clients and floods of connections, at every mail listener: what takes too long is ended, who has too many connections is
+// Tests slow clients and floods of connections at every mail listener: slow connections are ended, connections beyond a limit are
 // refused, and others are served.
 import { setTimeout as delay } from 'node:timers/promises';
 import { v1 } from '../support/proxy-protocol.js';
@@ -8,11 +8,11 @@ import { LineClient } from './line-client.js';
 import { rows } from './rows.js';
 
 const LOOPBACK = ['127.0.0.0/8'];
-/** Long enough for the handshakes of all these tests at once on a busy machine. */
+/** In ms. A busy machine finishes the handshakes of all these tests in this time. */
 const SHORT_MS = 6000;
-/** Over for whoever is there when the listener is half full. */
+/** In ms. The time to log in when half of the connections are in use. */
 const STRESS_MS = 300;
-/** Between two octets of a slow client, and between commands of one that has not logged in: few enough to be let pass. */
+/** In ms, between two octets of a slow client, and between commands before a login: few enough to be within the limits. */
 const PACE_MS = 50;
 const BUSY_PACE_MS = 200;
 
@@ -92,7 +92,7 @@ for (const [name, row] of rows) {
 
     const first = await flood('192.0.2.1', 30);
     t.is(served(first).length, 5);
-    // Where TLS comes first nothing can be said.
+    // With implicit TLS the refusal has no text.
     for (const refusal of refusals(first))
       t.true(row.implicitTls ? refusal === undefined : row.addressFull.test(refusal!));
     const second = await flood('192.0.2.2', 5);
@@ -121,7 +121,7 @@ for (const [name, row] of rows) {
     };
     if (row.implicitTls) await t.throwsAsync(untrusted);
     else {
-      // Read as a command.
+      // The header is read as a command.
       await untrusted().catch(() => {});
       t.false(other.logged.some((line) => line['remoteAddress'] === '192.0.2.1'));
     }

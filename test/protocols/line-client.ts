@@ -1,4 +1,4 @@
-// A client of any protocol of lines: waits for lines rather than for time.
+// Implements a client of any protocol of lines, which waits for lines instead of times.
 import net from 'node:net';
 import { Closed, endOfLine, OctetClient } from '../support/octet-client.js';
 
@@ -12,7 +12,7 @@ export class LineClient extends OctetClient {
     return new LineClient(socket);
   }
 
-  /** The next line without its end; undefined when the peer has closed. */
+  /** Returns the next line without its end; undefined when the peer has closed. */
   async line(): Promise<string | undefined> {
     try {
       return await this.take(endOfLine, 2);
@@ -22,7 +22,7 @@ export class LineClient extends OctetClient {
     }
   }
 
-  /** All lines up to the end of the connection. */
+  /** Returns all lines up to the end of the connection. */
   rest(): Promise<string[]> {
     return this.untilClosed(() => this.take(endOfLine, 2));
   }

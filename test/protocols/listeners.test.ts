@@ -1,4 +1,4 @@
-// A whole node: every mail listener has a row in the table, all of them take logins by one door, and a key that is revoked
+// Tests a whole node: every mail listener has a row in the table, all of them share one login guard, and a key that is revoked
 // over REST ends its sessions at each.
 
 import { createAccount, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
@@ -32,7 +32,7 @@ test('each mail listener of the ready line has a row, and each row a listener', 
 test('a revoked key ends its sessions in every protocol', async (t) => {
   await Promise.all(
     loginRows.map(async ([name, row, login]) => {
-      // An account has one session of POP3 at a time.
+      // An account has at most one session of POP3.
       const account = await createAccount(sql, `revoked.${name}@example.test`);
       const api = new MailboxClient(node, account.key);
       const issued = await api.request('POST', '/api/smtp-credentials', { name: 'phone', scopes: KEY_SCOPES });

@@ -1,5 +1,5 @@
-// Brute force and revocation, at every mail listener with logins: guesses cost time and end connections, the right credential is
-// let in all the same, and a session ends with its credential.
+// Tests brute force and revocation at every mail listener with logins: guesses cost time and end connections, the right credential
+// is still accepted, and a session ends with its credential.
 
 import { setTimeout as delay } from 'node:timers/promises';
 import test from '../support/test.js';

@@ -1,4 +1,4 @@
-// One row for each mail listener of a node, by its name in the ready line: how a client speaks to it, how it refuses and ends, and
+// Has one row for each mail listener of a node, by its name in the ready line: how a client speaks to it, how it refuses and ends, and
 // how the tests of this folder open it. A listener without a row does not compile.
 import type { ExecutionContext } from 'ava';
 import type { GuardLimits } from '../../src/auth/login-guard.js';
@@ -14,7 +14,7 @@ import { certificates } from '../support/certificate.js';
 export interface ProtocolSettings {
   readonly limits?: {
     readonly idleMs?: number;
-    /** Where there are logins. */
+    /** Only listeners with logins have it. */
     readonly loginMs?: number;
     readonly stressLoginMs?: number;
     readonly handshakeMs?: number;
@@ -23,27 +23,27 @@ export interface ProtocolSettings {
     readonly authFailures?: number;
   };
   readonly guard?: Partial<GuardLimits>;
-  /** Networks whose PROXY header is believed. */
+  /** Networks whose PROXY headers are believed. */
   readonly trusted?: readonly string[];
   readonly tls?: CertificateSource;
 }
 
 export interface OpenListener {
   readonly port: number;
-  /** Open connections. */
+  /** The number of open connections. */
   connections(): number;
   readonly logged: readonly Record<string, unknown>[];
-  /** The key opens nothing from now on. */
+  /** Revokes a key. */
   revoke(key: string): void;
 }
 
-/** Of ALICE with `alice-key` and BOB with `bob-key`. */
+/** Logs in ALICE with `alice-key` and BOB with `bob-key`. */
 export interface LoginRow {
   command(name: string, key: string): string;
   readonly open: RegExp;
   readonly wrong: RegExp;
   readonly limited: RegExp;
-  /** Last lines of a connection. */
+  /** These match the last line of a connection. */
   readonly noLogin: RegExp;
   readonly tooManyFailures: RegExp;
   readonly revoked: RegExp;
@@ -52,30 +52,30 @@ export interface LoginRow {
 export interface ProtocolRow {
   readonly implicitTls: boolean;
   readonly greeting: RegExp;
-  /** Said after the greeting, and again after the handshake. */
+  /** It is sent after the greeting, and again after the handshake. */
   readonly hello?: string;
-  /** Whether the line is the last of a reply. */
+  /** Says whether the line is the last of a reply. */
   isLast(line: string): boolean;
-  /** A command that does nothing, also before the login, and the last line of its reply. */
+  /** A command that does nothing, also before the login; `done` matches the last line of its reply. */
   readonly noop: string;
   readonly done: RegExp;
   readonly startTls: string;
   readonly goAhead: RegExp;
-  /** Commands that would have an effect; a command that shows it, and the reply when there was none. */
+  /** Commands that would have an effect; `probe` shows it, and `untouched` matches its reply when there is none. */
   readonly injected: readonly string[];
   readonly probe: string;
   readonly untouched: RegExp;
-  /** Last lines of a connection. */
+  /** These match the last line of a connection. */
   readonly idle: RegExp;
   readonly addressFull: RegExp;
   readonly full: RegExp;
-  /** Undefined: mail is taken from anyone. */
+  /** Undefined when mail is accepted from anyone. */
   readonly login: LoginRow | undefined;
-  /** Stopped when the test ends. Replies to failed logins are not held back. */
+  /** Opens a listener, which stops when the test ends. Replies to failed logins are not delayed. */
   listen(t: ExecutionContext, settings: ProtocolSettings): Promise<OpenListener>;
 }
 
-/** All but HTTP and metrics. */
+/** Every listener but HTTP and metrics. */
 export type MailListener = Exclude<keyof Listeners, 'http' | 'metrics'>;
 
 export const ALICE = 'alice@example.test';

@@ -1,5 +1,5 @@
-// TLS at every mail listener: what was sent before the handshake is forgotten, old versions are refused, the host that the client
-// names picks the certificate, and sessions are resumed at every listener.
+// Tests TLS at every mail listener: octets from before the handshake are forgotten, old versions are refused, the host that the client
+// names selects the certificate, and sessions are resumed at every listener.
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import pino from 'pino';
@@ -15,7 +15,7 @@ async function pairFor(host: string): Promise<KeyPair> {
   return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
 }
 
-/** The name of the certificate that the client gets. */
+/** Returns the name of the certificate that the client gets. */
 function presented(socket: TLSSocket): string {
   return String(socket.getPeerCertificate().subject.CN);
 }
@@ -105,7 +105,7 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
       rows.map(async ([, row]) => Promise.all(nodes.map(async (tls) => (await row.listen(t, { tls })).port))),
     );
     const tls = { maxVersion, servername: 'mail.example.test' };
-    /** A session that the first node gave at this row. */
+    /** Returns a session that the first node gave at this row. */
     const sessionOf = async (place: number): Promise<Buffer> => {
       const socket = await Conversation.secured(rows[place]![1], ports[place]![0]!, tls);
       if (maxVersion === 'TLSv1.2') return socket.getSession()!;

@@ -1,5 +1,5 @@
-// A cluster for tests: real nodes, NATS servers and PostgreSQL on free ports, accounts with keys, load on all of it, and the
-// check afterwards that nothing was lost, doubled or refused. Stopped and removed however the test ends.
+// Starts a cluster for tests: real nodes, NATS servers and PostgreSQL on free ports, accounts with keys, and load on all of it; checks
+// afterwards that nothing was lost, doubled or refused. It is stopped and removed however the test ends.
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { freeClusterPorts, type LocalCluster, startLocalCluster } from '../../../dev/local-cluster.js';
@@ -23,41 +23,41 @@ export interface TestClusterOptions {
   readonly natsServers?: number;
   /** Default 3. */
   readonly accounts?: number;
-  /** Default: the nodes' own. */
+  /** Default: that of the nodes. */
   readonly leaseTtlMs?: number;
-  /** Roles of the nodes by their place; default all. */
+  /** Roles of the nodes by their index; default: all. */
   readonly roles?: readonly string[];
-  /** For `cutOff` of nodes. */
+  /** Needed for `cutOff` of nodes. */
   readonly viaProxies?: boolean;
-  /** HAProxy before the nodes. */
+  /** HAProxy runs in front of the nodes. */
   readonly balanced?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Of one node. */
+  /** Additional settings of one node. */
   readonly settingsOf?: (place: number) => Readonly<Record<string, string>>;
 }
 
 export interface TestCluster extends LocalCluster {
-  /** Straight to the database, past every proxy. */
+  /** Connects to the database directly, not through a proxy. */
   readonly sql: Sql;
   readonly accounts: readonly TestAccount[];
-  /** HAProxy, when the cluster is balanced. */
+  /** HAProxy, when the cluster is `balanced`. */
   readonly front: Target;
   /** Starts senders and readers on the nodes (default: all of them). */
   load(options?: LoadOptions): Load;
-  /** Hub clients of all accounts, on all nodes or `targets`. */
+  /** Starts hub clients of all accounts, on all nodes or on `targets`. */
   follow(targets?: () => readonly Target[]): Promise<Followers>;
   view(): Promise<ClusterView>;
-  /** @throws when nobody owns it */
+  /** @throws when no node owns the account */
   ownerOf(account: Pick<TestAccount, 'id'>): Promise<ClusterNode>;
-  /** Resolves when the nodes that run, but `without`, hold what they should, and all of it. */
+  /** Resolves when the running nodes, except `without`, hold all shards and exactly those that they should. */
   settled(without?: readonly ClusterNode[]): Promise<void>;
-  /** Ends the load and fails `t` unless what was acknowledged is there, once, and no mail was refused. */
+  /** Stops the load and fails `t` unless each acknowledged message is there once, and no mail was refused. */
   verify(load: Load): Promise<void>;
 }
 
 const LOG_LINES = 100;
 const LOG_WIDTH = 600;
-/** There is one for every message. */
+/** Every message causes one of these lines. */
 const USUAL = /"msg":"(message accepted|new email sent to hub connections)"/;
 
 export async function startCluster(t: ExecutionContext, options: TestClusterOptions = {}): Promise<TestCluster> {
@@ -85,7 +85,7 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
     if (!t.passed) tellLogs(t, cluster);
     await cluster.abandon();
   });
-  // A few, and patient: tests stop and kill the server under it.
+  // The client has few connections and retries: tests stop and kill the server under it.
   const sql = connect({ url: cluster.postgres.url }, { max: 2, applicationName: 'test' });
   t.teardown(() => sql.end({ timeout: 1 }));
 
@@ -93,7 +93,7 @@ export async function startCluster(t: ExecutionContext, options: TestClusterOpti
   for (let i = 1; i <= (options.accounts ?? 3); i++) accounts.push(await createAccount(sql, `user${i}@example.test`));
   const view = () => postgresLeases(sql).view();
   const processes = Number(options.settings?.['MANSIO_PROCESSES'] ?? 1);
-  /** As nodes are called in the store: those of a parent have its name and a number. */
+  /** Names of a node in the store: processes of a parent have its name and a number. */
   const namesOf = ({ name }: ClusterNode) =>
     processes === 1 ? [name] : Array.from({ length: processes }, (_, i) => `${name}.${i + 1}`);
   return {

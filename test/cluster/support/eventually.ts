@@ -1,10 +1,10 @@
-// Waiting for what is to come true by itself, with an end that says what did not.
+// Waits until a condition becomes true, and names it in the error when it does not.
 const FIRST_LOOK_MS = 5;
 const LOOK_MS = 50;
-/** Of a machine that is busy with other tests; none of what is waited for takes a tenth of it by itself. */
+/** A machine that is busy with other tests may need this long; on an idle one no wait takes a tenth of it. */
 const WITHIN_MS = 60_000;
 
-/** What `holds` comes to as soon as it is true; asking it may fail on the way. @throws when it does not in time */
+/** Returns the value of `holds` as soon as it is truthy; errors meanwhile are ignored. @throws when the time is over */
 export async function eventually<T>(what: string, holds: () => T | Promise<T>, withinMs = WITHIN_MS): Promise<T> {
   const deadline = Date.now() + withinMs;
   let pauseMs = FIRST_LOOK_MS;

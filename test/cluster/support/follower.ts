@@ -1,13 +1,13 @@
-// A client of the hub as an application has one: the stock @microsoft/signalr client, on one node after the other when it is
-// cut off. One that resumes has to hear of every new email, in order, once. One that does not reads the list again whenever
-// it is connected anew, and has to show what is true afterwards.
+// Implements a hub client as an application does, with the stock @microsoft/signalr client, which goes to the next node when it
+// is cut off. A client that resumes must hear of every new email, in order, once. The other kind reads the unread count again
+// after each reconnection, and must then show the true one.
 import { type HubConnection, HubConnectionBuilder, HubConnectionState, LogLevel } from '@microsoft/signalr';
 import type { TestAccount } from '../../support/mailbox-client.js';
 import type { Target } from './load.js';
 
 export interface FollowerOptions {
   readonly account: TestAccount;
-  /** Where it connects, in this order; looked at for every connection. */
+  /** The servers to connect to, in order; read again at each connection. */
   readonly targets: () => readonly Target[];
   readonly resumes: boolean;
 }
@@ -17,18 +17,18 @@ const RETRY_MS = 100;
 export class Follower {
   readonly account: TestAccount;
   readonly resumes: boolean;
-  /** Ids, as they came. */
+  /** Ids of emails, in the order in which they arrived. */
   readonly newEmails: string[] = [];
-  /** Connections that were made, the first included. */
+  /** The number of connections so far. */
   connected = 0;
-  /** Answers to Resume that said that events may be missing. */
+  /** The number of answers to Resume which say that events may be missing. */
   incomplete = 0;
   readonly #targets: () => readonly Target[];
   readonly #hub: HubConnection;
   #turn = 0;
   #cursor: string | null = null;
   #unread: number | undefined;
-  /** A count was read, or came, on the connection that stands. */
+  /** The current connection has read or received a count. */
   #isFresh = false;
 
   constructor({ account, targets, resumes }: FollowerOptions) {
@@ -39,7 +39,7 @@ export class Follower {
       .withUrl(this.#url(), { accessTokenFactory: () => account.key })
       .withAutomaticReconnect({
         nextRetryDelayInMilliseconds: () => {
-          // Asked for the first time, it is not reconnecting yet, and must not be told then.
+          // At its first call the client is not reconnecting yet, and must not move on.
           if (this.#hub.state === HubConnectionState.Reconnecting) this.#moveOn();
           return RETRY_MS;
         },
@@ -66,12 +66,12 @@ export class Follower {
     return this.#hub.state === HubConnectionState.Connected;
   }
 
-  /** What an application would show; undefined while it does not know. */
+  /** The count that an application would show; undefined while it is unknown. */
   get unread(): number | undefined {
     return this.resumes || this.#isFresh ? this.#unread : undefined;
   }
 
-  /** Where it is, or was last. */
+  /** The current or last server. */
   get at(): string {
     return this.#hub.baseUrl;
   }
@@ -85,7 +85,7 @@ export class Follower {
     return this.#hub.stop();
   }
 
-  /** Fails when it is cut off meanwhile; then the next connection begins again. */
+  /** Fails when the connection is cut; then the next connection begins again. */
   async #begin(): Promise<void> {
     this.connected++;
     if (this.resumes) {
@@ -96,7 +96,7 @@ export class Follower {
     const connection = this.connected;
     while (this.isConnected && this.connected === connection && !this.#isFresh) {
       const read = await this.#read();
-      // What came by the hub since is newer, or is followed by what is.
+      // A count that the hub has sent meanwhile is newer.
       if (read !== undefined && this.connected === connection && !this.#isFresh) {
         this.#unread = read;
         this.#isFresh = true;

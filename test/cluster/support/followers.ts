@@ -1,5 +1,5 @@
-// Hub clients of every account, on every node, most of them on another than the account's owner; and the check that each of
-// them heard what there is to hear.
+// Runs hub clients of every account on every node, most of them not on the account's owner, and checks that each of them has
+// heard everything.
 import type { ExecutionContext } from 'ava';
 import type { Sql } from '../../../src/store/postgres/client.js';
 import type { TestAccount } from '../../support/mailbox-client.js';
@@ -9,7 +9,7 @@ import type { Target } from './load.js';
 
 export interface FollowersOptions {
   readonly accounts: readonly TestAccount[];
-  /** Looked at for every connection. */
+  /** Read again at each connection. */
   readonly targets: () => readonly Target[];
   readonly sql: Sql;
 }
@@ -23,7 +23,7 @@ export class Followers {
     this.#sql = sql;
   }
 
-  /** Two for every account, one of which resumes; they stand when it resolves. */
+  /** Starts two clients per account, one of which resumes; resolves when they are connected. */
   static async start({ accounts, targets, sql }: FollowersOptions): Promise<Followers> {
     const shifted = (by: number) => () => {
       const all = targets();
@@ -42,7 +42,7 @@ export class Followers {
     await eventually('hub clients to connect', () => this.all.every(({ isConnected }) => isConnected));
   }
 
-  /** Once nothing changes any more: whoever resumes has every email, in order, once; and every count shown is true. */
+  /** Call it when nothing changes any more: clients that resume have every email once and in order, and all counts are true. */
   async verify(t: ExecutionContext): Promise<void> {
     for (const follower of this.all) {
       const { account, resumes } = follower;
@@ -70,7 +70,7 @@ export class Followers {
     return Number(row.unread);
   }
 
-  /** In the order in which they were delivered. */
+  /** Returns the email ids in the order of delivery. */
   async #placed({ id }: TestAccount): Promise<string[]> {
     const rows = await this.#sql<{ email_id: string }[]>`
       select p.email_id from placements p join folders f on f.account_id = p.account_id and f.id = p.folder_id

@@ -1,4 +1,4 @@
-// Looks at /healthz of every node, as balancers do, but goes by the first answer.
+// Polls /healthz of every node, as balancers do, but believes a single answer.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import type { ClusterNode } from '../../../dev/local-node.js';
@@ -6,7 +6,7 @@ import type { ClusterNode } from '../../../dev/local-node.js';
 const LOOK_MS = 200;
 const ANSWER_MS = 1_000;
 
-/** The nodes that said last that they are well; never none. Looks until the end of the test. */
+/** Returns the nodes whose last answer was healthy; never none. Polls until the end of the test. */
 export async function healthyOnes(
   t: ExecutionContext,
   nodes: readonly ClusterNode[],
@@ -22,7 +22,7 @@ export async function healthyOnes(
     else well.delete(node);
     if (well.size > 0) healthy = nodes.filter((each) => well.has(each));
   };
-  // Each by itself: a node that is slow to answer keeps nobody from seeing that another one stops.
+  // Each node is polled by itself: a slow one does not hide that another stops.
   const watch = async (node: ClusterNode) => {
     while (!isOver) {
       await delay(LOOK_MS);

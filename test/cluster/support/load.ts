@@ -1,29 +1,29 @@
-// Load as the world makes it, with a record of what it was promised. Senders behave as MTAs do: they try the next node when
-// one refuses for now or vanishes. Readers behave as clients behind a balancer: they repeat a request elsewhere on a broken
-// connection or a 503. Nothing counts that was not acknowledged.
+// Makes realistic load and records what was acknowledged. Senders behave as MTAs do: they try the next node when one refuses
+// temporarily or vanishes. Readers behave as clients behind a balancer: they repeat a request elsewhere after a broken
+// connection or a 503. Only acknowledged messages and changes count.
 import type { ClusterNode } from '../../../dev/local-node.js';
 import { messages } from '../../support/amounts.js';
 import type { TestAccount } from '../../support/mailbox-client.js';
 import { type Calls, reader } from './rest-load.js';
 import { type Mailing, sender } from './smtp-load.js';
 
-/** Where load goes; a node, or a balancer before nodes. */
+/** The load goes to a node, or to a balancer in front of nodes. */
 export type Target = Pick<ClusterNode, 'name' | 'http' | 'mx'>;
 
 export interface LoadOptions {
-  /** Looked at for every connection. */
+  /** Read again at each connection. */
   readonly targets?: () => readonly Target[];
   /** Default 6. */
   readonly senders?: number;
   /** Default 2. */
   readonly readers?: number;
-  /** Between two messages of a sender while somebody waits for `more`; default 10. */
+  /** In ms, between two messages of a sender while a test waits for `more`; default 10. */
   readonly pauseMs?: number;
-  /** After which a node that says nothing counts as gone; default 5,000. */
+  /** In ms. A node that is silent for this long counts as gone; default 5,000. */
   readonly answerMs?: number;
 }
 
-/** Between two messages of a sender while nobody counts them: the nodes have something to do, and time for what is tested. */
+/** In ms, between two messages of a sender while no test counts them: the nodes have time for what is tested. */
 const PATIENT_MS = 100;
 
 export class Load {
@@ -62,7 +62,7 @@ export class Load {
     return this.mail.accepted.size;
   }
 
-  /** Resolves when `count` more messages, or the part of them that the run takes, were acknowledged. */
+  /** Resolves when `count` more messages, or the share of them for this run, are acknowledged. */
   async more(count: number, withinMs = 60_000): Promise<void> {
     const [goal, deadline] = [this.accepted + messages(count), Date.now() + withinMs];
     this.#awaited++;
@@ -78,13 +78,13 @@ export class Load {
     }
   }
 
-  /** Resolves when every sender and reader has finished what it was at. Again: the same. */
+  /** Resolves when every sender and reader has finished its current work. It may be called again. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#work);
   }
 
-  /** One line of figures, for `t.log`. */
+  /** Returns one line of figures for `t.log`. */
   summary(): string {
     const { mail, calls } = this;
     const codes = new Map<number, number>();

@@ -1,5 +1,5 @@
-// A parent with several processes for tests: `bin/mansio serve` with MANSIO_PROCESSES and its embedded database, on a NATS server of its
-// own. The log says which process has which pid.
+// Starts a parent with several processes for tests: `bin/mansio serve` with MANSIO_PROCESSES and its embedded database, on its own NATS
+// server. The log says which process has which pid.
 import type { ExecutionContext } from 'ava';
 import { startNatsServer } from '../../../dev/nats-server.js';
 import { freePort } from '../../../dev/ports.js';
@@ -16,14 +16,14 @@ export interface Processes {
   readonly sql: Sql;
   readonly accounts: readonly TestAccount[];
   readonly target: Target;
-  /** Lines of the log as they are now. */
+  /** Returns the present lines of the log. */
   lines(): readonly LogLine[];
-  /** Of the present life of a process. */
+  /** Returns the current pid of a process. */
   pid(process: number): number;
-  /** Resolves when as many lives as that have become ready after their first. */
+  /** Resolves when processes have become ready again this many times in total. */
   restarted(times: number): Promise<void>;
   load(): Load;
-  /** One of the metrics listener. */
+  /** Fetches a path of the metrics listener. */
   metrics(path: string): Promise<Response>;
 }
 
@@ -47,9 +47,9 @@ export async function startProcesses(
   const node = await startTestNode({
     MANSIO_PROCESSES: '2',
     MANSIO_HOSTED_DOMAINS: 'example.test',
-    // Health is to have nothing to say of signatures.
+    // The health check of DKIM keys must not warn.
     ...defaultSigningKey().settings,
-    // 0 would turn metrics off.
+    // Port 0 would turn metrics off.
     MANSIO_METRICS_PORT: String(await freePort()),
     ...(nats && { NATS_URL: nats.url }),
     ...settings,

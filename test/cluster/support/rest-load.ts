@@ -1,24 +1,24 @@
-// One reader of the load: lists an inbox and marks what is unread in it, on the nodes in turn. What cannot be answered now is
-// asked again elsewhere, as browsers' code and balancers do; a request that finds no answer in time has failed.
+// Implements one reader of the load: it lists an inbox and marks unread emails, on the nodes in turn. It repeats an unanswered request
+// on another node, as browsers and balancers do; a request without an answer in time has failed.
 import type { EmailList } from '../../support/mailbox-client.js';
 import type { Work } from './smtp-load.js';
 
-/** What readers were told. */
+/** Counts the answers that readers got. */
 export interface Calls {
   made: number;
   /** Why requests were sent again: a 503, a broken connection, no answer in time. */
   readonly repeated: string[];
-  /** Every status, how often. */
+  /** The number of answers of each status. */
   readonly statuses: Map<number, number>;
   /** Unexpected statuses, and requests without an answer in time. */
   readonly failed: string[];
-  /** Ids of emails whose being read was acknowledged. */
+  /** Ids of emails for which marking as read was acknowledged. */
   readonly read: Set<string>;
-  /** Of one request with its repetitions. */
+  /** In ms. It includes the repetitions of a request. */
   slowestMs: number;
 }
 
-/** What a user bears. */
+/** In ms. A user waits this long. */
 const PATIENCE_MS = 30_000;
 const RETRY_MS = 100;
 const MARKED = 3;

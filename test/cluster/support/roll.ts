@@ -1,13 +1,13 @@
-// A rolling restart as an operator makes one: node after node is told to stop, ends by itself, is started, and the next one
-// waits until it has its share.
+// Does a rolling restart as an operator does: each node is told to stop, ends by itself and is started, and the next one waits
+// until it has its share.
 import type { ExecutionContext } from 'ava';
 import type { TestCluster } from './cluster.js';
 import type { Load } from './load.js';
 
-/** For `answerMs` of the load: no node hangs, and one that is slow on a busy machine has refused nothing. */
+/** In ms, as `answerMs` of the load: no node hangs, and a slow one on a busy machine has refused nothing. */
 export const ROLLING_ANSWER_MS = 25_000;
 
-/** A node that exceeds the time for a stop, or of whose processes one does, has another exit code. */
+/** A node has another exit code when it, or one of its processes, takes too long to stop. */
 export async function roll(t: ExecutionContext, cluster: TestCluster, load: Load): Promise<void> {
   for (const node of cluster.nodes) {
     t.deepEqual(await node.stop(), { code: 0, signal: null }, `${node.name} did not stop cleanly`);
@@ -19,7 +19,7 @@ export async function roll(t: ExecutionContext, cluster: TestCluster, load: Load
   }
 }
 
-/** Nobody was told to come again, or broken off: a goodbye between two messages is all there may have been. */
+/** No client was told to try again, and no connection was broken; only a goodbye between two messages is allowed. */
 export function assertNothingRefused(t: ExecutionContext, { mail, calls }: Load): void {
   t.deepEqual(mail.temporary, [], 'mail was refused for now');
   t.deepEqual(mail.refused, [], 'mail was refused for good');

@@ -1,9 +1,9 @@
-// Whether a cluster has come to rest: every shard is held by the node that placement names, among exactly those that run.
+// Says whether a cluster has settled: each shard is held by the node that placement names among those that run.
 import { candidates } from '../../../src/actors/runtime/placement.js';
 import { rendezvous } from '../../../src/actors/runtime/rendezvous.js';
 import type { ClusterView } from '../../../src/store/leases.js';
 
-/** `running`: names of the nodes whose processes run. */
+/** `running` has the names of the nodes whose processes run. */
 export function isSettled(view: ClusterView, running: readonly string[]): boolean {
   const owners = candidates({ view, gone: new Set() }).map(({ id }) => id);
   const present = view.nodes.filter((node) => !node.expired).map(({ id }) => id);

@@ -1,5 +1,5 @@
-// One sender of the load. Every attempt at a message has an id of its own, in its subject, so that one whose answer got lost
-// can be told from its repetition: of the first there may be one or none, of the acknowledged one there is one.
+// Implements one sender of the load. Every attempt at a message has its own id in the subject, so that an attempt whose answer was lost
+// differs from its repetition: the former may be there at most once, the acknowledged one is there once.
 import type { TestAccount } from '../../support/mailbox-client.js';
 import { SmtpClient } from '../../support/smtp-client.js';
 import type { Target } from './load.js';
@@ -7,28 +7,28 @@ import type { Target } from './load.js';
 export interface Refusal {
   readonly node: string;
   readonly code: number;
-  /** What was said before: a command, `message`, or `connect`. */
+  /** The step before the refusal: a command, `message`, or `connect`. */
   readonly after: string;
   readonly text: string;
 }
 
-/** What senders were told. */
+/** Collects the answers that senders got. */
 export interface Mailing {
   /** Subject → addresses it was accepted for. */
   readonly accepted: Map<string, readonly string[]>;
-  /** Subjects sent whole whose answer never came. */
+  /** Subjects of messages that were sent completely and not answered. */
   readonly open: Set<string>;
-  /** 4xx: tried again elsewhere. */
+  /** Refusals with 4xx: the sender tries another node. */
   readonly temporary: Refusal[];
-  /** 5xx: bounced. */
+  /** Refusals with 5xx: the message bounces. */
   readonly refused: Refusal[];
-  /** 421 between two messages: the connection was over, nothing was refused. */
+  /** Number of 421 replies between two messages: the connection ended, nothing was refused. */
   goodbyes: number;
-  /** Connections that broke or hung in the middle. */
+  /** Connections that broke or hung within a message. */
   interrupted: number;
-  /** Connections that were not made. */
+  /** Connections that could not be opened. */
   unreachable: number;
-  /** From the first attempt at a message to its acknowledgement. */
+  /** In ms, from the first attempt at a message to its acknowledgement. */
   slowestMs: number;
 }
 
@@ -58,7 +58,7 @@ export async function sender(number: number, work: Work, mailing: Mailing): Prom
   for (let message = 1; !work.stopping(); message++) {
     const to = recipients(work.accounts, number + message);
     const began = performance.now();
-    // A message that was begun is seen through, as an MTA would; the end of the load bounds it.
+    // A sender completes a started message, as an MTA does; the end of the load is the limit.
     for (let attempt = 1; !work.stopping(); attempt++) {
       const subject = `sender ${number} message ${message} attempt ${attempt}`;
       try {
@@ -90,12 +90,12 @@ export async function sender(number: number, work: Work, mailing: Mailing): Prom
   connection?.close();
 }
 
-/** Sent before the next message was begun, or while its first command was on the way. */
+/** The server sent it before the next message began, or while its first command was on the way. */
 function isGoodbye({ code, after }: Refusal): boolean {
   return code === 421 && after.startsWith('MAIL ');
 }
 
-/** One account, and all of them now and then. */
+/** Returns one account, and all of them for every fifth message. */
 function recipients(accounts: readonly TestAccount[], number: number): readonly string[] {
   const some = number % 5 === 0 ? accounts : [accounts[number % accounts.length]!];
   return some.map(({ email }) => email);
@@ -153,7 +153,7 @@ class Connection {
   }
 
   async #expect(after: string, wanted: number): Promise<void> {
-    // Destroyed, the client ends the wait: a node that hangs is one that vanished.
+    // Destroying the client ends the wait: a node that hangs counts as one that has vanished.
     const timer = setTimeout(() => this.#client.destroy(), this.#answerMs);
     try {
       const { code, text } = await this.#client.reply();

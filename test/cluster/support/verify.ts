@@ -1,19 +1,19 @@
-// What has to be true after any fault: all that was acknowledged is there, once; nothing was bounced; counters, UIDs and
-// the event log agree with the rows.
+// Checks what must be true after any fault: all acknowledged mail is there, once; nothing bounced; counters, UIDs and the event
+// log agree with the rows.
 import type { ExecutionContext } from 'ava';
 import type { ClusterNode } from '../../../dev/local-node.js';
 import type { Sql } from '../../../src/store/postgres/client.js';
 import { type ListedEmail, MailboxClient, type TestAccount } from '../../support/mailbox-client.js';
 import type { Load } from './load.js';
 
-/** Mail whose delivery was interrupted is found and placed within it. */
+/** In ms. Mail whose delivery was interrupted is found and placed within this time. */
 const PLACED_MS = 60_000;
 
 export interface Verified {
   readonly load: Load;
   readonly sql: Sql;
   readonly accounts: readonly TestAccount[];
-  /** Who is asked. */
+  /** The node that is asked. */
   readonly node: Pick<ClusterNode, 'process'>;
 }
 
@@ -76,7 +76,7 @@ async function brokenFolders(sql: Sql): Promise<unknown[]> {
   ];
 }
 
-/** A placement keeps the change number it was made with, so in order of UID these never fall. */
+/** A placement keeps the change number that created it, so in order of UID these numbers never fall. */
 async function brokenUids(sql: Sql): Promise<unknown[]> {
   return [
     ...(await sql`
@@ -91,7 +91,7 @@ async function brokenUids(sql: Sql): Promise<unknown[]> {
   ];
 }
 
-/** The log of an account ends where its change number stands; every step of it is there. */
+/** The log of an account ends at its change number, and every step is there. */
 async function brokenLogs(sql: Sql): Promise<unknown[]> {
   return [
     ...(await sql`

@@ -1,4 +1,4 @@
-// An account that the load leaves alone, to see what becomes of single messages and changes.
+// Creates an account that the load does not use, to observe single messages and changes.
 import type { Sql } from '../../../src/store/postgres/client.js';
 import { createAccount, type TestAccount } from '../../support/mailbox-client.js';
 import { SmtpClient } from '../../support/smtp-client.js';
@@ -20,7 +20,7 @@ export class Witness {
     return new Witness(await createAccount(sql, `${name}@example.test`), sql);
   }
 
-  /** The reply to the message, or to what was refused before. */
+  /** Returns the reply to the message, or to the first refused command. */
   async send({ mx }: Target, subject: string): Promise<number> {
     const client = await SmtpClient.connect(mx);
     try {
@@ -40,7 +40,7 @@ export class Witness {
     }
   }
 
-  /** Id of the email that the message became. */
+  /** Returns the id of the email that the message became. */
   async receive(at: Target, subject: string): Promise<string> {
     const code = await this.send(at, subject);
     if (code !== 250) throw new Error(`${at.name} has answered ${code}`);
@@ -55,12 +55,12 @@ export class Witness {
     });
   }
 
-  /** Status of the answer. */
+  /** Returns the status of the answer. */
   mark(at: Target, emailId: string, isRead: boolean): Promise<number> {
     return this.#call(at, 'PATCH', `/api/emails/${emailId}`, { isRead });
   }
 
-  /** Status of the answer to a look at the inbox. */
+  /** Lists the inbox and returns the status of the answer. */
   list(at: Target): Promise<number> {
     return this.#call(at, 'GET', '/api/emails');
   }
@@ -72,7 +72,7 @@ export class Witness {
     return row;
   }
 
-  /** Of the database, in µs. */
+  /** Returns the database's time, in µs. */
   async clock(): Promise<number> {
     const [row] = await this.#sql<
       [{ now: number }]
@@ -80,7 +80,7 @@ export class Witness {
     return row.now;
   }
 
-  /** Whether a connection of that name has begun something since then, and is done with it. */
+  /** Says whether a connection of this name has started a statement since then, and has finished it. */
   async hasExecuted(applicationName: string, since: number): Promise<boolean> {
     const rows = await this.#sql`
       select 1 from pg_stat_activity where application_name = ${applicationName} and state = 'idle'
