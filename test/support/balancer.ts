@@ -1,14 +1,14 @@
-// A balancer of TCP connections: new ones go to `target`, those there are stay where they are.
+// A balancer of TCP connections: new ones go to `target`, existing ones stay where they are.
 import net, { type Server } from 'node:net';
 import type { ExecutionContext } from 'ava';
 
 export interface Balancer {
   readonly port: number;
-  /** Port of 127.0.0.1. */
+  /** A port of 127.0.0.1. */
   target: number;
 }
 
-/** Gone with the test. */
+/** The balancer ends with the test. */
 export async function startBalancer(t: ExecutionContext, target: number): Promise<Balancer> {
   const sockets = new Set<net.Socket>();
   const server: Server = net.createServer({ allowHalfOpen: true }, (client) => {

@@ -1,32 +1,32 @@
-// An account in which something happens all the time: mail comes in and is read, flagged, labelled and deleted. What fails, as
-// while a node is down, is passed over: what has happened is in the account's log.
+// An account in which something happens continuously: mail arrives and is read, flagged, labelled and deleted. Acts that fail, for example
+// while a node is down, are skipped: the account's log tells what has happened.
 import { createTransport } from 'nodemailer';
 import type { Teardown } from './embedded-database.js';
 import type { TestAccount } from './mailbox-client.js';
 
 export interface BusyAccount {
-  /** Resolves when so many more acts have succeeded. @throws with the last failure when none does for two minutes */
+  /** Resolves when `acts` more acts have succeeded. @throws with the last failure when none succeeds for two minutes */
   more(acts: number): Promise<void>;
-  /** Resolves when the act that is under way has ended, and no other begins. */
+  /** Resolves when the current act has ended; no other act begins. */
   stop(): Promise<void>;
 }
 
 export interface BusyPlace {
-  /** Looked at for every act: http://host:port, and host:port of the MX. */
+  /** http://host:port, and host:port of the MX; both are read for every act. */
   readonly http: () => string;
   readonly mx: () => string;
 }
 
 const REST_MS = 5_000;
-/** A conversation with a node that hangs by then is given up, as a mail server would after some minutes. */
+/** In ms: a conversation with a node that hangs for this time is given up, as a mail server would do after some minutes. */
 const SMTP_MS = 10_000;
-/** Of acts that fail. */
+/** In ms after an act that failed. */
 const PAUSE_MS = 20;
-/** Between acts while nobody counts them: the nodes have something to do, and time for what is tested. */
+/** In ms between acts while nobody counts them: the nodes have work, and time for what is tested. */
 const PATIENT_MS = 100;
 const PATIENCE_MS = 120_000;
 
-/** Ends with the test. */
+/** The acts end with the test. */
 export function keepBusy(t: Teardown, { email, key }: TestAccount, place: BusyPlace): BusyAccount {
   let done = 0;
   let turn = 0;

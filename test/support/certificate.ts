@@ -1,4 +1,4 @@
-// A self-signed certificate of mx.example.test for tests that need TLS; its key is public, so it proves nothing.
+// A self-signed certificate of mx.example.test for tests that need TLS; its private key is public, so it proves nothing.
 
 import { CertificateSource } from '../../src/gateways/tcp/certificate-source.js';
 
@@ -23,5 +23,5 @@ UtuFEZ8Gzx62FiRxaTve2CKRESpb4Xu4XFzIa7mLiZtx+IDmQL94srvT
 `,
 };
 
-/** For listeners. */
+/** The certificate source of listeners. */
 export const certificates = new CertificateSource([certificate]);

@@ -1,4 +1,4 @@
-// Commands in the process of the test, on the store that its environment names: quicker than a program of their own (command.ts).
+// Runs commands in the process of the test, on the store that its environment names: this is faster than a separate process (command.ts).
 import { Command, CommanderError } from 'commander';
 import { assemble } from '../../src/cli/program.js';
 
@@ -29,7 +29,7 @@ export async function mansio(...args: string[]): Promise<Run> {
   }
 }
 
-/** What a command that succeeds prints with --json. */
+/** Returns what a successful command prints with --json. */
 // biome-ignore lint/suspicious/noExplicitAny: JSON of many shapes, looked at by the tests
 export async function mansioJson(...args: string[]): Promise<any> {
   const { code, out, err } = await mansio(...args, '--json');

@@ -1,4 +1,4 @@
-// A command of the program as an operator runs it: a process of its own, with the settings of a node's data directory.
+// Runs a command of the program as an operator does: as its own process, with the settings of a node's data directory.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';

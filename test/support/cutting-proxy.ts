@@ -1,11 +1,11 @@
-// A TCP proxy that interrupts: when so many octets have passed in both directions together, it calls back, once, and then breaks all
-// connections. What a program does at a random place of a conversation can so be tested at places that exist.
+// A TCP proxy that interrupts: when a number of octets has passed in both directions together, it calls back once, and then breaks all
+// connections. This tests interruptions at every position of a conversation.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 export class CuttingProxy {
   readonly port: number;
-  /** Octets since the last `reset` or `interruptAfter`. */
+  /** The octets since the last `reset` or `interruptAfter`. */
   passed = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -18,19 +18,19 @@ export class CuttingProxy {
     server.on('connection', (client) => this.#join(client, connect(target, '127.0.0.1')));
   }
 
-  /** `target`: a port of 127.0.0.1. */
+  /** `target` is a port of 127.0.0.1. */
   static async start(target: number): Promise<CuttingProxy> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     return new CuttingProxy(server, target);
   }
 
-  /** Everything passes. */
+  /** Lets everything pass. */
   reset(): void {
     this.interruptAfter(Number.POSITIVE_INFINITY, () => {});
   }
 
-  /** `interrupt`: called before the connections are broken. */
+  /** `interrupt` is called before the connections are broken. */
   interruptAfter(octets: number, interrupt: () => void): void {
     this.passed = 0;
     this.#limit = octets;

@@ -1,4 +1,4 @@
-// A default key for signatures (MANSIO_DKIM_KEY), for nodes of which every domain is to be signed.
+// A default key for signatures (MANSIO_DKIM_KEY), for nodes that must sign for every domain.
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
-// Loaded before every test file: tells the run when the file has ended, or all files of its group.
+// Loaded before every test file: it tells the run when the file, or all files of its group, have ended.
 import { appendFileSync } from 'node:fs';
 import { declaredFiles } from './declaring-file.js';
 
-/** Names the file that gets an octet for each test file that has ended. */
+/** The environment variable with the name of a file, which gets an octet for each test file that has ended. */
 export const ENDED_FILES = 'TEST_ENDED_FILES';
 
 const ended = process.env[ENDED_FILES];

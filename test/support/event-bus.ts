@@ -1,5 +1,5 @@
-// Event logs and the bus that several nodes share, in memory: the test commits, and says what becomes of the packet.
-// Nodes follow the log as real ones do.
+// Event logs and a bus that several nodes share, in memory: the test commits, and decides what happens to the packet. Nodes follow the log
+// as real ones do.
 import pino from 'pino';
 import { Subject } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../src/actors/mailbox/protocol.js';
@@ -17,11 +17,11 @@ export class EventBus {
   readonly #rows = new Map<string, EventRecord[]>();
   readonly #local = localTransport({ encoding: true });
   readonly breaks$ = new Subject<void>();
-  /** Bus subscriptions at present. */
+  /** The current number of bus subscriptions. */
   subscriptions = 0;
-  /** Reads of the log so far. */
+  /** The number of reads of the log so far. */
   reads = 0;
-  /** Thrown by reads and look-ups. */
+  /** Reads and look-ups throw this error. */
   fault: Error | undefined;
 
   readonly log: EventLog = {
@@ -50,7 +50,7 @@ export class EventBus {
     return rows;
   }
 
-  /** One change; the events get its seq. */
+  /** Commits one change; the events get its seq. */
   commit(accountId: string, events: readonly MailboxEvent[], published = true): number {
     const rows = this.rows(accountId);
     const after = rows.at(-1)?.seq ?? 0;
@@ -62,7 +62,7 @@ export class EventBus {
     return seq;
   }
 
-  /** The mailboxes as one more node sees them. */
+  /** Returns the mailboxes as another node sees them. */
   node(): Mailboxes {
     const transport: Transport = {
       ...this.#local,

@@ -1,5 +1,5 @@
-// A plain client of event streams: reads what the server sends, block by block, and says when it has seen enough. It does not
-// connect again by itself; a test does, with the id that came last.
+// A plain client of event streams: it reads what the server sends, block by block. It does not reconnect by itself; a test does, with the
+// last id.
 import { once } from 'node:events';
 import http from 'node:http';
 
@@ -12,17 +12,17 @@ export interface StreamedEvent {
 export interface EventStreamClient {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
-  /** All events so far, `Position` and `Resync` among them. */
+  /** All events so far, including `Position` and `Resync`. */
   readonly events: readonly StreamedEvent[];
   /** Blocks without an event: comments, `retry`. */
   readonly others: readonly string[];
-  /** Whether the server has ended the stream, and how. */
+  /** Tells how the server has ended the stream; undefined while it is open. */
   readonly ended: 'whole' | 'cut' | undefined;
-  /** Of a reply that is no event stream. */
+  /** The body of a reply that is not an event stream. */
   readonly body: string;
-  /** Resolves once `holds`, which is tried whenever something has come. */
+  /** Resolves when `holds` returns true; it is called whenever something has arrived. */
   until(holds: () => boolean): Promise<void>;
-  /** The id that came last. */
+  /** Returns the last id that arrived. */
   lastId(): string | undefined;
   pause(): void;
   resume(): void;
@@ -35,7 +35,7 @@ export interface StreamOptions {
   readonly lastEventId?: string | undefined;
 }
 
-/** Resolves with the head of the reply. */
+/** Resolves when the head of the reply has arrived. */
 export async function openEventStream(url: string, options: StreamOptions = {}): Promise<EventStreamClient> {
   const { key, lastEventId } = options;
   const request = http.get(url, {

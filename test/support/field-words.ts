@@ -1,15 +1,15 @@
-// Words of the fields of an email, as a test names them, and the texts in which they are found.
+// The words of an email's fields, as a test names them, and the texts that contain them.
 import { wordsOf } from '../../src/mail/search-text.js';
 import type { IndexedTexts } from '../../src/store/search.js';
 
 export type FieldWords = { readonly [field in keyof IndexedTexts]: readonly string[] };
 
-/** Fields that are not named are empty. */
+/** The other fields are empty. */
 export function textsWith(fields: Partial<IndexedTexts>): IndexedTexts {
   return { subject: '', sender: '', recipients: '', attachments: '', body: '', ...fields };
 }
 
-/** `words`: folded. */
+/** `words` are folded. */
 export function textsOf(words: FieldWords): IndexedTexts {
   return mapped(words, (some) => some.join(' '));
 }

@@ -1,9 +1,12 @@
-// Test files that share a process take turns: AVA calls all their tests at once, and those of a file wait until the files before it have
-// ended, so that no test is late because of tests of other files. Within a file, serial tests run first, one after the other, then all
-// others at once, as AVA does it. AVA's durations count the wait; the run shows those that are measured here.
+// Test files that share a process take turns: AVA calls all their tests at once, and those of a file wait until the previous files have
+// ended, so that tests of other files delay no test. Within a file, serial tests run first, one after the other, then all others at once,
+// as in AVA. AVA's durations include the wait; the run shows those that are measured here.
 import { appendFileSync } from 'node:fs';
 
-/** Names the file to which the duration of each test that has ended is appended: ms, a space, the title, a line each. */
+/**
+ * The environment variable with the name of a file, to which the duration of each finished test is appended: ms, a space, the title, one
+ * line each.
+ */
 export const TEST_TIMES = 'TEST_TIMES';
 
 interface Waiting {
@@ -19,7 +22,7 @@ export function inTurn(file: string, title: string, isSerial: boolean, test: () 
   return new Promise((resolve, reject) => {
     const run = async () => {
       const began = performance.now();
-      // A test that fails is told to AVA and not to the file.
+      // Only AVA learns that a test failed; the file continues.
       const result = await test().then(
         (value) => () => resolve(value),
         (error) => () => reject(error),
@@ -33,7 +36,7 @@ export function inTurn(file: string, title: string, isSerial: boolean, test: () 
   });
 }
 
-/** Starts when AVA has called all tests that it runs: it does so without waiting for any of them. */
+/** Starts when AVA has called all tests that it runs: AVA does so without waiting for any of them. */
 async function takeTurns(): Promise<void> {
   if (areTurnsTaken) return;
   areTurnsTaken = true;

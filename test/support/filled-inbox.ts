@@ -1,4 +1,4 @@
-// For tests that kill a node under IMAP: an account whose inbox has many small messages, and sessions of it.
+// For tests that kill a node under IMAP: an account whose inbox has many small messages, and its sessions.
 import { append } from '../../bench/imap/lines.js';
 import { ImapClient } from '../../bench/support/imap-client.js';
 import { createAccount, port, storeOf, type TestAccount } from './mailbox-client.js';
@@ -11,7 +11,7 @@ export async function imapSession(node: TestNode, { email, key }: TestAccount): 
   return client;
 }
 
-/** `settings`: for the next nodes on the same data. The subjects of messages are their numbers from 0 on. */
+/** `settings` are for the next nodes on the same data. The subjects of messages are their numbers from 0 on. */
 export async function nodeWithInbox(email: string, messages: number) {
   const settings = {
     MANSIO_DATA_DIR: await preparedDirectory('mansio-inbox-'),

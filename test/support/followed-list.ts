@@ -1,4 +1,4 @@
-// What a client of standing queries does with the event `ListChanged` (docs/hub.md): it applies the changes in their order. Nothing
+// Does what a client of standing queries does with the event `ListChanged` (docs/hub.md): it applies the changes in their order. Nothing
 // else alters its list.
 
 export interface ListedItem {
@@ -12,7 +12,7 @@ export interface FollowedList {
   total: number;
   unread: number;
   ended: string | undefined;
-  /** Types of the changes so far. */
+  /** The types of the changes so far. */
   readonly changes: string[];
 }
 
@@ -57,7 +57,7 @@ export function applyChanges(list: FollowedList, changes: readonly ListChange[])
   }
 }
 
-/** The list that a client has after the answer. */
+/** Returns the list that a client has after the answer. */
 export function followedList({ subscriptionId: id, items, total, unread }: Subscribed): FollowedList {
   return { id, items: [...items], total, unread, ended: undefined, changes: [] };
 }

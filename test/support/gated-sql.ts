@@ -1,4 +1,4 @@
-// Holds a statement of a store back, so that a test says what comes before it.
+// Delays a statement of a store, so that a test decides what happens before it.
 import type { Sql } from '../../src/store/postgres/client.js';
 
 export function signalled() {
@@ -9,7 +9,7 @@ export function signalled() {
   return { promise, resolve };
 }
 
-/** Waits for `gate` before the first statement with the text. */
+/** Waits for `gate` before the first statement that contains the text. */
 export function gated(sql: Sql, text: string, gate: () => Promise<unknown>): Sql {
   let isOpen = false;
   return new Proxy(sql, {

@@ -1,11 +1,11 @@
-// Lines of AVA about tests of files that share a process, as they are where each file has its own: without the name of the group, and with
-// the time that the test took (`file-turns.ts`).
+// Rewrites AVA's lines about tests of files that share a process to look as if each file had its own: without the name of the group, and
+// with the time that the test took (`file-turns.ts`).
 import { openSync, readSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 
 const GROUP = /test-groups › \d+ › group-\d+ › /u;
 const PASSED = /^( +✔ )(.*?)(?: \((?:\d+m )?[\d.]+m?s\))?$/u;
-/** ms; AVA shows no shorter ones either. */
+/** In ms; AVA shows no shorter times either. */
 const SHOWN_FROM = 100;
 
 export class GroupedLines {
@@ -14,7 +14,7 @@ export class GroupedLines {
   readonly #block = Buffer.alloc(65_536);
   #rest = '';
 
-  /** `times`: the file that `TEST_TIMES` names. */
+  /** `times` is the file that `TEST_TIMES` names. */
   constructor(times: string) {
     this.#file = openSync(times, 'r');
   }

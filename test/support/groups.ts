@@ -1,5 +1,5 @@
-// Test files that start no node run several in a process: the start of a process, and the loading of what is tested, take longer than the
-// tests of most files.
+// Groups test files that start no node, so that several run in one process: starting a process and loading the tested code take longer than
+// the tests of most files.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,16 +8,16 @@ import { replacesClock } from './node-files.js';
 const TESTS = fileURLToPath(new URL('../', import.meta.url));
 const MARKER = fileURLToPath(new URL('./declaring-file.js', import.meta.url));
 
-/** Few enough that a crash takes few files along, and that no group runs on alone for long at the end. */
+/** In files per group: few enough that a crash affects few files, and that no group runs alone for long at the end. */
 const TOGETHER = 12;
 
-/** What a file does that concerns its whole process; such a file has a process to itself. */
+/** Code that affects the whole process; a file with such code has its own process. */
 const CONCERNS_PROCESS: readonly RegExp[] = [
-  // The timers of the process are replaced.
+  // The file replaces the timers of the process.
   /mock\.timers/,
   /process\.on\('warning'/,
   /process\.env\['?\w+'?\] =|Object\.assign\(process\.env/,
-  // Memory is measured.
+  // The file measures memory.
   /heapUsed|memoryUsage|getHeapStatistics/,
   // AVA gives one context to all tests of a process.
   /\bt\.context\b/,
@@ -25,7 +25,9 @@ const CONCERNS_PROCESS: readonly RegExp[] = [
   /^(?:\S.*)?\bawait\b/m,
 ];
 
-/** What AVA runs for `files`, which are compiled test files: those that stay alone, and groups of the others, written to `folder`. */
+/**
+ * Returns what AVA runs for `files`, which are compiled test files: those that stay alone, and groups of the others, written to `folder`.
+ */
 export function groupFiles(files: readonly string[], folder: string): string[] {
   const alone = files.filter((file) => isAlone(file));
   const shared = files.filter((file) => !isAlone(file)).sort();

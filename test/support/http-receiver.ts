@@ -1,5 +1,5 @@
-// An HTTP server for tests of requests to URLs that users gave: a push service and a webhook receiver stand on it. It keeps every
-// request and answers as it is told, also in the ways of a broken or hostile server: never, without an end, by closing, too late.
+// An HTTP server for tests of requests to URLs that users gave; the push service and the webhook receiver use it. It stores every request
+// and answers as ordered, also like a broken or hostile server: never, endlessly, by closing, too late.
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -11,24 +11,24 @@ export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** Time before the reply. */
+  /** The time before the reply, in ms. */
   readonly afterMs?: number;
 }
 
 /**
- * `hang`: the request is read and never answered. `endless`: 200 and a body that never ends, as fast as the client reads it.
- * `drip`: 200 and an octet of body every 100 ms, without an end. `headers`: a header that never ends. `close`: the connection
- * is reset after the request. `hold`: as `hang`, until `release()`.
+ * `hang`: the request is read and never answered. `endless`: 200 and a body that never ends, as fast as the client reads it. `drip`: 200
+ * and one octet of body every 100 ms, without an end. `headers`: a header that never ends. `close`: the connection is reset after the
+ * request. `hold`: like `hang`, until `release()`.
  */
 export type Answer = Reply | 'hang' | 'endless' | 'drip' | 'headers' | 'close' | 'hold';
 
 export interface ArrivedRequest {
   readonly method: string;
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** ms of `performance.now()` when the whole request had arrived. */
+  /** The time of `performance.now()` when the whole request had arrived. */
   readonly at: number;
 }
 
@@ -40,40 +40,40 @@ export interface HttpReceiver {
   /** http(s)://127.0.0.1:port, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** In order of arrival; grows. */
+  /** The requests in order of arrival; the list grows. */
   readonly requests: readonly ReceivedRequest[];
-  /** Connections that stand at present. */
+  /** The current number of connections. */
   readonly connections: number;
-  /** The most requests that were under way at once. */
+  /** The most requests that were open at once. */
   readonly mostAtOnce: number;
-  /** Octets of answers without an end that were written so far. */
+  /** The octets of endless answers that were written so far. */
   readonly writtenOctets: number;
-  /** What every request gets from now on, those of `answerNext` aside; undefined: what a working server answers. */
+  /** Sets the answer to all following requests, except those of `answerNext`; undefined answers like a working server. */
   answer(by: Answer | ((request: ArrivedRequest) => Answer | undefined) | undefined): void;
-  /** For the next requests, one each. */
+  /** Sets the answers to the next requests, one each. */
   answerNext(...answers: readonly Answer[]): void;
-  /** Answers what is held, as a working server does. */
+  /** Answers held requests like a working server. */
   release(): void;
   /**
-   * Resolves once the condition holds; looked at when a request has come, an endless answer has grown, a connection has closed.
-   * @throws after two minutes, and says what came last
+   * Resolves when the condition is true; it is checked when a request has arrived, an endless answer has grown, or a connection has closed.
+   * @throws after two minutes, with the last requests
    */
   until(condition: () => boolean): Promise<void>;
-  /** Takes no connections and breaks those that stand, until `listen()`. */
+  /** Accepts no connections and breaks the existing ones, until `listen()`. */
   shut(): Promise<void>;
-  /** On the same port. */
+  /** Listens on the same port. */
   listen(): Promise<void>;
 }
 
 export interface ReceiverOptions extends ReceiverPlace {
-  /** Judges every request, also one that gets another answer; 200 to all of them when absent. */
+  /** Judges every request, also one that gets another answer; when absent, every answer is 200. */
   readonly working?: (request: ArrivedRequest) => Promise<Reply>;
 }
 
 export interface ReceiverPlace {
-  /** With the certificate of test/support/certificate.ts, which nobody should trust. */
+  /** With the certificate of test/support/certificate.ts, which no client should trust. */
   readonly tls?: boolean;
-  /** 127.0.0.1 when absent. */
+  /** Defaults to 127.0.0.1. */
   readonly address?: string;
   readonly port?: number;
 }
@@ -82,7 +82,7 @@ const DRIP_MS = 100;
 const PATIENCE_MS = 120_000;
 const PIECE = Buffer.alloc(65_536, 'x');
 
-/** Ends with the test. */
+/** The receiver ends with the test. */
 export async function startHttpReceiver(t: Teardown, options: ReceiverOptions = {}): Promise<HttpReceiver> {
   const receiver = new ScriptedReceiver(options);
   t.teardown(() => receiver.shut());
@@ -195,7 +195,7 @@ class ScriptedReceiver implements HttpReceiver {
     try {
       for await (const piece of request) pieces.push(piece);
     } catch {
-      // The client went away in the middle of its request.
+      // The client disconnected in the middle of its request.
       return;
     }
     const received = {

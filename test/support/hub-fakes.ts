@@ -1,5 +1,5 @@
-// What a hub stands on, in memory: a directory of keys, mailboxes whose events the test emits, a socket that remembers,
-// and time that passes when the test says so.
+// The dependencies of a hub, in memory: a directory of keys, mailboxes whose events the test emits, a socket that remembers, and time that
+// passes only when the test advances it.
 import pino, { type Logger } from 'pino';
 import { type Observable, Subject, startWith } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../src/actors/mailbox/protocol.js';
@@ -18,7 +18,7 @@ export class FakeDirectory implements Directory {
   readonly deletedAccounts$ = new Subject<string>();
   readonly missedChanges$ = new Subject<void>();
   anonymousPrincipal: Principal | undefined;
-  /** Thrown by the next look-ups. */
+  /** The next look-ups throw this error. */
   fault: Error | undefined;
 
   addKey(token: string, accountId: string, scopes: readonly Scope[] = ['api:read']): Principal {
@@ -35,7 +35,7 @@ export class FakeDirectory implements Directory {
 
   noteUse(): void {}
 
-  /** Accounts are called like the subjects of their logins. */
+  /** The subject of a login is the account's name. */
   async login({ subject }: LoginClaims): Promise<LoginResult> {
     const email = `${subject}@example.test`;
     return { principal: { accountId: subject, email, scopes: ['app'], keyId: null, serviceWide: false } };
@@ -63,7 +63,7 @@ export interface TestHubOptions extends Omit<HubOptions, 'credentials'> {
   readonly tokens?: TokenVerifier;
 }
 
-/** A hub that judges credentials by its own directory. */
+/** Returns a hub that checks credentials with its own directory. */
 export function testHub({ tokens, credentials, ...options }: TestHubOptions): Hub {
   const { directory } = options;
   return createHub({
@@ -76,9 +76,9 @@ type Batch = readonly MailboxEvent[];
 
 export class FakeMailboxes {
   readonly #events = new Map<string, Subject<Batch>>();
-  /** Calls of `events$()` so far. */
+  /** The number of calls of `events$()` so far. */
   followed = 0;
-  /** Streams stand once the test emits something. */
+  /** True when a stream begins only when the test emits something. */
   late = false;
 
   readonly refs: Mailboxes = {
@@ -103,7 +103,7 @@ export class FakeMailboxes {
     return events;
   }
 
-  /** Whether anybody follows the account. */
+  /** Returns true when somebody follows the account. */
   isFollowed(accountId: string): boolean {
     return this.events(accountId).observed;
   }
@@ -145,7 +145,7 @@ export class FakeSocket implements Socket {
     this.terminated = true;
   }
 
-  /** Takes what was sent since the last time: hub messages, parsed. */
+  /** Takes the hub messages that were sent since the last call, parsed. */
   takeMessages(): unknown[] {
     const text = this.sent.splice(0).join('');
     return text
@@ -155,7 +155,7 @@ export class FakeSocket implements Socket {
   }
 }
 
-/** Ticks and deferred runs happen when told. */
+/** Ticks and deferred runs happen only when the test orders them. */
 export class FakeTiming implements HubTiming {
   #tick: (() => void) | undefined;
   #tickMs = 0;
@@ -279,7 +279,7 @@ const OUTBOUND: LoggedOutbound = {
   delayReported: false,
 };
 
-/** A draft that was made, or changed. */
+/** Returns the event of a draft that was created or changed. */
 export function draftChanged(outboundId: string, isNew: boolean): MailboxEvent {
   const outbound: LoggedOutbound = { ...OUTBOUND, id: outboundId, status: 'Draft' };
   return {

@@ -1,10 +1,10 @@
-// A node's embedded database that hangs: its processes are stopped (SIGSTOP), so connections stand and nothing is answered.
+// Hangs a node's embedded database: its processes are stopped (SIGSTOP), so connections stay open and nothing is answered.
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { processesAt } from '../../src/store/process-identity.js';
 import type { TestNode } from './node.js';
 
-/** Stops the processes, until what is returned is called or the test ends. */
+/** Stops the processes until the returned function is called or the test ends. */
 export function hangDatabase(t: ExecutionContext, { dataDir }: Pick<TestNode, 'dataDir'>): () => void {
   const processes = processesAt(join(dataDir, 'postgres'));
   t.true(processes.length > 5);
@@ -16,7 +16,7 @@ export function hangDatabase(t: ExecutionContext, { dataDir }: Pick<TestNode, 'd
     try {
       signal('SIGCONT');
     } catch {
-      // The node has stopped them meanwhile.
+      // The node has stopped the database meanwhile.
     }
   });
   return () => signal('SIGCONT');

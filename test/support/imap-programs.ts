@@ -1,4 +1,4 @@
-// What tests of IMAP programs share: a client to set up the far side with, and messages.
+// Shared by tests of IMAP programs: a client that prepares the remote mailbox, and messages.
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export function imapFlow(node: TestNode, { email, key }: TestAccount, isSecure =
   });
 }
 
-/** Messages of one subject have one Message-ID. */
+/** Messages with the same subject have the same Message-ID. */
 export function messageOf(subject: string): string {
   return [
     'From: =?utf-8?Q?Zo=C3=AB?= <zoe@example.test>',
@@ -31,7 +31,7 @@ export function messageOf(subject: string): string {
   ].join('\r\n');
 }
 
-/** The self-signed certificate of the node's data directory. */
+/** Returns the path of the self-signed certificate in the node's data directory. */
 export function certificateOf(node: TestNode): string {
   const file = readdirSync(node.dataDir, { recursive: true })
     .map(String)

@@ -1,4 +1,4 @@
-// The oracle of tests that follow an account's events from outside: the ids of all its client events, from the log itself.
+// The oracle of tests that follow an account's events from outside: the ids of all its client events, read from the log itself.
 import type { MailboxEvent } from '../../src/actors/mailbox/protocol.js';
 import { allClientEventsOf } from '../../src/gateways/events/client-events.js';
 import { eventIdOf } from '../../src/gateways/events/event-id.js';
@@ -6,13 +6,13 @@ import type { Sql } from '../../src/store/postgres/client.js';
 import { postgresEvents } from '../../src/store/postgres/events.js';
 
 export interface LoggedEvent {
-  /** As webhooks have it. */
+  /** The id that webhooks use. */
   readonly id: string;
   readonly type: string;
   readonly payload: unknown;
 }
 
-/** In order, after the change `after`. */
+/** Returns the events in order, after the change `after`. */
 export async function loggedEvents(sql: Sql, accountId: string, after = 0): Promise<LoggedEvent[]> {
   const log = postgresEvents(sql);
   const found: LoggedEvent[] = [];
@@ -32,7 +32,7 @@ export async function loggedEvents(sql: Sql, accountId: string, after = 0): Prom
   }
 }
 
-/** What came, without what came again right after its first time or later. */
+/** Returns the ids that arrived, without repetitions. */
 export function firstOfEach(ids: readonly string[]): string[] {
   return [...new Set(ids)];
 }

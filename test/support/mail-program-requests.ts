@@ -1,4 +1,4 @@
-// The requests of test/support/mail-programs, sent as they stand there.
+// Sends the requests of test/support/mail-programs as they are recorded.
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 
@@ -10,7 +10,7 @@ export interface RecordedReply {
   readonly body: string;
 }
 
-/** `changed`: what is put in the place of what, as of another address. */
+/** `changed` maps recorded texts to their replacements, for example another address. */
 export async function sendRecorded(
   port: number,
   name: string,
@@ -44,7 +44,7 @@ function reply(port: number, request: Uint8Array): Promise<RecordedReply> {
   });
 }
 
-/** Undefined until the reply is whole. */
+/** Returns undefined until the reply is complete. */
 function parse(octets: Buffer): RecordedReply | undefined {
   const end = octets.indexOf('\r\n\r\n');
   if (end < 0) return undefined;

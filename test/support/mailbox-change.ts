@@ -1,4 +1,4 @@
-// Changes of a mailbox for tests of the store: one that changes nothing, to be filled, and records of outbound mail.
+// Changes of a mailbox for tests of the store: one without content that a test fills, and records of outbound mail.
 import type { Change, ChangeContent } from '../../src/store/changes.js';
 import type { MailboxChange } from '../../src/store/mailboxes.js';
 import type { OutboundContent, OutboundRow, OutboundStatus } from '../../src/store/outbound.js';
@@ -18,12 +18,12 @@ export function emptyChange(accountId: string, epoch: number, modseqBefore: numb
   };
 }
 
-/** Records of one command. */
+/** Returns the records of one command. */
 export function records(contents: readonly ChangeContent[], seq = 1, at = 0): Change[] {
   return contents.map((content) => ({ ...content, seq, at }) as Change);
 }
 
-/** An outbound email as it is after a change; `recipients`: ids of those that changed, or all of them. */
+/** Returns an outbound email after a change; `recipients` are the ids of the changed ones, or all of them. */
 export function outboundRecords(
   row: OutboundRow,
   before: OutboundStatus | null = null,

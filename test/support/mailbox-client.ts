@@ -1,5 +1,5 @@
-// What end-to-end tests do as a user would: accounts and keys made in the node's store, mail by nodemailer or a plain
-// socket, the API by fetch.
+// Does in end-to-end tests what a user does: accounts and keys are made in the node's store, mail is sent by nodemailer or a plain socket,
+// and the API is called by fetch.
 import { randomBytes } from 'node:crypto';
 import { newApiKey } from '../../src/directory/api-key.js';
 import type { Scope } from '../../src/store/directory.js';
@@ -18,7 +18,7 @@ export function port(node: TestNode, listener: string): number {
   return Number(node.ready.listeners[listener]!.replace(/^.*:/, ''));
 }
 
-/** The node's own database, for setting up and for looking behind it; the caller ends it. */
+/** Connects to the node's own database, to prepare it and to check it; the caller ends the connection. */
 export async function storeOf(node: TestNode): Promise<Sql> {
   const url = node.env['DATABASE_URL'];
   const address = url === undefined ? findEmbedded(node.dataDir) : { url };
@@ -26,7 +26,7 @@ export async function storeOf(node: TestNode): Promise<Sql> {
   return connect(address, { max: 2, applicationName: 'test' });
 }
 
-/** `name@example.test`, in the node's own database. */
+/** Creates `name@example.test` in the node's own database. */
 export async function accountOn(node: TestNode, name: string): Promise<TestAccount> {
   const sql = await storeOf(node);
   try {
@@ -89,14 +89,14 @@ export class MailboxClient {
     });
   }
 
-  /** The body of a GET that must succeed. */
+  /** Returns the body of a GET that must succeed. */
   async get<T>(path: string): Promise<T> {
     const response = await this.request('GET', path);
     if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return (await response.json()) as T;
   }
 
-  /** Every email of the inbox, newest first. */
+  /** Returns every email of the inbox, the newest first. */
   async inbox(): Promise<ListedEmail[]> {
     const emails: ListedEmail[] = [];
     for (let page = 1; ; page++) {

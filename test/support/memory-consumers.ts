@@ -1,13 +1,13 @@
-// Rows of durable consumers in memory, by the rules of the port.
+// The rows of durable consumers in memory, by the rules of the port.
 import type { ConsumerPosition, ConsumerStore, PositionUpdate } from '../../src/store/consumers.js';
 
 export class MemoryConsumers implements ConsumerStore {
   readonly rows = new Map<string, ConsumerPosition>();
-  /** Newest change of each account. */
+  /** Returns the newest change of an account. */
   newest: (accountId: string) => number = () => 0;
-  /** Thrown by every call. */
+  /** Every call throws this error. */
   fault: Error | undefined;
-  /** Statements so far. */
+  /** The number of statements so far. */
   calls = 0;
 
   add(accountId: string, id: string, seq: number): void {

@@ -1,5 +1,5 @@
-// The mailboxes of a node without a database: the real actor in its host, over stores in memory. Accounts are those of the
-// tables. Nothing is ever delivered to other hosts, and there are no filters that wait for a body.
+// The mailboxes of a node without a database: the real actor in its host, over stores in memory. The accounts are those of the tables.
+// Nothing is delivered to other hosts, and there are no filters that wait for a body.
 import pino from 'pino';
 import { type MailboxActors, mailboxActorProtocol } from '../../src/actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../../src/actors/mailbox/behavior.js';
@@ -24,13 +24,13 @@ const RETRY = { maxRetries: 5, baseMs: 60_000, capMs: 600_000 };
 
 export interface MemoryMailboxes {
   readonly actors: MailboxActors;
-  /** Another owner takes the mailboxes: they are loaded afresh. Whoever changes the tables says so with it. */
+  /** Another owner takes the mailboxes: they are loaded again. A test that changes the tables must call it. */
   reload(): void;
   readonly inlineMessages: InlineMessages;
   stop(): Promise<void>;
 }
 
-/** `textOf`: the words of a body. `around`: a store in place of the one over the tables, which the one given may use. */
+/** `textOf` returns the words of a body. `around` returns a store that replaces the one over the tables, which it may use. */
 export async function startMemoryMailboxes(
   tables: MemoryTables,
   blobs: BlobStore,

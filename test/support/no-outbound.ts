@@ -1,7 +1,7 @@
-// Outbound mail of mailboxes that send none, and no inline messages.
+// The outbound ports of mailboxes that send no mail, without inline messages.
 import type { DeliverySlots } from '../../src/actors/mailbox/outbound/delivery-slots.js';
 
-/** Deliveries begin when the queue asks for them. */
+/** Deliveries begin only when the queue asks for them. */
 export const NO_DELIVERY_SLOTS: DeliverySlots = { reserve: () => undefined };
 
 export const NO_OUTBOUND = {

@@ -1,4 +1,4 @@
-// An identity provider whose tokens nobody has: mechanisms for tokens are announced, and what is shown has to be a key.
+// An identity provider that accepts no token: mechanisms for tokens are announced, but only a key is accepted.
 import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
 
 export const NO_TOKENS: TokenVerifier = {

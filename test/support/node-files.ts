@@ -1,4 +1,4 @@
-// Which test files start nodes, and which replace the clock of their process: those whose imports lead to the module that does.
+// Finds the test files that start nodes, and those that replace the clock of their process: their imports lead to the module that does it.
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ const IMPORTS = /(?:from|import)\s*\(?\s*'(\.[^']+\.js)'/g;
 const TESTS = fileURLToPath(new URL('../', import.meta.url));
 const DEV = fileURLToPath(new URL('../../dev/', import.meta.url));
 
-/** `file`: a compiled test file. Imports of types have gone with the compilation. */
+/** `file` is a compiled test file: the compilation has removed imports of types. */
 export const startsNode = leadsTo(`${DEV}node-process.js`);
 
 export const replacesClock = leadsTo(`${TESTS}support/cluster/virtual-time.js`);
@@ -18,7 +18,7 @@ function leadsTo(target: string): (file: string) => boolean {
     const path = resolve(file);
     const before = known.get(path);
     if (before !== undefined) return before;
-    // A circle leads nowhere new.
+    // An import cycle adds no new module.
     known.set(path, false);
     const imported = [...readFileSync(path, 'utf8').matchAll(IMPORTS)].map(([, name]) => join(dirname(path), name!));
     const answer = imported.some((name) => (name.startsWith(TESTS) || name.startsWith(DEV)) && leads(name));

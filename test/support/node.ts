@@ -1,5 +1,5 @@
-// A whole node for tests: `bin/mansio serve` as a process of its own, on free ports and a temporary data directory, with a database
-// of its own in the server of the run. A test that is about the embedded database says `MANSIO_DATA_DIR: await preparedDirectory(…)`.
+// A whole node for tests: `bin/mansio serve` as its own process, on free ports and a temporary data directory, with its own database in the
+// server of the run. A test of the embedded database passes `MANSIO_DATA_DIR: await preparedDirectory(…)`.
 import { registerCompletionHandler } from 'ava';
 import { type NodeProcess, startNodeProcess, UNLIMITED } from '../../dev/node-process.js';
 import { nodeDatabase } from './embedded-database.js';
@@ -11,16 +11,16 @@ export { bareEnvironment, NodeNotReady, PROGRAM } from '../../dev/node-process.j
 export type TestNode = NodeProcess;
 
 const nodes: TestNode[] = [];
-/** The data directories that were made here. */
+/** The databases, by the data directories that were made here. */
 const databases = new Map<string, Awaited<ReturnType<typeof nodeDatabase>>>();
 
-// One that a failed test has not stopped would keep the test process from ending.
+// A node that a failed test has not stopped would keep the test process alive.
 registerCompletionHandler(() => {
   for (const node of nodes) if (node.running) node.signal('SIGKILL');
   for (const { drop } of databases.values()) void drop().catch(() => undefined);
 });
 
-/** A data directory whose nodes, one after the other, have one database of the run's server. */
+/** Creates a data directory whose nodes, one after the other, share one database of the run's server. */
 export async function nodeDirectory(prefix = 'mansio-test-node-'): Promise<string> {
   const dataDir = temporaryDirectory(prefix);
   await giveCertificate(dataDir);
@@ -28,13 +28,13 @@ export async function nodeDirectory(prefix = 'mansio-test-node-'): Promise<strin
   return dataDir;
 }
 
-/** What a node, or a command beside it, finds the data of the directory by. */
+/** Returns the settings by which a node, or a command, finds the data of the directory. */
 export function storeSettings(dataDir: string): Record<string, string> {
   const database = databases.get(dataDir);
   return { MANSIO_DATA_DIR: dataDir, ...(database === undefined ? {} : { DATABASE_URL: database.url }) };
 }
 
-/** `settings` over free ports and a data directory with a database that has the schema. @throws NodeNotReady */
+/** `settings` override free ports and a data directory with a database that has the schema. @throws NodeNotReady */
 export async function startTestNode(settings: Readonly<Record<string, string>> = {}): Promise<TestNode> {
   const dataDir = settings['MANSIO_DATA_DIR'] ?? (await nodeDirectory());
   const node = await startNodeProcess({

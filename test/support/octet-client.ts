@@ -1,9 +1,9 @@
-// The client's side of a connection: octets out as they are given, octets in as text in which one character is one octet, and TLS at any
-// time. What a reply is, each protocol's client says.
+// The client's side of a connection: it writes octets unchanged, reads octets as text in which one character is one octet, and starts TLS
+// at any time. The client of each protocol defines what a reply is.
 import type net from 'node:net';
 import tls from 'node:tls';
 
-/** The server has closed the connection. */
+/** Thrown when the server has closed the connection. */
 export class Closed extends Error {
   override readonly name = 'Closed';
 }
@@ -16,23 +16,26 @@ export class OctetClient {
 
   constructor(socket: net.Socket) {
     this.socket = socket;
-    // A connection that is refused may be reset.
+    // A refused connection may be reset.
     socket.on('error', () => {});
     this.#listen(socket);
   }
 
-  /** Texts have one character an octet. */
+  /** Texts have one character per octet. */
   write(octets: string | Uint8Array): this {
     this.socket.write(typeof octets === 'string' ? Buffer.from(octets, 'latin1') : octets);
     return this;
   }
 
-  /** What has arrived and was not taken. */
+  /** The text that has arrived and was not taken. */
   get pending(): string {
     return this.#received;
   }
 
-  /** What `length` finds of what has arrived, without its last `dropped` octets, once that is not undefined. @throws Closed */
+  /**
+   * Takes what `length` finds in the text that has arrived, without its last `dropped` octets; waits while `length` returns undefined.
+   * @throws Closed
+   */
   async take(length: (received: string) => number | undefined, dropped = 0): Promise<string> {
     for (;;) {
       const end = length(this.#received);
@@ -45,7 +48,7 @@ export class OctetClient {
     }
   }
 
-  /** Until there is more, or the end. @throws Closed */
+  /** Waits until more has arrived, or the connection ends. @throws Closed */
   async more(): Promise<void> {
     if (this.#isOver) throw new Closed(`the connection is closed; last: ${this.#received.slice(-200)}`);
     await new Promise<void>((resolve) => {
@@ -53,7 +56,7 @@ export class OctetClient {
     });
   }
 
-  /** What `next` gives until the end of the connection. */
+  /** Collects what `next` returns until the end of the connection. */
   async untilClosed<T>(next: () => Promise<T>): Promise<T[]> {
     const all: T[] = [];
     try {
@@ -64,7 +67,7 @@ export class OctetClient {
     return all;
   }
 
-  /** @throws when there is no handshake */
+  /** @throws when the handshake fails */
   async secure(options: tls.ConnectionOptions = {}): Promise<tls.TLSSocket> {
     const plain = this.socket;
     for (const event of ['data', 'close']) plain.removeAllListeners(event);
@@ -84,13 +87,13 @@ export class OctetClient {
     this.socket.destroy();
   }
 
-  /** Octets that have arrived. */
+  /** Called when octets have arrived. */
   received(octets: Buffer): void {
     this.#received += octets.toString('latin1');
     this.#wake?.();
   }
 
-  /** Nothing more arrives. */
+  /** Called when nothing more will arrive. */
   ended(): void {
     this.#isOver = true;
     this.#wake?.();
@@ -102,7 +105,7 @@ export class OctetClient {
   }
 }
 
-/** Behind the end of the first line. */
+/** Returns the position after the end of the first line. */
 export function endOfLine(text: string): number | undefined {
   const end = text.indexOf('\r\n');
   return end < 0 ? undefined : end + 2;

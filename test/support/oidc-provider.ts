@@ -1,20 +1,20 @@
-// A real OpenID provider on a free port (oauth2-mock-server), with tokens as tests want them and keys that come and go.
+// A real OpenID provider on a free port (oauth2-mock-server), with tokens as tests want them and keys that can be added and removed.
 import { type JWK, OAuth2Server } from 'oauth2-mock-server';
 import type { Teardown } from './embedded-database.js';
 
 export interface TestProvider {
   readonly authority: string;
-  /** Claims over a good token's; undefined takes one away. */
+  /** `claims` override those of a good token; undefined removes one. */
   token(claims?: Readonly<Record<string, unknown>>, kid?: string): Promise<string>;
-  /** What its UserInfo endpoint tells of whoever asks. */
+  /** Sets what its UserInfo endpoint returns. */
   tell(claims: Readonly<Record<string, unknown>>): void;
-  /** Public keys as the provider publishes them. */
+  /** Returns the public keys as the provider publishes them. */
   keys(): readonly JWK[];
   addKey(kid: string, alg?: string): Promise<void>;
-  /** Takes every key but this one away. */
+  /** Removes every key but this one. */
   keepOnly(kid: string): Promise<void>;
   stop(): Promise<void>;
-  /** At the address it had. */
+  /** Starts again at the same address. */
   start(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// A collector of traces for tests: takes OTLP over HTTP as JSON on a free port and keeps the spans.
+// A collector of traces for tests: it accepts OTLP over HTTP as JSON on a free port and stores the spans.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,25 +7,25 @@ export interface CollectedSpan {
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** '' or undefined: a root. */
+  /** '' or undefined for a root. */
   readonly parentSpanId?: string;
   /** 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   readonly kind: number;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Ids of spans. */
+  /** The ids of spans. */
   readonly links: readonly string[];
-  /** 2: failed. */
+  /** 2 means failed. */
   readonly status: number;
   /** service.instance.id */
   readonly node: string;
 }
 
 export interface Collector {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value of OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
-  /** Grows. */
+  /** The spans so far; the list grows. */
   readonly spans: readonly CollectedSpan[];
-  /** Resource attributes of what came last. */
+  /** The resource attributes of the last export. */
   readonly resource: Readonly<Record<string, unknown>>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The ownership of a node that has everything and never loses it, for tests of what stands on it.
+// The ownership of a node that owns everything and never loses it, for tests of the code that uses it.
 import { NEVER } from 'rxjs';
 import type { Ownership } from '../../src/actors/runtime/ownership.js';
 

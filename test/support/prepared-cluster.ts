@@ -1,6 +1,6 @@
-// Data directories that are ready: with an embedded PostgreSQL that has the schema, and with a self-signed certificate. Both are made
-// once, kept beside the installed packages, and copied for each test that does not look at the first start; another schema or another
-// PostgreSQL has another name.
+// Prepared data directories: with an embedded PostgreSQL that has the schema, and with a self-signed certificate. Both are made once,
+// stored next to the installed packages, and copied for each test that does not test the first start; another schema or another PostgreSQL
+// has another name.
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -29,13 +29,13 @@ import { temporaryDirectory } from './temporary-directory.js';
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/mansio/', import.meta.url));
 const STORE = fileURLToPath(new URL('../../src/store/', import.meta.url));
-/** ms without use: tests of another version may run at the same time. */
+/** In ms without use: tests of another version may run at the same time. */
 const OLD_MS = 24 * 3_600_000;
 
 let prepared: Promise<string> | undefined;
 let certificate: Promise<string> | undefined;
 
-/** Removed with the process. */
+/** The directory is removed with the process. */
 export async function preparedDirectory(prefix: string): Promise<string> {
   prepared ??= prepare();
   const directory = temporaryDirectory(prefix);
@@ -44,7 +44,7 @@ export async function preparedDirectory(prefix: string): Promise<string> {
   return directory;
 }
 
-/** Puts a certificate where the start of a node, which would take a tenth longer for making it, looks for one. */
+/** Puts a certificate where the start of a node looks for one; making it would lengthen the start by a tenth. */
 export async function giveCertificate(dataDir: string): Promise<void> {
   certificate ??= makeCertificate();
   const from = await certificate;
@@ -75,29 +75,29 @@ async function prepare(): Promise<string> {
   try {
     mkdirSync(CACHE, { recursive: true });
     removeOld();
-    // Whole or not at all, however many processes make one at the same time: whoever comes second cannot rename it.
+    // The rename is atomic, however many processes make one at the same time: the second one cannot rename its own.
     await copy(made, fresh);
     renameSync(fresh, path);
     return path;
   } catch {
-    // The packages may belong to somebody else: this process alone has it then.
+    // The packages may belong to another user: then only this process uses it.
     rmSync(fresh, { recursive: true, force: true });
     return isUsed(path) ? path : made;
   }
 }
 
-/** Whether it is there; the time of its use is noted where it can be. */
+/** Returns true when the copy exists; records the time of its use if it can. */
 function isUsed(path: string): boolean {
   if (!existsSync(path)) return false;
   try {
     utimesSync(path, new Date(), new Date());
   } catch {
-    // Packages that cannot be written: nobody removes them either.
+    // These packages are read-only: nobody removes the copy either.
   }
   return true;
 }
 
-/** What no run can be using any more: of other versions, and of makers that were killed. */
+/** Removes copies that no run uses any more: those of other versions, and those of killed makers. */
 function removeOld(): void {
   for (const name of readdirSync(CACHE)) {
     const path = join(CACHE, name);
@@ -115,12 +115,12 @@ async function make(): Promise<string> {
   await database.stop();
   const directory = join(dataDir, 'postgres');
   if (existsSync(join(directory, 'postmaster.pid'))) throw new Error('the prepared database has not stopped');
-  // Its shared memory is in its directory and goes with it, also when it is killed; /dev/shm would keep it.
+  // The shared memory is in the directory and is removed with it, even after a kill; /dev/shm would keep it.
   appendFileSync(join(directory, 'postgresql.conf'), 'dynamic_shared_memory_type = mmap\n');
   return directory;
 }
 
-/** Of all that decides what is in the cluster, and of who may read it. */
+/** Hashes everything that decides what is in the cluster, and who may read it. */
 function fingerprint(): string {
   const hash = createHash('sha256').update(`${process.getuid?.()} ${process.platform} ${process.arch}`);
   const migrations = join(STORE, 'postgres/migrations');

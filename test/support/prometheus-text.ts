@@ -1,4 +1,4 @@
-// Prometheus' text format as a reader sees it: families with help and type, samples with labels.
+// Parses Prometheus' text format as a reader does: families with help and type, samples with labels.
 
 export interface Sample {
   readonly name: string;
@@ -12,7 +12,7 @@ export interface Family {
   readonly samples: Sample[];
 }
 
-/** @throws Error at a line that is none of the format's, and at samples that belong to no family. */
+/** @throws Error for a line that is not in the format, and for samples that belong to no family */
 export function parseMetrics(text: string): Map<string, Family> {
   const families = new Map<string, Family>();
   const family = (name: string) => {
@@ -36,7 +36,7 @@ export function parseMetrics(text: string): Map<string, Family> {
   return families;
 }
 
-/** The sum of a family's samples that have these labels; NaN when there is none. */
+/** Returns the sum of a family's samples that have these labels; NaN when there is none. */
 export function sumOf(
   families: ReadonlyMap<string, Family>,
   name: string,

@@ -2,7 +2,7 @@
 import { requireProgram } from '../../dev/executables.js';
 import { runProgram } from './run-program.js';
 
-/** What `promtool check metrics` reports; '' for nothing. @throws MissingProgram */
+/** Returns the report of `promtool check metrics`; '' when it finds nothing. @throws MissingProgram */
 export async function reportOfPromtool(text: string): Promise<string> {
   const { code, output } = await runProgram(requireProgram('promtool'), ['check', 'metrics'], text);
   return code === 0 ? output : `exit code ${code}: ${output}`;

@@ -1,4 +1,4 @@
-// PROXY headers as balancers write them.
+// Writes PROXY headers as balancers do.
 import { isIP } from 'node:net';
 import { encodeProxyHeader } from '../../src/gateways/tcp/proxy-header.js';
 
@@ -7,12 +7,12 @@ export function v1(address: string, port = 40_000): Buffer {
   return Buffer.from(`PROXY ${family} ${address} ${other} ${port} 25\r\n`);
 }
 
-/** IPv4 only; `tlvs` are octets behind the addresses. */
+/** Supports only IPv4; `tlvs` are octets after the addresses. */
 export function v2(address: string, port = 40_000, tlvs: Uint8Array = new Uint8Array(0)): Buffer {
   const header = encodeProxyHeader(Buffer.from(address.split('.').map(Number)), port);
   header.writeUInt16BE(12 + tlvs.length, 14);
   return Buffer.concat([header, tlvs]);
 }
 
-/** Version 2: the proxy speaks for itself. */
+/** Version 2 of the header for a connection of the proxy itself. */
 export const V2_LOCAL = Buffer.from('0d0a0d0a000d0a515549540a20000000', 'hex');

@@ -1,6 +1,6 @@
-// A push service for tests (RFC 8030) with the browsers behind it: takes messages as the services of browser vendors do, checks
-// who sends them (VAPID, RFC 8292) and decrypts them with the keys of the subscription (RFC 8291). What a service would
-// refuse is refused and kept as a fault. Other answers, broken and hostile ones too: see http-receiver.ts.
+// A push service for tests (RFC 8030) with its browsers: it accepts messages like the services of browser vendors, checks who sends them
+// (VAPID, RFC 8292) and decrypts them with the keys of the subscription (RFC 8291). It refuses what a real service would refuse, and
+// records it as a fault. http-receiver.ts has other answers, including broken and hostile ones.
 import { createECDH, type ECDH, randomBytes } from 'node:crypto';
 import { decrypt } from 'http_ece';
 import { importJWK, jwtVerify } from 'jose';
@@ -13,47 +13,47 @@ import {
   startHttpReceiver,
 } from './http-receiver.js';
 
-/** Body of POST /api/push-subscriptions. */
+/** The body of POST /api/push-subscriptions. */
 export interface TestSubscription {
   readonly endpoint: string;
   readonly p256dh: string;
   readonly auth: string;
 }
 
-/** Of RFC 8030 §5.3. */
+/** The urgency of RFC 8030 §5.3. */
 export type Urgency = 'very-low' | 'low' | 'normal' | 'high';
 
 export interface PushMessage {
   readonly endpoint: string;
-  /** Decrypted. */
+  /** The decrypted text. */
   readonly text: string;
-  /** Octets of the request's body. */
+  /** The octets of the request's body. */
   readonly octets: number;
-  /** Seconds. */
+  /** In seconds. */
   readonly ttl: number;
   readonly urgency: Urgency | undefined;
   readonly topic: string | undefined;
-  /** `sub` of the sender's token. */
+  /** The `sub` claim of the sender's token. */
   readonly sender: string;
-  /** Of the sender: 65 octets in base64url. */
+  /** The key of the sender: 65 octets in base64url. */
   readonly vapidKey: string;
-  /** Whether the service said 201. */
+  /** True when the service answered 201. */
   readonly accepted: boolean;
   readonly at: number;
 }
 
 export interface PushService {
-  /** Takes the requests: how it answers, which came, when it is up. */
+  /** Receives the requests: it decides the answers, stores the requests, and can be shut. */
   readonly receiver: HttpReceiver;
-  /** What came for a subscription and was well-formed, in order; also what was not accepted. */
+  /** The well-formed messages for subscriptions, in order, including those that were not accepted. */
   readonly messages: readonly PushMessage[];
-  /** What this service refused by its own rules, in words; a good sender leaves it empty. */
+  /** The refusals by the service's own rules, in words; empty after a good sender. */
   readonly faults: readonly string[];
-  /** A browser subscribes. `vapidKey`: messages of other senders are refused with 403 (RFC 8292 §4). */
+  /** Subscribes a browser. `vapidKey`: messages of other senders are refused with 403 (RFC 8292 §4). */
   subscribe(vapidKey?: string): TestSubscription;
-  /** The browser ends the subscription: 410 from now on. */
+  /** Ends the subscription: its messages get 410 from now on. */
   unsubscribe(endpoint: string): void;
-  /** JSON of the messages that were accepted, in order; of every subscription or of one. */
+  /** Returns the JSON of the accepted messages, in order; of every subscription or of one. */
   payloads<T>(endpoint?: string): T[];
 }
 
@@ -63,9 +63,12 @@ interface Subscribed {
   readonly vapidKey: string | undefined;
 }
 
-/** What services take at least, and most of them at most (RFC 8030 §7.2). */
+/** The least that services must accept, and the most that most of them do (RFC 8030 §7.2). */
 const MOST_OCTETS = 4096;
-/** RFC 8188 §2.1: a salt of 16 octets, the size of records, the length of the key's id and that id: the sender's point. */
+/**
+ * RFC 8188 §2.1: the header is a salt of 16 octets, the size of records, the length of the key's id and that id, which is the sender's
+ * point.
+ */
 const RECORD_SIZE_AT = 16;
 const HEADER_OCTETS = RECORD_SIZE_AT + 4 + 1 + 65;
 const LONGEST_TOKEN_SECONDS = 24 * 60 * 60;
@@ -78,11 +81,11 @@ class Refused extends Error {
   }
 }
 
-/** Ends with the test. */
+/** The service ends with the test. */
 export async function startPushService(t: Teardown, place: ReceiverPlace = {}): Promise<PushService> {
   const subscriptions = new Map<string, Subscribed>();
   const gone = new Set<string>();
-  /** By the body of the request. */
+  /** Keyed by the body of the request. */
   const judged = new Map<Buffer, Omit<PushMessage, 'accepted'>>();
   const faults: string[] = [];
 
@@ -173,7 +176,7 @@ export async function startPushService(t: Teardown, place: ReceiverPlace = {}): 
   };
 }
 
-/** RFC 8291 §4: one record, so its size is larger than what it holds. */
+/** RFC 8291 §4: there is one record, so its size is larger than its content. */
 function decrypted(body: Buffer, { ecdh, auth }: Subscribed): string {
   if (body.length <= HEADER_OCTETS) throw new Refused(400, `a body of ${body.length} octets`);
   if (body.readUInt32BE(RECORD_SIZE_AT) < body.length - HEADER_OCTETS) throw new Refused(400, 'more than one record');

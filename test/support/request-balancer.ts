@@ -4,7 +4,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ExecutionContext } from 'ava';
 
-/** Its URL. `addresses` (`host:port`) may change while it runs. Gone with the test. */
+/** Returns its URL. `addresses` (`host:port`) may change while it runs. The balancer ends with the test. */
 export async function startRequestBalancer(t: ExecutionContext, addresses: readonly string[]): Promise<string> {
   let next = 0;
   const balancer = createServer((from, to) => {

@@ -1,7 +1,7 @@
-// Programs that tests drive as a user would.
+// Runs programs as a user would.
 import { spawn } from 'node:child_process';
 
-/** Runs a program to its end, with `settings` over the environment; its output and exit code. */
+/** Runs a program to its end, with `settings` that override the environment; returns its output and exit code. */
 export async function runProgram(
   command: string,
   args: readonly string[],

@@ -1,11 +1,10 @@
-// A raw SMTP client for tests: sends exactly the octets it is given, in the segments it is given, and waits for replies
-// rather than for time.
+// A raw SMTP client for tests: it sends exactly the given octets, in the given segments, and waits for replies rather than for time.
 import { connect, type Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 
 export interface Reply {
   readonly code: number;
-  /** Without code; one a line. */
+  /** The lines without the code. */
   readonly lines: readonly string[];
   readonly text: string;
 }
@@ -23,7 +22,7 @@ export class SmtpClient {
     this.#listen();
   }
 
-  /** Connects without waiting for the banner. `address` is `ip:port`; `from` is an address of this machine's. */
+  /** Connects without waiting for the banner. `address` is `ip:port`; `from` is an address of this machine. */
   static async connect(address: string, from?: string): Promise<SmtpClient> {
     const at = address.lastIndexOf(':');
     const host = address.slice(0, at).replace(/[[\]]/g, '');
@@ -40,7 +39,7 @@ export class SmtpClient {
     return new SmtpClient(socket);
   }
 
-  /** The same with TLS from the start. `opening` comes before it. */
+  /** Connects with TLS from the start. `opening` is sent before it. */
   static async connectSecurely(address: string, opening: Uint8Array | string = ''): Promise<SmtpClient> {
     const client = await SmtpClient.connect(address);
     if (opening.length > 0) client.write(opening);
@@ -48,7 +47,7 @@ export class SmtpClient {
     return client;
   }
 
-  /** Connects, reads the banner and says EHLO. */
+  /** Connects, reads the banner and sends EHLO. */
   static async greeted(address: string, from?: string): Promise<SmtpClient> {
     const client = await SmtpClient.connect(address, from);
     await client.reply();
@@ -56,7 +55,7 @@ export class SmtpClient {
     return client;
   }
 
-  /** Next reply; undefined when the peer has closed without one. */
+  /** Returns the next reply; undefined when the peer has closed without one. */
   async next(): Promise<Reply | undefined> {
     while (this.#replies.length === 0 && !this.#closed) {
       await new Promise<void>((resolve) => {
@@ -77,7 +76,7 @@ export class SmtpClient {
     return this.reply();
   }
 
-  /** Every reply until the peer closes. */
+  /** Returns every reply until the peer closes. */
   async rest(): Promise<Reply[]> {
     const replies: Reply[] = [];
     for (let reply = await this.next(); reply !== undefined; reply = await this.next()) replies.push(reply);
@@ -88,12 +87,12 @@ export class SmtpClient {
     if (!this.#socket.destroyed) this.#socket.write(typeof octets === 'string' ? Buffer.from(octets) : octets);
   }
 
-  /** Writes; resolves when the kernel has it all, which the peer then has read up to the size of the sockets' buffers. */
+  /** Writes; resolves when the kernel has everything: the peer has then read it, except what fits in the sockets' buffers. */
   written(octets: string | Uint8Array): Promise<void> {
     return new Promise((resolve) => this.#socket.write(octets, () => resolve()));
   }
 
-  /** Writes pieces as segments of their own: each is handed to the kernel before the next. */
+  /** Writes pieces as separate segments: each is passed to the kernel before the next. */
   async segments(pieces: readonly Uint8Array[]): Promise<void> {
     for (const piece of pieces) {
       if (this.#socket.destroyed) return;
@@ -103,7 +102,7 @@ export class SmtpClient {
     }
   }
 
-  /** MAIL, RCPT to each and DATA; returns the reply to DATA. */
+  /** Sends MAIL, RCPT for each recipient and DATA; returns the reply to DATA. */
   async envelope(sender: string, ...recipients: string[]): Promise<Reply> {
     await this.command(`MAIL FROM:<${sender}>`);
     for (const recipient of recipients) await this.command(`RCPT TO:<${recipient}>`);
@@ -116,7 +115,7 @@ export class SmtpClient {
     return this.reply();
   }
 
-  /** The handshake after a 220 to STARTTLS. */
+  /** Performs the handshake after a 220 to STARTTLS. */
   async secure(): Promise<void> {
     const plain = this.#socket;
     plain.removeAllListeners('data');
@@ -137,7 +136,7 @@ export class SmtpClient {
     this.#socket.destroy();
   }
 
-  /** Replies that have arrived and were not taken. */
+  /** The number of replies that have arrived and were not taken. */
   get pending(): number {
     return this.#replies.length;
   }

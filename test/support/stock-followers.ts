@@ -1,5 +1,5 @@
-// Clients that follow all events of an account as applications do, with stock libraries: @microsoft/signalr over each transport
-// and in each protocol, and EventSource. They connect again by themselves and resume from what they had.
+// Clients that follow all events of an account as applications do, with stock libraries: @microsoft/signalr over each transport and in each
+// protocol, and EventSource. They reconnect by themselves and resume from their position.
 import { type HttpTransportType, type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import { EventSource } from 'eventsource';
@@ -8,22 +8,22 @@ import type { Teardown } from './embedded-database.js';
 
 export interface StockFollower {
   readonly name: string;
-  /** As they came. */
+  /** The events in order of arrival. */
   readonly events: readonly (readonly [type: string, payload: unknown])[];
-  /** Answers that events may be missing. */
+  /** The number of answers which tell that events may be missing. */
   readonly incomplete: number;
-  /** Connections that were made, the first included. */
+  /** The number of connections, including the first. */
   readonly connections: number;
-  /** Resolves once `holds`, which is tried whenever something has come. @throws after two minutes, and says what came */
+  /** Resolves when `holds` returns true; it is called whenever something has arrived. @throws after two minutes, with what has arrived */
   until(holds: () => boolean): Promise<void>;
-  /** Goes away, and keeps its position. */
+  /** Disconnects, and keeps its position. */
   sleep(): Promise<void>;
-  /** Comes back. */
+  /** Connects again. */
   wake(): Promise<void>;
 }
 
 export interface FollowerAt {
-  /** Looked at for every connection, http://host:port */
+  /** Returns http://host:port; called for every connection. */
   readonly base: () => string;
   readonly key: string;
 }
@@ -73,7 +73,7 @@ abstract class Events {
     });
   }
 
-  /** Of the connection, in words. */
+  /** Describes the state of the connection in words. */
   protected abstract state(): string;
 }
 
@@ -82,7 +82,7 @@ class HubFollower extends Events implements StockFollower {
   readonly #hub: HubConnection;
   readonly #base: () => string;
   #cursor: string | null = null;
-  /** The last one, of the connection or of resuming. */
+  /** The last failure of the connection or of resuming. */
   #failure: unknown;
 
   constructor({ base, key }: FollowerAt, { transport, isBinary }: HubWay, name: string) {
@@ -105,7 +105,7 @@ class HubFollower extends Events implements StockFollower {
     this.#hub.onclose((error) => {
       this.#failure = error;
     });
-    // Cut off once more, the client begins again with the next connection.
+    // If the resume is cut off, the client begins again with the next connection.
     this.#hub.onreconnected(() =>
       this.#resume().catch((error: unknown) => {
         this.#failure = error;
@@ -192,7 +192,7 @@ class StreamFollower extends Events implements StockFollower {
       begun();
     });
     source.addEventListener('error', () => {
-      // It gives up after a reply that is not 200; an application makes a new one.
+      // EventSource gives up after a reply that is not 200; an application makes a new one.
       if (source.readyState !== EventSource.CLOSED || this.#source !== source) return;
       setTimeout(() => {
         if (this.#source === source) this.#open();
@@ -201,7 +201,7 @@ class StreamFollower extends Events implements StockFollower {
   }
 }
 
-/** Ends with the test. */
+/** The follower ends with the test. */
 export async function followHub(t: Teardown, at: FollowerAt, way: HubWay, name: string): Promise<StockFollower> {
   const follower = new HubFollower(at, way, name);
   t.teardown(() => follower.sleep());
@@ -209,7 +209,7 @@ export async function followHub(t: Teardown, at: FollowerAt, way: HubWay, name: 
   return follower;
 }
 
-/** Ends with the test. */
+/** The follower ends with the test. */
 export async function followStream(t: Teardown, at: FollowerAt): Promise<StockFollower> {
   const follower = new StreamFollower(at);
   t.teardown(() => follower.sleep());

@@ -1,11 +1,11 @@
-// Temporary directories of a test process, removed however it ends. One shell a process learns of them line by line.
+// Temporary directories of a test process, removed however it ends. One shell per process gets their names line by line.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, chmodSync, constants, mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-// A PostgreSQL that still runs in one of them is ended first; its pid is believed only while its command line agrees. One that is a
-// disk of a test is unmounted.
+// A PostgreSQL that still runs in one of them is ended first; its pid is trusted only if its command line matches. A directory that a test
+// has mounted is unmounted.
 const SWEEP = `
   while read -r line; do set -- "$@" "$line"; done
   for dir; do
@@ -15,28 +15,28 @@ const SWEEP = `
   done
   for attempt in 1 2 3 4 5; do rm -rf "$@" && break; sleep 1; done`;
 
-/** A file system in memory: what a process has written there outlives its kill as on a disk, and syncing costs nothing. */
+/** A file system in memory: what a process has written there survives its kill, as on a disk, and syncing costs nothing. */
 const IN_MEMORY = '/dev/shm';
-/** Several times what a run of all tests holds at once. */
+/** In octets: several times what a run of all tests uses at once. */
 const ROOM_OCTETS = 6e9;
 
 let sweeper: ChildProcess | undefined;
 let parent: string | undefined;
 
-/** In memory where there is room. */
+/** The directory is in memory if there is room. */
 export function temporaryDirectory(prefix = 'mansio-test-'): string {
   parent ??= roomInMemory() ? IN_MEMORY : tmpdir();
   return directoryBelow(parent, prefix);
 }
 
-/** For what is measured, and for what may grow. */
+/** For measurements, and for data that may grow. */
 export function temporaryDirectoryOnDisk(prefix: string): string {
   return directoryBelow(tmpdir(), prefix);
 }
 
 function directoryBelow(parent: string, prefix: string): string {
   const directory = mkdtempSync(join(parent, prefix));
-  // Root's database runs as another user.
+  // A node of root runs its database as another user.
   chmodSync(directory, 0o711);
   sweeper ??= startSweeper();
   sweeper.stdin?.write(`${directory}\n`);

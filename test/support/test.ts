@@ -1,5 +1,5 @@
 // AVA's `test`, for every test file. A run of many files puts several into one process (`groups.ts`). There the title of a test begins with
-// the file that declares it, as AVA shows it where each file has a process of its own, and the files take turns (`file-turns.ts`).
+// the file that declares it, as AVA shows it when each file has its own process, and the files take turns (`file-turns.ts`).
 import ava, { type ExecutionContext, type TestFn } from 'ava';
 import { declaringFile } from './declaring-file.js';
 import { inTurn } from './file-turns.js';
@@ -26,7 +26,7 @@ function variantsOf({ failing, only, skip }: TestFn, isSerial: boolean): Record<
   return { failing: withTurns(failing, isSerial), only: withTurns(only, isSerial), skip: withTurns(skip, isSerial) };
 }
 
-/** `isSerial`: within the file. For AVA all tests of a group run at once. */
+/** `isSerial` applies within the file. For AVA all tests of a group run at once. */
 function withTurns(declare: unknown, isSerial: boolean): Chain {
   return (title, ...rest) => {
     const file = declaringFile()!;

@@ -1,35 +1,38 @@
-// A receiver of webhooks for tests: takes what is posted to any path and verifies it with the library that receivers use
-// (Standard Webhooks). Other answers than 200, broken and hostile ones too: see http-receiver.ts.
+// A receiver of webhooks for tests: it accepts requests to any path and verifies them with the library that receivers use (Standard
+// Webhooks). http-receiver.ts has other answers than 200, including broken and hostile ones.
 import { Webhook } from 'standardwebhooks';
 import type { Teardown } from './embedded-database.js';
 import { type HttpReceiver, type ReceivedRequest, type ReceiverPlace, startHttpReceiver } from './http-receiver.js';
 
 export interface WebhookDelivery {
-  /** Header `webhook-id`. */
+  /** The header `webhook-id`. */
   readonly id: string;
-  /** Header `webhook-timestamp`, seconds. */
+  /** The header `webhook-timestamp`, in seconds. */
   readonly sentAt: number;
   readonly type: string;
-  /** ISO 8601. */
+  /** In ISO 8601. */
   readonly timestamp: string;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Of the answer; undefined when there was none. */
+  /** The status of the answer; undefined when there was none. */
   readonly status: number | undefined;
   readonly at: number;
 }
 
 export interface WebhookReceiver {
-  /** Takes the requests: how it answers, which came, when it is up. */
+  /** Receives the requests: it decides the answers, stores the requests, and can be shut. */
   readonly receiver: HttpReceiver;
-  /** URL of a webhook, with a path of its own. */
+  /** Returns the URL of a webhook with its own path. */
   url(name?: string): string;
-  /** What came for the URL, in order, also again. @throws WebhookVerificationError on a signature that is not the secret's */
+  /**
+   * Returns the requests for the URL in order, including repetitions. @throws WebhookVerificationError for a signature that does not match
+   * the secret
+   */
   deliveries(url: string, secret: string): WebhookDelivery[];
-  /** Those that were answered with 2xx. */
+  /** Returns the deliveries that were answered with 2xx. */
   accepted(url: string, secret: string): WebhookDelivery[];
 }
 
-/** Ends with the test. */
+/** The receiver ends with the test. */
 export async function startWebhookReceiver(t: Teardown, place: ReceiverPlace = {}): Promise<WebhookReceiver> {
   const receiver = await startHttpReceiver(t, place);
   const deliveries = (url: string, secret: string) =>

@@ -1,12 +1,12 @@
-// A small HTTP server with one WebSocket endpoint on the seam of gateways/web-socket, over node:http and the `ws` that
-// comes with @microsoft/signalr: for tests of an endpoint without the real HTTP server.
+// A small HTTP server with one WebSocket endpoint on the interface of gateways/web-socket, over node:http and the `ws` that
+// @microsoft/signalr depends on: for tests of an endpoint without the real HTTP server.
 import { createServer, type IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { HttpAnswer, Socket, UpgradeRequest, WebSocketEndpoint } from '../../src/gateways/web-socket.js';
 
-/** The part of `ws` 7 that is used; it has no types of its own. */
+/** The used part of `ws` 7, which has no types of its own. */
 interface Peer {
   readonly readyState: number;
   readonly bufferedAmount: number;
@@ -29,9 +29,9 @@ const OPEN = 1;
 
 export interface WsServer {
   readonly url: string;
-  /** Path and query of every request, in order. */
+  /** The path and query of every request, in order. */
   readonly requests: readonly string[];
-  /** Drops every connection, without a word. */
+  /** Drops every connection without a close frame. */
   cut(): void;
   close(): Promise<void>;
 }

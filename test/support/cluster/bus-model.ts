@@ -1,4 +1,4 @@
-// A bus of several servers in memory, each node linked to one: links can be cut, servers be split from each other. Every
+// A bus of several servers in memory; each node is linked to one. Links can be cut, and servers can be separated from each other. Every
 // packet takes a moment and goes through its JSON form.
 import { BehaviorSubject, NEVER } from 'rxjs';
 import {
@@ -22,7 +22,7 @@ const HOP_MS = 1;
 export class BusModel {
   readonly #time: VirtualTime;
   readonly #links = new Set<BusLink>();
-  /** Told of everything that is published, when it is. */
+  /** Called for everything that is published, at that moment. */
   published: (by: Proc, packet: Publication) => void = () => {};
 
   constructor(time: VirtualTime) {
@@ -35,7 +35,7 @@ export class BusModel {
     return link;
   }
 
-  /** Links that packets of `from` reach, its own always. */
+  /** Returns the links that packets of `from` reach, always including `from` itself. */
   reached(from: BusLink): BusLink[] {
     return [...this.#links].filter(
       (to) => !to.proc.dead && (to === from || (!from.isCut && !to.isCut && to.server === from.server)),
@@ -115,7 +115,7 @@ export class BusLink implements Transport {
 
   async close(): Promise<void> {}
 
-  /** A hop later, as this process: a paused one receives when it wakes. */
+  /** Runs the work one hop later as this process: a paused process receives when it wakes. */
   #receive<T>(work: () => Promise<T>): Promise<T> {
     return new Promise((resolve) => {
       this.#time.as(this.proc, () => setTimeout(() => void work().then(resolve), HOP_MS));

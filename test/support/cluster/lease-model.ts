@@ -1,5 +1,5 @@
-// The lease store in memory: what postgres/leases does, in words of this language. A node reaches it over a link that can
-// fail, be slow, or lose the answer of what was done.
+// The lease store in memory: it does what postgres/leases does, in TypeScript. A node reaches it over a link that can fail, be slow, or
+// lose the reply of a completed call.
 import type {
   Heartbeat,
   Joined,
@@ -25,7 +25,7 @@ interface Lease {
   expiresAt: number;
 }
 
-/** Before and after every call; rejects when the link does. */
+/** Called before and after every call; rejects when the link fails. */
 export interface StoreLink {
   before(): Promise<void>;
   after(): Promise<void>;

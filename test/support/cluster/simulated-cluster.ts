@@ -1,5 +1,5 @@
-// A cluster in one process and in virtual time: ownerships over one model of the store and one model of the bus, with
-// everything that goes wrong between them. What must hold at every moment is looked at after everything that happens.
+// A cluster in one process and in virtual time: ownerships over one model of the store and one model of the bus, with all faults between
+// them. The invariants are checked after every event.
 import assert from 'node:assert/strict';
 import pino from 'pino';
 import { createOwnership } from '../../../src/actors/runtime/leased-ownership.js';
@@ -14,7 +14,7 @@ import { type Proc, VirtualTime } from './virtual-time.js';
 
 export const TTL_MS = 3_000;
 
-/** What a node's link to the store does to calls. `loses`: they are carried out, and answered with an error. */
+/** The fault of a node's link to the store. `loses`: calls are carried out, but answered with an error. */
 export type StoreFaults = 'none' | 'fails' | 'hangs' | 'loses' | 'slow';
 
 export interface SimulatedNode extends Proc {
@@ -23,13 +23,13 @@ export interface SimulatedNode extends Proc {
   readonly ownership: Ownership;
   readonly bus: BusLink;
   store: StoreFaults;
-  /** Shards that its listener answers for. */
+  /** The shards that the node's listener answers for. */
   readonly answering: Set<number>;
-  /** Starting or leaving, which may never end. */
+  /** True while the node starts or leaves, which may never end. */
   busy: boolean;
   displaced: boolean;
   left: boolean;
-  /** How long a release takes. */
+  /** The time that a release takes. */
   releaseMs: number;
 }
 
@@ -37,13 +37,13 @@ export class SimulatedCluster {
   readonly time = new VirtualTime();
   readonly leases: LeaseModel;
   readonly bus: BusModel;
-  /** All that ever were. */
+  /** All nodes that ever existed. */
   readonly nodes: SimulatedNode[] = [];
-  /** An account of each shard. */
+  /** One account per shard. */
   readonly accounts: readonly string[];
-  /** What was told on the bus. */
+  /** The publications on the bus. */
   readonly told: (Publication & { readonly kind?: string })[] = [];
-  /** Changes of owner of any shard so far. */
+  /** The number of changes of owner of any shard so far. */
   changes = 0;
   readonly #log = pino({ level: 'silent' });
   readonly #random: () => number;
@@ -73,7 +73,7 @@ export class SimulatedCluster {
     return this.living.find((node) => node.name === name);
   }
 
-  /** Starts a process; a living one of this name is displaced by it. Resolves when it has started, which may be never. */
+  /** Starts a process; it displaces a living one of this name. Resolves when it has started, which may never happen. */
   join(name: string, roles: readonly string[] = ['mailbox'], store: StoreFaults = 'none'): Promise<SimulatedNode> {
     const proc = { paused: false, dead: false, busy: true, displaced: false, left: false, releaseMs: 1, store };
     const node = Object.assign(proc, { name, roles, answering: new Set<number>() }) as unknown as SimulatedNode;
@@ -112,13 +112,13 @@ export class SimulatedCluster {
     node.left = true;
   }
 
-  /** Who should own the shard now, all being well. */
+  /** Returns the node that should own the shard now, without faults. */
   rightful(shard: number): string | undefined {
     const names = this.living.filter(({ roles }) => roles.includes('mailbox')).map(({ name }) => name);
     return rendezvous(shard, names);
   }
 
-  /** Every shard is answered for by whom it should be. */
+  /** True when the right node answers for every shard. */
   get isConverged(): boolean {
     return this.leases.leases.every(({ shard, nodeId }) => {
       const rightful = this.rightful(shard);

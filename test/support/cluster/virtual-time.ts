@@ -1,8 +1,8 @@
-// Time that passes when the test says so, for code that uses timers and clocks as they are: installed over the globals of
-// this process. Timers belong to the simulated process that set them, which may be paused or dead when they are due.
+// Time that passes only when the test advances it, for code that uses normal timers and clocks: it replaces the globals of this process.
+// Timers belong to the simulated process that set them, which may be paused or dead when they are due.
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Whose timers and messages are held back while it is paused, and dropped once it is dead. */
+/** A simulated process. Its timers and messages are held back while it is paused, and dropped when it is dead. */
 export interface Proc {
   paused: boolean;
   dead: boolean;
@@ -27,7 +27,7 @@ const { setImmediate: realTurn } = globalThis;
 
 export class VirtualTime {
   now = 1_000_000;
-  /** After everything that happens. */
+  /** Called after every event. */
   check: () => void = () => {};
   readonly #timers = new Set<Timer>();
   readonly #context = new AsyncLocalStorage<Proc>();
@@ -53,7 +53,7 @@ export class VirtualTime {
     Date.now = dateNow;
   }
 
-  /** Runs as the process: what it starts stops with it. */
+  /** Runs the work as the process: what the work starts stops with the process. */
   as<T>(proc: Proc, work: () => T): T {
     return this.#context.run(proc, work);
   }
@@ -62,7 +62,7 @@ export class VirtualTime {
     return new Promise((resolve) => void this.#add(resolve, ms, undefined));
   }
 
-  /** Everything that was caused so far has happened. */
+  /** Resolves when everything that was caused so far has happened. */
   async settled(): Promise<void> {
     for (let i = 0; i < 3; i++) await new Promise<void>((resolve) => realTurn(resolve));
     this.check();
@@ -83,7 +83,7 @@ export class VirtualTime {
     this.now = until;
   }
 
-  /** Advances until it holds; false when it did not within `ms`. */
+  /** Advances until `holds` returns true; resolves to false if it did not within `ms`. */
   async until(holds: () => boolean, ms: number): Promise<boolean> {
     for (const end = this.now + ms; this.now < end && !holds(); ) await this.advance(10);
     return holds();

@@ -1,4 +1,4 @@
-// The fenced commit of a mailbox in memory: the rows of `netOf(changes)`, all of them or none.
+// The fenced commit of a mailbox in memory: it writes the rows of `netOf(changes)`, all of them or none.
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
 import type { CommitResult, MailboxChange, ThreadChange } from '../../../src/store/mailboxes.js';
 import { type AddedEmail, type NetChange, netOf } from '../../../src/store/net-changes.js';
@@ -27,7 +27,7 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   return threads === undefined ? { kind: 'committed' } : { kind: 'committed', threads };
 }
 
-/** What has changed of threads that were there. */
+/** Returns the changes of threads that already existed. */
 function writeEmails(account: AccountRows, net: NetChange): ThreadChange | undefined {
   const { emailsAdded, flaggedTogether, emailsFlagged, emailsRemoved } = net;
   const known = emailsAdded.map(({ threadIds }) => [
@@ -59,7 +59,7 @@ function rowOf(email: Omit<AddedEmail, 'threadIds'>, threadId: string): EmailRow
   return { ...email, threadId, fromIsEnvelopeSender, hasAuthenticationResults };
 }
 
-/** The oldest takes the emails of the others, whose ids lead to it. */
+/** The oldest thread takes the emails of the others, whose ids then lead to it. */
 function joinThreads(account: AccountRows, threads: readonly string[]): void {
   const [into, ...others] = [...new Set(threads.map((id) => account.threads.get(id) ?? id))].sort();
   for (const from of others) {
@@ -183,7 +183,7 @@ function insertLocalDeliveries(tables: MemoryTables, { localDeliveries }: NetCha
   }
 }
 
-/** Inbound rows of the accounts but for the one whose commit places the message. */
+/** Adds inbound rows for all accounts except the one whose commit places the message. */
 export function oweShared(tables: MemoryTables, message: SharedMessage, placedBy: string | undefined): void {
   const { content, envelope, deliveries } = message;
   const at = Date.now();

@@ -31,7 +31,7 @@ export function memoryEvents(tables: MemoryTables): EventLog {
   };
 }
 
-/** Drops the first so many changes, and what is known of UIDs that were expunged until then. */
+/** Drops the first `count` changes, and the records of UIDs that were expunged until then. */
 function pruneUpTo(account: AccountRows, count: number): number {
   const dropped = account.events.splice(0, Math.max(0, count));
   const seq = dropped.at(-1)?.seq ?? 0;

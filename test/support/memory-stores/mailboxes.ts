@@ -188,7 +188,7 @@ function placementPage(
   };
 }
 
-/** All of them: how many are loaded of a large account is bounded in PostgreSQL alone. */
+/** Returns all of them: only PostgreSQL limits how many are loaded of a large account. */
 function expungedOf({ expunged, events, modseq }: Pick<AccountRows, 'expunged' | 'events' | 'modseq'>): Expunged {
   const ids = [...new Set(expunged.map(({ folderId }) => folderId))].sort();
   const folders = ids.map((folderId) => {

@@ -1,5 +1,4 @@
-// What the store of mailboxes gives of outbound mail, in memory. The queue of all accounts is a port of its own, which is
-// not here.
+// The outbound part of the store of mailboxes, in memory. The queue of all accounts is a separate port, which is not implemented here.
 import type { MailboxStore } from '../../../src/store/mailboxes.js';
 import type { OutboundRow } from '../../../src/store/outbound.js';
 import { compare, type MemoryTables, type OutboundRecord } from './tables.js';
@@ -84,7 +83,7 @@ export function outboundReading(tables: MemoryTables): OutboundReading {
   };
 }
 
-/** When a queued email is due; null when it is held or not queued. */
+/** Returns when a queued email is due; null when it is held or not queued. */
 function timeOf({ row }: OutboundRecord): number | null {
   return row.status === 'Queued' ? row.nextRetryAt : null;
 }

@@ -1,11 +1,11 @@
-// The words of emails in memory. No phrase reaches from one field into the next. Segments are counted and hold nothing.
+// The words of emails in memory. No phrase extends from one field into the next. Segments are only counted.
 import { uuidOctets } from '../../../src/mail/ids.js';
 import type { SearchTerm } from '../../../src/mail/search-text.js';
 import type { SearchPart, SearchStore } from '../../../src/store/search.js';
 import { type FieldWords, fieldWordsOf } from '../field-words.js';
 import { compare, type MemoryTables } from './tables.js';
 
-/** Segments of one level that become one. */
+/** The number of segments of one level that are merged into one. */
 const MERGED = 16;
 
 export function memorySearch(tables: MemoryTables): SearchStore {
@@ -56,7 +56,7 @@ export function memorySearch(tables: MemoryTables): SearchStore {
       if (emails > 0) segments.push(emails);
       return { segments: count, emails, octets: emails, mayBeMore: !all };
     },
-    // Merges in memory are never broken off.
+    // Merges in memory are never interrupted.
     clear: async () => new Set(),
   };
 }

@@ -11,7 +11,7 @@ import { memoryMailboxes } from './mailboxes.js';
 import { memorySearch } from './search.js';
 import type { MemoryTables } from './tables.js';
 
-/** The ports that a mailbox stands on. */
+/** The ports that a mailbox needs. */
 export interface MailboxStores {
   readonly mailboxes: MailboxStore;
   readonly events: EventLog;

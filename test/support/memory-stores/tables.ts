@@ -1,5 +1,5 @@
-// What the stores in memory share: one set of rows an account, and the mail that waits for its mailbox. Each of the stores
-// beside this file holds one port over it.
+// The rows that the stores in memory share: one set of rows per account, and the mail that waits for its mailbox. Each store of this folder
+// implements one port over them.
 import { newId } from '../../../src/ids/new-id.js';
 import type { PendingInbound } from '../../../src/store/inbound.js';
 import {
@@ -23,7 +23,7 @@ export interface PlacementRow {
   readonly emailId: string;
   readonly isDeleted: boolean;
   readonly modseq: number;
-  /** There when it is another time than that in the email's id. */
+  /** Present when the time differs from the one in the email's id. */
   readonly savedAt?: number;
 }
 
@@ -43,14 +43,14 @@ export class AccountRows {
   modseq = 1;
   readonly folders = new Map<string, FolderRow>();
   readonly emails = new Map<string, EmailRow>();
-  /** By folder and UID. */
+  /** Keyed by folder and UID. */
   readonly placements = new Map<string, Map<number, PlacementRow>>();
   expunged: { readonly folderId: string; readonly uid: number; readonly modseq: number }[] = [];
-  /** By folder and name. */
+  /** Keyed by folder and name. */
   readonly annotations = new Map<string, AnnotationRow>();
   readonly filters = new Map<string, FilterRow>();
   preferences: Choices | undefined;
-  /** The key is the email. */
+  /** Keyed by email. */
   readonly deferred = new Map<string, DeferredFilters>();
   /** Threads by message id, and by the id of a thread that was joined with another. */
   readonly threads = new Map<string, string>();
@@ -62,7 +62,7 @@ export class AccountRows {
     readonly entries: { readonly type: string; readonly payload: unknown }[];
   }[] = [];
   readonly words = new Map<string, FieldWords>();
-  /** Emails of each segment of the search index. */
+  /** The number of emails of each segment of the search index. */
   readonly segments: number[] = [];
   /** Emails up to this id are searchable. */
   searchableUpTo = '';
@@ -74,8 +74,7 @@ export class AccountRows {
     this.shard = shard;
   }
 
-  /** Emails of a folder with their UIDs. */
-  /** Without those that have `\Deleted` in the folder. */
+  /** Returns the emails of a folder, except those with `\Deleted` in it. */
   emailsOf(folderId: string): readonly EmailRow[] {
     return [...(this.placements.get(folderId)?.values() ?? [])].flatMap(({ emailId, isDeleted }) =>
       isDeleted ? [] : (this.emails.get(emailId) ?? []),
@@ -89,13 +88,13 @@ export interface NewAccount {
   readonly id?: string;
   readonly email?: string;
   readonly held?: boolean;
-  /** The six system folders, when they are to be those of another store. */
+  /** The six system folders, if they must be those of another store. */
   readonly folders?: readonly FolderRow[];
 }
 
 export class MemoryTables {
   readonly accounts = new Map<string, AccountRows>();
-  /** By id of the row. */
+  /** Keyed by the id of the row. */
   readonly inbound = new Map<string, WaitingMail>();
   readonly shards: number;
 
@@ -110,13 +109,13 @@ export class MemoryTables {
     return account;
   }
 
-  /** One without rows when there is no such account. */
+  /** Returns an account without rows when there is no such account. */
   of(accountId: string): AccountRows {
     return this.accounts.get(accountId) ?? new AccountRows(accountId, '', false, 0);
   }
 }
 
-/** `idOf`: ids from 1 on. */
+/** `idOf` returns the ids for the numbers from 1 on. */
 export function systemFolders(idOf: (n: number) => string = newId): FolderRow[] {
   const createdAt = Date.now();
   return SYSTEM_ROLES.map((role, i) => ({
@@ -135,12 +134,12 @@ export function systemFolders(idOf: (n: number) => string = newId): FolderRow[] 
   }));
 }
 
-/** As a value is after it was stored as JSON. */
+/** Returns the value as it is after it was stored as JSON. */
 export function storedJson<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 
-/** For sorting; texts by their code units. */
+/** Compares for sorting; texts by their code units. */
 export function compare<T extends string | number>(a: T, b: T): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
