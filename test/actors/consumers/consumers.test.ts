@@ -1,4 +1,4 @@
-// The engine of durable consumers over an event log in memory: order, positions, failures, owners that change, replays.
+// Tests the engine of durable consumers over an event log in memory: order, positions, failures, new owners, replays.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ import test from '../../support/test.js';
 const ACCOUNT = randomUUID();
 const CONSUMER = randomUUID();
 
-/** Concerns the kind of these tests. */
+/** Consumers of these tests deliver this type of event. */
 const NEW = (unread: number) => ({ type: 'UnreadCountChanged', payload: { unread } }) as unknown as MailboxEvent;
 const OTHER = { type: 'DeferralEnded', payload: { emailId: randomUUID() } } as unknown as MailboxEvent;
 
@@ -23,13 +23,13 @@ class World {
   readonly bus = new EventBus();
   readonly store = new MemoryConsumers();
   readonly transport = localTransport({ encoding: true });
-  /** seqs, as they were delivered. */
+  /** The seqs in the order of their delivery. */
   readonly delivered: number[] = [];
-  /** Accounts of the consumers that were delivered to. */
+  /** Accounts whose consumers got deliveries. */
   readonly accounts = new Set<string>();
-  /** Consumers to which the log was said to be cut. */
+  /** Consumers that were told that the log is cut. */
   readonly cut: number[] = [];
-  /** What becomes of the delivery of a change. */
+  /** Returns the outcome of a delivery, by the seq of its change. */
   outcome: (seq: number) => DeliveryOutcome | Promise<DeliveryOutcome> = () => ({ kind: 'delivered' });
   readonly #nodes = new Set<Consumers>();
   #wake = () => {};
@@ -39,7 +39,7 @@ class World {
     t.teardown(() => this.stopAll());
   }
 
-  /** A node that owns everything until it is stopped. */
+  /** Starts a node that owns everything until it stops. */
   start(
     options: { readonly mostActive?: number; readonly idleMs?: number } = {},
   ): Consumers & { readonly die: () => void } {
@@ -222,7 +222,7 @@ test('consumers that stop while changes come store their position before the nex
       return advance.apply(world.store, args);
     };
   });
-  // The idle consumer stops, and its position is not stored yet.
+  // The idle consumer stops while its position is not stored yet.
   const store = await held;
   world.commit(NEW(3));
   const { calls } = world.store;
@@ -298,7 +298,7 @@ test('a consumer that fails while another one is stopped waits for its retry', a
   const node = world.start();
   world.commit(NEW(1));
   await world.until(() => answers.length === 2);
-  // The first one is moved, so the look waits for its delivery; the rows are read by then.
+  // The first consumer is moved, so the look waits for its delivery; the rows are read by then.
   world.store.rows.set(one, { ...world.store.rows.get(one)!, seq: -1 });
   const { calls } = world.store;
   node.changed(ACCOUNT);
@@ -416,7 +416,7 @@ test('whatever fails, dies and moves: nothing is missed, order is kept, and only
       await world.stopAll();
       t.deepEqual([...new Set(world.delivered)], due);
       t.true(world.delivered.length <= due.length + deaths);
-      // A repetition begins where the owner before has ended.
+      // A repetition begins where the previous owner has stopped.
       for (const [i, seq] of world.delivered.slice(1).entries()) t.true(seq >= world.delivered[i]!);
     }),
     { numRuns: runs(60) },

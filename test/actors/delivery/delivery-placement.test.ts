@@ -1,4 +1,4 @@
-// Which node delivers for which shard: every node decides the same, and each shard for which a node is able has exactly one.
+// Tests which node delivers for which shard: all nodes agree, and each shard for which a node is able has exactly one.
 
 import fc from 'fast-check';
 import { deliverer, shardsOf } from '../../../src/actors/delivery/delivery-placement.js';

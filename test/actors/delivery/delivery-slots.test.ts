@@ -1,5 +1,5 @@
-// Deliveries that begin with the commit that queues their email, as the queue has them: slots that are reserved, assigned to
-// emails, used or released, and emails that are not taken for interrupted ones meanwhile.
+// Tests the queue's side of deliveries that begin with the commit that queues their email: slots are reserved, assigned to
+// emails, used or released, and these emails do not count as interrupted meanwhile.
 import { randomUUID } from 'node:crypto';
 import type { StartedDelivery } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import test from '../../support/test.js';
@@ -16,7 +16,7 @@ import {
 
 const BY = 'a lives';
 
-/** An email as its mailbox commits it when its delivery begins with it. */
+/** Adds an email as its mailbox commits it when its delivery begins with the commit. */
 function sending(world: OutboundWorld, accountId: string, attemptId: string, to = 'x@d.test'): FakeEmail {
   return world.add(accountId, [to], { status: 'Sending', attempt: { id: attemptId, by: BY } });
 }

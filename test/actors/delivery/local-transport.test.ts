@@ -1,4 +1,4 @@
-// Mail for domains of this store, on a real directory: who gets it, who cannot, and what is left to the other transport.
+// Tests mail for domains of this store on a real directory: who gets it, who cannot, and what is left to the other transport.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { DeliveryTask, DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
@@ -129,7 +129,7 @@ test('what is in a mail loop is refused for good', async (t) => {
     ['delivered', '2.1.5', ann.id],
     ['permanent', '5.4.6', false],
   ]);
-  // Fifty, and our own on top of them.
+  // The limit is fifty fields, and one more of our own.
   const received = (times: number) => 'Received: from a by b\r\n'.repeat(times);
   t.deepEqual(await outcomes(['ann@here.test'], received(52)), [['permanent', '5.4.6', false]]);
   t.deepEqual(await outcomes(['ann@here.test'], received(51)), [['delivered', '2.1.5', ann.id]]);
@@ -141,7 +141,7 @@ test('a directory that cannot be read is temporary, a message that cannot be rea
   const broken = {
     ...directory,
     recipient: async (address: string) => {
-      // The first look is whether the domain is hosted.
+      // The first read decides whether the domain is hosted.
       if (reads++ === 0) return directory.recipient(address);
       throw new StoreFault('store-unavailable', 'away', { temporary: true });
     },

@@ -1,4 +1,4 @@
-// One email to a thousand domains: each domain waits for the end of the node or of the delivery, and that is no leak.
+// Tests one email to a thousand domains: each domain listens for the end of the node and of the delivery, and that is no leak.
 
 import { world as clientWorld } from '../../smtp-client/client-world.js';
 import test from '../../support/test.js';
@@ -6,7 +6,7 @@ import { ALONE, account, answer, ManualTransport, MESSAGE, OutboundWorld, until 
 
 const DOMAINS = 1_000;
 
-/** Warnings of the process from now on. */
+/** Collects warnings of the process from now on. */
 function warnings(): { readonly seen: Error[]; end(): void } {
   const seen: Error[] = [];
   const note = (warning: Error) => void seen.push(warning);
@@ -20,7 +20,7 @@ test.serial('a delivery to a thousand domains warns of nothing', async (t) => {
   const transport = new ManualTransport();
   const addresses = Array.from({ length: DOMAINS }, (_, i) => `a@d${i}.test`);
   const email = world.add(account(1), addresses);
-  // In line for one domain, and reported while the mailbox cannot be reached.
+  // These emails wait for one domain, and report while the mailbox is unreachable.
   const others = Array.from({ length: 40 }, (_, i) => world.add(account(1), [`b${i}@d0.test`]));
   world.mailboxFault = ({ name }) =>
     name === 'reportDelivery' && world.asked.length % 3 > 0 ? new Error('away') : undefined;
@@ -41,7 +41,7 @@ test.serial('nor does the SMTP client', async (t) => {
   const world = new OutboundWorld();
   const addresses = Array.from({ length: DOMAINS }, (_, i) => `a@d${i}.test`);
   world.add(account(1), addresses);
-  // Of so many questions at a time some get lost.
+  // Some of this many DNS queries get lost.
   const { transport, texts } = await clientWorld(t, { zones: {}, dnsTimeoutMs: 1_000 });
   texts.set('b'.repeat(64), MESSAGE);
   const { queue } = world.node('a', transport, ALONE);

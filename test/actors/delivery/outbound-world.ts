@@ -1,5 +1,5 @@
-// Mailboxes and the store of outbound mail in memory, as the queue sees both: rows that start, take reports and end as the
-// mailbox's machine has them. Faults and transports are the test's to play.
+// Fakes mailboxes and the store of outbound mail in memory, as the queue sees both: rows start, take reports and end as in the
+// mailbox's machine. Tests choose faults and transports.
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
@@ -43,7 +43,7 @@ export interface FakeEmail {
   readonly recipients: { id: string; address: string; domain: string; status: RecipientStatus }[];
 }
 
-/** What a mailbox was asked, in order. */
+/** A question to a mailbox; they are kept in order. */
 export interface Asked {
   readonly accountId: string;
   readonly name: string;
@@ -53,7 +53,7 @@ export interface Asked {
 
 export const account = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`;
 
-/** Resolves when `condition` holds; the test's own time limit is the only other end. */
+/** Resolves when `condition` holds; the time limit of the test is the only other end. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
@@ -63,17 +63,17 @@ export class OutboundWorld {
   readonly asked: Asked[] = [];
   readonly requests: OutboundRequest[] = [];
   readonly blobs = new Map<string, BlobContent>();
-  /** Incarnations of nodes that live. */
+  /** Incarnations of running nodes. */
   readonly alive = new Set<string>();
-  /** Reads of the store so far. */
+  /** The number of reads of the store. */
   reads = 0;
   storeFault: Error | undefined;
-  /** Thrown instead of an answer. */
+  /** The mailbox throws it instead of an answer. */
   mailboxFault: (asked: Asked) => Error | undefined = () => undefined;
-  /** Thrown after the answer was committed: it gets lost. */
+  /** The commit succeeds, but its answer is lost. */
   lostAnswer: (asked: Asked) => boolean = () => false;
 
-  /** Queues an email, due now; one recipient an address. */
+  /** Queues an email that is due now, with one recipient per address. */
   add(accountId: string, addresses: readonly string[], changes: Partial<FakeEmail> = {}): FakeEmail {
     const email: FakeEmail = {
       accountId,
@@ -151,7 +151,7 @@ export class OutboundWorld {
     isRequested: async () => false,
   };
 
-  /** What a mailbox answers once it has committed. */
+  /** Returns what a mailbox answers after its commit. */
   #answer({ accountId, name, payload }: Asked): unknown {
     if (name === 'deliver') return { reply: { emailId: randomUUID() } };
     const email = this.emails.get(payload.outboundId);
@@ -232,7 +232,7 @@ export class OutboundWorld {
     }),
   } as unknown as DeliveryMailboxes;
 
-  /** One more node with the role `outbound`; `view` as its heartbeats see it. */
+  /** Starts another node with the role `outbound`; its heartbeats see `view`. */
   node(
     nodeId: string,
     deliveryTransport: DeliveryTransport,
@@ -283,7 +283,7 @@ export class OutboundWorld {
   }
 }
 
-/** Nodes that are alive, and the owner of every shard. */
+/** Returns a view with these nodes, and owners of every shard. */
 export function viewOf(
   nodes: Readonly<Record<string, readonly string[]>>,
   owner: string | null,
@@ -327,7 +327,7 @@ export const answer = (
   ],
 });
 
-/** A transport whose deliveries the test ends one by one. */
+/** A transport whose deliveries end one by one, by the test. */
 export class ManualTransport implements DeliveryTransport {
   readonly tasks: (DeliveryTask & { readonly settle: (report: DeliveryReport) => void; ended: boolean })[] = [];
   most = 0;

@@ -1,4 +1,4 @@
-// The queue of a node on mailboxes and a store in memory: what is delivered when, how much at a time, and what is left of it
+// Tests the queue of a node on mailboxes and a store in memory: what is delivered when, how much at a time, and what remains
 // when the store, the mailboxes, the transports or the node itself fail.
 
 import type { DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
@@ -29,7 +29,7 @@ test('what is due when the node starts is delivered, once, and each domain gets 
   for (const task of transport.tasks) task.settle(answer(task));
   await until(() => email.status === 'Sent');
   t.is(world.asksOf('startDelivery').length, 1);
-  // Both ended in the same turn: one commit.
+  // Both deliveries ended in the same turn, so they share a commit.
   t.is(world.asksOf('reportDelivery').length, 1);
   await queue.stop();
   t.is(transport.tasks.length, 2);
@@ -79,10 +79,10 @@ test('an account with thousands of emails delays no other account', async (t) =>
   const { queue, queueWakeup } = world.node('a', transport, ALONE, { limits: { emails: 30 }, pollMs: 20, graceMs: 0 });
   await until(() => transport.open.length === 20);
   t.is(queue.status.inFlight, 20, 'it leaves a third of the room to others');
-  // By a read of the store.
+  // The queue finds this email by a read of the store.
   const looked = world.add(account(2), ['x@late.test']);
   await until(() => transport.open.some(({ outboundId }) => outboundId === looked.outboundId));
-  // By a notification.
+  // The queue finds this email by a notification.
   const told = world.add(account(3), ['x@told.test']);
   queueWakeup.wake(told.accountId, told.outboundId);
   await until(() => transport.open.some(({ outboundId }) => outboundId === told.outboundId));
@@ -143,7 +143,7 @@ test('what stands in line for a slow domain keeps no other mail of its account w
   queueWakeup.wake(late.accountId, late.outboundId);
   await until(() => open('good.test').length === 1);
   t.is(open('slow.test').length, 2);
-  // All of them get their turn.
+  // All accounts get their turn.
   const served = async (): Promise<void> => {
     while (world.count('Sent') < 102) {
       for (const task of transport.open) task.settle(answer(task));
@@ -175,7 +175,7 @@ test('what was superseded while it waited for its turn is not sent', async (t) =
   const world = new OutboundWorld();
   const first = world.add(account(1), ['a@x.test']);
   const transport = new ManualTransport();
-  // With a lease time of 0 the node is never certain, and asks before each domain.
+  // With a lease time of 0 the node never knows that it holds the lease, so it asks before each domain.
   const { queue, queueWakeup } = world.node('a', transport, ALONE, { limits: { perDomain: 1 }, leaseTtlMs: 0 });
   await until(() => transport.open.length === 1);
   const second = world.add(account(2), ['b@x.test']);
@@ -282,7 +282,7 @@ test('a mailbox that cannot be reached backs off and delays no other; it is aske
   await until(() => other.status === 'Sent');
   const { reads } = world;
   await until(() => world.reads > reads + 40);
-  // The rest doubles: a handful of rounds at most, of what an account may have in flight.
+  // The pause doubles, so there are only a few rounds, each with at most the account's emails in flight.
   t.true(world.asksOf('startDelivery').length <= 60, `${world.asksOf('startDelivery').length}`);
   isAway = false;
   await until(() => waiting.every(({ status }) => status === 'Sent'));
@@ -293,7 +293,7 @@ test('a mailbox that cannot be reached backs off and delays no other; it is aske
 test('what the mailbox refuses to begin is not asked for in a loop', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['a@x.test']);
-  // The clocks of the store and of the mailbox's node differ.
+  // The clocks of the store and of the mailbox's node differ, so the store finds the email due too early.
   const { due } = world.store;
   world.store.due = async (...args) => {
     const found = await due(...args);
@@ -467,7 +467,7 @@ test('after the grace the rest is cut short: due again at once, and what was del
     deliver: (task) => {
       if (task.domain === 'x.test') return Promise.resolve(answer(task));
       return new Promise((resolve) =>
-        // y.test had just taken it when the node was stopped.
+        // y.test had accepted the message when the node was stopped.
         task.signal.addEventListener('abort', () =>
           resolve(answer(task, task.domain === 'y.test' ? 'delivered' : 'temporary')),
         ),
@@ -514,7 +514,7 @@ test('an email to a thousand domains warns of no leak: each of its deliveries li
   const { queue } = world.node('a', transport, ALONE);
   await until(() => email.recipients.at(-1)!.status === 'Delivered');
   await queue.stop();
-  // Warnings are emitted in a later turn.
+  // Node emits warnings in a later turn.
   await new Promise(setImmediate);
   t.deepEqual(warnings, []);
 });

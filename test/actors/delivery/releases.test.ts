@@ -1,4 +1,4 @@
-// Held emails on their way to their mailboxes: asked for at their time, once, again after a fault, and accounts in turn.
+// Tests scheduled emails on their way to their mailboxes: each is asked for when due, once, again after a fault, by accounts in turn.
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { startReleases } from '../../../src/actors/delivery/releases.js';

@@ -1,4 +1,4 @@
-// The queue on real mailboxes and a real store: from `enqueue` to what the sender and a mailbox of the store find.
+// Tests the queue on real mailboxes and a real store: from `enqueue` to what the sender and a mailbox of the store see.
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
@@ -68,7 +68,7 @@ async function queueOn(world: World, remote: DeliveryTransport) {
   };
 }
 
-/** Waits for what a mailbox is asked to come to. */
+/** Asks repeatedly until the answer satisfies `holds`, and returns it. */
 async function eventually<T>(ask: () => Promise<T>, holds: (found: T) => boolean): Promise<T> {
   for (;;) {
     const found = await ask();
@@ -117,7 +117,7 @@ test('an email for hosted, remote and unknown recipients: delivered once, the se
   );
   const timeline = await mailbox.ask('outboundTimeline', { outboundId: id });
   t.deepEqual(timeline.reply!.attempts.map(({ host }) => host).sort(), ['mx.example.test', 'mx.test', 'mx.test']);
-  // Some more looks: nothing is done twice.
+  // The queue looks several more times and does nothing twice.
   const { lookAgeMs } = running.queue.status;
   await eventually(
     async () => running.queue.status.lookAgeMs,
@@ -137,7 +137,7 @@ test('hosted recipients have the email with its commit, whether or not a node de
   const me = await world.directory.createAccount('me@example.test', 'Me');
   const ann = await world.directory.createAccount('ann@example.test', 'Ann');
   const running = await queueOn(world, { deliver: async (task) => answer(task) });
-  // No node delivers elsewhere any more.
+  // No node delivers to other servers now.
   await running.queue.stop();
   world.inside.hosted = running.hosted;
   const mailbox = world.mailboxes.of(me.id);
@@ -184,7 +184,7 @@ test('hosted recipients have the email with its commit, whether or not a node de
   );
   const [left] = await world.sql`select count(*)::int as n from inbound`;
   t.is(left!['n'], 0, 'one copy each, and all are placed');
-  // Mail can be sent while the directory cannot be read.
+  // Mail is accepted while the directory is unavailable.
   world.inside.hosted = () => Promise.reject(new Error('away'));
   t.like(await shown((await enqueued(world, me.id, ['ann@example.test'])).id), { status: 'Queued' });
   await running.end();

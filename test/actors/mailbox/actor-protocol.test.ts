@@ -1,4 +1,4 @@
-// Two views of one mailbox actor: users and gateways see one half of what the actor takes, the delivery queue the other.
+// Tests the two halves of the protocol of a mailbox actor: users and gateways see one, the delivery queue the other.
 
 import { mailboxActorProtocol } from '../../../src/actors/mailbox/actor-protocol.js';
 import { type DeliveryMailboxes, deliveryProtocol } from '../../../src/actors/mailbox/outbound/delivery-protocol.js';

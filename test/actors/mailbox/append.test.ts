@@ -1,4 +1,4 @@
-// Append at its edges: many messages, a message that replaces another, save dates, what clients hear.
+// Tests special cases of append: many messages, a message that replaces another, save dates, what clients hear.
 import { randomUUID } from 'node:crypto';
 import { uuidTime } from '../../../src/mail/ids.js';
 import test from '../../support/test.js';
@@ -80,7 +80,7 @@ test('an email that came into a folder later than into the account has a save da
   const emailIds = [(await append('inbox', 'a')).reply!.emails[0]!.emailId];
   const [first] = await world.sql`select saved_at from placements where account_id = ${account.id}`;
   t.is(first!['saved_at'], null);
-  // The copy is made in a later millisecond than the email.
+  // The copy is made at least a millisecond later than the email.
   while (Date.now() <= uuidTime(emailIds[0]!)) await mailbox.ask('folders', {});
   await mailbox.ask('copy', { selection: { emailIds }, toFolderId: 'archive' });
   await mailbox.ask('move', { selection: { emailIds }, toFolderId: 'trash', fromFolderId: 'inbox' });

@@ -1,4 +1,5 @@
-// Emails that arrive where a placement of theirs is marked `\Deleted`: by label, move, the end of a label, the inbox renamed.
+// Tests emails that arrive where they have a placement marked `\Deleted`: by a label, a move, the end of a label, the inbox
+// renamed.
 import test from '../../support/test.js';
 import { start } from './command-world.js';
 import { checkDrafts, checkRows } from './mailbox-world.js';
@@ -147,7 +148,7 @@ test('more than 1,000 emails are not made by one command: COPY is refused, MOVE 
   t.is((await copied(1_000)).reply?.count, 1_000);
   const labelId = await label('L');
   for (const toFolderId of [labelId, 'sent']) await mailbox.ask('copy', { selection: inArchive, toFolderId });
-  // Those whose placements are marked there count for nothing.
+  // Placements that are marked there do not count.
   await mailbox.ask('storeFlags', {
     selection: { folderId: labelId, uids: [[1, 1]] },
     mode: 'add',

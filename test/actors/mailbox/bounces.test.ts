@@ -1,4 +1,4 @@
-// Later bounces in the mailbox: who is Failed by them, what is told, and that a bounce which is not believed changes nothing.
+// Tests later bounces in the mailbox: who becomes Failed, what is told, and that a bounce which is not believed changes nothing.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import test from '../../support/test.js';
@@ -7,7 +7,7 @@ import { addressee, attempt, enqueued, outcome, started, statusesLogged, stored 
 
 const TAKER = '192.0.2.1';
 
-/** An email with two recipients at one host, delivered. */
+/** Returns a world with a delivered email to two recipients at one host. */
 async function sent(t: ExecutionContext) {
   const world = await mailboxWorld();
   t.teardown(world.end);

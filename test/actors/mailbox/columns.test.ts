@@ -1,4 +1,4 @@
-// The columns of a mailbox in memory against a naive model of it, their exactness, and how much memory they take.
+// Tests the columns of a mailbox in memory: against a naive model, for their exactness, and for the memory that they take.
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { EmailColumns } from '../../../src/actors/mailbox/email-columns.js';
@@ -58,7 +58,7 @@ interface ModelPlacement {
   isDeleted: boolean;
 }
 
-/** What the columns should be, as plainly as can be. */
+/** Holds the expected content of the columns in plain objects. */
 class Model {
   modseq = 1;
   emails: ModelEmail[] = [];

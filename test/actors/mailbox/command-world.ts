@@ -1,4 +1,4 @@
-// An account for tests of single commands, whose messages are appended.
+// Creates an account for tests of single commands, whose messages are appended.
 import { createHash, randomUUID } from 'node:crypto';
 import { mailboxWorld } from './mailbox-world.js';
 
@@ -17,7 +17,7 @@ export const summary = (subject: string, messageId: string | null = null, size =
   attachmentCount: 0,
 });
 
-/** A message that is like no other, as `append` takes it. */
+/** Returns a unique message for `append`. */
 export const message = (flags: string[] = [], { receivedAt = 1, size = 10 } = {}) => ({
   blob: blobOf(randomUUID()),
   summary: summary('s', null, size),
@@ -25,7 +25,7 @@ export const message = (flags: string[] = [], { receivedAt = 1, size = 10 } = {}
   flags,
 });
 
-/** A world with an account, and how messages come into its folders. */
+/** Returns a world with an account, and functions that append messages to its folders. */
 export async function start() {
   const world = await mailboxWorld();
   const account = await world.directory.createAccount(`${randomUUID()}@example.test`, 'x');

@@ -1,4 +1,4 @@
-// Flags, moves, folders and lists at their edges: limits, conditional stores, UIDs, sorting.
+// Tests special cases of flags, moves, folders and lists: limits, conditional stores, UIDs, sorting.
 import { randomUUID } from 'node:crypto';
 import { unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
 import { JUNK } from '../../../src/mail/flags.js';
@@ -62,7 +62,7 @@ test('the inbox is renamed: its emails are in a new label, and it stays and is e
   t.is((await mailbox.ask('renameInbox', { name: 'old/2026' })).refusal, 'nameTaken');
   t.is((await mailbox.ask('renameInbox', { name: 'x'.repeat(1_001) })).refusal, 'nameTooLong');
   t.is((await mailbox.ask('renameInbox', { name: 'x', folderId: randomUUID() })).refusal, 'noSuchFolder');
-  // A later call moves what the first had no room for, and an email that is there already is there twice.
+  // A later call moves the rest; an email that is already there is then there twice.
   const { reply: third } = await append('inbox', 'c');
   await mailbox.ask('copy', { selection: { emailIds: [third!.emails[0]!.emailId] }, toFolderId: folderId });
   t.deepEqual((await mailbox.ask('renameInbox', { name: 'Old/2026', folderId })).reply, { folderId, isComplete: true });
@@ -148,7 +148,7 @@ test('a command takes 10,000 emails, no more, in one commit; fewer where it plan
   let junk = 0;
   for await (const { flags } of world.store.emails(account.id)) junk += flags.filter((each) => each === JUNK).length;
   t.deepEqual({ ...after, junk }, { modseq: before + 1, junk: 10_000 });
-  // Commands that plan each email take few of them at a time, and are given again.
+  // Commands that plan each email change only a part of them, and are sent again.
   const { id: folderId } = (await mailbox.ask('createFolder', { name: 'L', role: 'label' })).reply!;
   const ofJunk = { folderId: 'junk', uids: [[1, 6_000]] as [number, number][] };
   await mailbox.ask('move', { selection: ofJunk, toFolderId: folderId }, { deadlineMs: 60_000 });

@@ -1,4 +1,4 @@
-// Filters of mail whose body could not be read in time for its delivery: applied afterwards, once, whatever happens meanwhile.
+// Tests filters of mail whose body could not be read in time for its delivery: they apply later, once, whatever happens meanwhile.
 
 import pino from 'pino';
 import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
@@ -35,7 +35,7 @@ async function setUp() {
       timesApplied,
       lastAppliedAt !== null,
     ]);
-  /** Until nothing waits any more. */
+  /** Waits until no email waits for filters. */
   const settled = async () => {
     while ((await waiting()).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   };
@@ -193,7 +193,7 @@ test('of a long body what was read counts at once, what was not read afterwards'
   await filter('end', 'ÉND of it', { assignLabelId: end });
   await filter('beyond', 'nobody reads', { assignLabelId: beyond });
   world.texts.most = 100;
-  // The words lie across the end of a piece that is searched in one turn, their letters written as two characters.
+  // The words cross the end of a piece that is searched in one turn, and a letter is written as two characters.
   const before = `First words ${'x'.repeat(256 * 1024 - 15)}e\u0301nd of it`;
   world.texts.mostLong = before.length;
   world.texts.longFault = new Error('not yet');

@@ -1,5 +1,5 @@
-// Deliveries that begin with the commit that queues their email, on a real store: the rows, the notifications, and slots that
-// are released when the commit fails.
+// Tests deliveries that begin with the commit that queues their email, on a real store: the rows, the notifications, and slots
+// that are released when the commit fails.
 import { randomUUID } from 'node:crypto';
 import type { StartedDelivery } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
 import test from '../../support/test.js';
@@ -13,7 +13,7 @@ interface Slot {
   isReleased?: true;
 }
 
-/** A queue with so many slots, which are used once. */
+/** Returns a queue with this many slots, each of which is used once. */
 function queueOf(world: MailboxWorld, slots: number) {
   const queue = { assigned: [] as Slot[], wanted: [] as number[], reserved: 0, free: slots };
   world.deliverySlots.port = {
@@ -169,11 +169,11 @@ test('when the commit is repeated, the email has the same slot in the second one
   const queue = queueOf(world, 1);
   const { id: accountId } = await world.directory.createAccount('me@example.test', 'Me');
   const [mail] = await world.spool([accountId], 1);
-  // Delivered by an earlier owner: the commit learns it from the row that is gone.
+  // An earlier owner has delivered it: the commit learns this from the missing row.
   await world.sql`delete from inbound`;
   const { blob, summary } = await stored(world);
   const payload = { draft: null, sender: 'me@example.test', blob, summary, content: null };
-  // One batch: both wait for the mailbox to be loaded.
+  // Both share a batch, because they wait until the mailbox is loaded.
   const [delivered, enqueuedOne] = await Promise.all([
     mail!.deliver(),
     world.mailboxes.of(accountId).ask('enqueue', { ...payload, recipients: [addressee('a@one.test')] }),

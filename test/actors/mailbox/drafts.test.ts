@@ -1,4 +1,4 @@
-// Drafts and the emails in Drafts that stand for them: whatever way one of the two comes, changes or goes, the other does too.
+// Tests drafts and the emails in Drafts that stand for them: when either arrives, changes or goes, the other follows.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -94,7 +94,7 @@ test('what a mail program copies out of Drafts, or into it, stays as it is when 
   const label = async (name: string) =>
     (await mailbox.ask('createLabel', { name, color: '#000000', sortOrder: 0 })).reply!.id;
   const [work, templates] = [await label('Work'), await label('Templates')];
-  /** The key names folder, UID and message. */
+  /** Returns folder, UID and message of each placement. */
   const placed = async (...folderIds: string[]) => {
     const rows = await world.sql`select f.name, p.uid::int, encode(e.blob, 'hex') as blob from placements p
       join folders f on f.account_id = p.account_id and f.id = p.folder_id
@@ -128,7 +128,7 @@ test('what a mail program copies out of Drafts, or into it, stays as it is when 
   t.is((await send((await drafts())[0]!)).reply?.id, id);
   t.deepEqual(await placed(work, 'archive', 'trash'), more, 'after it was sent');
 
-  // A template is copied into Drafts from a label, and another one is moved there while a label has it too.
+  // A template is copied from a label into Drafts, and another one is moved there, which also has a label.
   await append(templates);
   const both = await append('archive');
   await mailbox.ask('copy', { selection: all('archive'), toFolderId: templates });
@@ -177,7 +177,7 @@ test('an email that a mail program puts into Drafts is a draft until it leaves D
   const [draft] = await drafts();
   t.like(draft, { sender: 'me@example.test', inReplyTo: '<parent@x>', references: ['<a@x>', '<parent@x>'] });
   t.regex(draft!.subject, /^out \d+$/);
-  // Moved away and back: the second time its row is read from the store, also for a new owner.
+  // The draft is moved away and back; after the reload, the move back reads its row from the store.
   const selection = { emailIds: [one.emailId] };
   await mailbox.ask('move', { selection, toFolderId: 'trash' });
   t.deepEqual(await drafts(), []);
@@ -187,11 +187,11 @@ test('an email that a mail program puts into Drafts is a draft until it leaves D
   const [back] = await drafts();
   t.like(back, { subject: draft!.subject, sender: draft!.sender, blob: draft!.blob!, size: draft!.size });
   t.not(back!.id, draft!.id);
-  // Copied, it is the same email in two places.
+  // A copy is the same email in two places.
   await mailbox.ask('copy', { selection, toFolderId: 'archive' });
   t.is((await drafts()).length, 1);
 
-  // Deleted over REST it stays in the other folder; with a label alone it does not.
+  // A draft that is deleted over REST stays in another folder; if it only has a label, it goes.
   await mailbox.ask('deleteDraft', { outboundId: back!.id });
   t.deepEqual([await listed('drafts'), (await listed('archive')).length], [[], 1]);
   await mailbox.ask('copy', { selection, toFolderId: 'drafts' });
@@ -347,7 +347,7 @@ interface Known {
   readonly drafts: readonly { readonly id: string; readonly updatedAt: number }[];
 }
 
-/** The refusal, or that it was done. */
+/** Returns the refusal, or that the command was done. */
 async function issue(world: MailboxWorld, accountId: string, next: Command, known: Known): Promise<string> {
   const mailbox = world.mailboxes.of(accountId);
   const one = <T>(of: readonly T[]): T | undefined =>

@@ -1,5 +1,5 @@
-// Changes of flags of many emails, which the store keeps as overlays: the owner, the next owner, lists and the log agree after
-// each of them, however much of the overlays has been written to the emails.
+// Tests changes of flags of many emails, which the store keeps as overlays: the owner, the next owner, lists and the log agree after
+// each change, however much of the overlays has been written to the emails.
 
 import fc from 'fast-check';
 import { LEAST_PACKED } from '../../../src/actors/mailbox/named-emails.js';
@@ -76,7 +76,7 @@ test('owners, lists and the log agree on the flags of many emails', async (t) =>
         if (next.kind === 'drop') await overlays.dropCovered(account.id);
         if (next.kind === 'reload') world.reload();
         if (next.kind !== 'batch') continue;
-        // At once: they share a commit.
+        // The commands are sent together, so they share a commit.
         const results = await Promise.all(
           next.all.map(({ range: [first, last], mode, names: flags, isTagged }) => {
             const bits = flags.reduce((all, name) => all | (BITS[name] ?? DELETED_BIT), 0);
@@ -179,7 +179,7 @@ test('emails that follow each other in a folder are committed as a range, those 
 
   t.is(await add([[1, EMAILS]], '\\Answered'), left);
   t.deepEqual([await rowsOf('flag_ranges'), await rowsOf('flag_overlays')], [1, 0]);
-  // Five emails are in the way of the others, which are six runs.
+  // Five emails already have the flag, so the others form six runs, which are stored as ranges.
   t.is(
     await add(
       [10, 20, 30, 70, 80].map((uid) => [uid, uid]),
@@ -190,7 +190,7 @@ test('emails that follow each other in a folder are committed as a range, those 
   t.is(await add([[1, EMAILS]], '\\Seen'), left - 5);
   t.is(await rowsOf('flag_ranges'), 7);
   t.is(await rowsOf('flag_overlays'), 0);
-  // Ten are: the runs are too many.
+  // Ten emails already have it: there are too many runs for ranges.
   const tenth = Array.from({ length: 10 }, (_, i): [number, number] => [100 + i * 10, 100 + i * 10]);
   t.is(await add(tenth, '\\Flagged'), 10);
   t.is(await add([[1, EMAILS]], '\\Flagged'), left - 10);
@@ -199,7 +199,7 @@ test('emails that follow each other in a folder are committed as a range, those 
   t.deepEqual(await found(), all);
   world.reload();
   t.deepEqual(await found(), all, 'the next owner');
-  // What takes an email away waits for the ids of all.
+  // Removing an email needs the ids of all emails in the ranges.
   await mailbox.ask('move', { selection: uids([[1, 1]]), toFolderId: 'archive' });
   t.deepEqual([await rowsOf('flag_ranges'), await rowsOf('flag_overlays')], [0, 8]);
   world.reload();

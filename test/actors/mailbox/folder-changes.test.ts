@@ -1,4 +1,4 @@
-// The folders of a transaction: which emails are in one folder alone, and what is gone through to find them.
+// Tests the folders of a transaction: which emails are in only one folder, and how many emails are read to find them.
 
 import { FolderChanges } from '../../../src/actors/mailbox/folder-changes.js';
 import { FolderColumns } from '../../../src/actors/mailbox/folder-columns.js';
@@ -10,7 +10,7 @@ import test from '../../support/test.js';
 const RANDOM = Buffer.from('0123456789abcdef', 'hex');
 const MANY = 400;
 
-/** How often all emails of a folder were listed. */
+/** Counts how often all emails of a folder were listed. */
 let listings = 0;
 
 class CountingColumns extends FolderColumns {
@@ -35,7 +35,7 @@ const row = (id: string): FolderRow => ({
   createdAt: 0,
 });
 
-/** Emails by slot, which are in these folders, each by slots. */
+/** Makes emails and puts them into these folders; each folder names the slots of its emails. */
 function changesOf(folders: Readonly<Record<string, readonly number[]>>): FolderChanges {
   const state = new MailboxState('a', 1, { kind: 'claimed', modseq: 1, email: 'a@b.test', held: false });
   for (let i = 0; i < MANY; i++) {

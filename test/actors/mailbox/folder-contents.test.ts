@@ -1,4 +1,4 @@
-// What changed in a folder since a modseq, as a client that keeps a copy of the folder asks for it.
+// Tests the changes in a folder since a modseq, as a client that keeps a copy of the folder asks for them.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import {
@@ -104,7 +104,7 @@ test('pages are about the UIDs up to the next page, changed and expunged ones', 
   await flag(['\\Seen'], [1, 6], [10, 10]);
   t.deepEqual(await pages(modseq, 2), [[1], [2, 3], [6], [4, 5], [10], [9]]);
   t.deepEqual(await pages(modseq, 1), [[1], [2], [], [3], [], [4], [6], [5], [10], [9]]);
-  // What was expunged is known for as long as the log reaches back.
+  // Expunges are known as long as the log reaches back.
   await world.sql`delete from events where account_id = ${accountId} and seq <= ${modseq + 2}`;
   await world.sql`delete from expunged where account_id = ${accountId} and modseq <= ${modseq + 2}`;
   world.reload();
@@ -115,7 +115,7 @@ test('pages are about the UIDs up to the next page, changed and expunged ones', 
 test('a page ends before its keywords fill a packet', async (t) => {
   const { mailbox, changes, append } = await start(t);
   const names = (of: number) => Array.from({ length: 100 }, (_, i) => `${of}-${i}`.padEnd(100, 'x'));
-  // Two hundred emails with sets of their own, of 10,000 octets and more each.
+  // Two hundred emails have sets of keywords of their own, each of 10,000 octets and more.
   const words = [...names(0), ...names(1).slice(0, 8)];
   await append(
     'archive',

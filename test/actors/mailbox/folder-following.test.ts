@@ -1,5 +1,5 @@
-// Clients that follow a folder by its changes, page by page, through random histories with other owners and a log that is pruned:
-// whenever they have asked for everything, they know what the rows say.
+// Tests clients that follow a folder by its changes, page by page, under random histories with other owners and a log that is
+// pruned: whenever a client has asked for everything, it knows what the rows contain.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { DELETED_BIT, unpackFlags, unpackModseqs, unpackUids } from '../../../src/actors/mailbox/packed-columns.js';
@@ -64,7 +64,7 @@ const step = fc.oneof(
       kind: fc.constant('sync' as const),
       client: fc.nat(CLIENTS - 1),
       limit: fc.integer({ min: 1, max: 6 }),
-      /** What happens between the pages. */
+      /** This change happens between the pages. */
       meanwhile: fc.option(change),
     }),
   },
@@ -73,13 +73,13 @@ const step = fc.oneof(
 );
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a client knows of a folder. */
+/** Holds what a client knows of a folder. */
 class Follower {
   /** Flags and keywords by UID. */
   messages = new Map<number, string>();
   modseq: number | null = null;
   uidNext = 1;
-  /** Kinds of answers it has had. */
+  /** Kinds of answers that the client has got. */
   readonly seen = new Set<string>();
 
   async sync(ask: (since: number | null, fromUid: number) => Promise<Page>): Promise<void> {
@@ -91,7 +91,7 @@ class Follower {
     }
     if (pages[0]!.isWhole) this.messages.clear();
     for (const page of pages) this.#take(page);
-    // Pages after the first may be of a later moment.
+    // Later pages may show a later state.
     this.modseq = pages[0]!.modseq;
     this.uidNext = pages[0]!.uidNext;
   }
@@ -149,7 +149,7 @@ test('whoever follows the changes of a folder from any modseq knows what is in i
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const { id: accountId } = await world.directory.createAccount(`${randomUUID()}@example.test`, 'x');
       const mailbox = world.mailboxes.of(accountId);
-      // Each of them follows every folder.
+      // Each client follows every folder.
       const clients = Array.from({ length: CLIENTS }, () =>
         FOLDERS.map((name) => ({ name, follower: new Follower() })),
       );

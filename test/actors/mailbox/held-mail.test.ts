@@ -1,4 +1,4 @@
-// Emails that are held: nobody gets them before their release, and the mailbox decides once between release and cancel.
+// Tests scheduled emails: no recipient gets them before their release, and the mailbox decides once between release and cancel.
 import { randomUUID } from 'node:crypto';
 import { clock } from '../../../src/store/clock.js';
 import { postgresOutbound } from '../../../src/store/postgres/outbound.js';
@@ -18,7 +18,7 @@ async function me(world: MailboxWorld) {
   return { accountId, mailbox, shown, idsIn };
 }
 
-/** Recipients in these domains are delivered to with the commit, to the account. */
+/** Mail to this domain is delivered to the account with the commit. */
 function host(world: MailboxWorld, domain: string, localAccountId: string) {
   world.inside.hosted = async (task) =>
     task.domain === domain
@@ -134,7 +134,7 @@ test('a cancelled email is the draft again, with its id, bodies and recipients, 
     [['Queued'], ['Draft']],
   );
 
-  // Sent once more it is another message, under the same id.
+  // A second sending makes another message under the same id.
   const { updatedAt } = await shown(id);
   const outgoing = { draft: { id, updatedAt }, sender: 'me@example.test', content: null, ...(await stored(world)) };
   const sent = (await mailbox.ask('enqueue', { ...outgoing, recipients: [addressee('a@one.test')] })).reply!;

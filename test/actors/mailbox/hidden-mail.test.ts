@@ -1,4 +1,4 @@
-// Mail that a mail program has marked `\Deleted` and not expunged: hidden from all but IMAP and POP3 while it is marked
+// Tests mail that a mail program has marked `\Deleted` and not expunged: while it is marked, only IMAP and POP3 show it
 // (docs/interface/mail.md, "Hidden mail").
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
@@ -19,7 +19,7 @@ async function worldOf(t: ExecutionContext) {
     read = page.at(-1)?.seq ?? read;
     return page;
   };
-  /** What clients are told since this was asked last. */
+  /** Returns the events that clients got since the previous call. */
   const told = async () => {
     const events: unknown[] = [];
     for (let page = await next(); page.length > 0; page = await next()) events.push(...page);
@@ -78,7 +78,7 @@ test('an email that is marked where it is placed is nowhere: not listed, counted
         [first],
       );
     }
-    // The commands of REST do not find it either, and IMAP and POP3 count it.
+    // The commands of REST do not find it either; IMAP and POP3 count it.
     t.deepEqual((await mailbox.ask('setRead', { emailIds: [marked], isRead: true })).reply?.missing, [marked]);
     t.is((await mailbox.ask('remove', { emailIds: [marked] })).reply?.removed, 0);
     t.is((await mailbox.ask('move', { selection: { emailIds: [marked] }, toFolderId: 'archive' })).reply?.count, 0);
@@ -125,7 +125,7 @@ test('an email with two placements stays, without the marked one', async (t) => 
   t.not(await tagOf(), before);
   t.deepEqual(await list(labelId), NONE);
   t.is((await mailbox.ask('labels', {})).reply!.labels[0]!.emailCount, 0);
-  // REST does not see the label on it: there is nothing to take off.
+  // REST does not see the label, so it removes nothing.
   await mailbox.ask('unassignLabel', { emailId: id, labelId });
   const { folders } = (await mailbox.ask('folderStatus', { folderIds: [labelId] })).reply!;
   t.like(folders[0], { total: 1, deleted: 1 });

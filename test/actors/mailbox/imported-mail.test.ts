@@ -1,4 +1,4 @@
-// Placing of imported mail: folders, flags and dates as the import names them, each message once whoever places it.
+// Tests the placing of imported mail: folders, flags and dates as in the import, each message once, whichever node places it.
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { startImportPlacing } from '../../../src/actors/mailbox/import-placing.js';

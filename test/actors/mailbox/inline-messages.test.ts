@@ -1,5 +1,5 @@
-// Messages that a mailbox stores with its own commit: an inline message is accepted at most once, and who added it learns what has become
-// of the message, whatever fails on the way.
+// Tests messages that a mailbox stores with its own commit: an inline message is accepted at most once, and its sender learns the
+// outcome, whatever fails on the way.
 import { randomUUID } from 'node:crypto';
 import { InlineMessage, InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
 import type { InlineAppend, InlineDelivery, InlineEnqueue } from '../../../src/actors/mailbox/protocol.js';
@@ -70,7 +70,7 @@ test('small messages are inline, for mailboxes of this node', (t) => {
   t.is(inlineMessages.find('id'), undefined);
 });
 
-/** Adds a message, has it delivered, and says what has become of it. */
+/** Adds a message, delivers it, and returns its outcome. */
 async function deliver(world: MailboxWorld, accountId: string, mail: ReturnType<typeof mailOf> & { isJunk?: boolean }) {
   const id = randomUUID();
   const inlineMessage = world.inlineMessages.add<InlineDelivery>(accountId, id, mail);
@@ -93,7 +93,7 @@ test('a message that is queued is stored with its rows and its copy in Sent, onc
     content: null,
     recipients: [addressee('a@remote.test'), addressee('b@here.test')],
   };
-  // The message is judged before it is stored.
+  // The hosted delivery sees the message before it is stored.
   const judged: (string | undefined)[] = [];
   world.inside.hosted = async ({ domain, blob, index, recipients }) => {
     judged.push(blob);
@@ -176,14 +176,14 @@ test('a mailbox stores an inline message with its email, once, and what a filter
     [junk.outcome!.result.emailId],
   );
 
-  // A filter that has to read a body reads it in the store.
+  // A filter that needs the body reads it from the store.
   await mailbox.ask('createFilter', { rule: { ...rule, subjectContains: null, bodyContains: 'secret' } });
   const unread = await deliver(world, id, mailOf('body', 'secret'));
   t.deepEqual([unread.outcome, ...unread.isAccepted], [undefined, false, false, false]);
-  // Until some time has passed the next ones are stored first.
+  // For some time the next messages of this account are stored first.
   t.is(world.inlineMessages.add(id, randomUUID(), mailOf('next')), undefined);
   t.truthy(world.inlineMessages.add(randomUUID(), randomUUID(), mailOf('next')));
-  // Of another node, or withdrawn.
+  // The message is on another node, or revoked.
   const { reply: foreign } = await mailbox.ask('deliverInline', { inlineId: randomUUID() });
   t.deepEqual(foreign, { isAccepted: false });
   await checkRows(world, t, id);

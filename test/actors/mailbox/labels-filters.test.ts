@@ -1,5 +1,5 @@
-// Labels and filters on a real store against a plain model: random histories in batches that share commits, with reloads in
-// between; then placements in the rows and the UIDs that were given, which rise and are never given twice.
+// Tests labels and filters on a real store against a plain model: random histories in batches that share commits, with reloads
+// between them; then placements in the rows, and UIDs, which rise and are never used twice.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -110,7 +110,7 @@ class Model {
     return this.labels.some((label) => label.id !== except && fold(label.name) === fold(name));
   }
 
-  /** What the filters do to an email; null when one deletes it. */
+  /** Applies the filters to an email; null when one deletes it. */
   judged(email: ModelEmail): ModelEmail | null {
     const inOrder = this.filters.toSorted((a, b) => a.rule.priority - b.rule.priority || a.made - b.made);
     for (const filter of inOrder) {
@@ -141,7 +141,7 @@ class Model {
   }
 }
 
-/** Sends one command and says what the model expects of its reply; ids are those of before the batch. */
+/** Sends one command and computes the model's reply; ids are those before the batch. */
 function issue(world: MailboxWorld, accountId: string, model: Model, next: Command, ids: ReturnType<typeof idsOf>) {
   const mailbox = world.mailboxes.of(accountId);
   const emailId = 'email' in next ? (ids.emails[next.email] ?? randomUUID()) : '';
@@ -270,7 +270,7 @@ const idsOf = (model: Model) => ({
   filters: model.filters.map(({ id }) => id),
 });
 
-/** Commands whose answers are waited for together: they share commits as they like, and happen in this order. */
+/** Sends commands together: they may share commits, and take effect in this order. */
 async function batch(
   t: ExecutionContext,
   world: MailboxWorld,

@@ -1,4 +1,4 @@
-// A mailbox that is loaded from PostgreSQL is the mailbox that was in memory before: emails, folders, keywords, `\Deleted`,
+// Tests that a mailbox loaded from PostgreSQL equals the one that was in memory: emails, folders, keywords, `\Deleted`,
 // expunged UIDs, over several pages.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
@@ -12,7 +12,7 @@ import { postgresMailboxes } from '../../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../../support/embedded-database.js';
 import test from '../../support/test.js';
 
-/** More than a page of the store. */
+/** This is more than a page of the store. */
 const EMAILS = 21_000;
 const START = Date.UTC(2026, 0, 1);
 const RANDOM = Buffer.from('0123456789abcdef', 'hex');
@@ -61,7 +61,7 @@ async function load(store: Store, accountId: string): Promise<MailboxState> {
   return loaded.state;
 }
 
-/** The same mailbox in memory, by the columns' own changes, and in the tables, by rows. */
+/** Builds the same mailbox in memory, by changes of the columns, and in the tables, by rows. */
 async function filled(sql: Sql, store: Store, accountId: string): Promise<MailboxState> {
   const state = new MailboxState(accountId, 1, { kind: 'claimed', modseq: 10, email: 'a@b.test', held: false });
   for (const row of (await store.overview(accountId)).folders) {
@@ -118,7 +118,7 @@ async function filled(sql: Sql, store: Store, accountId: string): Promise<Mailbo
   return state;
 }
 
-/** All that the columns say of a mailbox. */
+/** Returns everything that the columns hold of a mailbox. */
 function contents({ emails, folders, modseq }: MailboxState) {
   const slots = Array.from({ length: emails.size }, (_, slot) => slot);
   return {

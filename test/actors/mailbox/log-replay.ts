@@ -1,5 +1,5 @@
-// The log of an account taken as what a fresh account begins with: its records replayed into the state and the tables of
-// another account, and both written down so that they can be compared.
+// Replays the log of an account into the state and the tables of a fresh account, and writes both accounts down so that they can
+// be compared.
 import { randomUUID } from 'node:crypto';
 import { loadMailbox, type MailboxState } from '../../../src/actors/mailbox/state.js';
 import { MailboxTransaction } from '../../../src/actors/mailbox/transaction.js';
@@ -7,7 +7,7 @@ import type { Change } from '../../../src/store/changes.js';
 import type { MailboxChange } from '../../../src/store/mailboxes.js';
 import type { MailboxWorld } from './mailbox-world.js';
 
-/** Above the epochs that a test gets to with owners that change. */
+/** This is above the epochs that owners of a test reach. */
 const EPOCH = 1_000_000;
 
 export const CONTEXT = {
@@ -18,7 +18,7 @@ export const CONTEXT = {
   inlineMessages: { find: () => undefined, decline() {} },
 };
 
-/** A new account, loaded. */
+/** Creates and loads a new account. */
 export async function freshAccount(world: MailboxWorld) {
   const { id } = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Fresh');
   const loaded = await loadMailbox(world.store, id, EPOCH);
@@ -26,14 +26,14 @@ export async function freshAccount(world: MailboxWorld) {
   return { id, state: loaded.state };
 }
 
-/** The folders that every account has, by id: what they have in common is their role. */
+/** Returns the roles of the system folders, by id: accounts share only the roles. */
 async function rolesOf(world: MailboxWorld, accountId: string): Promise<ReadonlyMap<string, string>> {
   const rows = await world.sql<{ id: string; role: string }[]>`
     select id, role from folders where account_id = ${accountId} and role not in ('label', 'folder')`;
   return new Map(rows.map(({ id, role }) => [id, role]));
 }
 
-/** All records of the log, as those of the account `to`. Local deliveries go to nobody once more. */
+/** Returns all records of the log, as those of the account `to`. Local deliveries go to unknown accounts. */
 export async function logOf(world: MailboxWorld, from: string, to: string): Promise<Change[]> {
   const records = await world.events.read(from, 0, 1_000_000);
   let text = JSON.stringify(records);
@@ -47,14 +47,14 @@ export async function logOf(world: MailboxWorld, from: string, to: string): Prom
   );
 }
 
-/** The change that these records make of the state. */
+/** Returns the change that these records make in the state. */
 export function replayed(state: MailboxState, changes: readonly Change[]): MailboxChange | undefined {
   const tx = new MailboxTransaction(state, CONTEXT);
   tx.replay(changes);
   return tx.change([]);
 }
 
-/** The records cut after these modseqs: as they were committed. */
+/** Splits the records after these modseqs, as they were committed. */
 export function cutAfter(changes: readonly Change[], modseqs: readonly number[]): Change[][] {
   let from = 0;
   return modseqs.map((modseq) => {
@@ -65,7 +65,7 @@ export function cutAfter(changes: readonly Change[], modseqs: readonly number[])
   });
 }
 
-/** Replays groups of records, a commit each, into the account's state and tables. */
+/** Replays groups of records, one commit per group, into the account's state and tables. */
 export async function replayInto(
   world: MailboxWorld,
   { state }: { readonly state: MailboxState },
@@ -82,7 +82,7 @@ export async function replayInto(
 
 const SYSTEM = ['inbox', 'sent', 'drafts', 'archive', 'trash', 'junk'];
 
-/** What the state knows of the mailbox, its own folders under their roles. */
+/** Returns what the state knows of the mailbox, with system folders under their roles. */
 export function snapshotOf(state: MailboxState) {
   const { emails } = state;
   const slots = Array.from({ length: emails.size }, (_, slot) => slot).filter((slot) => emails.isAlive(slot));
@@ -141,10 +141,10 @@ const TABLES = [
   'preferences',
 ] as const;
 
-/** Of the account, of a time that is not in the log, or stored only. */
+/** Columns that differ: the account's own, times that are not in the log, and values that are only stored. */
 const NOT_COMPARED = ['account_id', 'shard', 'machine', 'at'];
 
-/** The account's rows of every table, its own folders under their roles. Of expunged UIDs one row each. */
+/** Returns the account's rows of every table, with system folders under their roles, and one row for each expunged UID. */
 export async function tablesOf(world: MailboxWorld, accountId: string): Promise<Record<string, string[]>> {
   const roles = await rolesOf(world, accountId);
   const tables: Record<string, string[]> = {};

@@ -1,4 +1,4 @@
-// A mailbox actor on a store of its own, for tests: accounts, mail spooled and delivered, and owners that change.
+// Runs the mailbox actor on its own store for tests: accounts, mail that is spooled and delivered, and new owners.
 
 import { createHash, randomUUID } from 'node:crypto';
 import pino from 'pino';
@@ -71,11 +71,11 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   const bodies = new Map<string, string>();
   const texts = {
     fault: undefined as Error | undefined,
-    /** Of bodies that are read after their delivery. */
+    /** The fault of bodies that are read after their delivery. */
     longFault: undefined as Error | undefined,
     /** Bodies are not decoded. */
     isUndecoded: false,
-    /** Characters of a body that are read at its delivery, and of one that is read afterwards. */
+    /** The maximum of characters of a body that are read at its delivery (`most`), and later (`mostLong`). */
     most: Number.POSITIVE_INFINITY,
     mostLong: Number.POSITIVE_INFINITY,
     asked: 0,
@@ -99,7 +99,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
   const blobs = postgresBlobs(sql);
   const noted: string[] = [];
   const deliverySlots = { port: NO_DELIVERY_SLOTS };
-  /** For a test to play; nothing is hosted here, and local mail is not placed. */
+  /** A test may replace these; by default nothing is hosted, and local mail is not placed. */
   const inside: { hosted: HostedDelivery; queue: AccountQueue; deliverLocally(delivery: LocalDelivery): void } = {
     queue: { shards: [0], waiting: new Map() },
     hosted: async () => undefined,
@@ -178,7 +178,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     directory,
     mailboxes,
     store,
-    /** For a test to let commits fail. */
+    /** A test may make commits fail. */
     commit,
     inbound,
     events,
@@ -186,16 +186,16 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     spool,
     inlineMessages,
     blobs,
-    /** Changes of all accounts that the store has, in their order. */
+    /** The changes of all accounts that the store has committed, in order. */
     commits,
-    /** The state of an account's actor. */
+    /** Returns the state of an account's actor. */
     stateOf: (accountId: string) => states.get(accountId)!,
-    /** Outbound emails of which somebody was to be woken. */
+    /** Ids of outbound emails for which a wake-up was sent. */
     noted,
-    /** Where deliveries begin with the commit that queues them; nowhere unless a test says so. */
+    /** Assigns slots to deliveries that begin with the commit of their email; none unless a test replaces it. */
     deliverySlots,
     inside,
-    /** Another owner: the state in memory is loaded afresh. */
+    /** Another owner loads the state again. */
     reload: () => {
       epoch++;
     },
@@ -222,7 +222,7 @@ export async function checkDrafts(world: MailboxWorld, t: { deepEqual(a: unknown
   t.deepEqual([...apart], []);
 }
 
-/** The store's own counters against what its rows say. */
+/** Compares the store's counters with its rows. */
 export async function checkRows(world: MailboxWorld, t: { deepEqual(a: unknown, b: unknown): void }, id: string) {
   const counters = await world.sql`
     select f.role, f.total, f.unread, count(p.uid)::int as placed,

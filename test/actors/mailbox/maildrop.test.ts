@@ -1,4 +1,4 @@
-// Locks on maildrops: who gets them, for how long, and with which owner.
+// Tests locks on maildrops: who gets them, for how long, and with which owner.
 
 import { MaildropLocks } from '../../../src/actors/mailbox/maildrop-locks.js';
 import { ALICE, FakeBlobs } from '../../gateways/http/fakes.js';

@@ -1,4 +1,4 @@
-// What merges have left is looked for at the start and then now and then; what a look found comes to the next one.
+// Tests the clearing of leftovers of merges: a look at the start and periodically; each look knows the findings of the previous one.
 
 import pino from 'pino';
 import { startMergeClearing } from '../../../src/actors/mailbox/merge-clearing.js';

@@ -1,4 +1,4 @@
-// Annotations of folders and of the account: set, read, removed with their folder, and their bounds.
+// Tests annotations of folders and of the account: they are set, read and removed with their folder, and limited.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import test from '../../support/test.js';

@@ -1,5 +1,5 @@
-// The mailbox actor on a real store against a plain model: random histories with reloads in between, then the store's
-// own counters against what its rows say.
+// Tests the mailbox actor on a real store against a plain model: random histories with reloads between them; then compares the store's
+// counters with its rows.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { runs } from '../../support/amounts.js';

@@ -1,5 +1,5 @@
-// Outbound mail of a mailbox through random histories: commands in groups that share commits, owners that change. What was
-// answered, what memory says, what a fresh owner reads and what the rows say agree.
+// Tests outbound mail of a mailbox under random histories: commands in groups that share commits, and new owners. Answers,
+// memory, the state of a new owner and the rows agree.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -63,7 +63,7 @@ type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
 
 interface Known {
   readonly email: OutboundEmail;
-  /** The delivery that was begun last. */
+  /** The last delivery that has begun. */
   readonly attemptId: string;
 }
 
@@ -74,7 +74,7 @@ interface Answer {
 
 const addressesOf = (to: number) => Array.from({ length: to }, (_, i) => `r${i}@d${i}.test`);
 
-/** Of the email that the command is about. */
+/** Returns the id of the command's email. */
 function idOf(next: Command, known: readonly Known[]): string {
   const at = 'which' in next && next.which !== null ? known[next.which % Math.max(1, known.length)] : undefined;
   return at?.email.id ?? '';
@@ -196,7 +196,7 @@ test('random histories leave memory, rows, counts and local mail in agreement', 
             if (status === 'Sent') t.deepEqual([...are], ['Delivered']);
             if (status === 'Failed') t.true(are.has('Failed') && !are.has('Pending'));
             if (status === 'Queued') t.true(are.has('Pending'));
-            // While Sending, some may wait for their next attempt and some not.
+            // While Sending, some recipients may wait for their next attempt.
             if (status !== 'Sending') t.is((nextRetryAt ?? heldUntil) !== null, status === 'Queued');
             if (heldUntil !== null) t.deepEqual([status, nextRetryAt, [...are]], ['Queued', null, ['Pending']]);
             t.is(sentAt !== null, status === 'Sent');

@@ -1,4 +1,4 @@
-// Outbound mail of a mailbox world: messages stored and queued, deliveries made by hand.
+// Stores and queues outbound mail of a mailbox world, and makes its deliveries by hand.
 import { createHash, randomUUID } from 'node:crypto';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
@@ -9,7 +9,7 @@ export type Kind = 'delivered' | 'temporary' | 'permanent';
 
 let number = 0;
 
-/** A message in the store, as `enqueue` and `giveReport` take it. */
+/** Stores a message for `enqueue` or `giveReport`. */
 export async function stored(world: MailboxWorld, headers: readonly string[] = []) {
   number++;
   const lines = [`From: Me <me@example.test>`, `Subject: out ${number}`, `Message-ID: <out-${number}@example.test>`];
@@ -21,7 +21,7 @@ export async function stored(world: MailboxWorld, headers: readonly string[] = [
   return { blob, summary: { ...summary, references: [...summary.references] } };
 }
 
-/** A draft as a client writes it, composed and stored. */
+/** Composes and stores a draft as a client does. */
 export async function draftOf(world: MailboxWorld, subject: string, to: readonly string[] = []) {
   const { blob, summary } = await stored(world);
   return {
@@ -55,7 +55,7 @@ export async function enqueued(
   return { ...queued.reply!, blob, summary };
 }
 
-/** Starts a delivery; the attempt's id and what it is to deliver. */
+/** Starts a delivery; returns the attempt's id and the reply. */
 export async function started(
   world: MailboxWorld,
   accountId: string,
@@ -93,7 +93,7 @@ export function attempt(recipients: readonly { readonly id: string; readonly out
   };
 }
 
-/** Reports a delivery that is over. */
+/** Reports the end of a delivery. */
 export async function reported(
   world: MailboxWorld,
   accountId: string,
@@ -106,7 +106,7 @@ export async function reported(
   return world.mailboxes.of(accountId).ask('reportDelivery', report);
 }
 
-/** Statuses that outbound emails have come to, in order. */
+/** Returns the statuses that outbound emails have reached, in order. */
 export async function statusesLogged(world: MailboxWorld, accountId: string) {
   const events = (await world.events.read(accountId, 0, 10_000)) as unknown as MailboxEvent[];
   return events.flatMap((event) => {
@@ -116,7 +116,7 @@ export async function statusesLogged(world: MailboxWorld, accountId: string) {
   });
 }
 
-/** What the event log has of these types, as `[type, payload]`. */
+/** Returns the events of these types in the log, as `[type, payload]`. */
 export async function logged(world: MailboxWorld, accountId: string, ...types: readonly string[]) {
   const events = await world.events.read(accountId, 0, 10_000);
   return events.filter(({ type }) => types.includes(type)).map(({ type, payload }) => [type, payload] as const);

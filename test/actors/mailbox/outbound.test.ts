@@ -1,4 +1,4 @@
-// Outbound mail in a mailbox on a real store: drafts, queueing, deliveries, reports, operators.
+// Tests outbound mail in a mailbox on a real store: drafts, queueing, deliveries, reports, operators.
 import { randomUUID } from 'node:crypto';
 import type { ChangeOf } from '../../../src/store/changes.js';
 import { StoreFault } from '../../../src/store/errors.js';
@@ -17,7 +17,7 @@ import {
   stored,
 } from './outbound-world.js';
 
-/** As if its message were stored. */
+/** Returns a draft whose message counts as stored. */
 const draft = (subject: string, to: readonly string[] = ['a@one.test', 'b@two.test']) => ({
   sender: 'me@example.test',
   subject,
@@ -91,7 +91,7 @@ test('a draft holds its message in the store, and lets go of it when another tak
   };
   const [first, third] = [await next(), await next()];
   const collected = async () => {
-    // What has been stored is spared for a while.
+    // New blobs are not collected for a while.
     await world.sql`update blobs set stored_at = stored_at - interval '1 day'`;
     await world.sql`update blob_candidates set at = at - interval '1 day'`;
     await world.blobs.collect(3_600_000, 100);
@@ -193,7 +193,7 @@ test('a queued message has its copy in Sent, read, in its thread, and hub client
   t.deepEqual([after.id, after.sentEmailId], [id, undefined]);
 });
 
-/** New emails of the log. */
+/** Returns the new emails in the log. */
 async function added(world: Awaited<ReturnType<typeof mailboxWorld>>, accountId: string) {
   const events = await logged(world, accountId, 'EmailAdded');
   return events.map(([, payload]) => {
@@ -328,7 +328,7 @@ test('a failure is owed a report while others wait, and named once, though other
   };
   t.deepEqual(await due(), ['failed', 1], 'within a minute');
   await mailbox.ask('reportDelivery', { ...about, outcomes: [outcome(b!.id, 'permanent')] });
-  // The report was composed before the second one failed.
+  // The DSN was composed before the second recipient failed.
   const report = await stored(world);
   const give = (recipientIds: string[]) =>
     mailbox.ask('giveReport', { outboundId: id, kind: 'failed', recipientIds, report });
@@ -429,7 +429,7 @@ test('a recipient is due again while another one is tried, and begins with the n
   const shown = (await mailbox.ask('outbound', { outboundId: id })).reply!.email;
   t.like(shown, { status: 'Sending', retryCount: 1, lastError: 'temporary it is' });
   t.is(shown.recipients[2]!.lastError, null, 'what was not tried has no answer');
-  // The node dies: all that was under way is, again, by whoever takes over.
+  // The node dies: the next node repeats all that was under way.
   const again = await started(world, accountId, id, attemptId);
   t.is(again.reply!.recipients.length, 3);
   const outcomes = [a, b, c].map((recipient) => outcome(recipient!.id, 'delivered'));
@@ -448,7 +448,7 @@ test('mail for mailboxes of this store is delivered once, the sender itself incl
     'gone@example.test',
   ]);
   const { attemptId, reply } = await started(world, me.id, id);
-  // Its row and the message are not in memory any more.
+  // Neither its row nor the message is in memory any more.
   world.reload();
   const [a, b, c] = reply!.recipients;
   const outcomes = [
@@ -515,7 +515,7 @@ test('what cannot be read fails as the store does, and is not said to be missing
     mailbox.ask('manageOutbound', { outboundId: queued.id, action: 'cancel' }),
     reported(queued.id),
   ];
-  // What needs nothing of the store is done in the same group.
+  // Commands that need nothing from the store succeed in the same group.
   const [label, more, ...failed] = await Promise.allSettled([
     mailbox.ask('createLabel', { name: 'L', color: '#000000', sortOrder: 0 }),
     mailbox.ask('createDraft', { draft: draft('more') }),

@@ -1,5 +1,5 @@
-// Many emails that are copied, moved and taken out together, whose ids are packed: the owner, the next owner, the log and the
-// rows agree after each of them.
+// Tests many emails that are copied, moved and expunged together, whose ids are packed: the owner, the next owner, the log and
+// the rows agree after each change.
 
 import fc from 'fast-check';
 import { LEAST_PACKED } from '../../../src/actors/mailbox/named-emails.js';
@@ -14,7 +14,7 @@ const EMAILS = LEAST_PACKED + 60;
 const FOLDERS = ['inbox', 'archive', 'trash', 'junk'];
 
 const folder = fc.constantFrom(...FOLDERS);
-/** Of what a folder holds: how many are left out before, within and after. */
+/** A part of a folder: how many emails are left out before it, within it and after it. */
 const part = fc.record({ before: fc.nat(3), gap: fc.option(fc.nat(EMAILS)), after: fc.nat(3) });
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('move' as const), folder, to: folder, part }) },
@@ -72,7 +72,7 @@ test('owners, rows and the log agree on where many emails are', async (t) => {
     {
       numRuns: runs(12),
       examples: [
-        // Flags that are stored as a range of UIDs, all of which leave the folder together.
+        // The flags are stored as a range of UIDs; all of its emails leave the folder together.
         [
           [
             { kind: 'mark', folder: 'inbox', part: { before: 0, gap: null, after: 0 } },
@@ -81,7 +81,7 @@ test('owners, rows and the log agree on where many emails are', async (t) => {
             { kind: 'expunge', folder: 'archive', part: { before: 0, gap: null, after: 0 } },
           ],
         ],
-        // All of them, some of whose UIDs do not follow each other; then what came back without a gap.
+        // All emails are copied, with gaps in the UIDs; then they return without a gap.
         [
           [
             { kind: 'copy', folder: 'inbox', to: 'archive', part: { before: 0, gap: 100, after: 1 } },
@@ -105,7 +105,7 @@ test('owners, rows and the log agree on where many emails are', async (t) => {
   fresh.state.evolve(change!);
   t.deepEqual(snapshotOf(fresh.state), state, 'the state, from the log');
   t.is((await world.store.commit(change!)).kind, 'committed');
-  // Those of moves into Junk and out of it.
+  // Moves into Junk and out of it have made overlays.
   const overlays = postgresFlagOverlays(world.sql);
   for (const id of [account.id, fresh.id]) while (await overlays.write(id, 1000));
   const [rows, expected] = [await tablesOf(world, fresh.id), await tablesOf(world, account.id)];

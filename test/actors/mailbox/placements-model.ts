@@ -1,5 +1,5 @@
-// A naive model of folders, placements and flags: plain objects, every rule written down once more. Its clock is the number
-// of commands that have changed something, which is what modseqs count.
+// Models folders, placements and flags in plain objects, with every rule written a second time. Its clock counts commands
+// that have changed something, as modseqs do.
 
 export const SYSTEM = ['inbox', 'sent', 'drafts', 'archive', 'trash', 'junk'];
 
@@ -20,7 +20,7 @@ interface ModelPlacement {
 export interface ModelEmail {
   readonly id: string;
   readonly receivedAt: number;
-  /** In lower case. */
+  /** Names in lower case. */
   flags: Set<string>;
   modseq: number;
   readonly placements: Map<string, ModelPlacement>;
@@ -35,7 +35,7 @@ export class Model {
   emails: ModelEmail[] = [];
   folders: ModelFolder[];
   clock = 0;
-  /** `folder uid` of every placement that there was, and the clock when it ended. */
+  /** Every placement that has ended, as `folder uid`, and the clock at its end. */
   readonly expunged = new Map<string, number>();
 
   constructor(folders: readonly { readonly id: string; readonly role: string; readonly path: string }[]) {
@@ -50,7 +50,7 @@ export class Model {
     return this.folders.find((folder) => folder.role === role)!;
   }
 
-  /** Undefined for UIDs of a folder that is not there. */
+  /** Undefined for UIDs of a folder that does not exist. */
   select(selection: Selection): ModelEmail[] | undefined {
     if ('emailIds' in selection) {
       return selection.emailIds.flatMap((wanted) => this.emails.find(({ id }) => id === wanted) ?? []);
@@ -63,7 +63,7 @@ export class Model {
       .sort((a, b) => uidOf(a) - uidOf(b));
   }
 
-  /** Returns the UIDs. */
+  /** Returns the new UIDs. */
   append(
     messages: readonly { readonly id: string; readonly flags: readonly string[]; readonly receivedAt: number }[],
     folder: ModelFolder,
@@ -92,7 +92,7 @@ export class Model {
     folder.highest = this.clock;
   }
 
-  /** An email without any other place is no more. */
+  /** Ends one placement; an email without another one is removed. */
   end(email: ModelEmail, folder: ModelFolder): void {
     if (email.placements.size === 1) this.remove(email);
     else this.unplace(email, folder);
@@ -103,7 +103,7 @@ export class Model {
     this.emails = this.emails.filter((other) => other !== email);
   }
 
-  /** Each change of many emails is one command, so one tick when there is any. */
+  /** One command may change many emails; it advances the clock once when it changes any. */
   #once() {
     const before = this.clock;
     return () => {
@@ -117,7 +117,7 @@ export class Model {
     for (const id of email.placements.keys()) this.folder(id)!.highest = this.clock;
   }
 
-  /** Returns how many changed. */
+  /** Returns how many emails changed. */
   store(emails: readonly ModelEmail[], mode: Mode, names: readonly string[], folder: ModelFolder | undefined): number {
     const tick = this.#once();
     const named = new Set(names.map(fold));
@@ -146,8 +146,8 @@ export class Model {
   }
 
   /**
-   * The emails are in the folder then, under new UIDs; `isByUid`: those that were there unmarked stay, and new ones come, with ids of
-   * `newId`. Returns what is there, in the order of the emails.
+   * Puts the emails into the folder under new UIDs. `isByUid`: emails that are there unmarked stay, and copies with ids of `newId`
+   * are added. Returns the emails that are there, in the order of `emails`.
    */
   #arrive(
     emails: readonly ModelEmail[],
@@ -179,7 +179,7 @@ export class Model {
     return email.placements.get(id)?.isDeleted === false;
   }
 
-  /** Returns how many have arrived, and what is in the folder in the places of all. */
+  /** Returns how many emails arrived, and the emails in the folder that stand for all of them. */
   copy(
     emails: readonly ModelEmail[],
     to: ModelFolder,
@@ -230,7 +230,7 @@ export class Model {
     return [count, arrived];
   }
 
-  /** Returns the UIDs. */
+  /** Returns the expunged UIDs. */
   expunge(folder: ModelFolder, uids: [number, number][]): number[] {
     const tick = this.#once();
     const deleted = this.select({ folderId: folder.id, uids })!.filter((e) => e.placements.get(folder.id)!.isDeleted);

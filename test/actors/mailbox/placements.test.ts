@@ -1,5 +1,5 @@
-// Folders, placements and flags on a real store against a naive model: random histories of several writers whose commands
-// share commits, with reloads in between; then the rows: UIDs, counters, and the modseq of everything that changed.
+// Tests folders, placements and flags on a real store against a naive model: random histories of several writers whose commands share
+// commits, with reloads between them; then the rows: UIDs, counters, and the modseq of everything that changed.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -83,7 +83,7 @@ const command = fc.oneof(
 );
 type Command = typeof command extends fc.Arbitrary<infer T> ? T : never;
 
-/** The id of an email that was new in the folder under this UID: the model does not know ids that the mailbox makes. */
+/** Returns the id of the email that was added under this UID: the model does not know ids that the mailbox makes. */
 function idOfAdded(world: MailboxWorld, folderId: string, uid: number): string {
   for (const { changes } of world.commits) {
     for (const change of changes) {
@@ -95,11 +95,11 @@ function idOfAdded(world: MailboxWorld, folderId: string, uid: number): string {
   return 'none';
 }
 
-/** Sends one command; gives back what holds its reply against the model. Ids are those of before the batch. */
+/** Sends one command; returns a function that compares its reply with the model. Ids are those before the batch. */
 function issue(world: MailboxWorld, accountId: string, model: Model, next: Command) {
   const mailbox = world.mailboxes.of(accountId);
   const emails = model.emails.map(({ id }) => id);
-  // The first six by role, so that both ways to name a folder are used.
+  // System folders are named by role, so that both ways to name a folder are used.
   const nameOf = (i: number) => (i < SYSTEM.length ? SYSTEM[i]! : (model.folders[i]?.id ?? randomUUID()));
   const emailId = (i: number) => emails[i] ?? randomUUID();
   const select = (of: { emails: number[] } | { folder: number; uids: [number, number][] }): Selection =>
@@ -257,7 +257,7 @@ const namesOf = (bits: number, keywords: readonly string[]) =>
     .map((name) => name.toLowerCase())
     .sort();
 
-/** The rows say what the model says. */
+/** Checks that the rows equal the model. */
 async function checkModel(t: ExecutionContext, world: MailboxWorld, accountId: string, model: Model, base: number) {
   const emails = await world.sql`
     select id, flags, keywords, modseq::int as modseq from emails where account_id = ${accountId} order by id`;

@@ -1,5 +1,5 @@
-// Where queued emails stand: those that are due by how many were due before them on the shards of the node that delivers, those
-// that are being sent by what the node says.
+// Tests positions of queued emails: the position of a due email counts those on the shards of the delivering node that were due
+// before it; the node knows that of an email that is being sent.
 
 import { clock } from '../../../src/store/clock.js';
 import test from '../../support/test.js';

@@ -1,5 +1,5 @@
-// A message that a gateway has queued is queued once, with its octets, whatever becomes of the commit that was to store both; when
-// nobody knows what became of it, the gateway is told so and queues nothing more.
+// Tests that a message is queued once, with its octets, whatever the result of the commit that stores both; when the result is
+// unknown, the gateway is told so and queues nothing more.
 import type { ExecutionContext } from 'ava';
 import { queueMessage } from '../../../src/actors/mailbox/outbound/queueing.js';
 import { summarize } from '../../../src/mail/summary.js';
@@ -15,7 +15,7 @@ type Commit = (change: MailboxChange, commit: () => Promise<CommitResult>) => Pr
 const LOST = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
 const LOCKED = new StoreFault('store-locked', 'rows are locked', { temporary: true });
 
-/** The mailbox of a sender with a draft, which is sent while the first commit that stores a message goes as `first` says. */
+/** Returns the mailbox of a sender who sends a draft; the first commit that stores a message runs through `first`. */
 async function sending(t: ExecutionContext, subject: string, first?: Commit) {
   const world = await mailboxWorld();
   t.teardown(world.end);
@@ -40,7 +40,7 @@ async function sending(t: ExecutionContext, subject: string, first?: Commit) {
     world,
     mailbox,
     queue: () => queueMessage(world, accountId, message, outgoing),
-    /** `many`: emails that are queued. */
+    /** `many` is the number of queued emails. */
     async check(many: number) {
       const rows = await world.sql`select id, status from outbound where account_id = ${accountId}`;
       t.deepEqual([...rows], [{ id: draft.id, status: many === 0 ? 'Draft' : 'Queued' }]);
@@ -86,7 +86,7 @@ for (const [isWritten, title] of [
     });
     await t.throwsAsync(queue(), { instanceOf: StoreFault, code: 'store-unavailable' });
     await check(isWritten ? 1 : 0);
-    // As a client that tries again.
+    // The client tries again.
     const { refusal } = await queue();
     t.is(refusal, isWritten ? 'noSuchOutbound' : undefined);
     await check(1);

@@ -1,4 +1,4 @@
-// The changes that are kept, against the list of all.
+// Compares the recent changes that are kept with a list of all.
 
 import fc from 'fast-check';
 import { RecentChanges } from '../../../src/actors/mailbox/recent-changes.js';

@@ -1,4 +1,4 @@
-// Commands of the mailbox that must not run twice, on a real store: the reply outlives the owner that gave it, for a while.
+// Tests commands of the mailbox that must not run twice, on a real store: a reply outlives its owner for a while.
 import { createHash, randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
@@ -89,7 +89,7 @@ test('a repeated command gets the reply of the first time from the next owner to
   await next.ask(randomUUID(), 'setRead', { emailIds, isRead: true });
   t.is(await rows.forget(10 * 60_000), 1);
   t.is((await rows.overview(account.id)).remembered.length, 1);
-  // An owner of before does not know that they are read now; nor does it say that nothing is left to be done.
+  // A previous owner does not know that they are read now; it does not answer that nothing needs to be done.
   t.deepEqual(await first.ask(randomUUID(), 'setRead', { emailIds, isRead: false }), { kind: 'notOwner' });
   const third = await owner(3);
   t.deepEqual(await third.ask(removal, 'remove', { emailIds: emailIds.slice(0, 1) }), {

@@ -1,5 +1,5 @@
-// The log is the whole truth of a mailbox: replayed into an empty state it gives the state of the actor, committed to a fresh
-// account it gives the same tables. Random histories of several writers, whose commands share commits.
+// Tests that the log is the whole truth of a mailbox: replayed into an empty state it gives the state of the actor, committed to a
+// fresh account it gives the same tables. Histories are random, of several writers whose commands share commits.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -131,12 +131,12 @@ const FIRST: readonly Command[] = [
   { kind: 'createFilter', which: 0, rule: { ...WAITING, subject: 'blue', body: null, delete: true } },
 ];
 
-/** An account, and what its writers know of it. */
+/** Holds an account and what its writers know of it. */
 class Writers {
   readonly accountId: string;
   readonly other: string;
   emails: string[] = [];
-  /** In the inbox: what filters wait for. */
+  /** Emails in the inbox, to which deferred filters may apply. */
   received: string[] = [];
   labels: string[] = [];
   filters: string[] = [];
@@ -316,7 +316,7 @@ async function checkReplay(t: ExecutionContext, world: MailboxWorld, accountId: 
   t.deepEqual(snapshotOf(byCommit.state), snapshotOf(state), 'the state, from the log as it was committed');
 
   await replayInto(world, byCommand, cutAfter(await logOf(world, accountId, byCommand.id), seqs));
-  // An email that one commit adds and removes leaves its expunged UIDs and its ids of a thread when these are two commits.
+  // An email that one commit adds and removes leaves expunged UIDs and thread ids when these are two commits.
   const { expunged, thread_refs: refs, ...others } = await tablesOf(world, byCommand.id);
   const { expunged: netExpunged, thread_refs: netRefs, ...netOthers } = tables;
   t.deepEqual(others, netOthers, 'the tables, from the log command by command');
@@ -327,7 +327,7 @@ async function checkReplay(t: ExecutionContext, world: MailboxWorld, accountId: 
 test('the log of random histories gives the state of the actor and the tables of the account', async (t) => {
   const world = await mailboxWorld();
   t.teardown(world.end);
-  // Bodies cannot be read: filters that look at them wait until the history applies them.
+  // Bodies cannot be read: filters that need them wait until the history applies them.
   world.texts.fault = new Error('not read');
   world.texts.longFault = new Error('not read');
   const seen = new Set<string>();
@@ -340,7 +340,7 @@ test('the log of random histories gives the state of the actor and the tables of
       const { id: accountId } = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Model');
       const { id: other } = await world.directory.createAccount(`${randomUUID()}@example.test`, 'Other');
       const writers = new Writers(world, accountId, other);
-      // So that short histories have something to work on.
+      // Short histories need something to work on.
       for (const next of FIRST) await writers.issue(next);
       for (const next of steps) {
         if (next === 'reload') world.reload();

@@ -1,5 +1,5 @@
-// Search indexing on a store of its own: the words of a page are stored in bounded batches, a search waits for its own emails
-// alone, however many come behind them, and in the background many accounts share a round.
+// Tests search indexing on its own store: the words of a page are stored in bounded batches, a search waits only for its own
+// emails, however many arrive after them, and in the background many accounts share a round.
 
 import pino from 'pino';
 import type { StoredMessage } from '../../../src/actors/mailbox/email-texts.js';
@@ -30,7 +30,7 @@ function emailOf(accountId: string, n: number): UnindexedEmail {
   };
 }
 
-/** Accounts with emails 1 to `count`, which may grow; `bodyOf`: by number. */
+/** Fakes accounts with emails 1 to `count`, which may grow; `bodyOf` gives their bodies. */
 function storeOf(accounts: Readonly<Record<string, { count: number }>>, bodyOf: (n: number) => string) {
   const looks: (readonly string[])[] = [];
   const puts: (readonly IndexedEmail[])[] = [];
@@ -62,7 +62,7 @@ function storeOf(accounts: Readonly<Record<string, { count: number }>>, bodyOf: 
   };
 }
 
-/** Resolves once the words of the emails, by account and number, have been stored in the background. */
+/** Resolves once the background has stored the words of this many emails. */
 async function stored(puts: readonly (readonly IndexedEmail[])[], emails: number): Promise<void> {
   while (puts.flat().length < emails) await new Promise((resolve) => setTimeout(resolve, 2));
 }
@@ -123,7 +123,7 @@ test('a search waits for its own emails, however many come and are searched for 
   let isEndless = true;
   const { put } = store;
   store.put = async (words) => {
-    // Whenever emails become searchable, another one has come, and a search asks for it.
+    // Whenever emails become searchable, another one arrives, and a search asks for it.
     if (isEndless) searches.push(indexing.reach('account', idOf(++account.count)));
     return put(words);
   };
@@ -195,7 +195,7 @@ test('while the store is away accounts go on waiting, those that were tried too'
   const { unindexed } = store;
   let looks = 0;
   store.unindexed = async (...look) => {
-    // The first round, and the first account of it alone.
+    // The first round fails, and the first account of it when it is looked at alone.
     if (++looks <= 2) throw new StoreFault('store-unavailable', 'away', { temporary: true });
     return unindexed(...look);
   };
@@ -219,7 +219,7 @@ test('of an account that is locked nothing is stored until it can be from its fi
   const { put } = store;
   let refusals = 0;
   store.put = async (words) => {
-    // Locked for the first batch that has some of it, and once more.
+    // The account is locked for the first two batches that contain words of it.
     const isLocked = words.some(({ accountId }) => accountId === 'b') && refusals++ < 2;
     await put(words.filter(({ accountId }) => !isLocked || accountId !== 'b'));
     return isLocked ? ['b'] : [];
@@ -341,7 +341,7 @@ test('a page of bodies that wait for the decoder is not taken for a leak of list
   await indexing.reach('account', idOf(40));
   await indexing.stop();
   t.is(String(puts.flat()[39]!.texts.body).trim(), 'number 40');
-  // A warning comes with the next tick.
+  // Node emits warnings in the next tick.
   await new Promise(setImmediate);
   t.deepEqual(warnings, []);
 });
@@ -427,7 +427,7 @@ test('an account that stays locked is not read again and again once no search wa
   const indexing = startSearchIndexing({ store, texts, log, searchWaitMs: 1, quietMs: 60_000 });
   await t.throwsAsync(indexing.reach('account', idOf(3)));
   const before = looks.length;
-  // Looks of a search that waits are a quarter of a second apart.
+  // A waiting search looks every quarter of a second.
   await new Promise((resolve) => setTimeout(resolve, 1_200));
   t.true(looks.length <= before + 1, `${looks.length} looks`);
   await indexing.stop();

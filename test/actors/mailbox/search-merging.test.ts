@@ -1,5 +1,5 @@
-// Merges of the search index on a store of its own: what asks for one, that accounts take turns one at a time, and that what fails
-// holds back nobody else.
+// Tests merges of the search index on their own store: what requests one, that accounts are merged one at a time in turn, and
+// that a failure holds back no other account.
 
 import pino from 'pino';
 import { type MergeMeter, startSearchMerging } from '../../../src/actors/mailbox/search-merging.js';
@@ -23,7 +23,7 @@ const NOTHING: MergeOutcome = { segments: 0, emails: 0, octets: 0, mayBeMore: fa
 
 type Merge = (accountId: string, options: MergeOptions) => Promise<MergeOutcome>;
 
-/** `merge`: in place of one that merges one set. */
+/** `merge` replaces a merge of one set. */
 function setUp({ merge = async () => MERGED, refused = [] }: { merge?: Merge; refused?: readonly string[] } = {}) {
   const merges: { readonly accountId: string; readonly live: number | undefined }[] = [];
   const watchers: (() => void)[] = [];
@@ -55,7 +55,7 @@ function setUp({ merge = async () => MERGED, refused = [] }: { merge?: Merge; re
     },
   };
   const merging = startSearchMerging({ store: store as unknown as SearchStore, log, meter, retryMs: 1 });
-  /** Resolves when so many merges have ended. */
+  /** Resolves when this many merges have ended. */
   const ended = async (count: number): Promise<void> => {
     while (merges.length < count || underWay > 0) await new Promise<void>((resolve) => watchers.push(resolve));
   };

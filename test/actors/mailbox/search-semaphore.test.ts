@@ -1,4 +1,4 @@
-// The semaphore of searches at the database.
+// Tests the semaphore of searches in the database.
 
 import { withSearchSemaphore } from '../../../src/actors/mailbox/search-semaphore.js';
 import type { SearchStore } from '../../../src/store/search.js';

@@ -1,4 +1,4 @@
-// Search on a real store: what matches, what is left out, that nothing in the inbox is ever missed, and random mail and
+// Tests search on a real store: what matches, what is left out, that no email in the inbox is ever missed, and random mail and
 // queries against the plain definition.
 import { createHash, randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
@@ -28,7 +28,7 @@ import { fixedOwnership } from '../../support/ownership.js';
 import test from '../../support/test.js';
 
 const log = pino({ level: 'silent' });
-/** A busy machine takes its time. */
+/** In ms. A busy machine may need this long. */
 const PATIENCE_MS = 60_000;
 
 interface Mail {
@@ -137,7 +137,7 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
     mailbox,
     account: async () => (await directory.createAccount(`${randomUUID()}@example.test`, 'Search')).id,
     deleteAccount: (id: string) => directory.deleteAccount(id),
-    /** Another owner: the state in memory is loaded afresh. */
+    /** Another owner loads the state again. */
     reload: () => void epoch++,
     async found(accountId: string, q: string, more: object = {}) {
       return (await find(accountId, q, more)).items.map(({ subject }) => subject);
@@ -362,7 +362,7 @@ test('what is removed is found no more and leaves nothing behind; lost rows are 
   await search.merge(id, { live: 0, signal });
   t.is(await indexed(), 248);
   t.deepEqual(await found(id, '"249"'), []);
-  // The newest is gone before it was searchable.
+  // The newest email is removed before it was searchable.
   const last = await deliver(id, { subject: 'word last' });
   await mailbox(id).ask('remove', { emailIds: [last] });
   t.deepEqual(await found(id, 'last'), []);
@@ -421,7 +421,7 @@ const someText = fc
   })
   .map((words) => words.join(' '));
 
-/** The definition: every term somewhere in one of the fields, word after word, the last as a prefix. */
+/** Follows the definition: one of the fields has every term, as words in order, the last one as a prefix. */
 function isMatch(mail: Required<Pick<Mail, 'subject' | 'body' | 'name' | 'from'>>, q: string): boolean {
   const fields = [mail.subject, `${mail.name} ${mail.from}`, mail.body].map((text) => wordsOf(fold(text)));
   return searchTerms(q).every(({ words, prefix }) =>

@@ -1,4 +1,4 @@
-// Copies in Sent that submission made, and the client's own that take their places: appended, copied or moved into Sent.
+// Tests copies in Sent that submission made, and the client's own, appended, copied or moved into Sent, that replace them.
 import { createHash, randomUUID } from 'node:crypto';
 import test from '../../support/test.js';
 import { start, summary } from './command-world.js';
@@ -26,7 +26,7 @@ async function started() {
     const { reply } = await mailbox.ask('append', { folderId, messages: [message(messageId, flags)] });
     return reply!.emails[0]!;
   };
-  /** UIDs by folder of the email, negative where it is marked. */
+  /** Returns the email's UID in each folder, negative where it is marked. */
   const places = async (emailId: string) => {
     const rows = await world.sql`
       select f.name, p.uid::int as uid, p.deleted from placements p
@@ -176,7 +176,7 @@ test('mail that came, and moves over REST, replace nothing', async (t) => {
   const { Sent: uid } = await places(sentEmailId);
   t.truthy(uid);
   t.truthy((await places(delivered!.emailId!))['Sent']);
-  // What was made of the copy is no copy that submission made.
+  // A copy of the submitted copy does not count as one that submission made.
   await mailbox.ask('copy', { selection: { folderId: 'sent', uids: [[uid!, uid!]] }, toFolderId: 'sent' });
   await append('sent', messageId);
   await append('sent', messageId);

@@ -1,5 +1,5 @@
-// Summaries in memory: whatever has happened, lists, details and threads are those of a mailbox that has just been loaded; the bounds
-// hold. The control shows that the property would notice a change that drops nothing.
+// Tests summaries in memory: after any change, lists, details and threads equal those of a freshly loaded mailbox, and the limits
+// hold. A control shows that the property notices a change that invalidates nothing.
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -29,7 +29,7 @@ const step = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('append' as const),
       folder: fc.constantFrom(...FOLDERS),
-      /** Messages that it refers to: older ones, and some that come later. */
+      /** The messages to which it refers, some of which arrive later. */
       refers: fc.array(fc.nat(14), { maxLength: 2 }),
     }),
   },
@@ -57,16 +57,16 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** A mailbox that was loaded has its folders in another order. */
+/** A loaded mailbox has its folders in another order. */
 const inOrder = (name: string, value: unknown) => (name === 'folderIds' ? (value as string[]).toSorted() : value);
 
-/** The first difference between the mailbox and one that has just been loaded; undefined when there is none. */
+/** Returns the first difference between the mailbox and a freshly loaded one; undefined when there is none. */
 async function differenceAfter(steps: readonly Step[], spread: number): Promise<string | undefined> {
   const tables = new MemoryTables();
   const account = tables.addAccount();
   const { mailboxes: store } = memoryStores(tables, NO_BLOBS);
   let reads = 0;
-  /** What is read comes some turns of the event loop later: commits happen meanwhile. */
+  /** Reads end some turns of the event loop later, so that commits happen meanwhile. */
   const late = async <T>(reading: Promise<T>): Promise<T> => {
     const result = await reading;
     for (let i = (reads++ * spread) % 4; i > 0; i--) await nextTurn();
@@ -136,7 +136,7 @@ async function differenceAfter(steps: readonly Step[], spread: number): Promise<
     }
   }
 
-  /** Everything that is shown: as the mailbox says, and as it would say with nothing in memory. */
+  /** Returns everything that is shown: by the mailbox, and by queries without anything in memory. */
   async function shown(): Promise<readonly [unknown, unknown]> {
     const loaded = await loadMailbox(store, account.id, account.epoch);
     const state = (loaded as { readonly state: MailboxState }).state;
@@ -156,7 +156,7 @@ async function differenceAfter(steps: readonly Step[], spread: number): Promise<
 
   try {
     for (const next of steps) {
-      // Lists and threads are under way while the change happens.
+      // Lists and threads are read while the change happens.
       const meanwhile = [...FOLDERS, ...labels].map((folder) => mailbox.ask('list', { folder, ...PAGE }));
       const threads = ids.map((threadId) => mailbox.ask('thread', { threadId }));
       await Promise.all([take(next), ...meanwhile, ...threads]);
@@ -200,7 +200,7 @@ const row = (subject = 's'): EmailSummaryRow => ({
   receivedAt: 1,
 });
 
-/** Of an email with so many labels. */
+/** Returns a list item with this many labels. */
 function itemOf({ id }: EmailSummaryRow, labels: number): EmailListItem {
   const of = Array.from({ length: labels }, (_, i) => ({ id: randomUUID(), name: `label ${i}`, color: '#000000' }));
   return { id, folderIds: of.map((label) => label.id), labels: of } as unknown as EmailListItem;

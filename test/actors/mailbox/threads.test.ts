@@ -1,4 +1,4 @@
-// Threads do not depend on the order in which mail arrives, nor on what shares a commit: every conversation is one thread,
+// Tests that threads depend neither on the order in which mail arrives nor on shared commits: every conversation is one thread,
 // however its emails refer to each other.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import test from '../../support/test.js';
 import { mailboxWorld } from './mailbox-world.js';
 
 const email = fc.record({
-  /** Which of the emails before it this one answers; itself for the first of a conversation. */
+  /** The index of the earlier email that this one answers; its own for the first of a conversation. */
   parent: fc.nat(20),
   refers: fc.constantFrom('inReplyTo', 'references', 'both'),
   order: fc.nat(1000),

@@ -1,4 +1,4 @@
-// The emails of a mailbox by time, and the slots of packed ids, against naive models.
+// Tests the emails of a mailbox by time, and the slots of packed ids, against naive models.
 
 import fc from 'fast-check';
 import { EmailColumns } from '../../../src/actors/mailbox/email-columns.js';
@@ -22,7 +22,7 @@ const append = (emails: EmailColumns, i: number, receivedAt: number) =>
   });
 
 test('emails stand by time and slot, and what was given before they came stays as it is', (t) => {
-  // Mostly rising times, some equal, some far back.
+  // Times mostly rise; some are equal, some are far back.
   const time = fc.oneof(
     { weight: 5, arbitrary: fc.nat(3) },
     { weight: 1, arbitrary: fc.integer({ min: -500, max: 0 }) },

@@ -1,5 +1,5 @@
-// Transactions by their own calls: random batches of changes of emails, flags, placements and folders, in which later calls work
-// on emails and folders that the batch itself has made and unmade. The log of such batches gives the same mailbox, and the view
+// Tests transactions by their own calls: random batches of changes of emails, flags, placements and folders, in which later calls use
+// emails and folders that the batch itself has created and removed. The log of such batches gives the same mailbox, and the view
 // after a batch is the state after its commit.
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -16,7 +16,7 @@ import { checkRows, type MailboxWorld, mailboxWorld } from './mailbox-world.js';
 const index = fc.nat(7);
 const keywords = fc.subarray(['Later', 'Work', '$Custom']);
 const flags = fc.nat(31);
-/** An email, or all that came since as well. */
+/** An email; `isMany`: all later ones as well. */
 const emails = { email: index, isMany: fc.boolean() };
 
 const call = fc.oneof(
@@ -56,7 +56,7 @@ const call = fc.oneof(
 );
 type Call = typeof call extends fc.Arbitrary<infer T> ? T : never;
 
-/** Emails and folders by the numbers that calls name them by, those of the batch included. */
+/** Emails and folders by the numbers that calls use, those of the batch included. */
 interface Known {
   readonly emails: string[];
   number: number;
@@ -149,7 +149,7 @@ const EMAIL = {
   attachmentCount: 0,
 };
 
-/** What the view says of every email and folder; ids of emails that are gone are left out. */
+/** Returns what the view contains of every email and folder; ids of removed emails are left out. */
 function viewOf(tx: MailboxTransaction, ids: readonly string[]) {
   const slots = ids.map((id) => tx.find(id)).filter((slot) => slot >= 0);
   return {

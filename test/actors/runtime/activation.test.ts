@@ -1,4 +1,4 @@
-// What an activation answers when it cannot be: a later owner has the account, or the node is older than the question.
+// Tests what an activation answers when it fails: a later owner has the account, or the node is older than the question.
 
 import pino from 'pino';
 import { startHost } from '../../../src/actors/runtime/host.js';

@@ -1,4 +1,4 @@
-// A small actor for tests of the runtime: a counter whose store is in memory and can be made to fail.
+// Implements a small actor for tests of the runtime: a counter whose store is in memory and can be made to fail.
 import { integer, object, string, type } from 'superstruct';
 import type { Behavior, Committed } from '../../../src/actors/runtime/behavior.js';
 import { command, protocol, query } from '../../../src/actors/runtime/protocol.js';
@@ -35,12 +35,12 @@ export class CounterStore {
   commits = 0;
   loads = 0;
   failure: Error | undefined;
-  /** Thrown once by a commit that has happened. */
+  /** A commit succeeds and then throws it, once. */
   lostAnswer: Error | undefined;
   log: EventRow[] = [];
   /** Account → id of a command → its reply. */
   remembered = new Map<string, Map<string, unknown>>();
-  /** Awaited inside every commit. */
+  /** Every commit awaits it. */
   gate: Promise<void> = Promise.resolve();
 
   add(accountId: string): void {

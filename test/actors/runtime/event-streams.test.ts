@@ -20,7 +20,7 @@ const SHARD = shardOf(A, SHARDS);
 
 const event = (seq: number): EventRecord => ({ seq, n: 0, type: 'Tested', at: 0, payload: null });
 
-/** `readTurn`: reads see the log before or after a turn of the event loop, and end after it. */
+/** `readTurn`: a read sees the log before or after a turn of the event loop, and ends after it. */
 function setUp(ready: Promise<void> = Promise.resolve(), readTurn?: 'before' | 'after', lagMs = 0) {
   const log: EventRecord[] = [];
   const breaks = new Subject<void>();
@@ -29,7 +29,7 @@ function setUp(ready: Promise<void> = Promise.resolve(), readTurn?: 'before' | '
   let subscriptions = 0;
   let lookUps = 0;
   let reads = 0;
-  /** What the look-ups found, in order. */
+  /** The results of the look-ups, in order. */
   const found: number[] = [];
   const counted: Transport = {
     ...transport,
@@ -67,7 +67,7 @@ function setUp(ready: Promise<void> = Promise.resolve(), readTurn?: 'before' | '
     },
     logger: pino({ level: 'silent' }),
   });
-  /** Commits events and, unless the packet is to get lost, publishes them. */
+  /** Commits events and publishes them, unless the packet is lost. */
   const commit = (count: number, published = true) => {
     const after = log.length;
     for (let i = 1; i <= count; i++) log.push(event(after + i));
@@ -75,7 +75,7 @@ function setUp(ready: Promise<void> = Promise.resolve(), readTurn?: 'before' | '
     if (published) transport.publish(SUBJECT, packet);
     return packet;
   };
-  /** What the owner publishes when it has loaded the account's state. */
+  /** Publishes what an owner does when it has loaded the account's state. */
   const hint = () => transport.publish(SUBJECT, { v: 1, accountId: A, after: log.length, seq: log.length, events: [] });
   return {
     streams,
@@ -193,7 +193,7 @@ test('events that other nodes published before they knew of a follower are read 
   const { streams, commit, breaks, reads, subscriptions } = setUp(undefined, undefined, 50);
   const seen: number[] = [];
   const following = streams.of(A).subscribe((events) => {
-    // The stream is ready.
+    // An empty array says that the stream is ready.
     if (events.length === 0) commit(2, false);
     seen.push(...events.map((row) => row.seq));
   });
@@ -288,7 +288,7 @@ test('a position that cannot be looked up is looked up again, and nothing publis
   });
   rows.push(event(2));
   transport.publish(SUBJECT, { v: 1, accountId: A, after: 1, seq: 2, events: [event(2)] });
-  // The pause between two tries keeps no process alive.
+  // The timer keeps the process alive; the pause between two attempts does not.
   const awake = setInterval(() => {}, 1000);
   await done;
   clearInterval(awake);
@@ -548,7 +548,7 @@ test('whatever happens to packets, a follower gets all events from its position 
       }
       if (steps.at(-1)?.kind === 'lost') breaks.next();
       else hint();
-      // Pages of the log come one a turn, and at most eight at a time.
+      // At most eight pages of the log are read at a time, one in each turn.
       for (let i = 0; i < 10 + followers.length; i++) await turns();
       for (const { from, readyAt, seen } of followers) {
         const first = seen[0] ?? total + 1;

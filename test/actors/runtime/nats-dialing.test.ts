@@ -1,4 +1,4 @@
-// Which server is tried when.
+// Tests which server is tried when.
 
 import pino from 'pino';
 import { dialForEver } from '../../../src/actors/runtime/nats-dialing.js';

@@ -1,5 +1,5 @@
-// Ownership in simulated clusters: random histories of everything that can go wrong, and single faults whose course is
-// known. What must hold at every moment is checked by the simulation itself.
+// Tests ownership in simulated clusters: random histories of everything that can go wrong, and single faults with a known
+// course. The simulation itself checks the invariants at every moment.
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { Relocation } from '../../../src/actors/runtime/ownership.js';
@@ -13,7 +13,7 @@ import {
 import test from '../../support/test.js';
 
 const SHARDS = 16;
-/** Much longer than anything should take. */
+/** This is much longer than anything should take. */
 const PATIENCE_MS = 20 * TTL_MS;
 
 async function cluster(t: ExecutionContext, names: readonly string[], shards = SHARDS): Promise<SimulatedCluster> {
@@ -24,7 +24,7 @@ async function cluster(t: ExecutionContext, names: readonly string[], shards = S
   return world;
 }
 
-/** Runs the work while time passes. */
+/** Advances the time while the work runs. */
 async function passing<T>(world: SimulatedCluster, work: Promise<T>): Promise<T> {
   let done = false;
   const over = () => {
@@ -89,7 +89,7 @@ test.serial(
           }
           heal(world);
           await world.time.advance(2 * TTL_MS);
-          // The store never answers them.
+          // The store never answers these nodes.
           for (const node of world.living) if (node.busy) world.kill(node);
           const converged = await world.time.until(() => world.isConverged, PATIENCE_MS);
           const state = () => JSON.stringify(world.leases.leases.map(({ nodeId }) => nodeId));
@@ -104,7 +104,7 @@ test.serial(
       {
         numRuns: runs(100),
         examples: [
-          // The first process enters when it has left already, and the second of its name owns everything.
+          // The first process joins after it has left already, while the second one of its name owns everything.
           [
             [
               [{ kind: 'join', name: 'e', store: 'slow' }, 0],

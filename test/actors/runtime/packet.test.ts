@@ -1,4 +1,4 @@
-// The form of packets on the wire, which neighbouring versions of Mansio share (decision 0013).
+// Tests the form of packets on the wire, which neighbouring versions of Mansio share (decision 0013).
 
 import { encode } from '../../../src/actors/runtime/packet.js';
 import { readPublication } from '../../../src/actors/runtime/packet-reading.js';

@@ -1,4 +1,4 @@
-// Observables that hold a permit of a semaphore while they last.
+// Tests observables that hold a permit of a semaphore while they run.
 
 import { Observable, of, Subject } from 'rxjs';
 import { permit$, permitted, withPermit } from '../../../src/actors/runtime/permits.js';

@@ -1,4 +1,4 @@
-// Who should own what, as functions: rendezvous hashing, and what nodes decide from one and the same look at the store.
+// Tests placement as functions: rendezvous hashing, and what nodes decide from the same view of the store.
 
 import fc from 'fast-check';
 import { decide, type PlacementInput } from '../../../src/actors/runtime/placement.js';
@@ -8,7 +8,7 @@ import { runs } from '../../support/amounts.js';
 import test from '../../support/test.js';
 
 const SHARDS = 256;
-/** Every name is hashed with every shard. */
+/** The runs are few, as every name is hashed with every shard. */
 const RUNS = { numRuns: runs(30) };
 const nodeNames = fc.uniqueArray(fc.string({ minLength: 1, maxLength: 12 }), { minLength: 2, maxLength: 10 });
 const owners = (names: readonly string[]) => Array.from({ length: SHARDS }, (_, shard) => rendezvous(shard, names));
@@ -38,7 +38,7 @@ test('shares are alike', (t) => {
       const fair = SHARDS / count;
       for (const name of names) {
         const share = shares.get(name) ?? 0;
-        // Four standard deviations and a little.
+        // The slack is four and a half standard deviations.
         const slack = 4.5 * Math.sqrt(fair);
         t.true(Math.abs(share - fair) < slack, `${share} of ${SHARDS} shards for one of ${count}`);
       }
@@ -58,7 +58,7 @@ const lease = fc.record({
   nodeId: fc.constantFrom(null, null, ...NAMES, 'x'),
   epoch: fc.nat(3),
   late: fc.boolean(),
-  /** What a process of the owner's name holds: this lease, one before, none. */
+  /** What the process with the owner's name holds: this lease, an earlier one, or none. */
   held: fc.constantFrom('this', 'before', 'none'),
 });
 const look = fc.tuple(fc.tuple(row, row, row, row), fc.array(lease, { minLength: 1, maxLength: 24 }), fc.boolean());
@@ -69,7 +69,7 @@ interface Look {
   standpoint(self: string): PlacementInput;
 }
 
-/** One look at the store; every node's standpoint is of this same look. */
+/** Makes one view of the store; `standpoint` gives the input of each node for this view. */
 function lookOf([rows, cells, patient]: typeof look extends fc.Arbitrary<infer T> ? T : never): Look {
   const nodes = rows.flatMap(({ state, expired, present, mailbox }, i): NodeRow[] => {
     const roles = mailbox ? ['mailbox', 'api'] : ['api'];
@@ -97,7 +97,7 @@ function lookOf([rows, cells, patient]: typeof look extends fc.Arbitrary<infer T
   };
 }
 
-/** Nodes that look and are in what they see. */
+/** Returns the nodes that decide and are in the view. */
 const lookers = ({ view, gone }: Look) =>
   view.nodes.filter(({ id, expired }) => !expired && !gone.has(id)).map(({ id }) => id);
 
@@ -150,7 +150,7 @@ test('an owner that lives is not robbed, and the patient take what is free or th
         for (const taken of decide(standpoint).take) {
           if (taken.nodeId === null || taken.nodeId === self) continue;
           t.false(standpoint.patient);
-          // Who is late must be so still when the lease is taken; who is lost need not be.
+          // A late node must still be late when the lease is taken; a lost node need not be.
           t.true(isLost(at, taken.nodeId) ? !taken.expired : taken.expired);
           t.true(isLost(at, taken.nodeId) || at.view.leases[taken.shard]!.expired);
         }

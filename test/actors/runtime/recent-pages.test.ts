@@ -1,17 +1,17 @@
-// Pages of event logs that are kept: they are bounded by what they take in memory, whatever their events hold.
+// Tests cached pages of event logs: their memory is limited, whatever the events contain.
 import { randomUUID } from 'node:crypto';
 import { RecentPages } from '../../../src/actors/runtime/recent-pages.js';
 import type { KeptResults } from '../../../src/actors/runtime/single-flight-reads.js';
 import type { LogSegment } from '../../../src/actors/runtime/without-gaps.js';
 import test from '../../support/test.js';
 
-/** One change of so many emails. */
+/** Returns one change of this many emails. */
 const page = (seq: number, emails: number): LogSegment => {
   const others = Array.from({ length: emails }, () => randomUUID());
   return { after: seq - 1, seq, events: [{ seq, n: 0, type: 'FlagsChanged', payload: { others }, at: 0 }] };
 };
 
-/** Characters of the pages that are kept of these positions. */
+/** Returns the number of characters in the cached pages at these positions. */
 const kept = (of: KeptResults<LogSegment>, positions: readonly number[]) =>
   positions.reduce((sum, at) => sum + JSON.stringify(of.get(at)?.value ?? '').length, 0);
 

@@ -1,5 +1,5 @@
-// Asks while owners come and go: sent again with the same id when somebody else answers, looked for by one on behalf of all
-// when nobody does.
+// Tests asks while owners change: an ask is sent again with the same id when another node answers, and one ask searches for the
+// owner on behalf of all when no node does.
 
 import pino from 'pino';
 import { EMPTY, Subject } from 'rxjs';
@@ -26,7 +26,7 @@ function setUp(change: (transport: Transport) => Partial<Transport> = () => ({})
   const missed: number[] = [];
   const local = localTransport({ encoding: true });
   const transport = { ...local, ...change(local) };
-  // Of a node that asks others.
+  // This node only asks others.
   const ownership = {
     ...fixedOwnership(1, () => undefined),
     relocations$,
@@ -122,7 +122,7 @@ test('an ask that another node leaves unanswered makes it looked for, whatever t
 
 const ASKS = 1_000;
 
-/** Many asks of one shard for which nobody answers, in virtual time. */
+/** Sends many asks for one shard that no node answers for, in virtual time. */
 async function absence(time: VirtualTime, ownerWaitMs?: number) {
   const relocations$ = new Subject<Relocation>();
   const state = { requests: 0, answered: false, replies: 0, faults: [] as ActorFault[] };

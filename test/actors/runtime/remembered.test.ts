@@ -1,4 +1,4 @@
-// Commands that must not run twice: whoever carries an ask out a second time, the reply is that of the first.
+// Tests commands that must not run twice: whichever node runs an ask a second time, the reply is the first one.
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { startHost } from '../../../src/actors/runtime/host.js';
@@ -12,7 +12,7 @@ import { CounterStore, counterBehavior } from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';
 
-/** A node that owns the account in the epoch. */
+/** Starts a node that owns the account in this epoch. */
 async function owner(store: CounterStore, epoch: number) {
   const transport = localTransport({ encoding: true });
   const host = startHost({

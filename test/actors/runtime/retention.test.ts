@@ -1,4 +1,4 @@
-// When a position in the log can be read on from.
+// Tests when the log can be read on from a position.
 
 import { isKept } from '../../../src/actors/runtime/retention.js';
 import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH } from '../../../src/store/events.js';

@@ -1,4 +1,4 @@
-// Reads of a log that followers at the same position share.
+// Tests reads of a log that followers at the same position share.
 
 import { Subject } from 'rxjs';
 import { SingleFlightReads } from '../../../src/actors/runtime/single-flight-reads.js';

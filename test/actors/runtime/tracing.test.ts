@@ -1,4 +1,4 @@
-// Traces over nodes: two hosts on one bus, each with a tracer of its own, and a collector that sees both.
+// Tests traces over nodes: two hosts on one bus, each with its own tracer, and a collector that sees both.
 
 import pino from 'pino';
 import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
@@ -20,7 +20,7 @@ const A = '00000000-0000-7000-8000-00000000000a';
 const B = '00000000-0000-7000-8000-00000000000b';
 const log = pino({ level: 'silent' });
 
-/** Node `n` owns shard `n` of two; the accounts are on one each. */
+/** Node `n` owns shard `n` of two; each shard has one account. */
 function node(n: number, store: CounterStore, transport: ReturnType<typeof localTransport>, tracer: Tracer) {
   const ownership = fixedOwnership(2, (accountId) => (shardOf(accountId, 2) === n ? 1 : undefined));
   const sizes = { idleMs: 60_000, maxOctets: 1e9, sweepMs: 60_000 };
@@ -58,7 +58,7 @@ async function setUp() {
     collector,
     tracers: tracings.map(({ tracer }) => tracer),
     nodes,
-    /** Everything that was traced. */
+    /** Returns everything that was traced. */
     async spans(): Promise<readonly CollectedSpan[]> {
       await Promise.all(nodes.map(({ host }) => host.stop()));
       await Promise.all(tracings.map((tracing) => tracing.stop(10_000)));

@@ -1,11 +1,11 @@
-// What every transport must do, whatever carries the packets. Run by one test file an implementation, and once more for
-// two nodes where there can be two.
+// Defines what every transport must do, whatever carries the packets. Each implementation has a test file that runs it, and runs
+// it again for two nodes where there can be two.
 import type { TestFn } from 'ava';
 import { firstValueFrom } from 'rxjs';
 import type { EventPacket, ReplyPacket, RequestPacket } from '../../../src/actors/runtime/packet.js';
 import { Disconnected, NoResponders, RequestTimeout, type Transport } from '../../../src/actors/runtime/transport.js';
 
-/** The ends of a conversation; one and the same transport when both are on one node. */
+/** The ends of a conversation; on one node they are the same transport. */
 export interface Ends {
   readonly asker: Transport;
   readonly owner: Transport;
@@ -30,7 +30,7 @@ export const events = (seq: number, payload: unknown = { seq }): EventPacket => 
 
 export const echo = async (packet: RequestPacket): Promise<ReplyPacket> => ({ kind: 'reply', reply: packet.payload });
 
-/** Resolves when `count` packets have come, with those that came until then. */
+/** `all` resolves with the packets so far when `count` of them have arrived. */
 export function collected(transport: Transport, subject: string, count: number) {
   const packets: EventPacket[] = [];
   let done = () => {};

@@ -1,4 +1,4 @@
-// The NATS transport against a real server: the contract of every transport, and what only a bus between processes can do.
+// Tests the NATS transport with a real server: the contract of every transport, and what only a bus between processes can do.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
@@ -45,7 +45,7 @@ function open(clusterId: string, nodeId: string, ...at: readonly At[]): Promise<
   return natsTransport({ servers: at.map(({ url }) => url), clusterId, nodeId, log });
 }
 
-/** Closed with the test. */
+/** Opens a transport, which is closed when the test ends. */
 async function node(t: ExecutionContext, clusterId: string, nodeId: string, at: At = server): Promise<Transport> {
   const transport = await open(clusterId, nodeId, at);
   t.teardown(() => transport.close());
@@ -57,31 +57,31 @@ async function twoNodes(t: ExecutionContext, at?: At): Promise<Ends> {
   return { asker: await node(t, clusterId, 'asker', at), owner: await node(t, clusterId, 'owner', at) };
 }
 
-/** A server for one test, which does to it what it likes. */
+/** Starts a server for one test, which may stop or break it. */
 async function ownServer(t: ExecutionContext, config?: string): Promise<NatsServer> {
   const own = await startNatsServer(config);
   t.teardown(() => own.stop());
   return own;
 }
 
-/** Whoever is on the bus beside nodes. */
+/** Opens a connection of a client that is no node. */
 async function stranger(t: ExecutionContext): Promise<NatsConnection> {
   const connection = await connect({ servers: server.url });
   t.teardown(() => connection.close());
   return connection;
 }
 
-/** The next states, without the present one. */
+/** Returns the next states, without the present one. */
 const changes = (transport: Transport, count: number) =>
   lastValueFrom(transport.connected$.pipe(take(count + 1), toArray())).then((states) => states.slice(1));
 
 const connection = (transport: Transport, state: boolean) =>
   firstValueFrom(transport.connected$.pipe(filter((connected) => connected === state)));
 
-/** Whatever the transport wants from the server is with it. */
+/** Resolves when the server has everything that the transport has sent. */
 const flushed = (transport: Transport) => transport.subscribe('flushed', () => {}).ready;
 
-/** A request that was taken and is never answered; `over` when it has failed because the bus is away. */
+/** Sends a request that is taken and never answered; `over` resolves when it has failed because the bus is away. */
 async function underWay(t: ExecutionContext, { asker, owner }: Ends): Promise<{ readonly over: Promise<unknown> }> {
   let took = () => {};
   const taken = new Promise<void>((resolve) => {
@@ -112,7 +112,7 @@ test('clusters on one server do not hear each other', async (t) => {
   await heard.registration.ready;
   await t.throwsAsync(b.asker.request('a.1', request('echo'), 60_000), { instanceOf: NoResponders });
   b.asker.publish('e.1', events(1));
-  // Comes after the other one if that comes at all.
+  // This packet arrives after the other one, if that arrives at all.
   a.asker.publish('e.1', events(2));
   t.deepEqual(await heard.all, [events(2)]);
 });
@@ -200,7 +200,7 @@ test('a node that is gone is known to be gone without waiting for its answer', a
   proxy.cut();
   const ask = () => asker.request('a.1', request('echo'), 100).catch((error: Error) => error);
   let answer = await ask();
-  // The server may not have noticed yet.
+  // The server may not have noticed the cut yet.
   while (answer instanceof RequestTimeout) answer = await ask();
   t.true(answer instanceof NoResponders);
 });
@@ -218,7 +218,7 @@ test('packets too large for the servers are refused before or answered instead o
   asker.publish('e.1', events(1, large));
   asker.publish('e.1', events(2));
   t.deepEqual(await near.all, [events(1, large), events(2)]);
-  // Joins on to nothing: who gets it reads the log.
+  // The packet follows no earlier one, so its receiver reads the log.
   t.deepEqual(await far.all, [{ ...events(1), after: 1, events: [] }, events(2)]);
 });
 
@@ -382,12 +382,12 @@ test('a node without any server does not start', async (t) => {
 
 interface Proxy {
   readonly url: string;
-  /** Ends its connections and takes no more. */
+  /** Ends the connections and accepts no more. */
   cut(): void;
   mend(): void;
 }
 
-/** Between one node and its server. */
+/** Starts a proxy between one node and its server. */
 async function startProxy(t: ExecutionContext, to: number): Promise<Proxy> {
   const sockets = new Set<Socket>();
   let passes = true;

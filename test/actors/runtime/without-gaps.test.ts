@@ -1,4 +1,4 @@
-// The operator that completes one account's changes, alone: a source of segments and a log, both in the test's hand.
+// Tests only the operator that completes one account's changes: the test controls the source of segments and the log.
 
 import fc from 'fast-check';
 import { defer, from, NEVER, Observable, of, Subject, switchMap } from 'rxjs';

@@ -1,4 +1,4 @@
-// Slots for emails, with any history of emails that come, wait, go on and end.
+// Tests slots for emails under random histories of emails that arrive, wait, continue and end.
 
 import fc from 'fast-check';
 import {

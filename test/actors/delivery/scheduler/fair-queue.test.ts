@@ -1,4 +1,4 @@
-// Permits of groups against any history of requests: never above the bounds, fair among accounts and groups, no request forgotten.
+// Tests permits of groups under random histories of requests: within the limits, fair among accounts and groups, none forgotten.
 import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { type Entry, FairQueue, type PermitRequest } from '../../../../src/actors/delivery/scheduler/fair-queue.js';
@@ -6,7 +6,7 @@ import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
 
 const { signal } = new AbortController();
-// Every request that waits listens; in the product each delivery has a signal of its own.
+// Every waiting request listens to this signal; in the product each delivery has its own.
 setMaxListeners(0, signal);
 
 interface Asked {
@@ -16,7 +16,7 @@ interface Asked {
   entry?: Entry;
 }
 
-/** Settled promises are seen by then. */
+/** Resolves after promises that are settled by now have run their handlers. */
 const settled = () => new Promise(setImmediate);
 
 function world(options: ConstructorParameters<typeof FairQueue>[0]) {
@@ -73,7 +73,7 @@ test('never above the bounds, no permit idle that a request may have, and every 
         for (const group of new Set(running.map(({ request }) => request.group)))
           t.true(running.filter(({ request }) => request.group === group).length <= perGroup);
         if (total === undefined || running.length < total) {
-          // An account without a permit in a group that has one free, and without any where all are bounded, never waits.
+          // An account without a permit waits only while its group, or the total, is at its limit.
           for (const { request } of of.waiting()) {
             const inGroup = running.filter((other) => other.request.group === request.group);
             const isStranger = total === undefined ? inGroup : running;

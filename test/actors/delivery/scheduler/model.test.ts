@@ -1,5 +1,5 @@
-// The scheduler as a whole under random mail: emails of several accounts to several domains on few hosts, where deliveries take
-// any time, hosts are dead, and mailboxes cannot be asked. Bounds hold at every moment, back-off is kept, every email ends.
+// Tests the scheduler as a whole under random mail: emails of several accounts to several domains on few hosts, with deliveries of
+// any duration, dead hosts and unreachable mailboxes. Limits hold at every moment, back-off is kept, every email ends.
 import { setMaxListeners } from 'node:events';
 import fc from 'fast-check';
 import { DeliveryScheduler } from '../../../../src/actors/delivery/scheduler/scheduler.js';
@@ -11,7 +11,7 @@ const HOSTS = 2;
 
 const email = fc.record({ account: fc.nat(3), domains: fc.uniqueArray(fc.nat(4), { minLength: 1, maxLength: 3 }) });
 
-/** What runs now, by what it is bounded by. */
+/** Counts what runs now, by the key of its limit. */
 class Running {
   readonly #counts = new Map<string, number>();
 
@@ -37,7 +37,7 @@ test('bounds hold at every moment, back-off is kept, and every email ends', asyn
       setMaxListeners(0, signal);
       const running = new Running();
       const next = () => order.next().value ?? 0;
-      /** Of deliveries that hold a connection: ends one. */
+      /** Each function ends a delivery that holds a connection. */
       const open: (() => void)[] = [];
       const failing = new Set(failures);
       const notBefore = new Map<string, number>();
@@ -70,7 +70,7 @@ test('bounds hold at every moment, back-off is kept, and every email ends', asyn
         t.true(now >= (notBefore.get(id) ?? 0) && now >= (notBefore.get(accountId) ?? 0));
         due.delete(id);
         if (failing.delete(number)) {
-          // Every second failure is the account's: its mailbox could not be asked.
+          // Every second failure belongs to the account: its mailbox was unreachable.
           const failed = number % 2 === 0 ? id : accountId;
           if (failed === id) scheduler.emailFailed(id);
           else scheduler.accountFailed(accountId);

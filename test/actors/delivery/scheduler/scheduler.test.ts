@@ -1,4 +1,4 @@
-// What runs next: back-off of emails and accounts, slots that are offered again, connections, notifications.
+// Tests what runs next: back-off of emails and accounts, slots that are offered again, connections, notifications.
 
 import { DeliveryScheduler } from '../../../../src/actors/delivery/scheduler/scheduler.js';
 import test from '../../../support/test.js';
