@@ -24,7 +24,7 @@ const CONNECTIONS = 20;
 const OCTETS = 4096;
 const WARM_UP = 4_000;
 const TENTHS = 10;
-/** A domain may have 1,000 held addresses. */
+/** A domain may have 1,000 unclaimed addresses. */
 const HELD_A_DOMAIN = 980;
 /** The limit of the memory of a node's actors. */
 const BOUND = 256 * 1024 * 1024;

@@ -16,7 +16,7 @@ const ROUNDS = Number(process.env['BENCH_IMAP_ROUNDS'] ?? 11);
 const SERVERS = process.env['BENCH_IMAP_SERVERS']?.split(',') ?? ['mansio', 'dovecot', 'synced'];
 const WARM_ROUNDS = 8;
 /**
- * In ms: the least time for which a line is repeated as warm-up, and while it is measured. V8 compiles the code of a long command sooner.
+ * The least time in ms for which a line is repeated as warm-up, and while it is measured. V8 compiles the code of a long command sooner.
  */
 const LEAST_MS = 300;
 const MOST_ROUNDS = 500;

@@ -14,7 +14,7 @@ import { textOf } from './support/text.js';
 
 const MANY = 'accounts';
 const SIZES = [4_000, 50_000, 256 * 1024];
-/** In octets of text for each size; half as much is indexed first, unmeasured. */
+/** The octets of text for each size; half as much is indexed first, unmeasured. */
 const OCTETS = 6_000_000;
 /** The page sizes of background indexing: for an account that has many emails, and for one that gets one at a time. */
 const PAGES = [100, 1];

@@ -13,7 +13,7 @@ const STUCK_HOSTS = 24;
 const OTHERS = 10;
 const MESSAGES = 500;
 const EVERY_MS = 30;
-/** In ms: an email that takes longer counts as late. */
+/** An email that takes longer (ms) counts as late. */
 const LATEST_MS = 150_000;
 
 export async function run(): Promise<void> {

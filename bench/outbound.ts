@@ -26,11 +26,11 @@ const CLIENTS = 20;
 const DOMAINS = Array.from({ length: 10 }, (_, i) => `d${i}.test`);
 const addressOf = (i: number) => `127.0.0.${10 + i}`;
 const BODY = 'The quick brown fox jumps over the lazy dog; again and again.\r\n'.repeat(60);
-/** In µs of node and database per message. */
+/** The goal in µs of node and database per message. */
 const GOAL_US = 1_600;
 /** The goal for messages per second, as a multiple of a bare Postfix. */
 const GOAL_RATIO = 2;
-/** In ms without an arrival: the run is then stuck. */
+/** When nothing arrives for this time (ms), the run is stuck. */
 const STUCK_MS = 30_000;
 
 interface SinkCounts {
@@ -50,7 +50,7 @@ interface Sinks {
 
 interface Turns {
   readonly rates: number[];
-  /** In seconds, by the name of the process. */
+  /** The processor time in seconds, by the name of the process. */
   used: Readonly<Record<string, number>>;
   seconds: number;
   signed: number;

@@ -32,7 +32,7 @@ const { values } = parseArgs({
   },
 });
 const GROUPS = 'test/imap-tester/groups';
-/** In ms: the longest pause; 50 clients then send some hundred commands per second. */
+/** The longest pause in ms; 50 clients then send some hundred commands per second. */
 const PAUSE_MS = 200;
 const ACCOUNTS = Number(values.accounts);
 const CLIENTS = Number(values.clients ?? Math.min(50, Math.floor(80 / ACCOUNTS)));

@@ -53,7 +53,7 @@ interface Document {
 
 /** The tag whose endpoints mirror those of the first tag. */
 const MIRROR = 'External emails';
-/** In characters: a longer type is described below the table of its field. */
+/** The reference describes a type with more characters below the table of its field. */
 const LONGEST_TYPE = 160;
 
 export function restReference(): string {

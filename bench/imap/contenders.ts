@@ -21,7 +21,7 @@ export interface Contender {
   stop(): Promise<void>;
 }
 
-/** What a client needs to log in. */
+/** The data that a client needs to log in. */
 export interface ContenderLogin {
   readonly port: number;
   readonly localAddress: string;

@@ -19,9 +19,9 @@ const ROUNDS = 3;
 const USERS = 200;
 /** The processes of the second node. */
 const NODE_PROCESSES = Math.max(2, availableParallelism());
-/** In ms: how often a server that stores in the background is asked whether it has finished. */
+/** The interval in ms at which a server that stores in the background is asked whether it has finished. */
 const POLL_MS = 50;
-/** In ms without a stored message: the server is then stuck. */
+/** A server that stores no message for this time (ms) is stuck. */
 const STUCK_MS = 30_000;
 
 interface Peer {

@@ -9,7 +9,7 @@ import { pause, type Write, WriteProbe } from './write-probe.js';
 /** The pause of each probe in the outage tests. */
 const IDLE_PAUSE_MS = 1_000;
 const QUIET_MS = 1_500;
-/** With so short a pause nearly the whole outage is seen; only a few accounts are probed, so that the probes do not cause it. */
+/** This pause is short enough to see nearly the whole outage; only a few accounts are probed, so that the probes do not cause it. */
 const BUSY_PAUSE_MS = 15;
 const BUSY_ACCOUNTS = 15;
 

@@ -19,7 +19,7 @@ export type DovecotListener = DovecotProtocol | `${DovecotProtocol}s`;
 
 export interface DovecotOptions {
   readonly format?: 'maildir' | 'mdbox';
-  /** Only IMAP when absent. */
+  /** When absent, Dovecot serves only IMAP. */
   readonly protocols?: readonly DovecotProtocol[];
   /** Accepts mail by LMTP, on the `lmtpPort`. */
   readonly lmtp?: boolean;

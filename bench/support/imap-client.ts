@@ -20,7 +20,7 @@ export interface Response {
 }
 
 const LF = 10;
-/** In octets: a tagged line is shorter. */
+/** A tagged line has fewer octets. */
 const TAIL_OCTETS = 4096;
 const RECEIVE_OCTETS = 256 * 1024;
 

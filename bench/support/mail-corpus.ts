@@ -6,7 +6,7 @@ const PEOPLE = 200;
 const THREAD = 5;
 const VOCABULARY = 20_000;
 const SENTENCE = 12;
-/** In octets, approximately: header, boundaries and markup. */
+/** The approximate octets of header, boundaries and markup. */
 const FRAME_OCTETS = 1_700;
 const START = Date.UTC(2026, 0, 1);
 

@@ -3,7 +3,7 @@
 import type { Sql } from '../../src/store/postgres/client.js';
 
 const POLL_MS = 250;
-/** In ms in which no account became searchable: the indexing is then stuck. */
+/** When no account became searchable for this time (ms), the indexing is stuck. */
 const STUCK_MS = 60_000;
 /** The consecutive looks that find no new segment of the index: longer than the pause after most merges. */
 const QUIET_LOOKS = 4;

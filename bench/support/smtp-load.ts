@@ -9,7 +9,7 @@ export interface Load {
   readonly connections: number;
   /** The total number of messages. */
   readonly messages: number;
-  /** In octets of a message. */
+  /** The size of a message, in octets. */
   readonly size: number;
   /** Returns the recipients of message `i`. */
   recipients(i: number): readonly string[];

@@ -9,7 +9,7 @@ let signed = 0;
 let told = 0;
 
 const SIGNATURE = '\r\nDKIM-Signature:';
-/** In characters: the signature begins within them, because relays put it below the fields that they add. */
+/** The signature begins within these first characters, because relays put it below the fields that they add. */
 const BEGIN = 1_000;
 
 function serve(socket: Socket): void {

@@ -13,7 +13,7 @@ export interface SourceLoad {
   readonly processes: number;
   readonly messages: number;
   readonly perConnection: number;
-  /** In octets of a message. */
+  /** The size of a message, in octets. */
   readonly size: number;
   /** Returns the recipient of connection `i`. */
   recipient(i: number): string;

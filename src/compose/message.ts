@@ -13,7 +13,7 @@ import { addressField, senderFields, subjectField, threadFields, UNDISCLOSED } f
 
 export interface OutgoingAttachment {
   readonly fileName: string;
-  /** With parameters, if there are any. */
+  /** The type includes parameters, if there are any. */
   readonly contentType: string;
   /** ASCII, without angle brackets. */
   readonly contentId: string | null;
@@ -25,7 +25,7 @@ export interface OutgoingAttachment {
 
 /** Texts have no control characters except those of a body's layout; addresses are valid. */
 export interface MessageToCompose {
-  /** With angle brackets, like all ids here. */
+  /** The id has angle brackets, like all ids here. */
   readonly messageId: string;
   readonly date: Date;
   readonly from: IndexedAddress;
@@ -50,7 +50,7 @@ export class MessageTooLarge extends Error {
   override readonly name = 'MessageTooLarge';
 }
 
-/** In characters. Longer bodies are passed on in pieces, so that encoding them does not delay other work. */
+/** Bodies with more characters are passed on in pieces, so that encoding them does not delay other work. */
 const PIECE = 16 * 1024;
 
 /**

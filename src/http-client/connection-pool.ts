@@ -17,7 +17,7 @@ export interface ConnectionPool {
   close(): void;
 }
 
-/** In ms before the next of several addresses is tried; Node's default of 250 ms is too short for distant hosts. */
+/** The time in ms before the next of several addresses is tried; Node's default of 250 ms is too short for distant hosts. */
 const NEXT_ADDRESS_MS = 2_000;
 
 /** `ca` is in PEM; when absent, the authorities of the system are used. */

@@ -33,7 +33,7 @@ export interface HttpClientOptions {
   readonly dns: Dns;
   /** Allows private addresses and http. */
   readonly allowPrivate: boolean;
-  /** In PEM; when absent, the authorities of the system. */
+  /** PEM; when it is absent, the authorities of the system are used. */
   readonly ca?: string | undefined;
   readonly limits?: Partial<HttpClientLimits>;
 }

@@ -15,7 +15,7 @@ export interface Authenticated {
   readonly field: string;
   /** `junk` and `reject`: the message fails the DMARC policy of its author's domain. */
   readonly disposition: 'accept' | 'junk' | 'reject';
-  /** For the log, one word per method: `{ spf: 'pass', dkim: 'none', dmarc: 'pass' }`. */
+  /** The results for the log, one word per method: `{ spf: 'pass', dkim: 'none', dmarc: 'pass' }`. */
   readonly summary: Readonly<Record<string, string>>;
   /** The domains for which SPF or a signature passes, in lower case. */
   readonly passed: readonly string[];

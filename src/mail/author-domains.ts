@@ -13,13 +13,13 @@ export type AuthorFault = 'missing' | 'multiple' | 'malformed';
 export interface Authors {
   /** The domains in the form for look-ups, each once, in order. Empty when no author has a domain. */
   readonly domains: readonly string[];
-  /** Why the author is unknown: the From field is missing, repeated or malformed. */
+  /** The reason why the author is unknown: the From field is missing, repeated or malformed. */
   readonly fault: AuthorFault | undefined;
 }
 
 /** The most addresses and fields that are read. */
 const MOST = 50;
-/** In characters. It limits the time that the expressions below take. */
+/** The most characters of a field. It limits the time that the expressions below take. */
 const LONGEST_FIELD = 4096;
 const LONGEST_NAME = 80;
 const ANGLE = /<([^<>]*)>/g;

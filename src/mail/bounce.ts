@@ -7,7 +7,7 @@ import type { IndexedPart, MessageIndex } from './message-index.js';
 import { sanitizedLine } from './report-text.js';
 
 interface FailedRecipient {
-  /** In lower case: the address as the host has it, and as the sender wrote it. */
+  /** The address in lower case, as the host has it and as the sender wrote it. */
   readonly addresses: string[];
   /** An enhanced status code of class 5 (RFC 3463). */
   readonly statusCode: string;

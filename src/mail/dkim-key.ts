@@ -9,7 +9,7 @@ export interface DkimKey {
 
 /** RFC 8301 §3.2: verifiers reject a weaker key. */
 const LEAST_BITS = 1024;
-/** In octets: one string of a TXT record (RFC 1035 §3.3.14). */
+/** The octets that one string of a TXT record may have (RFC 1035 §3.3.14). */
 const LONGEST_STRING = 255;
 
 /** @throws Error that names the problem of the key, never its content */

@@ -8,7 +8,7 @@ type Parameters = Readonly<Record<string, string | true>> | false;
 export const MAIL_DSN: ReadonlySet<string> = new Set(['RET', 'ENVID']);
 export const RCPT_DSN: ReadonlySet<string> = new Set(['NOTIFY', 'ORCPT']);
 
-/** In characters, as they are sent (RFC 3461 §4.2, §4.4). */
+/** The characters that values may have as they are sent (RFC 3461 §4.2, §4.4). */
 const LONGEST_ENVID = 100;
 const LONGEST_ORCPT = 500;
 /** RFC 3461 §4: `+` and two upper case digits stand for an octet. */

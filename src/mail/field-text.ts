@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import type { MessageIndex } from './message-index.js';
 import { declaredCharset, eightBit, FIELD_LIMIT, usableCharset, WordDecoder } from './mime-index/header-text.js';
 
-/** What is known about the texts of a message. */
+/** The known facts about the texts of a message. */
 interface Texts {
   /** The charset of the first text part that declares one. It applies to 8-bit octets of a header that declares none. */
   readonly textCharset?: string | undefined;

@@ -14,7 +14,7 @@ const BLOCKS = 0x110000 >> BLOCK_BITS;
 const COUNT_BITS = 8;
 const MOST_COUNT = (1 << COUNT_BITS) - 1;
 const FIRST_OCTETS = 16 * 1024;
-/** In octets: how far a break between words is searched for. */
+/** The octets within which a break between words is searched for. */
 const MOST_BEYOND = 4_096;
 /** Larger arrays are released. */
 const KEPT_OCTETS = 256 * 1024;

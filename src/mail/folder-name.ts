@@ -3,7 +3,7 @@
 // names of the system folders are reserved at the top level.
 import { caseFolded } from './case-fold.js';
 
-/** In characters: one level, and the whole name of a label. */
+/** The most characters of one level, and of the whole name of a label. */
 export const LONGEST_LEVEL = 100;
 export const LONGEST_PATH = 1_000;
 export const MOST_LEVELS = 20;

@@ -3,7 +3,7 @@
 // where RFC 5322 and RFC 2045 allow white space.
 import { type HeaderLine, headerLines } from './header-lines.js';
 
-/** In octets without CRLF: the limit that a line must keep, and the one that it should keep. */
+/** The octets of a line without CRLF: the limit that a line must keep, and the one that it should keep. */
 export const LONGEST_LINE = 998;
 export const PREFERRED_LINE = 78;
 

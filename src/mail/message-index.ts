@@ -23,7 +23,7 @@ export interface IndexedEnvelope {
   readonly to: readonly IndexedAddress[];
   readonly cc: readonly IndexedAddress[];
   readonly bcc: readonly IndexedAddress[];
-  /** With angle brackets (RFC 5322 §3.6.4); null when missing or unusable. */
+  /** The id has angle brackets (RFC 5322 §3.6.4); null when missing or unusable. */
   readonly messageId: string | null;
   /** The first msg-id of In-Reply-To, with angle brackets. */
   readonly inReplyTo: string | null;
@@ -89,9 +89,9 @@ export interface IndexedAttachment {
   readonly contentType: string;
   /** The number of octets after decoding; exact for every encoding. */
   readonly size: number;
-  /** In lower case; present for text that declares one. */
+  /** The charset in lower case; present for text that declares one. */
   readonly charset?: string;
-  /** In upper case, for text/calendar: `REQUEST`, `REPLY` … */
+  /** The method of text/calendar in upper case: `REQUEST`, `REPLY` … */
   readonly method?: string;
   /** Content-ID without angle brackets; null when there is none. */
   readonly contentId: string | null;
@@ -114,7 +114,7 @@ export interface MessageIndex {
   readonly textSections: readonly string[];
   readonly htmlSections: readonly string[];
   readonly attachments: readonly IndexedAttachment[];
-  /** At most 200 characters of the text (or of the html without its tags), white space folded. */
+  /** The preview has at most 200 characters of the text (or of the html without its tags), with white space folded. */
   readonly preview: string;
   /** The number of `Received` fields in the message header (RFC 5321 §6.3 loops). */
   readonly receivedCount: number;

@@ -8,7 +8,7 @@ import { WordDecoder } from './mime-index/header-text.js';
 /** `missing`: there is no From. `malformed`: a field is repeated, or is not a list of mailboxes. */
 export type OriginatorFault = 'missing' | 'malformed' | 'senderNeeded';
 
-/** In characters. It limits the time that the expressions below take. */
+/** The most characters of a field. It limits the time that the expressions below take. */
 const LONGEST_FIELD = 4096;
 const MAILBOXES = 50;
 const MAILBOX = new RegExp(`^(?:[^<>@,;:"()]*<${ADDRESS}>|${ADDRESS})$`);

@@ -15,8 +15,8 @@ export const OUTCOMES = ['delivered', 'temporary', 'permanent'] as const;
 export type OutcomeKind = (typeof OUTCOMES)[number];
 
 /**
- * What a delivery status notification says about its recipients (RFC 3464 §2.3.3): they failed, are not delivered yet, have the message, or
- * were relayed to a host that sends no notifications.
+ * The statements of a delivery status notification about its recipients (RFC 3464 §2.3.3): they failed, are not delivered yet, have the
+ * message, or were relayed to a host that sends no notifications.
  */
 export const REPORT_KINDS = ['failed', 'delayed', 'delivered', 'relayed'] as const;
 export type ReportKind = (typeof REPORT_KINDS)[number];

@@ -7,7 +7,7 @@ import type { IndexedAddress, IndexedEnvelope, MessageIndex } from './message-in
 const REPLY_MARKS = /^(?:\s*(?:re|aw|sv|antw)(?:\s?(?:\[\d{1,4}\]|\(\d{1,4}\)))?\s*:)+/i;
 const FORWARD_MARKS = /^(?:\s*(?:fwd?|wg)(?:\s?(?:\[\d{1,4}\]|\(\d{1,4}\)))?\s*:)+/i;
 
-/** In characters; longer texts are cut. */
+/** The most characters; longer texts are cut. */
 export const LONGEST_SUBJECT = 998;
 export const LONGEST_DISPLAY_NAME = 200;
 

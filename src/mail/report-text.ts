@@ -3,13 +3,13 @@
 
 const CRLF = '\r\n';
 const WIDTH = 76;
-/** In octets. A longer word is broken: a line has at most 998 (RFC 5322 §2.1.1). */
+/** A word with more octets is broken: a line has at most 998 (RFC 5322 §2.1.1). */
 const LONGEST_WORD = 900;
-/** In characters of at most 4 octets: the length of a piece of a broken word. */
+/** The characters of one piece of a broken word; each has at most 4 octets. */
 const PIECE = LONGEST_WORD / 4;
-/** In characters: a text that others wrote. */
+/** The characters of others' text that are kept. */
 const LONGEST_TEXT = 2_000;
-/** In octets of one encoded word, which has at most 75 characters (RFC 2047 §2). */
+/** The octets that fit in one encoded word, which has at most 75 characters (RFC 2047 §2). */
 const WORD_OCTETS = 42;
 
 /** Returns one line without control characters, with white space folded. */

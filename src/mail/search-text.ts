@@ -2,7 +2,7 @@
 // is a run of letters and digits. In scripts that are written without spaces each character is a word, and a query finds a run of them as a
 // phrase. `Tokenizer` divides indexed text; it finds the same words faster.
 
-/** In letters. Longer words are cut, so a query finds their start. */
+/** Words with more letters are cut, so a query finds their start. */
 export const LONGEST_WORD = 64;
 
 const SCRIPTS_WITHOUT_SPACES = ['Han', 'Hiragana', 'Katakana', 'Bopomofo', 'Thai', 'Lao', 'Khmer', 'Myanmar'];

@@ -30,7 +30,7 @@ export class UnusableHeader extends Error {
 
 export interface Supplements {
   readonly date: Date;
-  /** With angle brackets. */
+  /** The id has angle brackets. */
   readonly messageId: string;
 }
 

@@ -24,12 +24,12 @@ export const messageSummary = type({
 });
 export type MessageSummary = Infer<typeof messageSummary>;
 
-/** In octets of a msg-id: the most that a line may have (RFC 5322 §2.1.1). */
+/** A msg-id has at most as many octets as a line (RFC 5322 §2.1.1). */
 const ID_OCTETS = 998;
 const REFERENCES = 100;
-/** In octets of all references. */
+/** The octets of all references together. */
 const REFERENCES_OCTETS = 16 * 1024;
-// In characters.
+// The limits below are in characters.
 const SUBJECT = 2_000;
 const FROM_NAME = 300;
 const FROM_ADDRESS = 320;

@@ -1,7 +1,7 @@
 // Message ids in the form in which threading compares them: a hash of 64 bits each, as four characters of a string. Ten thousand messages
 // have tens of thousands of ids; hashes are found faster than ids and take a quarter of the memory.
 
-/** In characters of a packed id. */
+/** The characters of a packed id. */
 const WIDTH = 4;
 const ABSENT = '\0'.repeat(WIDTH);
 const MESSAGE_IDS = /<(?:"(?:[^"\\\r\n]|\\.)*"|[^<>"\s@]+)@[^<>\s]+>/g;

@@ -9,7 +9,7 @@ const UPPER_BITS = 0xc0;
 const CONTINUATION = 0x80;
 const AS_IT_IS = Uint8Array.from({ length: 256 }, (_, octet) => octet);
 
-/** In octets that are read before the end of a word. */
+/** The octets that may be read before the end of a word. */
 const READ_BEFORE = 8;
 const FIRST_OCTETS = 48 * 1024;
 const FIRST_WORDS = 16 * 1024;

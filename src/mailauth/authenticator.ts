@@ -39,7 +39,7 @@ const DEADLINE_MS = 5_000;
 const LOOKUPS = 182;
 const SIGNATURES = 8;
 
-/** What is remembered between messages. */
+/** The data that is remembered between messages. */
 interface Known {
   readonly spf: Spf;
   readonly walks: Walks;

@@ -11,7 +11,7 @@ import type { Lookups } from './lookups.js';
 import { discoverPolicy, organizationalDomain, type Walk, walkTree } from './tree-walk.js';
 
 export interface DmarcResult extends MethodResult {
-  /** What the owner of the domain wants done with the message; `none` unless it fails. */
+  /** The action that the owner of the domain wants; `none` unless the message fails. */
   readonly wanted: Policy;
 }
 
@@ -22,11 +22,11 @@ export interface Identified {
   readonly result: 'pass' | 'temperror';
 }
 
-/** The most domains of one From field that are checked: only forged fields have more than one or two. */
+/** The most domains of one From field that are checked: a genuine field usually has one. */
 const MOST_DOMAINS = 5;
 
 const REMEMBERED = 5000;
-/** As long as the resolver keeps its answers. */
+/** The resolver keeps its answers for the same time. */
 const REMEMBERED_MS = 60_000;
 
 const FAULTS: Readonly<Record<AuthorFault, string>> = {

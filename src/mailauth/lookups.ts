@@ -4,13 +4,13 @@
 import { type Dns, DnsFailure, type RecordType } from '../dns/resolver.js';
 
 export interface LookupLimits {
-  /** In ms, from the arrival of the header. */
+  /** The time limit in ms, which begins with the arrival of the header. */
   readonly deadlineMs: number;
   /** The most look-ups for one message. */
   readonly lookups: number;
 }
 
-/** In characters of a TXT record: the key of an RSA modulus of 16384 bits has 2,800. */
+/** The most characters of a TXT record: the key of an RSA modulus of 16384 bits has 2,800. */
 const LONGEST_TEXT = 8192;
 
 export class Lookups {

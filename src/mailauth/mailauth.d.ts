@@ -2,7 +2,7 @@
 
 declare module 'mailauth/lib/tools.js' {
   interface Line {
-    /** With `binary` the octets of the field; otherwise its text. */
+    /** Returns the octets of the field with `binary`, otherwise its text. */
     toString(encoding?: string): string;
   }
   interface Field {

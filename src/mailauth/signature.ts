@@ -31,7 +31,7 @@ export interface Unusable {
   readonly reason: string;
 }
 
-/** In octets of a field; a signature by a 4096-bit key over every known field has 2,000. */
+/** The most octets of a field; a signature by a 4096-bit key over every known field has 2,000. */
 const LONGEST = 8192;
 /** Matches runs on which mailauth's search for tags takes quadratic time. */
 const LONG_RUN = /[;:\s]{256}/;

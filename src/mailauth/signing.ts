@@ -30,7 +30,7 @@ interface LoadedKey {
 }
 
 const CANONICALIZATION = 'relaxed/relaxed';
-/** In characters of a line of a signature. */
+/** The characters of a line of a signature. */
 const LINE = 75;
 /** New keys are used after this time at the latest. */
 const REMEMBERED_MS = 10_000;

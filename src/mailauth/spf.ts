@@ -19,13 +19,13 @@ const MOST_TERMS = 10;
 const MOST_VOIDS = 2;
 /** The look-ups of one evaluation, including the hosts of `mx` and `ptr`: the rest of the message's look-ups is for the other checks. */
 const MOST_LOOKUPS = 60;
-// In characters: a record and a term in it. The third limit counts macros in a term; names have 253 characters.
+// The limits of a record and of a term in characters, and of the macros in a term; names have 253 characters.
 const LONGEST_RECORD = 4096;
 const LONGEST_TERM = 300;
 const MOST_MACROS = 12;
 
 const REMEMBERED = 5000;
-/** As long as the resolver keeps its answers. */
+/** The resolver keeps its answers for the same time. */
 const REMEMBERED_MS = 60_000;
 
 const QUALIFIED = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' } as const;

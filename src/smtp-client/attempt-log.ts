@@ -8,7 +8,7 @@ import type { DeliveryAttempt } from '../store/outbound.js';
 import type { SmtpClientMeter } from './meter.js';
 import type { TaskRecipient } from './recipient-results.js';
 
-/** What was tried; null when the attempt ended before that step. */
+/** The host, address and TLS of an attempt; null when the attempt ended before that step. */
 export interface Tried {
   readonly host: string | null;
   readonly address: string | null;

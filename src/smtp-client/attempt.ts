@@ -42,7 +42,7 @@ export interface Mail {
   readonly task: DeliveryTask;
   readonly forms: SignedForms;
   readonly policy: StsPolicy | undefined;
-  /** Also aborted when the attempt has used up its time. */
+  /** The signal is also aborted when the attempt has used up its time. */
   readonly signal: AbortSignal;
   readonly log: AttemptLog;
 }

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { Backoff } from '../bounds/backoff.js';
 
 const REMEMBERED = 10_000;
-/** As long as the shortest delay between two attempts; a longer time would exclude a silent host from every attempt. */
+/** This is as long as the shortest delay between two attempts; a longer time would exclude a silent host from every attempt. */
 const SILENT_MS = 45_000;
 const NO_TLS_MS = 600_000;
 const FAMILY_MS = 600_000;

@@ -6,7 +6,7 @@ import { canonicalAddress } from '../gateways/tcp/ip-address.js';
 import type { DeliveryFault } from '../mail/delivery-status.js';
 
 export interface Exchanger {
-  /** In lower case without a final dot; a literal with its brackets. */
+  /** Lower case without a final dot; a literal has its brackets. */
   readonly host: string;
   readonly priority: number;
   /** The address of a literal. */

@@ -36,7 +36,7 @@ type Needs = Pick<OutgoingMessage, 'isEightBit' | 'hasUtf8Header' | 'authorDomai
 const SMALL_OCTETS = 256 * 1024;
 const KEPT_OCTETS = 16 * 1024 * 1024;
 const KEPT_NEEDS = 20_000;
-/** In octets: a longer header is not read to its end. */
+/** The octets of a header that are read; a longer header is not read to its end. */
 const HEADER_OCTETS = 256 * 1024;
 
 export class OutgoingMessages {

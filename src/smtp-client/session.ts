@@ -23,7 +23,7 @@ export interface SessionOptions {
   readonly address: string;
   readonly port: number;
   readonly tls: TlsPolicy;
-  /** In PEM; when absent, the authorities of the system. */
+  /** PEM; when it is absent, the authorities of the system are used. */
   readonly ca?: string | undefined;
   /** The name in EHLO. */
   readonly hostname: string;

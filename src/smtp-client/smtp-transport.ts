@@ -37,7 +37,7 @@ export interface SmtpTransportOptions {
   readonly limits?: Partial<SmtpClientLimits>;
   /** Returns values in [0, 1). */
   readonly random?: () => number;
-  /** In PEM: the authorities that certificates are verified against; those of the system when absent. */
+  /** PEM of the authorities that certificates are verified against; when it is absent, those of the system are used. */
   readonly ca?: string;
   /** The port of the hosts of MTA-STS policies; only tests use another one than 443. */
   readonly stsPort?: number;
@@ -214,7 +214,7 @@ function signingDomains({ sender }: DeliveryTask, { authorDomains }: OutgoingMes
 function envelopeOf({ sender, recipients }: DeliveryTask): {
   readonly addressees: readonly TaskRecipient[];
   readonly unusable: readonly TaskRecipient[];
-  /** Undefined when it is not an address. */
+  /** The sender is undefined when it is not an address. */
   readonly sender: string | undefined;
 } {
   const known = new Map<string, TaskRecipient & { readonly ids: string[] }>();

@@ -9,7 +9,7 @@ export interface StsFetchOptions {
   /** Returns true when a connection to the address is allowed. */
   readonly isAllowed: (address: string) => boolean;
   readonly port: number;
-  /** In PEM; when absent, the authorities of the system. */
+  /** PEM; when it is absent, the authorities of the system are used. */
   readonly ca?: string | undefined;
   readonly timeoutMs: number;
 }

@@ -35,7 +35,7 @@ const RENEWED_MS = 3_600_000;
 export function createStsPolicies(options: StsOptions): StsPolicies {
   const { dns, store, log } = options;
   const known = new LRUCache<string, Known>({ max: REMEMBERED, ttl: KNOWN_MS });
-  /** By domain: the id whose policy was recently requested. */
+  /** The id whose policy was recently requested, keyed by domain. */
   const asked = new LRUCache<string, string>({ max: REMEMBERED, ttl: FAILED_MS });
   const renewed = new LRUCache<string, true>({ max: REMEMBERED, ttl: RENEWED_MS });
   const underWay = new Map<string, Promise<StsPolicy | undefined>>();

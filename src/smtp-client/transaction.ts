@@ -65,7 +65,7 @@ interface LibraryEnvelope {
   mailError?: SMTPConnection.SMTPError;
 }
 
-/** In characters of a status before the note of doubt. */
+/** The characters of a status that are kept before the note of doubt. */
 const SHORTENED = 440;
 
 function doubtful(status: DeliveryStatus): DeliveryStatus {

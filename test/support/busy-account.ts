@@ -18,11 +18,11 @@ export interface BusyPlace {
 }
 
 const REST_MS = 5_000;
-/** In ms: a conversation with a node that hangs for this time is given up, as a mail server would do after some minutes. */
+/** A conversation with a node that hangs for this time (ms) is given up, as a mail server would do after some minutes. */
 const SMTP_MS = 10_000;
-/** In ms after an act that failed. */
+/** The pause in ms after an act that failed. */
 const PAUSE_MS = 20;
-/** In ms between acts while nobody counts them: the nodes have work, and time for what is tested. */
+/** The pause in ms between acts while nobody counts them: the nodes have work, and time for what is tested. */
 const PATIENT_MS = 100;
 const PATIENCE_MS = 120_000;
 

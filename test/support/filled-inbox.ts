@@ -1,4 +1,4 @@
-// For tests that kill a node under IMAP: an account whose inbox has many small messages, and its sessions.
+// Tests that kill a node under IMAP use this: an account whose inbox has many small messages, and its sessions.
 import { append } from '../../bench/imap/lines.js';
 import { ImapClient } from '../../bench/support/imap-client.js';
 import { createAccount, port, storeOf, type TestAccount } from './mailbox-client.js';

@@ -8,7 +8,7 @@ import { replacesClock } from './node-files.js';
 const TESTS = fileURLToPath(new URL('../', import.meta.url));
 const MARKER = fileURLToPath(new URL('./declaring-file.js', import.meta.url));
 
-/** In files per group: few enough that a crash affects few files, and that no group runs alone for long at the end. */
+/** The files of a group: few enough that a crash affects few files, and that no group runs alone for long at the end. */
 const TOGETHER = 12;
 
 /** Code that affects the whole process; a file with such code has its own process. */

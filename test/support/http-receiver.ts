@@ -71,7 +71,7 @@ export interface ReceiverOptions extends ReceiverPlace {
 }
 
 export interface ReceiverPlace {
-  /** With the certificate of test/support/certificate.ts, which no client should trust. */
+  /** The server uses the certificate of test/support/certificate.ts, which no client should trust. */
   readonly tls?: boolean;
   /** Defaults to 127.0.0.1. */
   readonly address?: string;

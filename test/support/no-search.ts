@@ -1,4 +1,4 @@
-// For actors that are never searched: nothing becomes searchable.
+// The search of actors that are never searched: nothing becomes searchable.
 import type { MailboxSearch } from '../../src/actors/mailbox/search.js';
 
 export const NO_SEARCH: MailboxSearch = {

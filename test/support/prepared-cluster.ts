@@ -29,7 +29,7 @@ import { temporaryDirectory } from './temporary-directory.js';
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/mansio/', import.meta.url));
 const STORE = fileURLToPath(new URL('../../src/store/', import.meta.url));
-/** In ms without use: tests of another version may run at the same time. */
+/** A copy is old after this time in ms without use: tests of another version may run at the same time. */
 const OLD_MS = 24 * 3_600_000;
 
 let prepared: Promise<string> | undefined;

@@ -17,7 +17,7 @@ const SWEEP = `
 
 /** A file system in memory: what a process has written there survives its kill, as on a disk, and syncing costs nothing. */
 const IN_MEMORY = '/dev/shm';
-/** In octets: several times what a run of all tests uses at once. */
+/** The necessary room in octets: several times what a run of all tests uses at once. */
 const ROOM_OCTETS = 6e9;
 
 let sweeper: ChildProcess | undefined;
@@ -29,7 +29,7 @@ export function temporaryDirectory(prefix = 'mansio-test-'): string {
   return directoryBelow(parent, prefix);
 }
 
-/** For measurements, and for data that may grow. */
+/** Returns a directory for measurements, and for data that may grow. */
 export function temporaryDirectoryOnDisk(prefix: string): string {
   return directoryBelow(tmpdir(), prefix);
 }

@@ -81,7 +81,7 @@ function writeRest(out: Uint8Array, at: number, bits: number, pending: number): 
 
 /** The octets that are summed without a branch; each field of COUNTS can hold the sum of a block. */
 const BLOCK = 512;
-/** What an octet adds to the sums: bits 0–9 count octets outside the alphabet, 10–19 line feeds, 20–29 padding. */
+/** The contribution of an octet to the sums: bits 0–9 count octets outside the alphabet, 10–19 line feeds, 20–29 padding. */
 const COUNTS = new Int32Array(256);
 for (let octet = 0; octet < 256; octet++) {
   const kind = SEXTET[octet]!;

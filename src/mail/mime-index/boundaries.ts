@@ -3,7 +3,7 @@
 
 const DASH = 0x2d;
 
-/** In octets: the longest line, without its line feed, that may be a delimiter. */
+/** The octets of the longest line, without its line feed, that may be a delimiter. */
 export const LONGEST_DELIMITER_LINE = 1024;
 
 export interface Delimiter {

@@ -5,7 +5,7 @@ import { withoutComments } from './field-comments.js';
 import type { HeaderFields } from './header-fields.js';
 import { clean, type WordDecoder } from './header-text.js';
 
-/** In characters of one structured field; the rest is not read. */
+/** The characters of one structured field that are read; the rest is ignored. */
 const STRUCTURED_LIMIT = 8 * 1024;
 const PARAMETERS = 64;
 const LANGUAGES = 20;

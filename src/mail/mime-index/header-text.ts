@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import libmime from 'libmime';
 import { decodeCharset, isKnownCharset, isUtf8OrUndeclared } from '../decode/charset.js';
 
-/** In characters of one field that are decoded; the rest of a longer field is left out. */
+/** The characters of one field that are decoded; the rest of a longer field is left out. */
 export const FIELD_LIMIT = 16 * 1024;
 
 /** The cost, in characters, of decoding one short word with a rare charset. */

@@ -22,7 +22,7 @@ const LF = 0x0a;
 const DELIVERED_TO = 100;
 /** The most TNEF parts of a message that are opened, because the start of the texts in each is held. */
 const TNEF_PARTS = 8;
-/** In octets: how much of a message in base64 is read for its envelope. */
+/** The octets of a message in base64 that are read for its envelope. */
 const ENCODED_HEADER = 32 * 1024;
 
 export class MimeIndexer implements PartEvents {

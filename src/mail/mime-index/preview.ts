@@ -11,19 +11,19 @@ const TEXT_SAMPLE = 4 * 1024;
 /** HTML often begins with styles rather than with words. */
 const HTML_SAMPLE = 32 * 1024;
 const LENGTH = 200;
-/** In octets: long enough for the whole preview of most texts. */
+/** Most texts have a whole preview in these first octets. */
 const START = 512;
 const ASCII = /^\p{ASCII}*$/u;
 /** Matches white space and control characters, except a single space. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the controls of ASCII
 const FOLDED = /[\x00-\x20\x7f]{2,}|[\x00-\x1f\x7f]/g;
-/** In characters of the decoded sample that are read: fillers and white space may precede the words. */
+/** The characters of the decoded sample that are read: fillers and white space may precede the words. */
 const SCANNED = 4000;
 const FILLER = /^(?:\u034f|[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])$/;
 
 /** The most texts of each kind whose start is kept: some of them may be in no body. */
 const KEPT_TEXTS = 4;
-/** In octets: all samples of a message, including those that turn out to be blank. */
+/** The octets of all samples of a message, including those that turn out to be blank. */
 const ALL_SAMPLES = 256 * 1024;
 
 export class PreviewSamples {

@@ -27,7 +27,7 @@ export const PROPERTY = {
   contentId: 0x3712,
 } as const;
 
-/** In octets: the part of a text that is kept for a preview, and the part of a name. */
+/** The octets of a text that are kept for a preview, and those of a name. */
 export const TEXT_SAMPLE = 32 * 1024;
 const NAME = 1024;
 
@@ -51,7 +51,7 @@ const NAMED = 0x8000;
 const UNICODE = 0x001f;
 export const OBJECT = 0x000d;
 const VARIABLE = new Set([0x001e, UNICODE, OBJECT, 0x0102]);
-/** In octets: values of a fixed size, with their padding. */
+/** The octets of values of a fixed size, with their padding. */
 const FIXED: ReadonlyMap<number, number> = new Map([
   [0x0002, 4],
   [0x0003, 4],

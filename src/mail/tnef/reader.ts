@@ -35,7 +35,7 @@ export interface TnefText {
 
 export interface TnefContents {
   readonly files: readonly TnefFile[];
-  /** At most one of each subtype. */
+  /** There is at most one of each subtype. */
   readonly texts: readonly TnefText[];
 }
 
@@ -57,7 +57,7 @@ const KEPT: ReadonlyMap<number, number> = new Map([
   [ATTRIBUTE.codepage, 4],
   [ATTRIBUTE.fileTitle, 1024],
 ]);
-/** In octets: an embedded object begins with the id of its interface. */
+/** The octets of the id of its interface, with which an embedded object begins. */
 const INTERFACE_ID = 16;
 const EMBEDDED_MESSAGE = 5;
 const NONE: ReadonlyMap<number, Property> = new Map();
