@@ -82,7 +82,10 @@ class MessageChecks implements Checks {
     for (const { domain } of this.#signatures) this.#dmarc.expect(domain);
   }
 
-  /** Returns the domain of the displayed sender when no field names an author or sender; undefined where such a message is rejected. */
+  /**
+   * Returns the domain of the envelope sender when clients show it, because no field names an author or a sender. Returns undefined in
+   * other cases, and if such a message is rejected.
+   */
   #shownDomain({ sender }: Origin): string | undefined {
     const isAnonymous = this.#authors.fault === 'missing' && this.#lines.every(({ name }) => name !== 'sender');
     return isAnonymous && this.#options.dmarcReject !== 'reject' ? authorDomain(sender) : undefined;

@@ -332,7 +332,7 @@ export class Attempt {
     if (kind === 'closing') health.closing(address, status.text);
   }
 
-  /** Called when no recipient was tried at this host; `isReached` when the host's reply is the reason. */
+  /** Called when no recipient was tried at this host; `isReached` is true when the host's reply is the reason. */
   #missed(tried: Tried, started: number, status: DeliveryStatus, isReached = false): void {
     const pending = this.#results.pending;
     this.#results.noteAll(status, isReached ? tried.host : null);

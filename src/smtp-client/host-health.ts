@@ -28,7 +28,7 @@ export class HostHealth {
   readonly #noTls = new LRUCache<string, true>({ max: REMEMBERED, ttl: NO_TLS_MS });
   readonly #families = { 4: { failures: 0, until: 0 }, 6: { failures: 0, until: 0 } };
 
-  /** `closingMs` is the first time for which a host that closes connections is not connected to. */
+  /** `closingMs` is how long a host that closes connections is not connected to, the first time. */
   constructor(closingMs: number) {
     this.#closing = new Backoff({ firstMs: closingMs, longestMs: LONGEST_CLOSING_MS, most: REMEMBERED });
   }

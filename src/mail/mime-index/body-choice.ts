@@ -163,8 +163,8 @@ function relatedRoot({ params, parts }: IndexedPart): IndexedPart | undefined {
 }
 
 /**
- * Decides which form a mixed or related is, with all of its texts: the HTML form when it has HTML, otherwise the plain form. If it contains
- * an alternative, it is both.
+ * Decides which form a mixed or related is, with all of its texts: the HTML form when it has HTML, otherwise the plain form. Without HTML,
+ * one that contains an alternative is both.
  */
 function formOf(branch: IndexedPart, bodies: Bodies): Bodies {
   const kinds = new Set<string>();
