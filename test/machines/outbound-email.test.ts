@@ -1,4 +1,4 @@
-// The machine of an outbound email against a plain model, with random histories; the snapshot goes through JSON at every
+// Tests the machine of an outbound email against a plain model, under random histories; the snapshot passes through JSON at every
 // step, as it does in the store.
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -70,17 +70,17 @@ interface ModelRecipient {
   lastError: string | null;
   statusCode: string | null;
   retryCount: number;
-  /** null while it is tried or held, and when it is Pending no more. */
+  /** null while a delivery runs, while the email is scheduled, and when it is no longer Pending. */
   nextTryAt: number | null;
   doubtfulHost: string | null;
   owes: { kind: ReportKind; at: number } | null;
 }
 
 const CONDITIONS = { failed: 'FAILURE', delayed: 'DELAY', delivered: 'SUCCESS', relayed: 'SUCCESS' } as const;
-/** Failures of a while share a report. */
+/** In ms. Failures within this time share a DSN. */
 const SHARED_MS = 55_000;
 
-/** The rules in one place, without states that hand anything to each other. */
+/** Has all rules in one place, without states that pass anything on. */
 class Model {
   status = 'Queued' as 'Draft' | 'Queued' | 'Sending' | 'Sent' | 'Failed';
   recipients: ModelRecipient[];
@@ -93,7 +93,7 @@ class Model {
   effects: Effect[] = [{ type: 'announce', status: 'Queued' }];
   readonly #notify: readonly Notify[];
 
-  /** `begins`: not of a held one. */
+  /** `begins`: the delivery begins at once; never true for a scheduled email. */
   constructor(notify: readonly Notify[], now: number, heldUntil: number | undefined, begins: boolean) {
     this.#notify = notify;
     this.queuedAt = heldUntil ?? now;
@@ -117,7 +117,7 @@ class Model {
     return times.length === 0 ? null : Math.min(...times);
   }
 
-  /** The one that is to be given first. */
+  /** The DSN that is due first. */
   get owed(): ModelRecipient['owes'] {
     const owed = this.recipients.flatMap(({ owes }) => owes ?? []);
     return owed.find(({ at }) => owed.every((other) => at <= other.at)) ?? null;
@@ -219,7 +219,7 @@ class Model {
     this.lastError = named!.text;
   }
 
-  /** As a draft that was never sent. */
+  /** Makes it a draft that was never sent. */
   #undo(): void {
     this.recipients = [];
     this.queuedAt = null;
@@ -264,7 +264,7 @@ function delay({ baseMs, capMs }: RetryPolicy, retryCount: number, random: numbe
   return Math.round(Math.min(capMs, baseMs * 2 ** retryCount) * (0.9 + 0.2 * random));
 }
 
-/** Recipients of whom the sender said nothing. */
+/** Recipients without a NOTIFY parameter. */
 const asked = (...ids: string[]) => ids.map((id) => ({ id, notify: null }));
 
 const byType = (effects: readonly Effect[]) => effects.map((effect) => JSON.stringify(effect)).sort();
@@ -322,7 +322,7 @@ function eventOf(next: Move, now: number): OutboundEmailEvent {
   }
 }
 
-/** Histories that random ones rarely are. */
+/** Common histories, which random ones rarely contain. */
 const COMMON: [Notify[], number | undefined, boolean, [Move, number][]][] = (
   ['delivered', 'permanent', 'temporary'] as const
 ).flatMap((kind) => {
@@ -538,7 +538,7 @@ test('a failure is reported while others wait: at most a minute later, those of 
   t.like(at, { reportDue: null, reportAt: null });
   at = step(at.snapshot, { ...no, now: 90_000, recipientId: 'c' });
   t.like(at, { reportDue: 'failed', reportAt: 145_000 });
-  // Nothing else is waited for.
+  // No other recipient is pending.
   at = step(at.snapshot, { type: 'start', now: 100_000 }, { ...later, kind: 'delivered', now: 100_000 });
   at = step(at.snapshot, { type: 'end', isInterrupted: false, now: 110_000, ...planned });
   t.like(at, { status: 'Failed', reportDue: 'failed', reportAt: 110_000 });

@@ -1,4 +1,4 @@
-// What is drawn of the machines. That the page in docs/ is this text is the business of test/docs/pages.test.ts.
+// Tests the drawing of the machines. test/docs/pages.test.ts checks that the page in docs/ has this text.
 
 import { statechartPage } from '../../dev/statechart.js';
 import test from '../support/test.js';

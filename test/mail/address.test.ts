@@ -1,4 +1,4 @@
-// Addresses: which text is an address, and the canonical form for look-ups.
+// Tests addresses: which text is an address, and the canonical form for look-ups.
 
 import fc from 'fast-check';
 import { canonicalAddress, hasTag, parseAddress, parseSender } from '../../src/mail/address.js';
@@ -57,7 +57,7 @@ test('no mailboxes', (t) => {
 });
 
 test('characters that are not seen are in no address', (t) => {
-  // Directions, joiners, soft hyphen, byte order mark, variation selector, filler, tag.
+  // These are invisible: directions, joiners, soft hyphen, byte order mark, variation selector, filler, tag.
   const unseen = [
     '\u202e',
     '\u2066',
@@ -76,7 +76,7 @@ test('characters that are not seen are in no address', (t) => {
     t.is(parseAddress(`"a ${character}b"@c.test`), undefined, code);
     if (character !== '\u200d') t.is(parseAddress(`a@b${character}c.test`), undefined, code);
   }
-  // A part of the word, as IDN has it.
+  // The joiner is a part of the word, as IDN allows it.
   t.is(parseAddress('a@\u0646\u0627\u0645\u0647\u200c\u0627\u06cc.test')?.domain, 'xn--mgba3gch31f060k.test');
 });
 

@@ -1,4 +1,4 @@
-// Raw 8-bit headers in 7 bits: readers show the same.
+// Tests raw 8-bit headers that are rewritten in 7 bits: readers show the same.
 
 import { asciiHeader } from '../../src/mail/ascii-header.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';

@@ -1,4 +1,4 @@
-// The Authentication-Results field: text of a peer stays within its value, and forged fields are recognised.
+// Tests the Authentication-Results field: text of a peer stays within its value, and forged fields are recognised.
 
 import fc from 'fast-check';
 import { authenticationResults, claimsToBeFrom, verdictsOf } from '../../src/mail/authentication-results.js';

@@ -1,4 +1,4 @@
-// The author domains of a message, and the From fields in which the author is unknown.
+// Tests the author domains of a message, and From fields whose author is unknown.
 
 import { authorsOf } from '../../src/mail/author-domains.js';
 import { headerLines } from '../../src/mail/header-lines.js';
@@ -59,7 +59,7 @@ test('a From field that is not there, stands twice or can be read in several way
   t.is(faults('Subject: x\r\nSender: ceo@bank.test\r\n'), 'missing');
   t.is(faults('From: a@evil.test\r\nFrom: ceo@bank.test\r\n'), 'multiple');
   t.is(faults('From : a@evil.test\r\nfrom: a@evil.test\r\n'), 'multiple');
-  // A byte order mark, and other octets that some programs do not see.
+  // A byte order mark, or another octet that some programs do not see, precedes the field.
   t.is(faults(utf8('\ufeffFrom: ceo@bank.test\r\nFrom: a@evil.test\r\n')), 'multiple');
   t.is(faults(utf8('\u200bFrom: ceo@bank.test\r\nFrom: a@evil.test\r\n')), 'multiple');
   t.deepEqual(authors(utf8('\ufeffFrom: ceo@bank.test\r\n')), { domains: ['bank.test'], fault: undefined });

@@ -1,4 +1,4 @@
-// The base subject: the rules of RFC 5256 §2.1 by example, against the rules written down step by step, and in linear time.
+// Tests the base subject: the rules of RFC 5256 §2.1 by examples, against a step-by-step version, and in linear time.
 
 import fc from 'fast-check';
 import { type BaseSubject, baseSubject } from '../../src/mail/base-subject.js';
@@ -39,7 +39,7 @@ test('marks of replies, forwards and mailing lists are removed', (t) => {
     t.deepEqual(baseSubject(subject), expected, subject);
 });
 
-/** The steps of the RFC as they stand, on the text itself. */
+/** Follows the steps of the RFC on the text itself. */
 function naive(subject: string): BaseSubject {
   let text = subject.replace(/[\t\r\n ]+/g, ' ');
   let isReplyOrForward = false;

@@ -1,4 +1,4 @@
-// Body canonicalization against RFC 6376's own examples and against mailauth's.
+// Compares body canonicalization with RFC 6376's examples and with mailauth's.
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import fc from 'fast-check';

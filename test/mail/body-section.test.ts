@@ -1,4 +1,4 @@
-// Sections of messages: exact octets of every part, header and text, and of none that is not there.
+// Tests sections of messages: the exact octets of every part, header and text, and nothing for one that does not exist.
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import {
@@ -17,7 +17,7 @@ import { mimeTree, type Tree, writtenTree } from './mime-tree.js';
 
 const crlf = (text: string) => text.replaceAll('\n', '\r\n');
 
-/** `1.2.HEADER` and the like; '' is the message. */
+/** Parses names like `1.2.HEADER`; '' is the message. */
 function named(name: string): SectionName {
   const [, numbers = '', text = ''] = /^((?:\d+(?:\.|$))*)(.*)$/.exec(name)!;
   return {
@@ -31,7 +31,7 @@ function reader(t: ExecutionContext, message: string): (name: string) => string 
   const { root } = indexMessage(octets);
   return (name) => {
     const range = sectionRange(root, named(name));
-    // Of the index no more is needed than what is kept of it.
+    // The stored bounds of the parts are enough.
     t.deepEqual(sectionRange(readPartBounds(writePartBounds(root)), named(name)), range);
     return range && octets.toString('latin1', range.start, range.end);
   };
@@ -162,7 +162,7 @@ test('HEADER.FIELDS and HEADER.FIELDS.NOT share out the header', (t) => {
   t.pass();
 });
 
-/** The part put together from its sections, its delimiters taken from between them. */
+/** Assembles the part from its sections; the delimiters come from between them. */
 function assembled(root: IndexedPart, section: (name: string) => string, message: string): string {
   const body = (part: IndexedPart, prefix: string, name: string): string => {
     if (part.type === 'multipart') {

@@ -1,4 +1,4 @@
-// Bounces as servers write them, what is none, and whom a bounce is believed.
+// Tests bounces as servers write them, messages that are none, and which bounces are believed.
 
 import fc from 'fast-check';
 import { readBounce } from '../../src/mail/bounce.js';
@@ -175,7 +175,7 @@ const OLD_EXCHANGE = OLD_POSTFIX.replace(
   'Your message did not reach\nbob@there.test on Saturday',
 );
 
-/** No line says where the copy begins. */
+/** No line marks the beginning of the copy. */
 const WITHOUT_MARK = `From: MAILER-DAEMON@there.test
 Subject: Mail could not be delivered
 

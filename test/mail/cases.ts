@@ -1,4 +1,4 @@
-// Messages of the kinds that people receive, octet for octet: CRLF and raw 8-bit octets matter.
+// Holds messages of the kinds that people receive, octet for octet: CRLF and raw 8-bit octets matter.
 import { readFileSync } from 'node:fs';
 import type { MessageIndex } from '../../src/mail/message-index.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';

@@ -1,4 +1,4 @@
-// Replies and faults to statuses: the table, and what no reply of a hostile server can do to the text.
+// Tests the statuses of replies and faults: the table, and that replies of a hostile server do no harm to the text.
 
 import fc from 'fast-check';
 import {
@@ -28,7 +28,7 @@ const TABLE: readonly [reply: string, stage: Stage, status: string][] = [
   ['550 no such user', 'rcpt', 'permanent 5.1.1'],
   ['550 5.7.1 policy', 'rcpt', 'permanent 5.7.1'],
   ['550 spam', 'message', 'permanent 5.6.0'],
-  // RFC 5321 §4.5.3.1.10: to RCPT it is 452.
+  // RFC 5321 §4.5.3.1.10: a 552 to RCPT means 452.
   ['552 full', 'rcpt', 'temporary 4.5.3'],
   ['552 5.2.2 full', 'rcpt', 'temporary 4.2.2'],
   ['552 too large', 'mail', 'permanent 5.3.4'],
@@ -37,10 +37,10 @@ const TABLE: readonly [reply: string, stage: Stage, status: string][] = [
   ['553 bad', 'rcpt', 'permanent 5.1.3'],
   ['556 null MX', 'rcpt', 'permanent 5.1.10'],
   ['599 what', 'data', 'permanent 5.0.0'],
-  // The class is the reply code's.
+  // The class is that of the reply code.
   ['550 4.7.1 confused', 'rcpt', 'permanent 5.7.1'],
   ['451 5.1.1 confused', 'rcpt', 'temporary 4.1.1'],
-  // What is no answer to the question.
+  // These replies answer no question.
   ['250 Ok', 'rcpt', 'temporary 4.5.0'],
   ['354 go on', 'message', 'temporary 4.5.0'],
   ['hello', 'message', 'temporary 4.5.0'],

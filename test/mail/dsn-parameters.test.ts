@@ -1,4 +1,4 @@
-// Parameters of DSN as they come in and as they go out.
+// Tests DSN parameters as they are received and sent.
 
 import fc from 'fast-check';
 import { dsnOfMail, dsnOfRcpt, mailParameters, rcptParameters } from '../../src/mail/dsn-parameters.js';

@@ -1,4 +1,4 @@
-// Delivery status notifications as a mail program reads them, and with hostile addresses, replies and headers.
+// Tests DSNs as a mail program reads them, also with hostile addresses, replies and headers.
 
 import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
@@ -53,7 +53,7 @@ const REPORT: Dsn = {
 
 const textOf = (report: Dsn) => Buffer.from(writeDsn(report)).toString();
 
-/** Content of the parts, by type. */
+/** Returns the content of the parts, by type. */
 function partsOf(report: Dsn): ReadonlyMap<string, string> {
   const bytes = Buffer.from(writeDsn(report));
   const { root } = indexMessage(bytes);
@@ -65,7 +65,7 @@ function partsOf(report: Dsn): ReadonlyMap<string, string> {
   );
 }
 
-/** Groups of fields, unfolded. */
+/** Returns the groups of fields, unfolded. */
 function fieldsOf(text: string): readonly (readonly (readonly [name: string, value: string])[])[] {
   const groups = text.replace(/\r\n[ \t]+/g, ' ').split(/\r\n\r\n/);
   return groups.map((group) =>

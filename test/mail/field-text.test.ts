@@ -1,4 +1,4 @@
-// Fields of a header by name: folding, encoded words, and headers that are none.
+// Tests fields of a header by name: folding, encoded words, and invalid headers.
 
 import { decodedBodies, fieldFinder, headerText } from '../../src/mail/field-text.js';
 import { casemapped, searchForm } from '../../src/mail/unicode-casemap.js';

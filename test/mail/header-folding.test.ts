@@ -1,4 +1,4 @@
-// Long header lines are folded so that every reader unfolds what was written.
+// Tests that long header lines are folded so that every reader unfolds the original.
 
 import fc from 'fast-check';
 import { foldedHeader } from '../../src/mail/header-folding.js';
@@ -32,7 +32,7 @@ test('lists without white space are folded behind their separators, outside of q
   t.is(unfolded(ids).replaceAll('> <', '><'), `References: ${references}\r\n`);
   const parameters = fold(`Content-Type: text/plain;${many(60, (i) => `a${i}="${'x'.repeat(30)}"`, ';')}\r\n`)!;
   for (const line of [...lines(folded), ...lines(ids), ...lines(parameters)]) t.true(line.length <= 78, line);
-  // An unstructured field has no place for more white space.
+  // An unstructured field has no other place for white space.
   t.is(fold(`Subject: ${many(300, (i) => `word${i}`, ',')}\r\n`), undefined);
 });
 

@@ -1,4 +1,4 @@
-// Headers collected from a stream and split into fields: every octet is kept, however the stream is cut.
+// Tests headers that are collected from a stream and split into fields: every octet is kept, however the stream is cut.
 
 import fc from 'fast-check';
 import { HeaderCollector } from '../../src/mail/header-collector.js';

@@ -1,4 +1,4 @@
-// The fields that are removed from the header of an incoming message; all others stay.
+// Tests which fields are removed from the header of an incoming message; all others stay.
 
 import { incomingHeader } from '../../src/mail/incoming-header.js';
 import test from '../support/test.js';

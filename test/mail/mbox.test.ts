@@ -1,4 +1,4 @@
-// The mboxrd form: quoting against the plain definition, however the message is cut, and Python's reader.
+// Tests the mboxrd form: quoting against the plain definition, however the message is cut, and with Python's reader.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

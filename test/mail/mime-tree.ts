@@ -1,4 +1,4 @@
-// MIME trees for property tests, and how a tree is written as a message.
+// Generates MIME trees for property tests, and writes a tree as a message.
 import fc from 'fast-check';
 
 interface Leaf {
@@ -47,14 +47,14 @@ export const { tree: mimeTree } = fc.letrec<{ tree: Tree }>((tie) => ({
   ),
 }));
 
-/** The message with delimiters of its own for each level, lines ending in LF; collects the leaf bodies in order. */
+/** Returns the message with its own delimiter for each level, and lines ending in LF; collects the leaf bodies in order. */
 export function writtenTree(tree: Tree, bodies: string[] = []): string {
   return write(tree, 0, bodies, true);
 }
 
 function write(node: Tree, level: number, bodies: string[], inMessage: boolean): string {
   if (node.kind === 'leaf') {
-    // In a digest the default type is a message: a leaf says what it is.
+    // The default type within a digest is a message, so a leaf declares its type.
     const header = node.header === '' && !inMessage ? 'Content-Type: text/plain\n' : node.header;
     bodies.push(node.body);
     return `${header}\n${node.body}`;

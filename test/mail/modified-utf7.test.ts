@@ -1,4 +1,4 @@
-// Modified UTF-7 against a model that works bit by bit, as RFC 2152 and RFC 3501 §5.1.3 describe it.
+// Compares modified UTF-7 with a model that works bit by bit, as RFC 2152 and RFC 3501 §5.1.3 describe it.
 
 import fc from 'fast-check';
 import { decodeModifiedUtf7, encodeModifiedUtf7 } from '../../src/mail/modified-utf7.js';
@@ -29,7 +29,7 @@ function modelEncode(name: string): string {
   return encoded;
 }
 
-/** Tries every rule; undefined when one is broken. */
+/** Checks every rule; undefined when one is broken. */
 function modelDecode(text: string): string | undefined {
   let name = '';
   for (let i = 0; i < text.length; i++) {

@@ -1,4 +1,4 @@
-// The originators of a message: a header that a reader could read in another way is refused.
+// Tests the originators of a message: a header that a reader could understand in another way is refused.
 
 import fc from 'fast-check';
 import { HeaderFields } from '../../src/mail/mime-index/header-fields.js';

@@ -1,12 +1,12 @@
-// Messages cut into pieces, for code that must not depend on the cuts.
+// Cuts messages into pieces, for code that must not depend on the cuts.
 
-/** Cut at these offsets (taken modulo the length, in any order). */
+/** Cuts at these offsets (modulo the length, in any order). */
 export function piecesOf(raw: Buffer, cuts: readonly number[]): Buffer[] {
   const offsets = [...new Set(cuts.map((cut) => cut % (raw.length + 1)))].sort((a, b) => a - b);
   const pieces: Buffer[] = [];
   let start = 0;
   for (const offset of [...offsets, raw.length]) {
-    // A copy of its own, so that reading beyond a piece would show.
+    // Each piece is a copy, so that a read beyond it would show.
     pieces.push(Buffer.from(raw.subarray(start, offset)));
     start = offset;
   }

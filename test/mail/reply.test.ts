@@ -1,4 +1,4 @@
-// The fields of replies and forwards that come from the original.
+// Tests the fields of replies and forwards that come from the original.
 
 import fc from 'fast-check';
 import type { IndexedAddress, IndexedEnvelope } from '../../src/mail/message-index.js';
@@ -71,7 +71,7 @@ test('a reply goes to Reply-To, else From, and to all without the own addresses,
     ['list@l.test', 'carol@c.test', 'bob@B.test', 'dan@d.test'],
   );
   t.deepEqual(replyAddressees({ ...envelope, replyTo: boxes('broken') }, OWN, false)[0]?.address, 'bob@b.test');
-  // Sender is nobody's author: DMARC does not look at it.
+  // Sender is not an author: DMARC ignores it.
   t.deepEqual(replyAddressees({ ...EMPTY, sender: boxes('s@s.test') }, OWN, false), []);
   t.deepEqual(replyAddressees(EMPTY, OWN, true), []);
 });

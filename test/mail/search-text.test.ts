@@ -1,4 +1,4 @@
-// The words of search: folding, the terms of a query, and arbitrary text.
+// Tests the words of search: folding, the terms of a query, and arbitrary text.
 
 import fc from 'fast-check';
 import { fold, searchTerms, wordsOf } from '../../src/mail/search-text.js';

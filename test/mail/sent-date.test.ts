@@ -1,4 +1,4 @@
-// The date of a message: the moment, the day as written, and what is wrong with dates in real mail.
+// Tests the date of a message: the moment, the day as written, and errors in dates of real mail.
 
 import { sentDate } from '../../src/mail/sent-date.js';
 import test from '../support/test.js';

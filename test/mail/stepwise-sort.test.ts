@@ -1,4 +1,4 @@
-// Sorting in steps: the same as sorting at once, whatever the length.
+// Tests sorting in steps: the result equals that of sorting at once, whatever the length.
 
 import { ascending, sortedStepwise } from '../../src/mail/stepwise-sort.js';
 import test from '../support/test.js';

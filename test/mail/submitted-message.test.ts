@@ -1,4 +1,4 @@
-// A submitted message after its preparation: only the intended fields change, in pieces of any size.
+// Tests a submitted message after its preparation: only the intended fields change, in pieces of any size.
 
 import fc from 'fast-check';
 import { SubmittedMessage, UnusableHeader } from '../../src/mail/submitted-message.js';
@@ -19,7 +19,7 @@ function passed(pieces: readonly Uint8Array[]): string {
 
 const whole = (text: string): string => passed([Buffer.from(text, 'latin1')]);
 
-/** Field values: no line break but those of folds, which white space follows. */
+/** Field values contain line breaks only as folds, which white space follows. */
 const line = fc.string({ unit: fc.constantFrom(...'abc :;,<>"()\\=?é\0\x7f'), maxLength: 20 });
 const value = fc.array(line, { minLength: 1, maxLength: 4 }).map((lines) => lines.join('\r\n\t'));
 const name = fc.constantFrom('From', 'To', 'X-Bcc', 'Bccc', 'Subject', 'Received', 'DKIM-Signature', 'Resent-From');

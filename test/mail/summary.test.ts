@@ -1,4 +1,4 @@
-// The bounds of a summary, whatever the envelope holds.
+// Tests the limits of a summary, whatever the envelope contains.
 
 import fc from 'fast-check';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
@@ -10,7 +10,7 @@ const summary = (header: string) => summarize(indexMessage(Buffer.from(`${header
 
 test('an id of more octets than a line may have is none', (t) => {
   const fits = `<${'x'.repeat(980)}@h>`;
-  // 990 characters and three times the octets.
+  // The id has about 990 characters, and three times this number of octets.
   const wide = `<${'\u20ac'.repeat(980)}@h>`;
   t.is(summary(`Message-ID: ${fits}`).messageId, fits);
   const made = summary(`Message-ID: ${wide}\r\nIn-Reply-To: ${wide}\r\nReferences: <a@b> ${wide} <c@d>`);

@@ -1,4 +1,4 @@
-// Threads: the algorithm of RFC 5256 against its steps written down as they stand, and messages that mean harm.
+// Compares threads by RFC 5256 with a step-by-step version of its algorithm; tests malicious messages.
 
 import fc from 'fast-check';
 import { NONE, type ThreadedMessage, type ThreadForest, threadsBySubject } from '../../src/mail/thread-forest.js';
@@ -7,7 +7,7 @@ import { threadsByReferences } from '../../src/mail/thread-references.js';
 import { runs } from '../support/amounts.js';
 import test from '../support/test.js';
 
-/** With ids as they are written. */
+/** The ids are texts, as in the header. */
 interface Message extends Omit<ThreadedMessage, 'ids'> {
   readonly messageId: string;
   readonly references: readonly string[];
@@ -27,7 +27,7 @@ function run(messages: readonly Message[], threads = threadsByReferences): Threa
   }
 }
 
-/** Nested: a message is its number, a parent that is not there null. */
+/** A nested tree: a message is its number, a parent without a message is null. */
 type Tree = readonly [node: number | null, children: readonly Tree[]];
 
 function treesOf({ messageCount, firstChild, nextSibling, firstRoot }: ThreadForest): Tree[] {
@@ -49,7 +49,7 @@ class Node {
   }
 }
 
-/** Step by step, with the words of the RFC. */
+/** Follows the steps and the words of the RFC. */
 function naive(messages: readonly Message[]): Tree[] {
   const byId = new Map<string, Node>();
   const nodes = messages.map(({ messageId }, i) => {

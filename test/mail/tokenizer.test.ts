@@ -1,4 +1,4 @@
-// Words as octets: the same words as `wordsOf` finds, whatever stands between stretches of ASCII.
+// Tests words as octets: they equal those of `wordsOf`, whatever stands between stretches of ASCII.
 
 import fc from 'fast-check';
 import { wordsOf } from '../../src/mail/search-text.js';
@@ -21,7 +21,7 @@ function cutWords(): string[] {
   });
 }
 
-/** Cut piece by piece. */
+/** Tokenizes the text piece by piece. */
 function piecesOf(text: string, length: number): { readonly pieces: string[]; readonly words: string[] } {
   const octets = Buffer.from(text);
   const pieces: string[] = [];

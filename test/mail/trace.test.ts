@@ -1,4 +1,4 @@
-// Trace fields: text of a peer stays in its place.
+// Tests trace fields: text of a peer stays in its place.
 
 import fc from 'fast-check';
 import { receivedLine, returnPathLine } from '../../src/mail/trace.js';

@@ -1,4 +1,4 @@
-// ARC chains sealed by mailauth, and what is left of them when somebody touches the message or the chain.
+// Tests ARC chains that mailauth has sealed, and their results after a change of the message or the chain.
 
 import { sealMessage } from 'mailauth';
 import test from '../support/test.js';

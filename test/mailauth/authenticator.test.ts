@@ -1,4 +1,4 @@
-// What is found out about mail that arrives, with keys and records in a real DNS server.
+// Tests the authentication of received mail, with keys and records in a real DNS server.
 
 import { dkimSign } from 'mailauth';
 import { DnsFailure } from '../../src/dns/resolver.js';
@@ -7,7 +7,7 @@ import { HOST, peerKeys, RSA, signed, startPeers } from './peers.js';
 
 const MESSAGE = 'From: A <a@peer.test>\nTo: b@example.test\nSubject: hi\nMessage-ID: <1@peer.test>\n\nhello  you\n\n\n';
 const from = (address: string, more = '') => `From: ${address}\nSubject: x\n${more}\nbody\n`;
-/** The value of one method: `pass smtp.mailfrom=…`. */
+/** Returns the values of one method, like `pass smtp.mailfrom=…`. */
 const said = (field: string, method: string) =>
   [...field.matchAll(new RegExp(`;\\r\\n\\t${method}=([^;\\r]*)`, 'g'))].map((match) => match[1]!);
 
@@ -30,7 +30,7 @@ test('SPF: every result', async (t) => {
     ['a@mx.test', 'x', '192.0.2.1', 'pass smtp.mailfrom=a@mx.test'],
     ['a@reverse.test', 'x', '192.0.2.1', 'pass smtp.mailfrom=a@reverse.test'],
     ['a@bücher.test', 'x', '192.0.2.1', 'pass smtp.mailfrom=a@xn--bcher-kva.test'],
-    // The null sender is who said HELO (RFC 7208 §2.4).
+    // With the null sender, the HELO name counts (RFC 7208 §2.4).
     ['', 'peer.test', '192.0.2.1', 'pass smtp.helo=peer.test'],
     ['', 'peer.test', '192.0.2.2', 'fail smtp.helo=peer.test'],
     ['', '[192.0.2.1]', '192.0.2.1', 'none smtp.helo="[192.0.2.1]"'],
@@ -88,7 +88,7 @@ test('DKIM: what was changed fails, and octets of UTF-8 are no white space', asy
   t.regex(await result(good.replace('à la à', 'à la')), /^fail \(body hash did not verify\)/);
   t.regex(await result(`${good}more\n`), /^fail \(body hash did not verify\)/);
   t.regex(await result(good.replace('Comments: x', 'Comments: y')), /^pass /);
-  // Signed as often as it is there and once more.
+  // The signature covers each field as often as it occurs and once more, so that none can be added.
   t.regex(await result(good.replace('Comments: x', 'Subject: two')), /^fail /);
   t.regex(await result(good.replace('Comments: x', 'Reply-To: evil@evil.test')), /^fail /);
 });
@@ -184,7 +184,7 @@ test('DMARC: what DNS does not tell is no failure', async (t) => {
   };
   t.is(await dmarc('a@failing.test', 'b@mx.test'), 'temperror header.from=failing.test: accept');
   t.is(await dmarc('a@silent.test', 'b@silent.test', 1000), 'temperror (p=reject) header.from=silent.test: accept');
-  // A sender cannot make it so with names of its own.
+  // A sender cannot cause this result by names of its own.
   t.is(await dmarc('a@peer.test', 'b@failing.test'), 'fail (p=reject) header.from=peer.test: junk');
 });
 
@@ -200,10 +200,10 @@ test('DMARC: a peer cannot make its own failure look like one of DNS', async (t)
     return `${said(field, 'dmarc').join('; ')}: ${disposition}`;
   };
   const expected = 'fail (p=reject) header.from=peer.test: junk';
-  // A record of its own that takes every look-up there is.
+  // The peer's own record uses up all look-ups.
   t.is(await dmarc('b@burn.test'), expected);
   t.true(dns.asked.filter((question) => question.includes('burn.test')).length <= 60);
-  // The body comes when the time for look-ups is over.
+  // The body arrives after the time for look-ups.
   const late = () => new Promise<void>((resolve) => setTimeout(resolve, 1200));
   t.is(await dmarc('b@mx.test', 1000, late), expected);
 });

@@ -1,4 +1,4 @@
-// DMARC by RFC 9989: whose policy applies, what is aligned, and what becomes of a message whose author nobody can tell. The
+// Tests DMARC by RFC 9989: whose policy applies, what is aligned, and what happens to a message whose author is unknown. The
 // records are in a real DNS server.
 import type { ExecutionContext } from 'ava';
 import type { Zone } from '../../dev/dns-server.js';
@@ -8,7 +8,7 @@ import { startPeers } from './peers.js';
 
 type Setting = 'tag' | 'reject' | 'none';
 
-/** What a policy record says, and the SPF record that lets a domain pass for the test's peer. */
+/** A policy record, and the SPF record that lets a domain pass for the peer of the test. */
 const policy = (text: string): Zone => ({ TXT: [`v=DMARC1; ${text}`] });
 const SENDER: Zone = { TXT: ['v=spf1 ip4:192.0.2.1 -all'] };
 
@@ -16,7 +16,7 @@ const from = (author: string) => `From: ${author}\nSubject: x\n\nbody\n`;
 
 async function start(t: ExecutionContext, zones: Readonly<Record<string, Zone>>) {
   const { authenticate, dns } = await startPeers(t, zones);
-  /** What is said of a message with this header and envelope sender: the results of DMARC and where the message goes. */
+  /** Returns the results of DMARC, and the disposition, for a message with this header and envelope sender. */
   const said = async (header: string, sender: string, dmarcReject: Setting = 'tag') => {
     const { field, disposition } = await authenticate(header, { sender }, { dmarcReject });
     const results = [...field.matchAll(/;\r\n\tdmarc=([^;\r]*)/g)].map(([, result]) => result);
@@ -33,7 +33,7 @@ test('a policy is found by walking up the tree, without a list of public suffixe
     'org.test': SENDER,
     'mail.org.test': SENDER,
     'deep.er.org.test': SENDER,
-    // A public suffix of the list, with a policy of its own.
+    // This public suffix of the list has its own policy.
     '_dmarc.blogspot.com': policy('p=reject'),
     'mine.blogspot.com': SENDER,
   });
@@ -45,7 +45,7 @@ test('a policy is found by walking up the tree, without a list of public suffixe
     await dmarc('a@yours.blogspot.com', 'b@mine.blogspot.com'),
     'pass (p=reject) header.from=yours.blogspot.com: accept',
   );
-  // A suffix without a record has no organizational domains below it that anybody knows.
+  // Organizational domains below a suffix without a record are unknown.
   t.is(await dmarc('a@x.nowhere.test', 'b@mx.test'), 'none header.from=x.nowhere.test: accept');
 });
 
@@ -63,9 +63,9 @@ test('psd=y: the domain below a public suffix is the organizational one', async 
   t.is(await dmarc('a@www.bank.suffix.test', 'b@evil.suffix.test'), `fail (p=reject) ${result}: junk`);
   t.is(await dmarc('a@www.bank.suffix.test', 'b@bank.suffix.test'), `pass (p=reject) ${result}: accept`);
   t.is(await dmarc('a@www.bank.suffix.test', 'b@mail.bank.suffix.test'), `pass (p=reject) ${result}: accept`);
-  // An organization that has a policy is not under that of the suffix.
+  // The policy of the suffix does not apply to an organization that has its own.
   t.is(await dmarc('a@shop.suffix.test', 'b@mx.test'), 'fail (p=none) header.from=shop.suffix.test: accept');
-  // The suffix's own mail.
+  // This is mail of the suffix itself.
   t.is(await dmarc('a@suffix.test', 'b@mx.test'), 'fail (p=quarantine) header.from=suffix.test: junk');
 });
 
@@ -80,7 +80,7 @@ test('psd=n: a part of an organization is one of its own', async (t) => {
   t.is(await dmarc('a@x.part.org.test', 'b@mail.part.org.test'), 'pass (p=reject) header.from=x.part.org.test: accept');
   t.is(await dmarc('a@x.part.org.test', 'b@org.test'), 'fail (p=reject) header.from=x.part.org.test: junk');
   t.is(await dmarc('a@org.test', 'b@mail.part.org.test'), 'fail (p=reject) header.from=org.test: junk');
-  // A policy alone divides nothing.
+  // A policy alone does not separate organizations.
   t.is(await dmarc('a@team.org.test', 'b@org.test'), 'pass (p=reject) header.from=team.org.test: accept');
 });
 
@@ -154,7 +154,7 @@ test('DNS that fails above a domain: only a server for a whole top-level domain 
   });
   t.is(await dmarc('a@org.test', 'b@mx.test'), 'fail (p=reject) header.from=org.test: junk');
   t.is(await dmarc('a@org.test', 'b@sub.org.test'), 'pass (p=reject) header.from=org.test: accept');
-  // Its organizational domain is not known: others may be aligned, itself is.
+  // The organizational domain is unknown: other domains may be aligned, the same one is.
   t.is(await dmarc('a@www.down.test', 'b@mail.down.test'), 'temperror (p=reject) header.from=www.down.test: accept');
   t.is(await dmarc('a@www.down.test', 'b@www.down.test'), 'pass (p=reject) header.from=www.down.test: accept');
   t.is(await dmarc('a@www.down.test', 'b@elsewhere.com'), 'fail (p=reject) header.from=www.down.test: junk');

@@ -1,4 +1,4 @@
-// Senders with keys and records in a DNS server of their own, and what the authenticator says of their mail.
+// Runs senders with keys and records in their own DNS server, and returns the authenticator's results for their mail.
 import { generateKeyPairSync } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
@@ -29,7 +29,7 @@ export function weakRecord(): Zone {
   return { TXT: [`v=DKIM1; k=rsa; p=${der}`] };
 }
 
-/** `peer.test` sends from PEER_ADDRESS and signs with keys `rsa` and `ed`; others have what their names say. */
+/** `peer.test` sends from PEER_ADDRESS and signs with keys `rsa` and `ed`; the other names say what they have. */
 export function zones(): Record<string, Zone> {
   const none = 'v=DMARC1; p=none';
   return {
@@ -83,17 +83,17 @@ export function zones(): Record<string, Zone> {
 
 export interface FailureDetector {
   readonly dns: DnsServer;
-  /** What is said of a message, CRLF for each `\n`. */
+  /** Authenticates a message, with CRLF for each `\n`. */
   authenticate(
     message: string | Buffer,
     origin?: Partial<Origin>,
     options?: Partial<AuthenticatorOptions>,
-    /** Between the header and the rest. */
+    /** It runs between the header and the rest. */
     meanwhile?: () => Promise<void>,
   ): Promise<Authenticated>;
 }
 
-/** `more`: records beside those of `zones`. */
+/** `more` are records besides those of `zones`. */
 export async function startPeers(
   t: ExecutionContext,
   more: Readonly<Record<string, Zone>> = {},
@@ -115,7 +115,7 @@ export async function startPeers(
   };
 }
 
-/** In pieces, as a socket gives them. */
+/** Feeds the message in pieces, as a socket does. */
 async function check(
   authenticate: ReturnType<typeof createAuthenticator>,
   bytes: Buffer,
@@ -137,7 +137,7 @@ async function check(
   return (checks ?? authenticate(origin, collector.header())).finish();
 }
 
-/** Keys of `peer.test`, RSA and Ed25519 unless others are given. */
+/** Holds keys of `peer.test`: RSA and Ed25519 unless others are given. */
 export function keyStore(keys: readonly SigningKey[] = peerKeys('peer.test'), hosted: readonly string[] = []) {
   const asked: string[] = [];
   const store: SigningKeyStore = {
@@ -160,7 +160,7 @@ export function peerKeys(domain: string): SigningKey[] {
   ];
 }
 
-/** The message with signatures of `peer.test` before it. */
+/** Returns the message after signatures of `peer.test`. */
 export async function signed(message: string, domain = 'peer.test', keys?: readonly SigningKey[]): Promise<string> {
   const bytes = message.replace(/\r?\n/g, '\r\n');
   const sign = createSigner({ keys: keyStore(keys).store, log: silent });

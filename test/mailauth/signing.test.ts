@@ -1,4 +1,4 @@
-// Signatures of outgoing mail, verified by mailauth: whose keys are used, what is signed, what is not.
+// Tests signatures of outgoing mail, which mailauth verifies: whose keys are used, what is signed and what is not.
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { ED25519, keyStore, peerKeys, RSA, silent } from './peers.js';
 
 const MESSAGE = 'From: a@peer.test\r\nTo: b@x.test\r\nSubject: \r\nX-Other: y\r\n\r\n.dot \t first\r\n\r\n\r\n';
 
-/** As mailauth asks for them. */
+/** Resolves records as mailauth asks for them. */
 function resolver(records: Readonly<Record<string, readonly string[]>>) {
   return (name: string) => {
     const found = records[name];
@@ -45,7 +45,7 @@ test('both keys sign, and both signatures verify', async (t) => {
   t.regex(fields, /\bt=\d{10};/);
   t.regex(fields, /a=rsa-sha256/);
   t.regex(fields, /a=ed25519-sha256/);
-  // Once more than they are there; what is not listed is not signed.
+  // A field is signed once more than it occurs; fields that are not listed are not signed.
   const signed = /h=([^;]*);/.exec(fields)![1]!.toLowerCase().replace(/\s/g, '').split(':');
   t.is(signed.filter((name) => name === 'from').length, 2);
   t.is(signed.filter((name) => name === 'cc').length, 1);
@@ -208,7 +208,7 @@ test('a message that was signed is signed anew once the keys are others, and not
   const [ed, rsa] = peerKeys('peer.test');
   const keys = [rsa!];
   const sign = createSigner({ keys: keyStore(keys).store, log: silent });
-  // The signer remembers the keys of a thousand domains.
+  // The signer caches the keys of a thousand domains.
   const forgetKeys = async () => {
     for (let i = 0; i < 1000; i++) await sign(`${i}.test`, whole(MESSAGE), 'one');
   };

@@ -1,4 +1,4 @@
-// What clients are told of the mail protocols: the listeners of the cluster's nodes, and what the operator publishes.
+// Tests what clients are told about mail protocols: the listeners of the cluster's nodes, and what the operator publishes.
 
 import {
   apiUrlOf,
@@ -125,10 +125,10 @@ test('what any node publishes is told by all, whichever settings the one has tha
   t.like(asked[0], { imap: { enabled: true, serverName: 'mail.test', port: 0, securePort: 993 } });
   t.deepEqual(asked.slice(1), ['mx.test:25', 'https://app.test']);
   t.deepEqual(told({ ...NOTHING, hostname: 'a.test', ...publishing }), asked);
-  // A node with a setting of its own is outvoted: the majority is the same for all.
+  // The majority outvotes a node with a different setting, so all nodes agree.
   const others = [...nodes, of('d', publishing, {}), of('e', { publicImaps: 'other.test:993' }, {})];
   t.deepEqual(told({ ...NOTHING, publicImaps: 'other.test:993' }, others)[0], told(NOTHING, others)[0]);
-  // Those that are gone publish nothing.
+  // Nodes that are gone publish nothing.
   const gone = nodes.map((each) => ({ ...each, expired: true }));
   t.deepEqual(told(NOTHING, gone).slice(1), [undefined, undefined]);
   t.deepEqual(told({ ...NOTHING, ...publishing }, gone), told({ ...NOTHING, ...publishing }, []));

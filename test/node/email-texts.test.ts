@@ -1,4 +1,4 @@
-// The words of a message's body, of whatever shape the message is.
+// Tests the words of a message's body, whatever the structure of the message.
 
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { openEmailTexts } from '../../src/node/email-texts.js';
@@ -120,7 +120,7 @@ test('a short body keeps nothing else of its message in memory', async (t) => {
   });
   for (const { body } of await texts.searchable(stored)) {
     if (typeof body === 'string') t.fail('a string');
-    // A short copy may stand in Node.js's pool, which other copies share.
+    // A short copy may be in Node.js's pool, which other copies share.
     else t.false(Buffer.from(body.buffer).includes('x'.repeat(1_000)));
   }
 });

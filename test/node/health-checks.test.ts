@@ -1,4 +1,4 @@
-// The check of the certificate's end; how checks are run is test/gateways/http's.
+// Tests health checks, such as that of the certificate's end; how checks run is tested in test/gateways/http.
 
 import { healthChecks } from '../../src/node/health-checks.js';
 import type { ClusterView, NodeState } from '../../src/store/leases.js';
@@ -161,7 +161,7 @@ test('the queue is unhealthy when it has stopped or does not work, degraded when
   const table = [
     [{ isStopped: true }, 'Unhealthy', /has stopped/],
     [{ lookAgeMs: 40_000 }, 'Unhealthy', /could not be read for 40 s/],
-    // A slow poll is no fault.
+    // A long poll interval is no fault.
     [{ lookAgeMs: 40_000, pollMs: 60_000 }, 'Healthy', /as it becomes due/],
     [{ failingMs: 45_000 }, 'Unhealthy', /No delivery could be begun for 45 s/],
     [{ overdueMs: 300_000 }, 'Degraded', /due for 300 s/],

@@ -1,5 +1,5 @@
-// Bounds of held mail on a real store: octets of a domain and of all, and what postmaster and abuse keep. Mailboxes are played
-// by a function that answers `acceptance`.
+// Tests limits of unclaimed mail on a real store: bytes per domain and in total, and what postmaster and abuse keep. Mailboxes are
+// replaced by a function that answers `acceptance`.
 import type { ExecutionContext } from 'ava';
 import type { Mailboxes } from '../../src/actors/mailbox/protocol.js';
 import { HeldMailboxes } from '../../src/directory/held-mailboxes.js';
@@ -31,7 +31,7 @@ async function start(t: ExecutionContext, total = 0) {
   } as unknown as Mailboxes;
   const clock = { now: 0 };
   const held = new HeldMailboxes(store, mailboxes, () => clock.now);
-  /** Emails of a held address, one of each size, a second apart. */
+  /** Adds emails to an unclaimed address, one of each size, a second apart. */
   const fill = async (owner: string, sizes: readonly number[]) => {
     const result = await store.holdAddress(owner, 10_000);
     const accountId = result.kind === 'held' ? result.accountId : t.fail();
@@ -57,7 +57,7 @@ test('held mail of a domain has a bound in octets, what was accepted since the l
   t.is(await held.acceptance('new@example.test', owner), 'full', 'a held mailbox takes no more either');
   t.is(await held.hold([], 1, ['new@example.test']), undefined);
   t.true(await held.hasRoom('new@other.test', []));
-  // That message is not in the store: the next count does not know it.
+  // That message is not in the store, so the next count does not include it.
   clock.now = 10_000;
   t.true(await held.hasRoom('other@example.test', []));
   t.is((await held.hold([], MIB, ['new@example.test']))?.size, 0);
@@ -88,7 +88,7 @@ test('postmaster and abuse are accepted when nothing else is, and their oldest m
   t.deepEqual([...(await held.hold(roles, MIB, []))!.keys()], roles);
   t.deepEqual(expired, []);
   t.is(await held.acceptance(roles[0]!, { accountId: 'any', held: true }), 'open');
-  // 1,001 and the newest 1,000 are kept; of 70 MiB the newest 64.
+  // Of 1,001 emails the newest 1,000 are kept; of 70 MiB the newest 64 MiB.
   const many = await fill(
     roles[0]!,
     Array.from({ length: 1_001 }, () => 1),
@@ -99,6 +99,6 @@ test('postmaster and abuse are accepted when nothing else is, and their oldest m
     { accountId: many, receivedBefore: 1_001 },
     { accountId: large, receivedBefore: 1_001 },
   ]);
-  // A message that is larger than all that is kept is kept as long as it is the newest one: it is trimmed by the next.
+  // A message larger than the limit is kept while it is the newest one; the next one removes it.
   t.is((await held.hold(['postmaster@other.test'], 100 * MIB, []))?.size, 1);
 });

@@ -1,4 +1,4 @@
-// Who reaches plain HTTP: what the log says of it at a start, and where a container's health check asks.
+// Tests who can reach plain HTTP: what the log says at a start, and where a container's health check asks.
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';

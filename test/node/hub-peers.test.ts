@@ -1,5 +1,5 @@
-// Connections without a WebSocket behind a balancer that sends each request to another node: the nodes carry the requests over the
-// bus to the one that has the connection, so that clients notice nothing, and notice at once when that node is gone.
+// Tests connections without a WebSocket behind a balancer that sends each request to another node: the nodes carry the requests over
+// the bus to the one that has the connection, so that clients notice nothing, except at once when that node is gone.
 import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
 import type { ExecutionContext } from 'ava';
@@ -169,7 +169,7 @@ test('what a node took from another one and lost with itself is not passed over:
   t.is(nodes[0]!.hub.connections, 0);
 });
 
-/** A connection over long polling; `ask` is another node, which has taken the answer to the handshake and not confirmed it. */
+/** Opens a connection over long polling; `ask` is another node, which has not confirmed the answer to the handshake. */
 async function startPolled(t: ExecutionContext, limits: Partial<HubLimits>) {
   const { events, nodes, transport } = await startNodes(t, 1, limits);
   const headers = { authorization: 'Bearer token' };
@@ -206,7 +206,7 @@ test('of two polls that wait for a confirmation the later one alone takes frames
   const { events, ask } = await startPolled(t, { confirmMs: 60_000 });
   events.commit(ACCOUNT, [emailRemoved('e1')]);
   await new Promise((resolve) => setTimeout(resolve, 100));
-  // As when the node of the first one dies and a balancer sends the poll to another node.
+  // The node of the first poll dies, and a balancer sends the poll to another node.
   const polls = [ask('poll'), ask('poll')];
   await ask('taken');
   events.commit(ACCOUNT, [emailRemoved('e2')]);

@@ -1,4 +1,4 @@
-// The machine's clock is put back while a node stops: the deadline is measured without it.
+// Tests a stop while the machine's clock is put back: the deadline is measured without that clock.
 
 import { pino } from 'pino';
 import { Lifecycle } from '../../src/node/lifecycle.js';

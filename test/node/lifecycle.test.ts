@@ -45,7 +45,7 @@ test('hanging parts share the deadline: the sum holds, and each reserve is kept'
   lifecycle.add('job', hangs('job'), 50, 60);
   lifecycle.add('listener', hangs('listener'));
   t.false(await lifecycle.stop(1000));
-  // Timers may fire a little early and, on a busy machine, late; never earlier than what the parts above are bound by.
+  // Timers may fire a little early, or late on a busy machine, but never earlier than the limits of the parts above.
   t.true(Date.now() - started < 1400);
   t.true(began.get('job')! < 700, 'what is reserved below was kept');
   t.true(began.get('leases')! - began.get('job')! < 250, 'no part takes more than its most');

@@ -1,4 +1,4 @@
-// Outbound emails that go some days after their last change, by commands of their mailboxes.
+// Tests that outbound emails expire some days after their last change, by commands of their mailboxes.
 
 import { expireOutbound } from '../../src/node/outbound-expiry.js';
 import { clock } from '../../src/store/clock.js';

@@ -1,4 +1,4 @@
-// Blobs read from memory right after they were stored: the same octets as the store gives, and only what it has.
+// Tests blobs that are read from memory right after they were stored: their octets equal the store's, and no other blob is returned.
 
 import fc from 'fast-check';
 import { recentBlobs } from '../../src/node/recent-blobs.js';
@@ -14,7 +14,7 @@ interface Stored {
   readonly bytes: Buffer;
 }
 
-/** A store in memory that counts what it is asked. */
+/** Returns a store in memory that counts the questions. */
 function storeOf() {
   const stored = new Map<string, Stored>();
   const asked = { reads: 0, fault: undefined as Error | undefined };
@@ -114,7 +114,7 @@ test('what the commit of a mailbox stores is read from memory once it is committ
   t.is(await blobs.index(small.hash), undefined);
   result = { kind: 'committed' };
   t.deepEqual(await mailboxes.commit(change), result);
-  // A change is recognized by its list of changes.
+  // A change is recognised by its list of changes.
   t.true(committed.every(({ changes, contents }) => changes === change.changes && contents.length === 2));
   asked.reads = 0;
   t.deepEqual(await blobs.index(small.hash), small.index);

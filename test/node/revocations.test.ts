@@ -1,4 +1,4 @@
-// A revocation is answered when the other nodes have forgotten the key, and does not wait for nodes that cannot remember it.
+// Tests that a revocation is answered when the other nodes have forgotten the key, without waiting for nodes that cannot know it.
 
 import { pino } from 'pino';
 import { BehaviorSubject } from 'rxjs';
@@ -15,7 +15,7 @@ function nodeRow(id: string, row: Partial<NodeRow> = {}): NodeRow {
   return { id, version: '1', roles: [], bus, state: 'serving', startedAt: 0, silentMs: 0, expired };
 }
 
-/** Nodes of one cluster; a request to one of `failing` fails so. */
+/** Creates nodes of one cluster; a request to a node in `failing` fails with its error. */
 function setUp(rows: readonly NodeRow[], failing: ReadonlyMap<string, Error> = new Map()) {
   const responders = new Map<string, Responder>();
   const asked: string[] = [];

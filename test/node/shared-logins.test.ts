@@ -1,4 +1,4 @@
-// Guards of logins on one bus: what one node counts, the others know soon after, in few packets.
+// Tests login guards on one bus: the others soon know what one node counts, by few packets.
 import { setTimeout as delay } from 'node:timers/promises';
 import { LOGINS_SUBJECT } from '../../src/actors/runtime/subjects.js';
 import { localTransport } from '../../src/actors/runtime/transport-local.js';
@@ -16,7 +16,7 @@ test('a node learns what other nodes count, and nothing twice', async (t) => {
     return guard;
   });
   const [one, two, three] = guards as [LoginGuard, LoginGuard, LoginGuard];
-  // The failures of a network are seen in the delay of its next one.
+  // The failures of a network show in its next delay.
   for (let i = 0; i < 100; i++) one.recordFailure('192.0.2.1');
   one.admit('192.0.2.1', ['alice@example.test']);
   while (packets === 0) await delay(1);
@@ -24,7 +24,7 @@ test('a node learns what other nodes count, and nothing twice', async (t) => {
   t.like(two.refuse('192.0.2.1', ['bob@example.test']), { isLimited: true });
   t.like(three.refuse('192.0.2.1', ['alice@example.test']), { isLimited: false });
   t.like(two.refuse('192.0.2.2', []), { isLimited: false, delayMs: 1 });
-  // Its own packets came back to the first node.
+  // The bus returned the first node's own packets to it.
   t.like(one.refuse('192.0.2.2', []), { delayMs: 1 });
   while (packets < 3) await delay(1);
   t.like(one.refuse('192.0.2.2', []), { delayMs: 3 });

@@ -1,4 +1,4 @@
-// What a node says while mail of hosted domains leaves unsigned, and when it has nothing to say.
+// Tests the warning of a node while mail of hosted domains leaves unsigned, and when there is none.
 
 import { readConfig } from '../../src/config.js';
 import { signingCheck, signingKeysOf, warnOfUnsigned } from '../../src/node/signing-check.js';

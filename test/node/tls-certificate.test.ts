@@ -1,4 +1,4 @@
-// The certificate a node makes itself: its packages are loaded when one is made, and by nothing else.
+// Tests a certificate that the node makes itself: only this loads the packages that it needs.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import test from '../support/test.js';

@@ -14,10 +14,10 @@ const selfMade = (dataDir: string, hostname = 'mail.example.test') =>
 
 const opened = (files: readonly TlsFiles[], more: Partial<TlsOptions> = {}) =>
   openTls({ files, dataDir: directory(), hostname: 'a.test', log, ...more });
-/** The first one. */
+/** Returns the first pair. */
 const pairOf = ({ certificates }: TlsMaterial) => certificates.pairs[0]!;
 
-/** An operator's pair in `dir`. */
+/** Makes an operator's pair in `dir`. */
 async function operatorPair(dir: string) {
   const made = directory();
   (await selfMade(made)).stop();

@@ -1,4 +1,4 @@
-// The entries that the timeline shows of one delivery.
+// Tests the entries that the timeline shows of one delivery.
 import { pino } from 'pino';
 import { AttemptLog } from '../../src/smtp-client/attempt-log.js';
 import test from '../support/test.js';

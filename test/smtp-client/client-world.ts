@@ -1,4 +1,4 @@
-// What tests of the SMTP client need: a transport over a real DNS server, messages in memory, remote servers on one port.
+// Gives tests of the SMTP client what they need: a transport over a real DNS server, messages in memory, remote servers on one port.
 import { createHash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { pino } from 'pino';
@@ -16,7 +16,7 @@ export const MESSAGE = 'From: a@sender.test\r\nTo: b@remote.test\r\nSubject: hi\
 export interface WorldOptions extends Omit<Partial<SmtpTransportOptions>, 'limits'> {
   readonly limits?: SmtpTransportOptions['limits'] & Partial<SchedulerLimits>;
   readonly zones?: Readonly<Record<string, Zone>>;
-  /** Short where a name server is silent. */
+  /** In ms. It is short in tests with a silent name server. */
   readonly dnsTimeoutMs?: number;
 }
 
@@ -104,7 +104,7 @@ export async function world(t: ExecutionContext, { zones = {}, dnsTimeoutMs = 20
   };
 }
 
-/** `kind statusCode` by recipient. */
+/** Returns `kind statusCode` by recipient. */
 export function kinds({ outcomes }: DeliveryReport): Readonly<Record<string, string>> {
   return Object.fromEntries(
     outcomes.map(({ recipientId, kind, statusCode }) => [recipientId.slice(3), `${kind} ${statusCode}`]),
@@ -115,7 +115,7 @@ export function only(report: DeliveryReport): string {
   return Object.values(kinds(report)).join(', ');
 }
 
-/** `host address` of what was tried. */
+/** Returns `host address` of each attempt. */
 export function tried({ attempts }: DeliveryReport): string[] {
   return attempts.map(({ host, remoteAddress }) => `${host} ${remoteAddress}`);
 }

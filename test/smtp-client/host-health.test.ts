@@ -1,4 +1,4 @@
-// What is remembered of hosts and of address families.
+// Tests what is remembered of hosts and of address families.
 
 import { HostHealth } from '../../src/smtp-client/host-health.js';
 import test from '../support/test.js';

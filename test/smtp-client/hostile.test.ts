@@ -1,4 +1,4 @@
-// Servers that are slow, silent, endless or broken: bounded time and memory, and other mail goes on.
+// Tests servers that are slow, silent, endless or broken: time and memory are limited, and other mail continues.
 
 import fc from 'fast-check';
 import { scripted } from '../../dev/remote-smtp.js';
@@ -86,7 +86,7 @@ test('unsolicited replies in the middle of an envelope', async (t) => {
       MAIL: '250 ok\r\n250 ok\r\n250 ok\r\n354 go\r\n250 taken\r\n250 more',
     }),
   );
-  // It said that it took a message that it had not got.
+  // The server said that it accepted a message that it had not received.
   t.is(only(await deliver('one.test')), 'temporary 4.5.0');
   t.is(only(await deliver('one.test')), 'temporary 4.5.0');
   t.is(server.connections, 2, 'who is out of step is not used again');
@@ -114,7 +114,7 @@ test('a server that does not take the message away', async (t) => {
 test('whatever a server answers, everyone has an outcome, and delivered is what it took', async (t) => {
   const { bare, deliver } = await world(t, {
     zones: ZONES,
-    // What a connection answers is settled when it opens.
+    // The answers of a connection are chosen when it opens.
     limits: { setupMs: 500, envelopeMs: 200, messageMs: 200, closingMs: 1, messagesPerConnection: 1 },
   });
   let replies: Readonly<Record<string, string>> = {};
@@ -157,10 +157,10 @@ test('whatever a server answers, everyone has an outcome, and delivered is what 
       const report = await deliver('one.test', ['a', 'b']);
       t.deepEqual(Object.keys(kinds(report)).sort(), ['a', 'b']);
       t.true(report.attempts.length >= 1);
-      // An unsolicited reply may be taken for the reply to any command: that is the server's own loss.
+      // An unsolicited reply may be taken for the reply to any command, at the server's own risk.
       const isInStep = Object.values({ ...script, EHLO: '' }).every((text) => !text.includes('\r\n'));
       const isAccepted = Object.values(kinds(report)).some((kind) => kind.startsWith('delivered'));
-      // RFC 5321 §4.2.1: the first digit says that it was taken.
+      // RFC 5321 §4.2.1: the first digit says whether the message was accepted.
       if (isAccepted && isInStep) t.regex(script.message, /^2\d\d /, JSON.stringify(script));
     }),
     { numRuns: runs(60) },
@@ -208,7 +208,7 @@ test('an attempt that is called off ends at once, in every phase', async (t) => 
       if (stage === 'greeting') return controller.abort();
       pass(socket);
       const verbs: Record<string, RegExp> = { EHLO: /^EHLO/, MAIL: /^MAIL/, DATA: /^DATA/, message: /hello/ };
-      // Before the answer leaves: the abort comes first.
+      // The abort comes before the answer is sent.
       socket.prependListener('data', (text: string) => {
         if (verbs[stage]!.test(text)) controller.abort();
       });

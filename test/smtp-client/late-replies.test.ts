@@ -1,5 +1,5 @@
-// Servers that say more after the reply to a message, just when the connection is used again: from there on each reply is taken for
-// the one to the command before. No recipient fails because of that, and none counts as delivered that the server refused.
+// Tests servers that send more after the reply to a message, just when the connection is used again, so that each later reply is taken
+// for that to the previous command. No recipient fails because of that, and none that the server refused counts as delivered.
 import type { Socket } from 'node:net';
 import { scripted } from '../../dev/remote-smtp.js';
 import test from '../support/test.js';
@@ -7,7 +7,7 @@ import { kinds, tried, world } from './client-world.js';
 
 const ZONES = { 'one.test': { MX: [[10, 'mx.one.test']] }, 'mx.one.test': { A: ['127.0.0.2'] } } as const;
 
-/** Knows no address that begins with `bad`. `late` comes before the replies to whatever begins the second message of a connection. */
+/** Knows no address that begins with `bad`. Sends `late` before the replies to the second message of a connection. */
 function sayingMore(late: string, isPipelined: boolean) {
   const taken: string[][] = [];
   const talk = (socket: Socket) => {
@@ -70,7 +70,7 @@ for (const isPipelined of [true, false]) {
         const outcomes = kinds(report);
         const about = `${locals}: ${JSON.stringify(outcomes)}`;
         for (const local of locals) {
-          // What is tried again later is no harm.
+          // A recipient that is retried later suffers no harm.
           if (late.startsWith('451') && outcomes[local]!.startsWith('temporary')) continue;
           t.is(outcomes[local], EXPECTED[local], about);
         }

@@ -1,4 +1,4 @@
-// What the sender needs to know of a message before it goes out.
+// Tests what the client needs to know about a message before it sends it.
 
 import fc from 'fast-check';
 import { OutgoingMessages } from '../../src/smtp-client/outgoing-message.js';

@@ -1,5 +1,5 @@
-// Replies to a pipelined envelope: each belongs to its command, whatever pieces they come in, and those that have come are taken
-// without a turn of the event loop for each.
+// Tests replies to a pipelined envelope: each belongs to its command, whatever pieces it arrives in, and replies that have arrived
+// are read without a turn of the event loop for each.
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ import { kinds, world } from './client-world.js';
 
 const ZONES = { 'one.test': { MX: [[10, 'mx.one.test']] }, 'mx.one.test': { A: ['127.0.0.2'] } } as const;
 
-/** A connection that waits for as many replies, and what it has taken. */
+/** Returns a connection that waits for this many replies, and the replies that it has read. */
 function waiting(commands: number) {
   const taken: string[] = [];
   const inner = new ClientConnection({ host: 'mx.one.test' }, 256 * 1024) as unknown as {
@@ -44,7 +44,7 @@ const REPLIES = {
 } as const;
 type Reply = keyof typeof REPLIES;
 
-/** What recipients come to whose replies these are. */
+/** Returns the outcomes of recipients with these replies. */
 function expected(replies: readonly Reply[]): readonly string[] {
   const closed = replies.findIndex((reply) => reply.startsWith('421'));
   if (closed === -1) return replies.map((reply) => REPLIES[reply]);

@@ -1,4 +1,4 @@
-// Connections of the SMTP client: used again, bounded by host and in all, fair when they are short.
+// Tests connections of the SMTP client: they are reused, limited per host and in total, and shared fairly when they are short.
 
 import type { DeliveryTask } from '../../src/actors/delivery/delivery-transport.js';
 import test from '../support/test.js';
@@ -7,7 +7,7 @@ import { MESSAGE, only, world } from './client-world.js';
 const zonesOf = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`d${i}.test`, { A: [`127.0.0.${i + 2}`] }]));
 
-/** The task, and whether it waits for a connection. */
+/** Wraps the task, and reports whether it waits for a connection. */
 function observed(task: DeliveryTask, waits: (isWaiting: boolean) => void): DeliveryTask {
   return {
     ...task,
@@ -141,7 +141,7 @@ test('an account has its share of the connections; the others wait', async (t) =
   for (let i = 0; i < 10; i++) await remote(`127.0.0.${i + 2}`, silent);
   for (let i = 10; i < 20; i++) await remote(`127.0.0.${i + 2}`);
   const waiting = new Set<number>();
-  // To ten hosts that never answer the final dot.
+  // Seventy messages go to ten hosts that never answer the final dot.
   const stuck = Array.from({ length: 70 }, (_, i) =>
     transport.deliver(
       observed(task(`d${i % 10}.test`, ['b'], MESSAGE, 'hostile'), (isWaiting) => {
@@ -185,7 +185,7 @@ test('a host serves the accounts in permit', async (t) => {
       hasWaited = true;
     }),
   );
-  // Behind the nine.
+  // The message waits behind nine others.
   while (!hasWaited) await new Promise((resolve) => setTimeout(resolve, 1));
   release();
   await Promise.all([...many, one]);

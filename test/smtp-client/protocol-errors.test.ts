@@ -1,5 +1,5 @@
-// Servers that do not speak SMTP as RFC 5321 has it, where a lenient client would take a message for delivered or lose it:
-// all of it is a protocol error, which is temporary, and the connection is not used again.
+// Tests servers that break RFC 5321, where a lenient client would count a message as delivered or lose it: each case is a
+// protocol error, which is temporary, and the connection is not used again.
 import type { Socket } from 'node:net';
 import { scripted } from '../../dev/remote-smtp.js';
 import test from '../support/test.js';
@@ -9,7 +9,7 @@ const ZONES = { 'one.test': { MX: [[10, 'mx.one.test']] }, 'mx.one.test': { A: [
 const EHLO = ['250 scripted', '250-scripted\r\n250 PIPELINING'] as const;
 const MESSAGE = 'Subject: x\r\n\r\nMAIL FROM:<smuggled@one.test>\r\nQUIT\r\n';
 
-/** Plays `replies`; what the client says is collected. */
+/** Plays `replies` and collects what the client sends. */
 function listening(replies: Readonly<Record<string, string>>) {
   const heard: string[] = [];
   const talk = (socket: Socket) => {
@@ -49,7 +49,7 @@ test('a reply that comes before its command is a protocol error, in every phase'
     { RCPT: '250 ok\r\n354 early' },
     { DATA: '354 go\r\n250 early' },
     { DATA: '354 go\r\n250-early\r\n250 early' },
-    // In the same segment, and without its end.
+    // The second reply is in the same segment, without its end.
     { DATA: '354 go\r\n250 ear' },
     { EHLO: EHLO[1], DATA: '354 go\r\n250 early' },
     { EHLO: EHLO[1], RCPT: '250 ok\r\n250 ok\r\n354 early\r\n250 early' },
@@ -70,7 +70,7 @@ test('421 may come at any time', async (t) => {
   t.is(only(await deliver('one.test')), 'temporary 4.3.2');
 });
 
-/** Something after the line that ends the first reply. */
+/** Matches replies with something after the line that ends the first one. */
 const WITH_MORE = /(?:^|\n)(?:\d{3} .*|\d{3}[a-z]+)\r\n/;
 
 const VERDICTS: readonly (readonly [reply: string, outcome: string])[] = [
@@ -94,7 +94,7 @@ const VERDICTS: readonly (readonly [reply: string, outcome: string])[] = [
 for (const [reply, outcome] of VERDICTS) {
   test(`the first complete reply to the message is the verdict: ${JSON.stringify(reply.slice(0, 40))}`, async (t) => {
     const { bare, deliver } = await world(t, { zones: ZONES });
-    // More of the next reply in the same segment, without its end.
+    // The segment also contains the start of the next reply.
     for (const end of ['', '\r\n25']) {
       const server = await bare('127.0.0.2', scripted({ DATA: '354 go', message: `${reply}${end}` }));
       t.is(only(await deliver('one.test')), outcome);

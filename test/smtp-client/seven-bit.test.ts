@@ -1,5 +1,5 @@
-// Messages with 8-bit octets for a server that does not know 8BITMIME: converted before they are signed, and read back by
-// Python's parser.
+// Tests messages with 8-bit octets for a server without 8BITMIME: they are converted before they are signed, and Python's parser
+// reads them back.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import test from '../support/test.js';
@@ -12,7 +12,7 @@ const OLD = { hidden: ['8BITMIME', 'SMTPUTF8'] } as const;
 
 const hashOf = (octets: Uint8Array | string) => createHash('sha256').update(octets).digest('hex');
 
-/** A signature that says which octets were signed. */
+/** The signature is a hash of the signed octets. */
 const options = {
   zones: ZONES,
   sign: async (_: string, open: () => AsyncIterable<Uint8Array> | Iterable<Uint8Array>) => {
@@ -27,7 +27,7 @@ function isSignedAsSent(octets: Buffer): boolean {
   return octets.toString('latin1', 0, end) === `X-Signed: ${hashOf(octets.subarray(end))}\r\n`;
 }
 
-/** Content of the parts as another reader sees them, in base64. */
+/** Returns the content of the parts as another parser sees them, in base64. */
 function parts(octets: Buffer): readonly { type: string; encoding: string; content: string }[] {
   const script = `
 import base64, email, json, sys

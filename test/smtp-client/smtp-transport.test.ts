@@ -1,4 +1,4 @@
-// The SMTP client against real DNS and real servers: where mail goes, and what becomes of each recipient.
+// Tests the SMTP client with real DNS and real servers: where mail goes, and the outcome for each recipient.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { scripted } from '../../dev/remote-smtp.js';
@@ -280,7 +280,7 @@ test('private addresses are refused unless they are allowed', async (t) => {
   for (const domain of [...Object.keys(zones), '[127.0.0.2]', '[ipv6:::1]']) {
     const report = await deliver(domain);
     t.is(only(report), 'permanent 5.4.6', domain);
-    // Senders see both: they are not told what a name leads to.
+    // Senders see both fields, so they do not reveal what a name resolves to.
     const [{ remoteAddress, reply }] = report.attempts as [(typeof report.attempts)[number]];
     t.deepEqual([remoteAddress, reply], [null, `${domain} has no public address`]);
   }
@@ -355,7 +355,7 @@ test('a connection lost after the message is temporary, no other host is tried, 
     return transport.deliver({ ...asked, recipients: asked.recipients.map((each) => ({ ...each, doubtfulHost })) });
   };
   t.deepEqual(tried(await again('mx1.remote.test')), ['mx2.remote.test 127.0.0.3']);
-  // After the last host the first one is next, and the doubtful one comes last.
+  // After the last host the first one is next; the doubtful one comes last.
   t.deepEqual(tried(await again('mx2.remote.test')), ['mx1.remote.test 127.0.0.2']);
   first.behaviour.dropsAfterData = false;
   await second.close();
@@ -507,7 +507,7 @@ test('the domain of the author signs, else that of the envelope', async (t) => {
   t.is(await signer('From: a@author.test, b@sender.test\r\n', 'a@sender.test'), 'sender.test');
   t.is(await signer('From: a@keyless.test\r\n', 'a@sender.test'), 'sender.test');
   t.is(await signer('', 'a@sender.test'), 'sender.test');
-  // Longer than what is kept in memory.
+  // The message is longer than what is kept in memory.
   t.is(await signer('From: a@author.test\r\n', '', 'line\r\n'.repeat(60_000)), 'author.test');
   asked.length = 0;
   t.is(await signer('', ''), undefined);

@@ -1,4 +1,4 @@
-// Reading MTA-STS records and policies, and which hosts a policy allows.
+// Tests the parsing of MTA-STS records and policies, and which hosts a policy allows.
 
 import fc from 'fast-check';
 import { allowsHost, parseStsPolicy, stsId } from '../../src/smtp-client/sts-policy.js';

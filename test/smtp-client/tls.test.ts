@@ -1,4 +1,4 @@
-// TLS of the SMTP client: taken when it is offered, done without when it fails, insisted on where MTA-STS does.
+// Tests TLS of the SMTP client: used when offered, skipped when it fails, required where MTA-STS requires it.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';

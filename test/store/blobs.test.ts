@@ -23,7 +23,7 @@ async function setUp(t: Teardown) {
 
 const index = indexMessage(Buffer.from('Subject: x\r\n\r\nbody'));
 
-/** `bytes` in pieces of `piece` octets. */
+/** Returns `bytes` in pieces of `piece` octets. */
 function content(bytes: Buffer, piece = 10_007): BlobContent {
   return {
     hash: createHash('sha256').update(bytes).digest('hex'),
@@ -203,7 +203,7 @@ test('collection takes candidates that nothing refers to, and spares the others'
 
 test('bytes stored again while they are collected are there afterwards', async (t) => {
   const { sql, blobs, accountId } = await setUp(t);
-  // Without the lock timeout of the writers: a busy machine may be long about the collection.
+  // The writers' lock timeout is not set: a busy machine may need long for the collection.
   const inbound = postgresInbound(sql, sql);
   for (const size of [9_000, 300_000]) {
     const bytes = randomBytes(size);
@@ -240,7 +240,7 @@ test('mail for an account that is gone is refused as temporary, and only that ma
     );
     t.is((await counts(sql)).inbound, size === 5_000 ? 1 : 2);
   }
-  // What was written for the refused ones is collected.
+  // Octets of the refused messages are collected.
   await new Promise((resolve) => setTimeout(resolve, 5));
   await postgresBlobs(sql).collect(1, 100);
   t.deepEqual(await counts(sql), { blobs: 2, chunks: 1 + Math.ceil(300_000 / 8_000), inbound: 2 });
@@ -263,7 +263,7 @@ test('an account that is locked for long holds up its own mail alone', async (t)
   });
 });
 
-/** Another connection waits for a lock of this one. */
+/** Resolves when another connection waits for a lock of this one. */
 async function untilBlocked(tx: SqlTransaction): Promise<void> {
   for (;;) {
     const [row] = await tx`
@@ -320,7 +320,7 @@ test('ranges come back in few statements, each in a buffer of its own', async (t
   let statements = 0;
   const counted = new Proxy(sql, {
     apply(target, self, args) {
-      // Pieces of statements are made by calls too.
+      // Pieces of statements are calls as well.
       if (String(args[0]).includes('select')) statements++;
       return Reflect.apply(target as never, self, args);
     },

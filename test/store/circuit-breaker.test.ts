@@ -1,4 +1,4 @@
-// The breaker over all connections, against a real server: what runs long is left alone, what hangs with everything else is not.
+// Tests the breaker over all connections with a real server: a long query is left alone, one that hangs with all others is not.
 
 import { startPostgresServer } from '../../dev/postgres-server.js';
 import { startTcpProxy } from '../../dev/tcp-proxy.js';
@@ -35,7 +35,7 @@ test('a long statement survives beside a database that answers; a stall ends wha
   const port = breaker.guard(
     {
       read: async () => (await sql`select 1 as one`).length,
-      // Longer than a stall takes to be seen.
+      // This takes longer than the detection of a stall.
       readLong: async () => (await sql`select pg_sleep(4)`).length,
       async *pieces() {
         yield await port.read();
@@ -66,7 +66,7 @@ test('a long statement survives beside a database that answers; a stall ends wha
   t.throws(() => breaker.commitWithinMs(), stalled);
 
   await proxy.set('pass');
-  // As a heartbeat does.
+  // A heartbeat does the same.
   await probe`select 1`;
   breaker.noteAnswer();
   t.deepEqual(states, [true, false]);

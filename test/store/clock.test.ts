@@ -1,4 +1,4 @@
-// The estimate of the database's clock.
+// Tests the estimate of the database's clock.
 
 import { DatabaseClock } from '../../src/store/clock.js';
 import test from '../support/test.js';

@@ -1,4 +1,4 @@
-// Positions of durable consumers against a real PostgreSQL: who is behind, and updates that name the position they replace.
+// Tests positions of durable consumers in a real PostgreSQL: who is behind, and updates that name the position they replace.
 import { randomUUID } from 'node:crypto';
 import type { ConsumerPosition } from '../../src/store/consumers.js';
 import { connect } from '../../src/store/postgres/client.js';
@@ -24,7 +24,7 @@ async function setUp(t: Teardown) {
     sql,
     subscriptions,
     consumers,
-    /** Without changes. */
+    /** Creates an account without changes. */
     account: async () => {
       const { id } = await directory.createAccount(`${randomUUID()}@example.test`, 'x');
       await sql`update accounts set modseq = 0 where id = ${id}`;
@@ -36,7 +36,7 @@ async function setUp(t: Teardown) {
         select id from push_subscriptions where account_id = ${accountId} and endpoint = ${endpoint}`;
       return row!.id;
     },
-    /** As commits of the mailbox do. */
+    /** Advances the account as commits of the mailbox do. */
     commit: (accountId: string, changes = 1) =>
       sql`update accounts set modseq = modseq + ${changes} where id = ${accountId}`,
     position: async (accountId: string): Promise<ConsumerPosition> => (await consumers.of('push', accountId))[0]!,

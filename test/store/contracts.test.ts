@@ -1,4 +1,4 @@
-// The contracts of the stores that a mailbox stands on, held by PostgreSQL and by the stores in memory alike.
+// Tests the contracts of the stores that a mailbox uses, with PostgreSQL and with the stores in memory.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { runs } from '../support/amounts.js';

@@ -11,7 +11,7 @@ import test from '../support/test.js';
 const directory = () => temporaryDirectory('mansio-data-');
 const locks = (path: string) => readdirSync(path).filter((name) => name.startsWith('mansio.lock'));
 
-/** A process that opens the directory, prints the result, and keeps the directory until its stdin closes. */
+/** Starts a process that opens the directory, prints the result, and keeps the directory until its stdin closes. */
 function contender(path: string) {
   const module = new URL('../../src/store/data-directory.js', import.meta.url).href;
   const script = `

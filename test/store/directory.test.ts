@@ -1,4 +1,4 @@
-// The directory store against a real PostgreSQL: accounts, held mailboxes, addresses, keys, and notifications of changes.
+// Tests the directory store in a real PostgreSQL: accounts, unclaimed mailboxes, addresses, keys, and notifications of changes.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { MessageSummary } from '../../src/mail/summary.js';
@@ -36,7 +36,7 @@ async function key(store: DirectoryStore, accountId: string, prefix = 'abcdefghi
   });
 }
 
-/** Changes as they come, and a way to wait for the first that fits. */
+/** Collects changes, and returns a function that waits for the first one that fits. */
 async function changes(t: ExecutionContext, store: DirectoryStore) {
   const seen: DirectoryChange[] = [];
   let wake = () => {};
@@ -134,7 +134,7 @@ test('an unverified address becomes verified by adding it verified', async (t) =
 
 test('one unknown address gets one held mailbox however many deliveries come at once', async (t) => {
   const { sql, store } = await directory(t);
-  // Of one node they share a statement.
+  // Calls of one node share a statement.
   const nodes = [store, postgresDirectory(sql, SHARDS), postgresDirectory(sql, SHARDS)];
   const results = await Promise.all(
     Array.from({ length: 9 }, (_, n) => nodes[n % 3]!.holdAddress('new@example.test', 10)),
@@ -413,7 +413,7 @@ test('after a broken connection everything is to be dropped, and keys revoked me
   const { until, stop, seen } = await changes(t, store);
   const ann = await store.createAccount('ann@example.test', 'Ann');
   const { id } = await key(store, ann.id);
-  // Revoked without a notification, as when it was sent while the connection was down.
+  // The key is revoked without a notification, as when that was sent while the connection was down.
   await sql`update api_keys set revoked_at = now() where id = ${id}`;
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid() and query ilike '%listen%'`;

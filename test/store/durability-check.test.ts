@@ -1,4 +1,4 @@
-// Which databases are refused, and with what words: real settings where a role can have them, made-up facts where not.
+// Tests which databases are refused, and the texts: real settings where a role can have them, made-up facts otherwise.
 
 import { connect, type DatabaseAddress, type Sql } from '../../src/store/postgres/client.js';
 import {
@@ -44,7 +44,7 @@ test('commits are synchronous, whatever the role and the database say', async (t
   await t.notThrowsAsync(checkDatabase(sql, { allowUnsafe: false }));
 });
 
-/** A session of the role for which the setting was made. */
+/** Opens a session of the role with this setting. */
 async function connectWith(t: Teardown, address: DatabaseAddress, setting: string): Promise<Sql> {
   const admin = connect(address, { max: 1, applicationName: 'test' });
   await admin.unsafe(`alter role mansio in database ${address.database} set ${setting}`);

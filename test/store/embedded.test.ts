@@ -23,14 +23,14 @@ import test from '../support/test.js';
 const log = pino({ level: 'silent' });
 const settings = { shared_buffers: '16MB' };
 const start = (dataDir: string) => startEmbedded({ dataDir, log, settings });
-/** Says the pid of the database that it starts. */
+/** Prints the pid of the database that it starts. */
 const LEAVES_A_SERVER = `
   const { startEmbedded } = await import(${JSON.stringify(new URL('../../src/store/embedded.js', import.meta.url).href)});
   const log = { info() {}, warn() {}, error() {} };
   const { pid } = await startEmbedded({ dataDir: process.argv[1], log, settings: { shared_buffers: '16MB' } });
   console.log(pid);
   setInterval(() => {}, 1000);`;
-/** Goes on after a signal, as a node does until it has stopped what it started. */
+/** Continues after a signal, as a node does until it has stopped what it started. */
 const CREATES_AND_STOPS = `
   process.on('SIGINT', () => {});
   const { startEmbedded } = await import(${JSON.stringify(new URL('../../src/store/embedded.js', import.meta.url).href)});
@@ -145,14 +145,14 @@ test('a creation that was cut off is begun anew', async (t) => {
   t.false(existsSync(join(dataDir, 'postgres.new-0123')));
 });
 
-// Alone: other tests block the event loop while they create clusters.
+// The test runs alone: others block the event loop while they create clusters.
 test.serial('a Ctrl-C while the database is created leaves a directory that the next start can use', async (t) => {
   const dataDir = temporaryDirectory('mansio-embedded-');
-  // A process group of its own: a terminal sends Ctrl-C to all of it, PostgreSQL's programs included.
+  // It has its own process group: a terminal sends Ctrl-C to the whole group, PostgreSQL's programs included.
   const args = ['--input-type=module', '-e', CREATES_AND_STOPS, dataDir];
   const node = spawn(process.execPath, args, { detached: true, stdio: 'ignore' });
   const ended = once(node, 'exit');
-  // initdb makes three databases; the fourth is Mansio's.
+  // initdb creates three databases; the fourth is Mansio's.
   const creating = () => databasesOfDraft(dataDir) > 3;
   while (!creating() && node.exitCode === null) await delay(1);
   t.is(node.exitCode, null);

@@ -1,5 +1,5 @@
-// The distance between exports of an account: kept by those that were served, and given back so many times by those that
-// were not.
+// Tests the interval between exports of an account: exports that were served count, and a limited number of those that were not
+// is given back.
 import { randomUUID } from 'node:crypto';
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
@@ -18,7 +18,7 @@ async function setUp(t: Teardown) {
   return {
     claim: (interval = INTERVAL) => exports.claim(id, interval),
     giveBack: (permit: string) => exports.giveBack(id, permit, INTERVAL, 3),
-    /** As if all that has happened had been so long ago. */
+    /** Moves all that has happened into the past by this time. */
     age: (seconds: number) => sql`
       update accounts set mbox_exported_at = mbox_exported_at - ${seconds} * interval '1 second',
         mbox_returned_at = mbox_returned_at - ${seconds} * interval '1 second'`,

@@ -1,4 +1,4 @@
-// UIDs that left a folder: those that follow each other and left together are one row of the table.
+// Tests UIDs that left a folder: consecutive UIDs that left together are one row of the table.
 
 import { connect } from '../../src/store/postgres/client.js';
 import { migratedDatabase } from '../support/embedded-database.js';
@@ -25,7 +25,7 @@ test('UIDs that follow each other and leave together are one row', async (t) => 
     await writer.commit([{ type: 'EmailRemoved', payload: { emailId: first!.emailId, placements, others } }]);
     return writer.modseq;
   };
-  // Not in the order of their UIDs, as when emails are named by id.
+  // The UIDs are unordered, as when emails are named by id.
   const [at, later] = [await remove(4, 2, 3, 6, 9, 8), await remove(7)];
   const rows = async () =>
     (

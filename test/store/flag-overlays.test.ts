@@ -1,5 +1,5 @@
-// Overlays of flags in PostgreSQL: whenever, in whatever pieces and how often they are written to the emails, a mailbox that is
-// read has the flags of the last change.
+// Tests overlays of flags in PostgreSQL: whenever, in whatever pieces and how often they are written to the emails, a mailbox reads
+// the flags of the last change.
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { uuidText } from '../../src/mail/ids.js';
@@ -27,7 +27,7 @@ const uuidsOf = (packed: Uint8Array): string[] =>
 
 const some = fc.uniqueArray(fc.nat(EMAILS - 1), { minLength: 1 });
 const flags = fc.nat(0x1fff);
-/** Undefined: they stay. */
+/** Undefined: keywords stay. */
 const keywords = fc.option(fc.subarray(['Later', 'Work']), { nil: undefined });
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('together' as const), some, flags, keywords }) },
@@ -147,7 +147,7 @@ test('of changes of two halves by turns the last of each are left', async (t) =>
   );
 });
 
-/** Stores whose overlays are written only where a commit needs room. */
+/** Returns stores whose overlays are written only when a commit needs room. */
 async function unwritten(t: ExecutionContext) {
   const { address } = await migratedDatabase(t);
   const overlays = {

@@ -1,5 +1,5 @@
-// Ranges of flags in PostgreSQL: a change of many flags that is committed as UIDs has its ids in the log before its emails go,
-// and reads like one that was committed with ids.
+// Tests ranges of flags in PostgreSQL: a change of many flags that is committed with UIDs has its ids in the log before its emails
+// go, and reads like one that was committed with ids.
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { PackedIds } from '../../src/mail/packed-ids.js';
@@ -15,7 +15,7 @@ import { flaggedInFolder, flaggedTogether, newFolder, openWriter, type Writer } 
 
 const EMAILS = 7;
 
-/** What a mailbox and its log are to be. Emails have UIDs by their order. */
+/** The expected content of a mailbox and its log. Emails have UIDs in their order. */
 class Model {
   readonly writer: Writer;
   readonly ids: readonly string[];
@@ -34,7 +34,7 @@ class Model {
     const writer = await openWriter(stores);
     const folderId = writer.folder('inbox');
     const ids: string[] = [];
-    // With room between the UIDs: the first and the last one of a range are not all there is to it.
+    // There are gaps between the UIDs, so a range has more than its first and last one.
     for (let i = 0; i < EMAILS; i++) ids.push((await writer.add({}, [{ folderId, uid: 2 + i * 2 }])).id);
     return new Model(writer, ids);
   }
@@ -43,12 +43,12 @@ class Model {
     return 2 + this.ids.indexOf(id) * 2;
   }
 
-  /** Those of the inbox from one to another. */
+  /** Returns the emails of the inbox from one index to another. */
   between(first: number, last: number): string[] {
     return this.ids.slice(Math.min(first, last), Math.max(first, last) + 1).filter((id) => this.inbox.has(id));
   }
 
-  /** The record of a change of the flags of emails of the inbox that follow each other. */
+  /** Returns the record of a flag change of consecutive emails in the inbox. */
   ranged(ids: readonly string[], flags: number): ChangeContent {
     this.#flag(ids, flags);
     return flaggedInFolder(this.writer.folder('inbox'), ids, flags, this.uid(ids[0]!), this.uid(ids.at(-1)!));
@@ -59,7 +59,7 @@ class Model {
     return flaggedTogether(ids, flags);
   }
 
-  /** The records of a move to the archive. */
+  /** Returns the records of a move to the archive. */
   move(id: string): ChangeContent[] {
     this.inbox.delete(id);
     const [inbox, archive] = [this.writer.folder('inbox'), this.writer.folder('archive')];
@@ -89,7 +89,7 @@ class Model {
 const foundIn = async (stores: Stores, { writer: { accountId } }: Model) =>
   (await emailsOf(stores, accountId)).map(({ id, flags, modseq }) => ({ id, flags, modseq }));
 
-/** The ids of each record of flags. */
+/** Returns the ids in each record of flags. */
 async function logOf({ events }: Pick<Stores, 'events'>, { writer: { accountId } }: Model): Promise<string[][]> {
   const records = (await events.read(accountId, 0, 1_000)).filter(({ type }) => type === 'FlagsChanged');
   return records.map(({ payload }) => {
@@ -113,7 +113,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const) }) },
 );
 
-/** Stores with a mailbox, and so many connections beside them. */
+/** Opens stores with a mailbox, and another pool of this many connections. */
 async function opened(t: ExecutionContext, connections: number) {
   const { address } = await migratedDatabase(t);
   const stores = await onPostgres(t, undefined, address);
@@ -142,7 +142,7 @@ test('ranges hold for the emails that were in them, whatever happens to the emai
           changes.push(model.ranged(chosen.slice(0, half), next.flags));
           if (chosen.length > half) changes.push(model.ranged(chosen.slice(half), next.flags ^ 1));
         }
-        // In the commit of a range, and after one.
+        // The move shares the commit of a range; other changes follow one.
         if (next.kind === 'move') changes.push(...model.move(chosen[0]!));
         if (next.kind === 'remove') changes.push(model.remove(chosen[0]!));
         t.is((await writer.commit(changes)).kind, 'committed');
@@ -281,7 +281,7 @@ test('the log keeps entries whose ids are not in it yet, and accounts with range
   t.deepEqual(await stores.events.read(writer.accountId, 0, 100), []);
 });
 
-/** Until a statement with this text waits for a lock. */
+/** Resolves when a statement with this text waits for a lock. */
 async function untilBlocked(sql: Sql, text: string): Promise<void> {
   const blocked = () => sql`
     select from pg_stat_activity where wait_event_type = 'Lock' and query like ${`%${text}%`} and pid <> pg_backend_pid()`;
@@ -313,7 +313,7 @@ test('an account is deleted while its ranges become overlays', async (t) => {
   await sql.begin(async (tx) => {
     await tx`select from flag_overlays where account_id = ${writer.accountId} for update`;
     const deleting = sql.begin(async (deletion) => {
-      // It waits until the other does too, however busy the machine is.
+      // It waits until the other one waits too, however busy the machine is.
       await deletion`set local lock_timeout = '60s'`;
       await deleteAccountRows(deletion, writer.accountId);
     });

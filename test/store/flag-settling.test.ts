@@ -1,4 +1,4 @@
-// When overlays of flags are written to the emails: after a pause, one account at a time, again after a fault.
+// Tests when overlays of flags are written to the emails: after a pause, one account at a time, again after a fault.
 import { setImmediate } from 'node:timers/promises';
 import { type FlagOverlayRows, startFlagSettling } from '../../src/store/flag-settling.js';
 import test from '../support/test.js';
@@ -6,7 +6,7 @@ import test from '../support/test.js';
 const QUIET_MS = 20;
 const NEVER_MS = 3_600_000;
 
-/** Overlays in memory: how many slices of each account are left to write. */
+/** Overlays in memory: the number of slices of each account that are not written. */
 class Rows implements FlagOverlayRows {
   readonly left = new Map<string, number>();
   readonly log: string[] = [];
@@ -17,7 +17,7 @@ class Rows implements FlagOverlayRows {
     this.left.set(accountId, (this.left.get(accountId) ?? 0) + slices);
   }
 
-  /** Resolves once `isSo` holds after something has been done. */
+  /** Resolves once `isSo` is true; checks it after each action. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) {
       await new Promise<void>((resolve) => {

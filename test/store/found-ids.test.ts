@@ -1,4 +1,4 @@
-// The ids that a search has found in several segments, beside a set of their texts.
+// Compares the ids that a search has found in several segments with a set of their texts.
 
 import fc from 'fast-check';
 import { uuidOctets, uuidText } from '../../src/mail/ids.js';
@@ -13,7 +13,7 @@ const isFound = (ids: readonly string[]) => fc.array(fc.boolean(), { minLength: 
 const part = (segments: fc.Arbitrary<string[]>) =>
   segments.chain((ids) => fc.tuple(fc.constant(ids), isFound(ids), fc.nat(5)));
 
-/** Ids of segments in the order of their time, as most are. */
+/** Ids of segments in the order of their time, which is the usual case. */
 const inOrder = fc.uniqueArray(id, { maxLength: 60 }).chain((ids) =>
   fc.array(fc.nat(ids.length), { maxLength: 4 }).map((cuts) => {
     const sorted = ids.toSorted();

@@ -35,7 +35,7 @@ test('who waits for the next write shares it, as many as fit it, also after a wr
   }, options);
   const late = async (item: number) => {
     await group.beforeWrite();
-    // Promises, but nothing from outside.
+    // Promises resolve meanwhile, but no event arrives from outside.
     for (let i = 0; i < item; i++) await undefined;
     return group.submit(item);
   };

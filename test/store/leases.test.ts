@@ -1,5 +1,5 @@
-// Nodes and shard leases in PostgreSQL: who gets what, and when epochs rise. Leases run out by moving their end, not by
-// waiting for it.
+// Tests nodes and shard leases in PostgreSQL: who gets what, and when epochs rise. Leases expire by a change of their end instead
+// of a wait.
 import type { ExecutionContext } from 'ava';
 import type { LeaseRow, LeaseStore, NodeEntry } from '../../src/store/leases.js';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
@@ -14,7 +14,7 @@ const LONG = 600_000;
 interface World {
   readonly sql: Sql;
   readonly leases: LeaseStore;
-  /** Ends what the node has, as if it had been silent for long. */
+  /** Expires everything that the node has, as after a long silence. */
   expire(nodeId: string): Promise<void>;
   owners(): Promise<(string | null)[]>;
   rows(): Promise<readonly LeaseRow[]>;

@@ -1,5 +1,5 @@
-// A claim brings a small mailbox along, as reading the mailbox part by part would give it, and never one that a commit of the
-// owner before has changed meanwhile.
+// Tests that a claim returns a small mailbox as reading it part by part would, and never one that a commit of the previous owner
+// has changed meanwhile.
 
 import { FLAGGED, SEEN } from '../../src/mail/flags.js';
 import { connect } from '../../src/store/postgres/client.js';
@@ -40,7 +40,7 @@ async function all<T>(pages: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-/** Columns compare by what they hold, whatever class they are of. */
+/** Makes columns of different classes comparable by their content. */
 function plain(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return Array.from(value as Uint8Array);
   if (Array.isArray(value)) return value.map(plain);

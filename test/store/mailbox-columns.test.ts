@@ -1,4 +1,4 @@
-// The declarations of columns: against the schema of the database, and the lists that derive from them.
+// Compares the declarations of columns with the schema of the database, and with the lists that derive from them.
 
 import { messageSummary } from '../../src/mail/summary.js';
 import { connect } from '../../src/store/postgres/client.js';

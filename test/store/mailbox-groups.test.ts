@@ -1,5 +1,5 @@
-// Commits of mailboxes that share a transaction: what passes its fence is written whole, the rest not at all. Large ones share none,
-// whatever they are large in.
+// Tests commits of mailboxes that share a transaction: a commit that passes its fence is written whole, any other one not at all.
+// Large commits share none, in whatever way they are large.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { blobOf } from '../../src/store/blobs.js';
@@ -128,7 +128,7 @@ test('a commit or a message that the database begins with after its deadline is 
 
 test('a message for an account that is locked keeps no commit waiting', async (t) => {
   const { sql, account } = await openStores(t);
-  // Without a bound for locks.
+  // Locks have no time limit here.
   const mailboxes = postgresMailboxes(sql, sql);
   const accountId = await account('Zoë 💌');
   const locked = await account('Locked');

@@ -1,4 +1,4 @@
-// Migrations against a real PostgreSQL: once, together, edited, newer; and the catalogue rule of decision 0010.
+// Tests migrations in a real PostgreSQL: once, at the same time, edited, newer; and the catalogue rule of decision 0010.
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import test from '../support/test.js';
 
 const SHIPPED = fileURLToPath(new URL('../../src/store/postgres/migrations/', import.meta.url));
 
-/** Tables that are read by their own key and not by account. Every other table belongs to an account. */
+/** Tables that are read by their own key. Every other table belongs to an account. */
 const DIRECTORY_TABLES = [
   'settings',
   'nodes',

@@ -1,5 +1,5 @@
-// The net of a list of changes: what the list adds and takes away again is not in it, and of several changes of a row the
-// last one is.
+// Tests coalesced changes: what a list adds and removes again is not in them, and of several changes of a row the last one
+// counts.
 
 import { newId } from '../../src/ids/new-id.js';
 import { uuidV7 } from '../../src/mail/ids.js';
@@ -81,7 +81,7 @@ const expunged = (emailId: string, folderId: string, uid: number): ChangeContent
   payload: { emailId, folderId, uid },
 });
 
-/** The net of commands of one record each, with the modseqs 1, 2, … */
+/** Returns the coalesced changes of commands of one record each, with the modseqs 1, 2, … */
 const net = (...contents: readonly ChangeContent[]) =>
   netOf(contents.flatMap((content, i) => records([content], i + 1)));
 

@@ -1,5 +1,5 @@
-// Octets as binary parameters, against a real server: whatever they are and whatever stands beside them, the server has them as
-// they were, and a statement whose octets are missing is refused.
+// Tests octets as binary parameters with a real server: any octets beside any other parameters arrive unchanged, and a
+// statement whose octets are missing is refused.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { mock } from 'node:test';
@@ -19,7 +19,7 @@ async function pool(t: Teardown, max: number) {
   return sql;
 }
 
-/** Cut into pieces of which some are empty. */
+/** Cuts octets into pieces, some of which are empty. */
 function cut(octets: Buffer, at: readonly number[]): Octets {
   const ends = [...at.map((share) => Math.floor(share * octets.length)).sort((a, b) => a - b), octets.length];
   return new Octets(ends.map((end, i) => octets.subarray(ends[i - 1] ?? 0, end)));
@@ -78,7 +78,7 @@ test('a statement has its results in the binary form when it asks for it, beside
       const values =
         () => sql`${n}::int as n, ${x}::float8 as x, ${given === null ? null : new Octets([given])}::bytea as given,
         array_to_json(${list}::text[]) as list`;
-      // The driver writes no -0.
+      // The driver does not write -0.
       const asked = isLast
         ? sql`select ${values()} where ${inBinary(sql)}`
         : sql`select ${values()} from (select) x where ${inBinary(sql)} and ${n}::int is not distinct from ${n}`;
@@ -110,7 +110,7 @@ test('a statement that the driver sends again has the octets it had, or fails fo
   const byOctets = () => sql`select * from kept where octets = ${new Octets([small])}::bytea`;
   t.is((await bySmall()).length, 1);
   t.is((await byOctets()).length, 1);
-  // The plan of a prepared statement gives another result now, so the server refuses it once.
+  // The plan of a prepared statement now has another result, so the server refuses it once.
   await sql`alter table kept add column further int`;
   t.is((await bySmall()).length, 1);
   const fault = storeFault(await t.throwsAsync(async () => byOctets()));
@@ -136,7 +136,7 @@ test('a marker whose octets are missing is no bytea', async (t) => {
   t.is(fault.code, 'store-failed');
 });
 
-/** One parameter for a statement without a name. */
+/** Returns a Bind message with one parameter for a statement without a name. */
 function bindOf(parameter: string): Buffer {
   const octets = Buffer.alloc(1 + 4 + 2 + 2 + 2 + 4 + parameter.length + 2);
   octets.write('B', 0);
@@ -163,7 +163,7 @@ test.serial(
       return !(socket.read() as Buffer).includes(marker);
     };
     const [first, lost] = [0, 1].map(() => parameters.serialize(new Octets([Buffer.from('x')])));
-    // The process is paused.
+    // The clock jumps, as after a pause of the process.
     const before = performance.now();
     performance.now = () => before + 60_000;
     mock.timers.tick(10_000);
@@ -179,7 +179,7 @@ test('what is no statement passes as it is, while octets wait', async (t) => {
   const parameters = new OctetParameters();
   const socket = parameters.fillWrites(new PassThrough());
   const marker = parameters.serialize(new Octets([Buffer.from('x')]));
-  // A startup message has no type; a message of another type may hold anything.
+  // A startup message has no type; a message of another type may contain anything.
   const startup = Buffer.from([0, 0, 0, 9, 0, 3, 0, 0, 0]);
   const data = Buffer.from(`d\0\0\0\x34${marker}`, 'latin1');
   for (const messages of [startup, data]) {

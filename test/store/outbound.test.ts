@@ -1,5 +1,5 @@
-// Outbound mail in PostgreSQL: the queue of all accounts, and what is left of emails that are removed. What the mailbox's
-// store holds of it is in contracts/outbound.ts.
+// Tests outbound mail in PostgreSQL: the queue of all accounts, and what remains of removed emails. The mailbox store's part is in
+// contracts/outbound.ts.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { ChangeContent } from '../../src/store/changes.js';

@@ -1,4 +1,4 @@
-// A row of a statement, against a real server: as parameters it is what it is as JSON.
+// Tests rows of a statement with a real server: as parameters they equal their JSON.
 
 import fc from 'fast-check';
 import { connect } from '../../src/store/postgres/client.js';
@@ -11,7 +11,7 @@ import test from '../support/test.js';
 const TABLE = `x (id uuid, "ids" uuid[], name text, names text[], uids bigint[], modseq bigint, count integer, at double precision,
   "isNew" boolean, entries json)`;
 
-// The database takes no NUL, and no half of a pair.
+// The database accepts neither NUL nor half a surrogate pair.
 const text = fc
   .oneof(fc.string({ unit: 'binary' }), fc.constantFrom('Zoë 💌', '{"a"}', '\\', '"', 'NULL', 'null', ',', ''))
   .map((value) => value.replaceAll('\0', ''));

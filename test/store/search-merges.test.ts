@@ -1,5 +1,5 @@
-// Merges of segments in PostgreSQL: large ones that are streamed, several at once, those that are killed or given up, and what
-// searches, removals and deletions find meanwhile.
+// Tests merges of segments in PostgreSQL: large ones that are streamed, several at once, killed or aborted ones, and what searches,
+// removals and deletions find meanwhile.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { newId } from '../../src/ids/new-id.js';
@@ -16,7 +16,7 @@ import { gated, signalled } from '../support/gated-sql.js';
 import test from '../support/test.js';
 
 const NO_SIGNAL = new AbortController().signal;
-/** Words of an email, of which 16 emails have more than is merged at once. */
+/** Words of an email: 16 emails have more words than are merged at once. */
 const MANY = 16_000;
 
 async function setUp(t: ExecutionContext) {
@@ -30,7 +30,7 @@ async function setUp(t: ExecutionContext) {
   const directory = postgresDirectory(sql, 1);
   const store = postgresSearch(sql);
 
-  /** An account with emails, each in a segment of its own; the words of every email have its number or `all` in them. */
+  /** Creates an account with emails in a segment each; each word of an email contains its number or `all`. */
   async function account(emails: number, words = 1): Promise<{ accountId: string; ids: string[] }> {
     const { id: accountId } = await directory.createAccount(`${randomUUID()}@example.test`, 'Zoë 💌');
     const ids: string[] = [];
@@ -59,7 +59,7 @@ async function setUp(t: ExecutionContext) {
       select is_ready as ready, emails from search_segments where account_id = ${accountId} order by id`;
     return rows.map(({ ready, emails }) => (ready ? emails : 'not ready'));
   };
-  /** Of segments that are not there. */
+  /** Returns the number of pages whose segment does not exist. */
   const strayPages = async () =>
     (
       await sql`
@@ -69,7 +69,7 @@ async function setUp(t: ExecutionContext) {
   return { sql, open, directory, store, account, add, found, segments, strayPages };
 }
 
-/** Looks like one that is given up when it is asked for the nth time; `then` is called before. */
+/** Aborts when it is asked for the nth time, after it has called `then`. */
 function abortedAt(n: number, then: () => unknown = () => {}): AbortSignal {
   let asked = 0;
   return Object.assign(new AbortController().signal, {
@@ -103,7 +103,7 @@ test('a merge that is given up or killed between pages leaves the index as it wa
   const { accountId, ids } = await account(16, MANY);
   const pages = async () => (await sql`select from search_pages where account_id = ${accountId}`).length;
   const before = await pages();
-  // Once for the emails of each segment, then for each time that pages are written.
+  // The signal is asked once per segment for its emails, then at each write of pages.
   await t.throwsAsync(store.merge(accountId, { signal: abortedAt(16 + 4) }), { message: 'given up' });
   t.deepEqual(await segments(accountId), Array(16).fill(1));
   t.is(await pages(), before);
@@ -180,7 +180,7 @@ test('pages that a merge left are deleted by their keys, however the statement w
     t.is((await sql`select from search_pages where account_id = ${accountId}`).length, 0);
   };
   const read = async () => {
-    // Of all sessions.
+    // This flushes the statistics of all sessions.
     await Promise.all([1, 2, 3].map(() => sql`select pg_stat_force_next_flush(), pg_sleep(0.01)`));
     const [row] = await sql<{ read: number }[]>`
       select sum(idx_tup_read)::float8 as read from pg_stat_user_indexes where relname = 'search_pages'`;
@@ -220,7 +220,7 @@ test('a search ends when it takes too long, and when its words take too much mem
   const large = await t.throwsAsync(found(accountId, '"w1 w8"', by({ heldOctets: 1_000 })));
   t.true(large instanceof SearchTooLarge);
   t.is(large!.message, 'words of a search take too much memory');
-  // Prefixes are not held; what one statement does not bring comes by others.
+  // Pages of prefixes are not held; further statements read what one did not return.
   t.deepEqual(await found(accountId, 'w', by({ heldOctets: 10_000 })), ids.toSorted());
   for (const query of ['w', '"w1 w8"', 'w1 w8 w15 number', 'zoe@💌', '"w1 w8 w1"', '"zoe 💌"']) {
     const expected = await found(accountId, query);
@@ -260,7 +260,7 @@ test('the same emails put by two nodes at once are found once, and are in one se
   const stores = [store, postgresSearch(open('other'))];
   await Promise.all(stores.map((each) => each.put(emails)));
   t.deepEqual(await segments(accountId), [8]);
-  // A page that overlaps with what is there.
+  // This page overlaps with the existing ones.
   await sql`update search_state set upto = ${ids[3]!} where account_id = ${accountId}`;
   await Promise.all(stores.map((each) => each.put(emails.slice(2))));
   t.deepEqual(await segments(accountId), [8, 6]);
@@ -306,7 +306,7 @@ test('a segment that is merged while it is searched is found where it went', asy
     ['zoe', 'select id::float8, ids from'],
   ] as const) {
     const { accountId, ids } = await account(16, MANY);
-    // A merge that takes long has its id before segments that are put meanwhile.
+    // A long merge has an id before those of segments that are put meanwhile.
     const [early] = await sql<{ id: number }[]>`select nextval('search_segment_ids')::float8 as id`;
     ids.push(await add(accountId, 16));
     let merged = 0;
@@ -352,7 +352,7 @@ test('emails that are gone go with a merge, and with all of them their segments'
     t.deepEqual(await found(accountId, 'all'), ids.slice(10).sort());
     t.deepEqual(await found(accountId, 'number12'), [ids[12]]);
     t.deepEqual(await found(accountId, 'number2'), []);
-    // Of a segment some stay.
+    // Some emails of a segment stay.
     const last = await add(accountId, 16, words);
     await sql`delete from emails where account_id = ${accountId} and id = any(${[ids[10]!, ids[13]!]}::uuid[])`;
     t.like(await store.merge(accountId, { live: 0, signal: NO_SIGNAL }), { segments: 2, emails: 5 });

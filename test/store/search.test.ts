@@ -1,5 +1,5 @@
-// Words in PostgreSQL: what the index finds against the plain definition, for phrases and starts of words, in all that is
-// indexed or in bodies alone, in short emails and long ones, in many segments and few.
+// Compares what the word index in PostgreSQL finds with the plain definition: phrases and starts of words, in all fields or in bodies
+// alone, in short emails and long ones, in many segments and few.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { newId } from '../../src/ids/new-id.js';
@@ -14,7 +14,7 @@ import { migratedDatabase } from '../support/embedded-database.js';
 import { type FieldWords, textsOf, textsWith } from '../support/field-words.js';
 import test from '../support/test.js';
 
-/** Every term somewhere in one of the fields, word after word, the last as a prefix. */
+/** One of the fields has every term, as words in order, the last one as a prefix. */
 function isMatch(email: FieldWords, terms: readonly SearchTerm[], part: SearchPart): boolean {
   const { subject, sender, recipients, attachments, body } = email;
   const fields = part === 'body' ? [attachments, body] : [subject, sender, recipients, attachments, body];
@@ -49,7 +49,7 @@ const email = fc.record({
     words,
     words,
     fc.tuple(words, words).map(([a, b]) => [...a, ...Array(600).fill('long'), ...b]),
-    // Of several pages.
+    // These words fill several pages.
     fc
       .tuple(words, fc.nat(9), words)
       .map(([a, n, b]) => [...a, ...Array.from({ length: 800 }, (_, i) => `b${n}word${i}`), ...b]),
@@ -72,7 +72,7 @@ test('random words and terms agree with the definition, in whatever segments the
       fc.array(fc.tuple(terms, fc.constantFrom(...SEARCH_PARTS)), { minLength: 4, maxLength: 8 }),
       fc.nat(12),
       fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 12, maxLength: 12 }),
-      // Which of the emails are removed, as bits.
+      // The bits say which emails are removed.
       fc.nat(0xfff),
       async (emails, questions, middleAt, pages, gone) => {
         const { id: accountId } = await directory.createAccount(`${randomUUID()}@example.test`, 'Search');
@@ -155,7 +155,7 @@ test('emails become searchable, and their segments are merged, without a look at
   const others = Array.from({ length: 3000 }, () => randomUUID());
   await directorySql`
     insert into accounts (id, shard, email, display_name, modseq) select x, 0, x, '', 1 from unnest(${others}::uuid[]) x`;
-  // The database knows of accounts with one email each.
+  // The database knows accounts with one email each.
   const newIds = (count: number) => Array.from({ length: count }, () => newId());
   await addEmails(directorySql, others, newIds(1));
   await directorySql`analyze emails, accounts`;

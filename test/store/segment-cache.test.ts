@@ -1,4 +1,4 @@
-// What a search keeps in memory: ids that it has found, each once, and segments within a bound.
+// Tests what a search keeps in memory: found ids, each once, and segments up to a limit.
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { uuidOctets, uuidText } from '../../src/mail/ids.js';

@@ -1,4 +1,4 @@
-// Signing keys in a real database: only of hosted domains, the newest of each algorithm, gone with their domain.
+// Tests signing keys in a real database: only of hosted domains, the newest of each algorithm, gone with their domain.
 
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';

@@ -2,7 +2,7 @@ import type { Sql } from '../../src/store/postgres/client.js';
 import { execute, pieces, type StatementPiece } from '../../src/store/postgres/statement-pieces.js';
 import test from '../support/test.js';
 
-/** What the driver is given. */
+/** Returns what the driver gets. */
 function given(statement: StatementPiece): readonly [string, readonly unknown[]] {
   const taken: [string, readonly unknown[]][] = [];
   const unsafe = (text: string, parameters: readonly unknown[], { prepare }: { readonly prepare: boolean }) => {

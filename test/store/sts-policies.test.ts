@@ -1,4 +1,4 @@
-// MTA-STS policies against a real PostgreSQL.
+// Tests MTA-STS policies in a real PostgreSQL.
 
 import { connect } from '../../src/store/postgres/client.js';
 import { postgresStsPolicies } from '../../src/store/postgres/sts-policies.js';

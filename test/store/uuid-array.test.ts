@@ -1,4 +1,4 @@
-// Arrays of uuids as parameters and in results, against a real server: packed ids and lists of texts.
+// Tests arrays of uuids as parameters and in results, with a real server: packed ids and lists of texts.
 
 import fc from 'fast-check';
 import { newId } from '../../src/ids/new-id.js';
@@ -18,7 +18,7 @@ test('packed ids are an array of uuids, in the order of their lists; texts are o
   await fc.assert(
     fc.asyncProperty(fc.array(ids(300), { minLength: 1, maxLength: 4 }), async (lists) => {
       const all = lists.flat();
-      // The rest of a list has octets that begin within those of the list.
+      // The rest of a list shares the octets of the list, from a later offset on.
       const packed = lists.flatMap((list) => [PackedIds.of(list.slice(0, 1)), PackedIds.of(list).rest]);
       const [row] = await sql<[{ packed: string[]; texts: string[]; last: string[]; beyond: string[] }]>`
         select ${uuidArray(packed)}::uuid[] as packed, ${all}::uuid[] as texts,

@@ -1,5 +1,5 @@
-// Connections to PostgreSQL that die silently, by a proxy before a real server, with and without TLS: what hangs on them
-// fails within the patience of the pool, which goes on with new ones; what owes no answer, or has all the time, is left alone.
+// Tests connections to PostgreSQL that die silently, with a proxy and a real server, with and without TLS: queries on them fail
+// within the patience of the pool, which opens new ones; connections that owe no answer, or have no time limit, are left alone.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { preparedDirectory } from '../support/prepared-cluster.js';
 import test from '../support/test.js';
 
 const PATIENCE_MS = 800;
-/** ms: far from the minutes after which the system gives a connection up, and far beyond the patience on a busy machine. */
+/** In ms: far below the minutes after which the system gives up a connection, and far above the patience on a busy machine. */
 const SOON_MS = 20_000;
 
 let server: PostgresServer;
@@ -53,7 +53,7 @@ async function setting(t: ExecutionContext): Promise<Setting> {
   };
 }
 
-/** ms until the query failed, as an unavailable store. */
+/** Returns the ms until the query fails as an unavailable store. */
 async function failing(t: ExecutionContext, query: Promise<unknown>): Promise<number> {
   const began = performance.now();
   const fault = storeFault(await t.throwsAsync(query));
@@ -62,7 +62,7 @@ async function failing(t: ExecutionContext, query: Promise<unknown>): Promise<nu
   return performance.now() - began;
 }
 
-/** Asked for at once, it may be given to the connection that is just ending, and has to fail then. */
+/** Repeats the query once: the first try may get the connection that is just ending, and fails then. */
 async function again<T>(query: () => PromiseLike<T>): Promise<T> {
   try {
     return await query();
@@ -161,7 +161,7 @@ test('hosts are tried in turn, and it is said when none of them answers', async 
   await failing(t, sql`select 1`);
   t.is((await again(() => sql`select 1`)).length, 1);
   await at.proxy.set('refuse');
-  // In the very turn in which its connection ends, the driver loses what it is given.
+  // The driver loses a query that it gets in the turn in which its connection ends.
   await new Promise((resolve) => setTimeout(resolve, 50));
   await t.throwsAsync(async () => sql`select 1`);
   t.true((await failing(t, sql`select 1`)) < SOON_MS);
@@ -229,7 +229,7 @@ test.serial('under TLS as well', async (t) => {
   );
   t.teardown(() => garbled.end({ timeout: 0.2 }));
   await garbled`create table written (n int)`;
-  // The answer is lost, the row is there.
+  // The answer is lost, but the row is there.
   await failing(
     t,
     garbled`insert into written select 1 from (select set_config('application_name', 'garble', false)) g`,
@@ -237,7 +237,7 @@ test.serial('under TLS as well', async (t) => {
   t.is((await again(() => sql`select from written`)).length, 1);
 });
 
-/** Changes the last octet of what the server sends from the moment on at which a session of the name `garble` has written a row. */
+/** Changes the last octet of what the server sends once a session of the name `garble` has written a row. */
 async function garblingProxy(t: ExecutionContext, target: number): Promise<number> {
   const watching = connect(
     { url: `postgres://mansio@127.0.0.1:${target}/mansio` },

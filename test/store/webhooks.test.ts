@@ -1,4 +1,4 @@
-// Webhooks and their deliveries in PostgreSQL: bounds, what an update resets, replays, secrets, pruning.
+// Tests webhooks and their deliveries in PostgreSQL: limits, what an update resets, replays, secrets, pruning.
 import { randomUUID } from 'node:crypto';
 import { idSource } from '../../src/ids/new-id.js';
 import { connect } from '../../src/store/postgres/client.js';

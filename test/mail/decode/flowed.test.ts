@@ -1,4 +1,4 @@
-// format=flowed (RFC 3676): paragraphs come back as they were before they were wrapped.
+// Tests format=flowed (RFC 3676): paragraphs return as they were before they were wrapped.
 
 import fc from 'fast-check';
 import { unwrapped } from '../../../src/mail/decode/flowed.js';
@@ -28,7 +28,7 @@ test('a signature ends the text before it and is no soft line break', (t) => {
   t.is(unwrapped('> -- \n> Ann', true), '> -- \n> Ann');
 });
 
-/** What RFC 3676 §4.2 asks of the program that writes: words on lines of their own, each with its marks. */
+/** Wraps as RFC 3676 §4.2 asks of the generating program: each word on its own line with its marks. */
 function wrap(depth: number, words: readonly string[], delSp: boolean): string {
   const marks = depth === 0 ? '' : `${'>'.repeat(depth)} `;
   const stuffed = (line: string) => (depth === 0 && /^[ >]|^From /.test(line) ? ` ${line}` : line);

@@ -1,4 +1,4 @@
-// The text of parts in the charsets of real mail, and in unknown ones.
+// Tests the text of parts in the charsets of real mail, and in unknown ones.
 
 import iconv from 'iconv-lite';
 import { decodeCharset } from '../../../src/mail/decode/charset.js';

@@ -1,4 +1,4 @@
-// uuencode: what the standard's own encoder writes comes back in any pieces; what is broken is read as far as it goes.
+// Tests uuencode: output of a standard encoder is read in any pieces, and broken input is read as far as possible.
 
 import fc from 'fast-check';
 import { decodeStream, decodeTransfer } from '../../../src/mail/decode/transfer.js';
@@ -9,7 +9,7 @@ import test from '../../support/test.js';
 import { caseIndex, caseMessage } from '../cases.js';
 import { inPieces, piecesOf } from '../pieces.js';
 
-/** `zero`: the character of six bits that are all 0. */
+/** `zero` is the character of six zero bits. */
 function uuencoded(octets: Uint8Array, { width = 45, zero = '`', lineEnd = '\r\n' } = {}): string {
   const character = (bits: number) => (bits === 0 ? zero : String.fromCharCode(0x20 + bits));
   const lines = ['begin 644 a file.bin'];

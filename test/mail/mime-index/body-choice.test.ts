@@ -1,4 +1,4 @@
-// The choice of body and attachments for the structures that mail programs send.
+// Tests the choice of body and attachments for the structures that mail programs send.
 
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import test from '../../support/test.js';

@@ -1,4 +1,4 @@
-// Subjects, names, file names and previews in the charsets of real mail.
+// Tests subjects, names, file names and previews in the charsets of real mail.
 
 import iconv from 'iconv-lite';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
@@ -61,7 +61,7 @@ test('file names: RFC 2231, encoded words, raw', (t) => {
 });
 
 test('a multi-byte character cut by the end of the sample leaves no trace', (t) => {
-  // 4,096 octets are kept: the last é is cut in two.
+  // 4,096 octets are kept, which cuts the last é in two.
   const text = `a${' '.repeat(3996)}${'é'.repeat(300)}`;
   for (const charset of ['; charset=utf-8', '']) {
     const raw = Buffer.from(`Content-Type: text/plain${charset}\r\n\r\n${text}`);
@@ -101,7 +101,7 @@ test('raw octets that are no UTF-8 are in the charset that the body declares', (
     const raw = iconv.encode(text, charset).toString('latin1');
     const type = `Content-Type: text/plain; charset=${charset}\r\n`;
     t.is(latin1(`Subject: ${raw}\r\n${type}\r\nx`).envelope.subject, text);
-    // A multipart declares none: the first text does.
+    // A multipart declares no charset, so that of the first text counts.
     const file = `--b\r\nContent-Type: application/pdf; name="${raw}.pdf"\r\n\r\n%PDF\r\n`;
     const parts = `--b\r\nContent-Type: multipart/alternative; boundary=c\r\n\r\n--c\r\n${type}\r\nx\r\n--c--\r\n${file}--b--`;
     const index = latin1(
@@ -124,7 +124,7 @@ test('raw octets of a message that declares nothing, or UTF-8, are UTF-8 or wind
     t.is(latin1(`Subject: Gr\xfc\xdfe\r\n${type}\r\nx`).envelope.subject, 'Grüße');
     t.is(indexMessage(Buffer.from(`Subject: Grüße\r\n${type}\r\nx`)).envelope.subject, 'Grüße');
   }
-  // UTF-8 is UTF-8, whatever the body declares.
+  // UTF-8 is recognised, whatever charset the body declares.
   const other = 'Content-Type: text/plain; charset=koi8-r\r\n';
   t.is(indexMessage(Buffer.from(`Subject: Привет\r\n${other}\r\nx`)).envelope.subject, 'Привет');
 });

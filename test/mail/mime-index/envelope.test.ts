@@ -1,4 +1,4 @@
-// Envelope fields as real mail has them.
+// Tests envelope fields as real mail has them.
 
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../src/mail/summary.js';
@@ -47,7 +47,7 @@ test('comments and white space within addresses (RFC 5322 A.5, A.6)', (t) => {
     'Mary Smith|mary@example.net',
     '|jdoe@test.example',
   ]);
-  // A comment that is not closed is none in angle brackets.
+  // An unclosed parenthesis within angle brackets is no comment.
   t.deepEqual(to('<a(b@c.d>, e@f.g'), ['|a(b@c.d', '|e@f.g']);
   const { from, to: sent, cc } = caseIndex('comments-in-addresses').envelope;
   t.deepEqual(from, [{ name: 'Pat', address: 'pat@silly.test' }]);

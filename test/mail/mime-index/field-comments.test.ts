@@ -1,4 +1,4 @@
-// Comments in the fields of a part (RFC 2045 §5.1), and parentheses that are none.
+// Tests comments in the fields of a part (RFC 2045 §5.1), and parentheses that are no comments.
 
 import { withoutComments } from '../../../src/mail/mime-index/field-comments.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';

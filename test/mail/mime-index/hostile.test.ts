@@ -1,4 +1,4 @@
-// Hostile mail: it is indexed within the limits, and the index says which limits were reached.
+// Tests hostile mail: it is indexed within the limits, and the index says which limits were reached.
 
 import type { IndexedPart, MessageIndex } from '../../../src/mail/message-index.js';
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
@@ -7,7 +7,7 @@ import test from '../../support/test.js';
 
 const index = (text: string): MessageIndex => {
   const made = indexMessage(Buffer.from(text, 'latin1'));
-  // It has to be storable: jsonb takes neither NUL nor half a surrogate pair.
+  // The index must be storable: jsonb accepts neither NUL nor half a surrogate pair.
   const json = JSON.stringify(made);
   if (/\\u0000|\\ud[89a-f]/i.test(json)) throw new Error('not storable');
   return made;

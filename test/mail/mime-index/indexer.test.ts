@@ -1,4 +1,4 @@
-// The index of ordinary messages: structure, offsets, bodies, attachments, preview.
+// Tests the index of ordinary messages: structure, offsets, bodies, attachments, preview.
 
 import type { IndexedPart } from '../../../src/mail/message-index.js';
 import { indexMessage, MimeIndexer } from '../../../src/mail/mime-index/indexer.js';

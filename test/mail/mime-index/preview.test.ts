@@ -1,4 +1,4 @@
-// The preview is the start of the first text that has words.
+// Tests that the preview is the start of the first text that has words.
 
 import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import test from '../../support/test.js';

@@ -1,5 +1,5 @@
-// Properties of the index: the parts of a generated MIME tree lie at the offsets of the index, however the octets are cut, and
-// arbitrary octets are indexed without a throw.
+// Tests properties of the index: the parts of a generated MIME tree lie at the offsets of the index, however the octets are cut,
+// and arbitrary octets are indexed without an exception.
 
 import fc from 'fast-check';
 import MailComposer from 'nodemailer/lib/mail-composer';
@@ -25,7 +25,7 @@ function indexInPieces(raw: Buffer, cuts: readonly number[]): MessageIndex {
   return indexer.finish();
 }
 
-/** Offsets nest and are in order. */
+/** Checks that offsets are nested and ordered. */
 function nested(part: IndexedPart, start: number, end: number): boolean {
   if (part.headerStart < start || part.bodyStart < part.headerStart) return false;
   if (part.bodyEnd < part.bodyStart || part.bodyEnd > end) return false;

@@ -1,4 +1,4 @@
-// Messages with winmail.dat: its files are attachments, its text is the body when there is none.
+// Tests messages with winmail.dat: its files are attachments, and its text is the body when there is no other.
 
 import fc from 'fast-check';
 import { bodyParts } from '../../../src/decode/body-parts.js';
@@ -106,7 +106,7 @@ test('its text is the body when there is none', (t) => {
   t.deepEqual(bodies(whole({ properties: [html, RTF, long(0x3fde, 28591)] })), ['', '<p>Grüße', 'Grüße']);
   t.deepEqual(bodies(whole({ body: 'plain', properties: [html, RTF] })), ['plain', '<p>Grüße', 'plain']);
   t.deepEqual(bodies(whole({ ...FILES, properties: [RTF] })), ['WXYZWXYZWXYZWXYZWXYZ', '', 'WXYZWXYZWXYZWXYZWXYZ']);
-  // Beside an empty text, and beside one with words.
+  // The first message has an empty text as well, the next one a text with words.
   t.deepEqual(bodies(message(text(''), part(writtenTnef({ body: 'plain words' })))), [
     'plain words',
     '',

@@ -1,4 +1,5 @@
-// TNEF: what is written comes back, in any pieces; what is cut gives what is whole of it; garbage is refused or read, never thrown at.
+// Tests TNEF: files are read in any pieces, truncated ones as far as they are whole; garbage is refused or read, and never causes
+// an exception.
 
 import fc from 'fast-check';
 import { type TnefContents, TnefReader } from '../../../src/mail/tnef/reader.js';
@@ -177,7 +178,7 @@ test('lengths that lie', (t) => {
   const head = writtenTnef({});
   const huge = Buffer.from('02056906ff', 'hex');
   t.deepEqual(read(Buffer.concat([head, huge])), { files: [], texts: [] });
-  // A count of four thousand million properties in an attribute of eight octets.
+  // An attribute of eight octets claims four thousand million properties.
   const lying = Buffer.concat([
     Buffer.from('0103900600', 'hex'),
     Buffer.from('08000000', 'hex'),

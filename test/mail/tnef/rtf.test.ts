@@ -1,4 +1,4 @@
-// Compressed RTF and its text: the examples of the specification, and whatever octets there are.
+// Tests compressed RTF and its text: the examples of the specification, and arbitrary octets.
 
 import fc from 'fast-check';
 import { decompressedRtf } from '../../../src/mail/tnef/compressed-rtf.js';

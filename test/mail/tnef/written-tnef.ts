@@ -1,8 +1,8 @@
-// TNEF as Outlook writes it, for tests: attributes, and the properties of the message and of files.
+// Writes TNEF as Outlook does, for tests: attributes, and the properties of the message and of files.
 
 export interface WrittenFile {
   readonly title?: string;
-  /** In the attribute for data, which most programs write. */
+  /** The content in the data attribute, which most programs write. */
   readonly data?: Uint8Array;
   readonly properties?: readonly Buffer[];
 }
@@ -39,7 +39,7 @@ export const variable = (type: number, id: number, ...values: Buffer[]): Buffer 
 export const unicode = (id: number, text: string): Buffer => variable(0x001f, id, Buffer.from(`${text}\0`, 'utf16le'));
 export const string8 = (id: number, text: string): Buffer => variable(0x001e, id, Buffer.from(`${text}\0`, 'latin1'));
 export const binary = (id: number, octets: Uint8Array): Buffer => variable(0x0102, id, Buffer.from(octets));
-/** A property with a name, a text or a number. */
+/** Returns a property with a name, a text or a number. */
 export const named = (name: string | number, property: Buffer): Buffer =>
   Buffer.concat([
     property.subarray(0, 2),

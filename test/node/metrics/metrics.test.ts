@@ -1,4 +1,4 @@
-// What Prometheus asks of names, labels and the text, and that two nodes of one process count apart.
+// Tests Prometheus's rules for names, labels and the text, and that two nodes of one process count separately.
 
 import { NEVER, of } from 'rxjs';
 import { createMetrics } from '../../../src/node/metrics/metrics.js';

@@ -1,4 +1,4 @@
-// Prometheus' own tool has nothing to say of what nodes and parents export.
+// Checks the metrics of nodes and parents with promtool, which must find nothing.
 import { setTimeout as delay } from 'node:timers/promises';
 import { allFamilies } from '../../../dev/metrics-page.js';
 import { joinedTexts } from '../../../src/node/metrics/joined-texts.js';
@@ -11,13 +11,13 @@ const ROLES = new Set(['api', 'mx', 'submission', 'imap', 'pop3', 'outbound', 'm
 testWith('promtool')('promtool reports nothing of a node of all roles', async (t) => {
   const metrics = allFamilies({ version: '1', roles: ROLES });
   let text: string;
-  // Once the timer of the event loop has ticked, every gauge has its samples.
+  // Once the timer of the event loop has fired, every gauge has its samples.
   do {
     await delay(20);
     text = await metrics.text();
   } while (!text.includes('\nmansio_event_loop_delay_seconds{'));
   t.is(await reportOfPromtool(text), '');
-  // It would.
+  // promtool does report a faulty text.
   t.regex(await reportOfPromtool('# TYPE mansio_x counter\nmansio_x 1\n'), /no help text/);
 });
 

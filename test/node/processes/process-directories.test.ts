@@ -1,4 +1,4 @@
-// What is left of the processes of an earlier parent: the next start waits for them, and removes the directories that nobody uses.
+// Tests leftovers of an earlier parent's processes: the next start waits for the processes, and removes unused directories.
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';

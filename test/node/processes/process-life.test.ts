@@ -1,4 +1,5 @@
-// What a parent learns about the end of a process, also when the system broke the channel between them first or gave no process at all.
+// Tests what a parent learns about the end of a process, also when the system first broke the channel between them or started no
+// process at all.
 import cluster from 'node:cluster';
 import { readFileSync } from 'node:fs';
 import type { StartMessage } from '../../../src/node/processes/messages.js';
@@ -15,13 +16,13 @@ const START: StartMessage = {
 
 const SILENT = ['-e', 'setInterval(() => {}, 1000)'];
 
-/** A process that says nothing. */
+/** Starts a process that sends nothing. */
 function begin(settings: Readonly<Record<string, unknown>> = {}): ProcessLife {
   cluster.setupPrimary({ exec: '/dev/null', args: [], execArgv: SILENT, cwd: process.cwd(), ...settings });
   return new ProcessLife(START, () => {});
 }
 
-/** Without a turn of the event loop, in which this process would hear of the end. */
+/** Blocks the event loop, so that this process does not hear of the end. */
 function awaitDeath(pid: number): void {
   const until = performance.now() + 20_000;
   while (!/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8')))
@@ -38,7 +39,7 @@ onLinux(
     life.kill();
     awaitDeath(life.pid);
     const broken = new Promise((resolve) => worker!.once('error', resolve));
-    // As the cluster module writes: without a callback for the failure.
+    // The cluster module writes in this way, without a callback for the failure.
     worker!.process.send({ cmd: 'NODE_CLUSTER', act: 'newconn' });
     t.like(await broken, { code: 'EPIPE' });
     t.deepEqual(await life.ended, { code: null, signal: 'SIGKILL', failure: undefined });

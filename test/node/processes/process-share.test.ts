@@ -18,7 +18,7 @@ test('one process has all of a bound, more of them have a part with some room', 
 });
 
 test('a holder that stays within the bound of a single node is hardly ever refused by one process', (t) => {
-  // Each connection at random: the part of the trials in which some process would have refused one.
+  // Each connection goes to a random process; counts the trials in which some process would have refused one.
   let seed = 1;
   const random = () => {
     seed = (seed * 48_271) % 2_147_483_647;

@@ -1,4 +1,4 @@
-// All that a store says of a mailbox, in a form that two stores can be compared by.
+// Returns everything that a store holds of a mailbox, in a form in which two stores can be compared.
 import { uuidText } from '../../../src/mail/ids.js';
 import type { ListCriteria } from '../../../src/store/mailboxes.js';
 import type { OutboundStatus } from '../../../src/store/outbound.js';
@@ -22,7 +22,7 @@ export async function emailsOf({ mailboxes }: Pick<Stores, 'mailboxes'>, account
   return rows;
 }
 
-/** UID, email, modseq and whether it is `\Deleted`, by folder. */
+/** Returns UID, email, modseq and whether it is `\Deleted`, by folder. */
 export async function placementsOf({ mailboxes }: Pick<Stores, 'mailboxes'>, accountId: string) {
   const rows: Record<string, [number, string, number, boolean][]> = {};
   for await (const page of mailboxes.placements(accountId)) {
@@ -35,7 +35,7 @@ export async function placementsOf({ mailboxes }: Pick<Stores, 'mailboxes'>, acc
   return rows;
 }
 
-/** UIDs and modseqs by folder, and from which modseq on they are all known. */
+/** Returns UIDs and modseqs by folder, and the modseq from which on all expunges are known. */
 export async function expungedOf({ mailboxes }: Pick<Stores, 'mailboxes'>, accountId: string) {
   const { floor, folders } = (await mailboxes.overview(accountId)).expunged;
   return {
@@ -59,7 +59,7 @@ const byId = <T extends { readonly id: string }>(rows: readonly T[]): T[] =>
 const ORDERS: readonly ListCriteria['order'][] = ['date', 'from', 'subject', 'size'];
 const STATUSES: readonly OutboundStatus[] = ['Draft', 'Queued', 'Sent'];
 
-/** When nothing was chosen, the time is the account's own. */
+/** Returns undefined when nothing was chosen: the time is then the account's own. */
 function chosenIn(choices: Choices | undefined) {
   const hasChosen = Object.keys(choices?.chosen ?? {}).length > 0;
   return hasChosen ? choices : undefined;

@@ -1,4 +1,4 @@
-// The contract of the event log, as followers read it.
+// Defines the contract of the event log, as followers read it.
 import { randomUUID } from 'node:crypto';
 import type { ChangeContent } from '../../../src/store/changes.js';
 import type { Contract } from './stores.js';
@@ -38,7 +38,7 @@ export const EVENTS: Contract = {
 
   async 'a page ends after the change with which it is large'(t, stores) {
     const writer = await openWriter(stores);
-    // 100,000 ids do not compress to much less than half.
+    // 100,000 ids compress to about half at best.
     const filterIds = Array.from({ length: 100_000 }, () => randomUUID());
     const large: ChangeContent = { type: 'FiltersDeferred', payload: { emailId: randomUUID(), filterIds, placed: [] } };
     await put(writer, 2);

@@ -1,4 +1,4 @@
-// The contract of the messages of a folder: which rows UIDs name, and what a row has of its blob.
+// Defines the contract of the messages of a folder: which rows UIDs name, and what a row contains of its blob.
 import { uuidTime } from '../../../src/mail/ids.js';
 import type { MessageIndex } from '../../../src/mail/message-index.js';
 import { summarize } from '../../../src/mail/summary.js';
@@ -10,7 +10,7 @@ import { openWriter, T0, type Writer } from './writer.js';
 const FACTS: FolderMessageNeeds = { header: false, index: false };
 const BOTH: FolderMessageNeeds = { header: true, index: true };
 
-/** An email with this message in the inbox. */
+/** Adds an email with this message to the inbox. */
 async function added(stores: Stores, writer: Writer, raw: string | Buffer) {
   const content = blobOf(Buffer.from(raw));
   await stores.blobs.put(content);

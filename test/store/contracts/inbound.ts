@@ -1,4 +1,4 @@
-// The contract of accepted mail that waits for its mailbox. That a commit consumes it is in mailboxes.ts.
+// Defines the contract of accepted mail that waits for its mailbox. mailboxes.ts covers commits that consume it.
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { blobOf } from '../../../src/store/blobs.js';

@@ -1,4 +1,4 @@
-// The contract of the mailbox store: fences, rows and what is read of them. Lists of outbound mail are in outbound.ts.
+// Defines the contract of the mailbox store: fences, rows and reads. Lists of outbound mail are in outbound.ts.
 
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/ids/new-id.js';

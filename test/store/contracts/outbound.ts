@@ -1,4 +1,4 @@
-// The contract of the mailbox store as to outbound mail: rows with their recipients, pages, counts, bodies, attempts, and
+// Defines the contract of the mailbox store for outbound mail: rows with their recipients, pages, counts, bodies, attempts, and
 // local deliveries.
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/ids/new-id.js';

@@ -1,4 +1,4 @@
-// Lists of changes as a mailbox could make them, drawn from numbers: each change is possible after those before it.
+// Draws lists of changes as a mailbox could make them from numbers: each change is possible after the previous ones.
 import { PackedIds } from '../../../src/mail/packed-ids.js';
 import type { ChangeContent } from '../../../src/store/changes.js';
 import type { FolderCounters, FolderDefinition, FolderRow } from '../../../src/store/mailbox-rows.js';
@@ -6,7 +6,7 @@ import type { OutboundRow } from '../../../src/store/outbound.js';
 import { outboundRecords } from '../../support/mailbox-change.js';
 import { emailAdded, newEmail, newFolder, outboundEmail, recipient, T0 } from './writer.js';
 
-/** What change, and three numbers that say of what and how. */
+/** The kind of the change, and three numbers that choose its details. */
 export type Drawn = readonly [kind: number, a: number, b: number, c: number];
 
 interface EmailModel {
@@ -100,7 +100,7 @@ export class RandomChanges {
     return [emailAdded(email, placements)];
   }
 
-  /** The emails of one record: one, or every email that fits. */
+  /** Returns the emails of one record: one, or every email that fits. */
   #chosen(a: number, fits: (email: EmailModel) => boolean): [string, EmailModel][] {
     const first = this.#pick(this.#emails, a);
     if (first === undefined || !fits(first[1])) return [];

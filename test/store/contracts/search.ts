@@ -1,4 +1,4 @@
-// The contract of search: which emails the words find, and how far an account is searchable.
+// Defines the contract of search: which emails the words find, and how far an account is searchable.
 import { uuidText } from '../../../src/mail/ids.js';
 import { searchTerms } from '../../../src/mail/search-text.js';
 import type { IndexedEmail, IndexedTexts, SearchPart } from '../../../src/store/search.js';

@@ -1,4 +1,4 @@
-// The contract of messages for several accounts that commits of mailboxes place: the first one stores the message for all.
+// Defines the contract of messages for several accounts that commits of mailboxes place: the first one stores it for all.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { blobOf } from '../../../src/store/blobs.js';
@@ -8,7 +8,7 @@ import { emailsOf } from './contents.js';
 import { ALL_SHARDS, type Contract, type Stores } from './stores.js';
 import { emailAdded, newEmail, openWriter, T0, type Writer } from './writer.js';
 
-/** A message that nobody has stored, for these accounts. */
+/** Returns a message for these accounts that is not stored yet. */
 export function messageFor(accountIds: readonly string[]): SharedMessage {
   const content = blobOf(Buffer.from(`Subject: ${randomUUID()}\r\n\r\nZoë 💌`));
   const { id: _id, blob: _blob, threadId: _thread, receivedAt: _at, flags: _f, keywords: _k, ...summary } = newEmail();
@@ -24,7 +24,7 @@ export function place(writer: Writer, message: SharedMessage, parts: Partial<Mai
   return writer.commit([added], { shared: [{ message, id }], ...parts });
 }
 
-/** Ids of the inbound rows. */
+/** Returns the ids of the inbound rows. */
 export async function waiting({ inbound }: Pick<Stores, 'inbound'>): Promise<readonly string[]> {
   return (await inbound.overdue(ALL_SHARDS, -1000, 100, [])).map(({ id }) => id).sort();
 }
@@ -66,7 +66,7 @@ export const SHARED_MESSAGES: Contract = {
     t.like(await place(second, message), { kind: 'committed' });
     t.deepEqual(await waiting(stores), [ofThird]);
     for (const writer of [first, second]) t.deepEqual(await blobsIn(stores, writer), [content.hash]);
-    // Somebody has placed it from its row meanwhile: nothing is placed twice.
+    // Another writer has placed it from its row meanwhile: nothing is placed twice.
     t.deepEqual(await place(second, message), { kind: 'consumed', inbound: [ofSecond!] });
     t.is((await blobsIn(stores, second)).length, 1);
   },

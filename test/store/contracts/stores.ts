@@ -1,4 +1,4 @@
-// What a contract suite runs on: stores of either kind, and how an account is made in them. A case is a function of it.
+// Defines what a contract runs on: stores of either kind, and a function that creates an account in them.
 import type { ExecutionContext } from 'ava';
 import type { BlobStore } from '../../../src/store/blobs.js';
 import type { FlagOverlayRows } from '../../../src/store/flag-settling.js';
@@ -26,14 +26,14 @@ export const ALL_SHARDS = Array.from({ length: SHARDS }, (_, shard) => shard);
 export interface Stores extends MailboxStores {
   readonly folderMessages: FolderMessageStore & FolderBlobStore;
   readonly blobs: BlobStore;
-  /** Id of a new account, which has the six system folders. */
+  /** Creates an account with the six system folders, and returns its id. */
   account(): Promise<string>;
 }
 
-/** By title. */
+/** Cases by title. */
 export type Contract = Readonly<Record<string, (t: ExecutionContext, stores: Stores) => Promise<void>>>;
 
-/** Without `room` changes of many flags are always overlays; without `database` it is a new one. */
+/** Without `room`, changes of many flags always make overlays; without `database`, a new database is created. */
 export async function onPostgres(
   t: ExecutionContext,
   room?: Overlays,

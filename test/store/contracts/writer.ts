@@ -1,4 +1,4 @@
-// An owner of one account's mailbox, who commits lists of changes to a store, and makers of what the lists are about.
+// Implements an owner of one account's mailbox, who commits lists of changes to a store, and makes the records of these lists.
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../../src/ids/new-id.js';
 import { PackedIds } from '../../../src/mail/packed-ids.js';
@@ -43,7 +43,7 @@ export class Writer {
     return result;
   }
 
-  /** An email in the inbox, or where it is said to be. */
+  /** Adds an email to the inbox, or to `placements`. */
   async add(parts: Partial<NewEmail> = {}, placements?: readonly Placement[]): Promise<NewEmail> {
     const email = newEmail(parts);
     const uid = this.modseq + 1;
@@ -88,7 +88,7 @@ export function emailAdded(email: NewEmail, placements: readonly Placement[]): C
   return { type: 'EmailAdded', payload: { email, placements, isNew: true } };
 }
 
-/** One record with the ids packed. */
+/** Returns one record with packed ids. */
 export function flaggedTogether(
   [emailId, ...others]: readonly string[],
   flags: number,
@@ -99,7 +99,7 @@ export function flaggedTogether(
   return { type: 'FlagsChanged', payload };
 }
 
-/** One record of emails that follow each other in a folder, the first and the last of them under these UIDs. */
+/** Returns one record of consecutive emails in a folder; `first` and `last` are the UIDs at its ends. */
 export function flaggedInFolder(folderId: string, ids: readonly string[], flags: number, first: number, last: number) {
   const runs = [{ first, last, count: ids.length }];
   return { ...flaggedTogether(ids, flags), inFolder: { folderId, runs, slots: [] } } as ChangeContent;

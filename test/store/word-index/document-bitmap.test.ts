@@ -1,4 +1,4 @@
-// Sets of the emails of a segment, beside sets of numbers.
+// Compares sets of the emails of a segment with sets of numbers.
 
 import fc from 'fast-check';
 import { DocumentBitmap } from '../../../src/store/word-index/document-bitmap.js';

@@ -1,4 +1,4 @@
-// The word index by its definition: emails with their words, and which of them a search finds.
+// Models the word index by its definition: emails with their words, and which of them a search finds.
 import fc from 'fast-check';
 import { uuidText } from '../../../src/mail/ids.js';
 import type { SearchTerm } from '../../../src/mail/search-text.js';
@@ -10,10 +10,10 @@ import { WordQuery } from '../../../src/store/word-index/word-query.js';
 import { type FieldWords, textsOf } from '../../support/field-words.js';
 
 const ACCOUNT = '01a20640-2924-7000-a729-5b5ff2b1abd0';
-/** Of header fields: words beyond have no place. */
+/** The maximum of header words that have a place; later ones have none. */
 const HEADER_WORDS = 8_192 - 10 - 1;
 const GAP = 10;
-/** Of a word in header fields, and in the body part. */
+/** The maximum of places of a word, in header fields and in the body part each. */
 const MOST_PLACES = 256;
 
 export interface EmailWords extends FieldWords {
@@ -24,7 +24,7 @@ export interface EmailWords extends FieldWords {
 export const segmentWithWords = (emails: readonly EmailWords[]): Promise<Segment> =>
   segmentOf(emails.map((email) => ({ accountId: email.accountId, id: email.id, texts: textsOf(email) })));
 
-/** Few words, of which many begin alike, so that phrases and prefixes are found. */
+/** The words are few and often begin alike, so that phrases and prefixes are found. */
 const FREQUENT = [
   'a',
   'ab',
@@ -44,7 +44,7 @@ const FREQUENT = [
 ];
 export const aWord = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...FREQUENT) },
-  // U+FE73 and U+10450 are in another order in UTF-16.
+  // U+FE73 and U+10450 have another order in UTF-16.
   { weight: 1, arbitrary: fc.stringMatching(/^[a-c0-9ж\u{fe73}\u{10450}]{1,32}$/u) },
 );
 
@@ -54,7 +54,7 @@ export function emailsOf(fields: readonly FieldWords[], firstId = 0): EmailWords
   return fields.map((words, n) => ({ accountId: ACCOUNT, id: idOf(firstId + n), ...words }));
 }
 
-/** Fields, mostly short; `most` words of a body. */
+/** Generates fields, mostly short ones; `most` is the maximum of words in a body. */
 export function someFields(most: number) {
   const few = fc.array(aWord, { maxLength: 4 });
   const body = fc.array(aWord, { maxLength: most });
@@ -66,7 +66,7 @@ export const aTerm: fc.Arbitrary<SearchTerm> = fc.record({
   prefix: fc.boolean(),
 });
 
-/** Fields with the words that have a place, and those that have none. */
+/** Returns the words that have a place, by field, and those that have none. */
 function placesOf({ subject, sender, recipients, attachments, body }: EmailWords, part: SearchPart) {
   const placed: (readonly (string | undefined)[])[] = firstPlaces([attachments, body]);
   const others: string[] = [];
@@ -81,7 +81,7 @@ function placesOf({ subject, sender, recipients, attachments, body }: EmailWords
   return { placed, others };
 }
 
-/** Later ones of a word that came often are not kept. */
+/** Drops later places of a frequent word. */
 function firstPlaces(fields: readonly (readonly string[])[]): (string | undefined)[][] {
   const counts = new Map<string, number>();
   return fields.map((words) =>
@@ -111,7 +111,7 @@ export function expectedMatches(
   return emails.filter((email) => terms.every((term) => matchesTerm(email, term, part))).map(({ id }) => id);
 }
 
-/** The pages in which the store looks for a word: as its statement finds them. */
+/** Returns the pages in which the store looks for a word, as its statement does. */
 function pagesFor(pages: readonly IndexPage[], word: string, isPrefix: boolean): IndexPage[] {
   const start = pages.map(({ firstWord }) => firstWord).findLast((first) => first <= word) ?? '';
   return pages.filter(
@@ -138,7 +138,7 @@ export async function matchesIn(
   return Array.from(await query.matches(emails, found), (docId) => uuidText(ids, docId * 16));
 }
 
-/** Segments as the sources of a merge, one of them streamed. Without the emails that `isKept` does not name. */
+/** Returns segments as the sources of a merge, one of them streamed, without the emails that `isKept` rejects. */
 export function sourcesOf(segments: readonly Segment[], isKept?: (id: string) => boolean): MergeSource[] {
   return segments.map(({ pages, emails, ids }, n) => {
     const source = { pages: n === 0 ? streamed(pages) : pages, emails };
@@ -151,7 +151,7 @@ export function sourcesOf(segments: readonly Segment[], isKept?: (id: string) =>
   });
 }
 
-/** The segment that a merge makes. */
+/** Returns the segment that a merge makes. */
 export function mergedSegment(
   segments: readonly Segment[],
   pages: readonly IndexPage[],

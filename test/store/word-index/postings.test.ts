@@ -4,7 +4,7 @@ import { BODY_POSITION } from '../../../src/store/word-index/index-page.js';
 import { Postings } from '../../../src/store/word-index/postings.js';
 import test from '../../support/test.js';
 
-/** How often the event loop has a turn while these words are brought in order. */
+/** Returns how many turns the event loop has while these words are sorted. */
 function turnsOf(t: ExecutionContext, words: readonly string[]): number {
   const tokenizer = new Tokenizer();
   const postings = new Postings();
@@ -23,7 +23,7 @@ function turnsOf(t: ExecutionContext, words: readonly string[]): number {
   return turns;
 }
 
-/** Gothic letters, of four octets each. */
+/** Returns Gothic letters, which have four octets each. */
 const letter = (n: number): string => String.fromCodePoint(0x10330 + (n % 26));
 
 test('words are brought in the order of their octets, many long ones that begin alike with turns in between', (t) => {

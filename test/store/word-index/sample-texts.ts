@@ -1,4 +1,4 @@
-// Emails whose texts are the same in every run: words of a few scripts, marks behind letters, signs and long runs of letters.
+// Makes emails whose texts are the same in every run: words of a few scripts, marks after letters, signs and long runs of letters.
 import type { IndexedTexts } from '../../../src/store/search.js';
 
 const ASCII = [
@@ -44,7 +44,7 @@ const OTHERS = [
 ];
 const SIGNS = [' ', ' ', ' ', ' ', ' ', '\n', ', ', '. ', '\u00a0', '-', '', '\u200d', '\t'];
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Returns numbers from 0 to 1, the same for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -55,7 +55,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** `foreign`: how many of a hundred words are not ASCII. */
+/** `foreign` is the percentage of words that are not ASCII. */
 export function sampleTexts(seed: number, emails: number, characters: number, foreign: number): IndexedTexts[] {
   const random = randomOf(seed);
   const one = (some: readonly string[]) => some[Math.floor(random() * some.length)]!;

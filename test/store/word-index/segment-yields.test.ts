@@ -1,5 +1,5 @@
-// The event loop serves others while texts are cut, of text too that becomes many words a character. In a file of its own: what was
-// cut before counts.
+// Tests that tokenizing yields to the event loop, also for text in which a character becomes many words. The test has its own file,
+// because earlier tokenizing would count.
 
 import { pagesOf } from '../../../src/store/word-index/segment.js';
 import { textsWith } from '../../support/field-words.js';

@@ -1,4 +1,4 @@
-// Segments that are made at the same time, in turns of the event loop, share arrays: each is as one that is made alone.
+// Tests segments that are built at the same time, in turns of the event loop, with shared arrays: each equals one built alone.
 
 import type { IndexPage } from '../../../src/store/word-index/index-page.js';
 import { pagesOf } from '../../../src/store/word-index/segment.js';

@@ -1,10 +1,10 @@
-// Numbers of words: words that stand in each other's places in the hash table, and a table that grows.
+// Tests numbers of words: words that collide in the hash table, and a table that grows.
 
 import { Tokenizer } from '../../../src/mail/tokenizer.js';
 import { TermDictionary } from '../../../src/store/word-index/term-dictionary.js';
 import test from '../../support/test.js';
 
-/** Adds the words of a text, or finds them. */
+/** Adds the words of a text, or finds them; returns their numbers. */
 function numbersOf(dictionary: TermDictionary, text: string): number[] {
   const tokenizer = new Tokenizer();
   tokenizer.tokenize(Buffer.from(text), 0, text.length);
@@ -12,7 +12,7 @@ function numbersOf(dictionary: TermDictionary, text: string): number[] {
   return Array.from({ length: count }, (_, i) => dictionary.numberOf(octets, i === 0 ? start : ends[i - 1]!, ends[i]!));
 }
 
-/** Different words of one length with the same end, whose hashes lead to one place. */
+/** Returns different words of one length with the same end, whose hashes lead to one place. */
 function wordsOfOnePlace(): string[] {
   return Array.from({ length: 400 }, (_, n) => `${n.toString(36).padStart(4, 'x')}zoe45678`);
 }

@@ -1,4 +1,4 @@
-// The word index against its definition: segments of random emails, merges of merges, and every form of a search.
+// Compares the word index with its definition: segments of random emails, merges of merges, and every form of a search.
 
 import fc from 'fast-check';
 import { SEARCH_PARTS, SearchTooLarge } from '../../../src/store/search.js';
@@ -84,7 +84,7 @@ test('a merge of merges holds what the segments hold, without the emails that ar
         for (const [terms, part] of searches)
           t.deepEqual(await matchesIn(whole, terms, part), expectedMatches(left, terms, part));
         if (gone.length > 0) return;
-        // The same octets as a segment made at once.
+        // The octets equal those of a segment that is built at once.
         t.deepEqual(whole, await segmentWithWords(emails));
       },
     ),
@@ -203,7 +203,7 @@ test('a phrase that would take more memory than it may ends in an error', async 
   const tooLarge = { instanceOf: SearchTooLarge, message: 'phrases of a search take too much memory' };
   t.is((await ask(250_000, ['zoж', '💌', 'zo'])).length, 50);
   await t.throwsAsync(ask(20_000, ['zoж', '💌', 'zo']), tooLarge);
-  // What several phrases take together.
+  // The memory of several phrases adds up.
   await t.throwsAsync(
     ask(250_000, ...[1, 2, 3, 4, 5].map((n) => [...Array(n).fill(['zoж', '💌']).flat(), 'zo'])),
     tooLarge,
