@@ -1,11 +1,11 @@
-// Who may import whom (docs/architecture.md, "Layout"): walks the imports of src and holds them against one table.
+// Tests which folder may import which (docs/architecture.md, "Layout"): compares all imports of src with one table.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 import test from './support/test.js';
 
 const SRC = 'src';
 
-/** Folder → what its files may import, by prefix of the path below src or by package name. First match counts. */
+/** Folder → what its files may import, by prefix of the path below src or by package name. The first match counts. */
 const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['errors/', ['errors/']],
   ['ids/', ['ids/', 'mail/ids']],
@@ -158,7 +158,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ],
 ];
 
-/** Packages and parts of Node that one file (or folder) alone may import. */
+/** Only one file (or folder) may import each of these packages and modules of Node. */
 const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
   postgres: 'store/postgres/client.ts',
   'uWebSockets.js': 'gateways/http/server-library.ts',
@@ -191,19 +191,19 @@ const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
   imapflow: 'transfer/imap-source.ts',
 };
 
-/** The driver takes sockets made elsewhere, and its own are not watched. */
+/** The driver accepts sockets of these files; its own are not watched. */
 const SOCKETS_OF_THE_STORE = /^store\/postgres\/(watched|secured)-socket\.ts$/;
 
-/** The configuration reads the environment; the other one sets what a library reads there. */
+/** The configuration reads the environment; the other file sets what a library reads there. */
 const ENVIRONMENT = ['config.ts', 'gateways/http/uws-environment.ts'];
 
-/** What opens no socket, of a module that does. */
+/** Imports that open no socket, of modules that can. */
 const HARMLESS =
   /^(\{ (BlockList|isIP|BlockList, isIP) \}|type \{ (TLSSocket|HttpResponse, TemplatedApp, us_listen_socket) \})$/;
 
 interface Import {
   readonly file: string;
-  /** What is imported, as it stands before `from`; '' for an import of the module as a whole. */
+  /** The text of the import before `from`; '' for an import of the whole module. */
   readonly names: string;
   readonly target: string;
   readonly isOwn: boolean;
@@ -236,7 +236,7 @@ function imports(): Import[] {
   return found;
 }
 
-/** 'smtp-server' of 'smtp-server/lib/x.js'. */
+/** Returns 'smtp-server' for 'smtp-server/lib/x.js'. */
 function packageOf(target: string): string {
   const parts = target.split('/');
   return parts.slice(0, target.startsWith('@') ? 2 : 1).join('/');
@@ -261,7 +261,7 @@ test('imports follow the layout', (t) => {
   );
 });
 
-/** Groups of files that import each other in circles: the strongly connected components of the graph (Tarjan 1972). */
+/** Returns groups of files that import each other: the strongly connected components of the graph (Tarjan 1972). */
 function cycles(): string[][] {
   const targets = new Map<string, Set<string>>(files(SRC).map((file) => [file, new Set()]));
   for (const { file, target, isOwn } of imports()) if (isOwn && targets.has(target)) targets.get(file)?.add(target);
@@ -275,7 +275,7 @@ function cycles(): string[][] {
     lowest.set(file, index);
     stack.push(file);
     for (const target of targets.get(file) ?? []) {
-      // A file that has left the stack is in a group of its own.
+      // A file that has left the stack belongs to another group.
       const reached = !order.has(target) ? visit(target) : stack.includes(target) ? order.get(target)! : index;
       lowest.set(file, Math.min(lowest.get(file)!, reached));
     }

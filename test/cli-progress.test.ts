@@ -1,4 +1,4 @@
-// Progress on a terminal, in a log, and for a program that reads the result.
+// Tests the progress on a terminal, in a log, and for a program that reads the result.
 import { Writable } from 'node:stream';
 import { progressTo } from '../src/cli/progress.js';
 import test from './support/test.js';
@@ -16,7 +16,7 @@ function output(isTTY: boolean) {
   return { stream: stream as unknown as NodeJS.WriteStream, written: () => written };
 }
 
-/** Shows until enough time is over for something to be written. */
+/** Shows progress until enough time has passed for something to be written. */
 async function showing(show: () => void, written: () => string): Promise<void> {
   while (written() === '') {
     show();

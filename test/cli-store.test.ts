@@ -1,4 +1,4 @@
-// Which store a command uses, and where settings come from: the program as a process, as an operator runs it.
+// Tests which store a command uses, and where settings come from: the program runs as a process, as for an operator.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const mansio = (args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, ['--', PROGRAM, ...args], {
     env: { ...bareEnvironment(), ...env },
     encoding: 'utf8',
-    // A program that spins is ended, and has no status.
+    // A program that loops for ever is ended, and has no status.
     timeout: 60_000,
   });
 
@@ -39,7 +39,7 @@ test('a command makes no store by accident', (t) => {
 test('a store that is closed to the user is not called missing', (t) => {
   const dataDir = temporaryDirectory('mansio-test-cli-store-');
   mkdirSync(join(dataDir, 'postgres'), { mode: 0o000 });
-  // Root enters every directory, unless the capabilities for that are gone.
+  // Root enters every directory, unless these capabilities are removed.
   const [command, ...before] =
     process.getuid?.() === 0
       ? (['setpriv', '--bounding-set=-dac_override,-dac_read_search', process.execPath] as const)
@@ -59,7 +59,7 @@ test('a store that is closed to the user is not called missing', (t) => {
   }
 });
 
-// Alone: other tests block the event loop while they wait for programs.
+// The test runs alone: others block the event loop while they wait for programs.
 test.serial('a command that is interrupted leaves no database running', async (t) => {
   const dataDir = temporaryDirectory('mansio-test-cli-store-');
   const env = { ...bareEnvironment(), MANSIO_DATA_DIR: dataDir };
@@ -100,7 +100,7 @@ test('an env file that is missing is one sentence with the name of the option, o
     ['config', '--env-file', none],
     ['serve', `--env-file=${none}`],
   ]) {
-    // As a shell starts it: Node 20 would look for the option behind the program too.
+    // A shell starts it in this way: Node 20 would also look for the option after the program.
     const env = { ...bareEnvironment(), PATH: path };
     const { status, stdout, stderr } = spawnSync(link, args, { env, encoding: 'utf8', timeout: 60_000 });
     t.deepEqual([status, stdout], [1, '']);

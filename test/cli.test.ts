@@ -1,4 +1,4 @@
-// The admin commands of docs/interface/operator.md as scripts use them: JSON on stdout, or one line on stderr and exit code 1.
+// Tests the admin commands of docs/interface/operator.md for scripts: JSON on stdout, or one line on stderr and exit code 1.
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ let drop: () => Promise<void>;
 test.before(async () => {
   const database = await testDatabase();
   const { host, port, user, database: name } = database.address;
-  // The driver takes the directory of a socket from PGHOST only, not from a URL.
+  // The driver reads the directory of a socket only from PGHOST, not from a URL.
   Object.assign(process.env, { PGHOST: host, PGPORT: port, PGUSER: user, DATABASE_URL: `postgres:///${name}` });
   process.env['MANSIO_HOSTNAME'] = 'mail.example.test';
   sql = connect(database.address, { max: 2, applicationName: 'test' });
@@ -116,7 +116,7 @@ test('domain add, list and remove', async (t) => {
     (await mansio('domain', 'remove', 'xn--bcher-kva.test')).err,
     'error: not a hosted domain: xn--bcher-kva.test\n',
   );
-  // New keys, not the ones that were forgotten.
+  // The domain gets new keys instead of the removed ones.
   t.notDeepEqual((await json('domain', 'add', 'xn--bcher-kva.test')).dkim, added.dkim);
 });
 
@@ -244,7 +244,7 @@ test('domain add with a selector makes new keys, with a key takes it', async (t)
   const imported = ['--dkim-selector', 'Old', '--dkim-key', file];
   t.deepEqual(await selectors(...imported), ['old']);
   t.deepEqual(await selectors(...imported), ['old']);
-  // One that has a key keeps it.
+  // A domain that has a key keeps it.
   t.deepEqual(await selectors(), ['old']);
   t.deepEqual(await selectors('--dkim-selector', '2027.mx'), ['2027.mx-ed25519', '2027.mx', 'old']);
   t.deepEqual(await selectors('--dkim-selector', '2027.mx'), ['2027.mx-ed25519', '2027.mx', 'old']);
@@ -330,7 +330,7 @@ test.serial('cluster status shows nodes, their shards, and what waits', async (t
   const { leases: free } = await leases.view();
   await leases.take('first', free.slice(0, 200), 60_000);
   await leases.take('second', free.slice(200, 250), 60_000);
-  // What a node that was killed leaves behind.
+  // A killed node leaves these rows.
   await leases.join(node('third'), 60_000);
   await leases.take('third', free.slice(250, 254), 60_000);
   await sql`update nodes set expires_at = now(), beat_at = now() - interval '90 seconds',
@@ -345,7 +345,7 @@ test.serial('cluster status shows nodes, their shards, and what waits', async (t
   t.true(first.uptimeMs < 60_000 && first.heartbeatAgeMs < 60_000);
   t.is(first.expectedShards + second.expectedShards, 256);
   t.like(third, { state: 'gone', shards: 4, expectedShards: 0 });
-  // Nodes and clock are two looks, a moment apart.
+  // Nodes and clock are read a moment apart.
   t.true(Math.abs(third.uptimeMs - 93_600_000) < 10_000);
   t.true(third.heartbeatAgeMs >= 90_000);
   t.deepEqual(shards, { total: 256, free: 2, expired: 4 });
@@ -360,7 +360,7 @@ test.serial('cluster status shows nodes, their shards, and what waits', async (t
   await sql`delete from nodes`;
 });
 
-/** An email of the queue with one recipient delivered and one not. */
+/** Queues an email with one delivered recipient and another that is not. */
 async function queued(status: string, subject: string): Promise<string> {
   const [account] = await sql`select id from accounts where email = 'taken@example.test'`;
   const [accountId, id] = [account!['id'] as string, randomUUID()];
@@ -460,7 +460,7 @@ test.serial('queue retry and cancel without a node leave word, and say so', asyn
 test.serial('queue retry and cancel beside a node show what it has done', async (t) => {
   const node = { id: 'out', incarnation: 'i', version: '1', roles: ['outbound'], bus: 'nats' as const };
   await postgresLeases(sql).join(node, 60_000);
-  /** What the mailbox does of it. */
+  /** Does what the mailbox would do with the request. */
   const carryOut = async (status: string) => {
     for (let done = 0; done === 0; await new Promise((resolve) => setTimeout(resolve, 5))) {
       const asked = await sql`select outbound_id from outbound_requests`;

@@ -245,7 +245,7 @@ test('a node without mailboxes needs others that have them', (t) => {
   }
   t.deepEqual(problemsOf({ MANSIO_ROLES: 'mailbox' }), []);
   t.deepEqual([...readConfig({ MANSIO_ROLES: 'api', ...nats }).roles], ['api']);
-  // What is wrong in itself is told once.
+  // A setting that is invalid by itself is reported once.
   t.deepEqual(problemsOf({ MANSIO_ROLES: 'api', NATS_URL: 'nonsense' }), ['NATS_URL']);
 });
 

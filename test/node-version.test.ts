@@ -1,4 +1,4 @@
-// A Node.js that cannot run Mansio is told so by `bin/mansio` and by the build, before anything else of them runs.
+// Tests that `bin/mansio` and the build first report a Node.js that cannot run Mansio, before anything else of them runs.
 import { execFile } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

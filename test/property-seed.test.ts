@@ -1,4 +1,4 @@
-// Properties draw the same cases in every run of the suite; `npm run test:soak` gives other seeds.
+// Checks that properties draw the same cases in every run of the suite; `npm run test:soak` uses other seeds.
 
 import fc from 'fast-check';
 import test from './support/test.js';

@@ -1,5 +1,5 @@
-// `npm test` and `npm run test:quick`: AVA over the test files, with one PostgreSQL for all of them, and a line now and then that says
-// how far it is. Options and files are given on to AVA. However it ends, nothing that it started stays.
+// Runs `npm test` and `npm run test:quick`: AVA over the test files, with one PostgreSQL for all of them, and a line of progress
+// periodically. Options and files are passed on to AVA. However it ends, nothing that it started remains.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,7 +17,7 @@ const AVA = 'node_modules/ava/entrypoints/cli.mjs';
 const TESTS = 'dist/test';
 const COMPILED = resolve('node_modules/.cache/mansio/compiled');
 const EVERY_MS = 10_000;
-/** What AVA says of one test that has ended. */
+/** The line of AVA for one test that has ended. */
 const TEST_LINE = /^ +[✔✘-] /u;
 
 const given = process.argv.slice(2);
@@ -29,7 +29,7 @@ const withNodes = isQuick ? [] : all.filter(startsNode);
 const withoutNodes = all.filter((file) => !startsNode(file));
 const count = withNodes.length + withoutNodes.length;
 const groups = `dist/test-groups/${process.pid}`;
-// Files that are named one by one are few, and run as they do under AVA itself.
+// Files that are named in the arguments are few, and run as under AVA itself.
 const entries = [...withNodes, ...(named.length > 0 ? withoutNodes : groupFiles(withoutNodes, groups))];
 
 const began = Date.now();
@@ -41,7 +41,7 @@ const times = join(progress, 'times');
 for (const file of [ended, times]) writeFileSync(file, '');
 const lines = new GroupedLines(times);
 const ava = startAva();
-// Told so, AVA ends its workers, and what they have started ends with them. That the terminal's Ctrl-C reaches it too does no harm.
+// SIGINT makes AVA end its workers and what they have started. A Ctrl-C of the terminal reaches AVA as well, which does no harm.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => ava.kill('SIGINT'));
 const timer = setInterval(tell, EVERY_MS);
 const status = await new Promise<number>((resolve) => ava.once('close', (code) => resolve(code ?? 1)));
@@ -58,7 +58,7 @@ function startAva(): ChildProcess {
     env: {
       ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),
       ...process.env,
-      // From Node.js 22 on; earlier versions pass it over.
+      // Node.js before 22 ignores it.
       NODE_COMPILE_CACHE: COMPILED,
       [RUN_SERVER]: String(server.port),
       [ENDED_FILES]: ended,

@@ -126,7 +126,7 @@ test('a second signal ends a node that hangs at once', async (t) => {
   while (!node.logs.some((line) => line.includes('"stopping"'))) await delay(10);
   process.kill(node.pid, 'SIGTERM');
   t.deepEqual(await exited, { code: 143, signal: null });
-  // The database was told to end, and does so by itself.
+  // The database was told to end, and ends by itself.
   process.kill(postmaster, 'SIGCONT');
   while (findPostmaster(join(node.dataDir, 'postgres')) !== undefined) await delay(10);
 });

@@ -1,4 +1,4 @@
-// Positions in the source for positions in the bundle: the same that Node.js finds, line by line.
+// Compares positions in the source, for positions in the bundle, with those that Node.js finds, line by line.
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire, SourceMap } from 'node:module';
 import { join } from 'node:path';
@@ -28,13 +28,13 @@ test('positions of the bundle are those that Node.js finds', (t) => {
   for (let line = 0; line < lines + 3; line += 11) {
     for (const column of [0, 4, 30, 500]) {
       const entry = expected.findEntry(line, column);
-      // Node.js goes back to the lines before.
+      // Node.js falls back to earlier lines.
       const isHere = 'generatedLine' in entry && entry.generatedLine === line;
       const wanted: Position | undefined = isHere
         ? { source: entry.originalSource, line: entry.originalLine, column: entry.originalColumn }
         : undefined;
       const found = positions.at(line, column);
-      // A comparison by AVA takes long.
+      // AVA's comparison is slow, so it runs only for differences.
       if (!isDeepStrictEqual(found, wanted)) t.deepEqual(found, wanted, `${largest!.name}:${line}:${column}`);
     }
   }

@@ -1,5 +1,5 @@
-// An account's own affairs on a real store: keys, addresses, push subscriptions; each account's alone. Preferences are in
-// preferences.test.ts: the mailbox takes them.
+// Tests an account's own data on a real store: keys, addresses, push subscriptions, which only the account sees. Preferences are in
+// preferences.test.ts, because the mailbox stores them.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { createAccountApi } from '../../src/account/account-api.js';

@@ -1,5 +1,5 @@
-// Preferences on a real store: defaults until something is chosen, choices that are merged in the mailbox's commits, and the
-// events that clients get of them.
+// Tests preferences on a real store: defaults until something is chosen, choices that are merged in the mailbox's commits, and
+// their events for clients.
 import { randomUUID } from 'node:crypto';
 import { createPreferences } from '../../src/account/preferences.js';
 import { ActorFault } from '../../src/actors/runtime/errors.js';

@@ -1,4 +1,4 @@
-// What is remembered of credentials, and what ends that: a revocation, a deleted account, notices that were missed, expiry.
+// Tests what is cached of credentials, and what ends that: a revocation, a deleted account, missed notices, expiry.
 
 import { Subject } from 'rxjs';
 import { Credentials } from '../../src/auth/credentials.js';

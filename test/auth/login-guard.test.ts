@@ -1,4 +1,4 @@
-// The guard of logins: what failures cost whom, for how long, in how much memory, and what nodes tell each other.
+// Tests the login guard: what failures cost whom, for how long, in how much memory, and what nodes tell each other.
 
 import { type GuardLimits, LoginGuard } from '../../src/auth/login-guard.js';
 import test from '../support/test.js';
@@ -10,7 +10,7 @@ const ALICE = ['alice@example.test'];
 function setUp(limits: Partial<GuardLimits> = {}) {
   let now = 1;
   const guard = new LoginGuard({ delayMs: 10, ...limits }, () => now);
-  /** The delay of a failure, its place given back at once; `limited` when it was. */
+  /** Records a failure and returns its delay, or `limited`; its place is free again at once. */
   const fail = (address = HERE, names: readonly string[] = ALICE) => {
     const { isLimited, delayMs, done } = guard.refuse(address, names);
     done();

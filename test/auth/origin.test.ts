@@ -1,4 +1,4 @@
-// Whose requests without a credential act for the anonymous account: those for our own names, in the form that browsers send.
+// Tests which requests without a credential act for the anonymous account: those for our own names, in the form of browsers.
 
 import { anonymousGuard } from '../../src/auth/origin.js';
 import test from '../support/test.js';

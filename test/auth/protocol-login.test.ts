@@ -1,4 +1,4 @@
-// Logins of the mail protocols: what is remembered and for how long, what drops it, and who is told.
+// Tests logins of the mail protocols: what is cached and for how long, what removes it, and who is told.
 
 import { NEVER, Subject } from 'rxjs';
 import { Credentials } from '../../src/auth/credentials.js';
@@ -71,7 +71,7 @@ test('a key is looked up once in 30 s, whatever it is used for', async (t) => {
   t.is((await logins.open({ ...ALICE, names: ['bob@example.test'] }, ['smtp'])).kind, 'wrong');
   t.true(await logins.holds(first.login));
   t.is(lookups(), 1);
-  // What is not told of is found out when the time is up.
+  // A change without a notice is found when the time has passed.
   keys.clear();
   pass(29_000);
   t.true(await logins.holds(first.login));

@@ -1,4 +1,4 @@
-// SASL exchanges as functions: what was shown comes out whatever is in it, and no octets make them fail otherwise.
+// Tests SASL exchanges as functions: they return any credentials that were sent, and no input makes them fail in another way.
 
 import fc from 'fast-check';
 import { beginExchange, decodeBase64, failureChallenge, MECHANISMS, mechanismOf } from '../../src/auth/sasl.js';
@@ -6,7 +6,7 @@ import test from '../support/test.js';
 
 const shown = (names: readonly string[], credential: string) =>
   ({ kind: 'shown', shown: { names, credential } }) as const;
-/** Without controls, which part what is shown, and what UTF-8 cannot hold. */
+/** Excludes control characters, which separate the fields, and text that UTF-8 cannot encode. */
 const text = fc
   .string({ unit: 'binary', minLength: 1 })
   .map((any) =>

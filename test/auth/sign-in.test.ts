@@ -1,4 +1,4 @@
-// The one door of the mail protocols: what an attempt comes to, its one count and its one log line, and the wait of a refusal.
+// Tests the login of the mail protocols: the outcome of an attempt, its single count and log line, and the delay of a refusal.
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
@@ -12,7 +12,7 @@ const ALICE = 'alice@example.test';
 const OWNER: Principal = { accountId: 'alice', email: ALICE, scopes: ['imap'], keyId: 'k', serviceWide: false };
 
 function setUp(t: ExecutionContext, limits: Partial<GuardLimits> = {}) {
-  // Held replies alone do not keep a process alive.
+  // Delayed replies alone do not keep the process alive.
   const alive = setInterval(() => {}, 60_000);
   t.teardown(() => clearInterval(alive));
   const counted: string[] = [];

@@ -1,4 +1,4 @@
-// Back-off after failures.
+// Tests back-off after failures.
 
 import fc from 'fast-check';
 import { Backoff } from '../../src/bounds/backoff.js';

@@ -1,4 +1,4 @@
-// Reads that are shared by those who ask while one is under way.
+// Tests reads that are shared by all who ask while one is under way.
 
 import { CoalescedReads } from '../../src/bounds/coalesced-reads.js';
 import test from '../support/test.js';
@@ -7,7 +7,7 @@ function startReads() {
   const begun: { readonly key: string; readonly end: (value: number) => void; readonly fail: (why: Error) => void }[] =
     [];
   const reads = new CoalescedReads<number>((key) => new Promise((end, fail) => begun.push({ key, end, fail })));
-  /** Until what can go on has gone on. */
+  /** Resolves when everything that can run has run. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   return { begun, reads, settled };
 }

@@ -1,4 +1,4 @@
-// Dynamic shares: as much as the threshold lets, however much is taken at a time, and always something for the next holder.
+// Tests the dynamic limiter: a holder gets what the threshold allows, in whatever portions, and the next holder always gets something.
 
 import fc from 'fast-check';
 import { DynamicShares } from '../../src/bounds/dynamic-shares.js';
@@ -65,7 +65,7 @@ test('an amount may be taken when each of it may, one after the other; never mor
   );
 });
 
-/** By the threshold itself. */
+/** Counts one by one what the threshold allows. */
 function oneByOne(shares: DynamicShares, holder: string, factor: number): number {
   let count = 0;
   for (; shares.heldBy(holder) < factor * shares.free; count++) shares.take(holder);

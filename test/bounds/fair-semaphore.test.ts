@@ -1,11 +1,11 @@
-// The semaphore: bounds hold, holders are served round robin, nobody starves, and who leaves the queue leaves nothing behind.
+// Tests the semaphore: limits hold, holders are served in turn, none starves, and a request that leaves the queue leaves no trace.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { FairSemaphore, type Release, SemaphoreFull } from '../../src/bounds/fair-semaphore.js';
 import { runs } from '../support/amounts.js';
 import test from '../support/test.js';
 
-/** Acquires for requests named by their holder and a number, and notes who got something. */
+/** Acquires for requests, each named by its holder and a number, and records which were served. */
 class Users {
   readonly semaphore: FairSemaphore;
   readonly served: string[] = [];
@@ -27,7 +27,7 @@ class Users {
     await nextTurn();
   }
 
-  /** One after the other, as they were served. */
+  /** Ends all requests in the order in which they were served. */
   async endAll(): Promise<void> {
     await nextTurn();
     for (let i = 0; i < this.served.length; i++) await this.end(this.served[i]!);
@@ -180,7 +180,7 @@ test('whatever is acquired, released and aborted, the bounds hold and nobody wai
           const [head] = sum(false, name).chosen;
           return head !== undefined && sum(true, name).weight + head.weight <= share ? [head] : [];
         });
-        // Of those who have a share left somebody's turn is next, and that one does not fit.
+        // Among holders with a share left, the next one in turn does not fit.
         t.true(heads.length === 0 || heads.some((head) => sum(true).weight + head.weight > total));
       }
       for (;;) {

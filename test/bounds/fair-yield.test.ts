@@ -1,4 +1,4 @@
-// Turns of the event loop that holders take one after the other.
+// Tests turns of the event loop that holders take in order.
 
 import { FairYield } from '../../src/bounds/fair-yield.js';
 import test from '../support/test.js';

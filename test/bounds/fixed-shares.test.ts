@@ -1,4 +1,4 @@
-// Fixed shares: nobody has more than its share, and all together have no more than the total.
+// Tests the fixed limiter: no holder has more than its share, and all together have at most the total.
 
 import fc from 'fast-check';
 import { FixedShares } from '../../src/bounds/fixed-shares.js';

@@ -1,4 +1,4 @@
-// The scan of JSON in pieces: its bounds, and what it takes out and hands on.
+// Tests the scan of JSON in pieces: its limits, and what it takes out and passes on.
 
 import fc from 'fast-check';
 import { JsonExcess, JsonScan, parseBounded } from '../../src/bounds/json-scan.js';

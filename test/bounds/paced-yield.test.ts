@@ -1,4 +1,4 @@
-// PacedYield: one long step at a time, and other events between two of them.
+// Tests PacedYield: one long step runs at a time, with other events between two of them.
 
 import { PacedYield } from '../../src/bounds/paced-yield.js';
 import test from '../support/test.js';

@@ -1,4 +1,4 @@
-// Bounds of time: work that is done in time counts, late work is not waited for, and no timer is left.
+// Tests time limits: work that ends in time counts, late work is not awaited, and no timer remains.
 
 import { atMost, inTime } from '../../src/bounds/time-bounds.js';
 import test from '../support/test.js';

@@ -1,4 +1,4 @@
-// `mansio address` and `mansio unclaimed`: who has an address, and what becomes of mail while nobody has it.
+// Tests `mansio address` and `mansio unclaimed`: who has an address, and what happens to mail while no account has it.
 import { randomUUID } from 'node:crypto';
 import { connect, type Sql } from '../../src/store/postgres/client.js';
 import { postgresDirectory } from '../../src/store/postgres/directory.js';
@@ -12,7 +12,7 @@ let drop: () => Promise<void>;
 test.before(async () => {
   const database = await testDatabase();
   const { host, port, user, database: name } = database.address;
-  // The driver takes the directory of a socket from PGHOST only, not from a URL.
+  // The driver reads the directory of a socket only from PGHOST, not from a URL.
   Object.assign(process.env, { PGHOST: host, PGPORT: port, PGUSER: user, DATABASE_URL: `postgres:///${name}` });
   sql = connect(database.address, { max: 2, applicationName: 'test' });
   drop = database.drop;
@@ -42,7 +42,7 @@ test('address list and remove', async (t) => {
     (await mansio('address', 'remove', 'dora@example.test')).err,
     /^error: dora@\S+ is the primary address .*account delete\n$/,
   );
-  // Asked for by two accounts; then one of them owns it.
+  // Two accounts ask for the address; then one of them owns it.
   const other = await add('taken@example.test', 'd3@example.test');
   const several = await mansio('address', 'remove', 'd3@example.test');
   t.regex(several.err, /^error: several accounts .*--account \(dora@example.test, taken@example.test\)\n$/);

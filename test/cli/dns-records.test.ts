@@ -1,5 +1,5 @@
-// The DNS records of a domain from where the cluster is: for mail servers, for mail programs, and a note where a record
-// cannot be told.
+// Tests the DNS records of a domain, by the addresses of the cluster: for mail servers, for mail programs, and a note where a
+// record is unknown.
 
 import { type DnsRecord, dnsPlan, type PublicEndpoints, zoneLines } from '../../src/cli/dns-records.js';
 import test from '../support/test.js';

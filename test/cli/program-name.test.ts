@@ -1,4 +1,4 @@
-// What the program is called where an installation has made a link to it, and in a clone.
+// Tests the name of the program where an installation has made a link to it, and in a clone.
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { programName } from '../../src/cli/program-name.js';

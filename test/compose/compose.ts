@@ -1,4 +1,4 @@
-// Composing in tests: a message with what a test cares about, and its octets.
+// Composes messages for tests: a test gives the fields that it needs, and gets the octets.
 import { composeMessage, type MessageToCompose, type OutgoingAttachment } from '../../src/compose/message.js';
 import type { MessageIndex } from '../../src/mail/message-index.js';
 import { Spool } from '../../src/spool/spool.js';
@@ -21,12 +21,12 @@ export const PLAIN: MessageToCompose = {
   attachments: [],
 };
 
-/** With little memory a message, so that most tests see files too; in a directory of its own, as a node's is. */
+/** The spool has little memory per message, so that most tests use files too; its directory is its own, as on a node. */
 export const newSpool = (): Spool => new Spool({ directory: temporaryDirectory(), inMemory: 64 * 1024 });
 
 export interface Composed {
   readonly octets: Buffer;
-  /** Unfolded. */
+  /** The fields are unfolded. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly index: MessageIndex;
 }
@@ -61,7 +61,7 @@ export const attachment = (content: Uint8Array, changes: Partial<OutgoingAttachm
   ...changes,
 });
 
-/** What RFC 5322 §2.1.1 and §2.3 ask of lines, and that nothing needs 8BITMIME. */
+/** Checks the rules of RFC 5322 §2.1.1 and §2.3 for lines, and that the message does not need 8BITMIME. */
 export function faultsOf(octets: Buffer): readonly string[] {
   const text = octets.toString('latin1');
   const faults: string[] = [];

@@ -1,4 +1,4 @@
-// Messages as they are composed, read back by a reader of another make and by the index of ours.
+// Tests composed messages, which another parser and our index read back.
 
 import fc from 'fast-check';
 import { type AddressObject, simpleParser } from 'mailparser';
@@ -9,7 +9,7 @@ import { attachment, compose, faultsOf, newSpool, PLAIN } from './compose.js';
 
 const lines = (text: string | false | undefined): string => (text || '').replace(/\r\n?/g, '\n').replace(/\n$/, '');
 
-/** Characters that header fields, encoded words and address lists give a meaning to, and some of every kind. */
+/** Characters with a meaning in header fields, encoded words and address lists, and some of every kind. */
 const unit = fc.oneof(
   fc.constantFrom(
     '=?',
@@ -97,7 +97,7 @@ test('whatever strings come in, they come out again, and nothing else does', asy
       t.deepEqual(strange, []);
       t.deepEqual(names.includes('Cc'), given.cc.length > 0);
 
-      // Ours reads white space as one space and no more.
+      // Our parser folds any white space into one space.
       const folded = (text: string) => text.replace(/\s+/gu, ' ').trim();
       t.is(folded(index.envelope.subject), folded(given.subject));
       const shown = (list: readonly { name: string; address: string }[]) =>

@@ -1,4 +1,4 @@
-// Whatever a message consists of, its parts hold the same octets after it was rewritten: for short lines, and for servers without
+// Tests that the parts of any message have the same octets after it was rewritten: for short lines, and for servers without
 // 8BITMIME.
 
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ const encoding = fc.constantFrom(
 );
 const media = fc.constantFrom('text/plain', 'text/html; charset=utf-8', 'application/json; name="ü.json"');
 
-/** A part with its header; a boundary is named after the level. */
+/** Generates a part with its header; a boundary is named after the level. */
 const part = (level: number): fc.Arbitrary<string> => {
   const leaf = fc
     .tuple(fields, media, encoding, body)
@@ -55,7 +55,7 @@ const part = (level: number): fc.Arbitrary<string> => {
 };
 const message = part(0).map((text) => Buffer.from(`From: a@b.test\r\n${text}\r\n`));
 
-/** Type and decoded octets of each part. An encoding may end a body with a line end more. */
+/** Returns type and decoded octets of each part. An encoding may add a line end to a body. */
 function contents({ type, subtype, parts, encoding: coded, bodyStart, bodyEnd }: IndexedPart, of: Buffer): string[] {
   if (parts.length > 0) return parts.flatMap((child) => contents(child, of));
   const octets = decodeTransfer(coded, of.subarray(bodyStart, bodyEnd));

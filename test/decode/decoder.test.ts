@@ -1,5 +1,5 @@
-// Bodies decoded by mailparser in a worker thread; a job that exceeds its budget falls back to our own decoders, and a hostile
-// one ends its view, not the process.
+// Tests bodies that mailparser decodes in a worker thread: a job that exceeds its budget falls back to our own decoders, and a
+// hostile one ends its view, not the process.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { BodyDecoder, DecoderBusy, type DecoderLimits, DecodingAbandoned } from '../../src/decode/decoder.js';
@@ -12,7 +12,7 @@ import test from '../support/test.js';
 const reader = (raw: Buffer) => async (ranges: readonly OctetRange[]) =>
   ranges.map(({ start, end }) => Uint8Array.prototype.slice.call(raw, start, end));
 
-/** Time enough on a busy machine. */
+/** This is enough on a busy machine. */
 const PATIENT = { startMs: 120_000, shortJobMs: 60_000, jobMs: 60_000 };
 const ALICE = { accountId: 'alice' };
 const BOB = { accountId: 'bob' };
@@ -27,7 +27,7 @@ function decoderFor(t: { teardown(end: () => Promise<void>): void }, limits: Par
 const moduleOf = (code: string) =>
   new URL(`data:text/javascript,${encodeURIComponent(`import {parentPort} from 'node:worker_threads';${code}`)}`);
 
-/** A worker that runs this instead of decoding. */
+/** Returns a worker that runs this code instead of decoding. */
 const rogue = (code: string) => moduleOf(`parentPort.postMessage('ready');parentPort.on('message',(job)=>{${code}})`);
 
 const alternative = Buffer.from(
@@ -50,7 +50,7 @@ const alternative = Buffer.from(
 
 const large = Buffer.from(`Content-Type: text/plain; charset=utf-8\r\n\r\n${'Grüße '.repeat(50_000)}`);
 
-/** One part of HTML, shown as text too, as search and filters see it. */
+/** A part of HTML, which is also shown as text, as search and filters see it. */
 const html = Buffer.from(
   'Content-Type: text/html; charset=utf-8\r\n\r\n<h1>Two\n  words</h1><ul><li>one<li>two</ul><img alt="Cat" src=c><a href="https://x">here</a>',
 );
@@ -244,7 +244,7 @@ test('a read that fails is the caller’s to know', async (t) => {
   );
 });
 
-/** A message of text parts, each with its number. */
+/** Returns a message of text parts, each with its number. */
 function manyParts(count: number): Buffer {
   const parts = Array.from({ length: count }, (_, i) => `--b\r\n\r\n${i}\r\n`);
   return Buffer.from(`Content-Type: multipart/mixed; boundary=b\r\n\r\n${parts.join('')}--b--\r\n`);

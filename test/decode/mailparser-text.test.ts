@@ -1,5 +1,5 @@
-// Parts as mail programs write them, read by mailparser and by our own decoders: both read the same text, and mailparser is
-// not given what it would be slow with.
+// Compares parts as mail programs write them, read by mailparser and by our own decoders: both return the same text, and
+// mailparser does not get input that would be slow.
 
 import fc from 'fast-check';
 import iconv from 'iconv-lite';

@@ -1,4 +1,4 @@
-// Whole messages of nodemailer: the index and the decoder find what mailparser finds in them.
+// Tests whole messages of nodemailer: the index and the decoder find what mailparser finds in them.
 
 import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
@@ -9,7 +9,7 @@ import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { runs } from '../support/amounts.js';
 import test from '../support/test.js';
 
-/** Single spaces: the index folds runs of spaces in names, mailparser keeps them. */
+/** Only single spaces are generated: the index folds runs of spaces in names, mailparser keeps them. */
 const words = fc
   .stringMatching(/^[A-Za-zéü✓日]([A-Za-zéü✓日., ]{0,80}[A-Za-zéü✓日])?$/)
   .map((text) => text.replace(/ {2,}/g, ' '));

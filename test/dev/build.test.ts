@@ -1,4 +1,4 @@
-// The build in a small clone: what has changed nothing is skipped, and a dist that is not whole is made again.
+// Tests the build in a small clone: unchanged work is skipped, and an incomplete dist is built again.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -46,7 +46,7 @@ test('a build is skipped when nothing has changed, and made again when anything 
   t.is(spawnSync(process.execPath, [at('bin/mansio')], { encoding: 'utf8' }).stdout, 'Zoé\n');
 });
 
-/** Killed when it has removed a part of the dist before. */
+/** The program is killed when it has removed a part of the previous dist. */
 const KILLED = `
   import fs from 'node:fs';
   import { syncBuiltinESMExports } from 'node:module';

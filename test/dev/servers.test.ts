@@ -1,4 +1,4 @@
-// The servers that cluster tests stand on: real NATS servers and a PostgreSQL on TCP, which come back where they were after
+// Tests the servers that cluster tests use: real NATS servers and a PostgreSQL on TCP, which return on the same ports after
 // a stop and after a crash.
 
 import { connect as connectNats } from 'nats';
@@ -21,7 +21,7 @@ testWith('nats-server')('three NATS servers are one cluster, also after one was 
     ]);
     here.subscribe('question', { callback: (_, message) => void message.respond('answer') });
     await here.flush();
-    // Interest travels between servers in its own time.
+    // Subscriptions take a while to reach the other server.
     for (;;) {
       const reply = await there.request('question', '', { timeout: 1000 }).catch(() => undefined);
       if (reply === undefined) continue;

@@ -1,4 +1,4 @@
-// The proxy that cluster tests cut nodes off with: each mode does to a connection what its name says.
+// Tests the proxy with which cluster tests cut nodes off: each mode does to a connection what its name says.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { startTcpProxy, type TcpProxy } from '../../dev/tcp-proxy.js';
@@ -9,7 +9,7 @@ interface Setup {
   readonly server: Server;
 }
 
-/** A proxy before a server that sends back what it gets. */
+/** Starts a proxy in front of a server that returns what it gets. */
 async function echo(t: { teardown(work: () => Promise<unknown>): void }): Promise<Setup> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

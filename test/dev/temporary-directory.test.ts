@@ -1,4 +1,4 @@
-// Where temporary directories are: what is measured must pay for its disk.
+// Tests where temporary directories are: measurements must include the cost of the disk.
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';

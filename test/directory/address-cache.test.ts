@@ -1,4 +1,4 @@
-// What the cache of owners remembers, shares and drops, above all when look-up and change cross.
+// Tests what the cache of owners keeps, shares and drops, especially when a look-up and a change overlap.
 
 import { AddressCache } from '../../src/directory/address-cache.js';
 import type { AddressOwner } from '../../src/store/directory.js';
@@ -7,7 +7,7 @@ import test from '../support/test.js';
 const ANN: AddressOwner = { accountId: 'ann', held: false };
 const BOB: AddressOwner = { accountId: 'bob', held: false };
 
-/** A look-up that is answered when the test says so. */
+/** Returns a look-up that the test answers. */
 function slow() {
   let answer = (_owner: AddressOwner | undefined) => {};
   const result = new Promise<AddressOwner | undefined>((resolve) => {

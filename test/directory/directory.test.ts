@@ -1,4 +1,4 @@
-// The directory's rules on a real store; mailboxes are played by a function that answers `acceptance`.
+// Tests the directory's rules on a real store; a function that answers `acceptance` replaces mailboxes.
 import { createHash, randomBytes } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { Mailboxes } from '../../src/actors/mailbox/protocol.js';
@@ -53,13 +53,13 @@ async function start(
     await sql.end({ timeout: 5 });
     await drop();
   });
-  /** Resolves when this node has heard of everything that was changed before the call. */
+  /** Makes the change, and resolves when this node has heard of it. */
   const settled = async (change: () => Promise<unknown>): Promise<void> => {
     let tell = () => {};
     const heard = new Promise<void>((resolve) => {
       tell = resolve;
     });
-    // It has to stand before the change, or the marker may come too early to be heard.
+    // The watch must begin before the change, or the marker may be missed.
     const end = await real.watch((seen) => {
       if (seen.kind === 'domains') tell();
     });
@@ -100,7 +100,7 @@ test('a domain that is not hosted is never relayed to, an account there or not',
 test('mail is not refused for good by a list of domains that may be out of date', async (t) => {
   let now = 0;
   const { sql, directory, calls } = await start(t, { now: () => now });
-  // Without the notification: this node never hears of it.
+  // There is no notification, so this node never hears of the domain.
   await sql`insert into domains (name) values ('late.test')`;
   t.deepEqual(await directory.recipient('ann@late.test'), { kind: 'notHosted' });
   const reads = () => calls.filter((name) => name === 'domains').length;
@@ -305,7 +305,7 @@ test('a remembered key ends with its revocation: at once here, and with the noti
       }
       t.is(here.known(device.apiKey), undefined, end);
     });
-    // Notices of a database come in order to all who listen, but not to all in the same moment.
+    // All listeners get notices of a database in order, but not at the same moment.
     while (there.known(device.apiKey) !== undefined) await new Promise((resolve) => setImmediate(resolve));
     for (const node of [here, there]) t.is((await node.identify(device.apiKey)).kind, 'invalid', end);
   }

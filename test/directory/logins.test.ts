@@ -1,4 +1,4 @@
-// Logins on a real store: who gets which account, once, and what is remembered of it.
+// Tests logins on a real store: who gets which account, once, and what is cached of it.
 import type { ExecutionContext } from 'ava';
 import type { Mailboxes } from '../../src/actors/mailbox/protocol.js';
 import { createDirectory } from '../../src/directory/directory.js';
@@ -52,7 +52,7 @@ test('the first login makes an account, the next ones find it', async (t) => {
   const before = calls.length;
   t.like(await directory.login({ ...anna, email: undefined, emailVerified: false }), { principal });
   t.is(calls.length, before, 'remembered');
-  // Found anew, and the hour is over.
+  // The store finds the account again, more than an hour after the last login.
   await sql`update accounts set last_login_at = now() - interval '2 hours'`;
   t.is((await store.accountOfLogin(anna))?.id, principal.accountId);
   const noted = (await store.profile(principal.accountId))!.lastLoginAt;
@@ -78,7 +78,7 @@ test('two first logins at once end in one account', async (t) => {
   t.is(new Set(ids).size, 1);
   t.truthy(ids[0]);
   t.is((await store.accounts()).length, 1);
-  // The same user with another address at once.
+  // The same user logs in with several addresses at once.
   const mixed = await Promise.all(
     ['x@example.test', 'y@other.test', 'z@third.test'].map((email) =>
       directory.login({ ...anna, subject: 'moving', email }),

@@ -1,4 +1,4 @@
-// The resolver against a real DNS server on loopback.
+// Tests the resolver with a real DNS server on loopback.
 
 import { startDnsServer } from '../../dev/dns-server.js';
 import { freePort } from '../../dev/ports.js';

@@ -1,4 +1,4 @@
-// Every diagram of the documents is read by Mermaid's own parser, which turns a broken one down.
+// Checks every diagram of the documents with Mermaid's own parser, which rejects a broken one.
 import { readFileSync } from 'node:fs';
 import { diagramFault, diagramsOf } from '../../dev/mermaid.js';
 import test from '../support/test.js';

@@ -1,4 +1,4 @@
-// The documents of the project.
+// Lists the documents of the project.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// The form of documents, which keeps them readable as text: no wide lines, no table cells that are paragraphs.
+// Checks that documents are readable as text: no wide lines, and no paragraphs in table cells.
 import { readFileSync } from 'node:fs';
 import { WIDTH } from '../../dev/markdown.js';
 import test from '../support/test.js';

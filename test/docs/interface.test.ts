@@ -1,4 +1,4 @@
-// The pages of docs/interface that are written by hand agree with the code where both list the same things.
+// Checks that the hand-written pages of docs/interface agree with the code where both list the same things.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { bareRoutes } from '../../dev/openapi-document.js';

@@ -1,4 +1,4 @@
-// What documents and comments refer to exists: relative links with their anchors, decisions by number, and pages with a heading.
+// Checks that references of documents and comments exist: relative links with anchors, decisions by number, pages with a heading.
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import test from '../support/test.js';
@@ -14,12 +14,12 @@ function filesBelow(folder: string, ending: string): string[] {
 
 const sources = ['src', 'test', 'dev', 'bench'].flatMap((folder) => filesBelow(folder, '.ts'));
 
-/** Text without fenced code, where `#` begins comments and brackets are no links. */
+/** Returns the text without fenced code, where `#` begins comments and brackets are no links. */
 const prose = (file: string): string => readFileSync(file, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
 
 const headings = (file: string): string[] => Array.from(prose(file).matchAll(/^#{1,6} (.+)$/gm), ([, text]) => text!);
 
-/** As GitHub makes an anchor of a heading. */
+/** Makes an anchor of a heading as GitHub does. */
 function anchor(heading: string): string {
   return heading
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -105,7 +105,7 @@ test('decisions that code and documents cite by number exist', (t) => {
 test('pages and headings that comments cite exist, and nothing outside the repository is cited', (t) => {
   const broken: string[] = [];
   for (const file of sources) {
-    // A citation may go on in the next line of a comment.
+    // A citation may continue in the next line of a comment.
     const text = readFileSync(file, 'utf8').replaceAll(/\n\s*(?:\/\/|\*) ?/g, ' ');
     for (const [all, page = '', heading] of text.matchAll(/(?<![\w/])(docs\/[\w/.-]+\.md)(?:, "([^"]+)")?/g)) {
       if (!existsSync(page) || (heading !== undefined && !headings(page).includes(heading)))

@@ -1,4 +1,4 @@
-// The pages of docs/ that are made from the code say what the code says, and the page of metrics what a node exports.
+// Checks that the generated pages of docs/ match the code, and the page of metrics what a node exports.
 import { readFileSync } from 'node:fs';
 import { declaredByParents, METRICS_PAGE } from '../../dev/metrics-page.js';
 import { PAGES } from '../../dev/pages.js';

@@ -1,4 +1,4 @@
-// The hub clients that documents show reconnect for ever: the library's own policy gives up after four tries.
+// Checks that the hub clients in documents reconnect for ever: the library's own policy gives up after four attempts.
 import { readFileSync } from 'node:fs';
 import test from '../support/test.js';
 

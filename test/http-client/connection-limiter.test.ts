@@ -1,4 +1,4 @@
-// Who gets a connection next: room at the host and in the share of the account together.
+// Tests who gets the next connection: both the host and the share of the account must have room.
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -10,7 +10,7 @@ import { clientOf, dnsOf, OK, peer } from './peers.js';
 
 const limiterOf = (limits = {}) => new ConnectionLimiter({ ...DEFAULT_HTTP_LIMITS, ...limits });
 
-/** Whether a request gets a connection without waiting. */
+/** Says whether a request gets a connection without waiting. */
 async function isServed(limiter: ConnectionLimiter, accountId: string, host: string): Promise<boolean> {
   const controller = new AbortController();
   const asked = limiter.acquire(accountId, host, controller.signal).then(
@@ -45,7 +45,7 @@ test('33 accounts with 8 slow hosts each leave connections for the next accounts
 });
 
 test('a request that waits for the share of its account holds no place at its host', async (t) => {
-  // A factor of 1/16 of 20 free: one at a time for an account that holds one.
+  // The share is 1/16 of the free connections, little more than one: account a holds two and has to wait.
   const limiter = limiterOf({ connections: 20, connectionsPerHost: 2 });
   const slow = await Promise.all(['slow1', 'slow2'].map((host) => limiter.acquire('a', host)));
   for (let i = 0; i < 5; i++) void limiter.acquire('a', 'shared').then((release) => release());

@@ -1,11 +1,11 @@
-// The guarded HTTP client against servers that are slow, endless, silent or wrong: every request ends, within its bounds.
+// Tests the guarded HTTP client with servers that are slow, endless, silent or wrong: every request ends within its limits.
 import { setImmediate } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import type { HttpClientLimits } from '../../src/http-client/limits.js';
 import test from '../support/test.js';
 import { clientOf, OK, peer } from './peers.js';
 
-/** For peers that do not answer: whoever answers has all the time of the defaults. */
+/** These limits are for peers that do not answer; others have the default times. */
 const IMPATIENT: Partial<HttpClientLimits> = { answerMs: 300 };
 
 const post = (url: string, accountId = 'a', signal?: AbortSignal) => ({
@@ -16,7 +16,7 @@ const post = (url: string, accountId = 'a', signal?: AbortSignal) => ({
   signal,
 });
 
-/** Whatever is asked until the condition holds. */
+/** Resolves when the condition holds. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setImmediate();
 }
@@ -24,7 +24,7 @@ async function until(condition: () => boolean): Promise<void> {
 async function tried(t: ExecutionContext, serve: Parameters<typeof peer>[1], limits: Partial<HttpClientLimits> = {}) {
   const server = await peer(t, serve);
   const outcome = await clientOf(t, { limits }).post(post(`http://127.0.0.1:${server.port}/`));
-  // None of these connections is kept.
+  // No connection is kept.
   await until(() => server.open === 0);
   return outcome;
 }
@@ -125,7 +125,7 @@ test('what servers say is shown without control characters', async (t) => {
 
 test('nobody listens', async (t) => {
   const client = clientOf(t);
-  // Port 1 of loopback is bound by nothing that a test machine runs.
+  // No program of a test machine listens on port 1 of loopback.
   t.like(await client.post(post('http://127.0.0.1:1/')), { failure: 'connection' });
 });
 
@@ -133,7 +133,7 @@ test('a connection that its server closed while idle is not a failure', async (t
   const asked: number[] = [];
   const server = await peer(t, (socket) => {
     asked.push(server.connections);
-    // The first connection serves one request; the next one meets its end.
+    // The first connection serves one request; the next one finds it closed.
     if (asked.length === 2) socket.resetAndDestroy();
     else socket.write(OK);
   });
@@ -155,7 +155,7 @@ test('one account and one host have their shares, and a request can be given up'
   const url = `http://127.0.0.1:${slow.port}/`;
   const first = [client.post(post(url)), client.post(post(url))];
   await until(() => held.length === 2);
-  // The share of account a is used up; that of the host too.
+  // Both the share of account a and that of the host are used up.
   const gaveUp = new AbortController();
   const third = client.post(post(`http://127.0.0.1:${quick.port}/`, 'a', gaveUp.signal));
   const waiting = client.post(post(url, 'b'));

@@ -1,4 +1,4 @@
-// The guarded HTTP client: what is sent and answered, and what is never connected to.
+// Tests the guarded HTTP client: requests and answers, and the addresses that it never connects to.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';

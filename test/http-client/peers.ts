@@ -1,4 +1,4 @@
-// Peers for tests of the HTTP client: servers that answer as they are told, and DNS that says what it is told.
+// Fakes peers for tests of the HTTP client: servers with given answers, and DNS with given records.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { ExecutionContext } from 'ava';
@@ -7,13 +7,13 @@ import { createHttpClient, type HttpClient, type HttpClientOptions } from '../..
 
 export interface Peer {
   readonly port: number;
-  /** Connections so far. */
+  /** The number of connections so far. */
   readonly connections: number;
-  /** Those that are open. */
+  /** The number of open connections. */
   readonly open: number;
 }
 
-/** `serve` gets each connection and everything that came in one read, as text. */
+/** `serve` gets each connection and everything that arrived in one read, as text. */
 export async function peer(
   t: ExecutionContext,
   serve: (socket: Socket, text: string) => void,
@@ -46,7 +46,7 @@ export async function peer(
 
 export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
-/** By name; names that are not there do not exist. */
+/** Resolves these names; others do not exist. */
 export function dnsOf(zones: Readonly<Record<string, { readonly A?: string[]; readonly AAAA?: string[] }>>): Dns {
   return {
     async resolve(name, type) {

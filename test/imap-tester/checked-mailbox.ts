@@ -1,4 +1,4 @@
-// What a client knows of its selected mailbox from untagged responses alone, and the rules that these must keep to.
+// Holds what a client knows of its selected mailbox from untagged responses alone, and checks the rules for these.
 import { isList, type Response, ServerFault, textOf, type Value } from './response.js';
 
 export interface KnownMessage {
@@ -12,7 +12,7 @@ export interface FlagChange {
   readonly flags: readonly string[];
 }
 
-/** A command under way, as far as the rules about EXPUNGE need it (RFC 9051 §7.5.1). */
+/** A running command, as far as the rules about EXPUNGE need it (RFC 9051 §7.5.1). */
 export interface UnderWay {
   readonly name: string;
   readonly isUid: boolean;
@@ -25,22 +25,22 @@ export class CheckedMailbox {
   uidNext = 1;
   uidValidity: number | undefined;
   highestModseq: number | undefined;
-  /** UIDs that were expunged under the eyes of this client; they never come again. */
+  /** UIDs whose expunge was reported to this client; they never return. */
   readonly expunged = new Set<number>();
-  /** NOTIFY has asked for the changes of the selected mailbox, so EXPUNGE may come while no command runs (RFC 5465). */
+  /** NOTIFY covers the selected mailbox, so EXPUNGE may come while no command runs (RFC 5465). */
   isNotified = false;
   #isSelected = false;
-  /** What SELECT with QRESYNC says before it is done. */
+  /** Responses that SELECT with QRESYNC sends before it completes. */
   #resuming: { exists: number; fetched: [seq: number, data: Value | undefined][] } | undefined;
 
-  /** `known`: what another session knew of the mailbox, all UIDs included, which QRESYNC brings up to date. */
+  /** `known` is what another session knew of the mailbox, with all UIDs; QRESYNC brings it up to date. */
   constructor(known?: readonly KnownMessage[]) {
     if (known === undefined) return;
     this.messages.push(...known.map((message) => ({ ...message })));
     this.#resuming = { exists: 0, fetched: [] };
   }
 
-  /** `underWay`: none while no command runs, IDLE included when it runs. @throws ServerFault */
+  /** `underWay` is the running command, IDLE included; undefined when none runs. @throws ServerFault */
   apply(response: Response, underWay: UnderWay | undefined): void {
     const { name, number } = response;
     if (name === 'OK') this.#code(response);
@@ -50,13 +50,13 @@ export class CheckedMailbox {
     else if (name === 'FETCH') this.#fetched(number!, response.values[0]);
   }
 
-  /** The mailbox is selected; from now on its size never falls but by EXPUNGE. @throws ServerFault */
+  /** The mailbox is selected; from now on only an EXPUNGE makes it smaller. @throws ServerFault */
   selected(): void {
     this.#isSelected = true;
     this.#resumed();
   }
 
-  /** What SELECT has told of before this moment: all messages that went before have been named. */
+  /** Applies what SELECT has sent so far: all earlier expunges have been named. */
   #resumed(): void {
     if (this.#resuming === undefined) return;
     const { exists, fetched } = this.#resuming;
@@ -66,11 +66,11 @@ export class CheckedMailbox {
   }
 
   /**
-   * Call before a STORE with .SILENT, and what it returns after the STORE: the client then takes the flags for changed, but for
-   * those that the server has told meanwhile. A STORE that was refused may have changed some messages.
+   * Call it before a STORE with .SILENT, and the returned function after it: the client then assumes the new flags, except those
+   * that the server has sent meanwhile. A refused STORE may have changed some messages.
    */
   expectSilent(set: string, isUid: boolean, change: FlagChange): (isDone: boolean) => void {
-    // The last message may be one that the server has not told of yet.
+    // The last message may be one that the server has not reported yet.
     if (set === '*') for (const message of this.messages) message.flags = undefined;
     const named = set === '*' ? [] : this.#named(set, isUid);
     const before = named.map(({ flags }) => flags);
@@ -82,7 +82,7 @@ export class CheckedMailbox {
     };
   }
 
-  /** Of a set of UIDs also those whose UID is unknown, with flags that are unknown. */
+  /** Returns the messages of the set. With UIDs, flags of messages whose UID is unknown become unknown. */
   #named(set: string, isUid: boolean): KnownMessage[] {
     const last = isUid ? Math.max(0, ...this.uids) : this.messages.length;
     const ranges = set.split(',').map((range) => {
@@ -100,7 +100,7 @@ export class CheckedMailbox {
     return this.messages.every(({ uid }) => uid !== undefined);
   }
 
-  /** Of messages whose UID is known. */
+  /** Returns the known UIDs. */
   get uids(): number[] {
     return this.messages.flatMap(({ uid }) => (uid === undefined ? [] : [uid]));
   }
@@ -137,14 +137,14 @@ export class CheckedMailbox {
     const isEarlier = isList(values[0]) && textOf(values[0][0]).toUpperCase() === 'EARLIER';
     if (!isEarlier) {
       this.#mayExpunge('VANISHED', underWay);
-      // The size that SELECT began with counts these messages.
+      // The size at the beginning of SELECT counts these messages.
       this.#resumed();
     }
     for (const uid of uidsOf(textOf(values[isEarlier ? 1 : 0]))) {
       const at = this.#placeOf(uid);
       if (at >= 0) this.messages.splice(at, 1);
       else if (!isEarlier) throw new ServerFault(`a UID that the client does not know has vanished: ${raw}`);
-      // EARLIER may name UIDs that were given to nobody (RFC 7162 §3.2.10).
+      // EARLIER may name UIDs that no message has had (RFC 7162 §3.2.10).
       if (!isEarlier || at >= 0) this.expunged.add(uid);
     }
   }
@@ -156,7 +156,7 @@ export class CheckedMailbox {
     }
   }
 
-  /** Of the message with this UID, or of one that may have it: all that are unknown between two known ones are alike. */
+  /** Finds the message with this UID, or one that may have it: unknown messages between two known ones are interchangeable. */
   #placeOf(uid: number): number {
     const above = this.messages.findIndex((message) => message.uid !== undefined && message.uid >= uid);
     if (this.messages[above]?.uid === uid) return above;

@@ -1,21 +1,21 @@
-// Responses of an IMAP server, read strictly: whatever the grammar of RFC 9051 §9 does not allow is a fault of the server.
+// Parses responses of an IMAP server strictly: whatever the grammar of RFC 9051 §9 does not allow is a fault of the server.
 
-/** An atom (a number and NIL too), octets of a string, or a list. */
+/** An atom (also a number or NIL), the octets of a string, or a list. */
 export type Value = string | Buffer | readonly Value[];
 
 export interface Response {
   /** `*`, `+` or a tag. */
   readonly tag: string;
-  /** As sent, literals included. */
+  /** The response as sent, with literals. */
   readonly raw: string;
-  /** Upper case: OK, NO, BAD, BYE, PREAUTH, EXISTS, FETCH, LIST, …; empty for `+`. */
+  /** In upper case: OK, NO, BAD, BYE, PREAUTH, EXISTS, FETCH, LIST, …; empty for `+`. */
   readonly name: string;
-  /** Of `* 5 EXISTS` and the like. */
+  /** The number in `* 5 EXISTS` and the like. */
   readonly number: number | undefined;
-  /** Of status responses, upper case, with its arguments: `COPYUID 1 2 3`. */
+  /** The code of a status response, in upper case, with its arguments: `COPYUID 1 2 3`. */
   readonly code: string | undefined;
   readonly text: string;
-  /** What follows the name. */
+  /** The values after the name. */
   readonly values: readonly Value[];
 }
 
@@ -25,13 +25,13 @@ export class ServerFault extends Error {
 
 const STATUS = new Set(['OK', 'NO', 'BAD', 'BYE', 'PREAUTH']);
 
-/** The octets of the literal that the line announces at its end; undefined when there is none. */
+/** Returns the octets of the literal that the end of the line announces; undefined when there is none. */
 export function literalAt(line: string): number | undefined {
   const match = /~?\{(\d+)\}$/.exec(line);
   return match === null ? undefined : Number(match[1]);
 }
 
-/** `octets`: one whole response without the last CRLF. @throws ServerFault */
+/** `octets` is one whole response without the last CRLF. @throws ServerFault */
 export function parseResponse(octets: Buffer): Response {
   const raw = octets.toString('latin1');
   if (/^\+( |$)/.test(raw))
@@ -132,7 +132,7 @@ class Values {
     const start = this.#at;
     for (let depth = 0; this.#at < this.#text.length; this.#at++) {
       const character = this.#text[this.#at]!;
-      // A section: BODY[HEADER.FIELDS (DATE)]<0>
+      // The atom contains a section, as BODY[HEADER.FIELDS (DATE)]<0> does.
       if (character === '[') depth++;
       else if (character === ']') depth--;
       else if (depth <= 0 && ATOM_END.has(character)) break;

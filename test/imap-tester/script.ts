@@ -96,7 +96,7 @@ export async function runScript(
   }
 }
 
-/** Message `n` of a script: its subject, date and size differ from those of the others. */
+/** Returns message `n` of a script: subject, date and size differ from those of the others. */
 export function standardMessage(n: number): Buffer {
   return Buffer.from(
     [
@@ -139,7 +139,7 @@ async function take(step: Step, client: TesterClient, bound: Map<string, Value>,
   }
 }
 
-/** The first expected response that is not among the responses; what the names stand for is kept when none is missing. */
+/** Returns the first expected response that is missing; when none is, the values of the names are kept. */
 function missing({ expected }: Step, responses: readonly Response[], bound: Map<string, Value>): string | undefined {
   const rest = [...responses];
   const trial = new Map(bound);
@@ -172,7 +172,7 @@ function literalOf(text: string): Literal {
   return { octets, isUninvited: mark === '+', isBinary: mark === '~' };
 }
 
-/** Quoted strings with line breaks are literals. */
+/** Turns quoted strings with line breaks into literals. */
 const withLiterals = (line: string): string =>
   line.replace(/"([^"]*\\r[^"]*)"/g, (_, text: string) => {
     const octets = unescaped(text);
@@ -203,7 +203,7 @@ function matchesCode(wanted: string, code: string, bound: Map<string, Value>): b
 
 function matchesAll(wanted: readonly Value[], values: readonly Value[], bound: Map<string, Value>): boolean {
   if (wanted.at(-1) === '$...') return matchesAll(wanted.slice(0, -1), values.slice(0, wanted.length - 1), bound);
-  // The pairs of FETCH and STATUS come in any order.
+  // The pairs of FETCH and STATUS match in any order.
   if (isPairs(wanted) && isPairs(values)) return matchesPairs(wanted, values, bound);
   if (isFlags(wanted) && isFlags(values)) return String(folded(wanted)) === String(folded(values));
   return wanted.length === values.length && wanted.every((value, i) => matchesValue(value, values[i]!, bound));

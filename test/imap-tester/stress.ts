@@ -1,26 +1,26 @@
-// Many clients on the same mailboxes, each with random commands; every response is checked, and in the end all clients must know
-// the same mailbox, which is the one that a new client finds. What a client was told by the way counts, not what it asks at last.
+// Runs many clients with random commands on the same mailboxes. Every response is checked, and at the end all clients must know the
+// mailbox that a new client finds. What a client was told meanwhile counts, not what it asks at the end.
 import { createHash } from 'node:crypto';
 import type { CheckedMailbox } from './checked-mailbox.js';
 import { isList, type Response, ServerFault, textOf } from './response.js';
 import { type Server, TesterClient } from './tester-client.js';
 
 export interface StressOptions {
-  /** Each client goes to one of them. */
+  /** Each client uses one of them. */
   readonly servers: readonly Server[];
   readonly users: readonly { readonly name: string; readonly password: string }[];
-  /** Of each user. */
+  /** The number of clients of each user. */
   readonly clients: number;
   readonly seed: number;
-  /** Commands of each client; `isOver` ends it earlier. */
+  /** The number of commands of each client; `isOver` ends it earlier. */
   readonly commands: number;
   readonly isOver?: () => boolean;
   readonly mailboxes?: readonly string[];
-  /** Every client keeps its copy with QRESYNC, and often connects again; else half of them. */
+  /** Every client keeps its copy with QRESYNC, and often reconnects; otherwise half of them do. */
   readonly qresync?: boolean;
-  /** ms up to which clients pause between two commands; 0 when absent. */
+  /** In ms. The maximum pause of a client between two commands; default 0. */
   readonly pauseMs?: number;
-  /** Called for each command that was answered. */
+  /** It is called for each answered command. */
   readonly onAnswer?: () => void;
 }
 
@@ -41,7 +41,7 @@ export interface StressReport {
 
 type Random = (below: number) => number;
 
-/** @throws ServerFault with the transcript of the client that saw it */
+/** @throws ServerFault with the transcript of the client that noticed it */
 export async function stress(options: StressOptions): Promise<StressReport> {
   const { users, clients, mailboxes = ['INBOX', 'Stress'] } = options;
   const run = new Run(options, mailboxes);
@@ -80,7 +80,7 @@ const ITEMS = [
 const LOGIN_TRIES = 20;
 const LOGIN_PAUSE_MS = 500;
 
-/** Servers whose copies are messages of their own would grow without end. */
+/** Returns a small set for large mailboxes: where a copy is a new message, they would grow without end. */
 const few = (set: string, { messages }: CheckedMailbox): string => (messages.length > 100 ? '*' : set);
 
 class Run {
@@ -91,12 +91,12 @@ class Run {
   #commands = 0;
   #messages = 0;
   #logins = 0;
-  /** Of a client that is logged in. */
+  /** The capabilities after the login. */
   #capabilities: ReadonlySet<string> = new Set();
-  /** What UIDs hold, by user, mailbox and UIDVALIDITY: the same for all clients, always. */
+  /** The contents of UIDs, by user, mailbox and UIDVALIDITY: they are the same for all clients, always. */
   readonly #bodies = new Map<string, string>();
   readonly #given = new Set<string>();
-  /** Counts the clients of each user that have done their commands. */
+  /** Counts the clients of each user that have finished their commands. */
   readonly #finished = new Map<string, { arrived: number; readonly release: (() => void)[] }>();
   readonly #users = new Map<string, { -readonly [K in keyof UserReport]: UserReport[K] }>();
 
@@ -152,7 +152,7 @@ class Run {
           if (random(2) === 0) await client.logout();
           else client.destroy();
           client = await open();
-          // Flags are known as of the highest modseq that the client was told of.
+          // The client knows flags up to the highest modseq that it was told.
           if (isResuming && known !== undefined && mailbox !== '') await client.select(mailbox, 'SELECT', known);
         } else await this.#timed(client, user.name, () => this.#step(client, user.name, mailbox, random));
       }
@@ -180,7 +180,7 @@ class Run {
     }
   }
 
-  /** Notes how long the user's client waited, whatever the answer was. */
+  /** Records how long the user's client waited for any answer. */
   async #timed(client: TesterClient, name: string, step: () => Promise<void>): Promise<void> {
     let user = this.#users.get(name);
     if (user === undefined) {
@@ -198,7 +198,7 @@ class Run {
 
   async #step(client: TesterClient, user: string, mailbox: string, random: Random): Promise<void> {
     const known = client.mailbox!;
-    // Numbers may change under the hands of a client that is told of expunges whenever they happen.
+    // Sequence numbers may change at any time for a client that is told expunges at once.
     const uid = client.isNotified || random(2) === 0 ? 'UID ' : '';
     const set = uid === '' ? this.#sequenceSet(known, random) : this.#uidSet(known, random);
     const other = this.#mailboxes[random(this.#mailboxes.length)]!;
@@ -244,7 +244,7 @@ class Run {
     this.#placed(user, mailbox, completion);
   }
 
-  /** No UID is given twice. */
+  /** Checks that no UID is used twice. */
   #placed(user: string, mailbox: string, { code }: Response): void {
     const [, uidValidity, uid] = /^APPENDUID (\d+) (\d+)$/.exec(code ?? '') ?? [];
     if (uid === undefined) return;
@@ -272,7 +272,7 @@ class Run {
     const isSilent = random(3) === 0;
     const settle = isSilent ? client.mailbox!.expectSilent(set, uid !== '', { mode, flags }) : undefined;
     const modseqs = client.mailbox!.messages.flatMap(({ modseq }) => modseq ?? []);
-    // Only after the client has asked for modseqs.
+    // A condition is only possible after the client has asked for modseqs.
     const isConditional = !isSilent && modseqs.length > 0 && random(4) === 0;
     const condition = isConditional ? `(UNCHANGEDSINCE ${modseqs[random(modseqs.length)]}) ` : '';
     const form = `FLAGS${isSilent ? '.SILENT' : ''} (${flags.join(' ')})`;
@@ -351,7 +351,7 @@ class Run {
     return [`${one()}`, `${one()}:${one()}`, `${one()},${one() + 1}`, '*', `${one()}:*`][random(5)];
   }
 
-  /** Waits for the other clients, and compares what this one knows with what there is. */
+  /** Waits for the other clients, and compares what this one knows with the real content. */
   async #compare(client: TesterClient, user: StressOptions['users'][number], mailbox: string): Promise<void> {
     if (client.mailbox === undefined) await client.select(mailbox);
     await this.#all(user.name);
@@ -375,7 +375,7 @@ class Run {
     await fresh.logout();
   }
 
-  /** Until every client of the user has come here; those of others have mailboxes of their own. */
+  /** Waits until every client of the user has arrived; other users have their own mailboxes. */
   async #all(user: string): Promise<void> {
     const finished = this.#finished.get(user) ?? { arrived: 0, release: [] };
     this.#finished.set(user, finished);

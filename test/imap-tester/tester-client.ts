@@ -1,5 +1,5 @@
-// A client that believes nothing: it sends commands as they are given, reads every response strictly, and holds each untagged
-// response against what it knows of its selected mailbox.
+// Implements a client that believes nothing: it sends commands unchanged, parses every response strictly, and compares each untagged
+// response with what it knows of its selected mailbox.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Writable } from 'node:stream';
@@ -9,32 +9,32 @@ import { CheckedMailbox } from './checked-mailbox.js';
 import { literalAt, parseResponse, type Response, ServerFault } from './response.js';
 
 const PATIENCE_MS = 60_000;
-/** Lines of the transcript: those of some dozens of commands. */
+/** The maximum of lines in the transcript, which cover some dozens of commands. */
 const MOST_NOTES = 400;
-/** Characters of a line. */
+/** The maximum of characters in a line of the transcript. */
 const MOST_NOTED = 200;
 
 export interface Server {
   readonly host: string;
   readonly port: number;
-  /** TLS from the first octet; certificates are not checked. */
+  /** The server expects TLS from the first octet; certificates are not checked. */
   readonly tls?: boolean;
 }
 
 export interface Literal {
   readonly octets: Buffer;
-  /** `literal8` (RFC 3516). */
+  /** The literal is a `literal8` (RFC 3516). */
   readonly isBinary?: boolean;
-  /** Sent without the consent of the server (RFC 7888). */
+  /** The literal is sent without the consent of the server (RFC 7888). */
   readonly isUninvited?: boolean;
 }
 
-/** Text of a command, or a literal; octets alone are a literal that waits for the server's consent. */
+/** The text of a command, or a literal; plain octets are a literal that waits for the server's consent. */
 export type Piece = string | Buffer | Literal;
 
 export interface Completed {
   readonly completion: Response;
-  /** Untagged, in order. */
+  /** The untagged responses in order. */
   readonly untagged: readonly Response[];
 }
 
@@ -48,23 +48,23 @@ interface Running {
 }
 
 export class TesterClient {
-  /** Undefined while none is selected. */
+  /** Undefined while no mailbox is selected. */
   mailbox: CheckedMailbox | undefined;
-  /** NOTIFY tells the changes of whatever mailbox is selected. */
+  /** NOTIFY reports the changes of the selected mailbox. */
   isNotified = false;
-  /** Is being selected while another one still is. */
+  /** It is being selected while another mailbox still is. */
   #opening: CheckedMailbox | undefined;
-  /** What was sent and received lately, for reports. */
+  /** The last lines that were sent and received, for reports. */
   readonly transcript: string[] = [];
-  /** Its first words. */
+  /** The first words of the last command. */
   lastCommand = '';
   readonly #socket: Socket;
-  /** Takes what is sent: the socket, or what compresses for it. */
+  /** Receives what is sent: the socket, or the compressor before it. */
   #sink: Writable;
-  /** Behind COMPRESS (RFC 4978); takes what the socket receives. */
+  /** Inflates what the socket receives after COMPRESS (RFC 4978). */
   #inflate: Writable | undefined;
   #buffer: Buffer = Buffer.alloc(0);
-  /** Octets of the response at the start of the buffer that are known to belong to it. */
+  /** Octets at the start of the buffer that belong to the present response. */
   #scanned = 0;
   #running: Running | undefined;
   #continued: (() => void) | undefined;
@@ -75,7 +75,7 @@ export class TesterClient {
     this.#greeted = resolve;
   });
   #isGreeted = false;
-  /** Untagged responses that came while no command ran, or during IDLE. */
+  /** Untagged responses that arrived while no command ran, or during IDLE. */
   readonly unasked: Response[] = [];
   #changed: (() => void)[] = [];
 
@@ -89,7 +89,7 @@ export class TesterClient {
     socket.on('error', (error) => this.#fail(error));
     socket.on('close', () => {
       const closed = () => this.#fail(new Error('the connection is closed'));
-      // What was received is inflated first; the server does not end the compressed octets.
+      // All received octets are inflated first; the server does not end the compressed stream.
       if (this.#inflate === undefined) closed();
       else this.#inflate.once('error', closed).end(closed);
     });
@@ -144,14 +144,14 @@ export class TesterClient {
     }
   }
 
-  /** As `run`; a completion other than OK is a failure. */
+  /** Does the same as `run`, but a completion other than OK is a failure. */
   async ok(...pieces: readonly Piece[]): Promise<Completed> {
     const completed = await this.run(...pieces);
     if (completed.completion.name !== 'OK') throw new ServerFault(`${String(pieces[0])}: ${completed.completion.raw}`);
     return completed;
   }
 
-  /** IDLE until `done` is called and DONE is answered. */
+  /** Starts IDLE; `done` ends it and waits for the answer. */
   async idle(): Promise<{ done(): Promise<Completed> }> {
     const continued = new Promise<void>((resolve) => {
       this.#continued = resolve;
@@ -167,7 +167,7 @@ export class TesterClient {
     };
   }
 
-  /** Waits for `holds`, which is asked again whenever a response has come. Rejects when that takes too long. */
+  /** Waits for `holds`, which is checked after each response. Rejects when that takes too long. */
   async until(what: string, holds: () => boolean): Promise<void> {
     const late = setTimeout(() => this.#fail(new Error(`waited in vain for ${what}`)), PATIENCE_MS);
     try {
@@ -180,7 +180,7 @@ export class TesterClient {
     }
   }
 
-  /** `known`: what QRESYNC brings up to date; it is of this UIDVALIDITY and modseq. */
+  /** `known` is brought up to date by QRESYNC; it has its own UIDVALIDITY and modseq. */
   async select(name: string, command = 'SELECT', known?: CheckedMailbox): Promise<Completed> {
     const { uidValidity, highestModseq, messages } = known ?? {};
     const isResumed = uidValidity !== undefined && highestModseq !== undefined && known?.knowsAllUids === true;
@@ -199,7 +199,7 @@ export class TesterClient {
     return completed;
   }
 
-  /** As a program that is killed. */
+  /** Closes the connection as a killed program does. */
   destroy(): void {
     this.#failure ??= new Error('the client has gone');
     this.#socket.destroy();
@@ -231,7 +231,7 @@ export class TesterClient {
     }
   }
 
-  /** The octets of the next whole response. */
+  /** Returns the octets of the next whole response. */
   #next(): Buffer | undefined {
     for (;;) {
       const end = this.#buffer.indexOf('\r\n', this.#scanned, 'latin1');
@@ -262,7 +262,7 @@ export class TesterClient {
       this.#continued?.();
       this.#continued = undefined;
     } else if (response.tag === '*') {
-      // What belongs to the mailbox before comes before the new one's responses; SELECT says CLOSED between them.
+      // Responses for the previous mailbox come before CLOSED, those for the new one after it.
       if (response.code === 'CLOSED' && this.#opening !== undefined) this.mailbox = this.#opening;
       this.mailbox?.apply(response, running);
       if (running === undefined || running.name === 'IDLE') this.unasked.push(response);
@@ -279,7 +279,7 @@ export class TesterClient {
     for (const wake of this.#changed.splice(0)) wake();
   }
 
-  /** Nothing was sent behind the command, so whatever was received behind its completion is compressed. */
+  /** Nothing was sent after the command, so all octets after its completion are compressed. */
   #compress(): void {
     const deflate = createDeflateRaw({ flush: constants.Z_SYNC_FLUSH });
     deflate.pipe(this.#socket);

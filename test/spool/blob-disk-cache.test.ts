@@ -81,7 +81,7 @@ test.serial('others have their turn before many copies that lie apart are read',
   const blobs = Array.from({ length: 40 }, () => blob(100));
   for (const each of blobs) cache.keep(new Map([each, blob(33_000)]));
   await cache.settled();
-  // A disk that takes a while for each of them.
+  // The clock makes the disk look slow for each file.
   const { now } = performance;
   let ms = now.call(performance);
   performance.now = () => ms++;
@@ -120,7 +120,7 @@ test('a disk that becomes full within a write leaves no copies', async (t) => {
       found.push((await cache.read(['blob of 10000'])).size);
     }
     console.log(JSON.stringify(found));`;
-  // Files of that shell's programs have 16 kB at most: as with a disk, the system writes the part for which there is room.
+  // Files of that shell's programs have at most 16 kB: as on a full disk, the system writes the part that fits.
   const limited = 'ulimit -f 16 && exec "$0" --input-type=module --eval "$1"';
   const { stdout } = await promisify(execFile)('bash', ['-c', limited, process.execPath, script]);
   t.deepEqual(JSON.parse(stdout), [1, 0]);

@@ -1,4 +1,4 @@
-// The spool: what comes out is what went in, in memory and in a file, and everything is given back.
+// Tests the spool: octets come out unchanged, from memory and from a file, and all memory and disk is released.
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -154,7 +154,7 @@ test('the files of all have half of the free disk, and one holder half of that',
     name: 'SpoolFault',
     message: /half of the free disk/,
   });
-  // Others need the disk, too: what they take is not there for files either.
+  // Other programs fill the disk: the spool counts only what is still free.
   free = 0;
   const late = spool.writer('d');
   await t.throwsAsync(async () => late.write(Buffer.alloc(300_000)), { name: 'SpoolFault' });

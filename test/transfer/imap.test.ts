@@ -1,4 +1,4 @@
-// An IMAP server that is played: what it sends has bounds, whatever it announced.
+// Tests an import from a fake IMAP server: what it sends is limited, whatever it announces.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -6,7 +6,7 @@ import { imapServer } from '../../src/transfer/imap-server.js';
 import { imapSource } from '../../src/transfer/imap-source.js';
 import test from '../support/test.js';
 
-/** Serves an inbox of three messages. `fetch`: what it says to a fetch of their octets. */
+/** Serves an inbox of three messages; `fetch` answers a FETCH of their octets. */
 async function played(fetch: (socket: Socket) => void, mailbox = 'INBOX') {
   const answers: Readonly<Record<string, (socket: Socket) => void>> = {
     CAPABILITY: (socket) => socket.write('* CAPABILITY IMAP4rev1\r\n'),

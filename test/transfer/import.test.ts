@@ -1,4 +1,4 @@
-// An import against a store that is played: what is skipped, what fails alone, how far a source is taken, when reading waits.
+// Tests an import into a fake store: what is skipped, what fails alone, how far a source is read, when reading waits.
 
 import { blobOf } from '../../src/store/blobs.js';
 import { StoreFault } from '../../src/store/errors.js';

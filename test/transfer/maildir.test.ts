@@ -1,4 +1,4 @@
-// Maildirs: names of folders and files, both layouts, what is broken; and an export that is read again.
+// Tests Maildirs: names of folders and files, both layouts, broken ones; and an export that is imported again.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -40,7 +40,7 @@ async function read(root: string): Promise<SourceItem[]> {
   return items;
 }
 
-/** All that there is was read. */
+/** Checks that everything was read. */
 function checkProgress({ done, total }: { readonly done: number; readonly total: number }): void {
   if (done !== total) throw new Error(`${done} of ${total} read`);
 }
@@ -120,7 +120,7 @@ test('a directory that cannot be read, or whose name is no UTF-8, is reported an
   });
   const unnamed = Buffer.concat([Buffer.from(`${root}/.Caf`), Buffer.from([0xe9])]);
   mkdirSync(Buffer.concat([unnamed, Buffer.from('/cur')]), { recursive: true });
-  // Nobody but root may read it.
+  // Only root can read it.
   chmodSync(join(root, '.Locked/cur'), 0);
   t.teardown(() => chmodSync(join(root, '.Locked/cur'), 0o700));
   const isRoot = process.getuid?.() === 0;
@@ -259,7 +259,7 @@ test('links to directories and files of keywords are not followed, and a pipe ho
   );
 });
 
-/** Reads a Maildir, and replaces a directory by a link to that of another user after the first message. */
+/** Reads a Maildir; after the first message, replaces a directory by a link to that of another user. */
 async function readWithSwap(t: ExecutionContext, swapped: string) {
   const other = maildir(temporaryDirectory('mansio-maildir-'), {
     '1.a:2,': 'Subject: secret\n\n',

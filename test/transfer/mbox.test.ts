@@ -1,4 +1,4 @@
-// Mailbox files: cut wherever the pieces end, line ends, quotes, dates and flags.
+// Tests mailbox files: any ends of pieces, line ends, quotes, dates and flags.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromLine, MboxQuoter } from '../../src/mail/mbox.js';

@@ -1,5 +1,5 @@
-// Tokens of a real OpenID provider, good ones and every kind of bad one; keys that rotate; a provider that is down, slow
-// or lies.
+// Tests tokens of a real OpenID provider, valid ones and every kind of invalid one; keys that rotate; a provider that is down,
+// slow or lies.
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ import test from '../../support/test.js';
 const log = { debug() {} };
 const MINUTE = 60_000;
 
-/** A verifier whose keys age when the test says so. */
+/** Returns a verifier whose keys age by a clock of the test. */
 function verifierOf(authority: string, audience?: string, timeoutMs = 20_000) {
   const clock = { now: 1_000_000 };
   const timing = { now: () => clock.now, timeoutMs };
@@ -23,7 +23,7 @@ function verifierOf(authority: string, audience?: string, timeoutMs = 20_000) {
 const seconds = () => Math.floor(Date.now() / 1000);
 const segment = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A provider of our own making: answers by path, and says what it was asked. */
+/** Starts a fake provider, which answers by path and records what it was asked. */
 async function madeUp(t: ExecutionContext, answer: (base: string) => Record<string, RequestListener | unknown>) {
   const asked: string[] = [];
   let answers: Record<string, RequestListener | unknown> = {};
@@ -312,7 +312,7 @@ test('an issuer may end in a slash', async (t) => {
 
 const USER_INFO = '/userinfo';
 
-/** A provider with a UserInfo endpoint, and what that was shown. */
+/** Starts a provider with a UserInfo endpoint, which records what it was shown. */
 async function withUserInfo(t: ExecutionContext, respond: RequestListener) {
   const shown: (string | undefined)[] = [];
   const provider = await madeUp(t, (base) => ({
