@@ -42,7 +42,7 @@ test('positions of the bundle are those that Node.js finds', (t) => {
 
 test('segments without a source or with a name, and empty lines', (t) => {
   const sources = ['a.ts', 'b.ts'];
-  // A: 0. C: 1. D: -1. E: 2. gB: 16. A segment of one number has no source; the fifth number is a name.
+  // In VLQ, A is 0, C 1, D -1, E 2 and gB 16. A segment of one number has no source; the fifth number is a name.
   const positions = new SourcePositions({ sources, mappings: 'A,CAAA,EACCA;;gBCDC,E;A' });
   t.is(positions.at(0, 0), undefined);
   t.deepEqual(positions.at(0, 2), { source: 'a.ts', line: 0, column: 0 });

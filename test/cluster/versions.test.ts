@@ -136,7 +136,7 @@ class OlderNode {
       const names = view!.nodes.map(({ id }) => id);
       node.#shards = view!.leases.length;
       const due = view!.leases.filter(({ shard }) => rendezvous(shard, names) === node.#entry.id);
-      // It takes shards that were handed to it again, because it does not know the notice of a handover.
+      // It takes shards that were handed to it like free ones, because it does not know the notice of a handover.
       const open = due.filter(
         ({ shard, nodeId }) => !node.#owned.has(shard) && (nodeId === null || nodeId === 'older'),
       );

@@ -1,13 +1,13 @@
-// Scripted conversations with an IMAP server: what is sent, and what must come back. A script is a text file:
+// Runs scripted conversations with an IMAP server: what is sent, and what must come back. A script is a text file:
 //
-//   # what the group is about
-//   messages 3                     three messages in a new mailbox, which every client of the script selects
-//   > STORE 1 +FLAGS (\Seen)       sent by client 1; `2> …` by client 2. {{text}} is sent as a literal, {{+text}} as one that
+//   # this line says what the group is about
+//   messages 3                     puts three messages into a new mailbox, which every client of the script selects
+//   > STORE 1 +FLAGS (\Seen)       is sent by client 1; `2> …` by client 2. {{text}} is sent as a literal, {{+text}} as one that
 //                                  does not wait for the server's consent, {{~text}} as literal8
-//   > WAIT                         nothing is sent: the responses below come by themselves
+//   > WAIT                         sends nothing: the responses below come by themselves
 //   * 1 FETCH (FLAGS (\Seen))      must come, in any order among the others of the command
 //   ! EXPUNGE                      no untagged response of this name may come
-//   = OK [READ-WRITE]              how the command must end (`NO|BAD`: either; `[]`: without a code); without a line it must end with OK
+//   = OK [READ-WRITE]              is how the command must end (`NO|BAD`: either; `[]`: without a code); default: OK
 //
 // Lists of flags match in any order. `$name` matches any value, the same one wherever the name stands again; `$_` matches any
 // value each time; `...` ends a list whose rest does not matter. $mailbox is the mailbox of the script.

@@ -31,7 +31,7 @@ test('whatever stands in a property stays in it', (t) => {
       ]);
       t.regex(field, /^Authentication-Results: mx\.example\.test;\r\n\tspf=[^\r\n]*;\r\n\tdmarc=fail\r\n$/);
       t.regex(field, /^[\t\r\n -~]*$/);
-      // Outside of quotes and our comment there is no second result.
+      // There is no second result outside of quotes and our comment.
       const bare = field.replace(/(spf=fail) \([^()]*\)/, '$1').replace(/"(?:[^"\\]|\\.)*"/g, '');
       t.is(bare.split(';').length, 3, field);
       const { spf, dkim, dmarc } = verdictsOf(field.slice(field.indexOf(':') + 1));

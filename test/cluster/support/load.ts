@@ -57,7 +57,7 @@ export class Load {
     ];
   }
 
-  /** How many messages were acknowledged so far. */
+  /** The number of acknowledged messages so far. */
   get accepted(): number {
     return this.mail.accepted.size;
   }

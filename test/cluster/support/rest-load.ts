@@ -6,7 +6,7 @@ import type { Work } from './smtp-load.js';
 /** Counts the answers that readers got. */
 export interface Calls {
   made: number;
-  /** Why requests were sent again: a 503, a broken connection, no answer in time. */
+  /** Reasons for repeated requests: a 503, a broken connection, no answer in time. */
   readonly repeated: string[];
   /** The number of answers of each status. */
   readonly statuses: Map<number, number>;

@@ -49,7 +49,7 @@ export class TestMailboxes {
     of: (accountId) => ({ ...this.#real.actors.of(accountId), ask: this.#ask.bind(this, accountId) as Ref['ask'] }),
   };
 
-  /** The mailboxes as the queue of deliveries sees them, without hooks. */
+  /** The mailboxes without hooks, as the queue of deliveries sees them. */
   get actors(): MailboxActors {
     return this.#real.actors;
   }

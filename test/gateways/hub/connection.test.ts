@@ -1,5 +1,5 @@
-// One connection over a socket that remembers, in time that passes when told: handshake, pings, time-outs, slow clients
-// and what a client may get wrong.
+// Tests one connection over a fake socket, with a clock of the test: handshake, pings, time-outs, slow clients and errors of
+// clients.
 
 import fc from 'fast-check';
 import { anonymousGuard } from '../../../src/auth/origin.js';
@@ -323,7 +323,7 @@ test('a client that sends messages or ping frames in excess is closed', async (t
 
 const BINARY_HANDSHAKE = '{"protocol":"messagepack","version":1}\u001e';
 
-/** Messages of frames in MessagePack. */
+/** Returns the messages in frames of MessagePack. */
 function unpacked(frames: readonly Uint8Array[]): unknown[] {
   return MESSAGE_PACK_PROTOCOL.split(Buffer.concat(frames)).map((message) => MESSAGE_PACK_PROTOCOL.parse(message));
 }

@@ -40,7 +40,7 @@ export interface Harness {
     spool?: () => Promise<void>;
     /** Says whether a message goes inline to the account's mailbox; absent: never. */
     owns?: (accountId: string) => boolean;
-    /** What the mailbox does with an inline message. */
+    /** Answers an inline message as the mailbox. */
     acceptInline?: (inlineMessage: InlineMessage) => Promise<unknown>;
     deliver?: (accountId: string) => Promise<string | null>;
   };

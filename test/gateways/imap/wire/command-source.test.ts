@@ -183,7 +183,7 @@ test('sequences of commands are read or refused as the definition has it, wherev
 });
 
 const PROBE = 'probe NOOP\r\n';
-/** More than any damage can swallow. */
+/** These commands are longer than any damage can swallow. */
 const PROBES = PROBE.repeat(400);
 
 test('after any damage the next commands are read, or the connection is given up', async (t) => {
