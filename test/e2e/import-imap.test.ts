@@ -82,7 +82,7 @@ test('a mailbox of another server comes over although the connection breaks, and
     t.is(code, 0, stderr);
     return JSON.parse(stdout);
   };
-  // The first connection is cut before the import can be resumed.
+  // The first connection is cut before the import has anything to resume from.
   const early = await mansio(node.dataDir, ['import', '--account', target.email, '--imap', url]);
   t.is(early.code, 1);
   t.regex(early.stderr, /^error: the IMAP server: /);
