@@ -1,10 +1,10 @@
-// Measures the real-time hub under load: fan-out to many connections, many accounts, standing queries, and clients that return after their
+// Measures the real-time hub under load: fan-out to many connections, many accounts, live queries, and clients that return after their
 // node was killed. `npm run bench realtime [latency] [memory] [burst] [processes] [accounts] [lists] [resume]` runs the named parts.
 import { fanOut, spreadFanOut } from './realtime/fan-out.js';
 import { HubSwarm } from './realtime/hub-swarm.js';
+import { differentLists, oneList } from './realtime/live-lists.js';
 import { manyAccounts } from './realtime/many-accounts.js';
 import { returning } from './realtime/return.js';
-import { differentLists, oneList } from './realtime/standing-lists.js';
 import { Target } from './realtime/target.js';
 import { loadAverage } from './support/machine.js';
 

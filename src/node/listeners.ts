@@ -13,7 +13,7 @@ import { createCors } from '../gateways/http/cors.js';
 import { createHealth, type HealthReport } from '../gateways/http/health.js';
 import { createPipeline } from '../gateways/http/pipeline.js';
 import { routeTable } from '../gateways/http/route-table.js';
-import { standingLists } from '../gateways/http/routes/standing-lists.js';
+import { liveLists } from '../gateways/http/routes/live-lists.js';
 import { startHttp } from '../gateways/http/server.js';
 import { createHub } from '../gateways/hub/hub.js';
 import { HUB_LIMITS } from '../gateways/hub/limits.js';
@@ -218,7 +218,7 @@ async function openHttp(
     directory,
     credentials,
     mailboxes,
-    lists: standingLists,
+    lists: liveLists,
     guard,
     rates,
     log,

@@ -1,4 +1,4 @@
-// Does what a client of standing queries does with the event `ListChanged` (docs/hub.md): it applies the changes in their order. Nothing
+// Does what a client of live queries does with the event `ListChanged` (docs/hub.md): it applies the changes in their order. Nothing
 // else alters its list.
 
 export interface ListedItem {

@@ -24,6 +24,7 @@ import { renameInbox } from './inbox-rename.js';
 import type { InlineMessages } from './inline-messages.js';
 import { forgetSubscription } from './kept-subscriptions.js';
 import { assignLabel, createLabel, deleteLabel, unassignLabel, updateLabel } from './labels.js';
+import { liveListQueries } from './live-lists.js';
 import { maildropCommands, maildropQueries } from './maildrop.js';
 import { MaildropLocks } from './maildrop-locks.js';
 import { setMetadata } from './metadata.js';
@@ -38,7 +39,6 @@ import { type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import { isIndexLookDue, type MailboxSearch } from './search.js';
 import { weightOf } from './selection.js';
-import { standingListQueries } from './standing-lists.js';
 import { loadMailbox, type MailboxState } from './state.js';
 import { MailboxTransaction } from './transaction.js';
 import { isAllRead, readAlso } from './unread.js';
@@ -148,7 +148,7 @@ export function mailboxBehavior(
     commands: { ...commands, ...maildropCommands(maildrops) },
     queries: {
       ...mailboxQueries(store, search),
-      ...standingListQueries(store, search),
+      ...liveListQueries(store, search),
       ...folderQueries(store, search),
       ...filterQueries(store, texts),
       ...maildropQueries(maildrops),

@@ -16,14 +16,14 @@ import { Connection, GOING_AWAY, POLICY, TRY_AGAIN } from './connection.js';
 import { connectionIdOf, isToken, newHubId, newToken, originOf } from './connection-token.js';
 import { fallbackAnswer, type HubPeers } from './fallback-transports.js';
 import { HUB_LIMITS, type HubLimits } from './limits.js';
+import type { ListLanguage } from './live-queries/list-language.js';
+import { LiveQueries } from './live-queries/live-queries.js';
 import type { HubMeter } from './meter.js';
 import { RESUME_METHODS } from './methods.js';
 import { negotiateAnswer } from './negotiate.js';
 import { type Opening, PolledConnections, type PolledRefusal } from './polled-connections.js';
 import { PositionedFrames } from './positioned-frames.js';
 import { QueuePositions } from './queue-positions.js';
-import type { ListLanguage } from './standing-queries/list-language.js';
-import { StandingQueries } from './standing-queries/standing-queries.js';
 import { Subscriptions } from './subscriptions.js';
 import { SLOTS, TimerWheel } from './timer-wheel.js';
 
@@ -94,8 +94,7 @@ export function createHub(options: HubOptions): Hub {
   let lastClosed = () => {};
 
   const pauseBytes = limits.maxBufferedBytes / PAUSE_SHARE;
-  const standingQueries =
-    options.lists && new StandingQueries({ ...options, language: options.lists, limits, pauseBytes });
+  const liveQueries = options.lists && new LiveQueries({ ...options, language: options.lists, limits, pauseBytes });
   const dependencies = {
     timerWheel,
     subscriptions: new Subscriptions(mailboxes, log, (flush) => timing.defer(flush), options),
@@ -107,7 +106,7 @@ export function createHub(options: HubOptions): Hub {
       stallVisits: Math.ceil(ticks(limits.clientTimeoutMs) / SLOTS),
       defer: (run: () => void) => timing.defer(run),
     },
-    methods: new Map([...RESUME_METHODS, ...(standingQueries?.methods ?? [])]),
+    methods: new Map([...RESUME_METHODS, ...(liveQueries?.methods ?? [])]),
     queuePositions: new QueuePositions({
       mailboxes,
       log,

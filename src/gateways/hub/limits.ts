@@ -1,6 +1,6 @@
 // The limits of hub connections, with the defaults of ASP.NET Core where clients rely on them.
 
-export interface StandingQueryLimits {
+export interface LiveQueryLimits {
   /** The most subscriptions of one connection to lists. */
   readonly maxSubscriptions: number;
   /** The most different lists of one account on the node. */
@@ -11,7 +11,7 @@ export interface StandingQueryLimits {
   readonly maxListedEmails: number;
 }
 
-export interface HubLimits extends StandingQueryLimits {
+export interface HubLimits extends LiveQueryLimits {
   /** A connection that has not completed the handshake within this time is closed. ms */
   readonly handshakeMs: number;
   /** Every client gets a message at least this often. The stock client gives up after 30 s. ms */

@@ -22,7 +22,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 type Read = { readonly query: ListQuery } | { readonly error: string };
 
 /** Parameters may be strings, as in a query of REST, or values of JSON. */
-export const standingLists = {
+export const liveLists = {
   read(value: unknown): Read {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return { error: 'The query must be an object.' };

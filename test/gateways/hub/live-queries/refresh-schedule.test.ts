@@ -1,6 +1,6 @@
-// Tests rounds of work: one runs at a time; a request meanwhile causes one more, even after a failure; none runs after the end.
+// Tests refreshes of work: one runs at a time; a request meanwhile causes one more, even after a failure; none runs after the end.
 
-import { Rounds } from '../../../../src/gateways/hub/standing-queries/rounds.js';
+import { RefreshSchedule } from '../../../../src/gateways/hub/live-queries/refresh-schedule.js';
 import test from '../../../support/test.js';
 import { until } from './lists-world.js';
 
@@ -27,15 +27,15 @@ const turns = async () => {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test('a round begins when it is asked for; what is asked for meanwhile is one more round', async (t) => {
+test('a refresh begins when it is asked for; what is asked for meanwhile is one more refresh', async (t) => {
   const work = new Work();
-  const rounds = new Rounds(work.run, AT_ONCE);
-  t.teardown(() => rounds.end());
+  const refreshes = new RefreshSchedule(work.run, AT_ONCE);
+  t.teardown(() => refreshes.end());
   await turns();
   t.is(work.begun, 0);
-  rounds.ask();
+  refreshes.ask();
   t.is(work.begun, 1);
-  for (let i = 0; i < 5; i++) rounds.ask();
+  for (let i = 0; i < 5; i++) refreshes.ask();
   await turns();
   t.is(work.begun, 1, 'one at a time');
   work.finish(true);
@@ -45,25 +45,25 @@ test('a round begins when it is asked for; what is asked for meanwhile is one mo
   t.is(work.begun, 2);
 });
 
-test('a round that failed is followed by the next that is asked for', async (t) => {
+test('a refresh that failed is followed by the next that is asked for', async (t) => {
   const work = new Work();
-  const rounds = new Rounds(work.run, AT_ONCE);
-  t.teardown(() => rounds.end());
-  rounds.ask();
-  rounds.ask();
+  const refreshes = new RefreshSchedule(work.run, AT_ONCE);
+  t.teardown(() => refreshes.end());
+  refreshes.ask();
+  refreshes.ask();
   work.finish(false);
   await until(() => work.begun === 2);
   t.pass();
 });
 
-test('no round begins after the end', async (t) => {
+test('no refresh begins after the end', async (t) => {
   const work = new Work();
-  const rounds = new Rounds(work.run, AT_ONCE);
-  rounds.ask();
-  rounds.ask();
-  rounds.end();
+  const refreshes = new RefreshSchedule(work.run, AT_ONCE);
+  refreshes.ask();
+  refreshes.ask();
+  refreshes.end();
   work.finish(true);
   await turns();
-  rounds.ask();
+  refreshes.ask();
   t.is(work.begun, 1);
 });

@@ -1,10 +1,10 @@
-// Runs standing queries over real mailboxes in memory, and gives REST's answers to the same queries.
+// Runs live queries over real mailboxes in memory, and gives REST's answers to the same queries.
 import pino from 'pino';
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
 import { pageOf } from '../../../../src/gateways/http/routes/email-shapes.js';
-import { standingLists } from '../../../../src/gateways/http/routes/standing-lists.js';
+import { liveLists } from '../../../../src/gateways/http/routes/live-lists.js';
 import { HUB_LIMITS, type HubLimits } from '../../../../src/gateways/hub/limits.js';
-import { StandingQueries } from '../../../../src/gateways/hub/standing-queries/standing-queries.js';
+import { LiveQueries } from '../../../../src/gateways/hub/live-queries/live-queries.js';
 import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../../../src/mail/summary.js';
 import { ALICE, FakeBlobs } from '../../http/fakes.js';
@@ -25,7 +25,7 @@ export interface Mail {
   readonly references?: readonly string[];
 }
 
-/** `wrap` puts a layer between the standing queries and the mailboxes. */
+/** `wrap` puts a layer between the live queries and the mailboxes. */
 export async function listsWorld(
   limits: Partial<HubLimits> = {},
   wrap: (mailboxes: Mailboxes) => Mailboxes = (mailboxes) => mailboxes,
@@ -34,11 +34,11 @@ export async function listsWorld(
   const mailboxes = await startMailboxes(blobs);
   mailboxes.account(ALICE);
   const mailbox = mailboxes.refs.of(ALICE);
-  const rounds: ('done' | 'failed')[] = [];
-  const queries = new StandingQueries({
-    meter: { sent: () => {}, listsRead: (outcome) => void rounds.push(outcome) },
+  const refreshes: ('done' | 'failed')[] = [];
+  const queries = new LiveQueries({
+    meter: { sent: () => {}, listsRead: (outcome) => void refreshes.push(outcome) },
     mailboxes: wrap(mailboxes.refs),
-    language: standingLists,
+    language: liveLists,
     log: pino({ level: 'silent' }),
     pauseBytes: PAUSE_OCTETS,
     limits: { ...HUB_LIMITS, ...limits },
@@ -76,7 +76,7 @@ export async function listsWorld(
 
   /** Returns what REST lists, in the shape of a subscription's list, or the refusal. */
   async function rest(query: unknown) {
-    const read = standingLists.read(query);
+    const read = liveLists.read(query);
     if ('error' in read) return { refusal: read.error };
     const { list, search, thread } = read.query;
     if (thread !== undefined) return restThread(thread);
@@ -97,7 +97,7 @@ export async function listsWorld(
     const shown = new Map<string, unknown>();
     for (const folder of (await mailbox.ask('folders', {})).reply!.folders) {
       const found = await mailbox.ask('list', { folder: folder.id, page: 1, pageSize: 1_000 });
-      for (const item of found.reply!.items) shown.set(item.id, standingLists.shown(item));
+      for (const item of found.reply!.items) shown.set(item.id, liveLists.shown(item));
     }
     const unread = all.reply.emails.filter(({ isRead }) => !isRead).length;
     return { items: reply.emails.map(({ id }) => shown.get(id)), total: reply.total, unread };
@@ -108,7 +108,7 @@ export async function listsWorld(
     mailbox,
     queries,
     /** Outcomes of the refreshes so far. */
-    rounds,
+    refreshes,
     accountId: ALICE,
     /** Ids of the appended emails. */
     ids,

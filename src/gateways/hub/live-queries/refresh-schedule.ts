@@ -1,22 +1,22 @@
-// Runs the rounds of work of one account one at a time: a round begins when it is requested, and the next one after a pause that grows with
-// the duration of the round. So a mailbox that is busy or far away is asked less often, and each round covers all changes since the
+// Runs the refreshes of work of one account one at a time: a refresh begins when it is requested, and the next one after a pause that grows with
+// the duration of the refresh. So a mailbox that is busy or far away is asked less often, and each refresh covers all changes since the
 // previous one.
 import { concatMap, defer, type Observable, of, repeat, Subject, type Subscription, take, timer } from 'rxjs';
 
 export interface Pacing {
-  /** The shortest pause between the end of a round and the next one. ms */
+  /** The shortest pause between the end of a refresh and the next one. ms */
   readonly leastMs: number;
-  /** The pause is the duration of the round times this factor. */
+  /** The pause is the duration of the refresh times this factor. */
   readonly factor: number;
   /** The longest pause. ms */
   readonly mostMs: number;
 }
 
-/** The pause after a failed round; it doubles with each further failure up to the longest. ms */
+/** The pause after a failed refresh; it doubles with each further failure up to the longest. ms */
 const RETRY_MS = 500;
 const LONGEST_RETRY_MS = 10_000;
 
-export class Rounds {
+export class RefreshSchedule {
   readonly #asked$ = new Subject<void>();
   readonly #source: Subscription;
   #isAsked = false;
@@ -24,7 +24,7 @@ export class Rounds {
 
   /** `work` resolves to false when it has failed, and never rejects. */
   constructor(work: () => Promise<boolean>, pacing: Pacing) {
-    const round$ = defer(async () => {
+    const refresh$ = defer(async () => {
       this.#isAsked = false;
       const began = performance.now();
       this.#failures = (await work()) ? 0 : this.#failures + 1;
@@ -33,7 +33,7 @@ export class Rounds {
     const asked$: Observable<unknown> = defer(() => (this.#isAsked ? of(undefined) : this.#asked$.pipe(take(1))));
     this.#source = asked$
       .pipe(
-        concatMap(() => round$),
+        concatMap(() => refresh$),
         concatMap((pauseMs) => timer(pauseMs)),
         repeat(),
       )

@@ -1,4 +1,4 @@
-// Tests standing queries in single situations: what is shared, limited and refused, and what a client gets after a fault.
+// Tests live queries in single situations: what is shared, limited and refused, and what a client gets after a fault.
 
 import { Observable, Subject } from 'rxjs';
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
@@ -204,8 +204,8 @@ test('a mailbox that cannot be reached refuses the call, and lists that are foll
   const list = await client.subscribe({});
   world.mailboxes.fault = 'unreachable';
   await t.throwsAsync(client.subscribe({ page: 2 }), { message: /cannot be read at present/ });
-  await until(() => world.rounds.includes('failed'));
-  t.is(world.rounds[0], 'done');
+  await until(() => world.refreshes.includes('failed'));
+  t.is(world.refreshes[0], 'done');
   world.mailboxes.fault = undefined;
   await world.append();
   await until(() => list.total === 1);

@@ -24,7 +24,7 @@ const NOTHING: FoundPage = { totalCount: 0, unreadCount: 0, slots: [] };
 
 type Found = { readonly page: FoundPage; readonly folderId?: string } | { readonly refusal: string };
 
-export function standingListQueries(
+export function liveListQueries(
   store: MailboxStore,
   search: MailboxSearch,
 ): Pick<QueryHandlers<MailboxProtocol, MailboxState>, 'lists'> {

@@ -2,7 +2,7 @@
 // Pure. A list that is chosen without need costs a comparison; a list that is missed would be wrong.
 import { type ListQuery, type MailboxEvent, placementsIn, removedIn } from '../../../actors/mailbox/protocol.js';
 
-export interface Touched {
+export interface Invalidation {
   readonly isEverything: boolean;
   /** Emails were added to the mailbox, removed from it, or moved in it; for lists, an email with `\Deleted` is removed. */
   readonly isMoved: boolean;
@@ -22,24 +22,24 @@ interface KnownList {
 /** More emails than this are not looked up one by one. */
 const FEW = 100;
 
-const NOTHING: Touched = { isEverything: false, isMoved: false, folderIds: new Set(), emailIds: new Set() };
-const EVERYTHING: Touched = { ...NOTHING, isEverything: true };
+const NOTHING: Invalidation = { isEverything: false, isMoved: false, folderIds: new Set(), emailIds: new Set() };
+const EVERYTHING: Invalidation = { ...NOTHING, isEverything: true };
 
-export function touchedBy(events: readonly MailboxEvent[]): Touched {
+export function invalidatedBy(events: readonly MailboxEvent[]): Invalidation {
   const folderIds = new Set<string>();
   const emailIds = new Set<string>();
   let isMoved = false;
   for (const event of events) {
-    const touched = touchedByOne(event);
-    if (touched.isEverything || emailIds.size > FEW) return EVERYTHING;
-    isMoved ||= touched.isMoved;
-    for (const id of touched.folderIds) folderIds.add(id);
-    for (const id of touched.emailIds) emailIds.add(id);
+    const invalidation = invalidatedByOne(event);
+    if (invalidation.isEverything || emailIds.size > FEW) return EVERYTHING;
+    isMoved ||= invalidation.isMoved;
+    for (const id of invalidation.folderIds) folderIds.add(id);
+    for (const id of invalidation.emailIds) emailIds.add(id);
   }
   return { isEverything: false, isMoved, folderIds, emailIds };
 }
 
-function touchedByOne(event: MailboxEvent): Touched {
+function invalidatedByOne(event: MailboxEvent): Invalidation {
   switch (event.type) {
     case 'EmailAdded': {
       const { email, placements } = event.payload;
@@ -92,11 +92,11 @@ function touchedByOne(event: MailboxEvent): Touched {
   }
 }
 
-function moved(folderIds: readonly string[], emailIds: readonly string[]): Touched {
+function moved(folderIds: readonly string[], emailIds: readonly string[]): Invalidation {
   return { isEverything: false, isMoved: true, folderIds: new Set(folderIds), emailIds: new Set(emailIds) };
 }
 
-export function concerns({ isEverything, isMoved, folderIds, emailIds }: Touched, list: KnownList): boolean {
+export function concerns({ isEverything, isMoved, folderIds, emailIds }: Invalidation, list: KnownList): boolean {
   if (isEverything) return true;
   if (!isMoved) return false;
   if (list.query.list === undefined || list.folderId === undefined || folderIds.has(list.folderId)) return true;

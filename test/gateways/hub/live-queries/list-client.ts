@@ -1,4 +1,4 @@
-// Implements a client of standing queries without a network: a connection whose frames it reads.
+// Implements a client of live queries without a network: a connection whose frames it reads.
 import { JSON_PROTOCOL } from '../../../../src/gateways/hub/json-protocol.js';
 import type { Caller, ConnectionPart, HubCall, HubMethods } from '../../../../src/gateways/hub/methods.js';
 import {

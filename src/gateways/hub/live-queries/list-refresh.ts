@@ -1,5 +1,5 @@
-// One round of work on lists of an account: the mailbox returns the current state of the lists, then the items that some client does not
-// have, and each follower gets the difference. The round remembers the state of a client instead of the messages sent to it: a client that
+// One refresh of lists of an account: the mailbox returns the current state of the lists, then the items that some client does not
+// have, and each follower gets the difference. The refresh remembers the state of a client instead of the messages sent to it: a client that
 // does not keep up gets one difference later, however many changes there were.
 import type { ListState, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
@@ -7,7 +7,7 @@ import { INVOCATION } from '../hub-messages.js';
 import { deliverShared } from '../shared-frames.js';
 import { changesOf, EMPTY_LIST, type ListChange, neededBy, type ShownList, stepsBetween } from './list-changes.js';
 import type { ListDependencies } from './list-dependencies.js';
-import type { Follower, StandingList } from './standing-list.js';
+import type { Follower, LiveList } from './live-list.js';
 
 /** The items of one question: at most as many as a page of REST. */
 const MOST_ITEMS = 100;
@@ -23,7 +23,7 @@ interface ReadItem {
   readonly version: number;
 }
 
-export class ListRound {
+export class ListRefresh {
   readonly #accountId: string;
   readonly #dependencies: ListDependencies;
   readonly #leave: (follower: Follower) => void;
@@ -40,7 +40,7 @@ export class ListRound {
    * False when the owner is not up to date. Lists that could not be brought up to date stay dirty.
    * @throws ActorFault: none of them could be brought up to date
    */
-  async carryOut(lists: readonly StandingList[]): Promise<boolean> {
+  async carryOut(lists: readonly LiveList[]): Promise<boolean> {
     if (this.#items.size > MOST_KEPT_ITEMS) this.#items.clear();
     const isNewest = await this.#read(lists.filter(({ isDirty, state }) => isDirty || state === undefined));
     const behind = lists.filter((list) => list.state !== undefined && list.followers.size > 0);
@@ -49,10 +49,10 @@ export class ListRound {
     return isNewest;
   }
 
-  async #read(lists: readonly StandingList[]): Promise<boolean> {
+  async #read(lists: readonly LiveList[]): Promise<boolean> {
     if (lists.length === 0) return true;
     const questions = lists.map(({ query, tag }) => ({ query, ...(tag !== undefined && { tag }) }));
-    const touchedAt = lists.map((list) => list.touchedAt);
+    const invalidatedAt = lists.map((list) => list.invalidatedAt);
     // Events that arrive from now on make the lists dirty again.
     for (const list of lists) list.isDirty = false;
     let reply: Reply<MailboxProtocol, 'lists'>;
@@ -68,7 +68,7 @@ export class ListRound {
       if (refusal !== undefined) this.#end(list, refusal);
       else if (state !== undefined) take(list, state);
       // The owner does not know of its successor yet.
-      if (reply.modseq < touchedAt[i]!) {
+      if (reply.modseq < invalidatedAt[i]!) {
         list.isDirty = true;
         isNewest = false;
       }
@@ -76,7 +76,7 @@ export class ListRound {
     return isNewest;
   }
 
-  #neededBy(list: StandingList, waiting: ReadonlyMap<ShownList, unknown>): Needed {
+  #neededBy(list: LiveList, waiting: ReadonlyMap<ShownList, unknown>): Needed {
     return [...waiting.keys()].flatMap((base) => neededBy(stepsBetween(base, list.state!)));
   }
 
@@ -99,7 +99,7 @@ export class ListRound {
     return outcome.reply!;
   }
 
-  #send(list: StandingList): void {
+  #send(list: LiveList): void {
     const waiting = this.#waiting(list);
     if (waiting.size === 0) return;
     if (!this.#haveAll(list, this.#neededBy(list, waiting))) return;
@@ -124,7 +124,7 @@ export class ListRound {
    * Whether there is an item for every email to be sent. An item may be newer than the list: the state then contains its version, and so is
    * no longer the state that the mailbox knows by its tag.
    */
-  #haveAll(list: StandingList, needed: Needed): boolean {
+  #haveAll(list: LiveList, needed: Needed): boolean {
     const newer = new Map<string, number>();
     for (const [id, version] of needed) {
       const item = this.#items.get(id);
@@ -144,7 +144,7 @@ export class ListRound {
   }
 
   /** Groups the followers that can receive changes by the state of their clients. */
-  #waiting(list: StandingList): Map<ShownList, Follower[]> {
+  #waiting(list: LiveList): Map<ShownList, Follower[]> {
     const groups = new Map<ShownList, Follower[]>();
     for (const follower of list.followers) {
       const base = follower.shown ?? EMPTY_LIST;
@@ -165,7 +165,7 @@ export class ListRound {
     this.#dependencies.meter.sent(1, followers.length);
   }
 
-  #end(list: StandingList, refusal: string): void {
+  #end(list: LiveList, refusal: string): void {
     const error = this.#dependencies.language.refusal(refusal);
     const ended: ListChange = { type: 'ended', error };
     for (const follower of list.followers) {
@@ -180,7 +180,7 @@ export class ListRound {
   }
 }
 
-function take(list: StandingList, { emailIds, versions, totalCount, unreadCount, tag, folderId }: ListState): void {
+function take(list: LiveList, { emailIds, versions, totalCount, unreadCount, tag, folderId }: ListState): void {
   list.state = { emailIds, versions, totalCount, unreadCount };
   list.tag = tag;
   list.folderId = folderId;

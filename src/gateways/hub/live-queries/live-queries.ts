@@ -1,24 +1,24 @@
-// Standing queries: hub methods by which a connection follows lists (docs/hub.md, "Lists that follow the mailbox"). This file has the
+// Live queries: hub methods by which a connection follows lists (docs/hub.md, "Lists that follow the mailbox"). This file has the
 // methods and the limits of connections, accounts and the node; `account-lists` has the lists of an account.
 import type { Logger } from 'pino';
 import type { ListQuery, Mailboxes } from '../../../actors/mailbox/protocol.js';
 import { FairSemaphore } from '../../../bounds/fair-semaphore.js';
-import type { StandingQueryLimits } from '../limits.js';
+import type { LiveQueryLimits } from '../limits.js';
 import { type HubMeter, NO_METER } from '../meter.js';
 import type { Caller, ConnectionPart, HubCall, HubMethod, HubMethods } from '../methods.js';
 import { AccountLists } from './account-lists.js';
 import type { ListDependencies } from './list-dependencies.js';
 import type { ListLanguage } from './list-language.js';
-import { type Follower, StandingList } from './standing-list.js';
+import { type Follower, LiveList } from './live-list.js';
 
-export interface StandingQueryOptions {
+export interface LiveQueryOptions {
   readonly mailboxes: Mailboxes;
   readonly language: ListLanguage;
   readonly log: Logger;
   readonly meter?: HubMeter | undefined;
   /** A client for which more than this waits has fallen behind. Octets */
   readonly pauseBytes: number;
-  readonly limits: StandingQueryLimits;
+  readonly limits: LiveQueryLimits;
 }
 
 /** The most questions to mailboxes at the same time, for all accounts. An account has at most two: one of memory, one of the store. */
@@ -28,15 +28,15 @@ const PACING: ListDependencies['pacing'] = {
   store: { leastMs: 200, factor: 3, mostMs: 10_000 },
 };
 
-export class StandingQueries {
-  readonly #limits: StandingQueryLimits;
+export class LiveQueries {
+  readonly #limits: LiveQueryLimits;
   readonly #dependencies: ListDependencies;
   readonly #accounts = new Map<string, AccountLists>();
   readonly #connections = new Map<Caller, Followings>();
   /** The sum of the page sizes of all lists. */
   #listedEmails = 0;
 
-  constructor({ mailboxes, language, log, meter = NO_METER, pauseBytes, limits }: StandingQueryOptions) {
+  constructor({ mailboxes, language, log, meter = NO_METER, pauseBytes, limits }: LiveQueryOptions) {
     this.#limits = limits;
     const asks = new FairSemaphore({ total: MOST_ASKS });
     this.#dependencies = { mailboxes, language, log, meter, asks, pauseBytes, pacing: PACING };
@@ -89,11 +89,11 @@ export class StandingQueries {
   }
 
   /** Returns the list, or the reason for which there is no room for it. */
-  #listOf(account: AccountLists, followings: Followings, query: ListQuery): StandingList | string {
+  #listOf(account: AccountLists, followings: Followings, query: ListQuery): LiveList | string {
     const key = followings.keyOf(query);
     const known = account.get(key);
     if (known !== undefined) return known;
-    const list = new StandingList(key, query);
+    const list = new LiveList(key, query);
     const { maxAccountLists, maxAccountStoreLists, maxListedEmails } = this.#limits;
     if (account.size >= maxAccountLists) return `An account has at most ${maxAccountLists} different lists on a node.`;
     if (list.needsStore && account.storeLists >= maxAccountStoreLists) {

@@ -1,14 +1,14 @@
 // The lists of one account that connections of this node follow. One subscription to the account's events tells which lists may have
-// changed; rounds ask the mailbox for these lists, and send each follower the difference to its client's state. A gap in the events causes
-// a round over all lists, which no client notices.
+// changed; refreshes ask the mailbox for these lists, and send each follower the difference to its client's state. A gap in the events causes
+// a refresh of all lists, which no client notices.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { defer, repeat, retry, type Subscription, tap } from 'rxjs';
 import type { MailboxEvent } from '../../../actors/mailbox/protocol.js';
+import { concerns, invalidatedBy } from './invalidation.js';
 import type { ListDependencies } from './list-dependencies.js';
-import { ListRound } from './list-round.js';
-import { type Pacing, Rounds } from './rounds.js';
-import type { Follower, StandingList } from './standing-list.js';
-import { concerns, touchedBy } from './touched.js';
+import { ListRefresh } from './list-refresh.js';
+import type { Follower, LiveList } from './live-list.js';
+import { type Pacing, RefreshSchedule } from './refresh-schedule.js';
 
 const NOT_NOW = 'The list cannot be read at present. Try again in a moment.';
 /** The number of lists in one question. A list that needs the store has a question of its own, so that the others do not wait for it. */
@@ -18,15 +18,15 @@ const LISTS_OF_STORE = 1;
 const FOLLOW_AGAIN_MS = 1_000;
 
 interface Lane {
-  readonly due: Set<StandingList>;
-  readonly rounds: Rounds;
+  readonly due: Set<LiveList>;
+  readonly schedule: RefreshSchedule;
 }
 
 export class AccountLists {
   readonly #accountId: string;
   readonly #dependencies: ListDependencies;
   readonly #ended: (follower: Follower) => void;
-  readonly #lists = new Map<string, StandingList>();
+  readonly #lists = new Map<string, LiveList>();
   readonly #memory: Lane;
   readonly #store: Lane;
   readonly #events: Subscription;
@@ -47,11 +47,11 @@ export class AccountLists {
     return this.#lists.size;
   }
 
-  get(key: string): StandingList | undefined {
+  get(key: string): LiveList | undefined {
     return this.#lists.get(key);
   }
 
-  add(list: StandingList): void {
+  add(list: LiveList): void {
     this.#lists.set(list.key, list);
   }
 
@@ -68,15 +68,15 @@ export class AccountLists {
   }
 
   /** Drops a list that has no followers. */
-  remove(list: StandingList): void {
+  remove(list: LiveList): void {
     if (this.#lists.get(list.key) === list) this.#lists.delete(list.key);
     this.#laneOf(list).due.delete(list);
   }
 
   end(): void {
     this.#events.unsubscribe();
-    this.#memory.rounds.end();
-    this.#store.rounds.end();
+    this.#memory.schedule.end();
+    this.#store.schedule.end();
   }
 
   #follow(): Subscription {
@@ -97,11 +97,11 @@ export class AccountLists {
   #arrive(events: readonly MailboxEvent[]): void {
     const isGap = !this.#isFollowed;
     this.#isFollowed = true;
-    const touched = touchedBy(events);
+    const invalidation = invalidatedBy(events);
     for (const list of this.#lists.values()) {
-      if (!isGap && !concerns(touched, list)) continue;
+      if (!isGap && !concerns(invalidation, list)) continue;
       list.isDirty = true;
-      list.touchedAt = events.at(-1)?.seq ?? list.touchedAt;
+      list.invalidatedAt = events.at(-1)?.seq ?? list.invalidatedAt;
       this.#due(list);
     }
   }
@@ -115,33 +115,33 @@ export class AccountLists {
   }
 
   #lane(pacing: Pacing, listsOfQuestion: number): Lane {
-    const due = new Set<StandingList>();
-    return { due, rounds: new Rounds(() => this.#round(due, listsOfQuestion), pacing) };
+    const due = new Set<LiveList>();
+    return { due, schedule: new RefreshSchedule(() => this.#refresh(due, listsOfQuestion), pacing) };
   }
 
-  #laneOf(list: StandingList): Lane {
+  #laneOf(list: LiveList): Lane {
     return list.needsStore ? this.#store : this.#memory;
   }
 
-  #due(list: StandingList): void {
+  #due(list: LiveList): void {
     const lane = this.#laneOf(list);
     lane.due.add(list);
-    if (this.#isFollowed) lane.rounds.ask();
+    if (this.#isFollowed) lane.schedule.ask();
   }
 
   /** False when some lists could not be brought up to date. */
-  async #round(due: Set<StandingList>, listsOfQuestion: number): Promise<boolean> {
+  async #refresh(due: Set<LiveList>, listsOfQuestion: number): Promise<boolean> {
     const lists = [...due];
     due.clear();
     const began = performance.now();
-    const round = new ListRound(this.#accountId, this.#dependencies, (follower) => this.#ended(follower));
+    const refresh = new ListRefresh(this.#accountId, this.#dependencies, (follower) => this.#ended(follower));
     let isDone = true;
     for (let at = 0; at < lists.length; at += listsOfQuestion) {
       // An owner on this node may answer without a turn of the event loop.
       if (at > 0) await nextTurn();
       const part = lists.slice(at, at + listsOfQuestion).filter((list) => this.#lists.get(list.key) === list);
       try {
-        isDone = (await round.carryOut(part)) && isDone;
+        isDone = (await refresh.carryOut(part)) && isDone;
       } catch (err) {
         this.#failed(part, err);
         isDone = false;
@@ -152,7 +152,7 @@ export class AccountLists {
     return isDone;
   }
 
-  #failed(lists: readonly StandingList[], err: unknown): void {
+  #failed(lists: readonly LiveList[], err: unknown): void {
     const { log } = this.#dependencies;
     log.warn({ err, accountId: this.#accountId, lists: lists.length }, 'lists could not be read');
     // Clients that already have their lists get the changes when the lists can be read again.
@@ -160,7 +160,7 @@ export class AccountLists {
     this.#refuseCalls(lists, NOT_NOW);
   }
 
-  #refuseCalls(lists: Iterable<StandingList>, error: string): void {
+  #refuseCalls(lists: Iterable<LiveList>, error: string): void {
     for (const list of lists) {
       for (const follower of list.followers) {
         const { call } = follower;

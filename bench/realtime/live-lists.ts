@@ -1,4 +1,4 @@
-// Measures 1,000 standing queries on one account that gets mail continuously: how long after its 250 an email is in the list of each
+// Measures 1,000 live queries on one account that gets mail continuously: how long after its 250 an email is in the list of each
 // client, and what it costs the node. One part has different lists, the other one list on 1,000 connections.
 import { figure, latency } from '../support/figures.js';
 import { EmailStream } from './email-stream.js';

@@ -6,7 +6,7 @@ import {
   neededBy,
   type ShownList,
   stepsBetween,
-} from '../../../../src/gateways/hub/standing-queries/list-changes.js';
+} from '../../../../src/gateways/hub/live-queries/list-changes.js';
 import { runs } from '../../../support/amounts.js';
 import { applyChanges, type FollowedList } from '../../../support/followed-list.js';
 import test from '../../../support/test.js';

@@ -1,4 +1,4 @@
-// Tests the contract of standing queries: a client that applies the changes has the lists of REST, whatever happens to the mailbox,
+// Tests the contract of live queries: a client that applies the changes has the lists of REST, whatever happens to the mailbox,
 // to its owner and to the connection.
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';

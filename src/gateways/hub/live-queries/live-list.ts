@@ -8,7 +8,7 @@ import type { ShownList } from './list-changes.js';
 /** One connection that follows the list. */
 export interface Follower {
   readonly caller: Caller;
-  readonly list: StandingList;
+  readonly list: LiveList;
   /** The subscribe call while it is not answered. */
   call: HubCall | undefined;
   /** The state at the client; undefined until the call is answered. */
@@ -17,7 +17,7 @@ export interface Follower {
   isBehind: boolean;
 }
 
-export class StandingList {
+export class LiveList {
   /** The id by which clients know the list and their subscription. */
   readonly id = newId();
   readonly key: string;
@@ -31,7 +31,7 @@ export class StandingList {
   /** The mailbox has to be asked. */
   isDirty = true;
   /** The seq of the last event that concerns the list. */
-  touchedAt = 0;
+  invalidatedAt = 0;
 
   constructor(key: string, query: ListQuery) {
     this.key = key;
