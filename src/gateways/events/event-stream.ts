@@ -5,10 +5,10 @@ import type { Logger } from 'pino';
 import { interval, type Observable, Subject, Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { LogPosition, ResumeFrom, ResumePoint } from '../../actors/runtime/ref.js';
+import { backPressuredLog, type LogReader } from './back-pressured-log.js';
 import type { ClientEventType } from './client-events.js';
 import { cursorOf, type EventPosition, isAfter, positionOf, wholeChange } from './cursor.js';
 import { type ChangeBlocks, type EventBlocks, eventBlock } from './event-blocks.js';
-import { type LogReader, pacedLog } from './paced-log.js';
 
 /** The dependencies that all event streams of a node share. */
 export interface EventStreamDependencies {
@@ -97,7 +97,7 @@ export class EventStream implements LogReader, AsyncIterableIterator<Uint8Array>
         reject(err);
         this.end();
       };
-      const events$ = pacedLog(mailboxes.of(accountId), this.#start.from, this);
+      const events$ = backPressuredLog(mailboxes.of(accountId), this.#start.from, this);
       this.#subscription.add(events$.subscribe({ error: interrupted }));
       this.#subscription.add(interval(heartbeatMs).subscribe(() => this.#beat()));
     });

@@ -5,8 +5,8 @@
 import type { Logger } from 'pino';
 import { TIMELINE } from '../events/client-events.js';
 import type { Socket, SocketListener } from '../web-socket.js';
-import { audienceOf, protocolOf, topicsOf } from './audience.js';
 import { carryOut } from './calls.js';
+import { eventFilterOf, protocolOf, topicsOf } from './event-filter.js';
 import { HANDSHAKE_ACCEPTED, handshakeRefused, protocolNamedIn } from './handshake.js';
 import { CLOSE, INVOCATION, STREAM_INVOCATION } from './hub-messages.js';
 import type { HubProtocol } from './hub-protocol.js';
@@ -72,8 +72,8 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   readonly owner: string;
   readonly keyId: string | null;
   readonly slot: number;
-  /** The audience of JSON until the client has named its protocol. */
-  audience: number;
+  /** The filter of JSON until the client has named its protocol. */
+  filter: number;
   /** The tick at which the credential ends. */
   readonly #endsAt: number;
   readonly #socket: Socket;
@@ -99,7 +99,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     this.accountId = options.accountId;
     this.owner = options.owner;
     this.keyId = options.keyId;
-    this.audience = audienceOf({ protocol: JSON_PROTOCOL, topics: options.topics });
+    this.filter = eventFilterOf({ protocol: JSON_PROTOCOL, topics: options.topics });
     this.slot = dependencies.timerWheel.nextSlot();
     this.#socket = socket;
     this.#dependencies = dependencies;
@@ -113,11 +113,11 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
   }
 
   get protocol(): HubProtocol {
-    return protocolOf(this.audience);
+    return protocolOf(this.filter);
   }
 
   get topics(): number {
-    return topicsOf(this.audience);
+    return topicsOf(this.filter);
   }
 
   message(data: Uint8Array): void {
@@ -264,7 +264,7 @@ export class Connection implements SocketListener, Subscriber, ResumingConnectio
     if (protocol.isBinary && !this.#socket.useBinary()) {
       throw new ProtocolError(`The transport carries text only, and the protocol '${protocol.name}' is binary.`);
     }
-    this.audience = audienceOf({ protocol, topics: this.topics });
+    this.filter = eventFilterOf({ protocol, topics: this.topics });
     this.#state = 'joining';
     // The subscription is ready before the client learns that it is connected, so the client misses no later event. Frames are sent at the
     // end of a tick at the earliest, so none precedes the answer. A client that resumes calls `Resume` later.

@@ -14,6 +14,7 @@ import type { Socket, UpgradeDecision, UpgradeRequest, WebSocketEndpoint } from 
 import { type Admission, type Admitted, admit, problem } from './admission.js';
 import { Connection, GOING_AWAY, POLICY, TRY_AGAIN } from './connection.js';
 import { connectionIdOf, isToken, newHubId, newToken, originOf } from './connection-token.js';
+import { CursorFrames } from './cursor-frames.js';
 import { fallbackAnswer, type HubPeers } from './fallback-transports.js';
 import { HUB_LIMITS, type HubLimits } from './limits.js';
 import type { ListLanguage } from './live-queries/list-language.js';
@@ -22,7 +23,6 @@ import type { HubMeter } from './meter.js';
 import { RESUME_METHODS } from './methods.js';
 import { negotiateAnswer } from './negotiate.js';
 import { type Opening, PolledConnections, type PolledRefusal } from './polled-connections.js';
-import { PositionedFrames } from './positioned-frames.js';
 import { QueuePositions } from './queue-positions.js';
 import { Subscriptions } from './subscriptions.js';
 import { SLOTS, TimerWheel } from './timer-wheel.js';
@@ -100,7 +100,7 @@ export function createHub(options: HubOptions): Hub {
     subscriptions: new Subscriptions(mailboxes, log, (flush) => timing.defer(flush), options),
     resumptions: {
       mailboxes,
-      frames: new PositionedFrames(log),
+      frames: new CursorFrames(log),
       log,
       pauseBytes,
       stallVisits: Math.ceil(ticks(limits.clientTimeoutMs) / SLOTS),

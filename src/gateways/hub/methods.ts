@@ -1,7 +1,8 @@
 // The methods of the hub that clients may call, in one table. A method gets the calling connection and the call, and answers now or later;
 // answers after the close are dropped. The state of a method for a connection is a part of the connection, and ends with it.
+
+import { positionMessage } from './cursor-frames.js';
 import type { HubProtocol } from './hub-protocol.js';
-import { positionMessage } from './positioned-frames.js';
 import type { Resumption } from './resumption.js';
 
 export interface HubCall {

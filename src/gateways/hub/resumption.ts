@@ -4,16 +4,16 @@ import type { Logger } from 'pino';
 import { type Observable, Subject, type Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { LogPosition, ResumePoint } from '../../actors/runtime/ref.js';
+import { backPressuredLog, type LogReader } from '../events/back-pressured-log.js';
 import { cursorOf, positionOf, wholeChange } from '../events/cursor.js';
-import { type LogReader, pacedLog } from '../events/paced-log.js';
-import { audienceOf } from './audience.js';
+import type { CursorFrames } from './cursor-frames.js';
+import { eventFilterOf } from './event-filter.js';
 import type { HubProtocol } from './hub-protocol.js';
-import type { PositionedFrames } from './positioned-frames.js';
 
 /** The dependencies that all resumptions of a node share. */
 export interface ResumptionDependencies {
   readonly mailboxes: Mailboxes;
-  readonly frames: PositionedFrames;
+  readonly frames: CursorFrames;
   readonly log: Logger;
   /** A client for which more than this waits has fallen behind. Octets */
   readonly pauseBytes: number;
@@ -68,7 +68,7 @@ export class Resumption implements LogReader {
     this.#begun = ({ position, complete }) =>
       answer({ cursor: cursorOf(position, accountId), complete: cursor === null || (from !== null && complete) });
     const mailbox = this.#dependencies.mailboxes.of(accountId);
-    this.#source = pacedLog(mailbox, from && wholeChange(from), this).subscribe({
+    this.#source = backPressuredLog(mailbox, from && wholeChange(from), this).subscribe({
       error: (err) => this.#interrupt(err),
     });
     if (this.#isEnded) this.#source.unsubscribe();
@@ -100,9 +100,9 @@ export class Resumption implements LogReader {
 
   take(batch: readonly MailboxEvent[]): LogPosition | undefined {
     const { accountId } = this.#connection;
-    const audience = audienceOf(this.#connection);
+    const filter = eventFilterOf(this.#connection);
     const { frames, pauseBytes } = this.#dependencies;
-    for (const { octets, position } of frames.of(batch, accountId, audience)) {
+    for (const { octets, position } of frames.of(batch, accountId, filter)) {
       this.#connection.deliver(octets);
       if (this.#isEnded || this.#connection.bufferedBytes() > pauseBytes) return position;
     }

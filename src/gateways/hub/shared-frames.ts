@@ -1,6 +1,6 @@
-// Frames of the same messages for many connections, made once for all connections of an audience. Pure. A message is encoded once per
+// Frames of the same messages for many connections, made once for all connections of a filter. Pure. A message is encoded once per
 // protocol, and not at all for a protocol that no connection speaks.
-import { protocolOf, topicsOf } from './audience.js';
+import { protocolOf, topicsOf } from './event-filter.js';
 import type { EventMessage } from './event-messages.js';
 import type { HubProtocol } from './hub-protocol.js';
 
@@ -9,21 +9,21 @@ export interface SharedFrame {
   readonly messages: number;
 }
 
-/** The frames by audience, for audiences with connections; undefined where there is no message. `connections`: counts by audience. */
+/** The frames by filter, for filters with connections; undefined where there is no message. `connections`: counts by filter. */
 export function sharedFrames(
   messages: readonly EventMessage[],
   connections: readonly number[],
 ): readonly (SharedFrame | undefined)[] {
   const encodings = new Map<HubProtocol, Encoding>();
-  return connections.map((count, audience) => {
+  return connections.map((count, filter) => {
     if (count === 0) return undefined;
-    const protocol = protocolOf(audience);
+    const protocol = protocolOf(filter);
     let encoding = encodings.get(protocol);
     if (encoding === undefined) {
       encoding = new Encoding(protocol, messages);
       encodings.set(protocol, encoding);
     }
-    return encoding.frame(topicsOf(audience));
+    return encoding.frame(topicsOf(filter));
   });
 }
 
@@ -32,7 +32,7 @@ class Encoding {
   readonly #protocol: HubProtocol;
   readonly #messages: readonly EventMessage[];
   readonly #octets: Uint8Array[] = [];
-  /** The frame for all audiences when no message has a topic. */
+  /** The frame for all filters when no message has a topic. */
   #common: SharedFrame | undefined;
 
   constructor(protocol: HubProtocol, messages: readonly EventMessage[]) {

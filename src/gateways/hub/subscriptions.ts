@@ -5,18 +5,18 @@ import type { Logger } from 'pino';
 import { catchError, EMPTY, filter, map, Subject, Subscription, tap } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
-import { AUDIENCES, topicsOf } from './audience.js';
 import { batchedBy } from './batched-by.js';
+import { EVENT_FILTERS, topicsOf } from './event-filter.js';
 import { eventMessages, logDelivered } from './event-messages.js';
 import { type HubMeter, NO_METER } from './meter.js';
 import { type SharedFrame, sharedFrames } from './shared-frames.js';
 
 export interface Subscriber {
-  /** The audience, which does not change after the subscriber has joined. */
-  readonly audience: number;
+  /** The filter, which does not change after the subscriber has joined. */
+  readonly filter: number;
   /** Every later event will be delivered. No event is delivered before the caller of this method returns. */
   ready(): void;
-  /** Accepts a frame of whole messages; all subscribers of an audience get the same octets. */
+  /** Accepts a frame of whole messages; all subscribers of a filter get the same octets. */
   deliver(frame: Uint8Array): void;
   /** No more events will arrive: the client has to connect again and to reload what it shows. */
   interrupted(): void;
@@ -117,8 +117,8 @@ class Group {
   readonly flush$ = new Subject<void>();
   /** Every later event is delivered. */
   isReady = false;
-  /** The number of connections by audience. */
-  readonly #connections = new Array<number>(AUDIENCES).fill(0);
+  /** The number of connections by filter. */
+  readonly #connections = new Array<number>(EVENT_FILTERS).fill(0);
   readonly #log: Logger;
   readonly #observability: Observability;
 
@@ -142,13 +142,13 @@ class Group {
   }
 
   add(subscriber: Subscriber): void {
-    if (!this.subscribers.has(subscriber)) this.#connections[subscriber.audience]!++;
+    if (!this.subscribers.has(subscriber)) this.#connections[subscriber.filter]!++;
     this.subscribers.add(subscriber);
   }
 
   delete(subscriber: Subscriber): boolean {
     if (!this.subscribers.delete(subscriber)) return false;
-    this.#connections[subscriber.audience]!--;
+    this.#connections[subscriber.filter]!--;
     return true;
   }
 
@@ -158,18 +158,18 @@ class Group {
       span?.end();
     }
     const events = withLastCountOnly(arrivals.flatMap((arrival) => arrival.events));
-    const topics = this.#connections.reduce((all, count, audience) => (count > 0 ? all | topicsOf(audience) : all), 0);
+    const topics = this.#connections.reduce((all, count, filter) => (count > 0 ? all | topicsOf(filter) : all), 0);
     const messages = events.flatMap((event) => eventMessages(event, topics, this.accountId, this.#log));
     return sharedFrames(messages, this.#connections);
   }
 
   send(frames: readonly (SharedFrame | undefined)[]): void {
     const { meter } = this.#observability;
-    frames.forEach((frame, audience) => {
-      if (frame !== undefined) meter.sent(frame.messages, this.#connections[audience]!);
+    frames.forEach((frame, filter) => {
+      if (frame !== undefined) meter.sent(frame.messages, this.#connections[filter]!);
     });
     for (const subscriber of this.subscribers) {
-      const frame = frames[subscriber.audience];
+      const frame = frames[subscriber.filter];
       if (frame !== undefined) subscriber.deliver(frame.octets);
     }
   }

@@ -1,6 +1,6 @@
 // Tests frames that connections share: each message is encoded once per protocol, and only for protocols and topics in use.
 
-import { AUDIENCES, audienceOf } from '../../../src/gateways/hub/audience.js';
+import { EVENT_FILTERS, eventFilterOf } from '../../../src/gateways/hub/event-filter.js';
 import type { EventMessage } from '../../../src/gateways/hub/event-messages.js';
 import { eventMessage, type Invocation } from '../../../src/gateways/hub/hub-messages.js';
 import type { HubProtocol } from '../../../src/gateways/hub/hub-protocol.js';
@@ -9,10 +9,10 @@ import { MESSAGE_PACK_PROTOCOL } from '../../../src/gateways/hub/message-pack-pr
 import { sharedFrames } from '../../../src/gateways/hub/shared-frames.js';
 import test from '../../support/test.js';
 
-/** Returns the number of connections of each audience. */
-function connections(...audiences: (readonly [protocol: HubProtocol, topics: number])[]): number[] {
-  const counts = new Array<number>(AUDIENCES).fill(0);
-  for (const [protocol, topics] of audiences) counts[audienceOf({ protocol, topics })]!++;
+/** Returns the number of connections of each filter. */
+function connections(...filters: (readonly [protocol: HubProtocol, topics: number])[]): number[] {
+  const counts = new Array<number>(EVENT_FILTERS).fill(0);
+  for (const [protocol, topics] of filters) counts[eventFilterOf({ protocol, topics })]!++;
   return counts;
 }
 
@@ -28,13 +28,13 @@ function counted(topic: EventMessage['topic']) {
   return { encoded, topic, message: eventMessage('E', payload) };
 }
 
-test('each audience gets its messages in its protocol, the same octets where the messages are the same', (t) => {
+test('each filter gets its messages in its protocol, the same octets where the messages are the same', (t) => {
   const messages = [0, 1, 0].map((topic, i) => ({ topic: topic as 0 | 1, message: eventMessage('E', i) }));
   const frames = sharedFrames(
     messages,
     connections([JSON_PROTOCOL, 0], [JSON_PROTOCOL, 1], [JSON_PROTOCOL, 2], [MESSAGE_PACK_PROTOCOL, 1]),
   );
-  const of = (protocol: HubProtocol, topics: number) => frames[audienceOf({ protocol, topics })];
+  const of = (protocol: HubProtocol, topics: number) => frames[eventFilterOf({ protocol, topics })];
   const payloads = (protocol: HubProtocol, topics: number) =>
     protocol.split(of(protocol, topics)!.octets).map((octets) => (protocol.parse(octets) as Invocation).arguments[0]);
   t.deepEqual(payloads(JSON_PROTOCOL, 0), [0, 2]);
@@ -47,10 +47,10 @@ test('each audience gets its messages in its protocol, the same octets where the
 
 test('a message is encoded once a protocol, and for nobody not at all', (t) => {
   const [common, timeline] = [counted(0), counted(1)];
-  const of = (...audiences: Parameters<typeof connections>) => {
+  const of = (...filters: Parameters<typeof connections>) => {
     common.encoded.times = 0;
     timeline.encoded.times = 0;
-    sharedFrames([common, timeline], connections(...audiences));
+    sharedFrames([common, timeline], connections(...filters));
     return [common.encoded.times, timeline.encoded.times];
   };
   // MessagePack reads the value once to see whether it is defined, and once to encode it.

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { CHANGES, TIMELINE } from '../../../src/gateways/events/client-events.js';
-import { audienceOf } from '../../../src/gateways/hub/audience.js';
+import { eventFilterOf } from '../../../src/gateways/hub/event-filter.js';
 import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import { type Subscriber, Subscriptions } from '../../../src/gateways/hub/subscriptions.js';
 import {
@@ -21,12 +21,12 @@ import test from '../../support/test.js';
 
 class Reader implements Subscriber {
   readonly octets: Uint8Array[] = [];
-  readonly audience: number;
+  readonly filter: number;
   interruptions = 0;
   timesReady = 0;
 
   constructor(topics = 0) {
-    this.audience = audienceOf({ protocol: JSON_PROTOCOL, topics });
+    this.filter = eventFilterOf({ protocol: JSON_PROTOCOL, topics });
   }
 
   ready(): void {
@@ -216,7 +216,7 @@ test('a connection that leaves while a frame is sent does not disturb the others
   const { mailboxes, timing, subscriptions } = setUp();
   const stays = new Reader();
   const leaves: Subscriber = {
-    audience: 0,
+    filter: 0,
     ready: () => {},
     deliver: () => subscriptions.leave('account-1', leaves),
     interrupted: () => {},

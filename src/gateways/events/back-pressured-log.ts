@@ -21,12 +21,12 @@ export interface LogReader {
 type Log = Pick<ReturnType<Mailboxes['of']>, 'events$' | 'resume'>;
 
 /** Emits nothing. Fails when the log breaks off, and when the log is pruned beyond the position of a slow client. */
-export function pacedLog(mailbox: Log, from: ResumeFrom | null, reader: LogReader): Observable<never> {
-  return new Observable((subscriber) => new PacedReader(mailbox, from, reader, subscriber));
+export function backPressuredLog(mailbox: Log, from: ResumeFrom | null, reader: LogReader): Observable<never> {
+  return new Observable((subscriber) => new BackPressuredReader(mailbox, from, reader, subscriber));
 }
 
 /** The subscription of one client. */
-class PacedReader {
+class BackPressuredReader {
   readonly #mailbox: Log;
   readonly #from: ResumeFrom | null;
   readonly #reader: LogReader;

@@ -1,15 +1,15 @@
 // Frames for connections that resume: whole changes in the order of the log, and at the end the event `Position` with the client's cursor
-// after the frame. A frame is made once for all connections of an audience that get the same batch.
+// after the frame. A frame is made once for all connections of a filter that get the same batch.
 import type { Logger } from 'pino';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import type { LogPosition } from '../../actors/runtime/ref.js';
 import { cursorOf } from '../events/cursor.js';
-import { AUDIENCES, protocolOf, topicsOf } from './audience.js';
+import { EVENT_FILTERS, protocolOf, topicsOf } from './event-filter.js';
 import { eventMessages, logDelivered } from './event-messages.js';
 import { eventMessage, type Invocation } from './hub-messages.js';
 import { joined } from './shared-frames.js';
 
-export interface PositionedFrame {
+export interface CursorFrame {
   /** Whole messages. */
   readonly octets: Uint8Array;
   readonly position: LogPosition;
@@ -23,35 +23,35 @@ export function positionMessage(cursor: string): Invocation {
   return eventMessage('Position', cursor);
 }
 
-export class PositionedFrames {
+export class CursorFrames {
   readonly #log: Logger;
   readonly #logged = new WeakSet<readonly MailboxEvent[]>();
-  /** The frames by audience. */
+  /** The frames by filter. */
   readonly #made = Array.from(
-    { length: AUDIENCES },
-    () => new WeakMap<readonly MailboxEvent[], readonly PositionedFrame[]>(),
+    { length: EVENT_FILTERS },
+    () => new WeakMap<readonly MailboxEvent[], readonly CursorFrame[]>(),
   );
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  of(batch: readonly MailboxEvent[], accountId: string, audience: number): readonly PositionedFrame[] {
-    const made = this.#made[audience]!;
+  of(batch: readonly MailboxEvent[], accountId: string, filter: number): readonly CursorFrame[] {
+    const made = this.#made[filter]!;
     let frames = made.get(batch);
     if (frames === undefined) {
       if (!this.#logged.has(batch)) logDelivered(batch, accountId, { resumed: true }, this.#log);
       this.#logged.add(batch);
-      frames = this.#make(batch, accountId, audience);
+      frames = this.#make(batch, accountId, filter);
       made.set(batch, frames);
     }
     return frames;
   }
 
-  #make(batch: readonly MailboxEvent[], accountId: string, audience: number): readonly PositionedFrame[] {
-    const protocol = protocolOf(audience);
-    const topics = topicsOf(audience);
-    const frames: PositionedFrame[] = [];
+  #make(batch: readonly MailboxEvent[], accountId: string, filter: number): readonly CursorFrame[] {
+    const protocol = protocolOf(filter);
+    const topics = topicsOf(filter);
+    const frames: CursorFrame[] = [];
     let messages: Uint8Array[] = [];
     let length = 0;
     batch.forEach((event, i) => {
