@@ -1,5 +1,5 @@
 // The change records of a mailbox: they describe everything that a batch of commands changes. The log contains these records and
-// they are published; the rows of the commit and the state of the actor derive from them (net-changes.ts). All records of an
+// they are published; the rows of the commit and the state of the actor derive from them (coalesced-changes.ts). All records of an
 // account rebuild its mailbox, except what only the rows contain: bodies of drafts, and snapshots of the machines of outbound
 // emails.
 import { uuidOctets } from '../mail/ids.js';

@@ -48,7 +48,7 @@ export interface MailboxChange {
   readonly modseqBefore: number;
   readonly modseqAfter: number;
   /**
-   * Records in order; the rows (`netOf`) and the entries of the log (`logged`) derive from them. They must not change afterwards.
+   * Records in order; the rows (`coalesce`) and the entries of the log (`logged`) derive from them. They must not change afterwards.
    */
   readonly changes: readonly Change[];
   /** Counters after the batch of every folder that it has changed and not deleted. */

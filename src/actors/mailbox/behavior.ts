@@ -4,8 +4,8 @@ import { CacheBudget } from '../../bounds/cache-budget.js';
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import type { BlobStore } from '../../store/blobs.js';
 import { logged } from '../../store/changes.js';
+import { coalesce } from '../../store/coalesced-changes.js';
 import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore, ThreadChange } from '../../store/mailboxes.js';
-import { netOf } from '../../store/net-changes.js';
 import type { HostedDelivery } from '../delivery/local-transport.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
@@ -194,7 +194,7 @@ export function mailboxBehavior(
       state.evolve(change);
       if (threads !== undefined) state.changeThreads(threads);
       for (const [slot, started] of begun) slot.begin(started);
-      const { emailsAdded, filtersDeferred, localDeliveries } = netOf(change.changes);
+      const { emailsAdded, filtersDeferred, localDeliveries } = coalesce(change.changes);
       const newest = emailsAdded.at(-1);
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
       if (isIndexLookDue(dead, state.emails.dead))

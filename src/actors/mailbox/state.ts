@@ -2,6 +2,8 @@
 // for a long time, so rarely needed parts are created on first use.
 
 import { isUuid } from '../../mail/ids.js';
+import { type CoalescedChanges, coalesce } from '../../store/coalesced-changes.js';
+import type { CoalescedPlacements } from '../../store/coalesced-placements.js';
 import { isImportId } from '../../store/imports.js';
 import { LazyMap } from '../../store/lazy-map.js';
 import type { DeferredFilters, FilterRow, FolderCounters, SystemRole } from '../../store/mailbox-rows.js';
@@ -14,8 +16,6 @@ import type {
   SmallMailbox,
   ThreadChange,
 } from '../../store/mailboxes.js';
-import { type NetChange, netOf } from '../../store/net-changes.js';
-import type { NetPlacements } from '../../store/net-placements.js';
 import type { Loaded } from '../runtime/behavior.js';
 import { Annotations } from './annotations.js';
 import { EmailColumns } from './email-columns.js';
@@ -161,26 +161,26 @@ export class MailboxState {
 
   /** Applies a committed change. */
   evolve(change: MailboxChange): void {
-    const net = netOf(change.changes);
-    this.summaries.evolve(net, this.emails);
-    for (const email of net.emailsAdded) this.emails.append(email);
-    this.#evolveFlags(net);
-    this.#evolveFolders(net, change.counters);
-    for (const id of net.emailsRemoved) this.emails.kill(this.emails.find(id));
-    if (net.filters.length + net.filtersRemoved.length > 0) {
-      const replaced = new Set([...net.filtersRemoved, ...net.filters.map(({ id }) => id)]);
-      this.filters = inOrder([...this.filters.filter(({ id }) => !replaced.has(id)), ...net.filters]);
+    const coalesced = coalesce(change.changes);
+    this.summaries.evolve(coalesced, this.emails);
+    for (const email of coalesced.emailsAdded) this.emails.append(email);
+    this.#evolveFlags(coalesced);
+    this.#evolveFolders(coalesced, change.counters);
+    for (const id of coalesced.emailsRemoved) this.emails.kill(this.emails.find(id));
+    if (coalesced.filters.length + coalesced.filtersRemoved.length > 0) {
+      const replaced = new Set([...coalesced.filtersRemoved, ...coalesced.filters.map(({ id }) => id)]);
+      this.filters = inOrder([...this.filters.filter(({ id }) => !replaced.has(id)), ...coalesced.filters]);
     }
-    for (const waiting of net.filtersDeferred) this.deferred.set(waiting.emailId, waiting);
-    for (const id of net.deferralsEnded) this.deferred.delete(id);
-    for (const annotation of net.annotations) this.annotations.set(annotation);
-    if (net.outbound.length + net.outboundRemoved.length > 0) this.outbound.evolve(net);
+    for (const waiting of coalesced.filtersDeferred) this.deferred.set(waiting.emailId, waiting);
+    for (const id of coalesced.deferralsEnded) this.deferred.delete(id);
+    for (const annotation of coalesced.annotations) this.annotations.set(annotation);
+    if (coalesced.outbound.length + coalesced.outboundRemoved.length > 0) this.outbound.evolve(coalesced);
     this.modseq = change.modseqAfter;
     this.rememberDelivered(change.inbound.filter((id) => !isImportId(id)));
     this.rememberReplies(change.remembered);
   }
 
-  #evolveFlags({ flaggedTogether, emailsFlagged }: NetChange): void {
+  #evolveFlags({ flaggedTogether, emailsFlagged }: CoalescedChanges): void {
     const marked = this.markedFolders();
     for (const { change: record, ids } of flaggedTogether) {
       const { flags, keywords } = record.payload;
@@ -202,16 +202,16 @@ export class MailboxState {
     return slots;
   }
 
-  #evolveFolders(net: NetChange, counters: readonly FolderCounters[]): void {
-    for (const id of net.foldersRemoved) {
+  #evolveFolders(coalesced: CoalescedChanges, counters: readonly FolderCounters[]): void {
+    for (const id of coalesced.foldersRemoved) {
       this.folders.delete(id);
       this.#annotations?.deleteFolder(id);
     }
-    for (const folder of net.foldersAdded) {
+    for (const folder of coalesced.foldersAdded) {
       const row = { ...folder, uidNext: 1, total: 0, unread: 0, highestModseq: 0 };
       this.folders.set(folder.id, new FolderColumns(row, this.emails));
     }
-    for (const [folderId, placements] of net.placements) {
+    for (const [folderId, placements] of coalesced.placements) {
       const folder = this.folders.get(folderId)!;
       // Placements end first, because an email that was removed and placed again has a new UID.
       for (const { slots, modseq } of this.#expunged(placements)) folder.unplaceAll(slots, modseq);
@@ -221,13 +221,13 @@ export class MailboxState {
         folder.setDeleted(this.emails.find(row.emailId), row.isDeleted, row.modseq);
       }
     }
-    for (const row of [...net.foldersChanged, ...counters]) {
+    for (const row of [...coalesced.foldersChanged, ...counters]) {
       const folder = this.folders.get(row.id)!;
       folder.row = { ...folder.row, ...row };
     }
   }
 
-  #placed({ placed, placedTogether }: NetPlacements): readonly SlotPlacement[] {
+  #placed({ placed, placedTogether }: CoalescedPlacements): readonly SlotPlacement[] {
     const placements = placed.map(({ emailId, uid, modseq }) => ({ slot: this.emails.find(emailId), uid, modseq }));
     for (const { firstUid, ids, modseq } of placedTogether) {
       this.emails.eachSlot(ids.octets, (slot, i) => placements.push({ slot, uid: firstUid + i, modseq }));
@@ -239,7 +239,7 @@ export class MailboxState {
   #expunged({
     expunged,
     expungedTogether,
-  }: NetPlacements): readonly { readonly slots: number[]; readonly modseq: number }[] {
+  }: CoalescedPlacements): readonly { readonly slots: number[]; readonly modseq: number }[] {
     const runs: { readonly slots: number[]; readonly modseq: number }[] = [];
     for (const { emailId, modseq } of expunged) {
       if (runs.at(-1)?.modseq !== modseq) runs.push({ slots: [], modseq });

@@ -2,9 +2,9 @@
 // changes, except for its thread. A commit drops the entries that it changes; data that was read before the commit and arrives after it is
 // not cached.
 import type { BudgetedCache, CacheBudget } from '../../bounds/cache-budget.js';
+import type { CoalescedChanges } from '../../store/coalesced-changes.js';
+import { countOf } from '../../store/coalesced-placements.js';
 import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
-import type { NetChange } from '../../store/net-changes.js';
-import { countOf } from '../../store/net-placements.js';
 import type { EmailColumns } from './email-columns.js';
 import type { EmailListItem } from './email-view.js';
 
@@ -116,18 +116,18 @@ export class Summaries implements BudgetedCache {
   }
 
   /** Must be called before the columns evolve: slots are looked up by the ids of emails that are removed. */
-  evolve(net: NetChange, emails: EmailColumns): void {
+  evolve(coalesced: CoalescedChanges, emails: EmailColumns): void {
     if (this.#kept === undefined || this.#kept.size === 0) return;
-    for (const id of net.emailsRemoved) this.#drop(emails.find(id));
+    for (const id of coalesced.emailsRemoved) this.#drop(emails.find(id));
     let placements = 0;
-    for (const { placed, placedTogether, expunged, expungedTogether, marked } of net.placements.values()) {
+    for (const { placed, placedTogether, expunged, expungedTogether, marked } of coalesced.placements.values()) {
       placements += countOf(placed, placedTogether) + countOf(expunged, expungedTogether) + marked.length;
     }
     // Items show the folders of their email, and more of a label than its id.
-    if (placements > MANY || net.foldersChanged.length + net.foldersRemoved.length > 0) this.#dropItems();
+    if (placements > MANY || coalesced.foldersChanged.length + coalesced.foldersRemoved.length > 0) this.#dropItems();
     else {
       // Placements that are named together always exceed MANY.
-      for (const { placed, expunged, marked } of net.placements.values()) {
+      for (const { placed, expunged, marked } of coalesced.placements.values()) {
         for (const { emailId } of [...placed, ...expunged, ...marked]) this.#dropItem(emails.find(emailId));
       }
     }

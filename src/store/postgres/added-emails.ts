@@ -1,6 +1,6 @@
 // New emails in the mailbox commit: their rows and their threads. The store finds the thread of an email by the message ids that
 // the email has or refers to.
-import type { AddedEmail } from '../net-changes.js';
+import type { AddedEmail } from '../coalesced-changes.js';
 import { PASSED, type Part, type TablePart } from './commit-parts.js';
 import { emailColumns } from './mailbox-columns.js';
 import { messageKey } from './threads.js';

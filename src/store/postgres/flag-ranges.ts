@@ -4,9 +4,9 @@
 // empty list of ids.
 import { PackedIds } from '../../mail/packed-ids.js';
 import type { FlaggedInFolder } from '../changes.js';
+import type { CoalescedChanges } from '../coalesced-changes.js';
+import { countOf } from '../coalesced-placements.js';
 import type { MailboxChange } from '../mailboxes.js';
-import type { NetChange } from '../net-changes.js';
-import { countOf } from '../net-placements.js';
 import type { Fragment, Sql } from './client.js';
 import { json, PASSED, type Part } from './commit-parts.js';
 
@@ -78,7 +78,7 @@ export const expandRanges: Part = (sql) => sql`and (f.unplaces is null or (
           select expand_flag_ranges(a.id) from (select id from accounts where id = f.a for no key update) a))`;
 
 /** Whether the change removes earlier placements. */
-export function takesPlacements({ emailsRemoved, foldersRemoved, placements }: NetChange): boolean {
+export function takesPlacements({ emailsRemoved, foldersRemoved, placements }: CoalescedChanges): boolean {
   if (emailsRemoved.length > 0 || foldersRemoved.length > 0) return true;
   return [...placements.values()].some(({ expunged, expungedTogether }) => countOf(expunged, expungedTogether) > 0);
 }
@@ -87,9 +87,9 @@ export function takesPlacements({ emailsRemoved, foldersRemoved, placements }: N
  * Whether ranges can replace all packed ids of the change: all are records of flags, whose emails are adjacent and stay in their
  * folder.
  */
-export function isRanged({ changes }: MailboxChange, net: NetChange): boolean {
-  const together = new Set(net.flaggedTogether.map(({ change }) => change));
-  if (together.size === 0 || takesPlacements(net)) return false;
+export function isRanged({ changes }: MailboxChange, coalesced: CoalescedChanges): boolean {
+  const together = new Set(coalesced.flaggedTogether.map(({ change }) => change));
+  if (together.size === 0 || takesPlacements(coalesced)) return false;
   for (const change of changes) {
     const isPacked = 'others' in change.payload && change.payload.others instanceof PackedIds;
     if (!isPacked) continue;

@@ -1,7 +1,8 @@
 // Labels, annotations and filters in PostgreSQL: the part of the mailbox commit that writes them, and the reading of annotations.
 // Most commits have none, so their statement omits this part.
+
+import { type CoalescedChanges, coalesce } from '../coalesced-changes.js';
 import type { MailboxChange } from '../mailboxes.js';
-import { type NetChange, netOf } from '../net-changes.js';
 import { filterColumns, folderColumns } from './mailbox-columns.js';
 import type { Pieces } from './statement-pieces.js';
 
@@ -14,7 +15,7 @@ const changedFilter = filterColumns.except('id', 'createdAt').set((name) => `exc
 
 /** Returns the last parts of the commit's `with`, whose `passed` has the accounts that passed the fence. */
 export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
-  if (changes.every(({ changes: list }) => hasNone(netOf(list)))) return sql``;
+  if (changes.every(({ changes: list }) => hasNone(coalesce(list)))) return sql``;
   const labels = [];
   const labelsGone = [];
   const filters = [];
@@ -25,22 +26,22 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
   const annotated = [];
   const unannotated = [];
   for (const { accountId: a, changes: list, counters } of changes) {
-    const net = netOf(list);
-    for (const folder of net.foldersAdded) {
+    const coalesced = coalesce(list);
+    for (const folder of coalesced.foldersAdded) {
       labels.push({ a, ...folder, ...counters.find(({ id }) => id === folder.id) });
     }
-    for (const id of net.foldersRemoved) labelsGone.push({ a, id });
-    for (const row of net.filters) filters.push({ a, ...row });
-    for (const id of net.filtersRemoved) filtersGone.push({ a, id });
-    for (const row of net.filtersDeferred) {
+    for (const id of coalesced.foldersRemoved) labelsGone.push({ a, id });
+    for (const row of coalesced.filters) filters.push({ a, ...row });
+    for (const id of coalesced.filtersRemoved) filtersGone.push({ a, id });
+    for (const row of coalesced.filtersDeferred) {
       deferred.push({ a, id: row.emailId, filters: row.filterIds, placed: row.placed });
     }
-    for (const id of net.deferralsEnded) deferralsEnded.push({ a, id });
-    for (const { folderId, name, value } of net.annotations) {
+    for (const id of coalesced.deferralsEnded) deferralsEnded.push({ a, id });
+    for (const { folderId, name, value } of coalesced.annotations) {
       if (value === null) unannotated.push({ a, f: folderId ?? OF_ACCOUNT, name });
       else annotated.push({ a, f: folderId ?? OF_ACCOUNT, name, value });
     }
-    for (const hash of net.blobsReleased) released.push({ a, hash });
+    for (const hash of coalesced.blobsReleased) released.push({ a, hash });
   }
   return sql`
     , label as (
@@ -94,16 +95,16 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
     )`;
 }
 
-function hasNone(net: NetChange): boolean {
+function hasNone(coalesced: CoalescedChanges): boolean {
   return (
-    net.foldersAdded.length === 0 &&
-    net.foldersRemoved.length === 0 &&
-    net.filters.length === 0 &&
-    net.filtersRemoved.length === 0 &&
-    net.filtersDeferred.length === 0 &&
-    net.deferralsEnded.length === 0 &&
-    net.annotations.length === 0 &&
-    net.blobsReleased.length === 0
+    coalesced.foldersAdded.length === 0 &&
+    coalesced.foldersRemoved.length === 0 &&
+    coalesced.filters.length === 0 &&
+    coalesced.filtersRemoved.length === 0 &&
+    coalesced.filtersDeferred.length === 0 &&
+    coalesced.deferralsEnded.length === 0 &&
+    coalesced.annotations.length === 0 &&
+    coalesced.blobsReleased.length === 0
   );
 }
 

@@ -1,7 +1,8 @@
 // The fenced commit of mailbox changes (decision 0002): one statement for a group of accounts. An account writes nothing when its
 // epoch or modseq is not the expected one, or its inbound rows are gone; this does not affect the others of the group.
+
+import { type CoalescedChanges, coalesce } from '../coalesced-changes.js';
 import type { CommitResult, MailboxChange, ThreadChange } from '../mailboxes.js';
-import { type NetChange, netOf } from '../net-changes.js';
 import type { SharedMessage } from '../shared-message.js';
 import { addEmails, emailRow, foundThreads } from './added-emails.js';
 import { type BlobOfAccounts, gather, smallBlob, storedBlobs } from './blob-writes.js';
@@ -104,34 +105,34 @@ class CommitRows {
 
   #add(change: MailboxChange, overlays: Overlays): void {
     const a = change.accountId;
-    const net = netOf(change.changes);
+    const coalesced = coalesce(change.changes);
     const fence = { a, epoch: change.epoch, before: change.modseqBefore, after: change.modseqAfter };
-    this.fences.push(takesPlacements(net) ? { ...fence, unplaces: true } : fence);
+    this.fences.push(takesPlacements(coalesced) ? { ...fence, unplaces: true } : fence);
     for (const id of endedInbound(change)) this.consumed.push({ a, id });
-    for (const email of net.emailsAdded) this.added.push(emailRow(a, email));
-    this.#addFlags(change, net, overlays);
-    if (net.emailsRemoved.length > 0) this.removed.push({ a, ids: net.emailsRemoved });
-    this.#addPlacements(a, net);
-    this.folders.push(...folderRows(change, net));
+    for (const email of coalesced.emailsAdded) this.added.push(emailRow(a, email));
+    this.#addFlags(change, coalesced, overlays);
+    if (coalesced.emailsRemoved.length > 0) this.removed.push({ a, ids: coalesced.emailsRemoved });
+    this.#addPlacements(a, coalesced);
+    this.folders.push(...folderRows(change, coalesced));
     for (const { id, reply } of change.remembered) this.remembered.push({ a, id, reply });
-    if (net.preferences !== undefined) this.preferences.push({ a, ...net.preferences });
+    if (coalesced.preferences !== undefined) this.preferences.push({ a, ...coalesced.preferences });
   }
 
   /** Adds flags and the entries of the log. */
-  #addFlags(change: MailboxChange, net: NetChange, overlays: Overlays): void {
+  #addFlags(change: MailboxChange, coalesced: CoalescedChanges, overlays: Overlays): void {
     const a = change.accountId;
-    const areRanges = isRanged(change, net);
+    const areRanges = isRanged(change, coalesced);
     this.log.add(a, change.changes, areRanges);
-    for (const { change: record } of net.flaggedTogether) {
+    for (const { change: record } of coalesced.flaggedTogether) {
       const { flags, keywords } = record.payload;
       const overlay = { a, seq: record.seq, flags, keywords, ...this.log.placeOf(record) };
       if (areRanges) this.ranged.push(...rangesOf(overlay, record.inFolder!));
       else this.overlaid.push(overlay);
     }
-    let flagged = net.emailsFlagged;
+    let flagged = coalesced.emailsFlagged;
     // An overlay may give the email keywords that its row does not have yet; after this change the overlay no longer applies to
     // the email.
-    if (flagged.length > 0 && (net.flaggedTogether.length > 0 || overlays.mayHave(a)))
+    if (flagged.length > 0 && (coalesced.flaggedTogether.length > 0 || overlays.mayHave(a)))
       flagged = flagged.map((email) => withKeywords(email, change));
     for (const emails of runsOf(flagged, haveSameFlags)) {
       const { flags, keywords, modseq } = emails[0]!;
@@ -139,8 +140,8 @@ class CommitRows {
     }
   }
 
-  #addPlacements(a: string, net: NetChange): void {
-    for (const [f, placements] of net.placements) {
+  #addPlacements(a: string, coalesced: CoalescedChanges): void {
+    for (const [f, placements] of coalesced.placements) {
       const { listed, together } = placedRows(a, f, placements);
       this.placed.push(...listed);
       this.placedTogether.push(...together);
@@ -150,7 +151,7 @@ class CommitRows {
   }
 }
 
-type Flagged = NetChange['emailsFlagged'][number];
+type Flagged = CoalescedChanges['emailsFlagged'][number];
 
 const withKeywords = (email: Flagged, { keywordsOf }: MailboxChange): Flagged =>
   email.keywords === undefined && keywordsOf !== undefined ? { ...email, keywords: keywordsOf(email.id) } : email;
@@ -161,7 +162,7 @@ function haveSameFlags(a: Flagged, b: Flagged): boolean {
 }
 
 /** Rows of existing folders: their counters, and the other properties when those have changed. */
-function folderRows({ accountId: a, counters }: MailboxChange, { foldersAdded, foldersChanged }: NetChange) {
+function folderRows({ accountId: a, counters }: MailboxChange, { foldersAdded, foldersChanged }: CoalescedChanges) {
   const added = new Set(foldersAdded.map(({ id }) => id));
   const changed = new Map(foldersChanged.map((folder) => [folder.id, folder]));
   return counters.flatMap((row) => (added.has(row.id) ? [] : [{ a, ...changed.get(row.id), ...row }]));

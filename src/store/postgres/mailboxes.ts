@@ -1,4 +1,7 @@
 // One account's mailbox in PostgreSQL: claims, commits, and the rows that queries read.
+
+import { coalesce } from '../coalesced-changes.js';
+import { countOf } from '../coalesced-placements.js';
 import type { CommitMeter } from '../commit-meter.js';
 import type { Placement } from '../mailbox-rows.js';
 import type {
@@ -10,8 +13,6 @@ import type {
   ThreadPart,
   ThreadRows,
 } from '../mailboxes.js';
-import { netOf } from '../net-changes.js';
-import { countOf } from '../net-placements.js';
 import { guarded, type Sql } from './client.js';
 import { NO_DEADLINE } from './commit-deadline.js';
 import { settleKeywords } from './flag-overlays.js';
@@ -68,17 +69,18 @@ export function postgresMailboxes(
     maxWeight: 1000,
     maxWaiting: 1_000_000,
     weigh({ changes, contents, shared }) {
-      const net = netOf(changes);
-      const together = net.flaggedTogether.reduce((sum, { ids }) => sum + ids.length / IDS_OF_A_WEIGHT, 0);
-      const emails = together + net.emailsAdded.length + net.emailsFlagged.length + net.emailsRemoved.length;
+      const coalesced = coalesce(changes);
+      const together = coalesced.flaggedTogether.reduce((sum, { ids }) => sum + ids.length / IDS_OF_A_WEIGHT, 0);
+      const emails =
+        together + coalesced.emailsAdded.length + coalesced.emailsFlagged.length + coalesced.emailsRemoved.length;
       let placements = 0;
-      for (const { placed, placedTogether, expunged, expungedTogether, marked } of net.placements.values()) {
+      for (const { placed, placedTogether, expunged, expungedTogether, marked } of coalesced.placements.values()) {
         placements += countOf(placed, placedTogether) + countOf(expunged, expungedTogether) + marked.length;
       }
       let octets = 0;
       for (const { size } of contents) octets += size;
       for (const { message } of shared) octets += message.content.size / message.deliveries.length;
-      return 1 + Math.max(emails, placements) + outboundWeight(net) + octets / OCTETS_OF_A_WEIGHT;
+      return 1 + Math.max(emails, placements) + outboundWeight(coalesced) + octets / OCTETS_OF_A_WEIGHT;
     },
     meter,
   });
@@ -173,7 +175,7 @@ export function postgresMailboxes(
     placements: (accountId) => placementPages(sql, accountId),
     forget,
     commit: (change) =>
-      netOf(change.changes).flaggedTogether.length === 0
+      coalesce(change.changes).flaggedTogether.length === 0
         ? group.submit(change)
         : overlays.makeRoom(change.accountId).then(() => group.submit(change)),
     beforeCommit: () => group.beforeWrite(),

@@ -1,8 +1,8 @@
 // Outbound mail in the mailbox commit: the part that writes it, and the mail that it hands to mailboxes of this store. Most
 // commits have none, so their statement omits this part. outbound-rows reads outbound mail.
 import type { LoggedOutbound } from '../changes.js';
+import { type CoalescedChanges, coalesce } from '../coalesced-changes.js';
 import type { MailboxChange } from '../mailboxes.js';
-import { type NetChange, netOf } from '../net-changes.js';
 import type { OutboundRecipientRow } from '../outbound.js';
 import { DOCUMENT, json, type Part, rowsWithDocuments } from './commit-parts.js';
 import type { Pieces } from './statement-pieces.js';
@@ -10,7 +10,7 @@ import type { Pieces } from './statement-pieces.js';
 const CHARACTERS_A_WEIGHT = 4096;
 
 /** The weight in rows; bodies, which may be as long as a message, count by their length. */
-export function outboundWeight({ outbound, attempts }: NetChange): number {
+export function outboundWeight({ outbound, attempts }: CoalescedChanges): number {
   let weight = attempts.length;
   for (const { recipients, content } of outbound) {
     weight += 1 + recipients.length;
@@ -22,7 +22,7 @@ export function outboundWeight({ outbound, attempts }: NetChange): number {
 
 /** Returns the last parts of the commit's `with`, whose `passed` has the accounts that passed the fence. */
 export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
-  if (changes.every(({ changes: list }) => hasNone(netOf(list)))) return sql``;
+  if (changes.every(({ changes: list }) => hasNone(coalesce(list)))) return sql``;
   const added = [];
   const rewritten = [];
   const stepped = [];
@@ -36,7 +36,7 @@ export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
   const removed = [];
   const local = [];
   for (const { accountId: a, changes: list } of changes) {
-    const net = netOf(list);
+    const coalesced = coalesce(list);
     for (const {
       outbound: row,
       before,
@@ -46,7 +46,7 @@ export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
       recipients: written,
       content,
       released: blobs,
-    } of net.outbound) {
+    } of coalesced.outbound) {
       const machine = whole?.machine ?? null;
       if (before === null) added.push(emailRow(a, row, machine));
       else if (isSameMessage) stepped.push(emailState(a, row, machine));
@@ -58,11 +58,11 @@ export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
       if (content === null) dropped.push({ a, o: row.id });
       else if (content !== undefined) contents.push({ a, o: row.id, text: content.textBody, html: content.htmlBody });
     }
-    for (const { outboundId: o, attempt } of net.attempts) {
+    for (const { outboundId: o, attempt } of coalesced.attempts) {
       attempts.push({ a, o, id: attempt.id, at: attempt.at, entry: attempt });
     }
-    for (const o of net.outboundRemoved) removed.push({ a, o });
-    for (const { accountId, id, blob, envelope } of net.localDeliveries) {
+    for (const o of coalesced.outboundRemoved) removed.push({ a, o });
+    for (const { accountId, id, blob, envelope } of coalesced.localDeliveries) {
       local.push({ a, to: accountId, id, blob: `\\x${blob}`, envelope });
     }
   }
@@ -84,7 +84,7 @@ export function writeOutbound(sql: Pieces, changes: readonly MailboxChange[]) {
     ${part(localDeliveryRows, local)}`;
 }
 
-function hasNone({ outbound, attempts, outboundRemoved, localDeliveries }: NetChange): boolean {
+function hasNone({ outbound, attempts, outboundRemoved, localDeliveries }: CoalescedChanges): boolean {
   return outbound.length + attempts.length + outboundRemoved.length + localDeliveries.length === 0;
 }
 

@@ -1,7 +1,7 @@
 // Placements in the statement of a mailbox commit: new ones, removed ones, and those whose `\Deleted` changes. Adjacent
 // placements with the same values form one row. Many new ones have packed ids and the first of their UIDs (decision 0056).
 import { PackedIds } from '../../mail/packed-ids.js';
-import type { NetPlacements } from '../net-placements.js';
+import type { CoalescedPlacements } from '../coalesced-placements.js';
 import { uuidArray } from './binary-array.js';
 import { json, PASSED, type Part, type TablePart } from './commit-parts.js';
 import { runsOf } from './runs.js';
@@ -49,13 +49,13 @@ export interface MarkedRow extends ExpungedRow {
   readonly d: boolean;
 }
 
-type Placed = NetPlacements['placed'][number];
+type Placed = CoalescedPlacements['placed'][number];
 
 /** Makes the rows of `place` and of `placeTogether`. */
 export function placedRows(
   a: string,
   f: string,
-  { placed, placedTogether }: NetPlacements,
+  { placed, placedTogether }: CoalescedPlacements,
 ): { readonly listed: readonly PlacedRow[]; readonly together: readonly PlacedTogetherRow[] } {
   const listed: PlacedRow[] = [];
   const together: PlacedTogetherRow[] = placedTogether.map(({ firstUid: uid, ids, modseq: m, savedAt: s }) => {
@@ -71,7 +71,7 @@ export function placedRows(
   return { listed, together };
 }
 
-export function expungedRows(a: string, f: string, { expunged, expungedTogether }: NetPlacements): ExpungedRow[] {
+export function expungedRows(a: string, f: string, { expunged, expungedTogether }: CoalescedPlacements): ExpungedRow[] {
   const together = expungedTogether.map(({ firstUid, ids, modseq: m }) => {
     return { a, f, firsts: [firstUid], lasts: [firstUid + ids.length - 1], m };
   });
@@ -81,7 +81,7 @@ export function expungedRows(a: string, f: string, { expunged, expungedTogether 
   ];
 }
 
-export function markedRows(a: string, f: string, { marked }: NetPlacements): MarkedRow[] {
+export function markedRows(a: string, f: string, { marked }: CoalescedPlacements): MarkedRow[] {
   return runsOf(marked, areAlike).map((rows) => {
     const { isDeleted: d, modseq: m } = rows[0]!;
     return { a, f, ...uidRangesOf(rows), d, m };

@@ -192,9 +192,9 @@ async function check(
   const log = await logOf(world, accountId, byCommand.id);
   await replayInto(world, byCommand, cutAfter(log, [...new Set(log.map(({ seq }) => seq))]));
   const { expunged, ...others } = await tablesOf(world, byCommand.id);
-  const { expunged: netExpunged, ...netOthers } = tables;
-  t.deepEqual(others, netOthers, 'from the log command by command');
-  t.true(netExpunged!.every((row) => expunged!.includes(row)));
+  const { expunged: coalescedExpunged, ...coalescedOthers } = tables;
+  t.deepEqual(others, coalescedOthers, 'from the log command by command');
+  t.true(coalescedExpunged!.every((row) => expunged!.includes(row)));
 }
 
 test('the view of a batch is the state after it, and the log of batches gives the same mailbox', async (t) => {

@@ -1,7 +1,8 @@
-// The fenced commit of a mailbox in memory: it writes the rows of `netOf(changes)`, all of them or none.
+// The fenced commit of a mailbox in memory: it writes the rows of `coalesce(changes)`, all of them or none.
+
+import { type AddedEmail, type CoalescedChanges, coalesce } from '../../../src/store/coalesced-changes.js';
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
 import type { CommitResult, MailboxChange, ThreadChange } from '../../../src/store/mailboxes.js';
-import { type AddedEmail, type NetChange, netOf } from '../../../src/store/net-changes.js';
 import type { SharedMessage } from '../../../src/store/shared-message.js';
 import { type AccountRows, type MemoryTables, storedJson } from './tables.js';
 
@@ -10,17 +11,17 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
   const gone = change.inbound.filter((id) => tables.inbound.get(id)?.accountId !== change.accountId);
   if (gone.length > 0) return { kind: 'consumed', inbound: gone };
   if (account?.epoch !== change.epoch || account.modseq !== change.modseqBefore) return { kind: 'fenced' };
-  const net = netOf(change.changes);
+  const coalesced = coalesce(change.changes);
   account.modseq = change.modseqAfter;
   for (const id of change.inbound) tables.inbound.delete(id);
-  const threads = writeEmails(account, net);
-  writePlacements(account, net);
-  writeFolders(account, net, change);
-  writeAnnotations(account, net);
-  writeFilters(account, net);
-  writePreferences(account, net);
-  writeOutbound(account, net);
-  insertLocalDeliveries(tables, net);
+  const threads = writeEmails(account, coalesced);
+  writePlacements(account, coalesced);
+  writeFolders(account, coalesced, change);
+  writeAnnotations(account, coalesced);
+  writeFilters(account, coalesced);
+  writePreferences(account, coalesced);
+  writeOutbound(account, coalesced);
+  insertLocalDeliveries(tables, coalesced);
   log(account, change);
   const at = Date.now();
   account.remembered.push(...change.remembered.map(({ id, reply }) => ({ id, reply: storedJson(reply), at })));
@@ -28,8 +29,8 @@ export function commitChange(tables: MemoryTables, change: MailboxChange): Commi
 }
 
 /** Returns the changes of threads that already existed. */
-function writeEmails(account: AccountRows, net: NetChange): ThreadChange | undefined {
-  const { emailsAdded, flaggedTogether, emailsFlagged, emailsRemoved } = net;
+function writeEmails(account: AccountRows, coalesced: CoalescedChanges): ThreadChange | undefined {
+  const { emailsAdded, flaggedTogether, emailsFlagged, emailsRemoved } = coalesced;
   const known = emailsAdded.map(({ threadIds }) => [
     ...new Set(threadIds.flatMap((id) => account.threads.get(id) ?? [])),
   ]);
@@ -70,7 +71,7 @@ function joinThreads(account: AccountRows, threads: readonly string[]): void {
   }
 }
 
-function writePlacements(account: AccountRows, { placements }: NetChange): void {
+function writePlacements(account: AccountRows, { placements }: CoalescedChanges): void {
   for (const [folderId, { placed, placedTogether, expunged, expungedTogether, marked }] of placements) {
     const folder = account.placements.get(folderId) ?? new Map();
     account.placements.set(folderId, folder);
@@ -97,14 +98,14 @@ function writePlacements(account: AccountRows, { placements }: NetChange): void 
   }
 }
 
-function writeFolders(account: AccountRows, net: NetChange, { counters }: MailboxChange): void {
+function writeFolders(account: AccountRows, coalesced: CoalescedChanges, { counters }: MailboxChange): void {
   const { folders } = account;
   const counted = new Map(counters.map((row) => [row.id, row]));
-  for (const folder of net.foldersAdded) {
+  for (const folder of coalesced.foldersAdded) {
     const row = counted.get(folder.id);
     if (row) folders.set(folder.id, { ...folder, ...row });
   }
-  for (const folder of net.foldersChanged) {
+  for (const folder of coalesced.foldersChanged) {
     const row = folders.get(folder.id);
     if (row) folders.set(folder.id, { ...row, ...folder, color: folder.color ?? row.color });
   }
@@ -112,41 +113,41 @@ function writeFolders(account: AccountRows, net: NetChange, { counters }: Mailbo
     const folder = folders.get(row.id);
     if (folder) folders.set(row.id, { ...folder, ...row });
   }
-  for (const id of net.foldersRemoved) {
+  for (const id of coalesced.foldersRemoved) {
     folders.delete(id);
     account.placements.delete(id);
     account.expunged = account.expunged.filter(({ folderId }) => folderId !== id);
   }
 }
 
-function writeAnnotations({ annotations }: AccountRows, net: NetChange): void {
+function writeAnnotations({ annotations }: AccountRows, coalesced: CoalescedChanges): void {
   for (const [key, { folderId }] of annotations) {
-    if (folderId !== null && net.foldersRemoved.includes(folderId)) annotations.delete(key);
+    if (folderId !== null && coalesced.foldersRemoved.includes(folderId)) annotations.delete(key);
   }
-  for (const row of net.annotations) {
+  for (const row of coalesced.annotations) {
     const key = `${row.folderId ?? ''} ${row.name}`;
     if (row.value === null) annotations.delete(key);
     else annotations.set(key, row);
   }
 }
 
-function writeFilters({ filters, deferred }: AccountRows, net: NetChange): void {
-  for (const row of net.filters) {
+function writeFilters({ filters, deferred }: AccountRows, coalesced: CoalescedChanges): void {
+  for (const row of coalesced.filters) {
     filters.set(row.id, { ...row, createdAt: filters.get(row.id)?.createdAt ?? row.createdAt });
   }
-  for (const id of net.filtersRemoved) filters.delete(id);
-  for (const waiting of net.filtersDeferred) deferred.set(waiting.emailId, waiting);
-  for (const id of net.deferralsEnded) deferred.delete(id);
+  for (const id of coalesced.filtersRemoved) filters.delete(id);
+  for (const waiting of coalesced.filtersDeferred) deferred.set(waiting.emailId, waiting);
+  for (const id of coalesced.deferralsEnded) deferred.delete(id);
 }
 
-function writePreferences(account: AccountRows, { preferences }: NetChange): void {
+function writePreferences(account: AccountRows, { preferences }: CoalescedChanges): void {
   if (preferences === undefined) return;
   const chosen = storedJson({ ...account.preferences?.chosen, ...preferences.chosen });
   account.preferences = { chosen, updatedAt: new Date(preferences.at) };
 }
 
-function writeOutbound({ outbound }: AccountRows, net: NetChange): void {
-  for (const { outbound: logged, row: whole, content, recipientIds, recipients: written } of net.outbound) {
+function writeOutbound({ outbound }: AccountRows, coalesced: CoalescedChanges): void {
+  for (const { outbound: logged, row: whole, content, recipientIds, recipients: written } of coalesced.outbound) {
     const known = outbound.get(logged.id);
     const recipients = known?.recipients ?? new Map();
     const kept = new Set(recipientIds ?? recipients.keys());
@@ -168,14 +169,14 @@ function writeOutbound({ outbound }: AccountRows, net: NetChange): void {
       attempts: known?.attempts ?? new Map(),
     });
   }
-  for (const { outboundId, attempt } of net.attempts) {
+  for (const { outboundId, attempt } of coalesced.attempts) {
     const attempts = outbound.get(outboundId)?.attempts;
     if (attempts?.has(attempt.id) === false) attempts.set(attempt.id, storedJson(attempt));
   }
-  for (const id of net.outboundRemoved) outbound.delete(id);
+  for (const id of coalesced.outboundRemoved) outbound.delete(id);
 }
 
-function insertLocalDeliveries(tables: MemoryTables, { localDeliveries }: NetChange): void {
+function insertLocalDeliveries(tables: MemoryTables, { localDeliveries }: CoalescedChanges): void {
   const at = Date.now();
   for (const { accountId, id, blob, envelope } of localDeliveries) {
     if (tables.accounts.has(accountId))

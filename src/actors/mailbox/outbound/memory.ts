@@ -1,8 +1,8 @@
 // Outbound mail in a mailbox's memory: rows of emails in the queue, so that a delivery need not read what its mailbox has just written; the
 // drafts; and the number of emails per status. Everything is bounded and is also in the store.
 import type { MessageSummary } from '../../../mail/summary.js';
+import type { CoalescedChanges } from '../../../store/coalesced-changes.js';
 import type { OutboundCounts } from '../../../store/mailboxes.js';
-import type { NetChange } from '../../../store/net-changes.js';
 import type { DraftEmail, OutboundRow, OutboundStatus } from '../../../store/outbound.js';
 import { DraftEmails } from './draft-emails.js';
 
@@ -59,7 +59,7 @@ export class OutboundMemory {
     for (const [status, count] of counts) this.#counts.set(status, count);
   }
 
-  evolve({ outbound, outboundRemoved }: NetChange): void {
+  evolve({ outbound, outboundRemoved }: CoalescedChanges): void {
     for (const { outbound: changed, before, row, summary } of outbound) {
       const { id, status } = changed;
       if (status === 'Draft') this.#drafts.set(changed);

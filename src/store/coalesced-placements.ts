@@ -1,4 +1,4 @@
-// The net effect of a list of changes on the placements of one folder. Packed ids of a record stay packed: a text and an object
+// The coalesced effect of a list of changes on the placements of one folder. Packed ids of a record stay packed: a text and an object
 // for each of many emails cost more than everything else that the node does for the command.
 import { uuidTime } from '../mail/ids.js';
 import type { PackedIds } from '../mail/packed-ids.js';
@@ -22,7 +22,7 @@ export interface PlacementsTogether {
   readonly savedAt: number;
 }
 
-export interface NetPlacements {
+export interface CoalescedPlacements {
   readonly placed: readonly PlacementRow[];
   /** In addition to those of `placed`. */
   readonly placedTogether: readonly PlacementsTogether[];
@@ -35,7 +35,7 @@ export interface NetPlacements {
 
 const NONE: readonly never[] = [];
 
-export class PlacementFold {
+export class PlacementCoalescer {
   readonly #placed = new LazyMap<number, PlacementRow>();
   readonly #expunged = new LazyMap<number, PlacementRow>();
   readonly #marked = new LazyMap<number, PlacementRow>();
@@ -79,7 +79,7 @@ export class PlacementFold {
     else this.#placed.set(uid, { ...before, isDeleted, modseq });
   }
 
-  result(): NetPlacements {
+  result(): CoalescedPlacements {
     return {
       placed: this.#placed.values(),
       placedTogether: this.#placedTogether,

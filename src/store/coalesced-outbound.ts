@@ -1,4 +1,4 @@
-// The net changes of outbound mail: one row per changed outbound email, with its changed recipients and its delivery attempts.
+// The coalesced changes of outbound mail: one row per changed outbound email, with its changed recipients and its delivery attempts.
 import type { MessageSummary } from '../mail/summary.js';
 import type { ChangeOf, LoggedOutbound, StoredOnly } from './changes.js';
 import { LazyMap, LazySet } from './lazy-map.js';
@@ -10,18 +10,18 @@ import type {
   OutboundStatus,
 } from './outbound.js';
 
-interface NetRecipient {
+interface CoalescedRecipient {
   readonly position: number;
   readonly recipient: OutboundRecipientRow;
 }
 
-interface NetOutbound {
+interface CoalescedOutbound {
   readonly outbound: LoggedOutbound;
   /** Its status before the list; null when the list created it. */
   readonly before: OutboundStatus | null;
   /** Present when the list of recipients is new: recipients that are not in it are removed. */
   readonly recipientIds?: readonly string[];
-  readonly recipients: readonly NetRecipient[];
+  readonly recipients: readonly CoalescedRecipient[];
   /** Blobs of messages that the email no longer has. */
   readonly released: readonly string[];
   /** The list has changed its state and perhaps its copy, but neither its message nor its sender. */
@@ -32,37 +32,37 @@ interface NetOutbound {
   readonly summary?: MessageSummary;
 }
 
-interface NetAttempt {
+interface CoalescedAttempt {
   readonly outboundId: string;
   readonly attempt: DeliveryAttempt;
 }
 
-export interface NetOutboundChange {
-  readonly outbound: readonly NetOutbound[];
+export interface CoalescedOutboundChanges {
+  readonly outbound: readonly CoalescedOutbound[];
   readonly outboundRemoved: readonly string[];
-  readonly attempts: readonly NetAttempt[];
+  readonly attempts: readonly CoalescedAttempt[];
 }
 
-interface OutboundNet {
+interface OutboundState {
   outbound: LoggedOutbound;
   readonly before: OutboundStatus | null;
   recipientIds: readonly string[] | undefined;
-  readonly recipients: Map<string, NetRecipient>;
+  readonly recipients: Map<string, CoalescedRecipient>;
   readonly blobs: Set<string>;
   isSameMessage: boolean;
   stored: Partial<StoredOnly>;
 }
 
-export class OutboundFold {
-  readonly #outbound = new LazyMap<string, OutboundNet>();
+export class OutboundCoalescer {
+  readonly #outbound = new LazyMap<string, OutboundState>();
   readonly #removed = new LazySet<string>();
-  readonly #attempts: NetAttempt[] = [];
+  readonly #attempts: CoalescedAttempt[] = [];
 
   change({ payload, storedOnly }: ChangeOf<'OutboundChanged'>): void {
     const { outbound, before, recipientIds, released } = payload;
     let known = this.#outbound.get(outbound.id);
     if (known === undefined) {
-      const lists = { recipients: new Map<string, NetRecipient>(), blobs: new Set<string>() };
+      const lists = { recipients: new Map<string, CoalescedRecipient>(), blobs: new Set<string>() };
       known = { outbound, before, recipientIds, ...lists, isSameMessage: true, stored: {} };
       this.#outbound.set(outbound.id, known);
     }
@@ -90,21 +90,21 @@ export class OutboundFold {
     return known.before === null ? [...known.blobs, known.outbound.blob] : [...known.blobs];
   }
 
-  attempt(attempt: NetAttempt): void {
+  attempt(attempt: CoalescedAttempt): void {
     this.#attempts.push(attempt);
   }
 
-  result(): NetOutboundChange {
+  result(): CoalescedOutboundChanges {
     return {
-      outbound: this.#outbound.values().map(netOutbound),
+      outbound: this.#outbound.values().map(coalescedOutbound),
       outboundRemoved: this.#removed.values(),
       attempts: this.#attempts.filter(({ outboundId }) => !this.#removed.has(outboundId)),
     };
   }
 }
 
-function netOutbound(net: OutboundNet): NetOutbound {
-  const { outbound, before, recipientIds, recipients, blobs, isSameMessage, stored } = net;
+function coalescedOutbound(coalesced: OutboundState): CoalescedOutbound {
+  const { outbound, before, recipientIds, recipients, blobs, isSameMessage, stored } = coalesced;
   return {
     outbound,
     before,

@@ -6,8 +6,8 @@ import { uuidV7 } from '../../src/mail/ids.js';
 import { PackedIds } from '../../src/mail/packed-ids.js';
 import type { ChangeContent, LoggedOutbound, NewEmail } from '../../src/store/changes.js';
 import { logged } from '../../src/store/changes.js';
+import { coalesce } from '../../src/store/coalesced-changes.js';
 import type { FolderDefinition } from '../../src/store/mailbox-rows.js';
-import { netOf } from '../../src/store/net-changes.js';
 import { records } from '../support/mailbox-change.js';
 import test from '../support/test.js';
 import { flaggedTogether } from './contracts/writer.js';
@@ -82,8 +82,8 @@ const expunged = (emailId: string, folderId: string, uid: number): ChangeContent
 });
 
 /** Returns the coalesced changes of commands of one record each, with the modseqs 1, 2, … */
-const net = (...contents: readonly ChangeContent[]) =>
-  netOf(contents.flatMap((content, i) => records([content], i + 1)));
+const coalesced = (...contents: readonly ChangeContent[]) =>
+  coalesce(contents.flatMap((content, i) => records([content], i + 1)));
 
 const NO_PLACEMENTS = { placed: [], placedTogether: [], expunged: [], expungedTogether: [], marked: [] };
 
@@ -92,7 +92,7 @@ test('of an email that is added and removed the blob is released; one that is ad
     type: 'EmailRemoved',
     payload: { emailId: 'e1', placements: [{ folderId: 'f1', uid: 1 }] },
   };
-  const { emailsAdded, emailsRemoved, blobsReleased, placements } = net(added('e1', 1), removed);
+  const { emailsAdded, emailsRemoved, blobsReleased, placements } = coalesced(added('e1', 1), removed);
   t.deepEqual([emailsAdded, emailsRemoved, blobsReleased], [[], [], ['blob-e1']]);
   t.deepEqual(placements.get('f1'), NO_PLACEMENTS);
 
@@ -101,14 +101,14 @@ test('of an email that is added and removed the blob is released; one that is ad
     payload: { emailId: 'e1', flags: 5, changed: 5, keywords: ['Later'] },
   };
   const more: ChangeContent = { type: 'FlagsChanged', payload: { emailId: 'e1', flags: 4, changed: 1 } };
-  const { emailsAdded: both, emailsFlagged } = net(added('e1', 1), flagged, more);
+  const { emailsAdded: both, emailsFlagged } = coalesced(added('e1', 1), flagged, more);
   t.deepEqual(
     both.map(({ id, flags, keywords, modseq }) => [id, flags, keywords, modseq]),
     [['e1', 4, ['Later'], 3]],
   );
   t.deepEqual(emailsFlagged, []);
-  t.deepEqual(net(flagged, more).emailsFlagged, [{ id: 'e1', flags: 4, keywords: ['Later'], modseq: 2 }]);
-  t.deepEqual(net(more, removed).emailsFlagged, []);
+  t.deepEqual(coalesced(flagged, more).emailsFlagged, [{ id: 'e1', flags: 4, keywords: ['Later'], modseq: 2 }]);
+  t.deepEqual(coalesced(more, removed).emailsFlagged, []);
 });
 
 test('a placement that comes and goes is none; one that was there is expunged once, marked or not', (t) => {
@@ -116,7 +116,7 @@ test('a placement that comes and goes is none; one that was there is expunged on
     type: 'DeletedChanged',
     payload: { emailId: 'e1', folderId: 'f1', uid, isDeleted },
   });
-  const of = (...contents: readonly ChangeContent[]) => net(...contents).placements.get('f1');
+  const of = (...contents: readonly ChangeContent[]) => coalesced(...contents).placements.get('f1');
   const none = NO_PLACEMENTS;
   t.deepEqual(of(placed('e1', 'f1', 7), deleted(7, true), expunged('e1', 'f1', 7)), none);
   const row = { uid: 7, emailId: 'e1', isDeleted: false, modseq: 2 };
@@ -140,7 +140,7 @@ test('emails that are placed or expunged together stay packed until one of them 
     return { type, payload: { emailId: emailId!, folderId: 'f1', uid, others: PackedIds.of(others) } };
   };
   const of = (...contents: readonly ChangeContent[]) => {
-    const { placedTogether, expungedTogether, ...rows } = net(...contents).placements.get('f1')!;
+    const { placedTogether, expungedTogether, ...rows } = coalesced(...contents).placements.get('f1')!;
     const texts = (together: typeof placedTogether) =>
       together.map(({ firstUid, modseq, ids: packed }) => [firstUid, modseq, ...packed]);
     return { ...rows, placedTogether: texts(placedTogether), expungedTogether: texts(expungedTogether) };
@@ -175,8 +175,8 @@ test('emails that are placed or expunged together stay packed until one of them 
   });
 });
 
-test('records of many emails and records of each of them have the same net', (t) => {
-  const one = netOf(
+test('records of many emails and records of each of them have the same coalesced', (t) => {
+  const one = coalesce(
     records([
       { type: 'EmailPlaced', payload: { emailId: 'e1', folderId: 'f1', uid: 7, others: ['e2', 'e3'] } },
       {
@@ -202,7 +202,7 @@ test('records of many emails and records of each of them have the same net', (t)
     ]),
   );
   const flagged = { flags: 3, changed: 1, keywords: ['Later'] };
-  const each = netOf(
+  const each = coalesce(
     records([
       placed('e1', 'f1', 7),
       placed('e2', 'f1', 8),
@@ -236,12 +236,12 @@ test('a folder that is deleted has no placements, and none at all when the list 
   const changed: ChangeContent = { type: 'FolderChanged', payload: { folder: { ...FOLDER, name: 'G' } } };
   const moved = { folderId: 'f1', emails: [{ emailId: 'e1', uid: 3 }] };
   const deleted: ChangeContent = { type: 'FolderDeleted', payload: { folderId: 'f9', role: 'folder', placed: moved } };
-  t.deepEqual(net(created, changed).foldersAdded, [{ ...FOLDER, name: 'G' }]);
-  t.deepEqual(net(changed).foldersChanged, [{ ...FOLDER, name: 'G' }]);
-  const undone = net(created, placed('e1', 'f9', 1), changed, deleted);
+  t.deepEqual(coalesced(created, changed).foldersAdded, [{ ...FOLDER, name: 'G' }]);
+  t.deepEqual(coalesced(changed).foldersChanged, [{ ...FOLDER, name: 'G' }]);
+  const undone = coalesced(created, placed('e1', 'f9', 1), changed, deleted);
   t.deepEqual([undone.foldersAdded, undone.foldersChanged, undone.foldersRemoved], [[], [], []]);
   t.deepEqual([...undone.placements.keys()], ['f1']);
-  const gone = net(expunged('e2', 'f9', 4), changed, deleted);
+  const gone = coalesced(expunged('e2', 'f9', 4), changed, deleted);
   t.deepEqual([gone.foldersChanged, gone.foldersRemoved], [[], ['f9']]);
   t.deepEqual(gone.placements.get('f1')?.placed, [{ uid: 3, emailId: 'e1', isDeleted: false, modseq: 3, savedAt: 0 }]);
 });
@@ -255,10 +255,10 @@ test('emails that one record flags are together unless the list has flagged one 
   });
   for (const count of [1, 100]) {
     const before = Array.from({ length: count }, () => alone(newId()));
-    const apart = netOf(records([...before, packed]));
+    const apart = coalesce(records([...before, packed]));
     t.is(apart.flaggedTogether.length, 1);
     t.is(apart.emailsFlagged.length, count);
-    const mixed = netOf(records([...before, alone(ids[49]!), packed]));
+    const mixed = coalesce(records([...before, alone(ids[49]!), packed]));
     t.is(mixed.flaggedTogether.length, 0);
     t.is(mixed.emailsFlagged.length, count + 50);
     t.like(
@@ -271,7 +271,7 @@ test('emails that one record flags are together unless the list has flagged one 
 test('a placement has a time of its own when the email came into the folder later than into the account', (t) => {
   const id = uuidV7(1_000, 0, Buffer.alloc(8));
   const at = (time: number, content: ChangeContent) =>
-    netOf(records([content], 1, time)).placements.get('f1')?.placed[0]?.savedAt;
+    coalesce(records([content], 1, time)).placements.get('f1')?.placed[0]?.savedAt;
   t.is(at(1_000, placed(id, 'f1', 1)), undefined);
   t.is(at(1_001, placed(id, 'f1', 1)), 1_001);
   t.is(at(1_001, added(id, 1)), undefined, 'ids that were made within a millisecond may be ahead of the clock');
@@ -312,13 +312,13 @@ test('blobs that an outbound email had on the way are released, and recipients o
     recipient(id),
   ];
   const made = change('b1', null, 'r1');
-  const [written] = net(...made, ...change('b2', 'Draft', 'r2', 'b1')).outbound;
+  const [written] = coalesced(...made, ...change('b2', 'Draft', 'r2', 'b1')).outbound;
   t.deepEqual([written?.before, written?.released, written?.outbound.blob], [null, ['b1'], 'b2']);
   t.deepEqual([written?.recipientIds, written?.recipients.map((one) => one.recipient.id)], [['r2'], ['r2']]);
   const removed: ChangeContent = { type: 'OutboundRemoved', payload: { outboundId: 'o1' } };
-  const undone = net(...made, ...change('b2', 'Draft', 'r2', 'b1'), removed);
+  const undone = coalesced(...made, ...change('b2', 'Draft', 'r2', 'b1'), removed);
   t.deepEqual([undone.outbound, undone.outboundRemoved, undone.blobsReleased], [[], [], ['b1', 'b2']]);
-  t.deepEqual(net(removed).outboundRemoved, ['o1']);
+  t.deepEqual(coalesced(removed).outboundRemoved, ['o1']);
 });
 
 test('an email has the same message when every change of the list says so', (t) => {
@@ -329,7 +329,7 @@ test('an email has the same message when every change of the list says so', (t) 
       ? {}
       : { storedOnly: { row: { ...OUTBOUND, machine: null, recipients: [] }, isSameMessage } }),
   });
-  const isSame = (...steps: (boolean | undefined)[]) => net(...steps.map(step)).outbound[0]?.isSameMessage;
+  const isSame = (...steps: (boolean | undefined)[]) => coalesced(...steps.map(step)).outbound[0]?.isSameMessage;
   t.true(isSame(true, true));
   t.false(isSame(true, false));
   t.false(isSame(false, true));
@@ -355,15 +355,15 @@ test('what is stored only is not in the log, which counts the records of a chang
   t.notRegex(JSON.stringify(entries), /secret/);
 });
 
-test('packed ids whose rest a record has are the ids of the net, not a copy', (t) => {
+test('packed ids whose rest a record has are the ids of the coalesced, not a copy', (t) => {
   const ids = [newId(), newId(), newId()];
   const whole = PackedIds.of(ids);
   const payload = { emailId: ids[0]!, others: whole.rest, flags: 1, changed: 1 };
-  const [shared] = netOf(records([{ type: 'FlagsChanged', payload }])).flaggedTogether;
+  const [shared] = coalesce(records([{ type: 'FlagsChanged', payload }])).flaggedTogether;
   t.is(shared!.ids, whole);
   t.deepEqual([...shared!.ids], ids);
   t.deepEqual([...whole.rest], ids.slice(1));
   const parts = { ...payload, others: PackedIds.of(ids.slice(1)) };
-  const [copied] = netOf(records([{ type: 'FlagsChanged', payload: parts }])).flaggedTogether;
+  const [copied] = coalesce(records([{ type: 'FlagsChanged', payload: parts }])).flaggedTogether;
   t.deepEqual(copied!.ids.octets, whole.octets);
 });

@@ -1,9 +1,11 @@
-// The net effect of a list of changes: one row per changed thing. The statement of the commit and the state of the actor are made
+// The coalesced effect of a list of changes: one row per changed thing. The statement of the commit and the state of the actor are made
 // from it. What the list adds and removes again is left out; of several changes of a row the last one counts.
 
 import type { PackedIds } from '../mail/packed-ids.js';
 import { joinedSets, threadIds } from '../mail/thread.js';
 import { type Change, type ChangeOf, flaggedIn, packedIn, placementsIn, removedIn } from './changes.js';
+import { type CoalescedOutboundChanges, OutboundCoalescer } from './coalesced-outbound.js';
+import { type CoalescedPlacements, PlacementCoalescer, type PlacementsTogether } from './coalesced-placements.js';
 import { LazyMap, LazySet } from './lazy-map.js';
 import type {
   AnnotationRow,
@@ -13,8 +15,6 @@ import type {
   FolderDefinition,
   LocalDelivery,
 } from './mailbox-rows.js';
-import { type NetOutboundChange, OutboundFold } from './net-outbound.js';
-import { type NetPlacements, PlacementFold, type PlacementsTogether } from './net-placements.js';
 
 /** A new email, and the message ids by which the store finds its thread; emails of one thread have the same ids. */
 export interface AddedEmail extends EmailRow {
@@ -35,7 +35,7 @@ interface FlaggedTogether {
   readonly ids: PackedIds;
 }
 
-export interface NetChange extends NetOutboundChange {
+export interface CoalescedChanges extends CoalescedOutboundChanges {
   /** Ascending by id. */
   readonly emailsAdded: readonly AddedEmail[];
   /** Records in order, which apply before `emailsFlagged`. They may include emails that are removed. */
@@ -43,7 +43,7 @@ export interface NetChange extends NetOutboundChange {
   readonly emailsFlagged: readonly FlaggedEmail[];
   readonly emailsRemoved: readonly string[];
   /** Placements by folder; removed folders are left out. */
-  readonly placements: ReadonlyMap<string, NetPlacements>;
+  readonly placements: ReadonlyMap<string, CoalescedPlacements>;
   readonly foldersAdded: readonly FolderDefinition[];
   readonly foldersChanged: readonly FolderDefinition[];
   readonly foldersRemoved: readonly string[];
@@ -64,28 +64,28 @@ export interface NetChange extends NetOutboundChange {
 /** Up to this many ids are searched one by one in all ids of a record. */
 const MOST_SEARCHED = 32;
 
-const NET = Symbol('net');
+const COALESCED = Symbol('coalesced');
 
 /**
- * Computes the net once per list, which must not change afterwards. The list itself keeps it, because a weak map costs the
+ * Computes the coalesced once per list, which must not change afterwards. The list itself keeps it, because a weak map costs the
  * garbage collector more.
  */
-export function netOf(changes: readonly Change[]): NetChange {
-  const list: readonly Change[] & { [NET]?: NetChange } = changes;
-  if (list[NET] === undefined) {
-    const fold = new Fold();
-    for (const change of changes) fold.take(change);
-    Object.defineProperty(list, NET, { value: fold.result() });
+export function coalesce(changes: readonly Change[]): CoalescedChanges {
+  const list: readonly Change[] & { [COALESCED]?: CoalescedChanges } = changes;
+  if (list[COALESCED] === undefined) {
+    const coalescer = new ChangeCoalescer();
+    for (const change of changes) coalescer.take(change);
+    Object.defineProperty(list, COALESCED, { value: coalescer.result() });
   }
-  return list[NET]!;
+  return list[COALESCED]!;
 }
 
-class Fold {
+class ChangeCoalescer {
   readonly #added = new LazyMap<string, EmailRow>();
   readonly #flaggedTogether: FlaggedTogether[] = [];
   readonly #flagged = new LazyMap<string, FlaggedEmail>();
   readonly #removed = new LazySet<string>();
-  readonly #placements = new Map<string, PlacementFold>();
+  readonly #placements = new Map<string, PlacementCoalescer>();
   readonly #foldersAdded = new LazyMap<string, FolderDefinition>();
   readonly #foldersChanged = new LazyMap<string, FolderDefinition>();
   readonly #foldersRemoved = new LazySet<string>();
@@ -96,9 +96,9 @@ class Fold {
   readonly #deferred = new LazyMap<string, DeferredFilters>();
   readonly #deferralsEnded = new LazySet<string>();
   readonly #released: string[] = [];
-  readonly #outbound = new OutboundFold();
+  readonly #outbound = new OutboundCoalescer();
   readonly #localDeliveries: LocalDelivery[] = [];
-  #preferences: NetChange['preferences'];
+  #preferences: CoalescedChanges['preferences'];
 
   take(change: Change): void {
     switch (change.type) {
@@ -191,13 +191,13 @@ class Fold {
     }
   }
 
-  result(): NetChange {
+  result(): CoalescedChanges {
     return {
       emailsAdded: threaded(this.#added.values()),
       flaggedTogether: this.#flaggedTogether,
       emailsFlagged: this.#flagged.values(),
       emailsRemoved: this.#removed.values(),
-      placements: new Map([...this.#placements].map(([folderId, fold]) => [folderId, fold.result()])),
+      placements: new Map([...this.#placements].map(([folderId, coalescer]) => [folderId, coalescer.result()])),
       foldersAdded: this.#foldersAdded.values(),
       foldersChanged: this.#foldersChanged.values(),
       foldersRemoved: this.#foldersRemoved.values(),
@@ -213,10 +213,10 @@ class Fold {
     };
   }
 
-  #folder(id: string): PlacementFold {
+  #folder(id: string): PlacementCoalescer {
     let folder = this.#placements.get(id);
     if (folder === undefined) {
-      folder = new PlacementFold();
+      folder = new PlacementCoalescer();
       this.#placements.set(id, folder);
     }
     return folder;
