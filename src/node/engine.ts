@@ -13,7 +13,7 @@ import { QueueWakeup } from '../actors/delivery/queue-wakeup.js';
 import { startReleases } from '../actors/delivery/releases.js';
 import { type MailboxActors, mailboxActorProtocol } from '../actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../actors/mailbox/behavior.js';
-import { startDeferredFiltering } from '../actors/mailbox/deferred-filters.js';
+import { startBodyFiltering } from '../actors/mailbox/body-filters.js';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
 import { startImportPlacing } from '../actors/mailbox/import-placing.js';
 import { InlineMessages } from '../actors/mailbox/inline-messages.js';
@@ -211,8 +211,8 @@ export async function startEngine(
     job: (name, stop) => lifecycle.add(name, stop, JOB_RESERVE_MS, STOP_MS),
   });
   const inlineMessages = new InlineMessages(owns);
-  const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log });
-  lifecycle.add('deferred filters', () => deferrals.stop(), JOB_RESERVE_MS, STOP_MS);
+  const bodyFilters = startBodyFiltering({ texts, mailboxes: () => mailboxes, log });
+  lifecycle.add('filters that wait for a body', () => bodyFilters.stop(), JOB_RESERVE_MS, STOP_MS);
   const queueWakeup = new QueueWakeup({ transport, ownership });
   let hostedOpened: (delivery: HostedDelivery) => void = () => {};
   const hosted = new Promise<HostedDelivery>((resolve) => {
@@ -245,7 +245,7 @@ export async function startEngine(
       store: mailboxRows,
       texts,
       search,
-      deferrals,
+      bodyFilters,
       inlineMessages,
       blobs,
       outbound,

@@ -6,10 +6,10 @@ import { uuidOctets } from '../mail/ids.js';
 import { PackedIds } from '../mail/packed-ids.js';
 import type { MessageSummary } from '../mail/summary.js';
 import type {
-  DeferredFilters,
   EmailRow,
   EventRow,
   FilterRow,
+  FiltersAwaitingBody,
   FolderDefinition,
   FolderRole,
   LocalDelivery,
@@ -121,8 +121,8 @@ interface Payloads {
   FilterChanged: { readonly filter: FilterRow };
   FilterDeleted: { readonly filterId: string };
   /** The filters of an email that wait for its body. */
-  FiltersDeferred: DeferredFilters;
-  DeferralEnded: { readonly emailId: string };
+  FiltersAwaitBody: FiltersAwaitingBody;
+  BodyFiltersEnded: { readonly emailId: string };
   /** Clients get a notification as if the email had just arrived. */
   EmailAnnounced: ShownEmail;
   /** Mail that was not placed, because a filter deleted it or a copy of it exists. */

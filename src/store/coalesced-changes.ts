@@ -9,9 +9,9 @@ import { type CoalescedPlacements, PlacementCoalescer, type PlacementsTogether }
 import { LazyMap, LazySet } from './lazy-map.js';
 import type {
   AnnotationRow,
-  DeferredFilters,
   EmailRow,
   FilterRow,
+  FiltersAwaitingBody,
   FolderDefinition,
   LocalDelivery,
 } from './mailbox-rows.js';
@@ -51,9 +51,9 @@ export interface CoalescedChanges extends CoalescedOutboundChanges {
   readonly annotations: readonly AnnotationRow[];
   readonly filters: readonly FilterRow[];
   readonly filtersRemoved: readonly string[];
-  readonly filtersDeferred: readonly DeferredFilters[];
+  readonly filtersAwaitingBody: readonly FiltersAwaitingBody[];
   /** Emails for which no filter waits any more. */
-  readonly deferralsEnded: readonly string[];
+  readonly bodyFiltersEnded: readonly string[];
   /** Blobs of mail that was not kept. */
   readonly blobsReleased: readonly string[];
   readonly localDeliveries: readonly LocalDelivery[];
@@ -93,8 +93,8 @@ class ChangeCoalescer {
   readonly #annotations = new LazyMap<string, AnnotationRow>();
   readonly #filters = new LazyMap<string, FilterRow>();
   readonly #filtersRemoved = new LazySet<string>();
-  readonly #deferred = new LazyMap<string, DeferredFilters>();
-  readonly #deferralsEnded = new LazySet<string>();
+  readonly #awaitingBody = new LazyMap<string, FiltersAwaitingBody>();
+  readonly #bodyFiltersEnded = new LazySet<string>();
   readonly #released: string[] = [];
   readonly #outbound = new OutboundCoalescer();
   readonly #localDeliveries: LocalDelivery[] = [];
@@ -156,13 +156,13 @@ class ChangeCoalescer {
         this.#filters.delete(change.payload.filterId);
         this.#filtersRemoved.add(change.payload.filterId);
         return;
-      case 'FiltersDeferred':
-        this.#deferred.set(change.payload.emailId, change.payload);
-        this.#deferralsEnded.delete(change.payload.emailId);
+      case 'FiltersAwaitBody':
+        this.#awaitingBody.set(change.payload.emailId, change.payload);
+        this.#bodyFiltersEnded.delete(change.payload.emailId);
         return;
-      case 'DeferralEnded':
-        this.#deferred.delete(change.payload.emailId);
-        this.#deferralsEnded.add(change.payload.emailId);
+      case 'BodyFiltersEnded':
+        this.#awaitingBody.delete(change.payload.emailId);
+        this.#bodyFiltersEnded.add(change.payload.emailId);
         return;
       case 'MailDiscarded':
         this.#released.push(change.payload.blob);
@@ -204,8 +204,8 @@ class ChangeCoalescer {
       annotations: this.#annotations.values(),
       filters: this.#filters.values(),
       filtersRemoved: this.#filtersRemoved.values(),
-      filtersDeferred: this.#deferred.values(),
-      deferralsEnded: this.#deferralsEnded.values(),
+      filtersAwaitingBody: this.#awaitingBody.values(),
+      bodyFiltersEnded: this.#bodyFiltersEnded.values(),
       blobsReleased: this.#released,
       localDeliveries: this.#localDeliveries,
       preferences: this.#preferences,

@@ -67,7 +67,7 @@ export interface FilterRow {
 }
 
 /** Filters of a delivered email that apply once its body can be read. */
-export interface DeferredFilters {
+export interface FiltersAwaitingBody {
   readonly emailId: string;
   readonly filterIds: readonly string[];
   /** The placements that the delivery made; a filter that deletes removes only these. */

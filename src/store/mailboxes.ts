@@ -5,10 +5,10 @@ import type { BlobContent } from './blobs.js';
 import type { Change } from './changes.js';
 import type {
   AnnotationRow,
-  DeferredFilters,
   EmailSummaryRow,
   ExportRow,
   FilterRow,
+  FiltersAwaitingBody,
   FolderCounters,
   FolderRow,
   Placement,
@@ -24,11 +24,11 @@ import type {
 import type { SharedDelivery } from './shared-message.js';
 
 export type {
-  DeferredFilters,
   EmailSummaryRow,
   EventRow,
   ExportRow,
   FilterRow,
+  FiltersAwaitingBody,
   FolderRole,
   FolderRow,
   LocalDelivery,
@@ -146,7 +146,7 @@ export interface KeywordSet {
 export interface MailboxOverview {
   readonly folders: readonly FolderRow[];
   readonly filters: readonly FilterRow[];
-  readonly deferredFilters: readonly DeferredFilters[];
+  readonly filtersAwaitingBody: readonly FiltersAwaitingBody[];
   readonly drafts: readonly DraftEmail[];
   readonly annotations: readonly AnnotationRow[];
   /** Replies of the last minute, oldest first. */

@@ -5,7 +5,7 @@ import type { DeliverySlots } from '../../src/actors/mailbox/outbound/delivery-s
 export const NO_DELIVERY_SLOTS: DeliverySlots = { reserve: () => undefined };
 
 export const NO_OUTBOUND = {
-  deferrals: { note() {} },
+  bodyFilters: { note() {} },
   inlineMessages: { find: () => undefined, decline() {}, weightOf: () => 0 },
   blobs: { index: () => Promise.reject(new Error('no message is sent here')) },
   outbound: {

@@ -10,9 +10,9 @@ import type { HostedDelivery } from '../delivery/local-transport.js';
 import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
 import { append, appendInline } from './append.js';
-import type { DeferralNotes } from './deferred-filters.js';
+import type { BodyFilterNotes } from './body-filters.js';
 import { expire, remove } from './delete.js';
-import { announce, applyDeferred, deliver, deliverInline } from './deliver.js';
+import { announce, applyBodyFilters, deliver, deliverInline } from './deliver.js';
 import type { EmailTexts } from './email-texts.js';
 import { filterQueries } from './filter-queries.js';
 import { createFilter, deleteFilter, updateFilter } from './filters.js';
@@ -50,7 +50,7 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
   deliver,
   deliverInline,
   announce,
-  applyDeferred,
+  applyBodyFilters,
   append,
   appendInline,
   placeImported,
@@ -101,7 +101,7 @@ export interface MailboxSources {
   readonly store: MailboxStore;
   readonly texts: EmailTexts;
   readonly search: MailboxSearch;
-  readonly deferrals: DeferralNotes;
+  readonly bodyFilters: BodyFilterNotes;
   readonly blobs: Pick<BlobStore, 'index'>;
   /** The locks of all mailboxes of the node; when absent, the behavior creates its own. */
   readonly maildrops?: MaildropLocks;
@@ -124,7 +124,7 @@ export function mailboxBehavior(
         const { emails, summaries } = loaded.state;
         summaries.budget = summaryBudget;
         if (emails.size > 0) search.indexing.note(accountId, emails.id(emails.size - 1));
-        if (loaded.state.deferred.size > 0) sources.deferrals.note(accountId);
+        if (loaded.state.awaitingBody.size > 0) sources.bodyFilters.note(accountId);
       }
       return loaded;
     },
@@ -194,12 +194,12 @@ export function mailboxBehavior(
       state.evolve(change);
       if (threads !== undefined) state.changeThreads(threads);
       for (const [slot, started] of begun) slot.begin(started);
-      const { emailsAdded, filtersDeferred, localDeliveries } = coalesce(change.changes);
+      const { emailsAdded, filtersAwaitingBody, localDeliveries } = coalesce(change.changes);
       const newest = emailsAdded.at(-1);
       if (newest !== undefined) search.indexing.note(change.accountId, newest.id);
       if (isIndexLookDue(dead, state.emails.dead))
         search.merging.removed(change.accountId, state.emails.size - state.emails.dead);
-      if (filtersDeferred.length > 0) sources.deferrals.note(change.accountId);
+      if (filtersAwaitingBody.length > 0) sources.bodyFilters.note(change.accountId);
       for (const delivery of localDeliveries) sources.outbound.deliverLocally(delivery);
       for (const id of tx.outbound.due) sources.outbound.wakeQueue(change.accountId, id);
       const { modseqBefore, modseqAfter, changes } = change;

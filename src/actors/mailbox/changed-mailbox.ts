@@ -104,8 +104,8 @@ export class ChangedMailbox {
       }
       case 'FilterChanged':
       case 'FilterDeleted':
-      case 'FiltersDeferred':
-      case 'DeferralEnded':
+      case 'FiltersAwaitBody':
+      case 'BodyFiltersEnded':
         this.#filters.apply(change);
         return;
       case 'OutboundChanged':

@@ -108,23 +108,23 @@ export function announce(
 }
 
 /** Applies the filters that waited for the body of an email and that its words match, as the delivery would have done. */
-export function applyDeferred(
+export function applyBodyFilters(
   tx: MailboxTransaction,
-  { emailId, filterIds }: Payload<MailboxProtocol, 'applyDeferred'>,
-): Outcome<MailboxProtocol, 'applyDeferred'> {
-  const deferred = tx.filters.deferredOf(emailId);
-  if (deferred === undefined) return { reply: { applied: 0 } };
+  { emailId, filterIds }: Payload<MailboxProtocol, 'applyBodyFilters'>,
+): Outcome<MailboxProtocol, 'applyBodyFilters'> {
+  const awaitingBody = tx.filters.bodyFiltersOf(emailId);
+  if (awaitingBody === undefined) return { reply: { applied: 0 } };
   tx.begin();
-  tx.filters.endDeferral(emailId);
+  tx.filters.endBodyFilters(emailId);
   const slot = tx.find(emailId);
   if (slot < 0) return { reply: { applied: 0 } };
   const matching = tx.filters
     .all()
-    .filter(({ id, isEnabled }) => isEnabled && deferred.filterIds.includes(id) && filterIds.includes(id));
+    .filter(({ id, isEnabled }) => isEnabled && awaitingBody.filterIds.includes(id) && filterIds.includes(id));
   const deleting = matching.findIndex((filter) => filter.delete === true);
   const result = resultOf(deleting < 0 ? matching : matching.slice(0, deleting + 1));
   countMatches(tx, result);
-  if (result.remove) endDelivery(tx, slot, deferred.placed);
+  if (result.remove) endDelivery(tx, slot, awaitingBody.placed);
   else {
     assignLabels(tx, slot, result);
     if (result.markRead) tx.setFlags([slot], tx.flags(slot) | SEEN);

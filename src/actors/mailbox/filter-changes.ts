@@ -1,6 +1,6 @@
 // The filters of a transaction, and those that wait for bodies, as if the batch so far were committed.
 import type { Change, ChangeContent } from '../../store/changes.js';
-import type { DeferredFilters, FilterRow } from '../../store/mailbox-rows.js';
+import type { FilterRow, FiltersAwaitingBody } from '../../store/mailbox-rows.js';
 import { inOrder } from './filter-match.js';
 import type { MailboxState } from './state.js';
 
@@ -9,8 +9,8 @@ export class FilterChanges {
   readonly #record: (change: ChangeContent) => void;
   readonly #written = new Map<string, FilterRow>();
   readonly #deleted = new Set<string>();
-  readonly #deferred = new Map<string, DeferredFilters>();
-  readonly #deferralsEnded = new Set<string>();
+  readonly #awaitingBody = new Map<string, FiltersAwaitingBody>();
+  readonly #bodyFiltersEnded = new Set<string>();
   #inOrder: readonly FilterRow[] | undefined;
 
   constructor(state: MailboxState, record: (change: ChangeContent) => void) {
@@ -43,18 +43,18 @@ export class FilterChanges {
   }
 
   /** The filters that wait for the body of an email. */
-  deferredOf(emailId: string): DeferredFilters | undefined {
-    if (this.#deferralsEnded.has(emailId)) return undefined;
-    return this.#deferred.get(emailId) ?? this.#state.deferred.get(emailId);
+  bodyFiltersOf(emailId: string): FiltersAwaitingBody | undefined {
+    if (this.#bodyFiltersEnded.has(emailId)) return undefined;
+    return this.#awaitingBody.get(emailId) ?? this.#state.awaitingBody.get(emailId);
   }
 
-  defer(waiting: DeferredFilters): void {
-    this.#record({ type: 'FiltersDeferred', payload: waiting });
+  defer(waiting: FiltersAwaitingBody): void {
+    this.#record({ type: 'FiltersAwaitBody', payload: waiting });
   }
 
   /** Does nothing when no filter waits. */
-  endDeferral(emailId: string): void {
-    if (this.deferredOf(emailId) !== undefined) this.#record({ type: 'DeferralEnded', payload: { emailId } });
+  endBodyFilters(emailId: string): void {
+    if (this.bodyFiltersOf(emailId) !== undefined) this.#record({ type: 'BodyFiltersEnded', payload: { emailId } });
   }
 
   apply(change: Change): void {
@@ -68,13 +68,13 @@ export class FilterChanges {
         this.#deleted.add(change.payload.filterId);
         this.#inOrder = undefined;
         return;
-      case 'FiltersDeferred':
-        this.#deferred.set(change.payload.emailId, change.payload);
-        this.#deferralsEnded.delete(change.payload.emailId);
+      case 'FiltersAwaitBody':
+        this.#awaitingBody.set(change.payload.emailId, change.payload);
+        this.#bodyFiltersEnded.delete(change.payload.emailId);
         return;
-      case 'DeferralEnded':
-        this.#deferred.delete(change.payload.emailId);
-        this.#deferralsEnded.add(change.payload.emailId);
+      case 'BodyFiltersEnded':
+        this.#awaitingBody.delete(change.payload.emailId);
+        this.#bodyFiltersEnded.add(change.payload.emailId);
     }
   }
 }

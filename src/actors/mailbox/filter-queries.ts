@@ -7,9 +7,9 @@ import { bodiesOf, factsOf } from './prefetch.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxState } from './state.js';
 
-type Names = 'filters' | 'deferredFilters' | 'testFilter';
+type Names = 'filters' | 'filtersAwaitingBody' | 'testFilter';
 
-const MOST_DEFERRED = 100;
+const MOST_AWAITING_BODY = 100;
 /** Limits the time to read bodies; an email whose body is not read by then counts as untested. */
 const TRIAL_MS = 5_000;
 
@@ -22,11 +22,11 @@ export function filterQueries(
       return { reply: { filters: [...state.filters] } };
     },
 
-    async deferredFilters(state) {
-      const ids = [...state.deferred.keys()].slice(0, MOST_DEFERRED);
+    async filtersAwaitingBody(state) {
+      const ids = [...state.awaitingBody.keys()].slice(0, MOST_AWAITING_BODY);
       const rows = await store.summaries(state.accountId, ids);
       const emails = rows.map(({ id: emailId, blob }) => {
-        const filterIds = state.deferred.get(emailId)?.filterIds ?? [];
+        const filterIds = state.awaitingBody.get(emailId)?.filterIds ?? [];
         const filters = state.filters
           .filter(({ id }) => filterIds.includes(id))
           .flatMap(({ id, bodyContains }) => (bodyContains === null ? [] : [{ id, bodyContains }]));

@@ -64,7 +64,7 @@ const filter = object({
 });
 export type Filter = Infer<typeof filter>;
 
-const deferred = object({
+const awaitingBody = object({
   emailId: string(),
   blob: string(),
   filters: array(object({ id: string(), bodyContains: string() })),
@@ -154,7 +154,7 @@ export const mailboxProtocol = protocol('mailbox', {
       onRepeat: 'remembered',
     }),
     /** Applies the filters that waited for the body of an email: those in `filterIds` match it, the others do not. */
-    applyDeferred: command({
+    applyBodyFilters: command({
       payload: object({ emailId: string(), filterIds: array(string()) }),
       reply: object({ applied: integer() }),
       onRepeat: 'harmless',
@@ -231,9 +231,9 @@ export const mailboxProtocol = protocol('mailbox', {
     /** Sorted by the order of evaluation. */
     filters: query({ payload: object({}), reply: object({ filters: array(filter) }) }),
     /** Emails whose filters wait for their body, at most 100, and the words that these filters look for. */
-    deferredFilters: query({
+    filtersAwaitingBody: query({
       payload: object({}),
-      reply: object({ emails: array(deferred) }),
+      reply: object({ emails: array(awaitingBody) }),
     }),
     /**
      * Tests which of the newest `limit` emails of the inbox the filter matches, newest first; it changes nothing. `untestedCount`: emails

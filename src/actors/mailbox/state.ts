@@ -6,7 +6,7 @@ import { type CoalescedChanges, coalesce } from '../../store/coalesced-changes.j
 import type { CoalescedPlacements } from '../../store/coalesced-placements.js';
 import { isImportId } from '../../store/imports.js';
 import { LazyMap } from '../../store/lazy-map.js';
-import type { DeferredFilters, FilterRow, FolderCounters, SystemRole } from '../../store/mailbox-rows.js';
+import type { FilterRow, FiltersAwaitingBody, FolderCounters, SystemRole } from '../../store/mailbox-rows.js';
 import type {
   ClaimedAccount,
   MailboxChange,
@@ -51,7 +51,7 @@ export class MailboxState {
   /** Sorted by the order of evaluation. */
   filters: readonly FilterRow[] = [];
   /** Filters that wait for bodies, by email id. */
-  readonly deferred = new LazyMap<string, DeferredFilters>();
+  readonly awaitingBody = new LazyMap<string, FiltersAwaitingBody>();
   #annotations: Annotations | undefined;
   #search: SearchMemory | undefined;
   #outbound: OutboundMemory | undefined;
@@ -171,8 +171,8 @@ export class MailboxState {
       const replaced = new Set([...coalesced.filtersRemoved, ...coalesced.filters.map(({ id }) => id)]);
       this.filters = inOrder([...this.filters.filter(({ id }) => !replaced.has(id)), ...coalesced.filters]);
     }
-    for (const waiting of coalesced.filtersDeferred) this.deferred.set(waiting.emailId, waiting);
-    for (const id of coalesced.deferralsEnded) this.deferred.delete(id);
+    for (const waiting of coalesced.filtersAwaitingBody) this.awaitingBody.set(waiting.emailId, waiting);
+    for (const id of coalesced.bodyFiltersEnded) this.awaitingBody.delete(id);
     for (const annotation of coalesced.annotations) this.annotations.set(annotation);
     if (coalesced.outbound.length + coalesced.outboundRemoved.length > 0) this.outbound.evolve(coalesced);
     this.modseq = change.modseqAfter;
@@ -275,7 +275,7 @@ export async function loadMailbox(
   }
   state.emails.trim();
   state.filters = inOrder(overview.filters);
-  for (const waiting of overview.deferredFilters) state.deferred.set(waiting.emailId, waiting);
+  for (const waiting of overview.filtersAwaitingBody) state.awaitingBody.set(waiting.emailId, waiting);
   for (const annotation of overview.annotations) state.annotations.set(annotation);
   if (overview.drafts.length > 0) state.outbound.loadDrafts(overview.drafts);
   state.rememberReplies(overview.remembered);

@@ -291,7 +291,7 @@ export class MailboxTransaction {
 
   /** Removes the emails, each given once, with all their placements. */
   remove(slots: readonly number[]): void {
-    for (const slot of slots) this.filters.endDeferral(this.id(slot));
+    for (const slot of slots) this.filters.endBodyFilters(this.id(slot));
     for (const [all, hidden] of this.#named.apart(slots)) {
       for (const group of grouped(all, (slot) => this.folders.holding(slot).join()).values()) {
         this.#record({ type: 'EmailRemoved', payload: { ...this.#named.everywhere(group), ...hidden } }, group);

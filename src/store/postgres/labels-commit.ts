@@ -20,8 +20,8 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
   const labelsGone = [];
   const filters = [];
   const filtersGone = [];
-  const deferred = [];
-  const deferralsEnded = [];
+  const awaitingBody = [];
+  const bodyFiltersEnded = [];
   const released = [];
   const annotated = [];
   const unannotated = [];
@@ -33,10 +33,10 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
     for (const id of coalesced.foldersRemoved) labelsGone.push({ a, id });
     for (const row of coalesced.filters) filters.push({ a, ...row });
     for (const id of coalesced.filtersRemoved) filtersGone.push({ a, id });
-    for (const row of coalesced.filtersDeferred) {
-      deferred.push({ a, id: row.emailId, filters: row.filterIds, placed: row.placed });
+    for (const row of coalesced.filtersAwaitingBody) {
+      awaitingBody.push({ a, id: row.emailId, filters: row.filterIds, placed: row.placed });
     }
-    for (const id of coalesced.deferralsEnded) deferralsEnded.push({ a, id });
+    for (const id of coalesced.bodyFiltersEnded) bodyFiltersEnded.push({ a, id });
     for (const { folderId, name, value } of coalesced.annotations) {
       if (value === null) unannotated.push({ a, f: folderId ?? OF_ACCOUNT, name });
       else annotated.push({ a, f: folderId ?? OF_ACCOUNT, name, value });
@@ -79,14 +79,14 @@ export function writeLabels(sql: Pieces, changes: readonly MailboxChange[]) {
       delete from filters t using json_to_recordset(${JSON.stringify(filtersGone)}::json) as r (a uuid, id uuid),
         passed p
       where t.account_id = r.a and t.id = r.id and p.a = r.a
-    ), deferred as (
+    ), awaiting_body as (
       insert into deferred_filters (account_id, email_id, filter_ids, placed)
-      select a, id, filters, placed from json_to_recordset(${JSON.stringify(deferred)}::json)
+      select a, id, filters, placed from json_to_recordset(${JSON.stringify(awaitingBody)}::json)
         as x (a uuid, id uuid, filters uuid[], placed jsonb) join passed using (a)
       on conflict (account_id, email_id) do update set filter_ids = excluded.filter_ids, placed = excluded.placed
     ), deferral_ended as (
       delete from deferred_filters t
-      using json_to_recordset(${JSON.stringify(deferralsEnded)}::json) as r (a uuid, id uuid), passed p
+      using json_to_recordset(${JSON.stringify(bodyFiltersEnded)}::json) as r (a uuid, id uuid), passed p
       where t.account_id = r.a and t.email_id = r.id and p.a = r.a
     ), released as (
       insert into blob_candidates (hash)
@@ -101,8 +101,8 @@ function hasNone(coalesced: CoalescedChanges): boolean {
     coalesced.foldersRemoved.length === 0 &&
     coalesced.filters.length === 0 &&
     coalesced.filtersRemoved.length === 0 &&
-    coalesced.filtersDeferred.length === 0 &&
-    coalesced.deferralsEnded.length === 0 &&
+    coalesced.filtersAwaitingBody.length === 0 &&
+    coalesced.bodyFiltersEnded.length === 0 &&
     coalesced.annotations.length === 0 &&
     coalesced.blobsReleased.length === 0
   );

@@ -3,11 +3,11 @@
 import { uuidText } from '../../mail/ids.js';
 import type { AnnotationRow } from '../mailbox-rows.js';
 import type {
-  DeferredFilters,
   EmailPage,
   Expunged,
   ExpungedPage,
   FilterRow,
+  FiltersAwaitingBody,
   FolderRow,
   KeywordSet,
   MailboxOverview,
@@ -116,7 +116,7 @@ export async function keywordSets(sql: Sql, accountId: string): Promise<readonly
 export interface OverviewRow {
   readonly folders: FolderRow[] | null;
   readonly filters: FilterRow[] | null;
-  readonly deferredFilters: DeferredFilters[] | null;
+  readonly filtersAwaitingBody: FiltersAwaitingBody[] | null;
   readonly drafts: DraftEmail[] | null;
   readonly annotations: AnnotationRow[] | null;
   readonly remembered: RememberedReply[] | null;
@@ -144,7 +144,7 @@ export async function overview(sql: Sql, accountId: string): Promise<MailboxOver
   return {
     folders: [],
     filters: [],
-    deferredFilters: [],
+    filtersAwaitingBody: [],
     drafts: [],
     annotations: [],
     remembered: [],
@@ -170,7 +170,7 @@ export const overviewFields = (mostExpunged: number): string => `
   ${rowsOf(`select ${filterColumns.selected} from filters where account_id = a.id`)} as filters,
   ${rowsOf(
     'select email_id as "emailId", filter_ids as "filterIds", placed from deferred_filters where account_id = a.id',
-  )} as "deferredFilters",
+  )} as "filtersAwaitingBody",
   ${rowsOf(
     `select id, sent_email_id as "emailId" from outbound where account_id = a.id and status = 'Draft'`,
   )} as drafts,
@@ -184,7 +184,7 @@ export function overviewOf(row: OverviewRow, beyond = 0): MailboxOverview {
   return {
     folders: row.folders ?? [],
     filters: row.filters ?? [],
-    deferredFilters: row.deferredFilters ?? [],
+    filtersAwaitingBody: row.filtersAwaitingBody ?? [],
     drafts: row.drafts ?? [],
     annotations: row.annotations ?? [],
     remembered: row.remembered ?? [],

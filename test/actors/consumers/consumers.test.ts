@@ -17,7 +17,7 @@ const CONSUMER = randomUUID();
 
 /** Consumers of these tests deliver this type of event. */
 const NEW = (unread: number) => ({ type: 'UnreadCountChanged', payload: { unread } }) as unknown as MailboxEvent;
-const OTHER = { type: 'DeferralEnded', payload: { emailId: randomUUID() } } as unknown as MailboxEvent;
+const OTHER = { type: 'BodyFiltersEnded', payload: { emailId: randomUUID() } } as unknown as MailboxEvent;
 
 class World {
   readonly bus = new EventBus();

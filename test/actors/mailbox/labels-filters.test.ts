@@ -448,7 +448,7 @@ test('a filter that deletes leaves nothing but the blob as a candidate; what cou
     rule: { ...rule, subjectContains: 'no such subject', markAsRead: null, assignLabelId: null, delete: true },
   });
   world.texts.fault = undefined;
-  await mailbox.ask('applyDeferred', { emailId: emailId!, filterIds: [] });
+  await mailbox.ask('applyBodyFilters', { emailId: emailId!, filterIds: [] });
   await mailbox.ask('updateFilter', {
     filterId: filter!.id,
     rule: { ...rule, markAsRead: null, assignLabelId: null, delete: true },

@@ -112,7 +112,7 @@ export function snapshotOf(state: MailboxState) {
     folders: folders.sort((a, b) => (a.row.name < b.row.name ? -1 : 1)),
     annotations: state.annotations.of(null),
     filters: state.filters,
-    deferred: [...state.deferred.values()]
+    deferred: [...state.awaitingBody.values()]
       .map(({ emailId, filterIds, placed }) => {
         const named = (id: string) => {
           const role = state.folders.get(id)?.row.role ?? '';

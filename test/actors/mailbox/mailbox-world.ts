@@ -5,7 +5,7 @@ import pino from 'pino';
 import type { HostedDelivery } from '../../../src/actors/delivery/local-transport.js';
 import { type MailboxActors, mailboxActorProtocol } from '../../../src/actors/mailbox/actor-protocol.js';
 import { mailboxBehavior } from '../../../src/actors/mailbox/behavior.js';
-import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
+import { startBodyFiltering } from '../../../src/actors/mailbox/body-filters.js';
 import type { BodyText, StoredMessage } from '../../../src/actors/mailbox/email-texts.js';
 import { InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
 import type { AccountQueue } from '../../../src/actors/mailbox/outbound/delivery-slots.js';
@@ -95,7 +95,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
       return messages.map(() => ({ recipients: '', attachments: '', body: '' }));
     },
   };
-  const deferrals = startDeferredFiltering({ texts, mailboxes: () => mailboxes, log, retryMs: 10 });
+  const bodyFilters = startBodyFiltering({ texts, mailboxes: () => mailboxes, log, retryMs: 10 });
   const blobs = postgresBlobs(sql);
   const noted: string[] = [];
   const deliverySlots = { port: NO_DELIVERY_SLOTS };
@@ -118,7 +118,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
     store,
     texts,
     search: NO_SEARCH,
-    deferrals,
+    bodyFilters,
     inlineMessages,
     blobs,
     outbound,
@@ -200,7 +200,7 @@ export async function mailboxWorld(retry: RetryPolicy = { maxRetries: 2, baseMs:
       epoch++;
     },
     async end() {
-      await deferrals.stop();
+      await bodyFilters.stop();
       await host.stop();
       await writerSql.end();
       await sql.end();

@@ -36,7 +36,7 @@ const command = fc.oneof(
   },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('setRead' as const), which, isRead: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('remove' as const, 'announce' as const), which }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('applyDeferred' as const), which, all: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('applyBodyFilters' as const), which, all: fc.boolean() }) },
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constantFrom('createLabel' as const, 'updateLabel' as const), which, name: word }),
@@ -189,8 +189,8 @@ class Writers {
         return mailbox.ask('remove', { emailIds: [email] });
       case 'announce':
         return mailbox.ask('announce', { emailId: received });
-      case 'applyDeferred':
-        return mailbox.ask('applyDeferred', { emailId: received, filterIds: next.all ? this.filters : [] });
+      case 'applyBodyFilters':
+        return mailbox.ask('applyBodyFilters', { emailId: received, filterIds: next.all ? this.filters : [] });
       case 'createLabel':
         return mailbox.ask('createLabel', { name: `${next.name} ${next.which}`, color: '#000000', sortOrder: 1 });
       case 'updateLabel':
@@ -358,7 +358,7 @@ test('the log of random histories gives the state of the actor and the tables of
   );
   t.deepEqual([...seen].sort(), [
     'AnnotationsChanged',
-    'DeferralEnded',
+    'BodyFiltersEnded',
     'DeliveredLocally',
     'DeliveryAttempted',
     'EmailAdded',
@@ -368,7 +368,7 @@ test('the log of random histories gives the state of the actor and the tables of
     'EmailRemoved',
     'FilterChanged',
     'FilterDeleted',
-    'FiltersDeferred',
+    'FiltersAwaitBody',
     'FlagsChanged',
     'FolderChanged',
     'FolderCreated',

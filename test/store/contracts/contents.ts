@@ -92,7 +92,7 @@ export async function contentsOf(stores: Stores, accountId: string) {
     folders: overview.folders,
     filters: byId(overview.filters),
     annotations: overview.annotations,
-    deferred: overview.deferredFilters.toSorted((a, b) => (a.emailId < b.emailId ? -1 : 1)),
+    deferred: overview.filtersAwaitingBody.toSorted((a, b) => (a.emailId < b.emailId ? -1 : 1)),
     remembered: byId(overview.remembered),
     expunged: await expungedOf(stores, accountId),
     emails,

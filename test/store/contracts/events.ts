@@ -9,7 +9,7 @@ const FOREVER = 100 * 365 * DAY;
 const JANUARY = Date.UTC(2026, 0, 1);
 
 const UNREAD: ChangeContent = { type: 'UnreadCountChanged', payload: { unread: 1 } };
-const ENDED: ChangeContent = { type: 'DeferralEnded', payload: { emailId: randomUUID() } };
+const ENDED: ChangeContent = { type: 'BodyFiltersEnded', payload: { emailId: randomUUID() } };
 
 const put = (writer: Writer, seq: number, contents: readonly ChangeContent[] = [UNREAD, ENDED], at = JANUARY) =>
   writer.commit(contents, { modseqAfter: seq, at });
@@ -28,9 +28,9 @@ export const EVENTS: Contract = {
       page.map(({ seq, n, type }) => [seq, n, type]),
       [
         [9, 0, 'UnreadCountChanged'],
-        [9, 1, 'DeferralEnded'],
+        [9, 1, 'BodyFiltersEnded'],
         [10, 0, 'UnreadCountChanged'],
-        [10, 1, 'DeferralEnded'],
+        [10, 1, 'BodyFiltersEnded'],
       ],
     );
     t.deepEqual([page[0]!.payload, page[1]!.payload, page[0]!.at], [UNREAD.payload, ENDED.payload, JANUARY + 9]);
@@ -40,7 +40,10 @@ export const EVENTS: Contract = {
     const writer = await openWriter(stores);
     // 100,000 ids compress to about half at best.
     const filterIds = Array.from({ length: 100_000 }, () => randomUUID());
-    const large: ChangeContent = { type: 'FiltersDeferred', payload: { emailId: randomUUID(), filterIds, placed: [] } };
+    const large: ChangeContent = {
+      type: 'FiltersAwaitBody',
+      payload: { emailId: randomUUID(), filterIds, placed: [] },
+    };
     await put(writer, 2);
     for (const seq of [3, 4, 5]) await put(writer, seq, [large]);
     const seqs = async (after: number) => [

@@ -510,13 +510,13 @@ export const MAILBOXES: Contract = {
     await writer.commit([put(changed), { type: 'FilterDeleted', payload: { filterId: dropped.id } }]);
     const [a, b] = [newId(), newId()];
     const waits = (emailId: string): ChangeContent => ({
-      type: 'FiltersDeferred',
+      type: 'FiltersAwaitBody',
       payload: { emailId, filterIds: [kept.id], placed: [{ folderId: a, uid: 7 }] },
     });
     await writer.commit([waits(a), waits(b)]);
-    await writer.commit([{ type: 'DeferralEnded', payload: { emailId: a } }]);
-    const { filters, deferredFilters } = await stores.mailboxes.overview(writer.accountId);
+    await writer.commit([{ type: 'BodyFiltersEnded', payload: { emailId: a } }]);
+    const { filters, filtersAwaitingBody } = await stores.mailboxes.overview(writer.accountId);
     t.deepEqual(filters, [changed]);
-    t.deepEqual(deferredFilters, [{ emailId: b, filterIds: [kept.id], placed: [{ folderId: a, uid: 7 }] }]);
+    t.deepEqual(filtersAwaitingBody, [{ emailId: b, filterIds: [kept.id], placed: [{ folderId: a, uid: 7 }] }]);
   },
 };

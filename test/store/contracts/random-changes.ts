@@ -233,10 +233,10 @@ export class RandomChanges {
   #defer(a: number, b: number): ChangeContent[] {
     const emailId = this.#pick(this.#emails.keys(), a);
     if (emailId === undefined) return [];
-    if (b % 2 === 0) return [{ type: 'DeferralEnded', payload: { emailId } }];
+    if (b % 2 === 0) return [{ type: 'BodyFiltersEnded', payload: { emailId } }];
     return [
       {
-        type: 'FiltersDeferred',
+        type: 'FiltersAwaitBody',
         payload: { emailId, filterIds: [...this.#filters], placed: [{ folderId: emailId, uid: b }] },
       },
     ];

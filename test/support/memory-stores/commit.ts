@@ -136,8 +136,8 @@ function writeFilters({ filters, deferred }: AccountRows, coalesced: CoalescedCh
     filters.set(row.id, { ...row, createdAt: filters.get(row.id)?.createdAt ?? row.createdAt });
   }
   for (const id of coalesced.filtersRemoved) filters.delete(id);
-  for (const waiting of coalesced.filtersDeferred) deferred.set(waiting.emailId, waiting);
-  for (const id of coalesced.deferralsEnded) deferred.delete(id);
+  for (const waiting of coalesced.filtersAwaitingBody) deferred.set(waiting.emailId, waiting);
+  for (const id of coalesced.bodyFiltersEnded) deferred.delete(id);
 }
 
 function writePreferences(account: AccountRows, { preferences }: CoalescedChanges): void {

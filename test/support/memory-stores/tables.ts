@@ -4,8 +4,8 @@ import { newId } from '../../../src/ids/new-id.js';
 import type { PendingInbound } from '../../../src/store/inbound.js';
 import {
   type AnnotationRow,
-  type DeferredFilters,
   type EmailRow,
+  type FiltersAwaitingBody,
   SYSTEM_ROLES,
 } from '../../../src/store/mailbox-rows.js';
 import type { FilterRow, FolderRow, RememberedReply } from '../../../src/store/mailboxes.js';
@@ -51,7 +51,7 @@ export class AccountRows {
   readonly filters = new Map<string, FilterRow>();
   preferences: Choices | undefined;
   /** Keyed by email. */
-  readonly deferred = new Map<string, DeferredFilters>();
+  readonly deferred = new Map<string, FiltersAwaitingBody>();
   /** Threads by message id, and by the id of a thread that was joined with another. */
   readonly threads = new Map<string, string>();
   readonly outbound = new Map<string, OutboundRecord>();

@@ -74,8 +74,8 @@ function invalidatedByOne(event: MailboxEvent): Invalidation {
     case 'AnnotationsChanged':
     case 'FilterChanged':
     case 'FilterDeleted':
-    case 'FiltersDeferred':
-    case 'DeferralEnded':
+    case 'FiltersAwaitBody':
+    case 'BodyFiltersEnded':
     case 'EmailAnnounced':
     case 'MailDiscarded':
     case 'UnreadCountChanged':

@@ -23,16 +23,16 @@ const PIECE = 256 * 1024;
 /** The most characters that folding may turn one letter into. */
 const CHARACTERS_A_LETTER = 4;
 
-export interface DeferralNotes {
+export interface BodyFilterNotes {
   /** Reports that emails of the account wait for filters. */
   note(accountId: string): void;
 }
 
-export interface DeferredFiltering extends DeferralNotes {
+export interface BodyFiltering extends BodyFilterNotes {
   stop(): Promise<void>;
 }
 
-export interface DeferredFilteringOptions {
+export interface BodyFilteringOptions {
   readonly texts: Pick<EmailTexts, 'longText'>;
   /** A function, because the mailbox actors themselves need this object. */
   mailboxes(): Mailboxes;
@@ -46,7 +46,7 @@ const APPLIED: Readonly<Record<BodyText['extent'], string>> = {
   undecoded: 'filters were applied to the start of a body that cannot be decoded',
 };
 
-type Waiting = Reply<MailboxProtocol, 'deferredFilters'>['emails'][number];
+type Waiting = Reply<MailboxProtocol, 'filtersAwaitingBody'>['emails'][number];
 
 interface Attempts {
   count: number;
@@ -54,7 +54,7 @@ interface Attempts {
   due: number;
 }
 
-export function startDeferredFiltering(options: DeferredFilteringOptions): DeferredFiltering {
+export function startBodyFiltering(options: BodyFilteringOptions): BodyFiltering {
   const { texts, mailboxes, log, retryMs = RETRY_MS } = options;
   const waiting = new Map<string, Attempts>();
   const jobs = new Map<string, Promise<void>>();
@@ -69,7 +69,7 @@ export function startDeferredFiltering(options: DeferredFilteringOptions): Defer
       filters.map(({ bodyContains }) => bodyContains),
     );
     const filterIds = filters.filter(({ bodyContains }) => found.has(bodyContains)).map(({ id }) => id);
-    const { reply } = await mailboxes().of(accountId).ask('applyDeferred', { emailId, filterIds });
+    const { reply } = await mailboxes().of(accountId).ask('applyBodyFilters', { emailId, filterIds });
     const applied = reply?.applied ?? 0;
     log[extent === 'whole' ? 'info' : 'warn']({ accountId, emailId, applied }, APPLIED[extent]);
     return true;
@@ -78,7 +78,7 @@ export function startDeferredFiltering(options: DeferredFilteringOptions): Defer
   /** Returns true when no filter waits. */
   async function work(accountId: string, isLastTry: boolean): Promise<boolean> {
     while (!stopped) {
-      const { reply } = await mailboxes().of(accountId).ask('deferredFilters', {});
+      const { reply } = await mailboxes().of(accountId).ask('filtersAwaitingBody', {});
       const emails = reply?.emails ?? [];
       if (emails.length === 0) return true;
       let isDone = true;

@@ -1,7 +1,7 @@
 // Tests filters of mail whose body could not be read in time for its delivery: they apply later, once, whatever happens meanwhile.
 
 import pino from 'pino';
-import { startDeferredFiltering } from '../../../src/actors/mailbox/deferred-filters.js';
+import { startBodyFiltering } from '../../../src/actors/mailbox/body-filters.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import test from '../../support/test.js';
 import { checkRows, mailboxWorld } from './mailbox-world.js';
@@ -28,7 +28,8 @@ async function setUp() {
     const { reply } = await mailbox.ask('detail', { emailId });
     return reply && { isRead: reply.isRead, labels: reply.labels.map(({ name }) => name) };
   };
-  const waiting = async () => (await mailbox.ask('deferredFilters', {})).reply!.emails.map(({ emailId }) => emailId);
+  const waiting = async () =>
+    (await mailbox.ask('filtersAwaitingBody', {})).reply!.emails.map(({ emailId }) => emailId);
   const applied = async () =>
     (await mailbox.ask('filters', {})).reply!.filters.map(({ name, timesApplied, lastAppliedAt }) => [
       name,
@@ -68,7 +69,7 @@ test('mail is delivered without its body, and the filters that look at it follow
   ]);
   t.deepEqual(
     (await world.events.read(accountId, before, 1000)).map(({ type }) => type),
-    ['DeferralEnded', 'FilterChanged', 'EmailPlaced', 'FlagsChanged', 'UnreadCountChanged'],
+    ['BodyFiltersEnded', 'FilterChanged', 'EmailPlaced', 'FlagsChanged', 'UnreadCountChanged'],
   );
   const [rows] = await world.sql`select count(*)::int as count from deferred_filters`;
   t.is(rows?.['count'], 0);
@@ -242,11 +243,11 @@ test('an account that gets mail all the time has a last try, too', async (t) => 
   let tries = 0;
   let isApplied = false;
   await new Promise<void>((resolve, reject) => {
-    const deferrals = startDeferredFiltering({
+    const bodyFilters = startBodyFiltering({
       texts: {
         async longText() {
           if (++tries > 50) reject(new Error('no try is the last one'));
-          deferrals.note('a');
+          bodyFilters.note('a');
           return { text: 'the start', extent: 'undecoded' as const };
         },
       },
@@ -254,7 +255,7 @@ test('an account that gets mail all the time has a last try, too', async (t) => 
         ({
           of: () => ({
             async ask(name: string, payload: unknown) {
-              if (name === 'deferredFilters') return { reply: { emails: isApplied ? [] : emails } };
+              if (name === 'filtersAwaitingBody') return { reply: { emails: isApplied ? [] : emails } };
               t.deepEqual(payload, { emailId: 'e', filterIds: ['f'] });
               isApplied = true;
               resolve();
@@ -265,8 +266,8 @@ test('an account that gets mail all the time has a last try, too', async (t) => 
       log: pino({ level: 'silent' }),
       retryMs: 1,
     });
-    t.teardown(() => deferrals.stop());
-    deferrals.note('a');
+    t.teardown(() => bodyFilters.stop());
+    bodyFilters.note('a');
   });
   t.is(tries, 5);
 });
