@@ -90,9 +90,9 @@ export class LoginGuard {
   }
 
   /** Counts a wrong credential with these names, or one without the required scope. */
-  refuse(address: string, shownNames: readonly string[]): HeldRefusal {
+  refuse(address: string, presentedNames: readonly string[]): HeldRefusal {
     const network = networkOf(address);
-    const names = canonical(shownNames);
+    const names = canonical(presentedNames);
     const isKnown = names.some((name) => this.#known.has(pairOf(network, name)));
     let failures = this.#countNetwork(network);
     let isBlocked = this.#networks.isBlocked(network);
@@ -110,9 +110,9 @@ export class LoginGuard {
   }
 
   /** Notes a right credential: its names are known at the network from now on. */
-  admit(address: string, shownNames: readonly string[]): void {
+  admit(address: string, presentedNames: readonly string[]): void {
     const network = networkOf(address);
-    for (const name of canonical(shownNames)) {
+    for (const name of canonical(presentedNames)) {
       const pair = pairOf(network, name);
       if (this.#known.getRemainingTTL(pair) > this.#limits.knownMs - RENEWAL_MS && this.#known.get(pair)) continue;
       this.#known.set(pair, true);

@@ -4,7 +4,7 @@ import { map, merge, type Observable, Subject } from 'rxjs';
 import type { Directory, Principal } from '../directory/protocol.js';
 import type { Scope } from '../store/directory.js';
 import { type Credentials, hasExpired, type KnownIdentity } from './credentials.js';
-import type { Shown } from './sasl.js';
+import type { PresentedCredential } from './sasl.js';
 
 export interface ProtocolLoginOptions {
   readonly directory: Pick<Directory, 'isAddressOf' | 'revokedKeys$' | 'deletedAccounts$'>;
@@ -48,8 +48,8 @@ export class ProtocolLogins {
   }
 
   /** A key needs one of the scopes. @throws StoreFault, ProviderUnavailable */
-  async open(shown: Shown, scopes: readonly Scope[]): Promise<LoginOutcome> {
-    const { names, credential } = shown;
+  async open(presented: PresentedCredential, scopes: readonly Scope[]): Promise<LoginOutcome> {
+    const { names, credential } = presented;
     if (credential.length > LONGEST_CREDENTIAL) return { kind: 'wrong' };
     const endings = this.#endings;
     const known = await this.#identity(credential);
@@ -58,7 +58,7 @@ export class ProtocolLogins {
     for (const name of names) {
       if (!(await this.#options.directory.isAddressOf(principal.accountId, name))) return { kind: 'wrong' };
     }
-    if (endings !== this.#endings) return this.open(shown, scopes);
+    if (endings !== this.#endings) return this.open(presented, scopes);
     if (!mayUse(principal, scopes)) return { kind: 'scopeMissing' };
     return { kind: 'open', login: { principal, scopes, expiresAt, credential } };
   }

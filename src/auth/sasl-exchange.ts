@@ -1,6 +1,13 @@
 // Runs a SASL exchange from the client's command to its end, over lines of base64, for protocols whose commands wait for lines. The
 // protocol defines how a challenge looks and what each result is called; `sasl` defines what mechanisms ask.
-import { beginExchange, decodeBase64, type Failure, failureChallenge, mechanismOf, type Shown } from './sasl.js';
+import {
+  beginExchange,
+  decodeBase64,
+  type Failure,
+  failureChallenge,
+  mechanismOf,
+  type PresentedCredential,
+} from './sasl.js';
 
 /** Results without a credential. */
 export type EmptyExchange = 'notOffered' | 'malformed' | 'cancelled';
@@ -17,7 +24,7 @@ export interface ExchangeOptions<J extends Judged> {
   readonly initial: string | undefined;
   /** Sends the challenge, which is base64, and waits for the client's line. */
   readonly ask: (challenge: string) => Promise<string>;
-  readonly judge: (shown: Shown) => Promise<J>;
+  readonly judge: (presented: PresentedCredential) => Promise<J>;
 }
 
 const EMPTY = Buffer.alloc(0);
@@ -40,7 +47,7 @@ export async function exchange<J extends Judged>(options: ExchangeOptions<J>): P
     step = step.next(response);
   }
   if (step.kind === 'malformed') return 'malformed';
-  const judged = await judge(step.shown);
+  const judged = await judge(step.presented);
   const reason = judged.failure === undefined ? undefined : failureChallenge(mechanism, judged.failure);
   // The client's response has no meaning (RFC 7628 §3.2.3).
   if (reason !== undefined) await ask(reason);

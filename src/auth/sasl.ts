@@ -1,4 +1,4 @@
-// The server side of SASL (RFC 4422) for every protocol with logins: the challenges to a client, and the credential that it has shown in
+// The server side of SASL (RFC 4422) for every protocol with logins: the challenges to a client, and the credential that it has presented in
 // the end. Uses no sockets and judges nothing: protocol-login decides whether a credential opens an account, and the protocol defines how
 // challenges look on the wire. PLAIN (RFC 4616), LOGIN (draft-murchison-sasl-login), OAUTHBEARER (RFC 7628), XOAUTH2 (Google's predecessor
 // of it).
@@ -15,7 +15,7 @@ export const announcedMechanisms = (takesTokens: boolean): readonly Mechanism[] 
   MECHANISMS.filter((mechanism) => takesTokens || (mechanism !== 'OAUTHBEARER' && mechanism !== 'XOAUTH2'));
 
 /** What a client has shown to log in. */
-export interface Shown {
+export interface PresentedCredential {
   /** The names that the client claims; each must be right. With a bearer token there may be none. */
   readonly names: readonly string[];
   /** An API key or a token. */
@@ -25,7 +25,7 @@ export interface Shown {
 export type SaslStep =
   /** The server sends `text`; `next` handles the response. */
   | { readonly kind: 'challenge'; readonly text: string; readonly next: (response: Buffer) => SaslStep }
-  | { readonly kind: 'shown'; readonly shown: Shown }
+  | { readonly kind: 'presented'; readonly presented: PresentedCredential }
   /** The response does not follow the mechanism. */
   | { readonly kind: 'malformed' };
 
@@ -79,7 +79,7 @@ function plain(response: Buffer): SaslStep {
   const [authorization, authentication, credential] = parts as [string, string, string];
   // Some clients send the only name in the first place.
   const names = [...new Set([authorization, authentication].filter((name) => name !== ''))];
-  return names.length === 0 ? MALFORMED : shown(names, credential);
+  return names.length === 0 ? MALFORMED : presented(names, credential);
 }
 
 function loginName(response: Buffer): SaslStep {
@@ -87,7 +87,7 @@ function loginName(response: Buffer): SaslStep {
   if (name === undefined || name === '') return MALFORMED;
   const next = (answer: Buffer): SaslStep => {
     const credential = textOf(answer);
-    return credential === undefined ? MALFORMED : shown([name], credential);
+    return credential === undefined ? MALFORMED : presented([name], credential);
   };
   return { kind: 'challenge', text: 'Password:', next };
 }
@@ -99,7 +99,7 @@ function oauthBearer(response: Buffer): SaslStep {
   const credential = bearerOf(pairs);
   if (gs2 === null || credential === undefined) return MALFORMED;
   const name = gs2[1]?.replace(/=2C/gi, ',').replace(/=3D/gi, '=');
-  return shown(name === undefined ? [] : [name], credential);
+  return presented(name === undefined ? [] : [name], credential);
 }
 
 function xoauth2(response: Buffer): SaslStep {
@@ -107,7 +107,7 @@ function xoauth2(response: Buffer): SaslStep {
   const credential = bearerOf(pairs);
   if (user?.startsWith('user=') !== true || credential === undefined) return MALFORMED;
   const name = user.slice('user='.length);
-  return shown(name === '' ? [] : [name], credential);
+  return presented(name === '' ? [] : [name], credential);
 }
 
 /** The parts between octets of value 1, two of which end the response; empty when it is malformed. */
@@ -125,8 +125,8 @@ function bearerOf(pairs: readonly string[]): string | undefined {
   return value === '' ? '' : /^bearer +([!-~]+)$/i.exec(value ?? '')?.[1];
 }
 
-function shown(names: readonly string[], credential: string): SaslStep {
-  return { kind: 'shown', shown: { names, credential } };
+function presented(names: readonly string[], credential: string): SaslStep {
+  return { kind: 'presented', presented: { names, credential } };
 }
 
 function textOf(octets: Buffer): string | undefined {

@@ -8,14 +8,14 @@ import { parseAddress } from '../mail/address.js';
 import type { Scope } from '../store/directory.js';
 import { LoginGuard } from './login-guard.js';
 import { type ProtocolLogin, type ProtocolLoginOptions, ProtocolLogins } from './protocol-login.js';
-import { announcedMechanisms, type Mechanism, type Shown } from './sasl.js';
+import { announcedMechanisms, type Mechanism, type PresentedCredential } from './sasl.js';
 
 export const LOGIN_PROTOCOLS = ['submission', 'imap', 'pop3'] as const;
 type LoginProtocol = (typeof LOGIN_PROTOCOLS)[number];
 
 export interface LoginAttempt {
   readonly protocol: LoginProtocol;
-  readonly shown: Shown;
+  readonly presented: PresentedCredential;
   /** A key needs one of these. */
   readonly scopes: readonly Scope[];
   readonly remoteAddress: string;
@@ -82,9 +82,9 @@ export class SignIn {
 
   /** Resolves when the reply may be sent. Never rejects. */
   async attempt(attempt: LoginAttempt): Promise<SignInResult> {
-    const { shown, remoteAddress } = attempt;
+    const { presented, remoteAddress } = attempt;
     const judged = await this.#judge(attempt);
-    const refusal = isLoginFailure(judged.kind) ? this.#guard.refuse(remoteAddress, shown.names) : undefined;
+    const refusal = isLoginFailure(judged.kind) ? this.#guard.refuse(remoteAddress, presented.names) : undefined;
     const result: SignInResult = judged.kind === 'wrong' && refusal?.isLimited ? { kind: 'limited' } : judged;
     this.#meter?.attempted(attempt.protocol, result.kind);
     logResult(attempt, result);
@@ -94,12 +94,12 @@ export class SignIn {
     return result;
   }
 
-  async #judge({ shown, scopes, remoteAddress, admit }: LoginAttempt): Promise<SignInResult> {
+  async #judge({ presented, scopes, remoteAddress, admit }: LoginAttempt): Promise<SignInResult> {
     try {
-      const outcome = await this.#logins.open(shown, scopes);
+      const outcome = await this.#logins.open(presented, scopes);
       if (outcome.kind !== 'open') return outcome;
       const { accountId, email } = outcome.login.principal;
-      this.#guard.admit(remoteAddress, [...shown.names, email]);
+      this.#guard.admit(remoteAddress, [...presented.names, email]);
       return admit(accountId) ? outcome : { kind: 'full', accountId };
     } catch (error) {
       return { kind: 'fault', error };
@@ -107,7 +107,10 @@ export class SignIn {
   }
 }
 
-function logResult({ protocol, shown, remoteAddress, isSecure: tls, log }: LoginAttempt, result: SignInResult): void {
+function logResult(
+  { protocol, presented, remoteAddress, isSecure: tls, log }: LoginAttempt,
+  result: SignInResult,
+): void {
   const about = { protocol, remoteAddress, tls };
   switch (result.kind) {
     case 'open': {
@@ -123,7 +126,7 @@ function logResult({ protocol, shown, remoteAddress, isSecure: tls, log }: Login
       return;
     default: {
       // A user may have entered the key as the name, so only addresses are logged.
-      const names = shown.names.filter((name) => parseAddress(name) !== undefined);
+      const names = presented.names.filter((name) => parseAddress(name) !== undefined);
       log.info({ names, ...about, reason: result.kind }, 'authentication refused');
     }
   }

@@ -29,13 +29,13 @@ interface PublishedKey {
 /**
  * `dkimKeys`: whether this command made or imported keys, or found existing ones; `madeSelectors`: the selectors of the keys that it made.
  */
-type AddedDomain = ShownDomain & {
+type AddedDomain = DomainView & {
   readonly added: boolean;
   readonly dkimKeys: 'made' | 'present';
   readonly madeSelectors: readonly string[];
 };
 
-interface ShownDomain extends DnsPlan {
+interface DomainView extends DnsPlan {
   readonly name: string;
   readonly dkim: readonly PublishedKey[];
 }
@@ -47,7 +47,7 @@ interface Settings {
   readonly fallback: Omit<SigningKey, 'domain'> | undefined;
 }
 
-type ListedDomain = ShownDomain & { readonly createdAt: Date };
+type ListedDomain = DomainView & { readonly createdAt: Date };
 
 const RSA_BITS = 2048;
 const DEFAULT_SELECTOR = 'mansio';
@@ -195,7 +195,7 @@ function recordsOf(
   name: string,
   own: readonly SigningKey[],
   { endpoints, fallback }: Settings,
-): Omit<ShownDomain, 'name'> {
+): Omit<DomainView, 'name'> {
   const keys = own.length > 0 || fallback === undefined ? own : [{ domain: name, ...fallback }];
   const dkim = keys.map(published);
   const plan = dnsPlan(

@@ -8,7 +8,7 @@ import { domainName, existingAccount } from './arguments.js';
 import { CommandError, commandGroup, confirm, printing, reporting, textOf } from './output.js';
 import { type CommandStore, withStore } from './store.js';
 
-type ShownMail = UnclaimedMail & { readonly emails: readonly UnclaimedMessage[] };
+type UnclaimedMailView = UnclaimedMail & { readonly emails: readonly UnclaimedMessage[] };
 
 export function registerUnclaimed(program: Command): void {
   const group = commandGroup(program, 'unclaimed', 'mail for addresses of hosted domains that no account has');
@@ -25,7 +25,7 @@ export function registerUnclaimed(program: Command): void {
   const show = group.command('show').description('show the mail that waits for an address').argument('<address>');
   reporting(
     show,
-    async (text: string): Promise<ShownMail> => {
+    async (text: string): Promise<UnclaimedMailView> => {
       const address = addressOf(text);
       return withUnclaimed(async (unclaimed) => {
         const mail = existing(address, await unclaimed.find(address));

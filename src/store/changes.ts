@@ -30,7 +30,7 @@ export type NewEmail = Omit<EmailRow, 'modseq'>;
 export type LoggedOutbound = Omit<OutboundRow, 'recipients' | 'machine'>;
 
 /** What clients show of a new email. */
-export interface ShownEmail {
+export interface AnnouncedEmail {
   readonly emailId: string;
   readonly fromAddress: string;
   readonly fromDisplayName: string;
@@ -124,7 +124,7 @@ interface Payloads {
   FiltersAwaitBody: FiltersAwaitingBody;
   BodyFiltersEnded: { readonly emailId: string };
   /** Clients get a notification as if the email had just arrived. */
-  EmailAnnounced: ShownEmail;
+  EmailAnnounced: AnnouncedEmail;
   /** Mail that was not placed, because a filter deleted it or a copy of it exists. */
   MailDiscarded: { readonly inboundId?: string; readonly blob: string };
   /** Unread emails of the inbox after the change. */

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { beginExchange, decodeBase64, failureChallenge, MECHANISMS, mechanismOf } from '../../src/auth/sasl.js';
 import test from '../support/test.js';
 
-const shown = (names: readonly string[], credential: string) =>
-  ({ kind: 'shown', shown: { names, credential } }) as const;
+const presented = (names: readonly string[], credential: string) =>
+  ({ kind: 'presented', presented: { names, credential } }) as const;
 /** Excludes control characters, which separate the fields, and text that UTF-8 cannot encode. */
 const text = fc
   .string({ unit: 'binary', minLength: 1 })
@@ -25,11 +25,11 @@ test('PLAIN and LOGIN give back names and credential', (t) => {
     fc.property(text, text, fc.option(text), (name, credential, other) => {
       const names = [...new Set([...(other === null ? [] : [other]), name])];
       const plain = beginExchange('PLAIN', Buffer.from(`${other ?? ''}\0${name}\0${credential}`));
-      t.deepEqual(plain, shown(names, credential));
+      t.deepEqual(plain, presented(names, credential));
       const asked = beginExchange('LOGIN', Buffer.from(name));
       if (asked.kind !== 'challenge') return t.fail();
       t.is(asked.text, 'Password:');
-      t.deepEqual(asked.next(Buffer.from(credential)), shown([name], credential));
+      t.deepEqual(asked.next(Buffer.from(credential)), presented([name], credential));
     }),
   );
 });
@@ -39,14 +39,14 @@ test('OAUTHBEARER and XOAUTH2 give back name and token', (t) => {
     fc.property(text, token, (name, credential) => {
       const saslName = name.replaceAll('=', '=3D').replaceAll(',', '=2C');
       const oauth = Buffer.from(`n,a=${saslName},\u0001host=x\u0001auth=Bearer ${credential}\u0001\u0001`);
-      t.deepEqual(beginExchange('OAUTHBEARER', oauth), shown([name], credential));
+      t.deepEqual(beginExchange('OAUTHBEARER', oauth), presented([name], credential));
       const xoauth2 = Buffer.from(`user=${name}\u0001auth=bearer ${credential}\u0001\u0001`);
-      t.deepEqual(beginExchange('XOAUTH2', xoauth2), shown([name], credential));
+      t.deepEqual(beginExchange('XOAUTH2', xoauth2), presented([name], credential));
     }),
   );
 });
 
-test('whatever a client responds, it has shown something or is malformed', (t) => {
+test('whatever a client responds, it has presented something or is malformed', (t) => {
   const response = fc.oneof(
     fc.uint8Array({ maxLength: 200 }),
     fc.string({ unit: 'binary' }).map((any) => Buffer.from(any)),
@@ -55,7 +55,7 @@ test('whatever a client responds, it has shown something or is malformed', (t) =
     fc.property(fc.constantFrom(...MECHANISMS), fc.array(response, { minLength: 1 }), (mechanism, responses) => {
       let step = beginExchange(mechanism, undefined);
       for (const octets of responses) if (step.kind === 'challenge') step = step.next(Buffer.from(octets));
-      t.true(['challenge', 'shown', 'malformed'].includes(step.kind));
+      t.true(['challenge', 'presented', 'malformed'].includes(step.kind));
     }),
   );
   t.deepEqual(beginExchange('PLAIN', Buffer.from('\0\0x')), { kind: 'malformed' });

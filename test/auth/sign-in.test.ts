@@ -40,7 +40,7 @@ function setUp(t: ExecutionContext, limits: Partial<GuardLimits> = {}) {
   const attempt = (credential: string, more: Partial<LoginAttempt> = {}) =>
     signIn.attempt({
       protocol: 'imap',
-      shown: { names: [ALICE], credential },
+      presented: { names: [ALICE], credential },
       scopes: ['imap'],
       remoteAddress: '192.0.2.1',
       isSecure: true,
@@ -59,9 +59,9 @@ test('each attempt has one count and one log line', async (t) => {
     (await attempt('right', { protocol: 'pop3', scopes: ['pop3'], remoteAddress: '192.0.2.2' })).kind,
     'scopeMissing',
   );
-  const shown = { names: ['carol@example.test', 'a key in the wrong place'], credential: 'guess' };
-  t.is((await attempt('', { shown, remoteAddress: '192.0.2.3' })).kind, 'wrong');
-  t.is((await attempt('', { shown, remoteAddress: '192.0.2.3' })).kind, 'limited');
+  const presented = { names: ['carol@example.test', 'a key in the wrong place'], credential: 'guess' };
+  t.is((await attempt('', { presented, remoteAddress: '192.0.2.3' })).kind, 'wrong');
+  t.is((await attempt('', { presented, remoteAddress: '192.0.2.3' })).kind, 'limited');
   directory.fault = new Error('down');
   t.like(await attempt('another'), { kind: 'fault', error: directory.fault });
   t.deepEqual(counted, ['imap open', 'imap full', 'pop3 scopeMissing', 'imap wrong', 'imap limited', 'imap fault']);

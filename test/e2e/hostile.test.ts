@@ -2,7 +2,7 @@
 // contain, and the node serves others meanwhile.
 
 import { SmtpSender } from '../../bench/support/smtp-load.js';
-import { createAccount, MailboxClient, port, type ShownEmail, storeOf } from '../support/mailbox-client.js';
+import { createAccount, type EmailView, MailboxClient, port, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import test from '../support/test.js';
 
@@ -50,7 +50,7 @@ test('hostile messages are stored and served, whole as they came', async (t) => 
     t.true(await sender.send('evil@remote.test', [account.email], stuffed), name);
     const [listed] = await client.inbox();
     t.is(listed?.subject, name);
-    const shown = await client.get<ShownEmail>(`/api/emails/${listed!.id}`);
+    const shown = await client.get<EmailView>(`/api/emails/${listed!.id}`);
     t.is(typeof shown.textBody, 'string', name);
     for (const { id, size } of shown.attachments.slice(0, 3)) {
       const response = await client.request('GET', `/api/emails/${listed!.id}/attachments/${id}`);

@@ -7,9 +7,9 @@ import { imapFlow } from '../support/imap-programs.js';
 import {
   accountOn,
   type EmailList,
+  type EmailView,
   MailboxClient,
   port,
-  type ShownEmail,
   type TestAccount,
 } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
@@ -35,7 +35,7 @@ async function deliver(to: string, ...messages: readonly Buffer[]): Promise<void
   sender.close();
 }
 
-interface Shown extends ShownEmail {
+interface Shown extends EmailView {
   readonly htmlBody: string;
   readonly previewText: string;
   readonly fromAddress: string;

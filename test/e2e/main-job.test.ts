@@ -8,9 +8,9 @@ import {
   createAccount,
   createKey,
   type EmailList,
+  type EmailView,
   MailboxClient,
   port,
-  type ShownEmail,
   storeOf,
 } from '../support/mailbox-client.js';
 import { startTestNode, type TestNode } from '../support/node.js';
@@ -118,7 +118,7 @@ test('a message goes from SMTP to the list, the detail, the attachments and the 
     messageId: '<one@remote.test>',
   });
 
-  const detail = await client.get<ShownEmail>(`/api/emails/${id}`);
+  const detail = await client.get<EmailView>(`/api/emails/${id}`);
   t.like(detail, {
     toAddresses: [user.email],
     ccAddresses: ['bob@remote.test'],
@@ -214,7 +214,7 @@ with smtplib.SMTP('127.0.0.1', ${port(node, 'mx')}) as s:
     const emails = await client.inbox();
     t.deepEqual(emails.map(({ subject }) => subject).sort(), ['by curl', 'by python']);
     const python = emails.find(({ subject }) => subject === 'by python')!;
-    const detail = await client.get<ShownEmail>(`/api/emails/${python.id}`);
+    const detail = await client.get<EmailView>(`/api/emails/${python.id}`);
     t.is(detail.textBody.trim(), '.a line that begins with a dot');
   },
 );

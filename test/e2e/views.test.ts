@@ -6,10 +6,10 @@ import net from 'node:net';
 import { SmtpSender } from '../../bench/support/smtp-load.js';
 import {
   createAccount,
+  type EmailView,
   type ListedEmail,
   MailboxClient,
   port,
-  type ShownEmail,
   storeOf,
 } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
@@ -40,7 +40,7 @@ test('many views of one account leave another its turn, and those beyond the sha
     ListedEmail[],
   ];
   // This view starts the decoding thread, which is slow on a slow machine.
-  const { textBody } = await clients[0]!.get<ShownEmail>(`/api/emails/${mine!.id}`);
+  const { textBody } = await clients[0]!.get<EmailView>(`/api/emails/${mine!.id}`);
   t.true(textBody.startsWith(LINE.trimEnd()));
   const ended: string[] = [];
   const view = async (socket: net.Socket, key: string, id: string, name: string) => {

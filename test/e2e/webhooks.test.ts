@@ -8,10 +8,10 @@ import { startDnsServer } from '../../dev/dns-server.js';
 import { firstOfEach, loggedEvents } from '../support/logged-events.js';
 import {
   createAccount,
+  type EmailView,
   type ListedEmail,
   MailboxClient,
   port,
-  type ShownEmail,
   storeOf,
 } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
@@ -68,13 +68,13 @@ async function world(t: ExecutionContext, settings: Readonly<Record<string, stri
         ...{ from: 'bob@remote.test', to: account.email, subject, text: subject },
       }),
     /** Returns the email once it is there. */
-    async inboxWith(subject: string): Promise<ShownEmail> {
+    async inboxWith(subject: string): Promise<EmailView> {
       let found: ListedEmail | undefined;
       await until(async () => {
         found = (await api().inbox()).find((email) => email.subject.startsWith(subject));
         return found !== undefined;
       });
-      return api().get<ShownEmail>(`/api/emails/${found!.id}`);
+      return api().get<EmailView>(`/api/emails/${found!.id}`);
     },
     logged: async () => (await loggedEvents(sql, account.id)).map(({ id }) => id),
     async killAndStart() {

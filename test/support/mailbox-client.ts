@@ -60,7 +60,7 @@ export interface EmailList {
   readonly totalCount: number;
 }
 
-export interface ShownEmail extends ListedEmail {
+export interface EmailView extends ListedEmail {
   readonly textBody: string;
   readonly attachments: readonly { readonly id: string; readonly fileName: string; readonly size: number }[];
 }

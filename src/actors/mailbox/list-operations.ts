@@ -1,8 +1,8 @@
 // Queries of lists: a page of a folder, a page of a search, and many such pages at once for clients that follow lists (standing-lists.ts).
 import { array, boolean, type Infer, integer, number, object, optional, string } from 'superstruct';
 import { query } from '../runtime/protocol.js';
-import { emailListItem, emailPage, listing } from './email-view.js';
 import { searchTerm } from './folder-content-operations.js';
+import { emailListItem, emailPage, listing } from './view-shapes.js';
 
 /** The period of a search or an export: ms since the epoch, both ends included. */
 export const period = { from: optional(number()), to: optional(number()) };

@@ -3,10 +3,10 @@
 import { FLAGGED, SEEN } from '../../mail/flags.js';
 import type { ListCriteria, MailboxStore } from '../../store/mailboxes.js';
 import type { Payload, Reply } from '../runtime/protocol.js';
+import { listPage } from './email-views.js';
 import type { FolderColumns } from './folder-columns.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { FoundPage } from './search-memory.js';
-import { listPage } from './shown-emails.js';
 import type { MailboxState } from './state.js';
 
 export async function listFolder(

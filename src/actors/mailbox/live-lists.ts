@@ -7,14 +7,14 @@ import type { FolderRow } from '../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
 import { Digest } from './digest.js';
+import { listItems } from './email-views.js';
 import type { ListQuery, ListState } from './list-operations.js';
 import { folderPage } from './lists.js';
 import type { MailboxProtocol } from './protocol.js';
 import { folderNamed, type MailboxSearch, searchMailbox, unlessTooLarge } from './search.js';
 import type { FoundPage } from './search-memory.js';
-import { listItems } from './shown-emails.js';
-import { wholeThread } from './shown-threads.js';
 import type { MailboxState } from './state.js';
+import { wholeThread } from './thread-views.js';
 
 /** The emails of folders that are scanned before the event loop gets a turn. */
 const STRETCH = 50_000;

@@ -17,7 +17,6 @@ import { messageSummary } from '../../mail/summary.js';
 import type { LoggedChange } from '../../store/changes.js';
 import { command, type EventOf, protocol, query, type Reply } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
-import { emailDetail, emailPage, listing } from './email-view.js';
 import { folderContentOperations } from './folder-content-operations.js';
 import { deleted, folderOperations } from './folder-operations.js';
 import { listOperations, period } from './list-operations.js';
@@ -25,6 +24,7 @@ import { maildropOperations } from './maildrop-operations.js';
 import { metadataOperations } from './metadata-operations.js';
 import { outboundOperations } from './outbound/protocol.js';
 import { placementOperations } from './placement-operations.js';
+import { emailDetail, emailPage, listing } from './view-shapes.js';
 
 const label = object({
   id: string(),
@@ -291,15 +291,15 @@ export type InlineEnqueue = Reply<MailboxProtocol, 'enqueue'>;
 
 /** The emails of a record. */
 export { flaggedIn, placementsIn, removedIn } from '../../store/changes.js';
+export type { Folder } from './folder-operations.js';
+export type { ListQuery, ListState } from './list-operations.js';
 export {
   type EmailDetail,
   type EmailListItem,
   emailHead,
   emailListItem,
   encodedOnce,
-} from './email-view.js';
-export type { Folder } from './folder-operations.js';
-export type { ListQuery, ListState } from './list-operations.js';
+} from './view-shapes.js';
 
 export type MailboxProtocol = typeof mailboxProtocol;
 export type Mailboxes = Refs<MailboxProtocol>;

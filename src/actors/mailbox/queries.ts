@@ -1,6 +1,7 @@
 // Queries of a mailbox: order, counts and flags come from memory, texts from the store by primary key.
 import type { MailboxStore } from '../../store/mailboxes.js';
 import type { QueryHandlers } from '../runtime/behavior.js';
+import { details, listPage } from './email-views.js';
 import { listFolder } from './lists.js';
 import { outboundQueries } from './outbound/queries.js';
 import type { MailboxProtocol } from './protocol.js';
@@ -12,9 +13,8 @@ import {
   searchMailbox,
   unlessTooLarge,
 } from './search.js';
-import { details, listPage } from './shown-emails.js';
-import { knownThread, readThread } from './shown-threads.js';
 import type { MailboxState } from './state.js';
+import { knownThread, readThread } from './thread-views.js';
 
 /** The most emails of a thread that are shown, the newest ones. */
 const MOST_OF_THREAD = 500;

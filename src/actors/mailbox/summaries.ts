@@ -6,7 +6,7 @@ import type { CoalescedChanges } from '../../store/coalesced-changes.js';
 import { countOf } from '../../store/coalesced-placements.js';
 import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
 import type { EmailColumns } from './email-columns.js';
-import type { EmailListItem } from './email-view.js';
+import type { EmailListItem } from './view-shapes.js';
 
 /** The limit for one mailbox. */
 const MOST_OCTETS = 1024 * 1024;

@@ -5,7 +5,7 @@
 import type { RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { isUuid } from '../../mail/ids.js';
 import type { BlobContent } from '../../store/blobs.js';
-import type { Change, ChangeContent, ChangeOf, NewEmail, ShownEmail } from '../../store/changes.js';
+import type { AnnouncedEmail, Change, ChangeContent, ChangeOf, NewEmail } from '../../store/changes.js';
 import type { FolderDefinition, Placement } from '../../store/mailbox-rows.js';
 import type { MailboxChange, RememberedReply } from '../../store/mailboxes.js';
 import type { SharedDelivery } from '../../store/shared-message.js';
@@ -333,7 +333,7 @@ export class MailboxTransaction {
   }
 
   /** Announces an email to clients as if it had just arrived. */
-  announce(email: ShownEmail): void {
+  announce(email: AnnouncedEmail): void {
     this.#record({ type: 'EmailAnnounced', payload: email });
   }
 

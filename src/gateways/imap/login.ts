@@ -1,6 +1,6 @@
 // Logins of IMAP: a credential becomes the login of the session, or results in a completion that says why not (RFC 5530).
 // sign-in judges, delays, counts and logs the attempt. The number of failed logins per connection is limited.
-import type { Failure, Shown } from '../../auth/sasl.js';
+import type { Failure, PresentedCredential } from '../../auth/sasl.js';
 import { isLoginFailure, type LoginFailure } from '../../auth/sign-in.js';
 import { type Completion, no, ok } from './completion.js';
 import { completionOf } from './faults.js';
@@ -36,10 +36,10 @@ export function loginRefusal(session: Session): Completion | undefined {
 }
 
 /** A completion of OK means that the session is logged in. */
-export async function logIn(session: Session, shown: Shown): Promise<JudgedLogin> {
+export async function logIn(session: Session, presented: PresentedCredential): Promise<JudgedLogin> {
   const { context, remoteAddress, isSecure, connection, log } = session;
   const admit = (accountId: string) => connection.logIn(accountId);
-  const attempt = { protocol: 'imap', shown, scopes: SCOPES, remoteAddress, isSecure, admit, log } as const;
+  const attempt = { protocol: 'imap', presented, scopes: SCOPES, remoteAddress, isSecure, admit, log } as const;
   const result = await context.signIn.attempt(attempt);
   if (isLoginFailure(result.kind)) {
     if (++session.failedLogins >= context.limits.authFailures) session.end('Too many failed logins', 'LIMIT');

@@ -1,7 +1,7 @@
 // Logins of POP3: a credential opens the session with its maildrop, or results in a reply that says why not (RFC 3206).
 // sign-in judges, delays, counts and logs the attempt. The number of failed logins per connection is limited.
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
-import type { Failure, Shown } from '../../auth/sasl.js';
+import type { Failure, PresentedCredential } from '../../auth/sasl.js';
 import { isLoginFailure, type LoginFailure } from '../../auth/sign-in.js';
 import { isBug, replyOf } from './faults.js';
 import { type Maildrop, openMaildrop } from './maildrop.js';
@@ -36,10 +36,10 @@ export function loginRefusal(session: Pop3Session): Pop3Reply | undefined {
 }
 
 /** A reply of +OK means that the session is in the transaction state. */
-export async function logIn(session: Pop3Session, shown: Shown): Promise<JudgedPop3Login> {
+export async function logIn(session: Pop3Session, presented: PresentedCredential): Promise<JudgedPop3Login> {
   const { context, remoteAddress, isSecure, connection, log } = session;
   const admit = (accountId: string) => connection.logIn(accountId);
-  const attempt = { protocol: 'pop3', shown, scopes: SCOPES, remoteAddress, isSecure, admit, log } as const;
+  const attempt = { protocol: 'pop3', presented, scopes: SCOPES, remoteAddress, isSecure, admit, log } as const;
   const result = await context.signIn.attempt(attempt);
   if (isLoginFailure(result.kind)) {
     if (++session.failedLogins >= context.limits.authFailures) session.isOver = true;

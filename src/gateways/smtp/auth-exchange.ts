@@ -8,8 +8,8 @@ import {
   failureChallenge,
   type Mechanism,
   mechanismOf,
+  type PresentedCredential,
   type SaslStep,
-  type Shown,
 } from '../../auth/sasl.js';
 import type { SmtpReply } from './replies.js';
 
@@ -26,13 +26,16 @@ export type AuthResult =
 
 /** Judges the credentials and never rejects. `admit` counts the connection for the account, unless the account has too many. */
 type Authenticator = (
-  shown: Shown,
+  presented: PresentedCredential,
   session: SMTPConnection['session'],
   admit: (accountId: string) => boolean,
 ) => Promise<AuthResult>;
 
 /** An authenticator that is bound to one connection. */
-export type SessionAuthenticator = (shown: Shown, session: SMTPConnection['session']) => Promise<AuthResult>;
+export type SessionAuthenticator = (
+  presented: PresentedCredential,
+  session: SMTPConnection['session'],
+) => Promise<AuthResult>;
 
 /** How a server that requires a login authenticates its peers. */
 export interface Auth {
@@ -99,13 +102,13 @@ class AuthExchange {
 
   take(step: SaslStep, done: Done): void {
     if (step.kind === 'malformed') this.#end(MALFORMED, done);
-    else if (step.kind === 'shown') void this.#judged(step.shown, done);
+    else if (step.kind === 'presented') void this.#judged(step.presented, done);
     else this.#ask(step.text, (response, then) => this.take(step.next(response), then), done);
   }
 
-  async #judged(shown: Shown, done: Done): Promise<void> {
+  async #judged(presented: PresentedCredential, done: Done): Promise<void> {
     const connection = this.#connection;
-    const result = await this.#judge(shown, connection.session);
+    const result = await this.#judge(presented, connection.session);
     if ('user' in result) {
       connection.session.user = result.user;
       connection.session.transmissionType = connection._transmissionType();

@@ -36,8 +36,16 @@ export function submissionAuth({ signIn, plaintext, log }: SubmissionAuthOptions
   return {
     mechanisms: signIn.mechanisms,
     plaintext,
-    async judge(shown, { remoteAddress, secure: isSecure }, admit) {
-      const attempt = { protocol: 'submission', shown, scopes: SCOPES, remoteAddress, isSecure, admit, log } as const;
+    async judge(presented, { remoteAddress, secure: isSecure }, admit) {
+      const attempt = {
+        protocol: 'submission',
+        presented,
+        scopes: SCOPES,
+        remoteAddress,
+        isSecure,
+        admit,
+        log,
+      } as const;
       const result = await signIn.attempt(attempt);
       if (isLoginFailure(result.kind)) return REFUSALS[result.kind];
       switch (result.kind) {

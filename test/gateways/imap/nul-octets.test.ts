@@ -13,13 +13,13 @@ for (const [what, body] of [
     await gateway.deliver(ALICE, header + body);
     const client = await gateway.open();
     await client.command('SELECT INBOX');
-    const [shownHeader, shownBody] = [header, body].map((text) => text.replaceAll('\0', '\x80')) as [string, string];
+    const [headerView, shownBody] = [header, body].map((text) => text.replaceAll('\0', '\x80')) as [string, string];
     const shown = async (attribute: string) => (await client.command(`FETCH 1 ${attribute}`)).untagged[0]!;
     const literal = (text: string) => `{${text.length}}\r\n${text}`;
-    t.is(await shown('BODY.PEEK[]'), `1 FETCH (BODY[] ${literal(shownHeader + shownBody)})`);
+    t.is(await shown('BODY.PEEK[]'), `1 FETCH (BODY[] ${literal(headerView + shownBody)})`);
     t.is(await shown('BODY.PEEK[TEXT]'), `1 FETCH (BODY[TEXT] ${literal(shownBody)})`);
     t.is(await shown('BODY.PEEK[1]<1.3>'), `1 FETCH (BODY[1]<1> ${literal(shownBody.slice(1, 4))})`);
-    t.is(await shown('RFC822.HEADER'), `1 FETCH (RFC822.HEADER ${literal(shownHeader)})`);
+    t.is(await shown('RFC822.HEADER'), `1 FETCH (RFC822.HEADER ${literal(headerView)})`);
     t.is(
       await shown('BODY.PEEK[HEADER.FIELDS (SUBJECT)]'),
       `1 FETCH (BODY[HEADER.FIELDS (SUBJECT)] ${literal('Subject: n\x80ul\r\n\r\n')})`,

@@ -8,10 +8,10 @@ import { atLeastOne, flag, idParameter, record } from '../fields.js';
 import { named } from '../json-schema.js';
 import { invalid, notFound, refused } from '../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
+import { viewerOf, withRoom } from './body-views.js';
+import { type DetailSources, knownDetail, readDetail } from './detail-views.js';
 import type { Detail } from './email-detail.js';
 import { emailDetail, emailPage, listing, listingOf, pageOf } from './email-shapes.js';
-import { viewerOf, withRoom } from './shown-bodies.js';
-import { type DetailSources, knownDetail, readDetail } from './shown-details.js';
 
 const marks = named('EmailMarks', record({ isRead: optional(flag()), isFlagged: optional(flag()) }), {
   description: 'At least one of them',

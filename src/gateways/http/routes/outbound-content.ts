@@ -9,11 +9,11 @@ import type { IndexedAddress, MessageIndex } from '../../../mail/message-index.j
 import type { RecipientType } from '../../../mail/outbound-status.js';
 import { LONGEST_DISPLAY_NAME } from '../../../mail/reply.js';
 import type { BlobStore } from '../../../store/blobs.js';
+import { rangesOf } from './body-views.js';
 import { attachmentOf, derivedId, versionOf } from './email-detail.js';
+import { headerView } from './header-views.js';
 import { type OutboundSources, oneLine } from './outbound-sending.js';
 import type { Content } from './outbound-shapes.js';
-import { rangesOf } from './shown-bodies.js';
-import { shownHeader } from './shown-header.js';
 
 type Stored = Reply<MailboxProtocol, 'outbound'>;
 /** `isComposedHere`: this server composed the message, not a mail program. */
@@ -75,7 +75,7 @@ export async function contentOf(
   const { id, blob } = email;
   const index = await blobs.index(blob);
   if (index === undefined) return undefined;
-  const { pairs } = await shownHeader(blobs, blob, index);
+  const { pairs } = await headerView(blobs, blob, index);
   const rest = {
     attachments: index.attachments.map((part) => attachmentOf(versionOf(id, blob), part)),
     replyTo: index.envelope.replyTo[0]?.address || null,

@@ -10,6 +10,7 @@ import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused, unavailable } from '../problem.js';
 import { entityTag, matchingTags } from '../revalidation.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
+import { type Asker, viewerOf, withRoom } from './body-views.js';
 import { paging } from './email-shapes.js';
 import { attachmentsOf } from './outbound-attachments.js';
 import { allWithRecipients, contentOf, type Outbound, withRecipients } from './outbound-content.js';
@@ -42,7 +43,6 @@ import {
   queued,
   sendDraftInput,
 } from './outbound-shapes.js';
-import { type Asker, viewerOf, withRoom } from './shown-bodies.js';
 
 const EXAMPLE: Infer<typeof draftInput> = {
   subject: 'Lunch?',

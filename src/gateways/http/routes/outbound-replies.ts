@@ -10,6 +10,7 @@ import { forwardSubject, ownAddressOf, replyAddressees, replySubject, threadFiel
 import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused } from '../problem.js';
 import { defineRoute, type Route, WRITE } from '../route.js';
+import { rangesOf, viewerOf, withRoom } from './body-views.js';
 import { attachmentsOf } from './outbound-attachments.js';
 import {
   addresseesOf,
@@ -26,7 +27,6 @@ import {
   uploads,
 } from './outbound-sending.js';
 import { forwardInput, MOST_RECIPIENTS, queued, replyInput } from './outbound-shapes.js';
-import { rangesOf, viewerOf, withRoom } from './shown-bodies.js';
 
 interface Original {
   readonly email: EmailDetail;

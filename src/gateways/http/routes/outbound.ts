@@ -6,6 +6,7 @@ import { idParameter } from '../fields.js';
 import { invalid, notFound, Problem, refused } from '../problem.js';
 import { defineRoute, EMPTY, READ, type Route, WRITE } from '../route.js';
 import { ATTACHMENT, attachmentReply } from './attachment-reply.js';
+import { viewerOf, withRoom } from './body-views.js';
 import { versionOf } from './email-detail.js';
 import { paging } from './email-shapes.js';
 import { attachmentsOf } from './outbound-attachments.js';
@@ -36,7 +37,6 @@ import {
   sendInput,
   timeline,
 } from './outbound-shapes.js';
-import { viewerOf, withRoom } from './shown-bodies.js';
 
 const EXAMPLE: Infer<typeof sendInput> = {
   fromAddress: 'alice@example.test',

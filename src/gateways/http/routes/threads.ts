@@ -8,11 +8,11 @@ import type { HeaderField } from '../exchange.js';
 import { idParameter, list, pageOr, pageSizeOr } from '../fields.js';
 import { notFound, refused } from '../problem.js';
 import { defineRoute, READ, type Route } from '../route.js';
+import { viewerOf, withRoom } from './body-views.js';
+import { type DetailSources, detailWithoutBodies, knownDetail, readDetail } from './detail-views.js';
 import type { Detail } from './email-detail.js';
 import { emailDetail } from './email-shapes.js';
 import type { EmailSources } from './emails.js';
-import { viewerOf, withRoom } from './shown-bodies.js';
-import { type DetailSources, detailWithoutBodies, knownDetail, readDetail } from './shown-details.js';
 
 /** The most characters of all bodies in a reply. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;

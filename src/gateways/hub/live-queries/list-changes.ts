@@ -1,14 +1,14 @@
 // The difference between two states of a list, as changes that a client applies in order. Pure.
 
 /** The state of a list at a client: emails in their order, and the version of each that was sent. */
-export interface ShownList {
+export interface ListSnapshot {
   readonly emailIds: readonly string[];
   readonly versions: readonly number[];
   readonly totalCount: number;
   readonly unreadCount: number;
 }
 
-export const EMPTY_LIST: ShownList = { emailIds: [], versions: [], totalCount: 0, unreadCount: 0 };
+export const EMPTY_LIST: ListSnapshot = { emailIds: [], versions: [], totalCount: 0, unreadCount: 0 };
 
 /** A change of a list; `index` counts from 0 in the list after the previous changes. */
 export type ListStep =
@@ -17,7 +17,7 @@ export type ListStep =
   | { readonly type: 'counted'; readonly total: number; readonly unread: number };
 
 /** The steps that turn `before` into `after`; empty when both are equal. An email that has moved is removed and inserted. */
-export function stepsBetween(before: ShownList, after: ShownList): readonly ListStep[] {
+export function stepsBetween(before: ListSnapshot, after: ListSnapshot): readonly ListStep[] {
   const steps: ListStep[] = [];
   const ids = [...before.emailIds];
   const versions = [...before.versions];

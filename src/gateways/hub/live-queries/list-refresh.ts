@@ -5,7 +5,7 @@ import type { ListState, MailboxProtocol } from '../../../actors/mailbox/protoco
 import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
 import { INVOCATION } from '../hub-messages.js';
 import { deliverShared } from '../shared-frames.js';
-import { changesOf, EMPTY_LIST, type ListChange, neededBy, type ShownList, stepsBetween } from './list-changes.js';
+import { changesOf, EMPTY_LIST, type ListChange, type ListSnapshot, neededBy, stepsBetween } from './list-changes.js';
 import type { ListDependencies } from './list-dependencies.js';
 import type { Follower, LiveList } from './live-list.js';
 
@@ -76,7 +76,7 @@ export class ListRefresh {
     return isNewest;
   }
 
-  #neededBy(list: LiveList, waiting: ReadonlyMap<ShownList, unknown>): Needed {
+  #neededBy(list: LiveList, waiting: ReadonlyMap<ListSnapshot, unknown>): Needed {
     return [...waiting.keys()].flatMap((base) => neededBy(stepsBetween(base, list.state!)));
   }
 
@@ -144,8 +144,8 @@ export class ListRefresh {
   }
 
   /** Groups the followers that can receive changes by the state of their clients. */
-  #waiting(list: LiveList): Map<ShownList, Follower[]> {
-    const groups = new Map<ShownList, Follower[]>();
+  #waiting(list: LiveList): Map<ListSnapshot, Follower[]> {
+    const groups = new Map<ListSnapshot, Follower[]>();
     for (const follower of list.followers) {
       const base = follower.shown ?? EMPTY_LIST;
       if (follower.call === undefined && base === list.state) continue;

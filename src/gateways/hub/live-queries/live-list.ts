@@ -3,7 +3,7 @@
 import type { ListQuery } from '../../../actors/mailbox/protocol.js';
 import { newId } from '../../../ids/new-id.js';
 import type { Caller, HubCall } from '../methods.js';
-import type { ShownList } from './list-changes.js';
+import type { ListSnapshot } from './list-changes.js';
 
 /** One connection that follows the list. */
 export interface Follower {
@@ -12,7 +12,7 @@ export interface Follower {
   /** The subscribe call while it is not answered. */
   call: HubCall | undefined;
   /** The state at the client; undefined until the call is answered. */
-  shown: ShownList | undefined;
+  shown: ListSnapshot | undefined;
   /** The client has not received earlier changes; nothing more is sent until it has. */
   isBehind: boolean;
 }
@@ -24,7 +24,7 @@ export class LiveList {
   readonly query: ListQuery;
   readonly followers = new Set<Follower>();
   /** The last known state in the mailbox; undefined until it has been read. */
-  state: ShownList | undefined;
+  state: ListSnapshot | undefined;
   /** The mailbox's tag of the state; undefined when the state is not exactly what the mailbox returned. */
   tag: string | undefined;
   folderId: string | undefined;

@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import {
   changesOf,
+  type ListSnapshot,
   neededBy,
-  type ShownList,
   stepsBetween,
 } from '../../../../src/gateways/hub/live-queries/list-changes.js';
 import { runs } from '../../../support/amounts.js';
@@ -15,7 +15,7 @@ const list = (
   entries: readonly (readonly [id: string, version: number])[],
   totalCount = 9,
   unreadCount = 3,
-): ShownList => ({
+): ListSnapshot => ({
   emailIds: entries.map(([id]) => id),
   versions: entries.map(([, version]) => version),
   totalCount,
@@ -33,7 +33,7 @@ const lists = fc
   })
   .map(({ entries, total, unread }) => list(entries, total, unread));
 
-function client({ emailIds, versions, totalCount: total, unreadCount: unread }: ShownList): FollowedList {
+function client({ emailIds, versions, totalCount: total, unreadCount: unread }: ListSnapshot): FollowedList {
   const items = emailIds.map((id, i) => ({ id, version: versions[i] }));
   return { id: 'list', items, total, unread, ended: undefined, changes: [] };
 }

@@ -1,4 +1,4 @@
-// An email as the mailbox shows it: in lists and in full (shown-emails.ts makes the values). REST derives its fields from these structs.
+// An email as the mailbox shows it: in lists and in full (email-views.ts makes the values). REST derives its fields from these structs.
 import { array, boolean, enums, type Infer, integer, nullable, number, object, optional, string } from 'superstruct';
 
 /** The fields that lists and details share. */

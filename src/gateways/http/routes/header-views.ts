@@ -11,7 +11,7 @@ const MOST_OCTETS = 64 * 1024;
 /** The results of our checks are within the first octets of this number. */
 const RESULTS_OCTETS = 16 * 1024;
 
-interface ShownHeader {
+interface HeaderView {
   readonly pairs: [name: string, value: string][];
   readonly isCut: boolean;
   /** The results of our MX; `none` for a message into which it has not written its results. */
@@ -19,12 +19,12 @@ interface ShownHeader {
 }
 
 /** @throws StoreFault */
-export async function shownHeader(
+export async function headerView(
   blobs: Pick<BlobStore, 'read'>,
   blob: string,
   { root }: MessageIndex,
   { hasAuthenticationResults = false, most = MOST_OCTETS } = {},
-): Promise<ShownHeader> {
+): Promise<HeaderView> {
   const end = Math.min(root.bodyStart, most);
   const header = end === 0 ? Buffer.alloc(0) : Buffer.from(await blobs.read(blob, 0, end));
   const isCut = end < root.bodyStart;
@@ -36,7 +36,7 @@ export async function shownHeader(
 }
 
 /** @throws StoreFault */
-export async function shownVerdicts(
+export async function verdictsView(
   blobs: Pick<BlobStore, 'read'>,
   {
     blob,
@@ -45,7 +45,7 @@ export async function shownVerdicts(
   index: MessageIndex,
 ): Promise<Verdicts> {
   if (hasAuthenticationResults !== true) return NO_VERDICTS;
-  return (await shownHeader(blobs, blob, index, { hasAuthenticationResults, most: RESULTS_OCTETS })).verdicts;
+  return (await headerView(blobs, blob, index, { hasAuthenticationResults, most: RESULTS_OCTETS })).verdicts;
 }
 
 /** The first field with this name is ours, because our trace fields precede all fields of the sender. */

@@ -1,13 +1,13 @@
 // Threads in details: the emails of a thread are read from the store once, and cached until a commit changes the thread. The store does not
 // know which emails are hidden: if the mailbox may have hidden emails, the whole thread is read.
 import type { MailboxStore, ThreadPart } from '../../store/mailboxes.js';
-import type { EmailDetail } from './email-view.js';
-import { details, detailsOf } from './shown-emails.js';
+import { details, detailsOf } from './email-views.js';
 import type { MailboxState } from './state.js';
+import type { EmailDetail } from './view-shapes.js';
 
 const THREAD_PAGE = 500;
 
-interface ShownThread {
+interface ThreadView {
   /** Oldest first. */
   readonly emails: EmailDetail[];
   /** Counts the whole thread, without hidden emails. */
@@ -20,7 +20,7 @@ export async function knownThread(
   state: MailboxState,
   threadId: string,
   part: ThreadPart,
-): Promise<ShownThread | undefined> {
+): Promise<ThreadView | undefined> {
   const slots = state.summaries.thread(threadId);
   return slots && partOf(store, state, slots, part);
 }
@@ -30,7 +30,7 @@ async function partOf(
   state: MailboxState,
   thread: readonly number[],
   part: ThreadPart,
-): Promise<ShownThread> {
+): Promise<ThreadView> {
   const slots = thread.filter((slot) => state.isShown(slot));
   const shown =
     'newest' in part
@@ -60,7 +60,7 @@ export async function readThread(
   state: MailboxState,
   threadId: string,
   part: ThreadPart,
-): Promise<ShownThread> {
+): Promise<ThreadView> {
   if (state.markedFolders().length > 0) return partOf(store, state, await wholeThread(store, state, threadId), part);
   const { summaries } = state;
   const { version } = summaries;

@@ -3,10 +3,10 @@ import type { EmailDetail } from '../../../actors/mailbox/protocol.js';
 import type { BodyDecoder, Viewer } from '../../../decode/decoder.js';
 import type { MessageIndex } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
+import { rangesOf } from './body-views.js';
 import { contentOf, detailJson } from './email-detail.js';
 import type { EncodedContent, EncodedContents } from './encoded-contents.js';
-import { rangesOf } from './shown-bodies.js';
-import { shownHeader, shownVerdicts } from './shown-header.js';
+import { headerView, verdictsView } from './header-views.js';
 
 export interface DetailSources {
   readonly blobs: BlobStore;
@@ -15,7 +15,7 @@ export interface DetailSources {
   readonly contents: EncodedContents;
 }
 
-interface ShownDetail {
+interface DetailView {
   readonly json: string;
   /** The number of characters of both bodies and of the header. */
   readonly characters: number;
@@ -28,11 +28,11 @@ export function knownDetail(
   { contents }: Pick<DetailSources, 'contents'>,
   email: EmailDetail,
   { accountId }: Viewer,
-): ShownDetail | undefined {
+): DetailView | undefined {
   // The cached content does not contain blind recipients, whom the message does not name.
   if (email.blindRecipients !== undefined) return undefined;
   const content = contents.of(accountId, email);
-  return content && shownWith(email, content);
+  return content && detailView(email, content);
 }
 
 /** Reads the bodies. @throws what the decoder throws */
@@ -41,11 +41,11 @@ export async function readDetail(
   email: EmailDetail,
   index: MessageIndex,
   viewer: Viewer,
-): Promise<ShownDetail> {
+): Promise<DetailView> {
   const { hasAuthenticationResults } = email;
   const [bodies, header] = await Promise.all([
     decoder.bodies(index, rangesOf(blobs, email.blob), viewer),
-    shownHeader(blobs, email.blob, index, { ...(hasAuthenticationResults && { hasAuthenticationResults }) }),
+    headerView(blobs, email.blob, index, { ...(hasAuthenticationResults && { hasAuthenticationResults }) }),
   ]);
   const { pairs: headers, verdicts } = header;
   const isPartial = bodies.partial || header.isCut;
@@ -53,7 +53,7 @@ export async function readDetail(
   const content = { text, characters: bodies.text.length + bodies.html.length + index.root.bodyStart };
   // A partial result is not cached: a later request may have time for the rest.
   if (!bodies.partial && email.blindRecipients === undefined) contents.keep(viewer.accountId, email, content);
-  return shownWith(email, content);
+  return detailView(email, content);
 }
 
 /** A detail without bodies and headers, marked as partial. @throws StoreFault */
@@ -62,13 +62,13 @@ export async function detailWithoutBodies(
   email: EmailDetail,
   index: MessageIndex,
 ): Promise<string> {
-  const verdicts = await shownVerdicts(blobs, email, index);
+  const verdicts = await verdictsView(blobs, email, index);
   return detailJson(
     email,
     JSON.stringify(contentOf(email, index, { bodies: NO_BODIES, headers: [], verdicts, isPartial: true })),
   );
 }
 
-function shownWith(email: EmailDetail, { text, characters }: EncodedContent): ShownDetail {
+function detailView(email: EmailDetail, { text, characters }: EncodedContent): DetailView {
   return { json: detailJson(email, text), characters };
 }

@@ -2,9 +2,9 @@
 import { ANSWERED, FLAGGED, SEEN } from '../../mail/flags.js';
 import type { EmailSummaryRow, FolderRow } from '../../store/mailbox-rows.js';
 import type { MailboxStore } from '../../store/mailboxes.js';
-import { type EmailDetail, type EmailListItem, shared } from './email-view.js';
 import { inLabelOrder } from './labels.js';
 import type { MailboxState } from './state.js';
+import { type EmailDetail, type EmailListItem, shared } from './view-shapes.js';
 
 /** The most mailboxes of a To field that a list item shows. */
 const MOST_SHOWN_RECIPIENTS = 20;
