@@ -378,6 +378,22 @@ test('tests are declared with the test function that lets files share a process'
   t.deepEqual(others, []);
 });
 
+test('comments are sentences: none begins with Of or By', (t) => {
+  const broken: string[] = [];
+  for (const folder of ['src', 'test', 'dev', 'bench']) {
+    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.ts'),
+    )) {
+      const lines = readFileSync(join(folder, name), 'utf8').split('\n');
+      const isWhole = (i: number) => !/^\s*(\/\/|\*) /.test(lines[i - 1] ?? '');
+      for (const [i, line] of lines.entries()) {
+        if (/(^|\s)(\/\*\*|\/\/) (Of|By) /.test(line) && isWhole(i)) broken.push(`${folder}/${name}:${i + 1}`);
+      }
+    }
+  }
+  t.deepEqual(broken, []);
+});
+
 test('names of files say what is in them', (t) => {
   const vague = /(^|[/-])(utils?|helpers?|common|misc|manager|service)(-|\.|\/)/;
   t.deepEqual(

@@ -88,7 +88,7 @@ test('postmaster and abuse are accepted when nothing else is, and their oldest m
   t.deepEqual([...(await held.hold(roles, MIB, []))!.keys()], roles);
   t.deepEqual(expired, []);
   t.is(await held.acceptance(roles[0]!, { accountId: 'any', held: true }), 'open');
-  // Of 1,001 emails the newest 1,000 are kept; of 70 MiB the newest 64 MiB.
+  // The newest 1,000 of 1,001 emails are kept, and the newest 64 MiB of 70.
   const many = await fill(
     roles[0]!,
     Array.from({ length: 1_001 }, () => 1),

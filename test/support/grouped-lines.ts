@@ -4,6 +4,8 @@ import { openSync, readSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 
 const GROUP = /test-groups › \d+ › group-\d+ › /u;
+/** AVA leaves out what the names of all files begin with. With groups, that is not the folder of the tests. */
+const FOLDER = /^( +(?:\S+ )?(?:\[\w+\]: )?)test › /u;
 const PASSED = /^( +✔ )(.*?)(?: \((?:\d+m )?[\d.]+m?s\))?$/u;
 /** In ms; AVA shows no shorter times either. */
 const SHOWN_FROM = 100;
@@ -21,7 +23,7 @@ export class GroupedLines {
 
   shown(line: string): string {
     const plain = stripVTControlCharacters(line);
-    if (!GROUP.test(plain)) return line;
+    if (!GROUP.test(plain)) return FOLDER.test(plain) ? plain.replace(FOLDER, '$1') : line;
     const ungrouped = plain.replace(GROUP, '');
     const passed = PASSED.exec(ungrouped);
     if (passed === null) return ungrouped;

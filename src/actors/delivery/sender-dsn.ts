@@ -30,7 +30,7 @@ type Material = Reply<DeliveryProtocol, 'reportMaterial'>;
 
 /** The most octets of the message's header that a DSN repeats. */
 const HEADER_OCTETS = 64 * 1024;
-/** Of a larger message only the header is returned, whatever RET says (RFC 3461 §4.3 allows this). */
+/** The DSN returns the header alone of a larger message, whatever RET says (RFC 3461 §4.3 allows this). */
 const RETURNED_OCTETS = 1024 * 1024;
 
 export class SenderNotifications {
