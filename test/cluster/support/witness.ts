@@ -40,10 +40,13 @@ export class Witness {
     }
   }
 
-  /** Returns the id of the email that the message became. */
+  /** Sends again after a temporary refusal, as senders do. Returns the id of the email that the message became. */
   async receive(at: Target, subject: string): Promise<string> {
-    const code = await this.send(at, subject);
-    if (code !== 250) throw new Error(`${at.name} has answered ${code}`);
+    await eventually(`${at.name} to take ${subject}`, async () => {
+      const code = await this.send(at, subject);
+      if (code >= 500) throw new Error(`${at.name} has answered ${code}`);
+      return code === 250;
+    });
     return this.placed(subject);
   }
 
