@@ -88,7 +88,7 @@ export async function imapSource(
     let isWhole = true;
     for (const chunk of chunksOf(messages)) {
       const fetched = await onMailbox(path, async (now) => {
-        if (now !== uidValidity) throw new Error(`${path} was made anew meanwhile: run the import again`);
+        if (now !== uidValidity) throw new Error(`${path} has been created again meanwhile: run the import again`);
         return fetchAll(client, path, chunk);
       });
       for (const { uid, size } of chunk) {

@@ -47,7 +47,7 @@ export async function fetchJson(
     return value as Readonly<Record<string, unknown>>;
   } catch (cause) {
     if (cause instanceof ProviderRefusal) throw cause;
-    throw new ProviderUnavailable(`${url} cannot be had: ${reason(cause)}`, { cause });
+    throw new ProviderUnavailable(`${url} cannot be fetched: ${reason(cause)}`, { cause });
   }
 }
 

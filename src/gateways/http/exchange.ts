@@ -45,15 +45,15 @@ export interface HttpReply {
 
 export type HttpHandler = (request: HttpRequest) => Promise<HttpReply>;
 
-export type BodyFaultReason = 'too-large' | 'too-slow' | 'gone';
+export type BodyErrorReason = 'too-large' | 'too-slow' | 'gone';
 
 /** The body of the request could not be read. */
 export class BodyError extends Error {
-  readonly reason: BodyFaultReason;
+  readonly reason: BodyErrorReason;
 
-  constructor(reason: BodyFaultReason) {
+  constructor(reason: BodyErrorReason) {
     super(`request body ${reason}`);
-    this.name = 'BodyFault';
+    this.name = 'BodyError';
     this.reason = reason;
   }
 }

@@ -2,7 +2,7 @@
 // little is buffered and the client waits. The server reads a short body that no handler wants to its end, so that the client reads the
 // reply; after a longer one it closes the connection behind the reply. Later requests wait in the kernel.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { BodyError, type BodyFaultReason, type TakeBody } from './exchange.js';
+import { BodyError, type BodyErrorReason, type TakeBody } from './exchange.js';
 
 /** The part of the server's response object that reads from the client. */
 export interface BodySource {
@@ -37,7 +37,7 @@ export class RequestBody {
   /** The data after the body is read: the reply is about to be written, or somebody watches whether the client is still there. */
   #readsOn = false;
   #limit = Number.POSITIVE_INFINITY;
-  #fault: BodyFaultReason | undefined;
+  #fault: BodyErrorReason | undefined;
   #settle: (() => void) | undefined;
 
   /**

@@ -11,7 +11,7 @@ export interface FirstBytes<T> {
 
 /** The peer left, or closed its side, before there were enough octets. */
 export class PeerLeft extends Error {
-  override readonly name = 'OpeningCut';
+  override readonly name = 'PeerLeft';
 }
 
 /**
