@@ -1,4 +1,4 @@
-// The pages of docs/ that are made from the code and from other pages, as a whole or below a marker. `npm run docs` writes them; a test
+// The pages of docs/ that are made from the code and from other pages, as a whole, below a marker, or in blocks that show a file. `npm run docs` writes them; a test
 // compares each with the code.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { CONFIGURATION_PAGE, configurationTables } from './configuration-page.js';
@@ -23,12 +23,23 @@ const below = (path: string, made: () => string): Page => ({
   },
 });
 
+/** A page whose blocks of code after a comment with a path show that file. */
+const showing = (path: string): Page => ({
+  path,
+  made: () =>
+    readFileSync(path, 'utf8').replaceAll(
+      /(<!-- `npm run docs` copies (\S+) -->\n```ts\n)[\s\S]*?(```\n)/g,
+      (_, head: string, file: string, foot: string) => head + readFileSync(file, 'utf8') + foot,
+    ),
+});
+
 export const PAGES: readonly Page[] = [
   { path: STATECHART_PAGE, made: statechartPage },
   below(CONFIGURATION_PAGE, configurationTables),
   below(METRICS_PAGE, metricsTables),
   below(DECISIONS_PAGE, decisionsIndex),
   below(REST_PAGE, restReference),
+  showing('docs/example-actor.md'),
 ];
 
 export function writePages(): void {
