@@ -2,14 +2,7 @@
 // mirror's own array, which all sessions share. While one waits, the view uses the previous array, which the mirror leaves
 // unchanged, or a copy if new messages were sent after expunged ones.
 import type { SequenceSet } from '../grammar/sequence-set.js';
-import {
-  type ChangeOfBits,
-  changeOfBits,
-  expectedFlags,
-  type FlagState,
-  namesNoKeyword,
-  presentFlags,
-} from './expected-flags.js';
+import { expectedFlags, type FlagState, presentFlags } from './expected-flags.js';
 import type { FlagChange } from './folder-mirror.js';
 import type { FolderView, ViewUpdates } from './folder-view.js';
 import { indexOfUid } from './mirror-columns.js';
@@ -22,8 +15,6 @@ type Expunged = ViewUpdates['expunged'];
 const MOST_FLAGGED = 5_000;
 /** The position of an expunged message. */
 const GONE = -1;
-/** Used in place of bits. */
-const UNKNOWN = -1;
 const NONE: readonly number[] = [];
 const NOTHING: ViewUpdates = { expunged: [], exists: undefined, flagged: [] };
 
@@ -162,81 +153,32 @@ export class ClientView implements FolderView {
 
   expectFlags(uids: ArrayLike<number>, change: FlagChange): (isAlone: boolean) => void {
     this.#collect();
-    const settle = this.#expected(uids, change);
-    return (isAlone) => {
-      if (!isAlone) settle();
-      else {
-        // All notes since then are about this change, and the client still knows the flags that it knew before.
-        this.#note = this.mirror.journal.end;
-        this.#modseq = this.mirror.modseq;
-      }
-    };
-  }
-
-  #expected(uids: ArrayLike<number>, change: FlagChange): () => void {
     const { mirror } = this;
-    const isOfBits = mirror.keywords.size === 0 && namesNoKeyword(change);
-    if (isOfBits) return this.#expectBits(uids, changeOfBits(change));
     const expect = expectedFlags(change);
-    const there = mirror.uids;
-    let indexes = this.#indexesOf(uids);
-    const expected = new Array<FlagState | undefined>(uids.length);
+    const indexes = this.#indexesOf(uids);
+    const expected: (FlagState | undefined)[] = [];
     for (let i = 0; i < uids.length; i++) {
-      if (indexes[i] !== GONE && this.#changed?.has(uids[i]!) !== true) expected[i] = expect(mirror, indexes[i]!);
+      const isKnown = indexes[i] !== GONE && this.#changed?.has(uids[i]!) !== true;
+      expected.push(isKnown ? expect(mirror, indexes[i]!) : undefined);
     }
-    return () => {
-      if (mirror.uids !== there) indexes = this.#indexesOf(uids);
-      const present = presentFlags();
-      const sent = new Uint32Array(uids.length);
-      let count = 0;
-      for (let i = 0; i < uids.length; i++) {
-        const index = indexes[i]!;
-        if (index !== GONE && expected[i] === present(mirror, index)) sent[count++] = uids[i]!;
-      }
-      this.markFlagsSent(sent.subarray(0, count));
-    };
-  }
-
-  /** Compares bits only, column by column: without keywords, a change mostly concerns all messages of a folder at once. */
-  #expectBits(uids: ArrayLike<number>, { kept, added }: ChangeOfBits): () => void {
-    const { mirror } = this;
-    const changed = this.#changed;
-    const start = changed === undefined ? mirror.startOfRun(uids) : GONE;
-    if (start === GONE) {
-      const indexes = this.#indexesOf(uids);
-      const expected = new Int32Array(uids.length);
-      for (let i = 0; i < uids.length; i++) {
-        const index = indexes[i]!;
-        const isKnown = index !== GONE && changed?.has(uids[i]!) !== true;
-        expected[i] = isKnown ? (mirror.bitsAt(index) & kept) | added : UNKNOWN;
-      }
-      return () => this.#settleBits(uids, expected);
-    }
-    // The expected bits are computed later, because mostly nobody needs them.
-    const before = new Uint16Array(uids.length);
-    mirror.copyBits(before, start);
-    return () => {
-      this.#settleBits(
-        uids,
-        before.map((bits) => (bits & kept) | added),
-      );
+    return (isAlone) => {
+      if (isAlone) {
+        // All notes since then are about this change, and the client still knows the flags that it knew before.
+        this.#note = mirror.journal.end;
+        this.#modseq = mirror.modseq;
+      } else this.#settle(uids, expected);
     };
   }
 
   /** Marks the flags that are as expected as known to the client. */
-  #settleBits(uids: ArrayLike<number>, expected: ArrayLike<number>): void {
-    const { mirror } = this;
+  #settle(uids: ArrayLike<number>, expected: readonly (FlagState | undefined)[]): void {
+    const present = presentFlags();
     const indexes = this.#indexesOf(uids);
-    const mayHaveKeywords = mirror.keywords.size > 0;
-    const sent = new Uint32Array(uids.length);
-    let count = 0;
+    const sent: number[] = [];
     for (let i = 0; i < uids.length; i++) {
-      const index = indexes[i]!;
-      if (index === GONE || expected[i] !== mirror.bitsAt(index)) continue;
-      if (mayHaveKeywords && mirror.keywordsAt(index).length > 0) continue;
-      sent[count++] = uids[i]!;
+      if (indexes[i] !== GONE && expected[i] === present(this.mirror, indexes[i]!)) sent.push(uids[i]!);
     }
-    this.markFlagsSent(sent.subarray(0, count));
+    this.markFlagsSent(sent);
   }
 
   close(): void {

@@ -38,24 +38,21 @@ function ofNeighbours(make: (bits: number, keywords: readonly string[]) => FlagS
 export const presentFlags = (): FlagsAt => ofNeighbours((bits, keywords) => stateOf(bits, folded(keywords)));
 
 /** The flags that the change makes of the messages' present flags. */
-export function expectedFlags({ mode, flags }: FlagChange): FlagsAt {
-  const keywords = folded(flags.filter(isKeyword));
-  const bits = flags.reduce((all, name) => all | (isDeletedFlag(name) ? DELETED_BIT : flagBit(name)), 0);
-  switch (mode) {
-    case 'replace': {
-      const replaced = stateOf(bits, new Set(keywords));
-      return () => replaced;
-    }
-    case 'add':
-      return ofNeighbours((before, named) => stateOf(before | bits, new Set([...folded(named), ...keywords])));
-    case 'remove':
-      return ofNeighbours((before, named) =>
-        stateOf(
-          before & ~bits,
-          folded(named).filter((name) => !keywords.includes(name)),
-        ),
-      );
-  }
+export function expectedFlags(change: FlagChange): FlagsAt {
+  const { kept, added } = changeOfBits(change);
+  const named = folded(change.flags.filter(isKeyword));
+  return ofNeighbours((bits, keywords) =>
+    stateOf((bits & kept) | added, keywordsAfter(change.mode, folded(keywords), named)),
+  );
+}
+
+function keywordsAfter(
+  mode: FlagChange['mode'],
+  before: readonly string[],
+  named: readonly string[],
+): Iterable<string> {
+  if (mode === 'remove') return before.filter((name) => !named.includes(name));
+  return new Set(mode === 'add' ? [...before, ...named] : named);
 }
 
 /** The new bits of a message are its `kept` bits and the `added` ones. */
@@ -78,7 +75,7 @@ export const KEPT_KEYWORDS: ChangeOfKeywords = (names) => names;
 
 const isKeyword = (name: string): boolean => !isDeletedFlag(name) && flagBit(name) === 0;
 
-export const namesNoKeyword = ({ flags }: FlagChange): boolean => !flags.some(isKeyword);
+const namesNoKeyword = ({ flags }: FlagChange): boolean => !flags.some(isKeyword);
 
 /** Returns undefined when keywords are named and the owner has not reported how the account spells them. */
 export function changeOfKeywords({ mode, flags, keywords }: StoredFlags): ChangeOfKeywords | undefined {

@@ -43,8 +43,6 @@ export interface FolderMirror {
   bitsAt(index: number): number;
   /** Returns the indexes of the messages that now have the bit, which is one of `bitsAt`. */
   withBit(bit: number): PositionSet;
-  /** Returns the index of the first of these ascending UIDs if all exist and no UID is missing between them; else -1. */
-  startOfRun(uids: ArrayLike<number>): number;
   isDeletedAt(index: number): boolean;
   keywordsAt(index: number): readonly string[];
   modseqAt(index: number): number;

@@ -50,10 +50,6 @@ export class MirrorColumns {
     return this.#flags[index]!;
   }
 
-  copyBits(into: Uint16Array, from: number): void {
-    into.set(this.#flags.subarray(from, from + into.length));
-  }
-
   /** Returns the messages that have the bit, which is one of `bitsAt`. The result never changes. */
   withBit(bit: number): PositionSet {
     let set = this.#withBit.get(bit);
@@ -154,7 +150,7 @@ export class MirrorColumns {
   }
 
   /** Returns the index of the first of these ascending UIDs if all exist here and no UID is missing between them; else -1. */
-  startOfRun(uids: ArrayLike<number>): number {
+  #startOfRun(uids: ArrayLike<number>): number {
     const { length } = uids;
     if (length === 0 || uids[length - 1]! - uids[0]! !== length - 1) return -1;
     const start = this.indexOf(uids[0]!);
@@ -169,7 +165,7 @@ export class MirrorColumns {
   changeFlags(uids: ArrayLike<number>, change: ChangeOfBits, keywords: ChangeOfKeywords, modseq: number): Uint32Array {
     this.#withBit.clear();
     const areKept = keywords === KEPT_KEYWORDS;
-    const start = areKept ? this.startOfRun(uids) : -1;
+    const start = areKept ? this.#startOfRun(uids) : -1;
     if (start >= 0 && this.#changeRun(start, start + uids.length, change)) {
       this.#modseqs.fill(modseq, start, start + uids.length);
       return this.uids.subarray(start, start + uids.length);

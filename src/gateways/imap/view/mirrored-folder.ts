@@ -92,16 +92,8 @@ export class MirroredFolder implements FolderMirror {
     return this.#columns.bitsAt(index);
   }
 
-  copyBits(into: Uint16Array, from: number): void {
-    this.#columns.copyBits(into, from);
-  }
-
   withBit(bit: number): PositionSet {
     return this.#columns.withBit(bit);
-  }
-
-  startOfRun(uids: ArrayLike<number>): number {
-    return this.#columns.startOfRun(uids);
   }
 
   isDeletedAt(index: number): boolean {
