@@ -41,6 +41,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['compose/', ['compose/', 'spool/', 'mail/', 'store/blobs']],
   ['dns/', ['dns/', 'errors/', 'lru-cache']],
   ['http-client/', ['http-client/', 'bounds/', 'dns/', 'gateways/tcp/']],
+  ['checks/', ['checks/', 'bounds/time-bounds', 'mail/', 'pino']],
   ['mailauth/', ['mailauth/', 'dns/', 'mail/', 'store/signing-keys', 'store/errors', 'pino', 'lru-cache']],
   [
     'smtp-client/',
@@ -123,6 +124,8 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
       'gateways/faults',
       'account/protocol',
       'auth/',
+      'checks/check-chain',
+      'checks/content-check',
       'compose/',
       'decode/',
       'directory/protocol',

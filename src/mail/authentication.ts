@@ -13,16 +13,16 @@ export interface Origin {
 export interface Authenticated {
   /** The `Authentication-Results` field, with its line end. */
   readonly field: string;
-  /** `junk` and `reject`: the message fails the DMARC policy of its author's domain. */
-  readonly disposition: 'accept' | 'junk' | 'reject';
+  /** The strictest DMARC policy of its author's domains that the message fails; `none` when it fails none. */
+  readonly failedPolicy: 'none' | 'quarantine' | 'reject';
   /** The results for the log, one word per method: `{ spf: 'pass', dkim: 'none', dmarc: 'pass' }`. */
   readonly summary: Readonly<Record<string, string>>;
   /** The domains for which SPF or a signature passes, in lower case. */
   readonly passed: readonly string[];
 }
 
-/** The checks of one message. They begin when the header has arrived. */
-export interface Checks {
+/** The authentication of one message. It begins when the header has arrived. */
+export interface Authentication {
   /** Takes the next octets of the body. */
   write(body: Uint8Array): void;
   /** Called once, after the body. Never rejects: an error is a result too. */
@@ -32,7 +32,7 @@ export interface Checks {
 }
 
 /** `header` ends with the empty line, which it includes. */
-export type Authenticate = (origin: Origin, header: Buffer) => Checks;
+export type Authenticate = (origin: Origin, header: Buffer) => Authentication;
 
 /**
  * Returns the DKIM-Signature fields of a message, each with its line end; '' when the domain has no keys. `open` reads the message from its

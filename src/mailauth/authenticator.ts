@@ -1,11 +1,11 @@
 // Finds out where a message comes from: SPF, DKIM, DMARC and ARC of incoming mail (RFC 7208, 6376, 9989, 8617), reported in an
-// Authentication-Results field (RFC 8601). The look-ups begin with the header, and the body is hashed while it arrives. A failure here
-// rejects no mail, unless the author's domain asks for it and the operator has chosen to obey.
+// Authentication-Results field (RFC 8601). The look-ups begin with the header, and the body is hashed while it arrives. The results
+// reject no mail: src/checks/dmarc-check.ts decides what follows from a policy that fails.
 import { createHash, type Hash } from 'node:crypto';
 import type { Field } from 'mailauth/lib/tools.js';
 import type { Logger } from 'pino';
 import type { Dns } from '../dns/resolver.js';
-import type { Authenticate, Authenticated, Checks, Origin } from '../mail/authentication.js';
+import type { Authenticate, Authenticated, Authentication, Origin } from '../mail/authentication.js';
 import { authenticationResults, type MethodResult } from '../mail/authentication-results.js';
 import { type Authors, authorDomain, authorsOf } from '../mail/author-domains.js';
 import { type BodyCanonicalization, CanonicalBody } from '../mail/body-canonicalization.js';
@@ -23,8 +23,8 @@ export interface AuthenticatorOptions {
   readonly dns: Dns;
   /** The name of this server, which the field names as its source. */
   readonly hostname: string;
-  /** The action for mail that fails a DMARC policy: `tag` puts it into Junk, `none` into the inbox. */
-  readonly dmarcReject: 'tag' | 'reject' | 'none';
+  /** Whether mail without an author is refused: the domain of its envelope sender has no say then. */
+  readonly rejectsAnonymous: boolean;
   readonly log: Logger;
   /** ms for all look-ups of one message. */
   readonly deadlineMs?: number;
@@ -48,10 +48,10 @@ interface Known {
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const known: Known = { spf: new Spf(options.hostname), walks: new Walks(), keys: new PublicKeys() };
-  return (origin, header) => new MessageChecks(options, known, origin, header);
+  return (origin, header) => new MessageAuthentication(options, known, origin, header);
 }
 
-class MessageChecks implements Checks {
+class MessageAuthentication implements Authentication {
   readonly #options: AuthenticatorOptions;
   readonly #lines: readonly HeaderLine[];
   readonly #authors: Authors;
@@ -88,7 +88,7 @@ class MessageChecks implements Checks {
    */
   #shownDomain({ sender }: Origin): string | undefined {
     const isAnonymous = this.#authors.fault === 'missing' && this.#lines.every(({ name }) => name !== 'sender');
-    return isAnonymous && this.#options.dmarcReject !== 'reject' ? authorDomain(sender) : undefined;
+    return isAnonymous && !this.#options.rejectsAnonymous ? authorDomain(sender) : undefined;
   }
 
   write(octets: Uint8Array): void {
@@ -156,12 +156,12 @@ class MessageChecks implements Checks {
     dmarc: readonly DmarcResult[],
     identified: readonly Identified[],
   ): Authenticated {
-    const { hostname, dmarcReject } = this.#options;
+    const { hostname } = this.#options;
     const summary: Record<string, string> = {};
     for (const { method, result } of results) summary[method] = summary[method] === 'pass' ? 'pass' : result;
     return {
       field: authenticationResults(hostname, results),
-      disposition: dispositionOf(dmarc, dmarcReject),
+      failedPolicy: strictest(dmarc),
       summary,
       passed: identified.filter(({ result }) => result === 'pass').map(({ domain }) => domain.toLowerCase()),
     };
@@ -202,12 +202,9 @@ class MessageChecks implements Checks {
   }
 }
 
-function dispositionOf(
-  dmarc: readonly DmarcResult[],
-  setting: AuthenticatorOptions['dmarcReject'],
-): Authenticated['disposition'] {
-  if (setting === 'none' || dmarc.every(({ wanted }) => wanted === 'none')) return 'accept';
-  return setting === 'reject' && dmarc.some(({ wanted }) => wanted === 'reject') ? 'reject' : 'junk';
+function strictest(dmarc: readonly DmarcResult[]): Authenticated['failedPolicy'] {
+  if (dmarc.some(({ wanted }) => wanted === 'reject')) return 'reject';
+  return dmarc.some(({ wanted }) => wanted === 'quarantine') ? 'quarantine' : 'none';
 }
 
 function isChain(found: ArcFound): found is Extract<ArcFound, { signature: Signature }> {

@@ -1,6 +1,8 @@
 // The SMTP listeners of a node: MX for other servers, submission for the accounts' programs. They share one spool. `listeners` opens and
 // stops them.
 
+import { CheckChain } from '../checks/check-chain.js';
+import { dmarcCheck } from '../checks/dmarc-check.js';
 import type { ListenerPort } from '../config/values.js';
 import type { Config } from '../config.js';
 import type { Dns } from '../dns/resolver.js';
@@ -51,14 +53,18 @@ export async function openSmtp(
   // Only nodes that need the authenticator load it, because it is large.
   const authenticator = async () => {
     const { createAuthenticator } = await import('../mailauth/authenticator.js');
-    return createAuthenticator({ dns, hostname, dmarcReject: config.dmarcReject, log });
+    return createAuthenticator({ dns, hostname, rejectsAnonymous: config.dmarcReject === 'reject', log });
   };
+  // A check runs after those before it.
+  const incoming = new CheckChain([dmarcCheck(config.dmarcReject)], log);
+  const submitted = new CheckChain([], log);
   const openMx = () =>
     openListener({ name: 'MX', variable: 'MANSIO_MX_PORT', bind, port: config.mxPort }, stops, async (port) =>
       startMx({
         ...shared,
         port,
         authenticate: await authenticator(),
+        checks: incoming,
         receiver: { spool, inbound, inlineMessages, mailboxes },
         hostedDomains: async () => (await engine.accounts.domains()).map(({ name }) => name),
         ...(metrics && { meter: metrics.smtp }),
@@ -72,6 +78,7 @@ export async function openSmtp(
         implicitTls,
         allowPlaintextAuth,
         signIn,
+        checks: submitted,
         receiver: { spool, blobs, inlineMessages, mailboxes },
         ...(metrics && { meter: metrics.submission }),
       }),

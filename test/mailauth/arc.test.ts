@@ -46,8 +46,8 @@ test('a chain that was broken', async (t) => {
 
 test('a chain changes no verdict of DMARC', async (t) => {
   const { authenticate } = await startPeers(t);
-  const { field, disposition } = await authenticate(await sealed(MESSAGE, 'none'), { sender: 'x@mx.test' });
+  const { field, verdict } = await authenticate(await sealed(MESSAGE, 'none'), { sender: 'x@mx.test' });
   t.regex(arc(field)!, /^pass/);
   t.regex(field, /dmarc=fail/);
-  t.is(disposition, 'junk');
+  t.is(verdict, 'junk');
 });

@@ -60,13 +60,13 @@ test('SPF: the look-ups of one evaluation are bounded, and the answer is remembe
 
 test('DKIM: our signatures and those of mailauth verify, relaxed and simple', async (t) => {
   const { authenticate } = await startPeers(t);
-  const { field, disposition, summary } = await authenticate(await signed(MESSAGE), { sender: 'a@elsewhere.test' });
+  const { field, verdict, summary } = await authenticate(await signed(MESSAGE), { sender: 'a@elsewhere.test' });
   const results = said(field, 'dkim');
   t.is(results.length, 2);
   t.regex(results[0]!, /^pass header\.d=peer\.test header\.s=rsa header\.a=rsa-sha256 header\.b=\S{8,10}$/);
   t.regex(results[1]!, /^pass header\.d=peer\.test header\.s=ed header\.a=ed25519-sha256 header\.b=\S{8,10}$/);
   t.is(said(field, 'dmarc')[0], 'pass (p=reject) header.from=peer.test');
-  t.is(disposition, 'accept');
+  t.is(verdict, 'accept');
   t.deepEqual(summary, { spf: 'none', dkim: 'pass', dmarc: 'pass' });
   const text = MESSAGE.replaceAll('\n', '\r\n');
   for (const canonicalization of ['simple/simple', 'relaxed/simple', 'simple/relaxed', 'relaxed/relaxed']) {
@@ -161,8 +161,8 @@ test('DKIM: nothing can be added under a signature of a part', async (t) => {
 test('DMARC: alignment', async (t) => {
   const { authenticate } = await startPeers(t);
   const dmarc = async (author: string, sender: string) => {
-    const { field, disposition } = await authenticate(from(author), { sender });
-    return `${said(field, 'dmarc').join('; ')}: ${disposition}`;
+    const { field, verdict } = await authenticate(from(author), { sender });
+    return `${said(field, 'dmarc').join('; ')}: ${verdict}`;
   };
   t.is(await dmarc('a@peer.test', 'b@peer.test'), 'pass (p=reject) header.from=peer.test: accept');
   t.is(await dmarc('a@peer.test', 'b@sub.peer.test'), 'pass (p=reject) header.from=peer.test: accept');
@@ -179,8 +179,8 @@ test('DMARC: alignment', async (t) => {
 test('DMARC: what DNS does not tell is no failure', async (t) => {
   const { authenticate } = await startPeers(t);
   const dmarc = async (author: string, sender: string, deadlineMs = 5000) => {
-    const { field, disposition } = await authenticate(from(author), { sender }, { deadlineMs });
-    return `${said(field, 'dmarc').join('; ')}: ${disposition}`;
+    const { field, verdict } = await authenticate(from(author), { sender }, { deadlineMs });
+    return `${said(field, 'dmarc').join('; ')}: ${verdict}`;
   };
   t.is(await dmarc('a@failing.test', 'b@mx.test'), 'temperror header.from=failing.test: accept');
   t.is(await dmarc('a@silent.test', 'b@silent.test', 1000), 'temperror (p=reject) header.from=silent.test: accept');
@@ -196,8 +196,8 @@ test('DMARC: a peer cannot make its own failure look like one of DNS', async (t)
   const message = `${bogus('nothere')}${bogus('rsa')}From: a@peer.test\n\n\n`;
   const dmarc = async (...more: readonly [sender: string, deadlineMs?: number, meanwhile?: () => Promise<void>]) => {
     const [sender, deadlineMs = 5000, meanwhile] = more;
-    const { field, disposition } = await authenticate(message, { sender }, { deadlineMs }, meanwhile);
-    return `${said(field, 'dmarc').join('; ')}: ${disposition}`;
+    const { field, verdict } = await authenticate(message, { sender }, { deadlineMs }, meanwhile);
+    return `${said(field, 'dmarc').join('; ')}: ${verdict}`;
   };
   const expected = 'fail (p=reject) header.from=peer.test: junk';
   // The peer's own record uses up all look-ups.
@@ -246,7 +246,7 @@ test('headers made to burn time or to reach into the process', async (t) => {
 test('the deadline holds for all look-ups together', async (t) => {
   const { authenticate } = await startPeers(t);
   const never = { resolve: () => new Promise<never>(() => undefined) };
-  const { field, disposition } = await authenticate(
+  const { field, verdict } = await authenticate(
     await signed(MESSAGE),
     { sender: 'a@peer.test' },
     { dns: never, deadlineMs: 20 },
@@ -254,14 +254,14 @@ test('the deadline holds for all look-ups together', async (t) => {
   t.is(said(field, 'spf')[0], 'temperror smtp.mailfrom=a@peer.test');
   t.regex(said(field, 'dkim')[0]!, /^temperror \(no answer for the key\)/);
   t.is(said(field, 'dmarc')[0], 'temperror header.from=peer.test');
-  t.is(disposition, 'accept');
+  t.is(verdict, 'accept');
 });
 
 test('when every look-up fails at once, nothing waits and nothing is refused', async (t) => {
   const { authenticate } = await startPeers(t);
   const dns = { resolve: (name: string, type: string) => Promise.reject(new DnsFailure('ETIMEOUT', name, type)) };
-  const { field, disposition } = await authenticate(MESSAGE, { sender: 'a@peer.test' }, { dns, dmarcReject: 'reject' });
+  const { field, verdict } = await authenticate(MESSAGE, { sender: 'a@peer.test' }, { dns, dmarcReject: 'reject' });
   t.is(field.split(';')[0], `Authentication-Results: ${HOST}`);
   t.is(said(field, 'dmarc')[0], 'temperror header.from=peer.test');
-  t.is(disposition, 'accept');
+  t.is(verdict, 'accept');
 });

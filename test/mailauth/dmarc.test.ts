@@ -16,11 +16,11 @@ const from = (author: string) => `From: ${author}\nSubject: x\n\nbody\n`;
 
 async function start(t: ExecutionContext, zones: Readonly<Record<string, Zone>>) {
   const { authenticate, dns } = await startPeers(t, zones);
-  /** Returns the results of DMARC, and the disposition, for a message with this header and envelope sender. */
+  /** Returns the results of DMARC, and the verdict, for a message with this header and envelope sender. */
   const said = async (header: string, sender: string, dmarcReject: Setting = 'tag') => {
-    const { field, disposition } = await authenticate(header, { sender }, { dmarcReject });
+    const { field, verdict } = await authenticate(header, { sender }, { dmarcReject });
     const results = [...field.matchAll(/;\r\n\tdmarc=([^;\r]*)/g)].map(([, result]) => result);
-    return `${results.join('; ')}: ${disposition}`;
+    return `${results.join('; ')}: ${verdict}`;
   };
   const dmarc = (author: string, sender: string) => said(from(author), sender);
   const asked = () => dns.asked.filter((question) => question.startsWith('TXT _dmarc.'));
@@ -108,7 +108,7 @@ test('t=y takes one step off a policy, and pct none', async (t) => {
   const rejecting = (domain: string) => said(from(`a@${domain}`), 'b@mx.test', 'reject');
   t.is(await rejecting('rejects.test'), 'fail (p=reject t=y) header.from=rejects.test: junk');
   t.is(await rejecting('quarantines.test'), 'fail (p=quarantine t=y) header.from=quarantines.test: accept');
-  t.is(await rejecting('part.test'), 'fail (p=reject) header.from=part.test: reject');
+  t.is(await rejecting('part.test'), 'fail (p=reject) header.from=part.test: refuse');
 });
 
 test('records that are none, and records that cannot be applied', async (t) => {
@@ -166,7 +166,7 @@ test('the setting: into Junk, refused, or only told', async (t) => {
   const becomes = async (author: string, setting: Setting) =>
     (await said(from(author), 'b@mx.test', setting)).split(': ')[1];
   t.is(await becomes('a@reject.test', 'tag'), 'junk');
-  t.is(await becomes('a@reject.test', 'reject'), 'reject');
+  t.is(await becomes('a@reject.test', 'reject'), 'refuse');
   t.is(await becomes('a@reject.test', 'none'), 'accept');
   t.is(await becomes('a@quarantine.test', 'tag'), 'junk');
   t.is(await becomes('a@quarantine.test', 'reject'), 'junk');
@@ -203,7 +203,7 @@ test('a message whose author nobody can tell fails, whatever Sender says', async
   for (const [header, fault, author] of cases) {
     const result = `fail (${words[fault]})${author === undefined ? '' : ` header.from=${author}`}`;
     t.is(await said(header, 'b@mx.test'), `${result}: junk`, header);
-    t.is(await said(header, 'b@mx.test', 'reject'), `${result}: reject`, header);
+    t.is(await said(header, 'b@mx.test', 'reject'), `${result}: refuse`, header);
     t.is(await said(header, 'b@mx.test', 'none'), `${result}: accept`, header);
   }
 });
@@ -215,7 +215,7 @@ test('a message that names nobody is under the policy of the envelope sender, wh
     t.is(await said(header, 'b@mx.test'), `${fail}: accept`, header);
     t.is(await said(header, 'b@reject.test'), `${fail}: junk`, header);
     t.is(await said(header, ''), `${fail}: junk`, header);
-    t.is(await said(header, 'b@mx.test', 'reject'), `${fail}: reject`, header);
+    t.is(await said(header, 'b@mx.test', 'reject'), `${fail}: refuse`, header);
   }
 });
 

@@ -3,6 +3,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { type DnsServer, startDnsServer, type Zone } from '../../dev/dns-server.js';
+import { CheckChain, type Judgement } from '../../src/checks/check-chain.js';
+import { type DmarcSetting, dmarcCheck } from '../../src/checks/dmarc-check.js';
 import { createResolver } from '../../src/dns/resolver.js';
 import type { Authenticated, Origin } from '../../src/mail/authentication.js';
 import { type DkimKey, dkimKey, dkimRecord } from '../../src/mail/dkim-key.js';
@@ -83,14 +85,14 @@ export function zones(): Record<string, Zone> {
 
 export interface FailureDetector {
   readonly dns: DnsServer;
-  /** Authenticates a message, with CRLF for each `\n`. */
+  /** Authenticates a message, with CRLF for each `\n`, and judges it by DMARC. */
   authenticate(
     message: string | Buffer,
     origin?: Partial<Origin>,
-    options?: Partial<AuthenticatorOptions>,
+    options?: Partial<AuthenticatorOptions> & { readonly dmarcReject?: DmarcSetting },
     /** It runs between the header and the rest. */
     meanwhile?: () => Promise<void>,
-  ): Promise<Authenticated>;
+  ): Promise<Authenticated & Pick<Judgement, 'verdict'>>;
 }
 
 /** `more` are records besides those of `zones`. */
@@ -103,14 +105,19 @@ export async function startPeers(
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 3000, tries: 1 });
   return {
     dns,
-    authenticate(message, origin = {}, options = {}, meanwhile = undefined) {
+    async authenticate(message, origin = {}, { dmarcReject = 'tag', ...options } = {}, meanwhile = undefined) {
       const authenticate = createAuthenticator({
-        ...{ dns: resolver, hostname: HOST, dmarcReject: 'tag', log: silent },
+        ...{ dns: resolver, hostname: HOST, rejectsAnonymous: dmarcReject === 'reject', log: silent },
         ...options,
       });
       const bytes = typeof message === 'string' ? Buffer.from(message.replace(/\r?\n/g, '\r\n')) : message;
       const from = { remoteAddress: PEER_ADDRESS, helo: 'peer.test', sender: '', ...origin };
-      return check(authenticate, bytes, from, meanwhile);
+      const authenticated = await check(authenticate, bytes, from, meanwhile);
+      const checks = new CheckChain([dmarcCheck(dmarcReject)], silent);
+      const envelope = { sender: from.sender, recipients: [] };
+      const peer = { ...from, accountId: undefined };
+      const { verdict } = await checks.judge({ authenticated, chunks: () => [bytes] }, envelope, peer);
+      return { ...authenticated, verdict };
     },
   };
 }

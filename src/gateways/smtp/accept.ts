@@ -46,13 +46,13 @@ export interface Acceptance {
  */
 export async function acceptMessage(
   ports: AcceptPorts,
-  { content, authenticated }: ReceivedMessage,
+  { content, authenticated, judgement }: ReceivedMessage,
   destinations: readonly Destination[],
   { sender, remoteAddress, receivedAt, newId }: Transaction,
 ): Promise<Acceptance> {
   const deliveries: AcceptedDelivery[] = [];
   let placed: readonly Promise<void>[];
-  const suspicion = authenticated?.disposition === 'junk' ? { isJunk: true } : {};
+  const suspicion = judgement.verdict === 'junk' ? { isJunk: true } : {};
   let summary: MessageSummary;
   try {
     refuseLoops(content, destinations);

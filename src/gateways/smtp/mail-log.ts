@@ -19,6 +19,8 @@ export interface AcceptedMessage {
   readonly receivedAt: number;
   /** One result per method. */
   readonly authentication?: Readonly<Record<string, string>> | undefined;
+  /** The content check that put the message into Junk. */
+  readonly junkBy?: string | undefined;
 }
 
 export function logAccepted(
@@ -27,7 +29,7 @@ export function logAccepted(
   message: AcceptedMessage,
   { summary, deliveries }: Acceptance,
 ): void {
-  const { transaction, blob, size, sender, receivedAt, authentication } = message;
+  const { transaction, blob, size, sender, receivedAt, authentication, junkBy } = message;
   const recipients = [];
   for (const { accountId, inboundId, address, emailId, fault } of deliveries) {
     recipients.push({ address, accountId, inboundId, emailId });
@@ -49,6 +51,7 @@ export function logAccepted(
     size,
     recipients,
     authentication,
+    junkBy,
     durationMs,
   };
   log.info(about, 'message accepted');

@@ -1,15 +1,17 @@
-// DATA at MX: the body goes into the spool, and the checks of mail authentication see the message as it passes. A large header
-// goes into the spool too; such a message is checked after it has arrived, a few at a time. The trace fields are
-// written last, because they contain the results of the checks.
+// DATA at MX: the body goes into the spool, and the authentication sees the message as it passes. A large header goes into the
+// spool too; such a message is authenticated after it has arrived, a few at a time. Then the content checks judge the message. The
+// trace fields are written last, because they contain the results.
 import { FairSemaphore } from '../../bounds/fair-semaphore.js';
 import { PacedYield } from '../../bounds/paced-yield.js';
-import type { Authenticated, Checks } from '../../mail/authentication.js';
+import type { AcceptingJudgement, CheckChain } from '../../checks/check-chain.js';
+import type { CheckedEnvelope, CheckedPeer } from '../../checks/content-check.js';
+import type { Authenticated, Authentication } from '../../mail/authentication.js';
 import { HeaderCollector } from '../../mail/header-collector.js';
 import { incomingHeader } from '../../mail/incoming-header.js';
 import type { BodyWriter, SpooledContent } from '../../spool/spool.js';
 import type { MessageStream } from './data-parser.js';
 import { type DataSink, receiveData } from './receive-data.js';
-import { SmtpRefused } from './replies.js';
+import { accepting } from './replies.js';
 
 /** Octets of a header that stays in memory, if the spool has room for it. Few headers are larger than 20 kB. */
 const HEADER_IN_MEMORY = 32_768;
@@ -30,11 +32,14 @@ export interface MxDataOptions {
   /** The network of the peer. */
   readonly network: string;
   readonly largeHeaders: LargeHeaders;
-  /** Begins the checks of a message whose header has arrived. */
-  readonly authenticate?: ((header: Buffer) => Checks) | undefined;
+  /** Begins the authentication of a message whose header has arrived. */
+  readonly authenticate?: ((header: Buffer) => Authentication) | undefined;
+  readonly checks: CheckChain;
+  readonly envelope: CheckedEnvelope;
+  readonly peer: CheckedPeer;
   /** The name of this host. */
   readonly hostname: string;
-  /** Trace fields; the field with the results of the checks stands between the two. */
+  /** Trace fields; the results of the authentication and the fields of the content checks stand between the two. */
   readonly returnPath: string;
   readonly received: string;
 }
@@ -42,9 +47,10 @@ export interface MxDataOptions {
 export interface ReceivedMessage {
   readonly content: SpooledContent;
   readonly authenticated: Authenticated | undefined;
+  readonly judgement: AcceptingJudgement;
 }
 
-/** Keeps nothing when it throws. @throws SmtpRefused, also when DMARC of the author's domain rejects; SpoolFault */
+/** Keeps nothing when it throws. @throws SmtpRefused, ContentRefused, SpoolFault */
 export async function receiveMail(
   stream: MessageStream,
   writer: BodyWriter,
@@ -53,24 +59,23 @@ export async function receiveMail(
   const sink = new MxSink(writer, options);
   const { semaphore, pace } = options.largeHeaders;
   let release = () => {};
-  let checks: Checks | undefined;
+  let authentication: Authentication | undefined;
   try {
     await receiveData(stream, options.maxSize, sink);
-    let { header } = sink;
-    checks = sink.checks;
-    const isLarge = header === undefined;
-    let spooled = 0;
-    if (header === undefined) {
-      release = await semaphore.acquire(options.network);
-      header = await readHeader(writer, options.maxHeaderSize);
-      spooled = header.length;
+    const isLarge = sink.header === undefined;
+    authentication = sink.authentication;
+    if (isLarge) release = await semaphore.acquire(options.network);
+    const header = sink.header ?? (await readHeader(writer, options.maxHeaderSize));
+    const spooled = isLarge ? header.length : 0;
+    if (isLarge) {
       await pace.yield();
-      checks = options.authenticate?.(header);
-      for await (const piece of writer.read(spooled)) checks?.write(piece);
+      authentication = options.authenticate?.(header);
+      for await (const piece of writer.read(spooled)) authentication?.write(piece);
     }
-    const authenticated = await checks?.finish();
-    if (authenticated?.disposition === 'reject') throw new SmtpRefused('dmarc');
-    const trace = `${options.returnPath}${authenticated?.field ?? ''}${options.received}`;
+    const authenticated = await authentication?.finish();
+    const message = { authenticated, chunks: () => withHeader(header, writer.read(spooled)) };
+    const judgement = accepting(await options.checks.judge(message, options.envelope, options.peer));
+    const trace = `${options.returnPath}${authenticated?.field ?? ''}${judgement.headers}${options.received}`;
     const head = Buffer.concat([Buffer.from(trace), incomingHeader(header, options.hostname)]);
     if (isLarge) await pace.yield();
     const { hash, size, index, isInMemory, chunks, release: releaseContent } = await writer.finish(head, spooled);
@@ -78,9 +83,9 @@ export async function receiveMail(
       releaseContent();
       release();
     };
-    return { content: { hash, size, index, isInMemory, chunks, release: releaseAll }, authenticated };
+    return { content: { hash, size, index, isInMemory, chunks, release: releaseAll }, authenticated, judgement };
   } catch (error) {
-    (checks ?? sink.checks)?.abandon();
+    (authentication ?? sink.authentication)?.abandon();
     writer.discard();
     release();
     throw error;
@@ -97,8 +102,13 @@ async function readHeader(writer: BodyWriter, most: number): Promise<Buffer> {
   return header.header();
 }
 
+async function* withHeader(header: Buffer, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield header;
+  yield* body;
+}
+
 class MxSink implements DataSink {
-  checks: Checks | undefined;
+  authentication: Authentication | undefined;
   /** Set when the message has ended; undefined for a header that is in the spool before the body. */
   header: Buffer | undefined;
   readonly #writer: BodyWriter;
@@ -141,7 +151,7 @@ class MxSink implements DataSink {
 
   #headerEnded(): void {
     this.#inBody = true;
-    this.checks = this.#options.authenticate?.(this.#header!.header());
+    this.authentication = this.#options.authenticate?.(this.#header!.header());
   }
 
   #spoolHeader(header: HeaderCollector, body: Buffer | undefined): Promise<void> | undefined {
@@ -152,7 +162,7 @@ class MxSink implements DataSink {
   }
 
   #keep(octets: Buffer): Promise<void> | undefined {
-    this.checks?.write(octets);
+    this.authentication?.write(octets);
     return this.#writer.write(octets);
   }
 }

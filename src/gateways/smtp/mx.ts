@@ -3,6 +3,7 @@
 // per message and per refusal, with ids and without contents.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import { NO_TRACER } from '../../actors/runtime/tracing.js';
+import type { CheckChain } from '../../checks/check-chain.js';
 import type { Directory } from '../../directory/protocol.js';
 import type { Authenticate } from '../../mail/authentication.js';
 import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
@@ -36,13 +37,15 @@ export interface MxOptions extends ListenerOptions {
   readonly receiver: Receiver;
   /** Checks the origin of messages; without it, messages are accepted unchecked. */
   readonly authenticate?: Authenticate;
+  /** Judge messages before they are accepted. */
+  readonly checks: CheckChain;
   readonly meter?: SmtpMeter;
   /** Domains whose postmaster may answer to `RCPT TO:<postmaster>`, after the domains that contain the hostname. */
   readonly hostedDomains?: () => Promise<readonly string[]>;
 }
 
 export async function startMx(options: MxOptions): Promise<SmtpListener> {
-  const { receiver, directory, hostname, maxMessageSize, authenticate, log } = options;
+  const { receiver, directory, hostname, maxMessageSize, authenticate, checks, log } = options;
   const { meter = NO_METER, tracer = NO_TRACER } = options;
   const { headerSize: maxHeaderSize } = { ...DEFAULT_LIMITS, ...options.limits };
   const largeHeaders = new LargeHeaders();
@@ -79,7 +82,8 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
     const destinations = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
     // After a PROXY header, this is the address of the client that connected to the proxy.
     const about = { remoteAddress: session.remoteAddress };
-    const origin = { remoteAddress: session.remoteAddress, helo: session.hostNameAppearsAs, sender };
+    const peer = { ...about, helo: session.hostNameAppearsAs, accountId: undefined };
+    const envelope = { sender, recipients: destinations.map(({ address }) => address) };
     const network = networkOf(session.remoteAddress);
     const message = await receiveMail(stream, receiver.spool.bodyWriter(network), {
       maxSize: maxMessageSize,
@@ -89,9 +93,12 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
       largeHeaders,
       returnPath: returnPathLine(sender),
       received: receivedLine(received(session, hostname, mailTransaction)),
-      authenticate: authenticate && ((header) => authenticate(origin, header)),
+      authenticate: authenticate && ((header) => authenticate({ ...peer, sender }, header)),
+      checks,
+      envelope,
+      peer,
     });
-    const { content, authenticated } = message;
+    const { content, authenticated, judgement } = message;
     const { span } = mailTransaction;
     span.set({ 'mansio.message.octets': content.size });
     const accepting = span.within(() =>
@@ -106,7 +113,9 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
         const placed = deliveries.filter(({ emailId }) => emailId !== undefined).length;
         meter.accepted({ octets: size, mailboxes: deliveries.length, placed });
         const { summary: authentication } = authenticated ?? {};
-        logAccepted(log, session, { transaction, blob, size, sender, receivedAt, authentication }, acceptance);
+        const { by: junkBy } = judgement;
+        const accepted = { transaction, blob, size, sender, receivedAt, authentication, junkBy };
+        logAccepted(log, session, accepted, acceptance);
       },
     };
   }

@@ -1,9 +1,11 @@
 // Replies to the peer: one exhaustive table from every outcome and kind of fault to a reply with an enhanced code (RFC 5321
-// §4.2, RFC 3463). A new outcome does not compile until SMTP has a reply to it. Texts are fixed: no reply repeats input of the
-// peer.
+// §4.2, RFC 3463). A new outcome does not compile until SMTP has a reply to it. Texts are fixed, and no reply repeats input of the
+// peer; only content checks give reasons of their own.
 
+import type { AcceptingJudgement, Judgement, RefusingJudgement } from '../../checks/check-chain.js';
 import { UnencodableLine } from '../../compose/short-lines.js';
 import type { Recipient } from '../../directory/protocol.js';
+import { sanitizedLine } from '../../mail/report-text.js';
 import { UnusableHeader } from '../../mail/submitted-message.js';
 import { type FaultKind, faultKind } from '../faults.js';
 
@@ -25,7 +27,6 @@ export type SmtpRefusal =
   | 'headerTooLarge'
   | 'bareLineEnding'
   | 'loop'
-  | 'dmarc'
   | 'cannotHold'
   | 'connectionLost'
   | 'loginEnded'
@@ -55,8 +56,6 @@ const REFUSALS: Readonly<Record<SmtpRefusal, SmtpReply>> = {
   headerTooLarge: { code: 552, text: '5.3.4 Message header too large' },
   bareLineEnding: { code: 550, text: '5.6.0 Lines must end in CR LF; bare CR or LF refused' },
   loop: { code: 554, text: '5.4.6 Mail loop detected' },
-  // RFC 9989 §7.3.
-  dmarc: { code: 550, text: '5.7.1 Refused by DMARC: no author, or not from the domain of its author' },
   // One reply stands for all recipients. It is temporary, as at RCPT, so the peer tries again.
   cannotHold: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },
   // Nobody is there to read this reply.
@@ -73,6 +72,9 @@ const REFUSALS: Readonly<Record<SmtpRefusal, SmtpReply>> = {
   unknownRecipient: { code: 550, text: '5.1.1 No such mailbox' },
   unqualifiedDomain: { code: 550, text: '5.1.2 The domain is not fully qualified' },
 };
+
+/** Octets of the reason that a content check gives. */
+const LONGEST_REASON = 400;
 
 const HEADERS: Readonly<Record<UnusableHeader['fault'], SmtpRefusal>> = {
   tooLarge: 'headerTooLarge',
@@ -103,8 +105,42 @@ export class SmtpRefused extends Error {
   }
 }
 
-/** Returns the refusal that an error stands for; undefined when it is a fault. */
-export function refusalIn(error: unknown): SmtpRefusal | undefined {
+/** The verdict of a content check that does not accept the message. */
+export class ContentRefused extends Error {
+  readonly by: string;
+  readonly reply: SmtpReply;
+
+  constructor({ verdict, reply, by }: RefusingJudgement) {
+    super(`${verdict} by ${by}`);
+    this.by = by;
+    // RFC 3463 §3.8: delivery not authorized, message refused.
+    const code = verdict === 'refuse' ? '5.7.1' : '4.7.1';
+    this.reply = { code: verdict === 'refuse' ? 550 : 451, text: `${code} ${printable(reply)}` };
+  }
+}
+
+/** @throws ContentRefused */
+export function accepting(judgement: Judgement): AcceptingJudgement {
+  if ('reply' in judgement) throw new ContentRefused(judgement);
+  return judgement;
+}
+
+/** The line of a reply has at most 512 octets (RFC 5321 §4.5.3.1.5), and ASCII alone is safe without SMTPUTF8. */
+function printable(text: string): string {
+  return (
+    sanitizedLine(text)
+      .replace(/[^ -~]/g, '?')
+      .slice(0, LONGEST_REASON) || 'Message refused'
+  );
+}
+
+/** Returns the refusal that an error stands for, or the name of the content check that refused; undefined when it is a fault. */
+export function refusalIn(error: unknown): string | undefined {
+  if (error instanceof ContentRefused) return error.by;
+  return knownRefusal(error);
+}
+
+function knownRefusal(error: unknown): SmtpRefusal | undefined {
   if (error instanceof SmtpRefused) return error.refusal;
   if (error instanceof UnencodableLine) return 'longLine';
   return error instanceof UnusableHeader ? HEADERS[error.fault] : undefined;
@@ -120,7 +156,8 @@ export function recipientReply(kind: keyof typeof RECIPIENTS): SmtpReply {
 
 /** Returns the reply to any error. */
 export function replyTo(error: unknown): SmtpReply {
-  const refusal = refusalIn(error);
+  if (error instanceof ContentRefused) return error.reply;
+  const refusal = knownRefusal(error);
   if (refusal !== undefined) return REFUSALS[refusal];
   return FAULTS[faultKind(error)];
 }

@@ -3,6 +3,7 @@
 // login, submit queues the message. listener has the part that MX shares.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import type { SignIn } from '../../auth/sign-in.js';
+import type { CheckChain } from '../../checks/check-chain.js';
 import { withShortLines } from '../../compose/short-lines.js';
 import type { Directory } from '../../directory/protocol.js';
 import { dsnOfMail, dsnOfRcpt } from '../../mail/dsn-parameters.js';
@@ -21,7 +22,7 @@ import {
 } from './listener.js';
 import { logQueued } from './mail-log.js';
 import { NO_SUBMISSION_METER, type SubmissionMeter } from './meter.js';
-import { refusalReply, SmtpRefused } from './replies.js';
+import { accepting, refusalReply, SmtpRefused } from './replies.js';
 import { SenderPolicy } from './sender-policy.js';
 import { receiveSubmission } from './submission-data.js';
 import { loginOf, submissionAuth } from './submission-login.js';
@@ -35,11 +36,13 @@ export interface SubmissionOptions extends ListenerOptions {
   readonly signIn: SignIn;
   readonly directory: Pick<Directory, 'recipient' | 'isAddressOf'>;
   readonly receiver: SubmitPorts & { readonly spool: Spool };
+  /** Judge messages before they are queued. Recipients see no headers of theirs: scores of outgoing mail are for the operator. */
+  readonly checks: CheckChain;
   readonly meter?: SubmissionMeter;
 }
 
 export async function startSubmission(options: SubmissionOptions): Promise<SmtpListener> {
-  const { receiver, signIn, hostname, maxMessageSize, log, meter = NO_SUBMISSION_METER } = options;
+  const { receiver, signIn, hostname, maxMessageSize, checks, log, meter = NO_SUBMISSION_METER } = options;
   const policy = new SenderPolicy(options.directory, signIn);
 
   async function receive(
@@ -61,6 +64,11 @@ export async function startSubmission(options: SubmissionOptions): Promise<SmtpL
     try {
       const refusal = await policy.judgeHeader(principal, message.header);
       if (refusal !== undefined) throw new SmtpRefused(refusal);
+      const envelope = { sender, recipients: recipients.map(({ address }) => address) };
+      const { remoteAddress, hostNameAppearsAs: helo } = session;
+      const peer = { remoteAddress, helo, accountId: principal.accountId };
+      const { chunks } = content;
+      accepting(await checks.judge({ authenticated: undefined, chunks }, envelope, peer));
       content = await withShortLines(content, newWriter);
       span.set({ 'mansio.message.octets': content.size });
       const queueing = span.within(() =>

@@ -134,7 +134,8 @@ test('what was accepted is there once, what was refused at most once', async (t)
           directory: { hold: async () => new Map() },
           tracer: NO_TRACER,
         };
-        const accepting = acceptMessage(ports, { content, authenticated: undefined }, destinations, {
+        const judgement = { verdict: 'accept', headers: '', by: undefined } as const;
+        const accepting = acceptMessage(ports, { content, authenticated: undefined, judgement }, destinations, {
           sender: '',
           receivedAt: Date.now(),
           remoteAddress: '127.0.0.1',

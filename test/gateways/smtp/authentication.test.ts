@@ -1,6 +1,8 @@
 // Tests authentication of received mail as a peer and the mailbox see it: the field in the stored message, Junk, refusals.
 import type { ExecutionContext } from 'ava';
 import { startDnsServer } from '../../../dev/dns-server.js';
+import { CheckChain } from '../../../src/checks/check-chain.js';
+import { dmarcCheck } from '../../../src/checks/dmarc-check.js';
 import { createResolver } from '../../../src/dns/resolver.js';
 import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
 import { createAuthenticator } from '../../../src/mailauth/authenticator.js';
@@ -20,8 +22,11 @@ async function authenticating(t: ExecutionContext, { dmarcReject = 'tag', ...ove
   });
   t.teardown(() => dns.close());
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 3000, tries: 1 });
-  const authenticate = createAuthenticator({ dns: resolver, hostname: HOST, dmarcReject, log: silent });
-  return listen(t, { authenticate, ...overrides });
+  const authenticate = createAuthenticator({
+    ...{ dns: resolver, hostname: HOST, rejectsAnonymous: dmarcReject === 'reject', log: silent },
+  });
+  const checks = new CheckChain([dmarcCheck(dmarcReject)], silent);
+  return listen(t, { authenticate, checks, ...overrides });
 }
 
 const MESSAGE = 'From: a@peer.test\r\nTo: alice@example.test\r\nSubject: hi\r\n\r\nhello\r\n';
@@ -74,6 +79,7 @@ test('what fails a policy goes to Junk, in the row and in what the mailbox is as
     harness.asked.map(({ payload }) => (payload as { isJunk?: boolean }).isJunk),
     [true, true],
   );
+  t.is(harness.logged.find(({ msg }) => msg === 'message accepted')!['junkBy'], 'dmarc');
   t.regex(harness.stored[0]!.text, /\tdmarc=fail \(p=reject\) header\.from=peer\.test\r\n/);
 });
 

@@ -7,6 +7,7 @@ import pino, { type Logger } from 'pino';
 import { NEVER } from 'rxjs';
 import { type InlineMessage, InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
+import { CheckChain } from '../../../src/checks/check-chain.js';
 import type { Directory, Recipient } from '../../../src/directory/protocol.js';
 import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
 import { type MxOptions, startMx } from '../../../src/gateways/smtp/mx.js';
@@ -120,6 +121,7 @@ export async function listen(
     maxMessageSize: 1_000_000,
     tls: certificates,
     directory: fakeDirectory,
+    checks: new CheckChain([], log),
     receiver: { inbound, inlineMessages, mailboxes, spool },
     log,
     limits: { greetDelayMs: 0, connectionsPerAddress: 1000, ...limits },

@@ -38,7 +38,8 @@ function send(world: MailboxWorld, to: readonly Account[], subject = 'Grüße �
   }));
   const ports = { ...world, directory: { hold: async () => new Map() }, tracer: NO_TRACER };
   const transaction = { sender: '', remoteAddress: '127.0.0.1', receivedAt: Date.now(), newId };
-  return acceptMessage(ports, { content, authenticated: undefined }, destinations, transaction);
+  const judgement = { verdict: 'accept', headers: '', by: undefined } as const;
+  return acceptMessage(ports, { content, authenticated: undefined, judgement }, destinations, transaction);
 }
 
 /** Returns the emails of each account, the number of transactions that wrote them, and the number of inbound rows. */

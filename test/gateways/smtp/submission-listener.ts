@@ -10,6 +10,7 @@ import { Credentials } from '../../../src/auth/credentials.js';
 import { type GuardLimits, LoginGuard } from '../../../src/auth/login-guard.js';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { SignIn } from '../../../src/auth/sign-in.js';
+import { CheckChain } from '../../../src/checks/check-chain.js';
 import type { Directory, Principal, Recipient } from '../../../src/directory/protocol.js';
 import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
 import { type SubmissionOptions, startSubmission } from '../../../src/gateways/smtp/submission.js';
@@ -139,6 +140,10 @@ export async function listenForSubmission(
     credentials: new Credentials({ directory, ...(tokens && { tokens }), ...(now && { now }) }),
     guard: new LoginGuard({ delayMs: 0, ...guard }),
   });
+  const log = pino(
+    { level: 'debug' },
+    { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
+  );
   const listener = await startSubmission({
     bind: '127.0.0.1',
     port: 0,
@@ -151,10 +156,8 @@ export async function listenForSubmission(
     directory,
     // The mailboxes are on another node, so messages are stored first.
     receiver: { spool, blobs: { put }, inlineMessages: { add: () => undefined }, mailboxes },
-    log: pino(
-      { level: 'debug' },
-      { write: (line: string) => void logged.push(JSON.parse(line) as Record<string, unknown>) },
-    ),
+    checks: new CheckChain([], log),
+    log,
     ...overrides,
     limits: { connectionsPerAddress: 1000, ...overrides.limits },
   });
