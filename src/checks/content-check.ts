@@ -25,7 +25,7 @@ export interface CheckedPeer {
 }
 
 /** A field that is added on top of an accepted message. The chain makes one line of the value. */
-export interface VerdictHeader {
+interface VerdictHeader {
   readonly name: string;
   readonly value: string;
 }

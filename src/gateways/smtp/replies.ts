@@ -106,7 +106,7 @@ export class SmtpRefused extends Error {
 }
 
 /** The verdict of a content check that does not accept the message. */
-export class ContentRefused extends Error {
+class ContentRefused extends Error {
   readonly by: string;
   readonly reply: SmtpReply;
 
