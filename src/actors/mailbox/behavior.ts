@@ -7,15 +7,16 @@ import { logged } from '../../store/changes.js';
 import { coalesce } from '../../store/coalesced-changes.js';
 import type { CommitResult, LocalDelivery, MailboxChange, MailboxStore, ThreadChange } from '../../store/mailboxes.js';
 import type { HostedDelivery } from '../delivery/local-transport.js';
-import type { Behavior, CommandHandlers } from '../runtime/behavior.js';
+import type { Behavior } from '../runtime/behavior.js';
 import { type MailboxActorProtocol, mailboxActorProtocol } from './actor-protocol.js';
 import { append, appendInline } from './append.js';
 import type { BodyFilterNotes } from './body-filters.js';
+import type { MailboxHandlers } from './command-handlers.js';
 import { expire, remove } from './delete.js';
-import { announce, applyBodyFilters, deliver, deliverInline } from './deliver.js';
+import { deliverCommands } from './deliver.js';
 import type { EmailTexts } from './email-texts.js';
 import { filterQueries } from './filter-queries.js';
-import { createFilter, deleteFilter, updateFilter } from './filters.js';
+import { filterCommands } from './filters.js';
 import { setRead, storeFlags } from './flags.js';
 import { folderQueries } from './folder-queries.js';
 import { createFolder, deleteFolder, renameFolder, subscribeFolder } from './folders.js';
@@ -35,7 +36,7 @@ import type { AccountQueue, DeliverySlots } from './outbound/delivery-slots.js';
 import { deliveryQueries, queueQueries } from './outbound/queries.js';
 import { copy, expunge, move } from './placing.js';
 import { choosePreferences } from './preferences.js';
-import { type Prefetched, prefetch } from './prefetch.js';
+import { type CommandReads, type Prefetched, prefetch } from './prefetch.js';
 import { mailboxQueries } from './queries.js';
 import { isIndexLookDue, type MailboxSearch } from './search.js';
 import { weightOf } from './selection.js';
@@ -46,11 +47,8 @@ import { isAllRead, readAlso } from './unread.js';
 /** Memory for the summaries of all mailboxes together. */
 const SUMMARY_OCTETS = 64 * 1024 * 1024;
 
-const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 'openMaildrop' | 'quitMaildrop'> = {
-  deliver,
-  deliverInline,
-  announce,
-  applyBodyFilters,
+const commands: Omit<MailboxHandlers<MailboxActorProtocol>, 'openMaildrop' | 'quitMaildrop'> = {
+  ...deliverCommands,
   append,
   appendInline,
   placeImported,
@@ -77,9 +75,7 @@ const commands: Omit<CommandHandlers<MailboxActorProtocol, MailboxTransaction>, 
   deleteLabel,
   assignLabel,
   unassignLabel,
-  createFilter,
-  updateFilter,
-  deleteFilter,
+  ...filterCommands,
   ...outboundCommands,
   ...deliveryCommands,
   ...queuedCommands,
@@ -113,7 +109,7 @@ export interface MailboxSources {
 
 export function mailboxBehavior(
   sources: MailboxSources,
-): Behavior<MailboxActorProtocol, MailboxState, MailboxTransaction, Prefetched> {
+): Behavior<MailboxActorProtocol, MailboxState, MailboxTransaction, Prefetched, CommandReads> {
   const { store, texts, search, maildrops = new MaildropLocks() } = sources;
   const summaryBudget = new CacheBudget(SUMMARY_OCTETS);
   return {
@@ -129,8 +125,8 @@ export function mailboxBehavior(
       return loaded;
     },
     beforePlan: () => store.beforeCommit(),
-    prepare: (state, commands) => {
-      const reading = prefetch(sources, state, commands);
+    prepare: (state, declared) => {
+      const reading = prefetch(sources, state, declared);
       return reading?.then((read) => {
         const { size: due } = read.outbound.hosted;
         return due === 0 ? read : { ...read, slots: sources.outbound.reserve(state.accountId, due) };

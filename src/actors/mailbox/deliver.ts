@@ -5,6 +5,7 @@ import type { MessageSummary } from '../../mail/summary.js';
 import type { Placement } from '../../store/mailbox-rows.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
 import { isKept, put } from './arriving.js';
+import type { MailboxHandlers } from './command-handlers.js';
 import { type FilterResult, matchFilters, needsBody, resultOf } from './filter-match.js';
 import { newEmail } from './new-email.js';
 import { isBounceEarly, takeBounce } from './outbound/bounces.js';
@@ -19,7 +20,25 @@ interface Mail {
   readonly isJunk?: boolean | undefined;
 }
 
-export function deliver(
+type Names = 'deliver' | 'deliverInline' | 'announce' | 'applyBodyFilters';
+
+export const deliverCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
+  deliver: {
+    reads({ inboundId, blob, summary, isJunk, bounce }, state) {
+      const isFiltered = isJunk !== true && !state.isDelivered(inboundId);
+      return {
+        ...(isFiltered && { filtered: { blob, facts: factsOf(summary) } }),
+        ...(bounce !== undefined && { outbound: { returned: bounce.messageId } }),
+      };
+    },
+    plan: deliver,
+  },
+  deliverInline,
+  announce: { reads: ({ emailId }) => ({ announced: emailId }), plan: announce },
+  applyBodyFilters,
+};
+
+function deliver(
   tx: MailboxTransaction,
   mail: Payload<MailboxProtocol, 'deliver'>,
 ): Outcome<MailboxProtocol, 'deliver'> {
@@ -33,7 +52,7 @@ export function deliver(
 }
 
 /** Delivers a message that the same commit stores. Mail whose body a filter must read is stored first. */
-export function deliverInline(
+function deliverInline(
   tx: MailboxTransaction,
   { inlineId }: Payload<MailboxProtocol, 'deliverInline'>,
 ): Outcome<MailboxProtocol, 'deliverInline'> {
@@ -80,7 +99,7 @@ function placeJunk(tx: MailboxTransaction, { blob, receivedAt, summary }: Mail):
   return id;
 }
 
-export function announce(
+function announce(
   tx: MailboxTransaction,
   { emailId }: Payload<MailboxProtocol, 'announce'>,
 ): Outcome<MailboxProtocol, 'announce'> {
@@ -108,7 +127,7 @@ export function announce(
 }
 
 /** Applies the filters that waited for the body of an email and that its words match, as the delivery would have done. */
-export function applyBodyFilters(
+function applyBodyFilters(
   tx: MailboxTransaction,
   { emailId, filterIds }: Payload<MailboxProtocol, 'applyBodyFilters'>,
 ): Outcome<MailboxProtocol, 'applyBodyFilters'> {

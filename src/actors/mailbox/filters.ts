@@ -1,12 +1,22 @@
 // Filters: rules of the user for future mail. deliver.ts and filter-match.ts apply them.
 import type { FilterRow } from '../../store/mailboxes.js';
 import type { Outcome, Payload } from '../runtime/protocol.js';
+import type { MailboxHandlers } from './command-handlers.js';
 import type { MailboxProtocol } from './protocol.js';
 import type { MailboxTransaction } from './transaction.js';
 
 const MOST_FILTERS = 200;
 
-export function createFilter(
+type Names = 'createFilter' | 'updateFilter' | 'deleteFilter';
+
+/** A filter also judges mail that is delivered later in the group of commands. */
+export const filterCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
+  createFilter: { reads: ({ rule }) => ({ filter: rule }), plan: createFilter },
+  updateFilter: { reads: ({ rule }) => ({ filter: rule }), plan: updateFilter },
+  deleteFilter,
+};
+
+function createFilter(
   tx: MailboxTransaction,
   { rule }: Payload<MailboxProtocol, 'createFilter'>,
 ): Outcome<MailboxProtocol, 'createFilter'> {
@@ -27,7 +37,7 @@ export function createFilter(
   return { reply: filter };
 }
 
-export function updateFilter(
+function updateFilter(
   tx: MailboxTransaction,
   { filterId, rule }: Payload<MailboxProtocol, 'updateFilter'>,
 ): Outcome<MailboxProtocol, 'updateFilter'> {
@@ -39,7 +49,7 @@ export function updateFilter(
   return { reply: {} };
 }
 
-export function deleteFilter(
+function deleteFilter(
   tx: MailboxTransaction,
   { filterId }: Payload<MailboxProtocol, 'deleteFilter'>,
 ): Outcome<MailboxProtocol, 'deleteFilter'> {

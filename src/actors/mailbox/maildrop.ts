@@ -1,16 +1,16 @@
 // The maildrop of POP3: the inbox, shown to one session at a time (maildrop-locks.ts), and the removals of QUIT.
-import type { CommandHandlers, QueryHandlers } from '../runtime/behavior.js';
+import type { QueryHandlers } from '../runtime/behavior.js';
+import type { MailboxHandlers } from './command-handlers.js';
 import type { MaildropLocks } from './maildrop-locks.js';
 import { packIds, packSizes, packUids } from './packed-columns.js';
 import { removeFrom } from './placing.js';
 import type { MailboxProtocol } from './protocol.js';
 import { MOST_EMAILS } from './selection.js';
 import type { MailboxState } from './state.js';
-import type { MailboxTransaction } from './transaction.js';
 
 const MOST_OF_PAGE = 20_000;
 
-type Commands = Pick<CommandHandlers<MailboxProtocol, MailboxTransaction>, 'openMaildrop' | 'quitMaildrop'>;
+type Commands = Pick<MailboxHandlers<MailboxProtocol>, 'openMaildrop' | 'quitMaildrop'>;
 
 /** These commands may be planned again: a session may acquire a lock that it already has. */
 export function maildropCommands(locks: MaildropLocks): Commands {

@@ -1,13 +1,13 @@
-// Reads what planning needs from the store, before a group of commands is planned: rows and first placements of emails to announce, and
-// words of bodies for filters. Time is limited, because filters must not delay mail: if a body could not be read, the filters that need it
-// are applied after the delivery.
+// Reads from the store what a group of commands declares, before it is planned: rows and first placements of emails to announce, and words
+// of bodies for filters. Time is limited, because filters must not delay mail: if a body could not be read, the filters that need it are
+// applied after the delivery.
 
 import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
 import { isUuid } from '../../mail/ids.js';
 import type { Placement } from '../../store/mailbox-rows.js';
 import type { EmailSummaryRow, MailboxStore } from '../../store/mailboxes.js';
-import type { Payload } from '../runtime/protocol.js';
+import type { DeclaredReads } from '../runtime/behavior.js';
 import { type EmailReads, NO_EMAIL_READS } from './email-reads.js';
 import type { EmailTexts } from './email-texts.js';
 import { type Asking, type EmailFacts, needsBody, type ReadBody } from './filter-match.js';
@@ -17,10 +17,21 @@ import {
   NO_OUTBOUND,
   type OutboundPrefetched,
   type OutboundPrefetchSources,
+  type OutboundReads,
   prefetchOutbound,
 } from './outbound/prefetch.js';
-import type { MailboxProtocol } from './protocol.js';
 import type { MailboxState } from './state.js';
+
+/** What a command reads before it is planned. */
+export interface CommandReads {
+  /** The id of an email of which the row and the first placements are needed, and the body when filters look at it. */
+  readonly announced?: string;
+  /** A message of which the body is needed when filters look at it. */
+  readonly filtered?: { readonly blob: string; readonly facts: EmailFacts };
+  /** A filter that the command creates. */
+  readonly filter?: Asking;
+  readonly outbound?: OutboundReads;
+}
 
 export interface Prefetched {
   /** Rows of emails by id. */
@@ -55,52 +66,42 @@ export interface PrefetchSources extends OutboundPrefetchSources {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-interface Asked {
-  readonly name: string;
-  readonly payload: unknown;
-}
-
 const AT_ONCE = 4;
 /** Less than the time that a gateway waits before it answers without the mailbox. */
 const READING_MS = 1_500;
 
-/** Undefined when there is nothing to read, which is the usual case. */
+/** Undefined when there is nothing to read. */
 export function prefetch(
   sources: PrefetchSources,
   state: MailboxState,
-  commands: readonly Asked[],
+  declared: readonly DeclaredReads<CommandReads>[],
 ): Promise<Prefetched> | undefined {
-  const announced = commands.filter(({ name }) => name === 'announce');
-  // Filters that commands of this group create also count: they judge later mail of the group.
-  const brought = commands
-    .filter(({ name }) => name === 'createFilter' || name === 'updateFilter')
-    .map(({ payload }) => (payload as Payload<MailboxProtocol, 'createFilter' | 'updateFilter'>).rule);
-  const asking = [...state.filters, ...brought].filter(
+  const all = declared.map(({ reads }) => reads);
+  const announced = all.flatMap((reads) => reads.announced ?? []);
+  const asking = [...state.filters, ...all.flatMap(({ filter }) => filter ?? [])].filter(
     ({ isEnabled, bodyContains }) => isEnabled && bodyContains !== null,
   );
-  const outbound = prefetchOutbound(sources, state, commands);
-  if (announced.length === 0 && asking.length === 0) {
+  const filtered = all.flatMap((reads) => reads.filtered ?? []).filter(({ facts }) => needsBody(asking, facts));
+  const outbound = prefetchOutbound(sources, state, declared);
+  if (announced.length + filtered.length === 0) {
     return outbound?.then((read) => ({ ...NOTHING_PREFETCHED, outbound: read }));
   }
-  return read(
-    sources,
-    state,
-    asking,
-    announced.map(({ payload }) => (payload as Payload<MailboxProtocol, 'announce'>).emailId),
-    commands
-      .filter(({ name }) => name === 'deliver')
-      .map(({ payload }) => payload as Payload<MailboxProtocol, 'deliver'>)
-      .filter(({ isJunk }) => isJunk !== true),
-    outbound,
-  );
+  const blobs = filtered.map(({ blob }) => blob);
+  return read(sources, state, { asking, announced, blobs }, outbound);
+}
+
+interface Wanted {
+  readonly asking: readonly Asking[];
+  /** Ids of emails. */
+  readonly announced: readonly string[];
+  /** Blobs of delivered messages. */
+  readonly blobs: readonly string[];
 }
 
 async function read(
   { store, texts, log }: PrefetchSources,
   state: MailboxState,
-  asking: readonly Asking[],
-  announced: readonly string[],
-  delivered: readonly Payload<MailboxProtocol, 'deliver'>[],
+  { asking, announced, blobs }: Wanted,
   outbound: Promise<OutboundPrefetched> | undefined,
 ): Promise<Prefetched> {
   const { accountId } = state;
@@ -116,14 +117,9 @@ async function read(
   } catch (error) {
     fault = error;
   }
-  const wanted = [
-    ...[...rows.values()].filter((row) => needsBody(asking, factsOf(row))),
-    ...delivered.filter(
-      ({ inboundId, summary }) => !state.isDelivered(inboundId) && needsBody(asking, factsOf(summary)),
-    ),
-  ];
-  const blobs = [...new Set(wanted.map(({ blob }) => blob))];
-  const bodies = await bodiesOf(texts, accountId, blobs, READING_MS, (err, blob) =>
+  const judged = [...rows.values()].filter((row) => needsBody(asking, factsOf(row)));
+  const wanted = [...new Set([...judged.map(({ blob }) => blob), ...blobs])];
+  const bodies = await bodiesOf(texts, accountId, wanted, READING_MS, (err, blob) =>
     log.warn({ accountId, blob, err }, 'a body could not be read in time for filters: they follow'),
   );
   return { ...NOTHING_PREFETCHED, rows, placedWithEmail, bodies, fault, outbound: (await outbound) ?? NO_OUTBOUND };

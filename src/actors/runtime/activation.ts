@@ -2,7 +2,7 @@
 // of the store ends the activation, because it is unknown whether its commit happened. The next load reads the true state, and every load
 // publishes the log's position, in case the last commit was not published.
 import type { Logger } from 'pino';
-import type { Behavior, Remembered } from './behavior.js';
+import type { Behavior, DeclaredReads, Remembered } from './behavior.js';
 import { CommandQueue } from './command-queue.js';
 import { ActorFault } from './errors.js';
 import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
@@ -41,12 +41,20 @@ export interface ActivationHost {
 /** The account has a later owner, which the caller must find. */
 class Fenced extends Error {}
 
-type Handlers<C> = Readonly<Record<string, ((context: C, payload: unknown) => unknown) | undefined>>;
+type Handler<C> = (context: C, payload: unknown) => unknown;
+type QueryHandlers<S> = Readonly<Record<string, Handler<S> | undefined>>;
+type CommandHandlers<T, S, D> = Readonly<
+  Record<
+    string,
+    Handler<T> | { reads(payload: unknown, state: S): D | undefined; readonly plan: Handler<T> } | undefined
+  >
+>;
 
-export class Activation<P extends Protocol, S, T, R = undefined> {
+export class Activation<P extends Protocol, S, T, R = undefined, D = never> {
   readonly accountId: string;
   readonly epoch: number;
-  readonly #behavior: Behavior<P, S, T, R>;
+  readonly #behavior: Behavior<P, S, T, R, D>;
+  readonly #commands: CommandHandlers<T, S, D>;
   readonly #host: ActivationHost;
   readonly #queue = new CommandQueue<Waiting>(MAX_QUEUED);
   #state: Promise<S>;
@@ -58,10 +66,11 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
   /** The number of the newest change; undefined until the state is loaded. */
   position: number | undefined;
 
-  constructor(behavior: Behavior<P, S, T, R>, host: ActivationHost, accountId: string, epoch: number) {
+  constructor(behavior: Behavior<P, S, T, R, D>, host: ActivationHost, accountId: string, epoch: number) {
     this.accountId = accountId;
     this.epoch = epoch;
     this.#behavior = behavior;
+    this.#commands = behavior.commands as unknown as CommandHandlers<T, S, D>;
     this.#host = host;
     this.lastUsed = host.now();
     this.#state = this.#load();
@@ -123,7 +132,7 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
   async #query(request: RequestPacket): Promise<ReplyPacket> {
     this.#queries++;
     try {
-      const handlers = this.#behavior.queries as unknown as Handlers<S>;
+      const handlers = this.#behavior.queries as unknown as QueryHandlers<S>;
       return outcome(await handlers[request.name]!(await this.#state, request.payload));
     } catch (error) {
       return this.#faultOf(error, request);
@@ -158,16 +167,25 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
     for (const late of group) {
       if (!commands.includes(late)) late.answer(fault('unreachable', 'the deadline had passed'));
     }
-    const reading = this.#behavior.prepare?.(
-      state,
-      commands.map(({ request }) => request),
-    );
+    const declared = this.#declared(state, commands);
+    const reading = declared.length === 0 ? undefined : this.#behavior.prepare?.(state, declared);
     const prefetched = reading && (await this.#prefetch(reading));
     try {
       await this.#commit(state, commands, prefetched);
     } finally {
       if (prefetched !== undefined) this.#behavior.release?.(prefetched);
     }
+  }
+
+  #declared(state: S, commands: readonly Waiting[]): readonly DeclaredReads<D>[] {
+    const declared: DeclaredReads<D>[] = [];
+    for (const { request } of commands) {
+      const { name, payload } = request;
+      const handler = this.#commands[name]!;
+      const reads = 'plan' in handler ? handler.reads(payload, state) : undefined;
+      if (reads !== undefined) declared.push({ payload, reads });
+    }
+    return declared;
   }
 
   async #commit(state: S, all: readonly Waiting[], read: R | undefined): Promise<void> {
@@ -231,7 +249,6 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
 
   /** Returns the replies of all commands on one transaction, or the command whose handler threw. */
   #plan(state: S, commands: readonly Waiting[], prefetched: R | undefined) {
-    const handlers = this.#behavior.commands as unknown as Handlers<T>;
     const context = { now: this.#host.now(), epoch: this.epoch, random: this.#host.random };
     const transaction = this.#behavior.begin(state, context, prefetched);
     const replies: ReplyPacket[] = [];
@@ -245,7 +262,8 @@ export class Activation<P extends Protocol, S, T, R = undefined> {
         continue;
       }
       try {
-        const result = outcome(handlers[name]!(transaction, payload));
+        const handler = this.#commands[name]!;
+        const result = outcome('plan' in handler ? handler.plan(transaction, payload) : handler(transaction, payload));
         replies.push(result);
         const { onRepeat } = this.#behavior.protocol.operations[name]!;
         if (onRepeat === 'remembered' && result.kind === 'reply') remembered.push({ id, reply: result.reply });

@@ -15,9 +15,26 @@ export interface PlanContext {
   random(octets: number): Uint8Array;
 }
 
-export type CommandHandlers<P extends Protocol, T> = {
-  readonly [N in NamesOf<P, 'command'>]: (transaction: T, payload: Payload<P, N>) => Outcome<P, N>;
+type Plan<T, A, O> = (transaction: T, payload: A) => O;
+
+/** A handler that plans with more than the state: `reads` declares what must be read before; undefined when the state is enough. */
+interface ReadingHandler<T, A, O, S, D> {
+  reads(payload: A, state: S): D | undefined;
+  readonly plan: Plan<T, A, O>;
+}
+
+/** `D`: what the commands declare to read. */
+export type CommandHandlers<P extends Protocol, T, S = unknown, D = never> = {
+  readonly [N in NamesOf<P, 'command'>]:
+    | Plan<T, Payload<P, N>, Outcome<P, N>>
+    | ReadingHandler<T, Payload<P, N>, Outcome<P, N>, S, D>;
 };
+
+/** The reads of one command. The payload is the key under which its plan finds what was read for it alone. */
+export interface DeclaredReads<D> {
+  readonly payload: unknown;
+  readonly reads: D;
+}
 
 export type QueryHandlers<P extends Protocol, S> = {
   readonly [N in NamesOf<P, 'query'>]: (state: S, payload: Payload<P, N>) => Promise<Outcome<P, N>>;
@@ -43,16 +60,16 @@ export interface Remembered {
   readonly reply: unknown;
 }
 
-/** `R`: the result of `prepare`. */
-export interface Behavior<P extends Protocol, S, T, R = undefined> {
+/** `R`: the result of `prepare`. `D`: see `CommandHandlers`. */
+export interface Behavior<P extends Protocol, S, T, R = undefined, D = never> {
   readonly protocol: P;
   /** Claims the account for the epoch and loads it. */
   load(accountId: string, epoch: number): Promise<Loaded<S>>;
   /**
-   * Reads what the plan of these commands needs beyond the state; undefined when nothing is needed. If this fails, the commands are planned
-   * without it, so `commands` must work without it.
+   * Reads what commands of a group declare; not called when none declares anything. Undefined when there is nothing to read. If this fails,
+   * the commands are planned without it, so `commands` must work without it.
    */
-  prepare?(state: S, commands: readonly { readonly name: string; readonly payload: unknown }[]): Promise<R> | undefined;
+  prepare?(state: S, declared: readonly DeclaredReads<D>[]): Promise<R> | undefined;
   /** Awaited before a group of commands is taken from the queue, so that commands that arrive meanwhile join the group. */
   beforePlan?(): Promise<void>;
   /** Estimates how much a command changes, 1 for most; the payload has a valid form. */
@@ -61,7 +78,7 @@ export interface Behavior<P extends Protocol, S, T, R = undefined> {
   /** Releases what `prepare` has reserved, when the commands are committed or have failed. Must not throw. */
   release?(prefetched: R): void;
   /** A handler that refuses must leave the transaction unchanged. */
-  readonly commands: CommandHandlers<P, T>;
+  readonly commands: CommandHandlers<P, T, S, D>;
   readonly queries: QueryHandlers<P, S>;
   /** Commits the transaction and the remembered replies, then evolves the state; returns the events to publish. */
   commit(state: S, transaction: T, remembered: readonly Remembered[]): Promise<Committed<R>>;

@@ -15,8 +15,8 @@ import { eventSubject, requestSubject } from './subjects.js';
 import { NO_SPAN, NO_TRACER, type Tracer } from './tracing.js';
 import type { Registration, Transport } from './transport.js';
 
-export interface HostOptions<P extends Protocol, S, D, R> {
-  readonly behavior: Behavior<P, S, D, R>;
+export interface HostOptions<P extends Protocol, S, T, R, D> {
+  readonly behavior: Behavior<P, S, T, R, D>;
   readonly transport: Transport;
   readonly ownership: Pick<Ownership, 'shards' | 'epochOf' | 'recheck'>;
   readonly log: Logger;
@@ -63,11 +63,11 @@ const LOOKED_AT = 64;
 /** The memory of an actor without its state: a queue and bookkeeping. */
 const ACTIVATION_OCTETS = 1_000;
 
-export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S, D, R>): Host {
+export function startHost<P extends Protocol, S, T, R, D>(options: HostOptions<P, S, T, R, D>): Host {
   const { behavior, transport, ownership, log, meter = NO_METER, tracer = NO_TRACER } = options;
   const { name, operations } = behavior.protocol;
   // The most recently used is the last.
-  const activations = new Map<string, Activation<P, S, D, R>>();
+  const activations = new Map<string, Activation<P, S, T, R, D>>();
   /** The approximate memory of all actors. */
   let octets = 0;
   /** Requests in progress, each with its shard. */
@@ -118,7 +118,7 @@ export function startHost<P extends Protocol, S, D, R>(options: HostOptions<P, S
     return operation === undefined ? request : { ...request, payload: mask(request.payload, operation.payload) };
   }
 
-  function activationOf(accountId: string, epoch: number): Activation<P, S, D, R> {
+  function activationOf(accountId: string, epoch: number): Activation<P, S, T, R, D> {
     const known = activations.get(accountId);
     if (known?.epoch === epoch) {
       activations.delete(accountId);

@@ -1,23 +1,33 @@
-// Tests what an activation answers when it fails: a later owner has the account, or the node is older than the question.
+// Tests what an activation answers when it fails: a later owner has the account, or the node is older than the question; and that it
+// reads what commands declare before it plans them.
 
 import pino from 'pino';
+import type { Behavior } from '../../../src/actors/runtime/behavior.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
 import type { ReplyPacket } from '../../../src/actors/runtime/packet.js';
 import { requestSubject } from '../../../src/actors/runtime/subjects.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { fixedOwnership } from '../../support/ownership.js';
 import test from '../../support/test.js';
-import { CounterStore, counterBehavior } from './counter.js';
+import {
+  type CounterState,
+  CounterStore,
+  type CounterTransaction,
+  counterBehavior,
+  type counterProtocol,
+} from './counter.js';
 
 const A = '00000000-0000-7000-8000-00000000000a';
 
-async function setUp() {
+type BehaviorOf<T, R, D> = (store: CounterStore) => Behavior<typeof counterProtocol, CounterState, T, R, D>;
+
+async function setUp<T, R, D>(behave: BehaviorOf<T, R, D>) {
   const store = new CounterStore();
   store.add(A);
   const transport = localTransport({ encoding: true });
   const looked = { again: 0 };
   const host = startHost({
-    behavior: counterBehavior(store),
+    behavior: behave(store),
     transport,
     ownership: { ...fixedOwnership(1, () => 3), recheck: () => void looked.again++ },
     log: pino({ level: 'silent' }),
@@ -36,7 +46,7 @@ async function setUp() {
 }
 
 test('who cannot claim the account because a later epoch has it is not its owner, and has leases to look at', async (t) => {
-  const { store, host, looked, ask } = await setUp();
+  const { store, host, looked, ask } = await setUp(counterBehavior);
   store.rows.get(A)!.epoch = 4;
   const replies = await Promise.all([ask('add', { amount: 1 }), ask('total', {}), ask('add', { amount: 1 })]);
   t.deepEqual(replies, [{ kind: 'notOwner' }, { kind: 'notOwner' }, { kind: 'notOwner' }]);
@@ -47,7 +57,7 @@ test('who cannot claim the account because a later epoch has it is not its owner
 });
 
 test('who is overtaken while commands wait answers none of them as done', async (t) => {
-  const { store, host, looked, ask } = await setUp();
+  const { store, host, looked, ask } = await setUp(counterBehavior);
   t.like(await ask('add', { amount: 1 }), { kind: 'reply' });
   let open = () => {};
   store.gate = new Promise((resolve) => {
@@ -63,8 +73,65 @@ test('who is overtaken while commands wait answers none of them as done', async 
 });
 
 test('an operation of a later version is not known, which is no bug', async (t) => {
-  const { host, ask } = await setUp();
+  const { host, ask } = await setUp(counterBehavior);
   t.like(await ask('multiply', { factor: 2 }), { kind: 'fault', code: 'unsupported' });
   t.like(await ask('add', { amount: 1 }), { kind: 'reply' });
+  await host.stop();
+});
+
+type ReadingBehavior = Behavior<
+  typeof counterProtocol,
+  CounterState,
+  ReadingTransaction,
+  ReadonlySet<unknown> | undefined,
+  number
+>;
+
+interface ReadingTransaction extends CounterTransaction {
+  readonly read: ReadonlySet<unknown>;
+}
+
+/** Refuses amounts above 1 that were not read before. `groups`: the sums that the commands of each group declared. */
+function readingBehavior(store: CounterStore, groups: number[][]): ReadingBehavior {
+  const counter = counterBehavior(store);
+  return {
+    ...counter,
+    async prepare(_state, declared) {
+      groups.push(declared.map(({ reads }) => reads));
+      return new Set(declared.map(({ payload }) => payload));
+    },
+    begin: (state, context, read = new Set()) => ({ ...counter.begin(state, context), read }),
+    commands: {
+      add: {
+        reads: ({ amount }, { total }) => (amount > 1 ? total + amount : undefined),
+        plan(transaction, payload) {
+          const { amount } = payload;
+          if (amount > 1 && !transaction.read.has(payload)) return { refusal: 'tooLarge' };
+          transaction.total += amount;
+          transaction.amounts.push(amount);
+          return { reply: { total: transaction.total } };
+        },
+      },
+      crash: () => ({ reply: {} }),
+    },
+  };
+}
+
+test('what the commands of a group declare is read once, before they are planned', async (t) => {
+  const groups: number[][] = [];
+  const { store, host, ask } = await setUp((counters) => readingBehavior(counters, groups));
+  t.deepEqual(await ask('add', { amount: 1 }), { kind: 'reply', reply: { total: 1 } });
+  t.deepEqual(groups, []);
+  let open = () => {};
+  store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const first = ask('add', { amount: 5 });
+  while (groups.length === 0) await new Promise(setImmediate);
+  const waiting = [first, ...[1, 3, 2].map((amount) => ask('add', { amount }))];
+  open();
+  const totals = [6, 7, 10, 12].map((total) => ({ kind: 'reply', reply: { total } }));
+  t.deepEqual(await Promise.all(waiting), totals);
+  t.deepEqual(groups, [[6], [9, 8]]);
   await host.stop();
 });

@@ -25,7 +25,7 @@ export interface CounterState {
   seq: number;
 }
 
-interface CounterTransaction {
+export interface CounterTransaction {
   total: number;
   amounts: number[];
 }

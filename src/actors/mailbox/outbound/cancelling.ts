@@ -3,8 +3,8 @@
 import { step } from '../../../machines/outbound-email/step.js';
 import { isUuid } from '../../../mail/ids.js';
 import type { OutboundRow, OutboundStatus } from '../../../store/outbound.js';
-import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
+import type { MailboxHandlers } from '../command-handlers.js';
 import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
@@ -12,10 +12,21 @@ import { advanceFirst, firstAttempts } from './first-attempts.js';
 import { placeInSent, returnToDrafts, takeOut } from './sent-copies.js';
 import { advance } from './step.js';
 
-type Asked = Pick<CommandHandlers<MailboxProtocol, MailboxTransaction>, 'cancelOutbound' | 'retryOutbound'>;
-type AskedByQueue = Pick<CommandHandlers<DeliveryProtocol, MailboxTransaction>, 'manageOutbound' | 'releaseOutbound'>;
+type Asked = Pick<MailboxHandlers<MailboxProtocol>, 'cancelOutbound' | 'retryOutbound'>;
+type AskedByQueue = Pick<MailboxHandlers<DeliveryProtocol>, 'manageOutbound' | 'releaseOutbound'>;
 
-export const queuedCommands: Asked & AskedByQueue = { cancelOutbound, retryOutbound, manageOutbound, releaseOutbound };
+export const queuedCommands: Asked & AskedByQueue = {
+  cancelOutbound: {
+    reads: ({ outboundId: id }) => ({ outbound: { id, needsSummary: true } }),
+    plan: cancelOutbound,
+  },
+  retryOutbound: { reads: ({ outboundId: id }) => ({ outbound: { id, mayRelease: true } }), plan: retryOutbound },
+  manageOutbound: {
+    reads: ({ outboundId: id, action }) => ({ outbound: { id, mayRelease: action === 'retry' } }),
+    plan: manageOutbound,
+  },
+  releaseOutbound: { reads: ({ outboundId: id }) => ({ outbound: { id, mayRelease: true } }), plan: releaseOutbound },
+};
 
 function cancelOutbound(
   tx: MailboxTransaction,

@@ -6,13 +6,14 @@ import { NEVER } from '../../../mail/dsn-request.js';
 import { DRAFT, flagBit, SEEN } from '../../../mail/flags.js';
 import { isUuid } from '../../../mail/ids.js';
 import type { OutboundDsn, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
-import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
+import type { MailboxHandlers } from '../command-handlers.js';
 import type { InlineEnqueue, MailboxProtocol } from '../protocol.js';
 import type { MailboxTransaction } from '../transaction.js';
 import { MOST_DRAFTS } from './draft-emails.js';
 import { newDraft } from './draft-rows.js';
 import { advanceFirst, firstAttempts, NO_ATTEMPTS } from './first-attempts.js';
+import { rowToRead } from './prefetch.js';
 import type { Addressee } from './protocol.js';
 import { labelsOfDraft, placeInSent, READ, takeOut } from './sent-copies.js';
 
@@ -25,14 +26,23 @@ type Names =
   | 'holdOutbound'
   | 'removeOutbound';
 
-export const outboundCommands: Pick<CommandHandlers<MailboxProtocol, MailboxTransaction>, Names> = {
+export const outboundCommands: Pick<MailboxHandlers<MailboxProtocol>, Names> = {
   createDraft,
-  updateDraft,
-  deleteDraft,
-  enqueue,
-  enqueueInline,
-  holdOutbound,
-  removeOutbound,
+  updateDraft: { reads: rowToRead, plan: updateDraft },
+  deleteDraft: { reads: rowToRead, plan: deleteDraft },
+  enqueue: {
+    reads: ({ draft, blob, recipients }) => ({ outbound: { id: draft?.id, due: { blob, recipients } } }),
+    plan: enqueue,
+  },
+  enqueueInline: {
+    reads: ({ draft, inlineId, recipients }) => ({ outbound: { id: draft?.id, due: { inlineId, recipients } } }),
+    plan: enqueueInline,
+  },
+  holdOutbound: {
+    reads: ({ draft }) => (draft === null ? undefined : { outbound: { id: draft.id } }),
+    plan: holdOutbound,
+  },
+  removeOutbound: { reads: rowToRead, plan: removeOutbound },
 };
 
 function createDraft(

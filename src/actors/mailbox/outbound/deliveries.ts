@@ -6,12 +6,13 @@ import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.
 import { isUuid } from '../../../mail/ids.js';
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { DeliveryAttempt, OutboundRow, ReportKind } from '../../../store/outbound.js';
-import type { CommandHandlers } from '../../runtime/behavior.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
+import type { MailboxHandlers } from '../command-handlers.js';
 import { newEmail } from '../new-email.js';
 import type { MailboxTransaction } from '../transaction.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
 import type { StartedDelivery } from './delivery-slots.js';
+import { rowToRead } from './prefetch.js';
 import { advance } from './step.js';
 
 /** Characters that are stored of a remote server's reply. */
@@ -19,13 +20,21 @@ const MOST_TEXT = 1_000;
 
 type Names = 'startDelivery' | 'reportDelivery' | 'giveReport';
 
-export const deliveryCommands: Pick<CommandHandlers<DeliveryProtocol, MailboxTransaction>, Names> = {
-  startDelivery,
-  reportDelivery,
-  giveReport,
+export const deliveryCommands: Pick<MailboxHandlers<DeliveryProtocol>, Names> = {
+  startDelivery: { reads: rowToRead, plan: startDelivery },
+  reportDelivery: {
+    reads: ({ outboundId: id, outcomes }) => ({ outbound: { id, needsSummary: outcomes.some(isForMailboxHere) } }),
+    plan: reportDelivery,
+  },
+  giveReport: { reads: rowToRead, plan: giveReport },
 };
 
 type Report = Payload<DeliveryProtocol, 'reportDelivery'>;
+
+/** Whether a mailbox of this store gets the message. */
+function isForMailboxHere({ kind, localAccountId }: Report['outcomes'][number]): boolean {
+  return kind === 'delivered' && localAccountId !== undefined;
+}
 
 function startDelivery(
   tx: MailboxTransaction,

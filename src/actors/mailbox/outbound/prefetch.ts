@@ -10,11 +10,33 @@ import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { DeliveryAttempt, OutboundRow } from '../../../store/outbound.js';
 import type { DeliveryReport } from '../../delivery/delivery-transport.js';
 import type { HostedDelivery } from '../../delivery/local-transport.js';
-import type { Payload } from '../../runtime/protocol.js';
+import type { DeclaredReads } from '../../runtime/behavior.js';
 import type { InlineMessages } from '../inline-messages.js';
-import type { MailboxProtocol } from '../protocol.js';
 import type { MailboxState } from '../state.js';
-import type { DeliveryProtocol } from './delivery-protocol.js';
+
+interface Recipient {
+  readonly address: string;
+  readonly domain: string;
+}
+
+/** What a command about outbound mail reads before it is planned. */
+export interface OutboundReads {
+  /** The email whose row is needed. */
+  readonly id?: string | undefined;
+  /** Whether the summary of its message is needed as well. */
+  readonly needsSummary?: boolean;
+  /** Whether the command makes the email due if it is held: needs the summary, and the outcomes of recipients in hosted domains. */
+  readonly mayRelease?: boolean;
+  /** A message that the command makes due for the first time. An inline message is not stored yet. */
+  readonly due?: ({ readonly blob: string } | { readonly inlineId: string }) & {
+    readonly recipients: readonly Recipient[];
+  };
+  /** The Message-ID of a message that comes back: the emails with it are needed, and their attempts. */
+  readonly returned?: string;
+}
+
+/** The reads of a command that needs the row of an outbound email. */
+export const rowToRead = ({ outboundId: id }: { readonly outboundId: string }) => ({ outbound: { id } });
 
 export interface BouncedEmail {
   readonly id: string;
@@ -53,21 +75,13 @@ export interface OutboundPrefetchSources {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** Commands that may queue the message of a draft. */
-const QUEUEING: ReadonlySet<string> = new Set(['enqueue', 'enqueueInline', 'holdOutbound']);
-
-interface Asked {
-  readonly name: string;
-  readonly payload: unknown;
-}
-
 /** A message that the command makes due for the first time. */
 interface DueMessage {
   readonly payload: unknown;
   readonly blob: string;
   /** Only for a message that is not stored yet. */
   readonly index?: MessageIndex;
-  readonly recipients: readonly { readonly address: string; readonly domain: string }[];
+  readonly recipients: readonly Recipient[];
 }
 
 interface Wanted {
@@ -80,43 +94,41 @@ interface Wanted {
   readonly bounces: readonly (readonly [payload: unknown, messageId: string])[];
 }
 
-/** Undefined when there is nothing to read, which is the usual case. */
+/** Undefined when there is nothing to read. */
 export function prefetchOutbound(
   sources: OutboundPrefetchSources,
   state: MailboxState,
-  commands: readonly Asked[],
+  declared: readonly DeclaredReads<{ readonly outbound?: OutboundReads }>[],
 ): Promise<OutboundPrefetched> | undefined {
   const ids = new Set<string>();
   const local = new Set<string>();
   const queued: DueMessage[] = [];
   const releasing: [string, unknown][] = [];
   const bounces: [unknown, string][] = [];
-  for (const { name, payload } of commands) {
-    if (name === 'enqueue') queued.push({ payload, ...(payload as Payload<MailboxProtocol, 'enqueue'>) });
-    if (name === 'enqueueInline') queued.push(...inlineOf(sources, payload));
-    if (name === 'deliver') {
-      const { bounce } = payload as Payload<MailboxProtocol, 'deliver'>;
-      if (bounce !== undefined) bounces.push([payload, bounce.messageId]);
-    }
-    const id = idOf(name, payload);
+  for (const { payload, reads } of declared) {
+    if (reads.outbound === undefined) continue;
+    const { id, needsSummary, mayRelease, due, returned } = reads.outbound;
+    if (due !== undefined) queued.push(...dueOf(sources, payload, due));
+    if (returned !== undefined) bounces.push([payload, returned]);
     if (id === undefined || !isUuid(id)) continue;
     const known = state.outbound.get(id);
     if (known === undefined) ids.add(id);
-    if (mayRelease(name, payload)) releasing.push([id, payload]);
-    const isShown = handsOver(name, payload) || mayRelease(name, payload) || name === 'cancelOutbound';
-    if (known?.summary === undefined && isShown) local.add(id);
+    if (mayRelease === true) releasing.push([id, payload]);
+    if (known?.summary === undefined && (mayRelease === true || needsSummary === true)) local.add(id);
   }
   if (ids.size + local.size + queued.length + releasing.length + bounces.length === 0) return undefined;
   return read(sources, state, { ids: [...ids], local: [...local], queued, releasing, bounces });
 }
 
-/** Returns the message of an inline message that is still open. */
-function inlineOf(
+/** Returns the message, unless it is an inline message that is no longer open. */
+function dueOf(
   { inlineMessages }: Pick<OutboundPrefetchSources, 'inlineMessages'>,
   payload: unknown,
+  due: NonNullable<OutboundReads['due']>,
 ): readonly DueMessage[] {
-  const { inlineId, recipients } = payload as Payload<MailboxProtocol, 'enqueueInline'>;
-  const inlineMessage = inlineMessages.find(inlineId);
+  const { recipients } = due;
+  if ('blob' in due) return [{ payload, blob: due.blob, recipients }];
+  const inlineMessage = inlineMessages.find(due.inlineId);
   if (inlineMessage?.isOpen !== true) return [];
   const { hash: blob, index } = inlineMessage.message.content;
   return [{ payload, blob, index, recipients }];
@@ -196,20 +208,4 @@ async function bouncedOf(
     found.set(payload, await Promise.all(emails));
   }
   return found;
-}
-
-function idOf(name: string, payload: unknown): string | undefined {
-  if (QUEUEING.has(name)) return (payload as Payload<MailboxProtocol, 'enqueueInline'>).draft?.id;
-  return (payload as { readonly outboundId?: string }).outboundId;
-}
-
-function handsOver(name: string, payload: unknown): boolean {
-  if (name !== 'reportDelivery') return false;
-  const { outcomes } = payload as Payload<DeliveryProtocol, 'reportDelivery'>;
-  return outcomes.some(({ kind, localAccountId }) => kind === 'delivered' && localAccountId !== undefined);
-}
-
-function mayRelease(name: string, payload: unknown): boolean {
-  if (name === 'releaseOutbound' || name === 'retryOutbound') return true;
-  return name === 'manageOutbound' && (payload as Payload<DeliveryProtocol, 'manageOutbound'>).action === 'retry';
 }
