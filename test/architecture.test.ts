@@ -9,7 +9,7 @@ const SRC = 'src';
 const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['errors/', ['errors/']],
   ['ids/', ['ids/', 'mail/ids']],
-  ['bounds/', ['bounds/', 'errors/']],
+  ['bounds/', ['bounds/', 'errors/', 'lru-cache']],
   ['mail/', ['mail/', 'entities', 'iconv-lite', 'libmime', 'superstruct']],
   ['machines/', ['machines/', 'mail/', 'xstate']],
   ['store/postgres/', ['store/', 'bounds/cache-budget', 'mail/', 'errors/', 'ids/']],

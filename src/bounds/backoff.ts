@@ -1,10 +1,11 @@
 // Back-off after failures: a failed id is left alone for a while, twice as long after each further failure, up to a limit. A success ends
 // the back-off. If an id does not fail for as long as its last back-off, the next back-off is the first again.
+import { LRUCache } from 'lru-cache';
 
 export interface BackoffOptions {
   readonly firstMs: number;
   readonly longestMs: number;
-  /** The most ids that are remembered; above it, the oldest is dropped. */
+  /** The most ids that are remembered; above it, the one that failed least recently is dropped. */
   readonly most: number;
   /** ms of a clock that does not jump; `performance.now` by default. */
   readonly now?: () => number;
@@ -19,10 +20,11 @@ interface Failure<R> {
 /** `R`: the reason that is stored with each failure. */
 export class Backoff<R = undefined> {
   readonly #options: Required<BackoffOptions>;
-  readonly #failures = new Map<string, Failure<R>>();
+  readonly #failures: LRUCache<string, Failure<R>>;
 
   constructor(options: BackoffOptions) {
     this.#options = { now: () => performance.now(), ...options };
+    this.#failures = new LRUCache({ max: options.most });
   }
 
   /** Ids that back off now. */
@@ -42,7 +44,7 @@ export class Backoff<R = undefined> {
 
   /** How long the id still backs off, and why; undefined when it does not. */
   of(id: string): { readonly ms: number; readonly reason: R } | undefined {
-    const failure = this.#failures.get(id);
+    const failure = this.#failures.peek(id);
     const ms = failure === undefined ? 0 : failure.until - this.#options.now();
     return failure !== undefined && ms > 0 ? { ms, reason: failure.reason } : undefined;
   }
@@ -50,13 +52,11 @@ export class Backoff<R = undefined> {
   /** Failures during a back-off do not prolong it. */
   failed(id: string, ...[reason]: R extends undefined ? [] : [reason: R]): void {
     if (this.has(id)) return;
-    const { firstMs, longestMs, most, now } = this.#options;
-    const before = this.#failures.get(id);
+    const { firstMs, longestMs, now } = this.#options;
+    const before = this.#failures.peek(id);
     const isRecent = before !== undefined && before.until + before.ms >= now();
     const ms = isRecent ? Math.min(2 * before.ms, longestMs) : firstMs;
-    this.#failures.delete(id);
     this.#failures.set(id, { until: now() + ms, ms, reason: reason as R });
-    if (this.#failures.size > most) this.#failures.delete(this.#failures.keys().next().value!);
   }
 
   succeeded(id: string): void {

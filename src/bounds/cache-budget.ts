@@ -1,5 +1,6 @@
 // The memory that the caches of a node may use together. Each cache also limits itself; when all caches exceed the budget, the least
 // recently used cache is cleared.
+import { LRUCache } from 'lru-cache';
 
 /** A cache, for example of one account. */
 export interface BudgetedCache {
@@ -10,18 +11,22 @@ export interface BudgetedCache {
 }
 
 export class CacheBudget<Cache extends BudgetedCache = BudgetedCache> {
-  readonly #mostOctets: number;
-  /** Keyed by name, least recently used first; `octets`: the cache's size at its last use. */
-  readonly #caches = new Map<string, { readonly cache: Cache; readonly octets: number }>();
-  #octets = 0;
+  /** Keyed by name. The size of a cache is that at its last use. */
+  readonly #caches: LRUCache<string, Cache>;
 
   constructor(mostOctets: number) {
-    this.#mostOctets = mostOctets;
+    this.#caches = new LRUCache({
+      maxSize: mostOctets,
+      sizeCalculation: ({ octets }) => octets,
+      dispose: (cache, _name, reason) => {
+        if (reason === 'evict') cache.clear();
+      },
+    });
   }
 
   /** The memory of all caches. */
   get octets(): number {
-    return this.#octets;
+    return this.#caches.calculatedSize;
   }
 
   /** The number of caches that are not empty. */
@@ -31,25 +36,17 @@ export class CacheBudget<Cache extends BudgetedCache = BudgetedCache> {
 
   /** The cache with this name, unless it is empty. */
   cache(name: string): Cache | undefined {
-    return this.#caches.get(name)?.cache;
+    return this.#caches.peek(name);
   }
 
   /** Must be called when the cache is used and when it has grown. */
   use(cache: Cache): void {
-    this.#forget(cache.name);
-    // Empty caches are dropped, because their number is unbounded.
-    if (cache.octets === 0) return;
-    this.#caches.set(cache.name, { cache, octets: cache.octets });
-    this.#octets += cache.octets;
-    for (const [name, { cache: oldest }] of this.#caches) {
-      if (this.#octets <= this.#mostOctets || oldest === cache) break;
-      this.#forget(name);
-      oldest.clear();
-    }
-  }
-
-  #forget(name: string): void {
-    this.#octets -= this.#caches.get(name)?.octets ?? 0;
+    const { name, octets } = cache;
+    // The size of a value that is set again would not be counted again.
     this.#caches.delete(name);
+    // Empty caches are dropped, because their number is unbounded.
+    if (octets === 0) return;
+    if (octets > this.#caches.maxSize) cache.clear();
+    else this.#caches.set(name, cache);
   }
 }

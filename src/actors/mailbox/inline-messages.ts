@@ -1,6 +1,7 @@
 // Inline messages: this node has received them but not stored them. The mailbox that accepts one stores the octets and the email in one
 // commit (docs/decisions/0055). An inline message never leaves the node: packets carry only its id. The component that adds it revokes it
 // in the end, and then learns whether the message is committed.
+import { LRUCache } from 'lru-cache';
 import { atMost } from '../../bounds/time-bounds.js';
 import type { MessageSummary } from '../../mail/summary.js';
 import { areSmall, type BlobContent, isSmall } from '../../store/blobs.js';
@@ -139,8 +140,8 @@ export interface SharedInlineMessage<R> {
 export class InlineMessages {
   readonly #owns: (accountId: string) => boolean;
   readonly #inlineMessages = new Map<string, InlineMessage>();
-  /** Accounts whose mailboxes have declined an inline message, the latest last, and the time until which they get none. */
-  readonly #declined = new Map<string, number>();
+  /** Accounts whose mailboxes have declined an inline message and get none for a while. */
+  readonly #declined = new LRUCache<string, true>({ max: MOST_DECLINING, ttl: DECLINED_MS });
 
   /** `owns`: whether this node owns the account's mailbox; a change of ownership before the commit does no harm. */
   constructor(owns: (accountId: string) => boolean) {
@@ -186,7 +187,7 @@ export class InlineMessages {
     message: UnstoredMessage,
     more: ConstructorParameters<typeof InlineMessage>[2],
   ): InlineMessage<R> | undefined {
-    if (!this.#owns(accountId) || this.#isDeclining(accountId)) return undefined;
+    if (!this.#owns(accountId) || this.#declined.has(accountId)) return undefined;
     const inlineMessage = new InlineMessage<R>(message, () => this.#inlineMessages.delete(id), more);
     this.#inlineMessages.set(id, inlineMessage as InlineMessage);
     return inlineMessage;
@@ -201,19 +202,7 @@ export class InlineMessages {
    * too.
    */
   decline(accountId: string): void {
-    this.#declined.delete(accountId);
-    this.#declined.set(accountId, performance.now() + DECLINED_MS);
-    if (this.#declined.size <= MOST_DECLINING) return;
-    const [oldest] = this.#declined.keys();
-    this.#declined.delete(oldest!);
-  }
-
-  #isDeclining(accountId: string): boolean {
-    const until = this.#declined.get(accountId);
-    if (until === undefined) return false;
-    if (until > performance.now()) return true;
-    this.#declined.delete(accountId);
-    return false;
+    this.#declined.set(accountId, true);
   }
 
   /** The weight of the messages that a command accepts: one statement writes them all. 0 for other commands. */

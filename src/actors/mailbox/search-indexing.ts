@@ -3,6 +3,7 @@
 // follow the rounds. A search waits until its account is indexed, without rests.
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
 import { Fault } from '../../errors/fault.js';
@@ -110,7 +111,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
   const { quietMs = QUIET_MS, behindMs = BEHIND_MS, searchWaitMs = SEARCH_WAIT_MS } = options;
   const waiting = new Map<string, Waiting>();
   const jobs = new Map<string, Job>();
-  const known = new Map<string, string>();
+  const known = new LRUCache<string, string>({ max: MAX_KNOWN });
   const stopping = new AbortController();
   const { signal } = stopping;
   // Each body that waits for the decoder adds a listener.
@@ -119,10 +120,7 @@ export function startSearchIndexing(options: SearchIndexingOptions): SearchIndex
   const isReached = (accountId: string, id: string): boolean => (known.get(accountId) ?? '') >= id;
 
   function learn(accountId: string, id: string): void {
-    if (isReached(accountId, id)) return;
-    known.delete(accountId);
-    known.set(accountId, id);
-    if (known.size > MAX_KNOWN) known.delete(known.keys().next().value!);
+    if (!isReached(accountId, id)) known.set(accountId, id);
   }
 
   async function run(accountId: string, job: Omit<Job, 'done'>): Promise<void> {

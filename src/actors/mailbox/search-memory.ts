@@ -1,5 +1,6 @@
 // The search cache of one mailbox: the order of its emails by time, and which emails matched the last queries, one bit per email. The words
 // of an email never change, so a repeated query only asks for new emails.
+import { LRUCache } from 'lru-cache';
 import type { SearchTerm } from '../../mail/search-text.js';
 import type { SearchPart, SearchStore } from '../../store/search.js';
 import type { EmailColumns } from './email-columns.js';
@@ -70,7 +71,7 @@ class Bits implements TextMatches {
 export class SearchMemory {
   readonly order: TimeOrder;
   readonly #emails: EmailColumns;
-  readonly #matches = new Map<string, Promise<Bits>>();
+  readonly #matches = new LRUCache<string, Promise<Bits>>({ max: REMEMBERED });
   readonly #pages = new Map<string, FoundPage>();
   #pagesAt = 0;
 
@@ -102,21 +103,17 @@ export class SearchMemory {
     size: number,
   ): Promise<TextMatches> {
     const key = JSON.stringify([terms, part]);
-    let known = this.#matches.get(key);
     let matches: Bits | undefined;
     try {
-      matches = await known;
+      matches = await this.#matches.get(key);
     } catch {
-      known = undefined;
+      // The store is asked again.
     }
-    if (matches !== undefined && matches.size >= size) {
-      this.#remember(key, known!);
-      return matches;
-    }
+    if (matches !== undefined && matches.size >= size) return matches;
     const asked = this.#ask(store, accountId, { terms, part }, matches, size);
-    this.#remember(key, asked);
+    this.#matches.set(key, asked);
     asked.catch(() => {
-      if (this.#matches.get(key) === asked) this.#matches.delete(key);
+      if (this.#matches.peek(key) === asked) this.#matches.delete(key);
     });
     return asked;
   }
@@ -135,12 +132,6 @@ export class SearchMemory {
     const bits = new Bits(size, isFew ? before : undefined);
     this.#emails.eachSlot(ids, (slot) => bits.add(slot));
     return bits;
-  }
-
-  #remember(key: string, matches: Promise<Bits>): void {
-    this.#matches.delete(key);
-    this.#matches.set(key, matches);
-    if (this.#matches.size > REMEMBERED) this.#matches.delete(this.#matches.keys().next().value!);
   }
 }
 

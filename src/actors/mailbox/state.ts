@@ -33,7 +33,7 @@ const REMEMBERED_REPLIES = 1_000;
 const ID_OCTETS = 100;
 const REPLY_OCTETS = 400;
 /** Approximate memory of an empty part that is created on first use. */
-const PART_OCTETS = 500;
+const PART_OCTETS = 2_000;
 const WORN_SLOTS = 50_000;
 const REHEARSALS = 6;
 const NOBODY = '00000000-0000-0000-0000-000000000000';

@@ -1,6 +1,7 @@
 // A cache of recently shown emails: their rows, the list items made from them, and the emails of recently requested threads. A row never
 // changes, except for its thread. A commit drops the entries that it changes; data that was read before the commit and arrives after it is
 // not cached.
+import { LRUCache } from 'lru-cache';
 import type { BudgetedCache, CacheBudget } from '../../bounds/cache-budget.js';
 import type { CoalescedChanges } from '../../store/coalesced-changes.js';
 import { countOf } from '../../store/coalesced-placements.js';
@@ -8,7 +9,7 @@ import type { EmailSummaryRow } from '../../store/mailbox-rows.js';
 import type { EmailColumns } from './email-columns.js';
 import type { EmailListItem } from './view-shapes.js';
 
-/** The limit for one mailbox. */
+/** The limit for the rows and items of one mailbox. */
 const MOST_OCTETS = 1024 * 1024;
 /** Approximate memory of a row and its item, apart from their texts. */
 const ROW_OCTETS = 1_500;
@@ -17,18 +18,18 @@ const FOLDER_OCTETS = 60;
 const LABEL_OCTETS = 250;
 /** Texts are in the row and in the encoded item, with up to two bytes per character each. */
 const OCTETS_A_CHARACTER = 4;
-const THREADS = 200;
+/** The limit for the threads of one mailbox, and the approximate memory of one, apart from its slots. */
+const THREADS_OCTETS = 128 * 1024;
+const THREAD_OCTETS = 200;
 const SLOT_OCTETS = 8;
 /** With more changed placements than this, all items are dropped: a search for each would take longer than to make the items again. */
 const MANY = 100;
 
 interface Kept {
   readonly row: EmailSummaryRow;
-  /** The memory of the row and of the item. */
-  octets: number;
   item: EmailListItem | undefined;
   /** The email's modseq when the item was made. */
-  modseq: number;
+  readonly modseq: number;
 }
 
 type Budget = Pick<CacheBudget, 'use'>;
@@ -40,11 +41,10 @@ export class Summaries implements BudgetedCache {
   readonly #mostOctets: number;
   /** Shared by all mailboxes of a node. */
   budget: Budget = OWN_BUDGET;
-  /** Keyed by slot; least recently shown first. */
-  #kept: Map<number, Kept> | undefined;
+  /** Keyed by slot. */
+  #kept: LRUCache<number, Kept> | undefined;
   /** Slots of whole threads, oldest first, by the requested id. */
-  #threads: Map<string, readonly number[]> | undefined;
-  #octets = 0;
+  #threads: LRUCache<string, readonly number[]> | undefined;
   #version = 0;
   #isClosed = false;
 
@@ -54,7 +54,7 @@ export class Summaries implements BudgetedCache {
   }
 
   get octets(): number {
-    return this.#octets;
+    return (this.#kept?.calculatedSize ?? 0) + (this.#threads?.calculatedSize ?? 0);
   }
 
   /** Data that was read from the store under one version is only cached under the same version. */
@@ -64,39 +64,24 @@ export class Summaries implements BudgetedCache {
 
   /** The email's row; undefined when it must be read. */
   row(slot: number): EmailSummaryRow | undefined {
-    const kept = this.#kept?.get(slot);
-    if (kept === undefined) return undefined;
-    this.#kept!.delete(slot);
-    this.#kept!.set(slot, kept);
-    return kept.row;
+    return this.#kept?.get(slot)?.row;
   }
 
   keep(slot: number, row: EmailSummaryRow, version: number): void {
     if (version !== this.#version || this.#isClosed) return;
-    this.#kept ??= new Map();
-    this.#drop(slot);
-    const octets = octetsOf(row);
-    this.#kept.set(slot, { row, octets, item: undefined, modseq: 0 });
-    this.#octets += octets;
-    this.#makeRoom();
+    this.#kept ??= new LRUCache({ maxSize: this.#mostOctets, sizeCalculation: octetsOf });
+    this.#kept.set(slot, { row, item: undefined, modseq: 0 });
   }
 
   /** The item that was made from this row, if nothing that it shows has changed. `modseq`: that of the email. */
   item(slot: number, row: EmailSummaryRow, modseq: number): EmailListItem | undefined {
-    const kept = this.#kept?.get(slot);
+    const kept = this.#kept?.peek(slot);
     return kept?.row === row && kept.modseq === modseq ? kept.item : undefined;
   }
 
   keepItem(slot: number, row: EmailSummaryRow, modseq: number, item: EmailListItem): void {
-    const kept = this.#kept?.get(slot);
     // Otherwise the row was dropped meanwhile, and its thread may have changed.
-    if (kept?.row !== row) return;
-    const octets = octetsOf(row) + itemOctets(item);
-    this.#octets += octets - kept.octets;
-    kept.octets = octets;
-    kept.item = item;
-    kept.modseq = modseq;
-    this.#makeRoom();
+    if (this.#kept?.peek(slot)?.row === row) this.#kept.set(slot, { row, item, modseq });
   }
 
   /** Slots of a whole thread, oldest first, including those of emails that were deleted since. */
@@ -106,19 +91,14 @@ export class Summaries implements BudgetedCache {
 
   keepThread(threadId: string, slots: readonly number[], version: number): void {
     if (version !== this.#version || this.#isClosed) return;
-    this.#threads ??= new Map();
-    this.#octets += slots.length * SLOT_OCTETS - this.#octetsOfThread(threadId);
+    this.#threads ??= new LRUCache({ maxSize: THREADS_OCTETS, sizeCalculation: octetsOfThread });
     this.#threads.set(threadId, slots);
-    const [oldest] = this.#threads.keys();
-    if (this.#threads.size <= THREADS) return;
-    this.#octets -= this.#octetsOfThread(oldest!);
-    this.#threads.delete(oldest!);
   }
 
   /** Must be called before the columns evolve: slots are looked up by the ids of emails that are removed. */
   evolve(coalesced: CoalescedChanges, emails: EmailColumns): void {
     if (this.#kept === undefined || this.#kept.size === 0) return;
-    for (const id of coalesced.emailsRemoved) this.#drop(emails.find(id));
+    for (const id of coalesced.emailsRemoved) this.#kept.delete(emails.find(id));
     let placements = 0;
     for (const { placed, placedTogether, expunged, expungedTogether, marked } of coalesced.placements.values()) {
       placements += countOf(placed, placedTogether) + countOf(expunged, expungedTogether) + marked.length;
@@ -138,15 +118,14 @@ export class Summaries implements BudgetedCache {
     if (areJoined) this.clear();
     else {
       this.#version++;
-      this.#clearThreads();
+      this.#threads?.clear();
     }
   }
 
   clear(): void {
     this.#version++;
-    this.#kept?.clear();
-    this.#threads?.clear();
-    this.#octets = 0;
+    this.#kept = undefined;
+    this.#threads = undefined;
   }
 
   /** Stops caching: rows of the account may change without a commit of this mailbox. */
@@ -155,40 +134,25 @@ export class Summaries implements BudgetedCache {
     this.clear();
   }
 
-  #makeRoom(): void {
-    for (const oldest of this.#kept!.keys()) {
-      if (this.#octets <= this.#mostOctets) break;
-      this.#drop(oldest);
-    }
-  }
-
-  #clearThreads(): void {
-    for (const slots of this.#threads?.values() ?? []) this.#octets -= slots.length * SLOT_OCTETS;
-    this.#threads?.clear();
-  }
-
-  #drop(slot: number): void {
-    const kept = this.#kept?.get(slot);
-    if (kept === undefined) return;
-    this.#kept!.delete(slot);
-    this.#octets -= kept.octets;
-  }
-
   #dropItem(slot: number): void {
-    const kept = this.#kept?.get(slot);
+    const kept = this.#kept?.peek(slot);
     if (kept !== undefined) kept.item = undefined;
   }
 
   #dropItems(): void {
     for (const kept of this.#kept?.values() ?? []) kept.item = undefined;
   }
-
-  #octetsOfThread(threadId: string): number {
-    return (this.#threads?.get(threadId)?.length ?? 0) * SLOT_OCTETS;
-  }
 }
 
-function octetsOf({
+function octetsOf({ row, item }: Kept): number {
+  return rowOctets(row) + (item === undefined ? 0 : itemOctets(item));
+}
+
+function octetsOfThread(slots: readonly number[]): number {
+  return THREAD_OCTETS + slots.length * SLOT_OCTETS;
+}
+
+function rowOctets({
   subject,
   preview,
   fromAddress,
@@ -203,7 +167,7 @@ function octetsOf({
   return ROW_OCTETS + characters * OCTETS_A_CHARACTER;
 }
 
-/** The memory of an item in addition to `octetsOf` its row. */
+/** The memory of an item in addition to that of its row. */
 function itemOctets({ folderIds, labels }: EmailListItem): number {
   let octets = folderIds.length * FOLDER_OCTETS;
   for (const { name } of labels) octets += LABEL_OCTETS + name.length * OCTETS_A_CHARACTER;

@@ -1,5 +1,6 @@
 // A cache of recently read pages of event logs: when a node is gone, its clients come to another one, and those of one account read the
 // same pages at slightly different times. One bounded memory for all accounts of a node, with a share per account.
+import { LRUCache } from 'lru-cache';
 import { type BudgetedCache, CacheBudget } from '../../bounds/cache-budget.js';
 import type { Found, KeptResults } from './single-flight-reads.js';
 import type { LogSegment } from './without-gaps.js';
@@ -15,12 +16,6 @@ const PAGE_OCTETS = 400;
 const VALUE_OCTETS = 16;
 const CHARACTER_OCTETS = 2;
 
-interface Page extends Found<LogSegment> {
-  readonly octets: number;
-  /** A time of the monotonic clock. */
-  readonly until: number;
-}
-
 export class RecentPages {
   readonly #budget = new CacheBudget(NODE_OCTETS);
   #followers = 0;
@@ -33,44 +28,37 @@ export class RecentPages {
 
 class FollowerPages implements KeptResults<LogSegment>, BudgetedCache {
   readonly name: string;
-  octets = 0;
   readonly #budget: CacheBudget;
-  /** Keyed by position, oldest first. */
-  readonly #pages = new Map<number, Page>();
+  /** Keyed by position. Most followers read no pages, so they have no cache. */
+  #pages: LRUCache<number, Found<LogSegment>> | undefined;
 
   constructor(name: string, budget: CacheBudget) {
     this.name = name;
     this.#budget = budget;
   }
 
-  get(position: number): Found<LogSegment> | undefined {
-    const page = this.#pages.get(position);
-    return page !== undefined && page.until > performance.now() ? page : undefined;
+  get octets(): number {
+    return this.#pages?.calculatedSize ?? 0;
   }
 
-  keep(position: number, { value, began }: Found<LogSegment>): void {
-    this.#drop(position);
-    const octets = PAGE_OCTETS + octetsOf(value.events, LARGEST_PAGE);
-    const now = performance.now();
-    if (octets <= LARGEST_PAGE) {
-      this.#pages.set(position, { value, began, octets, until: now + TTL_MS });
-      this.octets += octets;
-    }
-    for (const [oldest, { until }] of this.#pages) {
-      if (this.octets <= ACCOUNT_OCTETS && until > now) break;
-      this.#drop(oldest);
-    }
+  get(position: number): Found<LogSegment> | undefined {
+    return this.#pages?.get(position);
+  }
+
+  keep(position: number, found: Found<LogSegment>): void {
+    this.#pages ??= new LRUCache({
+      maxSize: ACCOUNT_OCTETS,
+      maxEntrySize: LARGEST_PAGE,
+      ttl: TTL_MS,
+      ttlResolution: 0,
+    });
+    this.#pages.purgeStale();
+    this.#pages.set(position, found, { size: PAGE_OCTETS + octetsOf(found.value.events, LARGEST_PAGE) });
     this.#budget.use(this);
   }
 
   clear(): void {
-    this.#pages.clear();
-    this.octets = 0;
-  }
-
-  #drop(position: number): void {
-    this.octets -= this.#pages.get(position)?.octets ?? 0;
-    this.#pages.delete(position);
+    this.#pages?.clear();
   }
 }
 

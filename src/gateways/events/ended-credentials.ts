@@ -1,5 +1,6 @@
 // Credentials that end while clients are connected with them: revoked keys and deleted accounts. Recently ended ones are remembered,
 // because a notice may arrive between the check of a key and the opening of the connection.
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { filter, type Observable, of, Subject, Subscription } from 'rxjs';
 import type { Directory, Principal } from '../../directory/protocol.js';
@@ -14,7 +15,7 @@ const MOST_REMEMBERED = 1024;
 
 export class EndedCredentials {
   /** Kinds and ids of the ended credentials. */
-  readonly #remembered = new Set<string>();
+  readonly #remembered = new LRUCache<string, true>({ max: MOST_REMEMBERED });
   readonly #ended$ = new Subject<EndedCredential>();
   readonly #subscription = new Subscription();
 
@@ -49,8 +50,7 @@ export class EndedCredentials {
   }
 
   #end(ended: EndedCredential): void {
-    this.#remembered.add(nameOf(ended));
-    if (this.#remembered.size > MOST_REMEMBERED) this.#remembered.delete(this.#remembered.values().next().value!);
+    this.#remembered.set(nameOf(ended), true);
     this.#ended$.next(ended);
   }
 }

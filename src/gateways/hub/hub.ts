@@ -1,6 +1,7 @@
 // The real-time hub at /hubs/email (docs/hub.md): an endpoint that speaks the SignalR hub protocol over WebSockets and their fallbacks, and
 // sends every connection of an account the account's events. The HTTP server owns the sockets, the mailbox the events. Nodes share nothing
 // about a connection: a client that resumes sends its position in the log.
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { Tracer } from '../../actors/runtime/tracing.js';
@@ -174,12 +175,12 @@ export function createHub(options: HubOptions): Hub {
   });
   const stopServing = peers?.serve(hubId, (request) => polled.carryOut(request, true));
   /** Tokens of connections of other hubs, to which this node forwards requests. */
-  const handedOn = new Set<string>();
+  // `maxSize` allocates nothing in advance; `max` would.
+  const handedOn = new LRUCache<string, true>({ maxSize: limits.maxConnections, sizeCalculation: () => 1 });
 
   function noteHandedOn(connectionToken: string, isConnected: boolean): void {
-    handedOn.delete(connectionToken);
-    if (isConnected) handedOn.add(connectionToken);
-    if (handedOn.size > limits.maxConnections) handedOn.delete(handedOn.values().next().value!);
+    if (isConnected) handedOn.set(connectionToken, true);
+    else handedOn.delete(connectionToken);
   }
 
   return {

@@ -1,6 +1,7 @@
 // The connections of this node that have no WebSocket, and the requests of their clients: the node that received a request forwards it to
 // here, directly or over the bus. A request is admitted before, and reaches only connections of the same owner. A connection ends with the
 // node: its client learns that there is none, and connects again.
+import { LRUCache } from 'lru-cache';
 import { atMost } from '../../bounds/time-bounds.js';
 import type { ProblemStatus } from '../problem-details.js';
 import type { Connection, HubConnectionOptions } from './connection.js';
@@ -94,7 +95,7 @@ export class PolledConnections {
   /** The open connections by their tokens. */
   readonly #held = new Map<string, Held>();
   /** Tokens of connections that ended recently: a late request does not open them again. */
-  readonly #ended = new Set<string>();
+  readonly #ended = new LRUCache<string, true>({ max: MAX_ENDED });
 
   constructor(options: PolledConnectionsOptions) {
     this.#options = options;
@@ -177,8 +178,7 @@ export class PolledConnections {
       drained: () => connection.drained(),
       closed: (code) => {
         this.#held.delete(connectionToken);
-        this.#ended.add(connectionToken);
-        if (this.#ended.size > MAX_ENDED) this.#ended.delete(this.#ended.values().next().value!);
+        this.#ended.set(connectionToken, true);
         connection.closed(code);
       },
     });

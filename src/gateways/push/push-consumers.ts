@@ -1,5 +1,6 @@
 // Web Push as durable consumers: each subscribed browser gets a message for every new email in the inbox, if the account wants
 // notifications at that moment. The answer of the push service decides what happens next: delivered, gone, later, or never.
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Preferences } from '../../account/protocol.js';
 import type { DeliveryOutcome, DeliveryRun, DurableConsumers, LogChange } from '../../actors/consumers/protocol.js';
@@ -45,7 +46,7 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
   const lookups = new FairSemaphore({ total: LOOKUPS });
   const resting = new Backoff(HOST_REST);
   /** The number of emails that are done, by subscription, of a change that failed midway. The whole change comes again. */
-  const parts = new Map<string, { readonly seq: number; readonly done: number }>();
+  const parts = new LRUCache<string, { readonly seq: number; readonly done: number }>({ max: MOST_PARTS });
 
   async function send(
     accountId: string,
@@ -102,11 +103,6 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
     return { kind: 'dropped' };
   }
 
-  function remember(id: string, part: { readonly seq: number; readonly done: number }): void {
-    parts.set(id, part);
-    if (parts.size > MOST_PARTS) parts.delete(parts.keys().next().value!);
-  }
-
   return {
     kind: 'push',
 
@@ -133,7 +129,7 @@ export function pushConsumers(options: PushConsumersOptions): DurableConsumers {
       for (const email of emails.slice(done)) {
         outcome = await send(accountId, subscription, pushMessage(email, publicUrl, ageMs), run);
         if (outcome.kind !== 'delivered' && outcome.kind !== 'dropped') {
-          if (done > 0) remember(id, { seq: change.seq, done });
+          if (done > 0) parts.set(id, { seq: change.seq, done });
           return outcome;
         }
         done++;

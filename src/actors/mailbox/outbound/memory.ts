@@ -1,13 +1,14 @@
 // Outbound mail in a mailbox's memory: rows of emails in the queue, so that a delivery need not read what its mailbox has just written; the
 // drafts; and the number of emails per status. Everything is bounded and is also in the store.
+import { LRUCache } from 'lru-cache';
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { CoalescedChanges } from '../../../store/coalesced-changes.js';
 import type { OutboundCounts } from '../../../store/mailboxes.js';
 import type { DraftEmail, OutboundRow, OutboundStatus } from '../../../store/outbound.js';
 import { DraftEmails } from './draft-emails.js';
 
-const MOST_ROWS = 1_000;
-const MOST_RECIPIENTS = 10_000;
+/** The limit for the rows of one mailbox: 10,000 recipients, or 2,500 emails with one. */
+const MOST_OCTETS = 10_000_000;
 // Approximate memory of an entry, including its machine.
 const ROW_OCTETS = 3_000;
 const RECIPIENT_OCTETS = 1_000;
@@ -19,14 +20,15 @@ export interface RememberedOutbound {
 }
 
 export class OutboundMemory {
-  /** Ordered by last change, oldest first. */
-  readonly #rows = new Map<string, RememberedOutbound>();
-  #recipients = 0;
+  readonly #rows = new LRUCache<string, RememberedOutbound>({
+    maxSize: MOST_OCTETS,
+    sizeCalculation: ({ row }) => ROW_OCTETS + row.recipients.length * RECIPIENT_OCTETS,
+  });
   readonly #counts = new Map<OutboundStatus, number>();
   #drafts = new DraftEmails();
 
   get octets(): number {
-    return this.#rows.size * ROW_OCTETS + this.#recipients * RECIPIENT_OCTETS + this.#drafts.octets;
+    return this.#rows.calculatedSize + this.#drafts.octets;
   }
 
   /** Must not be changed. */
@@ -64,38 +66,22 @@ export class OutboundMemory {
       const { id, status } = changed;
       if (status === 'Draft') this.#drafts.set(changed);
       else this.#drafts.delete(id);
-      const known = this.#forget(id);
-      if (row !== undefined && isInFlight(row)) this.#remember({ row, summary: summary ?? known?.summary });
+      const known = this.#rows.peek(id);
+      if (row !== undefined && isInFlight(row)) this.#rows.set(id, { row, summary: summary ?? known?.summary });
+      else this.#rows.delete(id);
       if (before !== null) this.#add(before, -1);
       this.#add(status, 1);
     }
     for (const id of outboundRemoved) {
       // The status of a removed email is not known here, so counts are read again.
       if (!this.#drafts.delete(id)) this.#counts.clear();
-      this.#forget(id);
+      this.#rows.delete(id);
     }
   }
 
   #add(status: OutboundStatus, by: number): void {
     const count = this.#counts.get(status);
     if (count !== undefined) this.#counts.set(status, count + by);
-  }
-
-  #remember(entry: RememberedOutbound): void {
-    this.#rows.set(entry.row.id, entry);
-    this.#recipients += entry.row.recipients.length;
-    for (const id of this.#rows.keys()) {
-      if (this.#rows.size <= MOST_ROWS && this.#recipients <= MOST_RECIPIENTS) break;
-      this.#forget(id);
-    }
-  }
-
-  #forget(id: string): RememberedOutbound | undefined {
-    const known = this.#rows.get(id);
-    if (known === undefined) return undefined;
-    this.#rows.delete(id);
-    this.#recipients -= known.row.recipients.length;
-    return known;
   }
 }
 

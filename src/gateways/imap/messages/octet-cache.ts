@@ -1,7 +1,7 @@
 // A cache of entries of accounts, bounded in octets. Entries may grow while they are cached, so the bound is checked after growth,
 // once per turn of the event loop. The entry with the longest time since its last use, relative to its worth, is dropped first. If
 // one account has more than half of all octets, its entries are dropped first, so that no account displaces all others, while
-// an account alone may use the whole cache.
+// an account alone may use the whole cache. `lru-cache` has neither worths nor shares of accounts.
 import { Holdings } from '../../../bounds/holdings.js';
 
 export interface CacheEntry {
