@@ -3,6 +3,7 @@
 // users are shown, is judged by its start, and the log says so.
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { type WorkAttempt, WorkQueue } from '../../bounds/work-queue.js';
 import { caseFolded } from '../../mail/case-fold.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Reply } from '../runtime/protocol.js';
@@ -17,7 +18,6 @@ const MAX_WAITING = 50_000;
 const TRIES = 5;
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 60_000;
-const POLL_MS = 200;
 /** Characters of a body that are searched before the event loop gets a turn. */
 const PIECE = 256 * 1024;
 /** The most characters that folding may turn one letter into. */
@@ -48,19 +48,13 @@ const APPLIED: Readonly<Record<BodyText['extent'], string>> = {
 
 type Waiting = Reply<MailboxProtocol, 'filtersAwaitingBody'>['emails'][number];
 
-interface Attempts {
-  count: number;
-  /** ms of the monotonic clock. */
-  due: number;
-}
+/** A body that another attempt may decode completely. */
+class NotDecoded extends Error {}
 
 export function startBodyFiltering(options: BodyFilteringOptions): BodyFiltering {
   const { texts, mailboxes, log, retryMs = RETRY_MS } = options;
-  const waiting = new Map<string, Attempts>();
-  const jobs = new Map<string, Promise<void>>();
-  let stopped = false;
 
-  /** Returns false when another try may read the whole body. */
+  /** Returns false when another attempt may read the whole body. */
   async function apply(accountId: string, { emailId, blob, filters }: Waiting, isLastTry: boolean): Promise<boolean> {
     const { text, extent } = await texts.longText(accountId, blob);
     if (extent === 'undecoded' && !isLastTry) return false;
@@ -75,59 +69,36 @@ export function startBodyFiltering(options: BodyFilteringOptions): BodyFiltering
     return true;
   }
 
-  /** Returns true when no filter waits. */
-  async function work(accountId: string, isLastTry: boolean): Promise<boolean> {
-    while (!stopped) {
+  /** Resolves when no filter waits, or when the node stops. @throws NotDecoded */
+  async function work(accountId: string, { failures, signal }: WorkAttempt): Promise<undefined> {
+    while (!signal.aborted) {
       const { reply } = await mailboxes().of(accountId).ask('filtersAwaitingBody', {});
       const emails = reply?.emails ?? [];
-      if (emails.length === 0) return true;
+      if (emails.length === 0) return;
       let isDone = true;
       for (const email of emails) {
-        if (stopped || !(await apply(accountId, email, isLastTry))) isDone = false;
+        if (signal.aborted) return;
+        if (!(await apply(accountId, email, failures + 1 >= TRIES))) isDone = false;
       }
-      if (!isDone) return false;
-    }
-    return false;
-  }
-
-  async function attempt(accountId: string, { count }: Attempts): Promise<void> {
-    let isDone = false;
-    try {
-      isDone = await work(accountId, count + 1 >= TRIES);
-    } catch (err) {
-      if (err instanceof ActorFault && err.code === 'no-such-account') isDone = true;
-      else log.warn({ accountId, err }, 'filters that wait for a body could not be applied yet');
-    } finally {
-      jobs.delete(accountId);
-    }
-    if (isDone || stopped) return;
-    // The count rises also when new emails started to wait meanwhile: an account that always gets mail has its last try, too.
-    const wait = Math.min(retryMs * 2 ** count, LONGEST_RETRY_MS);
-    waiting.set(accountId, { count: count + 1, due: performance.now() + wait });
-  }
-
-  function poll(): void {
-    const now = performance.now();
-    for (const [accountId, attempts] of waiting) {
-      if (jobs.size >= AT_ONCE) return;
-      if (attempts.due > now || jobs.has(accountId)) continue;
-      waiting.delete(accountId);
-      jobs.set(accountId, attempt(accountId, attempts));
+      if (!isDone) throw new NotDecoded();
     }
   }
-  const timer = setInterval(poll, Math.min(POLL_MS, retryMs));
 
+  const isGone = (error: unknown) => error instanceof ActorFault && error.code === 'no-such-account';
+  const queue = new WorkQueue({
+    work,
+    failed(accountId, err) {
+      if (isGone(err) || err instanceof NotDecoded) return;
+      log.warn({ accountId, err }, 'filters that wait for a body could not be applied yet');
+    },
+    isTemporary: (error) => !isGone(error),
+    workers: AT_ONCE,
+    most: MAX_WAITING,
+    backoff: { firstMs: retryMs, longestMs: LONGEST_RETRY_MS },
+  });
   return {
-    note(accountId) {
-      if (!waiting.has(accountId) && waiting.size < MAX_WAITING) {
-        waiting.set(accountId, { count: 0, due: performance.now() + retryMs });
-      }
-    },
-    async stop() {
-      stopped = true;
-      clearInterval(timer);
-      await Promise.all(jobs.values());
-    },
+    note: (accountId) => void queue.addAfter(accountId, retryMs),
+    stop: () => queue.stop(),
   };
 }
 
