@@ -1,8 +1,8 @@
 // Merges segments of the search index in the background: two merges at a time, accounts in turn, and a rest after each. The use of the
 // store tells which merges are due; this is not stored: what is forgotten at a stop, or because too many accounts wait, becomes due again
 // later.
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { type WorkAttempt, WorkQueue } from '../../bounds/work-queue.js';
 import { Fault } from '../../errors/fault.js';
 import type { MergeOutcome, SearchStore } from '../../store/search.js';
 
@@ -50,66 +50,52 @@ export interface SearchMergingOptions {
  */
 const asksForMerge = (lastId: string): boolean => lastId.endsWith('0');
 
+const isTemporary = (err: unknown): boolean => err instanceof Fault && err.temporary;
+
 export function startSearchMerging(options: SearchMergingOptions): SearchMerging {
   const { store, log, meter = NO_MERGE_METER, retryMs = RETRY_MS } = options;
-  /** Accounts in the order of their turns, with the number of live emails if some were removed. */
-  const waiting = new Map<string, number | undefined>();
-  const merged = new Set<string>();
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const idle = new Set<() => void>();
-
-  function wake(): void {
-    for (const begin of idle) begin();
-    idle.clear();
-  }
+  /** The number of live emails, for accounts from which some were removed. */
+  const liveEmails = new Map<string, number>();
 
   function note(accountId: string, live?: number): void {
-    const isKnown = waiting.has(accountId);
-    if (!isKnown && waiting.size >= MAX_WAITING) return;
-    waiting.set(accountId, live ?? waiting.get(accountId));
-    wake();
+    if (queue.add(accountId) && live !== undefined) liveEmails.set(accountId, live);
   }
 
-  /** The account whose turn it is; undefined when all that wait are being merged. */
-  function next(): string | undefined {
-    for (const accountId of waiting.keys()) if (!merged.has(accountId)) return accountId;
-    return undefined;
-  }
-
-  /**
-   * Returns how long to rest. After a temporary fault, the account is queued again; after another fault, a merge must be asked for again.
-   */
-  async function merge(accountId: string): Promise<number> {
-    const live = waiting.get(accountId);
-    waiting.delete(accountId);
-    merged.add(accountId);
+  /** Returns 0, so that the account is merged again, when there may be more to merge. */
+  async function merge(accountId: string, { signal }: WorkAttempt): Promise<number | undefined> {
+    const live = liveEmails.get(accountId);
+    liveEmails.delete(accountId);
     const started = performance.now();
     try {
       const outcome = await store.merge(accountId, { ...(live !== undefined && { live }), signal });
-      const ms = performance.now() - started;
-      if (outcome.segments > 0) meter.merged(outcome, ms);
-      if (outcome.mayBeMore) note(accountId, live);
-      return Math.min(LONGEST_REST_MS, ms * (waiting.size > BEHIND ? REST_BEHIND : REST));
+      if (outcome.segments > 0) meter.merged(outcome, performance.now() - started);
+      if (!outcome.mayBeMore) return undefined;
     } catch (err) {
-      if (signal.aborted) return 0;
-      meter.failed(performance.now() - started);
-      log.warn({ accountId, err }, 'the search index is not merged yet');
-      if (err instanceof Fault && err.temporary) note(accountId, live);
-      return retryMs;
-    } finally {
-      merged.delete(accountId);
+      if (!signal.aborted) meter.failed(performance.now() - started);
+      if (isTemporary(err)) remember(accountId, live);
+      throw err;
     }
+    remember(accountId, live);
+    return 0;
   }
 
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      const accountId = next();
-      if (accountId === undefined) await new Promise<void>((resolve) => idle.add(resolve));
-      else await pause(await merge(accountId), undefined, { signal }).catch(() => {});
-    }
+  /** Keeps the number for the next merge, unless a newer one has arrived. */
+  function remember(accountId: string, live: number | undefined): void {
+    if (live !== undefined && !liveEmails.has(accountId)) liveEmails.set(accountId, live);
   }
-  const running = Promise.all(Array.from({ length: AT_ONCE }, run));
+
+  const queue = new WorkQueue({
+    work: merge,
+    failed: (accountId, err) => log.warn({ accountId, err }, 'the search index is not merged yet'),
+    isTemporary,
+    workers: AT_ONCE,
+    most: MAX_WAITING,
+    backoff: { firstMs: retryMs, longestMs: retryMs },
+    restMs(tookMs, hasFailed) {
+      if (hasFailed) return retryMs;
+      return Math.min(LONGEST_REST_MS, tookMs * (queue.waiting > BEHIND ? REST_BEHIND : REST));
+    },
+  });
 
   return {
     store: {
@@ -128,12 +114,8 @@ export function startSearchMerging(options: SearchMergingOptions): SearchMerging
     },
     removed: note,
     get waiting() {
-      return waiting.size;
+      return queue.waiting;
     },
-    async stop() {
-      stopping.abort();
-      wake();
-      await running;
-    },
+    stop: () => queue.stop(),
   };
 }
