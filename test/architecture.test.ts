@@ -14,7 +14,7 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
   ['machines/', ['machines/', 'mail/', 'xstate']],
   ['store/postgres/', ['store/', 'bounds/cache-budget', 'mail/', 'errors/', 'ids/']],
   ['store/embedded', ['store/', 'bounds/time-bounds', 'pino']],
-  ['store/', ['store/', 'mail/', 'errors/']],
+  ['store/', ['store/', 'bounds/work-queue', 'mail/', 'errors/']],
   [
     'actors/',
     [

@@ -3,6 +3,7 @@
 // as soon as there are many. Overlays that are left when a node ends are written by the node that loads the mailbox next, or by
 // housekeeping.
 import { setTimeout as pause } from 'node:timers/promises';
+import { WorkQueue } from '../bounds/work-queue.js';
 
 export interface FlagOverlayRows {
   /** Drops overlays that newer ones cover; returns how many the account has left. */
@@ -70,10 +71,8 @@ const isCrowded = ({ count, left }: Waiting) => count > left && count >= Math.mi
 export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
   const { rows, failed, quietMs = QUIET_MS, retryMs = RETRY_MS } = options;
   const waiting = new Map<string, Waiting>();
-  let running: Promise<void> | undefined;
   /** Settles when covered overlays of all waiting accounts have been dropped. */
   let dropped: Promise<void> = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
   async function writeAll(accountId: string, goesOn: () => boolean): Promise<boolean> {
@@ -85,7 +84,8 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
     return false;
   }
 
-  const isDue = ({ since, last }: Waiting, now: number) => now - last >= quietMs || now - since >= PATIENCE_MS;
+  /** Negative or 0 when the account is due. */
+  const dueInMs = ({ since, last }: Waiting) => Math.min(last + quietMs, since + PATIENCE_MS) - performance.now();
 
   async function dropCovered(accountId: string, account: Waiting): Promise<void> {
     if (isStopped) return;
@@ -121,44 +121,29 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
     });
   }
 
-  async function settle(accountId: string, account: Waiting): Promise<void> {
+  /** Returns the time after which the account is due again. */
+  async function settle(accountId: string): Promise<number | undefined> {
+    const account = waiting.get(accountId);
+    if (account === undefined) return undefined;
+    if (dueInMs(account) > 0) return dueInMs(account);
     await drop(accountId, account);
-    if (!isDue(account, performance.now())) return;
+    if (dueInMs(account) > 0) return dueInMs(account);
     const { last } = account;
-    if (!(await writeAll(accountId, () => account.last === last || isDue(account, performance.now())))) return;
+    const isDone = await writeAll(accountId, () => account.last === last || dueInMs(account) <= 0);
     // A commit may have added an overlay after the last check.
-    if (account.last === last) waiting.delete(accountId);
-    else account.since = performance.now();
+    if (isDone && account.last !== last) account.since = performance.now();
+    else if (isDone) waiting.delete(accountId);
+    return waiting.has(accountId) ? dueInMs(account) : undefined;
   }
 
-  function next(): void {
-    timer = undefined;
-    if (isStopped || running !== undefined) return;
-    const now = performance.now();
-    const due = [...waiting].find(([, account]) => isDue(account, now));
-    if (due === undefined) {
-      if (waiting.size > 0) wake(quietMs / 2);
-      return;
-    }
-    const [accountId, account] = due;
-    let restMs = 0;
-    running = settle(accountId, account)
-      .catch((error: unknown) => {
-        if (!isStopped) failed(accountId, error);
-        restMs = retryMs;
-        // The account moves to the end, so that others come first.
-        waiting.delete(accountId);
-        waiting.set(accountId, account);
-      })
-      .finally(() => {
-        running = undefined;
-        wake(restMs);
-      });
-  }
-
-  function wake(ms: number): void {
-    if (!isStopped) timer ??= setTimeout(next, ms);
-  }
+  const queue = new WorkQueue({
+    work: settle,
+    failed: (accountId, error) => failed(accountId, error),
+    workers: 1,
+    most: Number.POSITIVE_INFINITY,
+    backoff: { firstMs: retryMs, longestMs: retryMs },
+    restMs: (_, hasFailed) => (hasFailed ? retryMs : 0),
+  });
 
   return {
     async makeRoom(accountId) {
@@ -179,7 +164,7 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
         account.last = last;
         dropMany(accountId, account);
       }
-      if (running === undefined) wake(quietMs / 2);
+      queue.addAfter(accountId, quietMs);
     },
 
     async sweep() {
@@ -197,8 +182,8 @@ export function startFlagSettling(options: FlagSettlingOptions): FlagSettling {
 
     async stop() {
       isStopped = true;
-      clearTimeout(timer);
-      await Promise.all([running, dropped]);
+      await queue.stop();
+      await dropped;
     },
   };
 }
