@@ -2,6 +2,7 @@
 // delivery consumes its row, so one attempt too many does no harm.
 import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
+import { WorkQueue } from '../../bounds/work-queue.js';
 import type { InboundStore, PendingInbound } from '../../store/inbound.js';
 import type { Ownership } from '../runtime/ownership.js';
 import { NO_TRACER, spanned, type Tracer } from '../runtime/tracing.js';
@@ -35,7 +36,7 @@ export interface Redelivery {
 
 /** Starts to poll for waiting rows; resolves when the first pass is done, or after a second. */
 export async function startRedelivery(options: RedeliveryOptions): Promise<Redelivery> {
-  const { inbound, mailboxes, ownership, log, tracer = NO_TRACER } = options;
+  const { inbound, mailboxes, ownership, log, intervalMs, tracer = NO_TRACER } = options;
   let delivered = 0;
   let waiting = 0;
 
@@ -59,10 +60,10 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
   }
 
   /** Skips accounts that cannot be delivered to now, so that they do not delay others. */
-  async function pass(minAgeMs: number): Promise<void> {
+  async function pass(minAgeMs: number, signal: AbortSignal): Promise<void> {
     const passed = new Set<string>();
     let left = 0;
-    while (passed.size < MAX_WAITING && !stopped) {
+    while (passed.size < MAX_WAITING && !signal.aborted) {
       const pending = await inbound.overdue(ownership.owned, minAgeMs, PAGE, [...passed]);
       const done = await Promise.all(pending.map(deliver));
       pending.forEach(({ accountId }, i) => {
@@ -75,19 +76,26 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
     waiting = left;
   }
 
-  let stopped = false;
-  let passing: Promise<void> | undefined;
-  const poll = (minAgeMs: number) => {
-    passing ??= pass(minAgeMs)
-      .catch((error) => log.warn({ err: error }, 'waiting deliveries could not be read'))
-      .finally(() => {
-        passing = undefined;
-      });
-    return passing;
-  };
+  let minAgeMs = 0;
+  let passed = () => {};
+  const firstPass = new Promise<void>((resolve) => {
+    passed = resolve;
+  });
+  const passes = new WorkQueue({
+    async work(_, { signal }) {
+      const age = minAgeMs;
+      minAgeMs = options.minAgeMs;
+      await pass(age, signal).finally(passed);
+      return intervalMs;
+    },
+    failed: (_, error) => log.warn({ err: error }, 'waiting deliveries could not be read'),
+    workers: 1,
+    most: 1,
+    backoff: { firstMs: intervalMs, longestMs: intervalMs },
+  });
+  passes.add('pass');
   // Listeners wait for this call, but at most a second: a backlog must not prevent new mail.
-  await atMost(poll(0), START_MS);
-  const timer = setInterval(() => void poll(options.minAgeMs), options.intervalMs);
+  await atMost(firstPass, START_MS);
   return {
     get delivered() {
       return delivered;
@@ -95,11 +103,7 @@ export async function startRedelivery(options: RedeliveryOptions): Promise<Redel
     get waiting() {
       return waiting;
     },
-    async stop() {
-      clearInterval(timer);
-      stopped = true;
-      await passing;
-    },
+    stop: () => passes.stop(),
   };
 }
 
