@@ -1,6 +1,7 @@
 // Turns imported rows in the store into emails. The node that owns the account's shard does this, hundreds of rows per commit. Only one
 // such command of an account runs at a time, so a new delivery waits for one command at most.
 import type { Logger } from 'pino';
+import { type WorkAttempt, WorkQueue } from '../../bounds/work-queue.js';
 import type { ImportStore, PendingImport } from '../../store/imports.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Ownership } from '../runtime/ownership.js';
@@ -9,12 +10,16 @@ import type { Mailboxes } from './protocol.js';
 /** The rows of one command: a commit of this size delays other mail no longer than a group of deliveries does. */
 const BATCH = 200;
 const ACCOUNTS_AT_ONCE = 4;
+/** The most accounts that wait; the next look finds further ones. */
+const MOST_ACCOUNTS = 10_000;
 /** The pages of an account before other accounts get a turn: while an import adds rows, its account has no last page. */
 const PAGES_IN_A_ROW = 10;
 /** The most rows that are remembered as failed, so that each is logged once. */
 const MOST_SET_ASIDE = 10_000;
-/** The pause after a pass that placed mail: the import may still be running. */
+/** The time after which the store is asked again when mail was placed: the import may still be running. */
 const BUSY_MS = 50;
+/** The key of the look for accounts. */
+const LOOK = 'look';
 
 export interface ImportPlacingOptions {
   readonly imports: Pick<ImportStore, 'accounts' | 'next'>;
@@ -34,8 +39,6 @@ export interface ImportPlacing {
 export function startImportPlacing(options: ImportPlacingOptions): ImportPlacing {
   const { imports, mailboxes, ownership, log, intervalMs } = options;
   let placed = 0;
-  let isStopped = false;
-  let timer: NodeJS.Timeout | undefined;
 
   /** Failed rows that were logged. */
   const setAside = new Set<string>();
@@ -64,11 +67,11 @@ export function startImportPlacing(options: ImportPlacingOptions): ImportPlacing
     log.error({ accountId, inboundId: id, folder, err: error }, 'an imported message cannot be placed');
   }
 
-  async function placeAll(accountId: string): Promise<void> {
+  async function placeAll(accountId: string, { signal }: WorkAttempt): Promise<undefined> {
     let count = 0;
     try {
       let page = await imports.next(accountId, 0, BATCH);
-      for (let pages = 0; page.length > 0 && !isStopped && pages < PAGES_IN_A_ROW; pages++) {
+      for (let pages = 0; page.length > 0 && !signal.aborted && pages < PAGES_IN_A_ROW; pages++) {
         const last = page.at(-1)!.number;
         // The next page is read while this one is placed.
         const [own, following] = await Promise.all([place(accountId, page), imports.next(accountId, last, BATCH)]);
@@ -77,44 +80,41 @@ export function startImportPlacing(options: ImportPlacingOptions): ImportPlacing
         if (own === 0) pages--;
         page = following;
       }
-    } catch (error) {
-      log.warn({ accountId, err: error }, 'imported mail is still waiting');
+    } finally {
+      if (count > 0) {
+        log.info({ accountId, placed: count }, 'imported mail placed');
+        looks.addAfter(LOOK, BUSY_MS);
+      }
     }
-    if (count > 0) log.info({ accountId, placed: count }, 'imported mail placed');
   }
 
-  async function pass(): Promise<void> {
-    if (ownership.owned.length === 0) return;
-    const accounts = [...(await imports.accounts(ownership.owned))];
-    const work = async () => {
-      for (let id = accounts.shift(); id !== undefined && !isStopped; id = accounts.shift()) await placeAll(id);
-    };
-    await Promise.all(Array.from({ length: ACCOUNTS_AT_ONCE }, work));
-  }
-
-  async function look(): Promise<void> {
-    const before = placed;
-    try {
-      await pass();
-    } catch (error) {
-      log.warn({ err: error }, 'imported mail could not be looked for');
-    }
-    if (!isStopped) timer = setTimeout(next, placed > before ? BUSY_MS : intervalMs);
-  }
-
-  let looking: Promise<void>;
-  function next(): void {
-    looking = look();
-  }
-  next();
+  const backoff = { firstMs: intervalMs, longestMs: intervalMs };
+  const accounts = new WorkQueue({
+    work: placeAll,
+    failed: (accountId, error) => log.warn({ accountId, err: error }, 'imported mail is still waiting'),
+    // The next look finds the account again, if it is still on this node.
+    isTemporary: () => false,
+    workers: ACCOUNTS_AT_ONCE,
+    most: MOST_ACCOUNTS,
+    backoff,
+  });
+  const looks = new WorkQueue({
+    async work() {
+      if (ownership.owned.length > 0) for (const id of await imports.accounts(ownership.owned)) accounts.add(id);
+      return intervalMs;
+    },
+    failed: (_, error) => log.warn({ err: error }, 'imported mail could not be looked for'),
+    workers: 1,
+    most: 1,
+    backoff,
+  });
+  looks.add(LOOK);
   return {
     get placed() {
       return placed;
     },
     async stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      await looking;
+      await Promise.all([looks.stop(), accounts.stop()]);
     },
   };
 }
