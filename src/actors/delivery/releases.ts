@@ -2,7 +2,7 @@
 // the next ones, and asks each mailbox at the email's time. So no timer is lost with a node, and only the mailbox decides whether an email
 // is still held.
 import type { Logger } from 'pino';
-import { DynamicShares } from '../../bounds/dynamic-shares.js';
+import { type WorkAttempt, WorkQueue } from '../../bounds/work-queue.js';
 import { clock } from '../../store/clock.js';
 import type { HeldOutbound, OutboundStore } from '../../store/outbound.js';
 import type { DeliveryMailboxes } from '../mailbox/outbound/delivery-protocol.js';
@@ -26,85 +26,78 @@ export interface Releases {
 
 /** The most emails that wait at a time for their time or for their mailbox. */
 const AT_ONCE = 200;
+/** The key of the read. */
+const READ = 'read';
 
 export function startReleases({ store, mailboxes, ownership, log, intervalMs }: ReleasesOptions): Releases {
-  const shares = new DynamicShares({ total: AT_ONCE });
-  const timers = new Map<string, NodeJS.Timeout>();
-  const asked = new Map<string, Promise<void>>();
+  /** The emails of `due`. */
+  const taken = new Map<string, HeldOutbound>();
   let released = 0;
-  let isStopped = false;
   let isMore = false;
-  let next: NodeJS.Timeout | undefined;
-  let reading: Promise<void> | undefined;
 
-  /** Resolves with false when the email must be tried again. */
-  async function release({ accountId, outboundId, heldUntil }: HeldOutbound): Promise<boolean> {
+  async function release({ accountId, outboundId, heldUntil }: HeldOutbound): Promise<void> {
     try {
       const { reply } = await mailboxes.of(accountId).ask('releaseOutbound', { outboundId, heldUntil });
       // Without a reply, the email was cancelled, or released before.
-      if (reply === undefined) return true;
+      if (reply === undefined) return;
       released++;
       const lateMs = Math.round(clock.now() - heldUntil);
       log.info({ accountId, outboundId, status: reply.status, lateMs }, 'a held email is released');
-      return true;
     } catch (error) {
-      if (error instanceof ActorFault && error.code === 'no-such-account') return true;
-      log.warn({ accountId, outboundId, err: error }, 'a held email could not be released yet');
-      return false;
+      if (!(error instanceof ActorFault) || error.code !== 'no-such-account') throw error;
     }
   }
 
-  /** This process is responsible for the email until the mailbox has been asked. */
-  function take(held: HeldOutbound): void {
+  /** Returns false when the email must wait for a later read. */
+  function take(held: HeldOutbound): boolean {
     const { accountId, outboundId, heldUntil } = held;
-    shares.take(accountId);
-    const due = () => {
-      timers.delete(outboundId);
-      const done = release(held).then((isDone) => {
-        asked.delete(outboundId);
-        shares.give(accountId);
-        if (isMore && isDone) read();
-      });
-      asked.set(outboundId, done);
-    };
-    // Timers may fire a millisecond early.
-    timers.set(outboundId, setTimeout(due, Math.max(0, heldUntil - clock.now() + 1)));
+    // The clock of the store may be a millisecond behind that of the queue.
+    if (!due.addAfter(outboundId, heldUntil - clock.now() + 1, accountId)) return false;
+    taken.set(outboundId, held);
+    return true;
   }
 
-  async function takeAll(): Promise<void> {
+  async function read(_: string, { signal }: WorkAttempt): Promise<number> {
+    const limit = due.free;
+    if (ownership.owned.length === 0 || limit <= 0) return intervalMs;
     isMore = false;
-    const limit = shares.free;
-    if (ownership.owned.length === 0 || limit <= 0) return;
-    const found = await store.held(ownership.owned, intervalMs, limit, [...timers.keys(), ...asked.keys()]);
-    if (isStopped) return;
-    isMore = found.length === limit;
-    for (const held of found) {
-      if (shares.mayTake(held.accountId)) take(held);
-      else isMore = true;
-    }
+    const found = await store.held(ownership.owned, intervalMs, limit, due.keys);
+    if (signal.aborted) return intervalMs;
+    isMore = found.filter(take).length < found.length || found.length === limit;
+    return intervalMs;
   }
 
-  function read(): void {
-    if (isStopped || reading !== undefined) return;
-    clearTimeout(next);
-    reading = takeAll()
-      .catch((error) => log.warn({ err: error }, 'held emails could not be read'))
-      .finally(() => {
-        reading = undefined;
-        if (!isStopped) next = setTimeout(read, intervalMs);
-      });
-  }
-
-  read();
+  /** This process is responsible for these emails until their mailboxes have been asked. */
+  const due = new WorkQueue({
+    async work(outboundId) {
+      const held = taken.get(outboundId)!;
+      taken.delete(outboundId);
+      await release(held);
+      if (isMore) reads.add(READ);
+      return undefined;
+    },
+    failed: (outboundId, err, accountId) =>
+      log.warn({ accountId, outboundId, err }, 'a held email could not be released yet'),
+    // A later read finds the email again.
+    isTemporary: () => false,
+    workers: AT_ONCE,
+    most: AT_ONCE,
+    backoff: { firstMs: intervalMs, longestMs: intervalMs },
+  });
+  const reads = new WorkQueue({
+    work: read,
+    failed: (_, error) => log.warn({ err: error }, 'held emails could not be read'),
+    workers: 1,
+    most: 1,
+    backoff: { firstMs: intervalMs, longestMs: intervalMs },
+  });
+  reads.add(READ);
   return {
     get released() {
       return released;
     },
     async stop() {
-      isStopped = true;
-      clearTimeout(next);
-      for (const timer of timers.values()) clearTimeout(timer);
-      await Promise.all([reading, ...asked.values()]);
+      await Promise.all([reads.stop(), due.stop()]);
     },
   };
 }
