@@ -60,7 +60,6 @@ export function openQueue(
     deliveryTransport: localDeliveryTransport(hosted, remote),
     notifications: new SenderNotifications({
       store,
-      scheduler,
       blobs,
       mailboxes,
       hostname,

@@ -97,7 +97,7 @@ export class DeliveryQueue {
     const left = this.#endingSince! + graceMs - performance.now();
     await atMost(this.#idle(), left);
     for (const delivery of this.#underWay.values()) delivery.abort();
-    if (!(await atMost(Promise.all([this.#idle(), this.#reading, notifications.idle()]), CLOSING_MS))) {
+    if (!(await atMost(Promise.all([this.#idle(), this.#reading, notifications.stop()]), CLOSING_MS))) {
       log.warn(
         { deliveries: this.#underWay.size },
         'the node stops before the results of all deliveries are committed',

@@ -1,6 +1,7 @@
 // Delivery status notifications (DSNs) to senders (RFC 3464): composed from the mailbox's record of the delivery and the header of the
 // message, stored, and passed to the mailbox, which places them in the inbox.
 import type { Logger } from 'pino';
+import { WorkQueue } from '../../bounds/work-queue.js';
 import { lastRetryAt, type RetryPolicy } from '../../machines/outbound-email/retry.js';
 import { writeDsn } from '../../mail/dsn.js';
 import { summarize } from '../../mail/summary.js';
@@ -11,13 +12,11 @@ import type { DeliveryMailboxes, DeliveryProtocol } from '../mailbox/outbound/de
 import { ActorFault } from '../runtime/errors.js';
 import type { Reply } from '../runtime/protocol.js';
 import { type DeliveryMeter, NO_DELIVERY_METER } from './meter.js';
-import type { DeliveryScheduler } from './scheduler/scheduler.js';
 
 export interface SenderNotificationsOptions {
   readonly store: Pick<OutboundStore, 'reportsDue'>;
   readonly blobs: Pick<BlobStore, 'index' | 'read' | 'put'>;
   readonly mailboxes: DeliveryMailboxes;
-  readonly scheduler: DeliveryScheduler;
   /** The name of this host. */
   readonly hostname: string;
   readonly retry: RetryPolicy;
@@ -28,6 +27,13 @@ export interface SenderNotificationsOptions {
 
 type Material = Reply<DeliveryProtocol, 'reportMaterial'>;
 
+/** DSNs that are composed at a time. */
+const AT_ONCE = 10;
+/** The most emails whose DSNs wait or back off; the store has the others. */
+const MOST_WAITING = 5_000;
+/** The emails of a read. */
+const PAGE = 100;
+const BACKOFF = { firstMs: 500, longestMs: 30_000 };
 /** The most octets of the message's header that a DSN repeats. */
 const HEADER_OCTETS = 64 * 1024;
 /** The DSN returns the header alone of a larger message, whatever RET says (RFC 3461 §4.3 allows this). */
@@ -35,46 +41,41 @@ const RETURNED_OCTETS = 1024 * 1024;
 
 export class SenderNotifications {
   readonly #options: SenderNotificationsOptions;
-  /** Keyed by email id. */
-  readonly #underWay = new Map<string, Promise<void>>();
+  /** Emails whose DSNs are due. */
+  readonly #queue: WorkQueue;
 
   constructor(options: SenderNotificationsOptions) {
     this.#options = options;
+    const { log } = options;
+    this.#queue = new WorkQueue({
+      work: (outboundId, { holder }) => this.#give(holder, outboundId),
+      failed: (outboundId, err, accountId) =>
+        log.warn({ accountId, outboundId, err }, 'a sender could not be notified yet'),
+      workers: AT_ONCE,
+      most: MOST_WAITING,
+      backoff: BACKOFF,
+    });
   }
 
-  /** Composes a due DSN for the email's sender. If no slot is free for it, `read` finds the email later. */
+  /** Composes a due DSN for the email's sender. If the queue has no room for it, `read` finds the email later. */
   give(accountId: string, outboundId: string): void {
-    const { scheduler, log } = this.#options;
-    if (this.#underWay.has(outboundId) || !scheduler.takeNotification(accountId, outboundId)) return;
-    let hasFailed = false;
-    const work = this.#give(accountId, outboundId)
-      .catch((error) => {
-        hasFailed = true;
-        log.warn({ accountId, outboundId, err: error }, 'a sender could not be notified yet');
-      })
-      .finally(() => {
-        this.#underWay.delete(outboundId);
-        scheduler.releaseNotification(accountId, outboundId, hasFailed);
-      });
-    this.#underWay.set(outboundId, work);
+    this.#queue.add(outboundId, accountId);
   }
 
   /** Reads from the store which emails have a due DSN. @throws StoreFault */
   async read(shards: readonly number[]): Promise<void> {
-    const { scheduler, store } = this.#options;
-    const { freeNotifications, refusedNotifications } = scheduler;
-    if (freeNotifications <= 0) return;
-    const except = [...this.#underWay.keys(), ...refusedNotifications];
-    const due = await store.reportsDue(shards, freeNotifications, except);
+    const limit = Math.min(this.#queue.free, PAGE);
+    if (limit === 0) return;
+    const due = await this.#options.store.reportsDue(shards, limit, this.#queue.keys);
     for (const { accountId, outboundId } of due) this.give(accountId, outboundId);
   }
 
-  /** Resolves when no DSN is being composed. */
-  async idle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values());
+  /** Resolves when no DSN is being composed. Begins no further ones. */
+  stop(): Promise<void> {
+    return this.#queue.stop();
   }
 
-  async #give(accountId: string, outboundId: string): Promise<void> {
+  async #give(accountId: string, outboundId: string): Promise<undefined> {
     const { mailboxes, blobs, log, meter = NO_DELIVERY_METER } = this.#options;
     const mailbox = mailboxes.of(accountId);
     try {

@@ -1,9 +1,8 @@
 // Decides what the delivery queue of a node runs next. All bounds are here, with the shares of accounts and domains: emails at a time,
-// deliveries to one domain, connections to one host and in total, DSNs; and the back-off of emails and accounts after errors on our side. A
+// deliveries to one domain, connections to one host and in total; and the back-off of emails and accounts after errors on our side. A
 // recipient's machine decides when the recipient is due (machines/outbound-email/retry.ts); smtp-client/host-health.ts knows which hosts do
 // not answer.
 import { Backoff } from '../../../bounds/backoff.js';
-import { DynamicShares } from '../../../bounds/dynamic-shares.js';
 import { CONNECTIONS, CONNECTIONS_PER_HOST, type ConnectionPermit } from '../delivery-transport.js';
 import { DeliveryConcurrency, type DeliverySlot } from './delivery-concurrency.js';
 import { type Entry, FairQueue } from './fair-queue.js';
@@ -21,8 +20,6 @@ export interface SchedulerLimits {
   readonly waitingForConnection: number;
   /** The longest time in ms that a delivery waits for a connection. */
   readonly connectionWaitMs: number;
-  /** DSNs that are composed at a time. */
-  readonly notifications: number;
 }
 
 const DEFAULT_LIMITS: SchedulerLimits = {
@@ -34,7 +31,6 @@ const DEFAULT_LIMITS: SchedulerLimits = {
   connectionsPerHost: CONNECTIONS_PER_HOST,
   waitingForConnection: 10_000,
   connectionWaitMs: 60_000,
-  notifications: 10,
 };
 
 /** An email whose delivery waits for a domain, and the number of requests before it. */
@@ -52,8 +48,6 @@ export class DeliveryScheduler {
   readonly emails: DeliveryConcurrency;
   readonly #emailBackoff: Backoff;
   readonly #accountBackoff: Backoff;
-  readonly #notificationBackoff: Backoff;
-  readonly #notifications: DynamicShares;
   readonly #domains: FairQueue;
   readonly #connections: FairQueue;
   /** True when more emails are due than there were slots for. */
@@ -70,8 +64,6 @@ export class DeliveryScheduler {
     });
     this.#emailBackoff = new Backoff({ ...BACKOFF, now });
     this.#accountBackoff = new Backoff({ ...BACKOFF, now });
-    this.#notificationBackoff = new Backoff({ ...BACKOFF, now });
-    this.#notifications = new DynamicShares({ total: all.notifications });
     this.#domains = new FairQueue({ perGroup: all.perDomain });
     this.#connections = new FairQueue({
       total: all.connections,
@@ -142,27 +134,6 @@ export class DeliveryScheduler {
   /** Called when the mailbox could not be asked. */
   accountFailed(accountId: string): void {
     this.#accountBackoff.failed(accountId);
-  }
-
-  get freeNotifications(): number {
-    return this.#notifications.free;
-  }
-
-  get refusedNotifications(): readonly string[] {
-    return this.#notificationBackoff.ids;
-  }
-
-  /** Returns false while no slot is free for the account, or when the last DSN of the email failed. */
-  takeNotification(accountId: string, outboundId: string): boolean {
-    if (this.#notificationBackoff.has(outboundId) || !this.#notifications.mayTake(accountId)) return false;
-    this.#notifications.take(accountId);
-    return true;
-  }
-
-  releaseNotification(accountId: string, outboundId: string, hasFailed: boolean): void {
-    this.#notifications.give(accountId);
-    if (hasFailed) this.#notificationBackoff.failed(outboundId);
-    else this.#notificationBackoff.succeeded(outboundId);
   }
 
   #offerSlots(): void {

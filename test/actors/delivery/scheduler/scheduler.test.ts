@@ -1,4 +1,4 @@
-// Tests what runs next: back-off of emails and accounts, slots that are offered again, connections, notifications.
+// Tests what runs next: back-off of emails and accounts, slots that are offered again, connections.
 
 import { DeliveryScheduler } from '../../../../src/actors/delivery/scheduler/scheduler.js';
 import test from '../../../support/test.js';
@@ -73,22 +73,6 @@ test('a domain of which no host was reached is tried for one email, not for all 
   ]);
   for (const permit of permits.slice(1)) permit.leave();
   t.is((await scheduler.domain(scheduler.reserve('d')!, 'd', 'dead.test').enter(signal)).kind, 'entered');
-});
-
-test('an account has its share of the notifications, and one that failed backs off', (t) => {
-  let now = 0;
-  const scheduler = new DeliveryScheduler({ notifications: 3 }, () => now);
-  t.true(scheduler.takeNotification('a', 'e1'));
-  t.true(scheduler.takeNotification('a', 'e2'));
-  t.false(scheduler.takeNotification('a', 'e3'), 'two thirds');
-  t.true(scheduler.takeNotification('b', 'e4'));
-  scheduler.releaseNotification('a', 'e1', true);
-  t.deepEqual(scheduler.refusedNotifications, ['e1']);
-  t.false(scheduler.takeNotification('a', 'e1'));
-  now = 500;
-  scheduler.releaseNotification('a', 'e2', false);
-  t.true(scheduler.takeNotification('a', 'e1'));
-  t.is(scheduler.freeNotifications, 1);
 });
 
 test('what waits of an account is known, with what came before it', async (t) => {
