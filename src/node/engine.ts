@@ -344,6 +344,7 @@ export async function startEngine(
     events: postgresEvents(maintenanceSql),
     replies: postgresMailboxes(maintenanceSql, commitSql),
     settling,
+    search: search.store,
     blobs: postgresBlobs(maintenanceSql),
     directory: accounts,
     stsPolicies: postgresStsMaintenance(maintenanceSql),

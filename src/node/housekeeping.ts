@@ -1,8 +1,10 @@
 // Periodic jobs: prune event logs, forget replies to old commands, flush deferred flags of ended nodes, collect blobs without references,
 // empty unclaimed mailboxes that nobody claimed in time, delete expired policies of other domains, prune deliveries of webhooks, delete old
-// outbound emails and revoked keys. Several nodes may run each job at the same time. Retention times: docs/operations.md, "What is kept".
+// outbound emails, revoked keys, and what interrupted merges of the search index have left. Several nodes may run each job at the same time.
+// Retention times: docs/operations.md, "What is kept".
 import type { Logger } from 'pino';
 import type { Mailboxes } from '../actors/mailbox/protocol.js';
+import { WorkQueue } from '../bounds/work-queue.js';
 import type { BlobStore } from '../store/blobs.js';
 import { clock } from '../store/clock.js';
 import type { DirectoryStore } from '../store/directory.js';
@@ -10,6 +12,7 @@ import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../store/even
 import type { FlagSettling } from '../store/flag-settling.js';
 import type { MailboxStore } from '../store/mailboxes.js';
 import type { OutboundStore } from '../store/outbound.js';
+import type { SearchStore } from '../store/search.js';
 import type { StsPolicyMaintenance } from '../store/sts-policies.js';
 import type { WebhookDeliveryStore } from '../store/webhooks.js';
 import { expireOutbound } from './outbound-expiry.js';
@@ -31,6 +34,7 @@ export interface HousekeepingOptions {
   readonly events: EventLog;
   readonly replies: Pick<MailboxStore, 'forget'>;
   readonly settling: Pick<FlagSettling, 'sweep'>;
+  readonly search: Pick<SearchStore, 'clear'>;
   readonly blobs: BlobStore;
   readonly directory: DirectoryStore;
   readonly stsPolicies: StsPolicyMaintenance;
@@ -45,13 +49,12 @@ export interface HousekeepingOptions {
 interface Job {
   readonly name: string;
   readonly everyMs: number;
-  pass(): Promise<number>;
+  pass(signal: AbortSignal): Promise<number>;
 }
 
 export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
   const { events, replies, settling, blobs, directory, stsPolicies, webhookDeliveries, mailboxes, log } = options;
-  const { outbound } = options;
-  let isStopped = false;
+  const { search, outbound } = options;
 
   /** Deletes unclaimed mail older than 30 days, and an unclaimed mailbox of that age when it is empty. */
   async function expireHeld(): Promise<number> {
@@ -63,6 +66,13 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
       await directory.dropHeld(accountId, before);
     }
     return removed;
+  }
+
+  let unfinished: ReadonlySet<number> = new Set();
+  /** Deletes what interrupted merges have left, also of accounts that have no further merges. */
+  async function clearMerges(signal: AbortSignal): Promise<number> {
+    unfinished = await search.clear(unfinished, signal);
+    return 0;
   }
 
   const jobs: Job[] = [
@@ -80,38 +90,36 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
     {
       name: 'outbound emails expired',
       everyMs: HOUR_MS / 6,
-      pass: () =>
+      pass: (signal) =>
         expireOutbound(
-          { outbound: outbound.store, mailboxes, isStopped: () => isStopped },
+          { outbound: outbound.store, mailboxes, isStopped: () => signal.aborted },
           outbound.keepDays,
           clock.now(),
         ),
     },
+    { name: 'remains of merges deleted', everyMs: HOUR_MS, pass: clearMerges },
     { name: 'revoked keys deleted', everyMs: DAY_MS, pass: () => directory.dropRevokedKeys(REVOKED_KEY_AGE_MS) },
   ];
 
-  const underWay = new Set<Promise<void>>();
-  function run(job: Job): void {
-    const pass = job.pass().then(
-      (count) => {
-        if (count > 0) log.info({ count }, job.name);
-      },
-      (error) => log.warn({ err: error, job: job.name }, 'housekeeping failed'),
-    );
-    underWay.add(pass);
-    void pass.finally(() => underWay.delete(pass));
-  }
-  // The jobs also run soon after the start: a node that is started often must clean up too.
-  const timers = jobs.flatMap((job) => [
-    setTimeout(() => run(job), FIRST_PASS_MS),
-    setInterval(() => run(job), job.everyMs),
-  ]);
-
-  return {
-    async stop() {
-      isStopped = true;
-      for (const timer of timers) clearTimeout(timer);
-      await Promise.all(underWay);
+  const byName = new Map(jobs.map((job) => [job.name, job]));
+  const failed = (job: string, err: unknown) => log.warn({ err, job }, 'housekeeping failed');
+  const queue = new WorkQueue({
+    async work(name, { signal }) {
+      const { everyMs, pass } = byName.get(name)!;
+      try {
+        const count = await pass(signal);
+        if (count > 0) log.info({ count }, name);
+      } catch (error) {
+        if (!signal.aborted) failed(name, error);
+      }
+      return everyMs;
     },
-  };
+    failed,
+    workers: jobs.length,
+    most: jobs.length,
+    backoff: { firstMs: HOUR_MS, longestMs: HOUR_MS },
+  });
+  // The jobs also run soon after the start: a node that is started often must clean up too.
+  for (const { name } of jobs) queue.addAfter(name, FIRST_PASS_MS);
+  return { stop: () => queue.stop() };
 }

@@ -1,8 +1,6 @@
-// The search of a node: the store of words, and the jobs that maintain it: they index emails, merge segments, and delete the remains of
-// broken merges.
+// The search of a node: the store of words, and the jobs that maintain it: they index emails and merge segments.
 import type { Logger } from 'pino';
 import type { EmailTexts } from '../actors/mailbox/email-texts.js';
-import { startMergeClearing } from '../actors/mailbox/merge-clearing.js';
 import { startSearchIndexing } from '../actors/mailbox/search-indexing.js';
 import { type MergeMeter, startSearchMerging } from '../actors/mailbox/search-merging.js';
 import { withSearchSemaphore } from '../actors/mailbox/search-semaphore.js';
@@ -22,8 +20,6 @@ export interface MailSearchOptions {
 export function startMailSearch({ sql, texts, meter, log, job }: MailSearchOptions) {
   const merging = startSearchMerging({ store: postgresSearch(sql), log, ...(meter && { meter }) });
   job('merges of search', () => merging.stop());
-  const clearing = startMergeClearing({ store: merging.store, log });
-  job('clearing of merges', () => clearing.stop());
   const store = withSearchSemaphore(merging.store, SEARCHES_AT_ONCE);
   const indexing = startSearchIndexing({ store, texts, log });
   job('search', () => indexing.stop());
