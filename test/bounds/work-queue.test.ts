@@ -1,7 +1,7 @@
 // Tests the work queue on a time of its own: no key is lost, none has two workers, and back-off, bounds and shares hold.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { type WorkAttempt, type Timing, WorkQueue, type WorkQueueOptions } from '../../src/bounds/work-queue.js';
+import { type Timing, type WorkAttempt, WorkQueue, type WorkQueueOptions } from '../../src/bounds/work-queue.js';
 import { runs } from '../support/amounts.js';
 import test from '../support/test.js';
 
