@@ -1,16 +1,13 @@
 // Tests coalesced changes: what a list adds and removes again is not in them, and of several changes of a row the last one
 // counts.
 
-import { newId } from '../../src/ids/new-id.js';
 import { uuidV7 } from '../../src/mail/ids.js';
-import { PackedIds } from '../../src/mail/packed-ids.js';
 import type { ChangeContent, LoggedOutbound, NewEmail } from '../../src/store/changes.js';
 import { logged } from '../../src/store/changes.js';
 import { coalesce } from '../../src/store/coalesced-changes.js';
 import type { FolderDefinition } from '../../src/store/mailbox-rows.js';
 import { records } from '../support/mailbox-change.js';
 import test from '../support/test.js';
-import { flaggedTogether } from './contracts/writer.js';
 
 const EMAIL: NewEmail = {
   id: 'e1',
@@ -133,48 +130,6 @@ test('a placement that comes and goes is none; one that was there is expunged on
   });
 });
 
-test('emails that are placed or expunged together stay packed until one of them changes again', (t) => {
-  const ids = Array.from({ length: 3 }, () => newId());
-  const [emailId, ...others] = ids;
-  const many = (type: 'EmailPlaced' | 'EmailExpunged', uid: number): ChangeContent => {
-    return { type, payload: { emailId: emailId!, folderId: 'f1', uid, others: PackedIds.of(others) } };
-  };
-  const of = (...contents: readonly ChangeContent[]) => {
-    const { placedTogether, expungedTogether, ...rows } = coalesced(...contents).placements.get('f1')!;
-    const texts = (together: typeof placedTogether) =>
-      together.map(({ firstUid, modseq, ids: packed }) => [firstUid, modseq, ...packed]);
-    return { ...rows, placedTogether: texts(placedTogether), expungedTogether: texts(expungedTogether) };
-  };
-  const [a, b, c] = ids.map((id, i) => ({ uid: 7 + i, emailId: id, isDeleted: false, modseq: 1, savedAt: 0 }));
-  const gone = ({ savedAt: _, ...row }: typeof a & object, modseq: number) => ({ ...row, modseq });
-  t.deepEqual(of(many('EmailPlaced', 7)), { ...NO_PLACEMENTS, placedTogether: [[7, 1, ...ids]] });
-  t.deepEqual(of(many('EmailExpunged', 7)), { ...NO_PLACEMENTS, expungedTogether: [[7, 1, ...ids]] });
-  const back = [[10, 2, ...ids]];
-  t.deepEqual(of(many('EmailExpunged', 7), many('EmailPlaced', 10)), {
-    ...NO_PLACEMENTS,
-    expungedTogether: [[7, 1, ...ids]],
-    placedTogether: back,
-  });
-  t.deepEqual(of(many('EmailPlaced', 7), many('EmailPlaced', 10), expunged(ids[1]!, 'f1', 8)), {
-    ...NO_PLACEMENTS,
-    placed: [a, c],
-    placedTogether: back,
-  });
-  const marked: ChangeContent = {
-    type: 'DeletedChanged',
-    payload: { emailId: ids[2]!, folderId: 'f1', uid: 9, isDeleted: true },
-  };
-  t.deepEqual(of(many('EmailPlaced', 7), marked), {
-    ...NO_PLACEMENTS,
-    placed: [a, b, { ...c, isDeleted: true, modseq: 2 }],
-  });
-  t.deepEqual(of(many('EmailPlaced', 7), many('EmailExpunged', 7)), NO_PLACEMENTS);
-  t.deepEqual(of(marked, many('EmailExpunged', 7)), {
-    ...NO_PLACEMENTS,
-    expunged: [gone(a!, 2), gone(b!, 2), gone(c!, 2)],
-  });
-});
-
 test('records of many emails and records of each of them have the same coalesced', (t) => {
   const one = coalesce(
     records([
@@ -244,28 +199,6 @@ test('a folder that is deleted has no placements, and none at all when the list 
   const gone = coalesced(expunged('e2', 'f9', 4), changed, deleted);
   t.deepEqual([gone.foldersChanged, gone.foldersRemoved], [[], ['f9']]);
   t.deepEqual(gone.placements.get('f1')?.placed, [{ uid: 3, emailId: 'e1', isDeleted: false, modseq: 3, savedAt: 0 }]);
-});
-
-test('emails that one record flags are together unless the list has flagged one of them before, however many', (t) => {
-  const ids = Array.from({ length: 50 }, newId);
-  const packed = flaggedTogether(ids, 1);
-  const alone = (emailId: string): ChangeContent => ({
-    type: 'FlagsChanged',
-    payload: { emailId, flags: 4, changed: 4, keywords: ['Later'] },
-  });
-  for (const count of [1, 100]) {
-    const before = Array.from({ length: count }, () => alone(newId()));
-    const apart = coalesce(records([...before, packed]));
-    t.is(apart.flaggedTogether.length, 1);
-    t.is(apart.emailsFlagged.length, count);
-    const mixed = coalesce(records([...before, alone(ids[49]!), packed]));
-    t.is(mixed.flaggedTogether.length, 0);
-    t.is(mixed.emailsFlagged.length, count + 50);
-    t.like(
-      mixed.emailsFlagged.find(({ id }) => id === ids[49]),
-      { flags: 1, keywords: ['Later'] },
-    );
-  }
 });
 
 test('a placement has a time of its own when the email came into the folder later than into the account', (t) => {
@@ -353,17 +286,4 @@ test('what is stored only is not in the log, which counts the records of a chang
     ],
   );
   t.notRegex(JSON.stringify(entries), /secret/);
-});
-
-test('packed ids whose rest a record has are the ids of the coalesced, not a copy', (t) => {
-  const ids = [newId(), newId(), newId()];
-  const whole = PackedIds.of(ids);
-  const payload = { emailId: ids[0]!, others: whole.rest, flags: 1, changed: 1 };
-  const [shared] = coalesce(records([{ type: 'FlagsChanged', payload }])).flaggedTogether;
-  t.is(shared!.ids, whole);
-  t.deepEqual([...shared!.ids], ids);
-  t.deepEqual([...whole.rest], ids.slice(1));
-  const parts = { ...payload, others: PackedIds.of(ids.slice(1)) };
-  const [copied] = coalesce(records([{ type: 'FlagsChanged', payload: parts }])).flaggedTogether;
-  t.deepEqual(copied!.ids.octets, whole.octets);
 });

@@ -1,5 +1,4 @@
 // Tests commits of mailboxes that share a transaction: a commit that passes its fence is written whole, any other one not at all.
-// Large commits share none, in whatever way they are large.
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { blobOf } from '../../src/store/blobs.js';
@@ -10,7 +9,6 @@ import { postgresEvents } from '../../src/store/postgres/events.js';
 import { postgresInbound } from '../../src/store/postgres/inbound.js';
 import { postgresMailboxes } from '../../src/store/postgres/mailboxes.js';
 import { migratedDatabase } from '../support/embedded-database.js';
-import { emptyChange, records } from '../support/mailbox-change.js';
 import test from '../support/test.js';
 import { emailsOf, placementsOf } from './contracts/contents.js';
 import { messageFor, place } from './contracts/shared-messages.js';
@@ -57,10 +55,6 @@ test('of accounts that share a transaction one does not pass its fence: it write
   const kinds = [];
   for (const { done } of commits) kinds.push((await done).kind);
   t.deepEqual(kinds, ['committed', 'fenced', 'committed']);
-  const passed = [commits[0]!.writer.accountId, commits[2]!.writer.accountId];
-  const [shared] =
-    await sql`select count(distinct xmin::text)::int as count from accounts where id = any(${passed}::uuid[])`;
-  t.is(shared!['count'], 1);
 
   for (const [i, { writer, folderId, ids }] of commits.entries()) {
     const isWritten = i !== 1;
@@ -141,35 +135,4 @@ test('a message for an account that is locked keeps no commit waiting', async (t
   });
   t.false(await message.ended);
   t.is((await sql`select from inbound`).length, 0);
-});
-
-test('commits of two accounts share a transaction unless they change many placements', async (t) => {
-  const { sql, mailboxes: store, account } = await openStores(t);
-  const ids = [await account('a'), await account('b')];
-
-  async function transactions(placements: number): Promise<number> {
-    const commits = [];
-    for (const id of ids) {
-      const claimed = await store.claim(id, 1);
-      if (claimed.kind !== 'claimed') throw new Error(claimed.kind);
-      const folderId = (await store.overview(id)).folders[0]!.id;
-      const placed = Array.from({ length: placements }, (_, i) => {
-        return { type: 'EmailPlaced' as const, payload: { emailId: randomUUID(), folderId, uid: i + 1 } };
-      });
-      const seq = claimed.modseq + 1;
-      commits.push({ ...emptyChange(id, 1, claimed.modseq), changes: records(placed, seq) });
-    }
-    const results = await Promise.all(commits.map((change) => store.commit(change)));
-    t.deepEqual(
-      results.map(({ kind }) => kind),
-      ['committed', 'committed'],
-    );
-    const [row] = await sql`
-      select count(distinct xmin::text)::int as count from accounts where id = any(${ids}::uuid[])`;
-    await sql`delete from placements where account_id = any(${ids}::uuid[])`;
-    return row!['count'];
-  }
-
-  t.is(await transactions(10), 1);
-  t.is(await transactions(600), 2);
 });

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { doubleOf, inBinary, integerOf, jsonOf, own } from '../../src/store/postgres/binary-results.js';
+import { doubleOf, inBinary, integerOf, jsonOf } from '../../src/store/postgres/binary-results.js';
 import { connect, storeFault } from '../../src/store/postgres/client.js';
 import { OctetParameters, Octets } from '../../src/store/postgres/octet-parameters.js';
 import { runs } from '../support/amounts.js';
@@ -91,15 +91,6 @@ test('a statement has its results in the binary form when it asks for it, beside
     }),
     { numRuns: runs(60) },
   );
-});
-
-test('octets of a row that are to be kept keep nothing else', async (t) => {
-  const sql = await pool(t, 1);
-  const [row] = await sql`
-    select ${new Octets([randomBytes(90_000)])}::bytea, ${new Octets([Buffer.from('Zoë 💌')])}::bytea where ${inBinary(sql)}`.raw();
-  const kept = own(row![1]!);
-  t.is(Buffer.from(kept).toString(), 'Zoë 💌');
-  t.is(kept.buffer.byteLength, kept.length);
 });
 
 test('a statement that the driver sends again has the octets it had, or fails for now', async (t) => {

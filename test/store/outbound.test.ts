@@ -213,35 +213,3 @@ test('policies that have expired are dropped, the others stay', async (t) => {
     ['new.test'],
   );
 });
-
-test('polls of the queue and first pages read few rows, however much was sent', async (t) => {
-  const { address, sql, account } = await world(t);
-  const { id: accountId, shard } = await account();
-  await sql`
-    insert into outbound (account_id, id, shard, status, blob, sender, subject, sent_email_id, created_at, updated_at)
-    select ${accountId}, gen_random_uuid(), ${shard}, 'Sent', '', '', '', gen_random_uuid(), now() - i * interval '1 second', now()
-    from generate_series(1, 20000) i`;
-  for (const analyzed of [false, true]) {
-    if (analyzed) await sql`analyze outbound`;
-    const alone = connect(address, { max: 1, applicationName: 'test' });
-    const queue = postgresOutbound(alone);
-    const rowsRead = async () => {
-      await alone`select pg_stat_force_next_flush()`;
-      const [row] = await alone<[{ read: number }]>`
-        select (seq_tup_read + coalesce(idx_tup_fetch, 0))::float8 as read from pg_stat_user_tables
-        where relname = 'outbound'`;
-      return row.read;
-    };
-    const before = await rowsRead();
-    await queue.due(all, 100, [], []);
-    await queue.interrupted(all, 'me', 100, []);
-    await queue.reportsDue(all, 100, []);
-    await queue.overdueMs(all);
-    const lists = postgresMailboxes(alone, alone);
-    t.is((await lists.outboundPage(accountId, ['Sent'], [], 1, 20)).length, 20);
-    t.is((await lists.outboundPage(accountId, ['Queued', 'Sending'], [], 1, 20)).length, 0);
-    const read = (await rowsRead()) - before;
-    t.true(read >= 20 && read < 200, `${read} rows were read`);
-    await alone.end();
-  }
-});

@@ -55,8 +55,3 @@ test('a single row as parameters is the same as in JSON, whatever it has and lac
     { numRuns: runs(100) },
   );
 });
-
-test('one text serves all single rows of a table', (t) => {
-  const table = 'x (id uuid, names text[])';
-  t.is(asParameters([{ id: 'a', names: [] }], table).texts, asParameters([{}], table).texts);
-});

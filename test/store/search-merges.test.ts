@@ -163,54 +163,6 @@ test('a segment that becomes ready while another node takes it for left behind k
   t.is(await strayPages(), 0);
 });
 
-test('pages that a merge left are deleted by their keys, however the statement was planned', async (t) => {
-  const { open, account, segments } = await setUp(t);
-  const sql = open('one');
-  const store = postgresSearch(sql);
-  const { accountId } = await account(1);
-  const leave = async (pages: number) => {
-    await sql`
-      with segment as (
-        insert into search_segments (account_id, level, emails, last_id, ids, octets, is_ready)
-        values (${accountId}, 0, 0, ${newId()}, '', 0, false) returning account_id, id)
-      insert into search_pages (account_id, segment, first_word, part, words, positions)
-      select account_id, id, convert_to('zoë' || n, 'UTF8'), 0, '', '' from segment, generate_series(1, ${pages}::int) n`;
-    await store.merge(accountId, { signal: NO_SIGNAL });
-    t.deepEqual(await segments(accountId), [1]);
-    t.is((await sql`select from search_pages where account_id = ${accountId}`).length, 0);
-  };
-  const read = async () => {
-    // This flushes the statistics of all sessions.
-    await Promise.all([1, 2, 3].map(() => sql`select pg_stat_force_next_flush(), pg_sleep(0.01)`));
-    const [row] = await sql<{ read: number }[]>`
-      select sum(idx_tup_read)::float8 as read from pg_stat_user_indexes where relname = 'search_pages'`;
-    return row!.read;
-  };
-  await leave(1);
-  const before = await read();
-  await leave(2_000);
-  const rows = (await read()) - before;
-  t.true(rows >= 2_000 && rows < 20_000, `${rows} pages were read`);
-});
-
-test('a search for a hundred words in many segments takes a few statements', async (t) => {
-  const { sql, account, found } = await setUp(t);
-  const { accountId, ids } = await account(20, 3_000);
-  let statements = 0;
-  const counted = new Proxy(sql, {
-    apply(target, _this, [strings, ...values]: [TemplateStringsArray, ...never[]]) {
-      if (/^\s*(with|select)/.test(strings[0] ?? '')) statements++;
-      return target(strings, ...values);
-    },
-  });
-  const words = Array.from({ length: 100 }, (_, i) => `"w${i * 7 + 5}"`);
-  const hits = await Promise.all(words.map((word) => found(accountId, word)));
-  const expected = ids.filter((id) => hits.every((each) => each.includes(id))).sort();
-  t.true(expected.includes(ids[5]!));
-  t.deepEqual(await found(accountId, words.join(' '), postgresSearch(counted)), expected);
-  t.true(statements > 0 && statements < 10, `${statements} statements`);
-});
-
 test('a search ends when it takes too long, and when its words take too much memory', async (t) => {
   const { sql, account, found } = await setUp(t);
   const { accountId, ids } = await account(3, MANY);

@@ -142,56 +142,6 @@ test('an account that is being deleted holds up no other, and becomes searchable
   t.is((await sql`select from search_segments where account_id = ${deleted}`).length, 0);
 });
 
-test('emails become searchable, and their segments are merged, without a look at the others of their accounts', async (t) => {
-  const { address } = await migratedDatabase(t);
-  const directorySql = connect(address, { max: 1, applicationName: 'test' });
-  const sql = connect(address, { max: 1, applicationName: 'test', byKey: true, wide: true });
-  t.teardown(async () => {
-    await Promise.all([directorySql.end(), sql.end()]);
-  });
-  const directory = postgresDirectory(directorySql, 1);
-  const accountIds: string[] = [];
-  for (const name of ['a', 'b']) accountIds.push((await directory.createAccount(`${name}@example.test`, name)).id);
-  const others = Array.from({ length: 3000 }, () => randomUUID());
-  await directorySql`
-    insert into accounts (id, shard, email, display_name, modseq) select x, 0, x, '', 1 from unnest(${others}::uuid[]) x`;
-  // The database knows accounts with one email each.
-  const newIds = (count: number) => Array.from({ length: count }, () => newId());
-  await addEmails(directorySql, others, newIds(1));
-  await directorySql`analyze emails, accounts`;
-  await addEmails(directorySql, others, newIds(20));
-  await addEmails(directorySql, accountIds, newIds(2000));
-  const store = postgresSearch(sql);
-  const put = async () => {
-    const page = await store.unindexed(accountIds, 5);
-    await store.put(page.map((each) => ({ ...each, texts: textsWith({ body: 'word' }) })));
-    return page.length;
-  };
-  const rows = await rowsRead(sql, async () => t.is(await put(), 10));
-  t.true(rows.emails >= 10 && rows.emails < 100, `${rows.emails} rows were read`);
-  for (let i = 1; i < 16; i++) await put();
-  await store.put([{ accountId: others[0]!, id: newId(), texts: textsWith({ body: 'other' }) }]);
-  const merging = await rowsRead(sql, async () => {
-    t.is((await store.merge(accountIds[0]!, { signal: new AbortController().signal })).segments, 16);
-  });
-  t.true(merging.emails >= 80 && merging.emails < 200, `${merging.emails} emails were read`);
-  t.true(merging.segments >= 16 && merging.segments < 200, `${merging.segments} segments were read`);
-});
-
-async function rowsRead(sql: Sql, work: () => Promise<unknown>): Promise<{ emails: number; segments: number }> {
-  const read = async () => {
-    await sql`select pg_stat_force_next_flush()`;
-    const rows = await sql<{ name: string; read: number }[]>`
-      select relname as name, sum(idx_tup_read)::float8 as read from pg_stat_user_indexes group by 1`;
-    return new Map(rows.map(({ name, read }) => [name, read]));
-  };
-  const before = await read();
-  await work();
-  const after = await read();
-  const of = (name: string) => after.get(name)! - before.get(name)!;
-  return { emails: of('emails'), segments: of('search_segments') };
-}
-
 async function addEmails(sql: Sql, accountIds: readonly string[], ids: readonly string[]): Promise<void> {
   await sql`
     insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,

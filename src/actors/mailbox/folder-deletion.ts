@@ -62,7 +62,7 @@ function deleteWithEmails(tx: MailboxTransaction, id: string): void {
 }
 
 /** Deletes a folder with its placements; emails that no other folder keeps arrive in `archiveTo`. */
-export function deleteIntoArchive(tx: MailboxTransaction, id: string, archiveTo: string): void {
+function deleteIntoArchive(tx: MailboxTransaction, id: string, archiveTo: string): void {
   const slots = tx.folders.keptOnlyIn(id, tx.slotsEnd);
   displaceFrom(tx, slots, archiveTo);
   tx.deleteFolder(id, { folderId: archiveTo, slots });
