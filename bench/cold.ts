@@ -25,10 +25,10 @@ const OCTETS = 4096;
 const WARM_UP = 4_000;
 const TENTHS = 10;
 /** A domain may have 1,000 unclaimed addresses. */
-const HELD_A_DOMAIN = 980;
+const ADDRESSES_A_DOMAIN = 980;
 /** The limit of the memory of a node's actors. */
 const BOUND = 256 * 1024 * 1024;
-const GOALS = { more: 500, held: 1_200, actor: 6, steadiness: 0.7 };
+const GOALS = { more: 500, unclaimed: 1_200, actor: 6, steadiness: 0.7 };
 
 interface Cost {
   /** µs per message, of the node and of the database. */
@@ -38,12 +38,12 @@ interface Cost {
 }
 
 export async function run([cold = COLD, inTurn = IN_TURN]: readonly (string | number)[]): Promise<void> {
-  const heldDomains = Array.from({ length: Math.ceil(Number(cold) / HELD_A_DOMAIN) }, (_, i) => `held-${i}.test`);
+  const unclaimedDomains = Array.from({ length: Math.ceil(Number(cold) / ADDRESSES_A_DOMAIN) }, (_, i) => `unclaimed-${i}.test`);
   const directory = await mkdtemp(join(tmpdir(), 'mansio-bench-memory-'));
   const memoryFile = join(directory, 'octets');
   const node = await startBenchNode({
     MANSIO_LOG_LEVEL: 'warn',
-    MANSIO_HOSTED_DOMAINS: ['example.test', ...heldDomains].join(),
+    MANSIO_HOSTED_DOMAINS: ['example.test', ...unclaimedDomains].join(),
     NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import ${PRELOAD}`,
     BENCH_MEMORY_FILE: memoryFile,
   });
@@ -52,7 +52,7 @@ export async function run([cold = COLD, inTurn = IN_TURN]: readonly (string | nu
   try {
     const warm = await fillAccounts(sql, 'example.test', WARM);
     if (Number(cold) > 0)
-      await coldAndHeld(node, sql, warm, await fillAccounts(sql, 'example.test', Number(cold)), heldDomains, memory);
+      await coldAndUnclaimed(node, sql, warm, await fillAccounts(sql, 'example.test', Number(cold)), unclaimedDomains, memory);
     else await load(node, warm, WARM_UP);
     if (Number(inTurn) > 0) await touchedInTurn(node, await fillAccounts(sql, 'example.test', Number(inTurn)), memory);
   } finally {
@@ -62,12 +62,12 @@ export async function run([cold = COLD, inTurn = IN_TURN]: readonly (string | nu
   }
 }
 
-async function coldAndHeld(
+async function coldAndUnclaimed(
   node: BenchNode,
   sql: Sql,
   warm: readonly string[],
   cold: readonly string[],
-  heldDomains: readonly string[],
+  unclaimedDomains: readonly string[],
   memory: () => Promise<number>,
 ): Promise<void> {
   await load(node, warm, WARM_UP);
@@ -78,9 +78,9 @@ async function coldAndHeld(
   const more = total(loaded) - total(inMemory);
   const goal = `${more.toFixed(0)} µs more, ${withGoal(more, GOALS.more)}`;
   show(`${cold.length} mailboxes of one email, loaded first`, loaded, goal);
-  const unknown = cold.map((_, i) => `nobody-${i}@${heldDomains[i % heldDomains.length]}`);
-  const held = await load(node, unknown, unknown.length);
-  show(`${unknown.length} unknown addresses, held`, held, withGoal(total(held), GOALS.held));
+  const unknown = cold.map((_, i) => `nobody-${i}@${unclaimedDomains[i % unclaimedDomains.length]}`);
+  const unclaimed = await load(node, unknown, unknown.length);
+  show(`${unknown.length} unknown addresses, unclaimed`, unclaimed, withGoal(total(unclaimed), GOALS.unclaimed));
   const again = await load(node, unknown, unknown.length);
   show('the same addresses again, their mailboxes in memory', again);
   // This part is the last, because a forced garbage collection makes V8 compile code again.

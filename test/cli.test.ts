@@ -62,12 +62,12 @@ test('account create, list and delete', async (t) => {
   t.is((await mansio('account', 'delete', '--email', 'ann@example.test', '--yes')).code, 1);
 });
 
-test('account create claims the mail held for its address', async (t) => {
-  const held = await postgresDirectory(sql, 256).holdAddress('held@example.test', 10);
+test('account create claims the unclaimed mail of its address', async (t) => {
+  const opened = await postgresDirectory(sql, 256).openUnclaimed('held@example.test', 10);
   t.false((await json('account', 'list')).some((account: { email: string }) => account.email === 'held@example.test'));
   t.is((await mansio('key', 'list', '--account', 'held@example.test')).code, 1);
   const made = await json('account', 'create', '--email', 'held@example.test', '--name', 'H');
-  t.is(held.kind === 'held' ? held.accountId : '', made.id);
+  t.is(opened.kind === 'opened' ? opened.accountId : '', made.id);
 });
 
 test('address add', async (t) => {

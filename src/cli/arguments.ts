@@ -25,7 +25,7 @@ export async function existingAccount(directory: DirectoryStore, text: string): 
   const address = canonicalAddress(text);
   if (address === undefined && !isUuid(text)) throw new CommandError(`neither an e-mail address nor an id: ${text}`);
   const account = await (address === undefined ? directory.accountById(text) : accountOf(directory, address));
-  if (account === undefined || account.held) throw new CommandError(`no such account: ${text}`);
+  if (account === undefined || account.isUnclaimed) throw new CommandError(`no such account: ${text}`);
   return account;
 }
 

@@ -7,7 +7,7 @@ import { canonicalAddress } from '../mail/address.js';
 import type { DirectoryChange, DirectoryStore, StoredKey } from '../store/directory.js';
 import { AddressCache } from './address-cache.js';
 import { matchesHash, parseApiKey } from './api-key.js';
-import { domainOf, HeldMailboxes, isRole } from './held-mailboxes.js';
+import { domainOf, UnclaimedMailboxes, isRole } from './unclaimed-mailboxes.js';
 import type { KeyUses } from './key-uses.js';
 import { Logins } from './logins.js';
 import type { Directory, HostedDomains, Principal, Recipient } from './protocol.js';
@@ -38,7 +38,7 @@ export async function createDirectory(
 ): Promise<Directory & HostedDomains & { close(): Promise<void> }> {
   const { store, mailboxes, log, now = () => performance.now() } = options;
   const owners = new AddressCache();
-  const heldMailboxes = new HeldMailboxes(store, mailboxes, now);
+  const unclaimedMailboxes = new UnclaimedMailboxes(store, mailboxes, now);
   const logins = new Logins(store, log);
   const revokedKeys = new Subject<string>();
   const deletedAccounts = new Subject<string>();
@@ -116,25 +116,25 @@ export async function createDirectory(
   async function route(address: string, beside: readonly string[]): Promise<Recipient | undefined> {
     const { unknownRecipients } = options;
     const owner = await owners.owner(address, () => store.ownerOf(address));
-    if (owner !== undefined && !owner.held) return { kind: 'mailbox', accountId: owner.accountId };
+    if (owner !== undefined && !owner.isUnclaimed) return { kind: 'mailbox', accountId: owner.accountId };
     if (unknownRecipients === 'reject' && !isRole(address)) return { kind: 'unknown' };
     if (owner === undefined) {
       // Create nothing yet: a peer that only names addresses must not use up the bounds of the domain.
-      return (await heldMailboxes.hasRoom(address, beside)) ? { kind: 'hold', address } : { kind: 'full' };
+      return (await unclaimedMailboxes.hasRoom(address, beside)) ? { kind: 'unclaimed', address } : { kind: 'full' };
     }
-    const acceptance = await heldMailboxes.acceptance(address, owner);
+    const acceptance = await unclaimedMailboxes.acceptance(address, owner);
     if (acceptance === 'gone') {
       owners.drop(address);
       return undefined;
     }
     return acceptance === 'full'
       ? { kind: 'full' }
-      : { kind: 'mailbox', accountId: owner.accountId, heldAddress: address };
+      : { kind: 'mailbox', accountId: owner.accountId, unclaimedAddress: address };
   }
 
-  async function hold(addresses: readonly string[], octets: number, existing: readonly string[] = []) {
+  async function openUnclaimed(addresses: readonly string[], octets: number, existing: readonly string[] = []) {
     if (options.unknownRecipients === 'reject' && !addresses.every(isRole)) return undefined;
-    return heldMailboxes.hold(addresses, octets, existing);
+    return unclaimedMailboxes.open(addresses, octets, existing);
   }
 
   /** Keys that are requested during a read are read together after it. */
@@ -162,7 +162,7 @@ export async function createDirectory(
   async function anonymous(): Promise<Principal | undefined> {
     const address = options.anonymousAccount === undefined ? undefined : canonicalAddress(options.anonymousAccount);
     const account = address === undefined ? undefined : await store.accountByEmail(address);
-    if (account === undefined || account.held) return undefined;
+    if (account === undefined || account.isUnclaimed) return undefined;
     return { accountId: account.id, email: account.email, scopes: ['app'], keyId: null, serviceWide: false };
   }
 
@@ -171,12 +171,12 @@ export async function createDirectory(
     const address = canonicalAddress(text);
     if (address === undefined) return false;
     const owner = await owners.owner(address, () => store.ownerOf(address));
-    return owner !== undefined && !owner.held && owner.accountId === accountId;
+    return owner !== undefined && !owner.isUnclaimed && owner.accountId === accountId;
   }
 
   return {
     recipient,
-    hold,
+    openUnclaimed,
     authenticate,
     noteUse: (keyId) => options.keyUses?.note(keyId),
     hosts: isHosted,

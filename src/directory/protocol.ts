@@ -3,13 +3,13 @@ import type { Observable } from 'rxjs';
 import type { Scope } from '../store/directory.js';
 
 export type Recipient =
-  /** `heldAddress`: nobody has claimed the address yet, and the bounds for unclaimed mail apply to it; in canonical form. */
-  | { readonly kind: 'mailbox'; readonly accountId: string; readonly heldAddress?: string }
+  /** `unclaimedAddress`: nobody has claimed the address yet, and the bounds for unclaimed mail apply to it; in canonical form. */
+  | { readonly kind: 'mailbox'; readonly accountId: string; readonly unclaimedAddress?: string }
   /**
-   * The domain is hosted and the address unknown: `hold` gives it a mailbox once there is a message. `address` is in canonical
+   * The domain is hosted and the address unknown: `openUnclaimed` gives it a mailbox once there is a message. `address` is in canonical
    * form.
    */
-  | { readonly kind: 'hold'; readonly address: string }
+  | { readonly kind: 'unclaimed'; readonly address: string }
   /** The domain is not hosted here: 550 5.7.1, never a relay. */
   | { readonly kind: 'notHosted' }
   /** The domain is hosted, the address is unknown, and unknown recipients are rejected: 550 5.1.1. */
@@ -60,9 +60,9 @@ export interface Directory {
   /**
    * Creates mailboxes for the `hold` recipients of one message; returns account ids by address. Returns undefined, usually
    * without creating any, when one of them cannot have a mailbox now. The `octets` of the message count for these addresses and
-   * for `existing`, the `heldAddress`es of its other recipients. @throws StoreFault
+   * for `existing`, the `unclaimedAddress`es of its other recipients. @throws StoreFault
    */
-  hold(
+  openUnclaimed(
     addresses: readonly string[],
     octets: number,
     existing?: readonly string[],

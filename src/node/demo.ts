@@ -26,7 +26,7 @@ const SCOPES: readonly Scope[] = ['app', 'smtp', 'imap', 'pop3'];
 export async function prepareDemo(parts: DemoParts): Promise<Demo> {
   const { directory, dataDirectory } = parts;
   const found = await directory.accountByEmail(EMAIL);
-  const account = found === undefined || found.held ? await directory.createAccount(EMAIL, 'Demo') : found;
+  const account = found === undefined || found.isUnclaimed ? await directory.createAccount(EMAIL, 'Demo') : found;
   let minted: ReturnType<DemoParts['mintKey']> | undefined;
   const apiKey = dataDirectory.keep(KEY_FILE, () => {
     minted = parts.mintKey();

@@ -24,8 +24,8 @@ const DAY_MS = 24 * HOUR_MS;
 const REPLY_AGE_MS = 10 * 60_000;
 const BLOB_GRACE_MS = HOUR_MS;
 const BLOBS_A_PASS = 1_000;
-const HELD_AGE_MS = 30 * DAY_MS;
-const HELD_A_PASS = 200;
+const UNCLAIMED_AGE_MS = 30 * DAY_MS;
+const UNCLAIMED_A_PASS = 200;
 const DELIVERY_AGE_MS = 30 * DAY_MS;
 const DELIVERIES_OF_WEBHOOK = 1_000;
 const REVOKED_KEY_AGE_MS = 30 * DAY_MS;
@@ -57,13 +57,13 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
   const { search, outbound } = options;
 
   /** Deletes unclaimed mail older than 30 days, and an unclaimed mailbox of that age when it is empty. */
-  async function expireHeld(): Promise<number> {
-    const before = clock.now() - HELD_AGE_MS;
+  async function expireUnclaimed(): Promise<number> {
+    const before = clock.now() - UNCLAIMED_AGE_MS;
     let removed = 0;
-    for (const accountId of await directory.heldAccounts(before, HELD_A_PASS)) {
+    for (const accountId of await directory.expiredUnclaimed(before, UNCLAIMED_A_PASS)) {
       const expired = await mailboxes.of(accountId).ask('expire', { receivedBefore: before });
       removed += expired.reply?.removed ?? 0;
-      await directory.dropHeld(accountId, before);
+      await directory.deleteUnclaimed(accountId, before);
     }
     return removed;
   }
@@ -86,7 +86,7 @@ export function startHousekeeping(options: HousekeepingOptions): { stop(): Promi
       everyMs: HOUR_MS / 6,
       pass: () => webhookDeliveries.prune(DELIVERY_AGE_MS, DELIVERIES_OF_WEBHOOK),
     },
-    { name: 'unclaimed emails expired', everyMs: HOUR_MS, pass: expireHeld },
+    { name: 'unclaimed emails expired', everyMs: HOUR_MS, pass: expireUnclaimed },
     {
       name: 'outbound emails expired',
       everyMs: HOUR_MS / 6,

@@ -13,7 +13,7 @@ export interface Account {
   readonly id: string;
   readonly email: string;
   readonly displayName: string;
-  readonly held: boolean;
+  readonly isUnclaimed: boolean;
   readonly createdAt: Date;
 }
 
@@ -100,17 +100,17 @@ export interface StoredKey extends ApiKey {
 /** The account that gets mail for an address. */
 export interface AddressOwner {
   readonly accountId: string;
-  readonly held: boolean;
+  readonly isUnclaimed: boolean;
 }
 
-export type HoldResult =
+export type UnclaimedResult =
   /** `isNew`: this call created the account. */
-  | { readonly kind: 'held'; readonly accountId: string; readonly isNew: boolean }
+  | { readonly kind: 'opened'; readonly accountId: string; readonly isNew: boolean }
   /** The domain has reached its limit of unclaimed addresses. */
   | { readonly kind: 'full' };
 
 /** What unclaimed mailboxes use. */
-export interface HeldUse {
+export interface UnclaimedUsage {
   readonly addresses: number;
   readonly octets: number;
 }
@@ -169,23 +169,23 @@ export interface DirectoryStore {
   /** Returns the owner; unverified addresses have none. */
   ownerOf(address: string): Promise<AddressOwner | undefined>;
   /** Creates a mailbox without a login for an unknown address of a hosted domain, at most `limit` per domain; free of races. */
-  holdAddress(address: string, limit: number): Promise<HoldResult>;
+  openUnclaimed(address: string, limit: number): Promise<UnclaimedResult>;
   /** Whether the domain of the address has fewer than `limit` unclaimed addresses. */
-  heldRoom(address: string, limit: number): Promise<boolean>;
+  hasUnclaimedRoom(address: string, limit: number): Promise<boolean>;
   /**
    * The use by domain, for all domains with unclaimed addresses. Octets do not include mail for addresses with these local parts;
    * an email counts for at least 4 KiB.
    */
-  heldUse(exceptNames: readonly string[]): Promise<ReadonlyMap<string, HeldUse>>;
+  unclaimedUsage(exceptNames: readonly string[]): Promise<ReadonlyMap<string, UnclaimedUsage>>;
   /** Received time (ms since the epoch) of the newest email that exceeds `kept`, counted from the newest; undefined for none. */
-  heldSurplus(
+  unclaimedSurplus(
     accountId: string,
     kept: { readonly messages: number; readonly octets: number },
   ): Promise<number | undefined>;
   /** Unclaimed accounts with mail from before `before` (ms since the epoch), or created before it and without mail. */
-  heldAccounts(before: number, limit: number): Promise<readonly string[]>;
+  expiredUnclaimed(before: number, limit: number): Promise<readonly string[]>;
   /** Deletes an unclaimed account created before `before` that has no mail, neither placed nor waiting. */
-  dropHeld(id: string, before: number): Promise<boolean>;
+  deleteUnclaimed(id: string, before: number): Promise<boolean>;
 
   createKey(key: NewKey): Promise<ApiKey>;
   /**

@@ -91,7 +91,7 @@ export interface ClaimedAccount {
   readonly modseq: number;
   readonly email: string;
   /** The mailbox has no login yet; the account that gets its address will claim it. */
-  readonly held: boolean;
+  readonly isUnclaimed: boolean;
   /** The whole mailbox at the time of the claim, when it is small enough; otherwise it must be read. */
   readonly mailbox?: SmallMailbox;
 }

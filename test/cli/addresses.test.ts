@@ -70,8 +70,8 @@ test('unclaimed list, show, deliver and delete', async (t) => {
   await json('domain', 'add', 'lost.test');
   const { id: accountId } = await json('account', 'create', '--email', 'finder@lost.test', '--name', 'F');
   const hold = async (address: string) => {
-    const made = await directory.holdAddress(address, 10);
-    return made.kind === 'held' ? made.accountId : t.fail();
+    const made = await directory.openUnclaimed(address, 10);
+    return made.kind === 'opened' ? made.accountId : t.fail();
   };
   const put = async (address: string, subject: string, size: number, receivedAt: Date) => {
     await sql`

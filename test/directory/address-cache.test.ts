@@ -4,8 +4,8 @@ import { AddressCache } from '../../src/directory/address-cache.js';
 import type { AddressOwner } from '../../src/store/directory.js';
 import test from '../support/test.js';
 
-const ANN: AddressOwner = { accountId: 'ann', held: false };
-const BOB: AddressOwner = { accountId: 'bob', held: false };
+const ANN: AddressOwner = { accountId: 'ann', isUnclaimed: false };
+const BOB: AddressOwner = { accountId: 'bob', isUnclaimed: false };
 
 /** Returns a look-up that the test answers. */
 function slow() {

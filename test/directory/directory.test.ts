@@ -14,7 +14,7 @@ import { migrate } from '../../src/store/postgres/migrate.js';
 import { testDatabase } from '../support/embedded-database.js';
 import test from '../support/test.js';
 
-type Acceptance = (accountId: string) => { held: boolean; total: number };
+type Acceptance = (accountId: string) => { isUnclaimed: boolean; total: number };
 
 function mailboxes(acceptance: Acceptance): Mailboxes {
   return {
@@ -40,7 +40,7 @@ async function start(
       }) as never,
   });
   await real.addDomain('example.test');
-  const { acceptance = () => ({ held: true, total: 0 }), ...rest } = options;
+  const { acceptance = () => ({ isUnclaimed: true, total: 0 }), ...rest } = options;
   const directory = await createDirectory({
     store,
     mailboxes: mailboxes(acceptance),
@@ -107,7 +107,7 @@ test('mail is not refused for good by a list of domains that may be out of date'
   const before = reads();
   now = 1_000;
   const recipients = await Promise.all([1, 2, 3].map(() => directory.recipient('ann@late.test')));
-  t.deepEqual(new Set(recipients.map(({ kind }) => kind)), new Set(['hold']));
+  t.deepEqual(new Set(recipients.map(({ kind }) => kind)), new Set(['unclaimed']));
   t.deepEqual(await directory.recipient('ann@other.test'), { kind: 'notHosted' });
   t.is(reads(), before + 1, 'whoever names strange domains does not load the store');
 });
@@ -123,78 +123,78 @@ test('domains added and removed take effect without a restart', async (t) => {
 
 const NEW = 'new@example.test';
 
-test('unknown recipients are held once there is a message for them, or rejected', async (t) => {
+test('unknown recipients get an unclaimed mailbox once there is a message for them, or rejected', async (t) => {
   const { directory, store } = await start(t);
-  t.deepEqual(await directory.recipient('New+x@Example.Test'), { kind: 'hold', address: NEW });
+  t.deepEqual(await directory.recipient('New+x@Example.Test'), { kind: 'unclaimed', address: NEW });
   t.is(await store.ownerOf(NEW), undefined, 'naming an address makes nothing');
-  const held = await directory.hold([NEW, NEW], 1000);
+  const opened = await directory.openUnclaimed([NEW, NEW], 1000);
   const { accountId } = (await store.ownerOf(NEW))!;
-  t.deepEqual(held, new Map([[NEW, accountId]]));
-  t.deepEqual(await directory.recipient('new+x@example.test'), { kind: 'mailbox', accountId, heldAddress: NEW });
+  t.deepEqual(opened, new Map([[NEW, accountId]]));
+  t.deepEqual(await directory.recipient('new+x@example.test'), { kind: 'mailbox', accountId, unclaimedAddress: NEW });
   const rejecting = await start(t, { unknownRecipients: 'reject' });
   t.deepEqual(await rejecting.directory.recipient(NEW), { kind: 'unknown' });
-  t.is(await rejecting.directory.hold([NEW], 1000), undefined);
-  await rejecting.store.holdAddress(NEW, 10);
+  t.is(await rejecting.directory.openUnclaimed([NEW], 1000), undefined);
+  await rejecting.store.openUnclaimed(NEW, 10);
   t.deepEqual(await rejecting.directory.recipient(NEW), { kind: 'unknown' });
 });
 
-test('a held mailbox takes 100 messages, a claimed one any number', async (t) => {
+test('an unclaimed mailbox takes 100 messages, a claimed one any number', async (t) => {
   let total = 99;
-  const { store, directory, settled } = await start(t, { acceptance: () => ({ held: true, total }) });
-  t.is((await directory.recipient(NEW)).kind, 'hold');
-  t.is((await directory.hold([NEW], 1000))?.size, 1);
+  const { store, directory, settled } = await start(t, { acceptance: () => ({ isUnclaimed: true, total }) });
+  t.is((await directory.recipient(NEW)).kind, 'unclaimed');
+  t.is((await directory.openUnclaimed([NEW], 1000))?.size, 1);
   t.is((await directory.recipient(NEW)).kind, 'mailbox');
   total = 100;
   t.is((await directory.recipient(NEW)).kind, 'full');
-  t.is(await directory.hold([NEW], 1000), undefined, 'filled since RCPT');
+  t.is(await directory.openUnclaimed([NEW], 1000), undefined, 'filled since RCPT');
   await settled(() => store.createAccount(NEW, 'New'));
   t.is((await directory.recipient(NEW)).kind, 'mailbox');
 });
 
-test('a domain whose held addresses are used up is full, those of one message counted together', async (t) => {
+test('a domain whose unclaimed addresses are used up is full, those of one message counted together', async (t) => {
   const { sql, directory, store } = await start(t);
   await store.addDomain('other.test');
-  await store.holdAddress('first@example.test', 10);
+  await store.openUnclaimed('first@example.test', 10);
   await sql`
     insert into addresses (id, address, account_id, domain, held, verified)
     select gen_random_uuid(), 'u' || n || '@example.test', (select id from accounts), 'example.test', true, true
     from generate_series(1, 998) n`;
   const beside = ['last@example.test', 'a@other.test'];
-  t.is((await directory.recipient('last@example.test', beside)).kind, 'hold', 'named twice it is one address');
-  t.is((await directory.recipient('one-more@example.test', ['a@other.test'])).kind, 'hold');
+  t.is((await directory.recipient('last@example.test', beside)).kind, 'unclaimed', 'named twice it is one address');
+  t.is((await directory.recipient('one-more@example.test', ['a@other.test'])).kind, 'unclaimed');
   t.deepEqual(await directory.recipient('one-more@example.test', beside), { kind: 'full' });
-  t.is(await directory.hold(['a@other.test', 'last@example.test', 'one-more@example.test'], 1000), undefined);
+  t.is(await directory.openUnclaimed(['a@other.test', 'last@example.test', 'one-more@example.test'], 1000), undefined);
   t.is(await store.ownerOf('last@example.test'), undefined, 'a message that is refused leaves nothing');
-  t.is((await directory.hold(['last@example.test'], 1000))?.size, 1);
+  t.is((await directory.openUnclaimed(['last@example.test'], 1000))?.size, 1);
   t.deepEqual(await directory.recipient('one-more@example.test'), { kind: 'full' });
   t.is((await directory.recipient('u7@example.test')).kind, 'mailbox');
 });
 
-test('a held mailbox that was deleted is made anew', async (t) => {
+test('an unclaimed mailbox that was deleted is made anew', async (t) => {
   const gone = new Set<string>();
   const { store, directory } = await start(t, {
     acceptance: (id) => {
       if (gone.has(id)) throw new ActorFault('no-such-account', 'gone');
-      return { held: true, total: 0 };
+      return { isUnclaimed: true, total: 0 };
     },
   });
-  const first = (await directory.hold([NEW], 1000))!.get(NEW)!;
-  t.deepEqual(await directory.recipient(NEW), { kind: 'mailbox', accountId: first, heldAddress: NEW });
+  const first = (await directory.openUnclaimed([NEW], 1000))!.get(NEW)!;
+  t.deepEqual(await directory.recipient(NEW), { kind: 'mailbox', accountId: first, unclaimedAddress: NEW });
   gone.add(first);
   await store.deleteAccount(first);
-  t.is((await directory.recipient(NEW)).kind, 'hold');
-  const second = (await directory.hold([NEW], 1000))?.get(NEW);
+  t.is((await directory.recipient(NEW)).kind, 'unclaimed');
+  const second = (await directory.openUnclaimed([NEW], 1000))?.get(NEW);
   t.truthy(second);
   t.not(second, first);
 });
 
-test('a held mailbox whose owner cannot be reached is a temporary fault', async (t) => {
+test('an unclaimed mailbox whose owner cannot be reached is a temporary fault', async (t) => {
   const { directory, store } = await start(t, {
     acceptance: () => {
       throw new ActorFault('unreachable', 'nobody owns it');
     },
   });
-  await store.holdAddress(NEW, 10);
+  await store.openUnclaimed(NEW, 10);
   const fault = await t.throwsAsync(directory.recipient('new@example.test'), { instanceOf: StoreFault });
   t.true(fault.temporary);
 });
@@ -279,7 +279,7 @@ test('a remembered key ends with its revocation: at once here, and with the noti
   const store = postgresDirectory(sql, 16, announced);
   const elsewhere = await createDirectory({
     store: postgresDirectory(sql, 16),
-    mailboxes: mailboxes(() => ({ held: true, total: 0 })),
+    mailboxes: mailboxes(() => ({ isUnclaimed: true, total: 0 })),
     unknownRecipients: 'hold',
     log: { info() {} },
   });
@@ -316,8 +316,8 @@ test('without a credential one acts as the configured account or as nobody', asy
   t.is(await none.directory.anonymous(), undefined);
   const { store, directory } = await start(t, { anonymousAccount: 'Demo@Example.Test' });
   t.is(await directory.anonymous(), undefined);
-  await store.holdAddress('demo@example.test', 10);
-  t.is(await directory.anonymous(), undefined, 'a held mailbox is nobody');
+  await store.openUnclaimed('demo@example.test', 10);
+  t.is(await directory.anonymous(), undefined, 'an unclaimed mailbox is nobody');
   const demo = await store.createAccount('demo@example.test', 'Demo');
   t.deepEqual(await directory.anonymous(), {
     accountId: demo.id,
@@ -366,7 +366,7 @@ test('a directory that cannot be read leaves nothing that listens', async (t) =>
       throw new StoreFault('store-unavailable', 'no database', { temporary: true });
     },
   } as unknown as DirectoryStore;
-  const options = { store, mailboxes: mailboxes(() => ({ held: false, total: 0 })), log: { info() {} } };
+  const options = { store, mailboxes: mailboxes(() => ({ isUnclaimed: false, total: 0 })), log: { info() {} } };
   const revocations = { listen: () => () => end('revocations') };
   await t.throwsAsync(createDirectory({ ...options, unknownRecipients: 'hold', revocations }), {
     instanceOf: StoreFault,

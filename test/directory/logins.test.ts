@@ -48,7 +48,7 @@ test('the first login makes an account, the next ones find it', async (t) => {
   t.is(profile?.displayName, 'Anna A.');
   t.true(profile?.lastLoginAt instanceof Date);
   t.deepEqual(profile?.additionalAddresses, []);
-  t.deepEqual(await store.ownerOf('anna@example.test'), { accountId: principal.accountId, held: false });
+  t.deepEqual(await store.ownerOf('anna@example.test'), { accountId: principal.accountId, isUnclaimed: false });
   const before = calls.length;
   t.like(await directory.login({ ...anna, email: undefined, emailVerified: false }), { principal });
   t.is(calls.length, before, 'remembered');
@@ -108,13 +108,13 @@ test('an account without a login is claimed by the first login of its address, u
   t.deepEqual(await directory.login({ ...anna, subject: 'anna-2' }), { refusal: 'taken' });
 });
 
-test('a held mailbox goes to the first login of its address, unless the provider denies it', async (t) => {
+test('an unclaimed mailbox goes to the first login of its address, unless the provider denies it', async (t) => {
   const { directory, store } = await start(t);
-  const held = await store.holdAddress('anna@example.test', 10);
+  const opened = await store.openUnclaimed('anna@example.test', 10);
   t.deepEqual(await directory.login({ ...anna, emailVerified: false }), { refusal: 'unverified' });
-  const accountId = held.kind === 'held' ? held.accountId : '';
+  const accountId = opened.kind === 'opened' ? opened.accountId : '';
   t.like(await directory.login({ ...anna, emailVerified: undefined }), { principal: { accountId } });
-  t.deepEqual(await store.ownerOf('anna@example.test'), { accountId, held: false });
+  t.deepEqual(await store.ownerOf('anna@example.test'), { accountId, isUnclaimed: false });
 });
 
 test('the login of a deleted account makes a new one', async (t) => {

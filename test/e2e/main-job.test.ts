@@ -236,7 +236,7 @@ test('scopes: what a key may not do is 403, what nobody may do without one is 40
   }
 });
 
-test('mail for an unknown address of a hosted domain is held, and is there once the account is made', async (t) => {
+test('mail for an unknown address of a hosted domain is kept, and is there once the account is made', async (t) => {
   await mailer().sendMail({ from: 'a@remote.test', to: 'later@example.test', subject: 'early', text: 'x' });
   const user = await account('later');
   t.deepEqual(

@@ -62,7 +62,7 @@ test('an account starts with six system folders, its address, and its shard', as
   const account = await store.createAccount('ann@example.test', 'Ann');
   t.is(account.email, 'ann@example.test');
   t.is(account.displayName, 'Ann');
-  t.false(account.held);
+  t.false(account.isUnclaimed);
   t.true(account.createdAt instanceof Date);
   const folders = await sql`select role, name, uidvalidity, uidnext from folders where account_id = ${account.id}
     order by sort_order`;
@@ -132,17 +132,17 @@ test('an unverified address becomes verified by adding it verified', async (t) =
   await t.throwsAsync(store.addAddress(ann.id, 'sales@example.test', true), { instanceOf: DirectoryConflict });
 });
 
-test('one unknown address gets one held mailbox however many deliveries come at once', async (t) => {
+test('one unknown address gets one unclaimed mailbox however many deliveries come at once', async (t) => {
   const { sql, store } = await directory(t);
   // Calls of one node share a statement.
   const nodes = [store, postgresDirectory(sql, SHARDS), postgresDirectory(sql, SHARDS)];
   const results = await Promise.all(
-    Array.from({ length: 9 }, (_, n) => nodes[n % 3]!.holdAddress('new@example.test', 10)),
+    Array.from({ length: 9 }, (_, n) => nodes[n % 3]!.openUnclaimed('new@example.test', 10)),
   );
-  t.is(new Set(results.map((result) => (result.kind === 'held' ? result.accountId : 'full'))).size, 1);
-  t.is(results.filter((result) => result.kind === 'held' && result.isNew).length, 1);
+  t.is(new Set(results.map((result) => (result.kind === 'opened' ? result.accountId : 'full'))).size, 1);
+  t.is(results.filter((result) => result.kind === 'opened' && result.isNew).length, 1);
   const owner = await store.ownerOf('new@example.test');
-  t.true(owner?.held);
+  t.true(owner?.isUnclaimed);
   t.deepEqual(await store.accounts(), []);
 });
 
@@ -150,18 +150,18 @@ test('a domain holds no more addresses than it may, whatever comes at once', asy
   const { sql, store } = await directory(t);
   const nodes = [store, postgresDirectory(sql, SHARDS), postgresDirectory(sql, SHARDS)];
   const results = await Promise.all(
-    Array.from({ length: 20 }, (_, n) => nodes[n % 3]!.holdAddress(`u${n}@example.test`, 5)),
+    Array.from({ length: 20 }, (_, n) => nodes[n % 3]!.openUnclaimed(`u${n}@example.test`, 5)),
   );
-  t.is(results.filter((result) => result.kind === 'held').length, 5);
+  t.is(results.filter((result) => result.kind === 'opened').length, 5);
   const [row] = await sql`select count(*)::integer as n from accounts where held`;
   t.is(row!['n'], 5);
-  t.is((await store.holdAddress('u@other.test', 5)).kind, 'held');
-  const held = results.findIndex((result) => result.kind === 'held');
-  t.is((await store.holdAddress(`u${held}@example.test`, 5)).kind, 'held');
-  t.false(await store.heldRoom('another@example.test', 5));
-  t.true(await store.heldRoom('another@example.test', 6));
-  t.true(await store.heldRoom('another@other.test', 5));
-  t.false(await store.heldRoom('another@other.test', 1));
+  t.is((await store.openUnclaimed('u@other.test', 5)).kind, 'opened');
+  const held = results.findIndex((result) => result.kind === 'opened');
+  t.is((await store.openUnclaimed(`u${held}@example.test`, 5)).kind, 'opened');
+  t.false(await store.hasUnclaimedRoom('another@example.test', 5));
+  t.true(await store.hasUnclaimedRoom('another@example.test', 6));
+  t.true(await store.hasUnclaimedRoom('another@other.test', 5));
+  t.false(await store.hasUnclaimedRoom('another@other.test', 1));
 });
 
 test('a domain whose lock another transaction keeps holds up no address of another domain', async (t) => {
@@ -180,47 +180,47 @@ test('a domain whose lock another transaction keeps holds up no address of anoth
   });
   await isLocked;
   let isWaiting = true;
-  const waiting = ['a', 'b'].map((name) => store.holdAddress(`${name}@locked.test`, 10));
+  const waiting = ['a', 'b'].map((name) => store.openUnclaimed(`${name}@locked.test`, 10));
   const ended = Promise.all(waiting).then((results) => {
     isWaiting = false;
     return results;
   });
-  const others = await Promise.all(['a', 'b'].map((name) => store.holdAddress(`${name}@other.test`, 10)));
+  const others = await Promise.all(['a', 'b'].map((name) => store.openUnclaimed(`${name}@other.test`, 10)));
   t.deepEqual(
     others.map(({ kind }) => kind),
-    ['held', 'held'],
+    ['opened', 'opened'],
   );
-  t.is((await store.holdAddress('c@other.test', 10)).kind, 'held');
+  t.is((await store.openUnclaimed('c@other.test', 10)).kind, 'opened');
   t.true(isWaiting);
   unlock();
   await transaction;
   t.deepEqual(
     (await ended).map(({ kind }) => kind),
-    ['held', 'held'],
+    ['opened', 'opened'],
   );
 });
 
-test('an account claims the held mailbox of its address, id and mail included', async (t) => {
+test('an account claims the unclaimed mailbox of its address, id and mail included', async (t) => {
   const { sql, store } = await directory(t);
-  const held = await store.holdAddress('new@example.test', 10);
-  const id = held.kind === 'held' ? held.accountId : t.fail();
+  const held = await store.openUnclaimed('new@example.test', 10);
+  const id = held.kind === 'opened' ? held.accountId : t.fail();
   const [before] = await sql`select modseq from accounts where id = ${String(id)}`;
   const account = await store.createAccount('new@example.test', 'New');
   t.is(account.id, id as string);
-  t.false(account.held);
+  t.false(account.isUnclaimed);
   t.is(account.displayName, 'New');
   t.deepEqual(await store.ownerOf('new@example.test'), { accountId: account.id, held: false });
   const [row] = await sql`select modseq, (select count(*)::integer from folders) as folders from accounts`;
   t.is(row!['folders'], 6);
   t.true(Number(row!['modseq']) > Number(before!['modseq']), 'an actor that knows it as held must be fenced');
-  t.is((await store.holdAddress('other@example.test', 1)).kind, 'held', 'a claimed mailbox no longer counts');
+  t.is((await store.openUnclaimed('other@example.test', 1)).kind, 'opened', 'a claimed mailbox no longer counts');
 });
 
 test('an address that is added takes over the mail that was held for it', async (t) => {
   const { sql, store } = await directory(t);
   const ann = await store.createAccount('ann@example.test', 'Ann');
-  const result = await store.holdAddress('sales@example.test', 10);
-  const held = result.kind === 'held' ? result.accountId : '';
+  const result = await store.openUnclaimed('sales@example.test', 10);
+  const held = result.kind === 'opened' ? result.accountId : '';
   const [placed, waiting, receivedAt] = [randomUUID(), randomUUID(), new Date('2026-01-02T03:04:05.678Z')];
   await sql`
     insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
@@ -264,23 +264,23 @@ test('a delivery and the creation of the account at once end in one account', as
   const { sql, store } = await directory(t);
   for (let n = 0; n < 10; n++) {
     const address = `u${n}@example.test`;
-    const [held, account] = await Promise.all([store.holdAddress(address, 100), store.createAccount(address, 'U')]);
-    t.is(held.kind === 'held' ? held.accountId : '', account.id);
+    const [held, account] = await Promise.all([store.openUnclaimed(address, 100), store.createAccount(address, 'U')]);
+    t.is(held.kind === 'opened' ? held.accountId : '', account.id);
     t.deepEqual(await store.ownerOf(address), { accountId: account.id, held: false });
   }
   const [row] = await sql`select count(*)::integer as n from accounts`;
   t.is(row!['n'], 10);
 });
 
-test('held accounts are found by age', async (t) => {
+test('unclaimed accounts are found by age', async (t) => {
   const { sql, store } = await directory(t);
-  const held = await store.holdAddress('new@example.test', 10);
-  const id = held.kind === 'held' ? held.accountId : '';
+  const held = await store.openUnclaimed('new@example.test', 10);
+  const id = held.kind === 'opened' ? held.accountId : '';
   await store.createAccount('ann@example.test', 'Ann');
-  t.deepEqual(await store.heldAccounts(Date.now() - 86_400_000, 10), []);
+  t.deepEqual(await store.expiredUnclaimed(Date.now() - 86_400_000, 10), []);
   await sql`update accounts set created_at = now() - interval '40 days'`;
-  t.deepEqual(await store.heldAccounts(Date.now() - 30 * 86_400_000, 10), [id]);
-  t.deepEqual(await store.heldAccounts(Date.now() - 30 * 86_400_000, 0), []);
+  t.deepEqual(await store.expiredUnclaimed(Date.now() - 30 * 86_400_000, 10), [id]);
+  t.deepEqual(await store.expiredUnclaimed(Date.now() - 30 * 86_400_000, 0), []);
 });
 
 test('deleting an account deletes all that is its own and nothing else', async (t) => {

@@ -53,7 +53,7 @@ export class FakeDirectory implements Directory {
     throw new Error('the hub asks for no recipient');
   }
 
-  async hold(): Promise<never> {
+  async openUnclaimed(): Promise<never> {
     throw new Error('the hub asks for nobody to hold');
   }
 }

@@ -11,7 +11,7 @@ import type { DeliveryReport, DeliveryTask, DeliveryTransport, RecipientOutcome 
 import type { MessageFactSource, MessageFacts } from './message-facts.js';
 
 export interface HostedDeliveryOptions {
-  readonly directory: Pick<Directory, 'recipient' | 'hold'>;
+  readonly directory: Pick<Directory, 'recipient' | 'openUnclaimed'>;
   readonly facts: MessageFactSource;
   /** The name of this host, for the timeline. */
   readonly hostname: string;
@@ -46,17 +46,17 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedDelivery {
 
   async function judge(recipients: readonly Address[], message: MessageFacts): Promise<readonly Judgement[]> {
     if (exceedsHopLimit(message)) return recipients.map(() => LOOP);
-    const toHold: string[] = [];
-    const held: string[] = [];
+    const unclaimed: string[] = [];
+    const existing: string[] = [];
     const found: (Recipient | undefined)[] = [];
     for (const { address } of recipients) {
-      const recipient = wasDeliveredTo(message, address) ? undefined : await directory.recipient(address, toHold);
-      if (recipient?.kind === 'hold') toHold.push(recipient.address);
-      if (recipient?.kind === 'mailbox' && recipient.heldAddress !== undefined) held.push(recipient.heldAddress);
+      const recipient = wasDeliveredTo(message, address) ? undefined : await directory.recipient(address, unclaimed);
+      if (recipient?.kind === 'unclaimed') unclaimed.push(recipient.address);
+      if (recipient?.kind === 'mailbox' && recipient.unclaimedAddress !== undefined) existing.push(recipient.unclaimedAddress);
       found.push(recipient);
     }
-    const isHeld = toHold.length + held.length > 0;
-    const made = isHeld ? await directory.hold([...new Set(toHold)], message.summary.size, held) : undefined;
+    const isUnclaimed = unclaimed.length + existing.length > 0;
+    const made = isUnclaimed ? await directory.openUnclaimed([...new Set(unclaimed)], message.summary.size, existing) : undefined;
     return found.map((recipient) => (recipient === undefined ? LOOP : judgementOf(recipient, made)));
   }
 
@@ -98,12 +98,12 @@ async function isHosted(directory: Pick<Directory, 'recipient'>, { recipients }:
   return first !== undefined && (await directory.recipient(first.address)).kind !== 'notHosted';
 }
 
-function judgementOf(recipient: Recipient, held: ReadonlyMap<string, string> | undefined): Judgement {
+function judgementOf(recipient: Recipient, unclaimed: ReadonlyMap<string, string> | undefined): Judgement {
   switch (recipient.kind) {
     case 'mailbox':
       return { kind: 'delivered', localAccountId: recipient.accountId };
-    case 'hold': {
-      const localAccountId = held?.get(recipient.address);
+    case 'unclaimed': {
+      const localAccountId = unclaimed?.get(recipient.address);
       return localAccountId === undefined ? FULL : { kind: 'delivered', localAccountId };
     }
     case 'unknown':

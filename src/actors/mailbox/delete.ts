@@ -19,7 +19,7 @@ export function expire(
   tx: MailboxTransaction,
   { receivedBefore }: Payload<MailboxProtocol, 'expire'>,
 ): Outcome<MailboxProtocol, 'expire'> {
-  if (!tx.state.held) return { refusal: 'notHeld' };
+  if (!tx.state.isUnclaimed) return { refusal: 'notUnclaimed' };
   const { state } = tx;
   const old = [state.folderOf('inbox'), state.folderOf('junk')].flatMap((folder) =>
     folder.before(receivedBefore, MAX_EXPIRED),

@@ -141,7 +141,7 @@ export const mailboxProtocol = protocol('mailbox', {
       payload: object({ receivedBefore: number() }),
       reply: object({ removed: integer() }),
       onRepeat: 'harmless',
-      refusals: ['notHeld'],
+      refusals: ['notUnclaimed'],
     }),
     /**
      * Announces an email of the mailbox as if it had just been delivered, and applies filters. A filter that deletes ends the placements
@@ -275,7 +275,7 @@ export const mailboxProtocol = protocol('mailbox', {
     /** The distinct senders of the account's sent mail. */
     sentAddresses: query({ payload: object({}), reply: object({ addresses: array(string()) }) }),
     /** The size of the mailbox, with which gateways decide whether it takes another message: unclaimed mailboxes are bounded. */
-    acceptance: query({ payload: object({}), reply: object({ held: boolean(), total: integer() }) }),
+    acceptance: query({ payload: object({}), reply: object({ isUnclaimed: boolean(), total: integer() }) }),
     ...outboundOperations,
   },
   // Only types: the transaction makes the records.

@@ -75,8 +75,8 @@ export function mailboxQueries(store: MailboxStore, search: MailboxSearch) {
 
     async acceptance(state) {
       // Unclaimed mail is bounded, in whichever folder it is.
-      const total = state.folderOf('inbox').row.total + (state.held ? state.folderOf('junk').row.total : 0);
-      return { reply: { held: state.held, total } };
+      const total = state.folderOf('inbox').row.total + (state.isUnclaimed ? state.folderOf('junk').row.total : 0);
+      return { reply: { isUnclaimed: state.isUnclaimed, total } };
     },
   } satisfies Partial<QueryHandlers<MailboxProtocol, MailboxState>>;
 }

@@ -42,7 +42,7 @@ export class MailboxState {
   readonly accountId: string;
   /** The epoch of the ownership under which the mailbox was loaded. */
   readonly epoch: number;
-  readonly held: boolean;
+  readonly isUnclaimed: boolean;
   modseq: number;
   /** At this modseq, threads of older emails may have changed: the store has joined some, or the mailbox was loaded. */
   threadsAt: number;
@@ -64,7 +64,7 @@ export class MailboxState {
     this.accountId = accountId;
     this.summaries = new Summaries(accountId);
     this.epoch = epoch;
-    this.held = account.held;
+    this.isUnclaimed = account.isUnclaimed;
     this.modseq = account.modseq;
     this.threadsAt = account.modseq;
   }

@@ -84,7 +84,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, ProblemStatus>> = {
   intoItself: 400,
   systemFolder: 400,
   // Refusals of operations that HTTP never calls.
-  notHeld: 500,
+  notUnclaimed: 500,
   attemptUnderWay: 500,
 };
 

@@ -32,7 +32,7 @@ const REFUSALS: Readonly<Record<MailboxRefusal, Completion>> = {
   noSuchOutbound: BUG,
   draftChanged: BUG,
   outboundUnderWay: BUG,
-  notHeld: BUG,
+  notUnclaimed: BUG,
   attemptUnderWay: BUG,
 };
 

@@ -13,13 +13,13 @@ import type { ReceivedMessage } from './mx-data.js';
 import { SmtpRefused } from './replies.js';
 
 export interface AcceptPorts extends PlacingPorts {
-  readonly directory: Pick<Directory, 'hold'>;
+  readonly directory: Pick<Directory, 'openUnclaimed'>;
 }
 
 /** The destination of one copy. */
 export interface Destination {
   /** The answer of the directory at RCPT. */
-  readonly recipient: Extract<Recipient, { kind: 'mailbox' | 'hold' }>;
+  readonly recipient: Extract<Recipient, { kind: 'mailbox' | 'unclaimed' }>;
   /** As the peer wrote it. */
   readonly address: string;
 }
@@ -101,19 +101,19 @@ function withLast(references: readonly string[], id: string): string[] {
 
 /** Returns an account for every destination, or refuses the message. */
 async function locate(
-  directory: Pick<Directory, 'hold'>,
+  directory: Pick<Directory, 'openUnclaimed'>,
   destinations: readonly Destination[],
   octets: number,
 ): Promise<readonly { readonly accountId: string; readonly address: string }[]> {
-  const unknown = destinations.flatMap(({ recipient }) => (recipient.kind === 'hold' ? [recipient.address] : []));
+  const unknown = destinations.flatMap(({ recipient }) => (recipient.kind === 'unclaimed' ? [recipient.address] : []));
   const existing = destinations.flatMap(({ recipient }) =>
-    recipient.kind === 'hold' ? [] : (recipient.heldAddress ?? []),
+    recipient.kind === 'unclaimed' ? [] : (recipient.unclaimedAddress ?? []),
   );
-  const isHeld = unknown.length + existing.length > 0;
-  const held = isHeld ? await directory.hold(unknown, octets, existing) : new Map<string, string>();
-  if (held === undefined) throw new SmtpRefused('cannotHold');
+  const isUnclaimed = unknown.length + existing.length > 0;
+  const opened = isUnclaimed ? await directory.openUnclaimed(unknown, octets, existing) : new Map<string, string>();
+  if (opened === undefined) throw new SmtpRefused('cannotHold');
   return destinations.map(({ recipient, address }) => {
-    const accountId = recipient.kind === 'mailbox' ? recipient.accountId : held.get(recipient.address);
+    const accountId = recipient.kind === 'mailbox' ? recipient.accountId : opened.get(recipient.address);
     if (accountId === undefined) throw new SmtpRefused('cannotHold');
     return { accountId, address };
   });

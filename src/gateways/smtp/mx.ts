@@ -64,10 +64,10 @@ export async function startMx(options: MxOptions): Promise<SmtpListener> {
   async function findMailbox(path: SMTPServerAddress, session: SMTPServerSession): Promise<Rejection | undefined> {
     // The recipients before this one; `Object.assign` below added their lookups.
     const others = session.envelope.rcptTo as (SMTPServerAddress & Destination)[];
-    const beside = others.flatMap(({ recipient }) => (recipient.kind === 'hold' ? [recipient.address] : []));
+    const beside = others.flatMap(({ recipient }) => (recipient.kind === 'unclaimed' ? [recipient.address] : []));
     const recipient = await findRecipient(options, path.address, beside);
     const { kind } = recipient;
-    if (kind !== 'mailbox' && kind !== 'hold') return { reply: recipientReply(kind), reason: kind };
+    if (kind !== 'mailbox' && kind !== 'unclaimed') return { reply: recipientReply(kind), reason: kind };
     Object.assign(path, { recipient });
     return undefined;
   }

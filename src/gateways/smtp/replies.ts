@@ -81,7 +81,7 @@ const HEADERS: Readonly<Record<UnusableHeader['fault'], SmtpRefusal>> = {
   malformed: 'malformedHeader',
 };
 
-const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox' | 'hold'>, SmtpReply>> = {
+const RECIPIENTS: Readonly<Record<Exclude<Recipient['kind'], 'mailbox' | 'unclaimed'>, SmtpReply>> = {
   notHosted: { code: 550, text: '5.7.1 Relaying denied' },
   unknown: { code: 550, text: '5.1.1 No such mailbox' },
   full: { code: 450, text: '4.2.1 Mailbox is not accepting messages now' },

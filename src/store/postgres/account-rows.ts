@@ -51,17 +51,17 @@ export const ACCOUNT_TABLES = [
 ] as const;
 
 export const accountColumns = (sql: Sql | SqlTransaction) => sql`
-  id, email, display_name as "displayName", held, created_at as "createdAt"`;
+  id, email, display_name as "displayName", held as "isUnclaimed", created_at as "createdAt"`;
 
 export async function insertAccount(
   tx: SqlTransaction,
-  row: { email: string; displayName: string; held: boolean },
+  row: { email: string; displayName: string; isUnclaimed: boolean },
   shards: number,
 ): Promise<Account> {
   const id = newId();
   const [account] = await tx<[Account]>`
     insert into accounts (id, shard, email, display_name, held)
-    values (${id}, ${shardOf(id, shards)}, ${row.email}, ${row.displayName}, ${row.held})
+    values (${id}, ${shardOf(id, shards)}, ${row.email}, ${row.displayName}, ${row.isUnclaimed})
     returning ${accountColumns(tx)}`;
   await insertFolders(tx, id);
   return account;

@@ -4,27 +4,27 @@ import { accountColumns, deleteAccountRows, insertAccount } from './account-rows
 import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
 import type { Sql, SqlTransaction } from './client.js';
 import { announce } from './directory-changes.js';
-import { claimHeld } from './held.js';
+import { claimUnclaimed } from './unclaimed-mailboxes.js';
 
 export async function createAccount(sql: Sql, shards: number, email: string, displayName: string): Promise<Account> {
   return sql.begin(async (tx) => {
     await lockDomain(tx, domainOf(email));
     const owner = await findOwner(tx, email);
-    if (owner !== undefined && !owner.held) throw new DirectoryConflict(`the address ${email} is taken`);
-    return openAccount(tx, shards, { email, displayName, heldId: owner?.accountId });
+    if (owner !== undefined && !owner.isUnclaimed) throw new DirectoryConflict(`the address ${email} is taken`);
+    return openAccount(tx, shards, { email, displayName, unclaimedId: owner?.accountId });
   });
 }
 
-/** The domain must be locked, and the address free or held by the unclaimed mailbox `heldId`. */
+/** The domain must be locked, and the address free or held by the unclaimed mailbox `unclaimedId`. */
 export async function openAccount(
   tx: SqlTransaction,
   shards: number,
-  { email, displayName, heldId }: { email: string; displayName: string; heldId: string | undefined },
+  { email, displayName, unclaimedId }: { email: string; displayName: string; unclaimedId: string | undefined },
 ): Promise<Account> {
-  const claimed = heldId === undefined ? undefined : await claimHeld(tx, heldId, displayName);
-  const account = claimed ?? (await insertAccount(tx, { email, displayName, held: false }, shards));
+  const claimed = unclaimedId === undefined ? undefined : await claimUnclaimed(tx, unclaimedId, displayName);
+  const account = claimed ?? (await insertAccount(tx, { email, displayName, isUnclaimed: false }, shards));
   if (claimed === undefined) {
-    await insertAddress(tx, { accountId: account.id, address: email, verified: true, held: false });
+    await insertAddress(tx, { accountId: account.id, address: email, verified: true, isUnclaimed: false });
   }
   await announce(tx, { kind: 'address', address: email });
   return account;

@@ -5,7 +5,7 @@ import { type AccountAddress, type AddressRequest, DirectoryConflict } from '../
 import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
 import type { Sql } from './client.js';
 import { announce } from './directory-changes.js';
-import { moveHeld } from './held.js';
+import { moveUnclaimed } from './unclaimed-mailboxes.js';
 
 export async function addAddress(
   sql: Sql,
@@ -16,9 +16,9 @@ export async function addAddress(
   return sql.begin(async (tx) => {
     await lockDomain(tx, domainOf(address));
     const owner = await findOwner(tx, address);
-    if (owner !== undefined && !owner.held) throw new DirectoryConflict(`the address ${address} is taken`);
-    if (owner !== undefined && verified) await moveHeld(tx, owner.accountId, accountId);
-    const added = await insertAddress(tx, { accountId, address, verified, held: false });
+    if (owner !== undefined && !owner.isUnclaimed) throw new DirectoryConflict(`the address ${address} is taken`);
+    if (owner !== undefined && verified) await moveUnclaimed(tx, owner.accountId, accountId);
+    const added = await insertAddress(tx, { accountId, address, verified, isUnclaimed: false });
     if (added === undefined) throw new DirectoryConflict(`the account has the address ${address} already`);
     await announce(tx, { kind: 'address', address });
     return added;
@@ -35,11 +35,11 @@ export async function requestAddress(
 ): Promise<AddressRequest> {
   return sql.begin(async (tx): Promise<AddressRequest> => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio addresses of ${accountId}`}, 0))`;
-    const [account] = await tx<{ email: string; held: boolean; additional: number }[]>`
-      select email, held,
+    const [account] = await tx<{ email: string; isUnclaimed: boolean; additional: number }[]>`
+      select email, held as "isUnclaimed",
         (select count(*)::integer from addresses a where a.account_id = accounts.id and a.address <> email) as additional
       from accounts where id = ${accountId} for key share`;
-    if (account === undefined || account.held) return { kind: 'noAccount' };
+    if (account === undefined || account.isUnclaimed) return { kind: 'noAccount' };
     if (account.email === address) return { kind: 'own' };
     const [known] = await tx`select id from addresses where account_id = ${accountId} and address = ${address}`;
     if (known !== undefined) return { kind: 'known' };

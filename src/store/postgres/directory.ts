@@ -16,8 +16,8 @@ import { addAddress, deleteAddress, requestAddress } from './addresses.js';
 import { codeOf, type Sql, storeFault } from './client.js';
 import { watchChanges } from './directory-changes.js';
 import { countAddresses, deleteDomain, insertDomain, listDomains } from './domains.js';
-import { dropHeld, heldAddresses, listHeld } from './held.js';
-import { heldRoom, heldSurplus, heldUse } from './held-room.js';
+import { deleteUnclaimed, unclaimedOpener, listExpiredUnclaimed } from './unclaimed-mailboxes.js';
+import { hasUnclaimedRoom, unclaimedSurplus, unclaimedUsage } from './unclaimed-usage.js';
 import {
   activeKeys,
   activeKeysByPrefixes,
@@ -68,12 +68,12 @@ export function postgresDirectory(
     removeAddress: async (accountId, addressId) =>
       isUuid(addressId) && deleteAddress(sql, accountId, addressId).catch(rethrow),
     ownerOf: addressOwners(sql),
-    holdAddress: heldAddresses(sql, shards),
-    heldRoom: (address, limit) => heldRoom(sql, address, limit).catch(rethrow),
-    heldUse: (exceptNames) => heldUse(sql, exceptNames).catch(rethrow),
-    heldSurplus: (accountId, kept) => heldSurplus(sql, accountId, kept).catch(rethrow),
-    heldAccounts: (before, limit) => listHeld(sql, before, limit).catch(rethrow),
-    dropHeld: (id, before) => dropHeld(sql, id, before).catch(rethrow),
+    openUnclaimed: unclaimedOpener(sql, shards),
+    hasUnclaimedRoom: (address, limit) => hasUnclaimedRoom(sql, address, limit).catch(rethrow),
+    unclaimedUsage: (exceptNames) => unclaimedUsage(sql, exceptNames).catch(rethrow),
+    unclaimedSurplus: (accountId, kept) => unclaimedSurplus(sql, accountId, kept).catch(rethrow),
+    expiredUnclaimed: (before, limit) => listExpiredUnclaimed(sql, before, limit).catch(rethrow),
+    deleteUnclaimed: (id, before) => deleteUnclaimed(sql, id, before).catch(rethrow),
     createKey: (key) => insertKey(sql, key).catch(rethrow),
     async createKeyWithin(limit, key) {
       const rekeyed = await insertKeyWithin(sql, limit, key).catch(rethrow);

@@ -36,8 +36,8 @@ async function provision(tx: SqlTransaction, shards: number, login: NewLogin): P
   if (known !== undefined) return { kind: 'account', account: known };
   if (emailVerified === false) return { kind: 'unverified' };
   const owner = await findOwner(tx, email);
-  if (owner !== undefined && !owner.held) return claim(tx, owner.accountId, login);
-  const account = await openAccount(tx, shards, { email, displayName, heldId: owner?.accountId });
+  if (owner !== undefined && !owner.isUnclaimed) return claim(tx, owner.accountId, login);
+  const account = await openAccount(tx, shards, { email, displayName, unclaimedId: owner?.accountId });
   await setLogin(tx, account.id, login);
   return { kind: 'account', account };
 }

@@ -31,7 +31,7 @@ type ClaimRow = OverviewRow & {
   readonly id: string;
   readonly claimedModseq: string;
   readonly email: string;
-  readonly held: boolean;
+  readonly isUnclaimed: boolean;
   readonly keywords: readonly { readonly names: readonly string[]; readonly ids: readonly string[] }[] | null;
   readonly emails: Uint8Array | null;
   readonly placements: Uint8Array | null;
@@ -91,7 +91,7 @@ const claimText = (locked: string): string => `
     where a.id = f.id
     returning a.id, a.modseq, a.email, a.held
   )
-  select a.id, c.modseq as "claimedModseq", c.email, c.held, ${overviewFields(MOST_EXPUNGED + 1)},
+  select a.id, c.modseq as "claimedModseq", c.email, c.held as "isUnclaimed", ${overviewFields(MOST_EXPUNGED + 1)},
     (select string_agg(uuid_send(id) || int2send(flags) || timestamptz_send(received_at) || int8send(size)
         || int8send(modseq) || boolsend(has_attachments), ''::bytea order by id)
       from (select id, flags, received_at, size, modseq, has_attachments from emails where account_id = a.id
@@ -112,8 +112,8 @@ const SHARED = claimText(' skip locked');
 const ALONE = claimText('');
 
 function accountOf(row: ClaimRow): ClaimedAccount {
-  const { claimedModseq, email, held } = row;
-  const account = { kind: 'claimed' as const, modseq: Number(claimedModseq), email, held };
+  const { claimedModseq, email, isUnclaimed } = row;
+  const account = { kind: 'claimed' as const, modseq: Number(claimedModseq), email, isUnclaimed };
   return claimedModseq === row.modseq && isSmall(row) ? { ...account, mailbox: mailboxOf(row) } : account;
 }
 

@@ -1,11 +1,11 @@
-// Unclaimed mail in PostgreSQL: the operator lists, moves or deletes the mail of unclaimed mailboxes (held.ts creates and claims
+// Unclaimed mail in PostgreSQL: the operator lists, moves or deletes the mail of unclaimed mailboxes (unclaimed-mailboxes.ts creates and claims
 // them).
 import type { UnclaimedMail, UnclaimedMessage, UnclaimedStore } from '../unclaimed.js';
 import { deleteAccountRows } from './account-rows.js';
 import { domainOf, lockDomain } from './address-rows.js';
 import { type Sql, type SqlTransaction, storeFault } from './client.js';
 import { announce } from './directory-changes.js';
-import { moveHeld } from './held.js';
+import { moveUnclaimed } from './unclaimed-mailboxes.js';
 
 export function postgresUnclaimed(sql: Sql): UnclaimedStore {
   return {
@@ -16,7 +16,7 @@ export function postgresUnclaimed(sql: Sql): UnclaimedStore {
       take(sql, address, async (tx, unclaimedId) => {
         const [account] = await tx`select id from accounts where id = ${accountId} and not held for key share`;
         if (account === undefined) return false;
-        await moveHeld(tx, unclaimedId, accountId);
+        await moveUnclaimed(tx, unclaimedId, accountId);
         return true;
       }),
     delete: (address) => take(sql, address, deleteAccountRows),

@@ -23,7 +23,7 @@ async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' =
   await accounts.addDomain('here.test');
   const state = { total: 0 };
   const mailboxes = {
-    of: () => ({ ask: async () => ({ reply: { held: true, total: state.total } }) }),
+    of: () => ({ ask: async () => ({ reply: { isUnclaimed: true, total: state.total } }) }),
   } as unknown as Mailboxes;
   const directory = await createDirectory({ store: accounts, mailboxes, unknownRecipients, log: { info() {} } });
   t.teardown(async () => {
@@ -37,7 +37,7 @@ async function setUp(t: ExecutionContext, unknownRecipients: 'hold' | 'reject' =
       return answer(task, 'temporary');
     },
   };
-  const make = (used: Pick<Directory, 'recipient' | 'hold'>) =>
+  const make = (used: Pick<Directory, 'recipient' | 'openUnclaimed'>) =>
     localDeliveryTransport(
       hostedDelivery({ directory: used, facts: messageFacts(blobs), hostname: 'mx.here.test', newId: randomUUID }),
       remote,
@@ -95,7 +95,7 @@ test('a domain of elsewhere is the other transport’s', async (t) => {
   t.is(left[0]!.domain, 'there.test');
 });
 
-test('unknown addresses are held, each in a mailbox of its own, or rejected', async (t) => {
+test('unknown addresses get an unclaimed mailbox each, or rejected', async (t) => {
   const { outcomes, accounts } = await setUp(t);
   const [first, second, again] = await outcomes(['new@here.test', 'other@here.test', 'new+x@here.test']);
   t.is(first![0], 'delivered');
@@ -110,9 +110,9 @@ test('unknown addresses are held, each in a mailbox of its own, or rejected', as
   ]);
 });
 
-test('a held mailbox that is full takes nothing for now, others do', async (t) => {
+test('an unclaimed mailbox that is full takes nothing for now, others do', async (t) => {
   const { outcomes, accounts, state } = await setUp(t);
-  await accounts.holdAddress('held@here.test', 10);
+  await accounts.openUnclaimed('held@here.test', 10);
   const ann = await accounts.createAccount('ann@here.test', 'Ann');
   state.total = 100;
   t.deepEqual(await outcomes(['held@here.test', 'ann@here.test']), [

@@ -63,7 +63,7 @@ async function load(store: Store, accountId: string): Promise<MailboxState> {
 
 /** Builds the same mailbox in memory, by changes of the columns, and in the tables, by rows. */
 async function filled(sql: Sql, store: Store, accountId: string): Promise<MailboxState> {
-  const state = new MailboxState(accountId, 1, { kind: 'claimed', modseq: 10, email: 'a@b.test', held: false });
+  const state = new MailboxState(accountId, 1, { kind: 'claimed', modseq: 10, email: 'a@b.test', isUnclaimed: false });
   for (const row of (await store.overview(accountId)).folders) {
     state.folders.set(row.id, new FolderColumns(row, state.emails));
   }

@@ -608,7 +608,7 @@ test('suspect mail goes to Junk: unread there alone, past the filters, and nobod
   t.is(again.reply?.emailId, null);
   const junk = await folder(world, accountId, 'junk');
   t.deepEqual([junk.total, junk.unread], [1, 1]);
-  t.deepEqual((await mailbox.ask('acceptance', {})).reply, { held: false, total: 0 });
+  t.deepEqual((await mailbox.ask('acceptance', {})).reply, { isUnclaimed: false, total: 0 });
   t.deepEqual((await mailbox.ask('unreadCount', {})).reply, { unread: 0 });
   const events = (await world.events.read(accountId, 0, 100)).slice(before.length);
   t.deepEqual(
@@ -621,19 +621,19 @@ test('suspect mail goes to Junk: unread there alone, past the filters, and nobod
   t.is((await world.sql`select from inbound`).length, 0);
 });
 
-test('suspect mail of a held mailbox counts, and expires', async (t) => {
+test('suspect mail of an unclaimed mailbox counts, and expires', async (t) => {
   const world = await mailboxWorld();
   t.teardown(world.end);
-  const held = await world.directory.holdAddress('who@example.test', 10);
-  if (held.kind !== 'held') return t.fail();
-  const mailbox = world.mailboxes.of(held.accountId);
+  const opened = await world.directory.openUnclaimed('who@example.test', 10);
+  if (opened.kind !== 'opened') return t.fail();
+  const mailbox = world.mailboxes.of(opened.accountId);
   for (const receivedAt of [1, 50]) {
-    const [spooled] = await world.spool([held.accountId], receivedAt);
+    const [spooled] = await world.spool([opened.accountId], receivedAt);
     const [row] = await world.sql`select id, envelope from inbound`;
     const { summary } = row!['envelope'];
     await mailbox.ask('deliver', { inboundId: row!['id'], blob: spooled!.blob, receivedAt, summary, isJunk: true });
   }
-  t.deepEqual((await mailbox.ask('acceptance', {})).reply, { held: true, total: 2 });
+  t.deepEqual((await mailbox.ask('acceptance', {})).reply, { isUnclaimed: true, total: 2 });
   t.deepEqual((await mailbox.ask('expire', { receivedBefore: 10 })).reply, { removed: 1 });
-  t.deepEqual((await mailbox.ask('acceptance', {})).reply, { held: true, total: 1 });
+  t.deepEqual((await mailbox.ask('acceptance', {})).reply, { isUnclaimed: true, total: 1 });
 });

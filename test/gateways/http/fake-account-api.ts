@@ -99,7 +99,7 @@ export function fakeAccountApi(): AccountApi {
           id,
           email: 'alice@example.test',
           displayName,
-          held: false,
+          isUnclaimed: false,
           createdAt: at,
           lastLoginAt: at,
           additionalAddresses,

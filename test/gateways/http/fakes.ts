@@ -46,7 +46,7 @@ export class FakeDirectory implements Directory {
     throw new Error('not asked by HTTP');
   }
 
-  async hold(): Promise<never> {
+  async openUnclaimed(): Promise<never> {
     throw new Error('not asked by HTTP');
   }
 

@@ -131,7 +131,7 @@ test('what was accepted is there once, what was refused at most once', async (t)
           ...world,
           mailboxes,
           inlineMessages,
-          directory: { hold: async () => new Map() },
+          directory: { openUnclaimed: async () => new Map() },
           tracer: NO_TRACER,
         };
         const judgement = { verdict: 'accept', headers: '', by: undefined } as const;

@@ -100,7 +100,7 @@ export async function listen(
   } as unknown as Mailboxes;
   const fakeDirectory: Directory = {
     recipient: (address, beside) => (behave.recipient ?? recipient)(address, beside),
-    hold: (addresses) => behave.hold?.(addresses) ?? Promise.resolve(new Map()),
+    openUnclaimed: (addresses) => behave.hold?.(addresses) ?? Promise.resolve(new Map()),
     authenticate: () => Promise.resolve(undefined),
     login: () => Promise.reject(new Error('not asked by the MX')),
     isAddressOf: () => Promise.reject(new Error('not asked by the MX')),

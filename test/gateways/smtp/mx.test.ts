@@ -417,7 +417,7 @@ test('an unknown address gets its mailbox with the message, none when it never c
   const held: (readonly string[])[] = [];
   behave.recipient = async (name, others = []) => {
     beside.push(others);
-    return name.startsWith('new') ? { kind: 'hold', address: name } : { kind: 'mailbox', accountId: name };
+    return name.startsWith('new') ? { kind: 'unclaimed', address: name } : { kind: 'mailbox', accountId: name };
   };
   behave.hold = async (addresses) => {
     held.push(addresses);
@@ -443,7 +443,7 @@ test('an unknown address gets its mailbox with the message, none when it never c
 test('a message with an address that cannot be held after all is refused whole, for now', async (t) => {
   const { address, stored, behave } = await listen(t);
   behave.recipient = async (name) =>
-    name.startsWith('new') ? { kind: 'hold', address: name } : { kind: 'mailbox', accountId: name };
+    name.startsWith('new') ? { kind: 'unclaimed', address: name } : { kind: 'mailbox', accountId: name };
   behave.hold = async () => undefined;
   const client = await SmtpClient.greeted(address);
   const reply = await client.send('a@peer.test', ['alice@example.test', 'new@example.test'], MESSAGE);

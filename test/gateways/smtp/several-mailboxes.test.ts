@@ -36,7 +36,7 @@ function send(world: MailboxWorld, to: readonly Account[], subject = 'Grüße �
     recipient: { kind: 'mailbox' as const, accountId: id },
     address: email,
   }));
-  const ports = { ...world, directory: { hold: async () => new Map() }, tracer: NO_TRACER };
+  const ports = { ...world, directory: { openUnclaimed: async () => new Map() }, tracer: NO_TRACER };
   const transaction = { sender: '', remoteAddress: '127.0.0.1', receivedAt: Date.now(), newId };
   const judgement = { verdict: 'accept', headers: '', by: undefined } as const;
   return acceptMessage(ports, { content, authenticated: undefined, judgement }, destinations, transaction);

@@ -36,8 +36,8 @@ export function memoryMailboxes(tables: MemoryTables, blobs: Pick<BlobStore, 'pu
       if (account === undefined) return { kind: 'noSuchAccount' };
       if (account.epoch > epoch) return { kind: 'fenced' };
       account.epoch = epoch;
-      const { modseq, email, held } = account;
-      return { kind: 'claimed', modseq, email, held };
+      const { modseq, email, isUnclaimed } = account;
+      return { kind: 'claimed', modseq, email, isUnclaimed };
     },
     async isNewest(accountId, epoch, modseq) {
       const account = tables.accounts.get(accountId);

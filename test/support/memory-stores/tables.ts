@@ -37,7 +37,7 @@ export interface OutboundRecord {
 export class AccountRows {
   readonly id: string;
   readonly email: string;
-  readonly held: boolean;
+  readonly isUnclaimed: boolean;
   readonly shard: number;
   epoch = 0;
   modseq = 1;
@@ -70,7 +70,7 @@ export class AccountRows {
   constructor(id: string, email: string, held: boolean, shard: number) {
     this.id = id;
     this.email = email;
-    this.held = held;
+    this.isUnclaimed = held;
     this.shard = shard;
   }
 

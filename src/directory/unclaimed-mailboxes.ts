@@ -6,35 +6,35 @@ import type { Mailboxes } from '../actors/mailbox/protocol.js';
 import { ActorFault } from '../actors/runtime/errors.js';
 import type { AddressOwner, DirectoryStore } from '../store/directory.js';
 import { StoreFault } from '../store/errors.js';
-import { KnownHeldUse } from './held-use.js';
+import { UnclaimedUsageEstimate } from './unclaimed-usage.js';
 
 /** Unclaimed addresses per domain. */
-const MAX_HELD = 1_000;
+const MAX_ADDRESSES = 1_000;
 /**
  * A domain with at most this many addresses has room, whatever other nodes have added since the last read; above it the store is
  * asked.
  */
 const CERTAINLY_ROOM = 900;
 /** Messages per unclaimed mailbox. */
-const MAX_HELD_MESSAGES = 100;
+const MAX_MESSAGES = 100;
 /** postmaster and abuse each keep their newest mail up to these bounds. */
 const KEPT_OF_ROLE = { messages: 1_000, octets: 64 * 1024 * 1024 };
 const ROLES: readonly string[] = ['postmaster', 'abuse'];
 /** A mailbox that can answer does so within milliseconds. */
 const DEADLINE_MS = 2_000;
 
-type Store = Pick<DirectoryStore, 'ownerOf' | 'holdAddress' | 'heldRoom' | 'heldUse' | 'heldSurplus'>;
+type Store = Pick<DirectoryStore, 'ownerOf' | 'openUnclaimed' | 'hasUnclaimedRoom' | 'unclaimedUsage' | 'unclaimedSurplus'>;
 
-export class HeldMailboxes {
+export class UnclaimedMailboxes {
   readonly #store: Store;
   readonly #mailboxes: Mailboxes;
-  readonly #use: KnownHeldUse;
+  readonly #use: UnclaimedUsageEstimate;
 
   /** `now`: ms of a clock that does not jump. */
   constructor(store: Store, mailboxes: Mailboxes, now: () => number) {
     this.#store = store;
     this.#mailboxes = mailboxes;
-    this.#use = new KnownHeldUse(() => store.heldUse(ROLES), now);
+    this.#use = new UnclaimedUsageEstimate(() => store.unclaimedUsage(ROLES), now);
   }
 
   /** Whether the address can get an unclaimed mailbox together with those in `beside`. @throws StoreFault */
@@ -44,7 +44,7 @@ export class HeldMailboxes {
     if (!(await this.#use.hasRoom(domain))) return false;
     const { addresses } = await this.#use.of(domain);
     const { size } = new Set([...beside, address].filter((one) => domainOf(one) === domain && !isRole(one)));
-    return addresses + size <= CERTAINLY_ROOM || this.#store.heldRoom(address, MAX_HELD - (size - 1));
+    return addresses + size <= CERTAINLY_ROOM || this.#store.hasUnclaimedRoom(address, MAX_ADDRESSES - (size - 1));
   }
 
   /** Whether the unclaimed mailbox of the address accepts one more message. @throws StoreFault */
@@ -52,7 +52,7 @@ export class HeldMailboxes {
     const total = await this.#total(accountId);
     if (total === 'gone') return 'gone';
     if (isRole(address) || total === 'claimed') return 'open';
-    return total >= MAX_HELD_MESSAGES || !(await this.#use.hasRoom(domainOf(address))) ? 'full' : 'open';
+    return total >= MAX_MESSAGES || !(await this.#use.hasRoom(domainOf(address))) ? 'full' : 'open';
   }
 
   /**
@@ -60,7 +60,7 @@ export class HeldMailboxes {
    * usually without creating any, when one of them cannot have a mailbox now. The `octets` of the message count for them and for
    * `existing`, which have a mailbox. @throws StoreFault
    */
-  async hold(
+  async open(
     addresses: readonly string[],
     octets: number,
     existing: readonly string[],
@@ -72,12 +72,12 @@ export class HeldMailboxes {
     for (const address of byDomain.values()) if (!(await this.hasRoom(address, addresses))) return undefined;
     const made = new Map<string, string>();
     for (const address of new Set(addresses)) {
-      const held = await this.#store.holdAddress(address, isRole(address) ? Number.MAX_SAFE_INTEGER : MAX_HELD);
-      if (held.kind === 'full') return undefined;
-      const { accountId, isNew } = held;
+      const opened = await this.#store.openUnclaimed(address, isRole(address) ? Number.MAX_SAFE_INTEGER : MAX_ADDRESSES);
+      if (opened.kind === 'full') return undefined;
+      const { accountId, isNew } = opened;
       if (isNew) this.#use.add(domainOf(address), { addresses: 1, octets: 0 });
       // Another message may have arrived first and filled the mailbox.
-      else if ((await this.acceptance(address, { accountId, held: true })) !== 'open') return undefined;
+      else if ((await this.acceptance(address, { accountId, isUnclaimed: true })) !== 'open') return undefined;
       made.set(address, accountId);
     }
     for (const address of new Set([...addresses, ...existing])) {
@@ -90,9 +90,9 @@ export class HeldMailboxes {
   /** Deletes the oldest mail of a role address that exceeds KEPT_OF_ROLE. */
   async #makeRoom(address: string): Promise<void> {
     const owner = await this.#store.ownerOf(address);
-    if (owner?.held !== true) return;
+    if (owner?.isUnclaimed !== true) return;
     const { accountId } = owner;
-    const surplus = await this.#store.heldSurplus(accountId, KEPT_OF_ROLE);
+    const surplus = await this.#store.unclaimedSurplus(accountId, KEPT_OF_ROLE);
     if (surplus === undefined) return;
     await asked(accountId, () =>
       this.#mailboxes.of(accountId).ask('expire', { receivedBefore: surplus + 1 }, { deadlineMs: DEADLINE_MS }),
@@ -104,7 +104,7 @@ export class HeldMailboxes {
       this.#mailboxes.of(accountId).ask('acceptance', {}, { deadlineMs: DEADLINE_MS }),
     );
     if (answer === 'gone') return 'gone';
-    return answer.reply?.held === true ? answer.reply.total : 'claimed';
+    return answer.reply?.isUnclaimed === true ? answer.reply.total : 'claimed';
   }
 }
 

@@ -1,24 +1,24 @@
 // How much the unclaimed mailboxes of each domain and of all domains use: read from the store periodically, plus what this node
 // has added since. The bounds are exact for one node; several nodes may exceed them by what they add between two reads.
-import type { HeldUse } from '../store/directory.js';
+import type { UnclaimedUsage } from '../store/directory.js';
 
 /** Octets per domain. */
 const MAX_OF_DOMAIN = 256 * 1024 * 1024;
 const MAX_OF_ALL = 1024 * 1024 * 1024;
 const READ_MS = 10_000;
-const NOTHING: HeldUse = { addresses: 0, octets: 0 };
+const NOTHING: UnclaimedUsage = { addresses: 0, octets: 0 };
 
-export class KnownHeldUse {
-  readonly #read: () => Promise<ReadonlyMap<string, HeldUse>>;
+export class UnclaimedUsageEstimate {
+  readonly #read: () => Promise<ReadonlyMap<string, UnclaimedUsage>>;
   readonly #now: () => number;
-  #domains = new Map<string, HeldUse>();
+  #domains = new Map<string, UnclaimedUsage>();
   /** Octets. */
   #all = 0;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | undefined;
 
   /** `read`: returns the use by domain. `now`: ms of a clock that does not jump. */
-  constructor(read: () => Promise<ReadonlyMap<string, HeldUse>>, now: () => number) {
+  constructor(read: () => Promise<ReadonlyMap<string, UnclaimedUsage>>, now: () => number) {
     this.#read = read;
     this.#now = now;
   }
@@ -30,7 +30,7 @@ export class KnownHeldUse {
   }
 
   /** Rejects with the error of `read`. */
-  async of(domain: string): Promise<HeldUse> {
+  async of(domain: string): Promise<UnclaimedUsage> {
     if (this.#now() - this.#readAt >= READ_MS) {
       this.#reading ??= this.#refresh().finally(() => {
         this.#reading = undefined;
@@ -41,7 +41,7 @@ export class KnownHeldUse {
   }
 
   /** Counts a message that was accepted for unclaimed mailboxes of the domain, or new addresses. */
-  add(domain: string, { addresses, octets }: HeldUse): void {
+  add(domain: string, { addresses, octets }: UnclaimedUsage): void {
     const known = this.#domains.get(domain) ?? NOTHING;
     this.#domains.set(domain, { addresses: known.addresses + addresses, octets: known.octets + octets });
     this.#all += octets;

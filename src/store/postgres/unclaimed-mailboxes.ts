@@ -1,7 +1,7 @@
 // Unclaimed mailboxes: accounts without a login that keep mail for unknown addresses until the address gets an owner: either a
 // new account, which takes over the mailbox, or an existing account with a further address, which receives the mail.
 import { newId } from '../../ids/new-id.js';
-import type { Account, HoldResult } from '../directory.js';
+import type { Account, UnclaimedResult } from '../directory.js';
 import { shardOf } from '../shard.js';
 import { accountColumns, deleteAccountRows, SYSTEM_FOLDERS } from './account-rows.js';
 import { domainOf } from './address-rows.js';
@@ -10,7 +10,7 @@ import { GroupCommit } from './group-commit.js';
 import { messageColumns } from './mailbox-columns.js';
 
 /** One statement creates mailboxes for at most this many addresses. */
-const MOST_HELD = 32;
+const MOST_ADDRESSES = 32;
 const MOST_WAITING = 100_000;
 /** How long a shared statement waits for the lock of a domain: the addresses of all other domains wait for it too. */
 const SHARED_LOCK_MS = 100;
@@ -27,23 +27,23 @@ interface Wanted {
  * Concurrent calls share a statement. When another transaction keeps the lock of a domain for long, each address gets its own
  * statement.
  */
-export function heldAddresses(sql: Sql, shards: number): (address: string, limit: number) => Promise<HoldResult> {
+export function unclaimedOpener(sql: Sql, shards: number): (address: string, limit: number) => Promise<UnclaimedResult> {
   const holdShared = (wanted: readonly Wanted[]) =>
-    holdAll(sql, shards, wanted, SHARED_LOCK_MS).catch((error: unknown) => {
+    openAll(sql, shards, wanted, SHARED_LOCK_MS).catch((error: unknown) => {
       if (codeOf(error) === LOCK_NOT_AVAILABLE) return wanted.map(() => undefined);
       throw error;
     });
-  const group = new GroupCommit<Wanted, HoldResult | undefined>(holdShared, {
-    maxItems: MOST_HELD,
-    maxWeight: MOST_HELD,
+  const group = new GroupCommit<Wanted, UnclaimedResult | undefined>(holdShared, {
+    maxItems: MOST_ADDRESSES,
+    maxWeight: MOST_ADDRESSES,
     maxWaiting: MOST_WAITING,
     weigh: () => 1,
   });
   return async (address, limit) => {
     const wanted = { address, limit };
-    const held = await group.submit(wanted);
-    if (held !== undefined) return held;
-    const [alone] = await guarded(() => holdAll(sql, shards, [wanted], UNBOUNDED));
+    const opened = await group.submit(wanted);
+    if (opened !== undefined) return opened;
+    const [alone] = await guarded(() => openAll(sql, shards, [wanted], UNBOUNDED));
     return alone!;
   };
 }
@@ -52,12 +52,12 @@ export function heldAddresses(sql: Sql, shards: number): (address: string, limit
  * Does not wait for the disk: the commit of the first message brings the account to the disk with it. `lockMs`: how long it waits
  * for a lock. The call of the function refers to the settings, so that they are made before it.
  */
-async function holdAll(
+async function openAll(
   sql: Sql,
   shards: number,
   wanted: readonly Wanted[],
   lockMs: number,
-): Promise<readonly HoldResult[]> {
+): Promise<readonly UnclaimedResult[]> {
   const accountIds = wanted.map(() => newId());
   const rows = await sql.unsafe<{ address: string; accountId: string }[]>(
     `select held_address as address, held_account as "accountId"
@@ -78,9 +78,9 @@ async function holdAll(
     { prepare: true },
   );
   const accounts = new Map(rows.map(({ address, accountId }) => [address, accountId]));
-  return wanted.map(({ address }, i): HoldResult => {
+  return wanted.map(({ address }, i): UnclaimedResult => {
     const accountId = accounts.get(address);
-    return accountId === undefined ? { kind: 'full' } : { kind: 'held', accountId, isNew: accountId === accountIds[i] };
+    return accountId === undefined ? { kind: 'full' } : { kind: 'opened', accountId, isNew: accountId === accountIds[i] };
   });
 }
 
@@ -88,7 +88,7 @@ async function holdAll(
  * Returns undefined when the unclaimed mailbox was deleted meanwhile. The modseq rises, so that an actor that loaded the mailbox
  * before is fenced at its next write and loads it again.
  */
-export async function claimHeld(tx: SqlTransaction, id: string, displayName: string): Promise<Account | undefined> {
+export async function claimUnclaimed(tx: SqlTransaction, id: string, displayName: string): Promise<Account | undefined> {
   const [account] = await tx<Account[]>`
     update accounts set held = false, display_name = ${displayName}, modseq = modseq + 1
     where id = ${id} and held returning ${accountColumns(tx)}`;
@@ -97,16 +97,16 @@ export async function claimHeld(tx: SqlTransaction, id: string, displayName: str
 }
 
 /** Accepts its mail again, now for the other account, and deletes the unclaimed mailbox. */
-export async function moveHeld(tx: SqlTransaction, heldId: string, accountId: string): Promise<void> {
-  const [held] = await tx<{ id: string }[]>`select id from accounts where id = ${heldId} and held for update`;
-  if (held === undefined) return;
-  await spoolHeldMail(tx, heldId, accountId);
-  await tx`update inbound set account_id = ${accountId} where account_id = ${heldId}`;
-  await deleteAccountRows(tx, heldId);
+export async function moveUnclaimed(tx: SqlTransaction, unclaimedId: string, accountId: string): Promise<void> {
+  const [unclaimed] = await tx<{ id: string }[]>`select id from accounts where id = ${unclaimedId} and held for update`;
+  if (unclaimed === undefined) return;
+  await spoolUnclaimedMail(tx, unclaimedId, accountId);
+  await tx`update inbound set account_id = ${accountId} where account_id = ${unclaimedId}`;
+  await deleteAccountRows(tx, unclaimedId);
 }
 
 /** Writes rows like InboundStore.spool; the email's id becomes the delivery's. */
-async function spoolHeldMail(tx: SqlTransaction, heldId: string, accountId: string): Promise<void> {
+async function spoolUnclaimedMail(tx: SqlTransaction, unclaimedId: string, accountId: string): Promise<void> {
   await tx`
     insert into inbound (account_id, id, blob, envelope)
     select ${accountId}, e.id, e.blob, jsonb_build_object(
@@ -115,10 +115,10 @@ async function spoolHeldMail(tx: SqlTransaction, heldId: string, accountId: stri
         select from placements p join folders f on f.account_id = p.account_id and f.id = p.folder_id
         where p.account_id = e.account_id and p.email_id = e.id and f.role = 'junk'),
       'summary', jsonb_build_object(${tx.unsafe(messageColumns.pairs)}))
-    from emails e where e.account_id = ${heldId}`;
+    from emails e where e.account_id = ${unclaimedId}`;
 }
 
-export async function listHeld(sql: Sql, before: number, limit: number): Promise<readonly string[]> {
+export async function listExpiredUnclaimed(sql: Sql, before: number, limit: number): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from accounts a
     where held and (
@@ -129,11 +129,11 @@ export async function listHeld(sql: Sql, before: number, limit: number): Promise
 }
 
 /** Locks the row: no login can claim the account, and no mail is spooled for it, because spooling shares the lock. */
-export function dropHeld(sql: Sql, id: string, before: number): Promise<boolean> {
+export function deleteUnclaimed(sql: Sql, id: string, before: number): Promise<boolean> {
   return sql.begin(async (tx) => {
-    const [held] = await tx`
+    const [unclaimed] = await tx`
       select id from accounts where id = ${id} and held and created_at < ${new Date(before)} for update`;
-    if (held === undefined) return false;
+    if (unclaimed === undefined) return false;
     // This is a separate statement, so that its snapshot is taken with the lock held.
     const [mail] = await tx`
       select 1 from emails where account_id = ${id} union all select 1 from inbound where account_id = ${id} limit 1`;
