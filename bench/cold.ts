@@ -38,7 +38,10 @@ interface Cost {
 }
 
 export async function run([cold = COLD, inTurn = IN_TURN]: readonly (string | number)[]): Promise<void> {
-  const unclaimedDomains = Array.from({ length: Math.ceil(Number(cold) / ADDRESSES_A_DOMAIN) }, (_, i) => `unclaimed-${i}.test`);
+  const unclaimedDomains = Array.from(
+    { length: Math.ceil(Number(cold) / ADDRESSES_A_DOMAIN) },
+    (_, i) => `unclaimed-${i}.test`,
+  );
   const directory = await mkdtemp(join(tmpdir(), 'mansio-bench-memory-'));
   const memoryFile = join(directory, 'octets');
   const node = await startBenchNode({
@@ -52,7 +55,14 @@ export async function run([cold = COLD, inTurn = IN_TURN]: readonly (string | nu
   try {
     const warm = await fillAccounts(sql, 'example.test', WARM);
     if (Number(cold) > 0)
-      await coldAndUnclaimed(node, sql, warm, await fillAccounts(sql, 'example.test', Number(cold)), unclaimedDomains, memory);
+      await coldAndUnclaimed(
+        node,
+        sql,
+        warm,
+        await fillAccounts(sql, 'example.test', Number(cold)),
+        unclaimedDomains,
+        memory,
+      );
     else await load(node, warm, WARM_UP);
     if (Number(inTurn) > 0) await touchedInTurn(node, await fillAccounts(sql, 'example.test', Number(inTurn)), memory);
   } finally {

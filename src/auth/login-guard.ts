@@ -41,7 +41,7 @@ const DEFAULT_LIMITS: GuardLimits = {
 };
 
 /** The answer to a wrong credential: the caller replies after `delayMs` and then calls `done`. */
-export interface HeldRefusal {
+export interface DelayedRefusal {
   readonly isLimited: boolean;
   readonly delayMs: number;
   done(): void;
@@ -66,7 +66,7 @@ export class LoginGuard {
   readonly #networks: FailureCounts;
   readonly #names: FailureCounts;
   readonly #known: LRUCache<string, true>;
-  readonly #held: { readonly networks: FixedShares; readonly names: FixedShares };
+  readonly #delayed: { readonly networks: FixedShares; readonly names: FixedShares };
   readonly #unshared = {
     networks: new Map<string, number>(),
     names: new Map<string, number>(),
@@ -81,7 +81,7 @@ export class LoginGuard {
     this.#names = new FailureCounts(failuresPerName, this.#limits, now);
     this.#known = new LRUCache({ max: mostKeys, ttl: knownMs, ttlResolution: 0, perf: { now } });
     const shares = { total: delays, share: delaysPerHolder };
-    this.#held = { networks: new FixedShares(shares), names: new FixedShares(shares) };
+    this.#delayed = { networks: new FixedShares(shares), names: new FixedShares(shares) };
   }
 
   /** Counts a wrong credential at a gateway without names, which itself replies. */
@@ -90,7 +90,7 @@ export class LoginGuard {
   }
 
   /** Counts a wrong credential with these names, or one without the required scope. */
-  refuse(address: string, presentedNames: readonly string[]): HeldRefusal {
+  refuse(address: string, presentedNames: readonly string[]): DelayedRefusal {
     const network = networkOf(address);
     const names = canonical(presentedNames);
     const isKnown = names.some((name) => this.#known.has(pairOf(network, name)));
@@ -147,7 +147,7 @@ export class LoginGuard {
     const release = () => {
       for (const [shares, holder] of taken.splice(0)) shares.give(holder);
     };
-    const { networks, names: byName } = this.#held;
+    const { networks, names: byName } = this.#delayed;
     for (const [shares, holder] of [[networks, network] as const, ...names.map((name) => [byName, name] as const)]) {
       if (shares.tryTake(holder) === undefined) taken.push([shares, holder]);
       else {

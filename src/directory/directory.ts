@@ -7,10 +7,10 @@ import { canonicalAddress } from '../mail/address.js';
 import type { DirectoryChange, DirectoryStore, StoredKey } from '../store/directory.js';
 import { AddressCache } from './address-cache.js';
 import { matchesHash, parseApiKey } from './api-key.js';
-import { domainOf, UnclaimedMailboxes, isRole } from './unclaimed-mailboxes.js';
 import type { KeyUses } from './key-uses.js';
 import { Logins } from './logins.js';
 import type { Directory, HostedDomains, Principal, Recipient } from './protocol.js';
+import { domainOf, isRole, UnclaimedMailboxes } from './unclaimed-mailboxes.js';
 
 /** "Not hosted" is a permanent refusal, so it is never based on a list of hosted domains that is older than this. */
 const HOSTED_MS = 1_000;

@@ -23,7 +23,10 @@ const ROLES: readonly string[] = ['postmaster', 'abuse'];
 /** A mailbox that can answer does so within milliseconds. */
 const DEADLINE_MS = 2_000;
 
-type Store = Pick<DirectoryStore, 'ownerOf' | 'openUnclaimed' | 'hasUnclaimedRoom' | 'unclaimedUsage' | 'unclaimedSurplus'>;
+type Store = Pick<
+  DirectoryStore,
+  'ownerOf' | 'openUnclaimed' | 'hasUnclaimedRoom' | 'unclaimedUsage' | 'unclaimedSurplus'
+>;
 
 export class UnclaimedMailboxes {
   readonly #store: Store;
@@ -72,7 +75,10 @@ export class UnclaimedMailboxes {
     for (const address of byDomain.values()) if (!(await this.hasRoom(address, addresses))) return undefined;
     const made = new Map<string, string>();
     for (const address of new Set(addresses)) {
-      const opened = await this.#store.openUnclaimed(address, isRole(address) ? Number.MAX_SAFE_INTEGER : MAX_ADDRESSES);
+      const opened = await this.#store.openUnclaimed(
+        address,
+        isRole(address) ? Number.MAX_SAFE_INTEGER : MAX_ADDRESSES,
+      );
       if (opened.kind === 'full') return undefined;
       const { accountId, isNew } = opened;
       if (isNew) this.#use.add(domainOf(address), { addresses: 1, octets: 0 });

@@ -107,7 +107,7 @@ function take(directory: string): string {
     writeFileSync(temporary, JSON.stringify(self), { mode: 0o600, flag: 'wx' });
     for (;;) {
       const seen = generations(directory);
-      refuseIfHeld(directory, seen);
+      refuseIfLocked(directory, seen);
       const next = (seen.at(-1) ?? 0) + 1;
       const path = lockPath(directory, next);
       try {
@@ -119,7 +119,7 @@ function take(directory: string): string {
       // Other processes may have started and ended since `seen`, so the number may be old: a process with a higher one holds the
       // lock.
       try {
-        refuseIfHeld(
+        refuseIfLocked(
           directory,
           generations(directory).filter((other) => other > next),
         );
@@ -135,7 +135,7 @@ function take(directory: string): string {
   }
 }
 
-function refuseIfHeld(directory: string, among: readonly number[]): void {
+function refuseIfLocked(directory: string, among: readonly number[]): void {
   for (const generation of among) {
     const holder = read(lockPath(directory, generation));
     if (holder === undefined || !isAlive(holder)) continue;

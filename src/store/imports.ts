@@ -41,7 +41,7 @@ export interface ImportStore {
    * Returns those of these blobs, by hash, that an email in the folder has or that wait to be placed there; without a folder, in
    * any folder.
    */
-  held(accountId: string, folder: string | undefined, hashes: readonly string[]): Promise<ReadonlySet<string>>;
+  present(accountId: string, folder: string | undefined, hashes: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * Commits blobs and rows, all or nothing, of messages that the folder does not hold; returns how many were added. @throws
    * StoreFault, `store-conflict` when the account is gone

@@ -173,8 +173,8 @@ class ImportRun {
     const { imports, accountId } = this.#options;
     const { folder, isCopy } = group[0]!;
     const hashes = group.map(({ bytes }) => createHash('sha256').update(bytes).digest('hex'));
-    const held = await imports.held(accountId, isCopy === true ? undefined : folder, hashes);
-    const missing = group.filter((_, i) => !held.has(hashes[i]!));
+    const present = await imports.present(accountId, isCopy === true ? undefined : folder, hashes);
+    const missing = group.filter((_, i) => !present.has(hashes[i]!));
     this.#skipped += group.length - missing.length;
     return missing.map((message) => ({ message, content: blobOf(message.bytes) }));
   }

@@ -26,12 +26,12 @@ export interface WrittenMessage {
 
 export class MaildirFolderWriter {
   readonly #directory: string;
-  readonly #held: Set<string>;
+  readonly #present: Set<string>;
   readonly #keywords: (string | undefined)[];
 
-  private constructor(directory: string, held: Set<string>, keywords: (string | undefined)[]) {
+  private constructor(directory: string, present: Set<string>, keywords: (string | undefined)[]) {
     this.#directory = directory;
-    this.#held = held;
+    this.#present = present;
     this.#keywords = keywords;
   }
 
@@ -42,18 +42,18 @@ export class MaildirFolderWriter {
     await makeDirectories(root, name);
     if (name !== '') await mark(join(directory, 'maildirfolder'));
     const folder = await VerifiedDirectory.root(directory);
-    const held = new Set<string>();
+    const present = new Set<string>();
     for (const part of ['cur', 'new']) {
       for (const { name: file } of await (await folder.child(part)).entries()) {
         const read = readExportedName(file);
-        if (read !== undefined) held.add(read.emailId);
+        if (read !== undefined) present.add(read.emailId);
       }
     }
-    return new MaildirFolderWriter(directory, held, await readKeywords(folder));
+    return new MaildirFolderWriter(directory, present, await readKeywords(folder));
   }
 
   holds(emailId: string): boolean {
-    return this.#held.has(emailId);
+    return this.#present.has(emailId);
   }
 
   /** Assigns letters to keywords before messages with them are written; returns the keywords for which no letter is left. */
@@ -95,7 +95,7 @@ export class MaildirFolderWriter {
       await rm(file, { force: true });
       throw error;
     }
-    this.#held.add(emailId);
+    this.#present.add(emailId);
   }
 }
 

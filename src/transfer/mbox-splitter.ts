@@ -29,7 +29,7 @@ export interface SplitMessage {
 
 export class MboxSplitter {
   /** Octets that have not been searched completely. */
-  #held: Buffer = Buffer.alloc(0);
+  #pending: Buffer = Buffer.alloc(0);
   /** This many of them, at the start, belong to no message. */
   #passed = 0;
   /** Position of these octets in the file. */
@@ -46,7 +46,7 @@ export class MboxSplitter {
 
   /** @throws NotMbox */
   *push(piece: Buffer): Generator<SplitMessage, void> {
-    const data = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
+    const data = this.#pending.length === 0 ? piece : Buffer.concat([this.#pending, piece]);
     let taken = this.#passed;
     let at = 0;
     if (this.#begun === undefined) {
@@ -79,10 +79,10 @@ export class MboxSplitter {
   /** @throws NotMbox */
   *end(): Generator<SplitMessage, void> {
     if (this.#begun === undefined) {
-      if (this.#held.length > 0) throw new NotMbox();
+      if (this.#pending.length > 0) throw new NotMbox();
       return;
     }
-    this.#take(this.#held.subarray(this.#passed));
+    this.#take(this.#pending.subarray(this.#passed));
     yield this.#finish();
   }
 
@@ -91,7 +91,7 @@ export class MboxSplitter {
     if (from > taken) this.#take(data.subarray(taken, from));
     this.#passed = Math.max(0, taken - from);
     this.#offset += from;
-    this.#held = data.subarray(from);
+    this.#pending = data.subarray(from);
   }
 
   #take(piece: Buffer): void {

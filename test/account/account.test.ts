@@ -152,7 +152,7 @@ test('a device has one key: a further one revokes the one before, on every node'
   t.deepEqual(heard.slice(0, 2), [first.id, rotated.id]);
 });
 
-test('a device gets its key anew when the account has as many as it may', async (t) => {
+test('a device gets its key again when the account has as many as it may', async (t) => {
   const { accountApi, sql, ann } = await start(t);
   await accountApi.keys.issue(ann, 'phone', ['app'], 'device');
   await sql`insert into api_keys (id, account_id, name, prefix, hash, scopes)

@@ -52,7 +52,7 @@ test('a network that fails too often is blocked for a time, and is then new', (t
   let n = 0;
   const anybody = (address = HERE) => fail(address, [`n${n++}@example.test`]);
   t.deepEqual(times(4, anybody), [10, 20, 30, 'limited']);
-  t.is(guard.refuse(HERE, []).delayMs, 100, 'held back for longer');
+  t.is(guard.refuse(HERE, []).delayMs, 100, 'delayed for longer');
   pass(4999);
   t.is(anybody(), 'limited', 'which does not prolong the block');
   t.is(anybody(THERE), 10);
@@ -103,17 +103,17 @@ test('who is known at a network is not blocked for what its neighbours do', (t) 
   t.is(fail(HERE), 40);
 });
 
-test('held replies have a bounded number of places: of all, a network, and a name', (t) => {
+test('delayed replies have a bounded number of places: of all, a network, and a name', (t) => {
   const { guard } = setUp({ delays: 3, delaysPerHolder: 2 });
   const hold = (address: string, name: string) => guard.refuse(address, [name]);
-  const held = [hold(HERE, 'a@example.test'), hold(HERE, 'b@example.test')];
+  const delayed = [hold(HERE, 'a@example.test'), hold(HERE, 'b@example.test')];
   t.like(hold(HERE, 'c@example.test'), { isLimited: true, delayMs: 0 }, 'the network has its share');
-  held.push(hold(THERE, 'a@example.test'));
+  delayed.push(hold(THERE, 'a@example.test'));
   t.like(hold('198.51.100.1', 'a@example.test'), { isLimited: true, delayMs: 0 }, 'all places are taken');
-  held.pop()!.done();
+  delayed.pop()!.done();
   t.like(hold(THERE, 'z@example.test'), { isLimited: false }, 'what was given back can be had');
-  held[0]!.done();
-  held[0]!.done();
+  delayed[0]!.done();
+  delayed[0]!.done();
   t.like(hold('198.51.100.2', 'y@example.test'), { isLimited: false });
   t.like(hold('198.51.100.3', 'x@example.test'), { isLimited: true }, 'a place is given back once');
 });

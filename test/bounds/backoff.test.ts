@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Backoff } from '../../src/bounds/backoff.js';
 import test from '../support/test.js';
 
-test('each further failure backs off twice as long; a success, or a long time without a failure, begins anew', (t) => {
+test('each further failure backs off twice as long; a success, or a long time without a failure, begins again', (t) => {
   let now = 0;
   const backoff = new Backoff({ firstMs: 500, longestMs: 30_000, most: 5_000, now: () => now });
   const fail = (id: string) => {

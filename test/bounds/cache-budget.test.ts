@@ -46,7 +46,7 @@ test('the cache that was used least recently gives up all of its own', (t) => {
   t.deepEqual([room.cache('a'), room.cache('b'), room.cache('c')], [a, undefined, c]);
 });
 
-test('a cache that is made anew takes the place of the one before it', (t) => {
+test('a cache that is made again takes the place of the one before it', (t) => {
   const room = new CacheBudget(100);
   const [before, after] = [new Cache('a'), new Cache('a')];
   before.octets = 90;

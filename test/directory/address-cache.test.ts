@@ -49,7 +49,7 @@ for (const [what, drop] of [
   });
 }
 
-test('a look-up that fails fails for all who wait and is made anew', async (t) => {
+test('a look-up that fails fails for all who wait and is made again', async (t) => {
   const cache = new AddressCache();
   await t.throwsAsync(
     cache.owner('a', () => Promise.reject(new Error('away'))),

@@ -123,7 +123,7 @@ test('domains added and removed take effect without a restart', async (t) => {
 
 const NEW = 'new@example.test';
 
-test('unknown recipients get an unclaimed mailbox once there is a message for them, or rejected', async (t) => {
+test('unknown recipients get an unclaimed mailbox once there is a message for them, or are rejected', async (t) => {
   const { directory, store } = await start(t);
   t.deepEqual(await directory.recipient('New+x@Example.Test'), { kind: 'unclaimed', address: NEW });
   t.is(await store.ownerOf(NEW), undefined, 'naming an address makes nothing');
@@ -156,7 +156,7 @@ test('a domain whose unclaimed addresses are used up is full, those of one messa
   await store.addDomain('other.test');
   await store.openUnclaimed('first@example.test', 10);
   await sql`
-    insert into addresses (id, address, account_id, domain, held, verified)
+    insert into addresses (id, address, account_id, domain, unclaimed, verified)
     select gen_random_uuid(), 'u' || n || '@example.test', (select id from accounts), 'example.test', true, true
     from generate_series(1, 998) n`;
   const beside = ['last@example.test', 'a@other.test'];
@@ -170,7 +170,7 @@ test('a domain whose unclaimed addresses are used up is full, those of one messa
   t.is((await directory.recipient('u7@example.test')).kind, 'mailbox');
 });
 
-test('an unclaimed mailbox that was deleted is made anew', async (t) => {
+test('an unclaimed mailbox that was deleted is made again', async (t) => {
   const gone = new Set<string>();
   const { store, directory } = await start(t, {
     acceptance: (id) => {

@@ -10,7 +10,7 @@ import { MailboxClient, port, type TestAccount } from '../support/mailbox-client
 import type { TestNode } from '../support/node.js';
 import { Closed } from '../support/octet-client.js';
 
-export interface Held {
+export interface StoredEmail {
   readonly folderId: string;
   readonly path: string;
   readonly role: string;
@@ -32,8 +32,8 @@ export interface Folder {
 export interface Effect {
   readonly isOk: boolean;
   /** Placements that may end; those of `ends` must end. */
-  readonly mayEnd: readonly Held[];
-  readonly ends?: readonly Held[];
+  readonly mayEnd: readonly StoredEmail[];
+  readonly ends?: readonly StoredEmail[];
   /** Each new message: its folder, by path or id, and its subject. */
   readonly comes: readonly (readonly [folder: string, subject: string])[];
   /** Message-Ids of new messages in Sent: each may replace one copy that submission made. */
@@ -46,7 +46,7 @@ const MESSAGE_IDS = ['<m1@x.test>', '<m2@x.test>', '<m3@x.test>'];
 let messages = 0;
 
 type Numbers = readonly [a: number, b: number, c: number];
-type Operation = (session: Session, held: readonly Held[], numbers: Numbers) => Promise<Effect | undefined>;
+type Operation = (session: Session, stored: readonly StoredEmail[], numbers: Numbers) => Promise<Effect | undefined>;
 
 /** One client; `selected` is the mailbox that its IMAP session has open. */
 export class Session {
@@ -92,8 +92,8 @@ export class Session {
     return [...(await this.sql<Folder[]>`select id, name as path, role from folders where account_id = ${id}`)];
   }
 
-  async held(): Promise<Held[]> {
-    const rows = await this.sql<Held[]>`
+  async stored(): Promise<StoredEmail[]> {
+    const rows = await this.sql<StoredEmail[]>`
       select p.folder_id as "folderId", f.name as path, f.role, p.uid::int as uid, p.deleted as "isDeleted",
         p.email_id as "emailId", e.subject, e.message_id as "messageId", e.origin
       from placements p join folders f on f.account_id = p.account_id and f.id = p.folder_id
@@ -108,11 +108,11 @@ const newSubject = () => `message ${++messages}`;
 const messageOf = (subject: string, messageId: string) =>
   `From: me@example.test\r\nTo: bob@example.test\r\nSubject: ${subject}\r\nMessage-ID: ${messageId}\r\n\r\n${subject}\r\n`;
 
-const isIn = (path: string) => (one: Held) => one.path.toLowerCase() === path.toLowerCase();
-const isKeptIn = (held: readonly Held[], folder: string, emailId: string) =>
-  held.some((one) => [one.path, one.folderId].includes(folder) && one.emailId === emailId && !one.isDeleted);
+const isIn = (path: string) => (one: StoredEmail) => one.path.toLowerCase() === path.toLowerCase();
+const isKeptIn = (stored: readonly StoredEmail[], folder: string, emailId: string) =>
+  stored.some((one) => [one.path, one.folderId].includes(folder) && one.emailId === emailId && !one.isDeleted);
 
-async function append(session: Session, _: readonly Held[], [a, b, c]: Numbers): Promise<Effect> {
+async function append(session: Session, _: readonly StoredEmail[], [a, b, c]: Numbers): Promise<Effect> {
   const path = pick(['Sent', ...PATHS, 'Sent'], a)!;
   const [subject, messageId] = [newSubject(), pick(MESSAGE_IDS, b)!];
   const flags = c % 5 === 0 ? '(\\Deleted)' : c % 5 === 1 ? '(\\Flagged)' : '()';
@@ -120,7 +120,7 @@ async function append(session: Session, _: readonly Held[], [a, b, c]: Numbers):
   return { isOk, mayEnd: [], comes: [[path, subject]], ...(path === 'Sent' && { replaces: [messageId] }) };
 }
 
-async function submit({ node, account }: Session, _: readonly Held[], [a]: Numbers): Promise<Effect> {
+async function submit({ node, account }: Session, _: readonly StoredEmail[], [a]: Numbers): Promise<Effect> {
   const transport = createTransport({
     host: '127.0.0.1',
     port: port(node, 'submission'),
@@ -134,20 +134,20 @@ async function submit({ node, account }: Session, _: readonly Held[], [a]: Numbe
   return { isOk: true, mayEnd: [], comes: [['Sent', subject]] };
 }
 
-async function select(session: Session, _: readonly Held[], [a]: Numbers): Promise<Effect> {
+async function select(session: Session, _: readonly StoredEmail[], [a]: Numbers): Promise<Effect> {
   const path = pick(PATHS, a)!;
   session.selected = (await session.isOk(`SELECT "${path}"`)) ? path : undefined;
   return NOTHING;
 }
 
-async function mark(session: Session, held: readonly Held[], [a, b]: Numbers): Promise<Effect | undefined> {
-  const one = pick(held.filter(isIn(session.selected ?? '')), a);
+async function mark(session: Session, stored: readonly StoredEmail[], [a, b]: Numbers): Promise<Effect | undefined> {
+  const one = pick(stored.filter(isIn(session.selected ?? '')), a);
   if (one === undefined) return undefined;
   return { ...NOTHING, isOk: await session.isOk(`UID STORE ${one.uid} ${b % 3 === 0 ? '-' : '+'}FLAGS (\\Deleted)`) };
 }
 
-async function place(name: 'COPY' | 'MOVE', session: Session, held: readonly Held[], [a, b, c]: Numbers) {
-  const inside = held.filter(isIn(session.selected ?? ''));
+async function place(name: 'COPY' | 'MOVE', session: Session, stored: readonly StoredEmail[], [a, b, c]: Numbers) {
+  const inside = stored.filter(isIn(session.selected ?? ''));
   const named = inside.filter((_, i) => i >= a % Math.max(inside.length, 1)).slice(0, 1 + (b % 3));
   if (named.length === 0) return undefined;
   const target = pick(PATHS, c)!;
@@ -155,16 +155,16 @@ async function place(name: 'COPY' | 'MOVE', session: Session, held: readonly Hel
   const uids = named.map(({ uid }) => uid).join();
   const isOk = await session.isOk(`UID ${name} ${uids} "${target}"`);
   const ids = named.map(({ emailId }) => emailId);
-  const displaced = held.filter((one) => isIn(target)(one) && one.isDeleted && ids.includes(one.emailId));
+  const displaced = stored.filter((one) => isIn(target)(one) && one.isDeleted && ids.includes(one.emailId));
   const appended = named.filter(({ origin }) => origin === 'appended');
   const replaces = target === 'Sent' && !isWithin ? appended.flatMap(({ messageId }) => messageId ?? []) : [];
   const ends = name === 'MOVE' ? [...displaced, ...named] : displaced;
   return { isOk, mayEnd: ends, ends, comes: named.map(({ subject }) => [target, subject] as const), replaces };
 }
 
-async function expunge(session: Session, held: readonly Held[], [a, b]: Numbers): Promise<Effect | undefined> {
+async function expunge(session: Session, stored: readonly StoredEmail[], [a, b]: Numbers): Promise<Effect | undefined> {
   if (session.selected === undefined) return undefined;
-  const marked = held.filter((one) => isIn(session.selected!)(one) && one.isDeleted);
+  const marked = stored.filter((one) => isIn(session.selected!)(one) && one.isDeleted);
   const command = ['EXPUNGE', 'CLOSE', 'UNSELECT', 'UID EXPUNGE'][a % 4]!;
   const ends = command === 'UNSELECT' ? [] : command === 'UID EXPUNGE' ? marked.slice(b % 2, (b % 2) + 1) : marked;
   const uids = ends.map(({ uid }) => uid).join() || '4294967000';
@@ -173,15 +173,19 @@ async function expunge(session: Session, held: readonly Held[], [a, b]: Numbers)
   return { isOk, mayEnd: ends, ends, comes: [] };
 }
 
-async function renameInbox(session: Session, held: readonly Held[], [a]: Numbers): Promise<Effect | undefined> {
+async function renameInbox(
+  session: Session,
+  stored: readonly StoredEmail[],
+  [a]: Numbers,
+): Promise<Effect | undefined> {
   if (a % 3 !== 0) return { ...NOTHING, isOk: await session.isOk(`CREATE "${pick(['A', 'B', 'Trash/C'], a)}"`) };
-  const ends = held.filter(isIn('INBOX'));
+  const ends = stored.filter(isIn('INBOX'));
   const path = `renamed ${++messages}`;
   const isOk = await session.isOk(`RENAME INBOX "${path}"`);
   return { isOk, mayEnd: ends, ends, comes: ends.map(({ subject }) => [path, subject] as const) };
 }
 
-async function renameLabel(session: Session, _: readonly Held[], [a]: Numbers): Promise<Effect> {
+async function renameLabel(session: Session, _: readonly StoredEmail[], [a]: Numbers): Promise<Effect> {
   const [from, to] = pick(
     [
       ['A', 'B'],
@@ -194,30 +198,34 @@ async function renameLabel(session: Session, _: readonly Held[], [a]: Numbers): 
   return { ...NOTHING, isOk: await session.isOk(`RENAME "${from}" "${to}"`) };
 }
 
-async function deleteLabel(session: Session, held: readonly Held[], [a]: Numbers): Promise<Effect> {
+async function deleteLabel(session: Session, stored: readonly StoredEmail[], [a]: Numbers): Promise<Effect> {
   const path = pick(['A', 'B', 'Trash/C'], a)!;
-  const inside = held.filter(isIn(path));
-  const isKept = ({ emailId }: Held) =>
-    held.some((one) => one.emailId === emailId && one.path !== path && !one.isDeleted);
+  const inside = stored.filter(isIn(path));
+  const isKept = ({ emailId }: StoredEmail) =>
+    stored.some((one) => one.emailId === emailId && one.path !== path && !one.isDeleted);
   const archived = path.startsWith('Trash/') ? [] : inside.filter((one) => !isKept(one));
   const ids = archived.map(({ emailId }) => emailId);
-  const displaced = held.filter((one) => one.path === 'Archive' && ids.includes(one.emailId));
+  const displaced = stored.filter((one) => one.path === 'Archive' && ids.includes(one.emailId));
   const isOk = await session.isOk(`DELETE "${path}"`);
   const ends = [...inside, ...displaced];
   return { isOk, mayEnd: ends, ends, comes: archived.map(({ subject }) => ['Archive', subject] as const) };
 }
 
-async function remove({ rest }: Session, held: readonly Held[], [a]: Numbers): Promise<Effect | undefined> {
-  const one = pick(held, a);
+async function remove({ rest }: Session, stored: readonly StoredEmail[], [a]: Numbers): Promise<Effect | undefined> {
+  const one = pick(stored, a);
   if (one === undefined) return undefined;
-  const ends = held.filter(({ emailId }) => emailId === one.emailId);
+  const ends = stored.filter(({ emailId }) => emailId === one.emailId);
   const { status } = await rest.request('DELETE', `/api/emails/${one.emailId}`);
   return { isOk: status === 204, mayEnd: ends, ends, comes: [] };
 }
 
-async function moveOverRest({ rest }: Session, held: readonly Held[], [a, b]: Numbers): Promise<Effect | undefined> {
+async function moveOverRest(
+  { rest }: Session,
+  stored: readonly StoredEmail[],
+  [a, b]: Numbers,
+): Promise<Effect | undefined> {
   const one = pick(
-    held.filter(({ isDeleted }) => !isDeleted),
+    stored.filter(({ isDeleted }) => !isDeleted),
     a,
   );
   const target = pick(['inbox', 'sent', 'drafts', 'archive', 'trash', 'junk'], b)!;
@@ -225,20 +233,24 @@ async function moveOverRest({ rest }: Session, held: readonly Held[], [a, b]: Nu
   const body = { emailIds: [one.emailId], folderId: target };
   const { status } = await rest.request('POST', '/api/emails/bulk/move', body);
   const path = PATHS.find((name) => name.toLowerCase() === target)!;
-  const isThere = isKeptIn(held, path, one.emailId);
-  const mayEnd = held.filter((each) => each.emailId === one.emailId && !(isIn(path)(each) && !each.isDeleted));
+  const isThere = isKeptIn(stored, path, one.emailId);
+  const mayEnd = stored.filter((each) => each.emailId === one.emailId && !(isIn(path)(each) && !each.isDeleted));
   return { isOk: status === 200, mayEnd, comes: isThere ? [] : [[path, one.subject]] };
 }
 
-async function label(session: Session, held: readonly Held[], [a, b, c]: Numbers): Promise<Effect | undefined> {
+async function label(
+  session: Session,
+  stored: readonly StoredEmail[],
+  [a, b, c]: Numbers,
+): Promise<Effect | undefined> {
   const one = pick(
-    held.filter(({ isDeleted }) => !isDeleted),
+    stored.filter(({ isDeleted }) => !isDeleted),
     a,
   );
   const labels = (await session.folders()).filter(({ role }) => role === 'label');
   const chosen = pick(labels, b);
   if (one === undefined || chosen === undefined) return undefined;
-  const own = held.filter(({ emailId }) => emailId === one.emailId);
+  const own = stored.filter(({ emailId }) => emailId === one.emailId);
   const inLabel = own.filter(({ folderId }) => folderId === chosen.id);
   if (c % 2 === 0) {
     const body = { labelId: chosen.id };
@@ -254,7 +266,7 @@ async function label(session: Session, held: readonly Held[], [a, b, c]: Numbers
   return { isOk: status === 204, mayEnd: [...inLabel, ...archived], comes };
 }
 
-async function draft({ rest }: Session, held: readonly Held[], [a, b]: Numbers): Promise<Effect | undefined> {
+async function draft({ rest }: Session, stored: readonly StoredEmail[], [a, b]: Numbers): Promise<Effect | undefined> {
   const { items } = await rest.get<{ items: { id: string; subject: string }[] }>('/api/outbound/drafts');
   const one = pick(items, a);
   const subject = newSubject();
@@ -262,8 +274,8 @@ async function draft({ rest }: Session, held: readonly Held[], [a, b]: Numbers):
     const { ok } = await rest.request('POST', '/api/outbound/drafts', { subject, textBody: 'x' });
     return { isOk: ok, mayEnd: [], comes: [['Drafts', subject]] };
   }
-  const before = held.filter((each) => isIn('Drafts')(each) && each.subject === one.subject && !each.isDeleted);
-  const mayEnd = held.filter(({ emailId }) => before.some((each) => each.emailId === emailId));
+  const before = stored.filter((each) => isIn('Drafts')(each) && each.subject === one.subject && !each.isDeleted);
+  const mayEnd = stored.filter(({ emailId }) => before.some((each) => each.emailId === emailId));
   if (b % 3 === 1) {
     const { ok } = await rest.request('DELETE', `/api/outbound/drafts/${one.id}`);
     return { isOk: ok, mayEnd, comes: [] };
@@ -272,12 +284,16 @@ async function draft({ rest }: Session, held: readonly Held[], [a, b]: Numbers):
   return { isOk: ok, mayEnd, comes: [['Drafts', subject]] };
 }
 
-async function pop3({ node, account }: Session, held: readonly Held[], [a, b]: Numbers): Promise<Effect | undefined> {
+async function pop3(
+  { node, account }: Session,
+  stored: readonly StoredEmail[],
+  [a, b]: Numbers,
+): Promise<Effect | undefined> {
   const client = new Pop3Client(net.connect(port(node, 'pop3'), '127.0.0.1'));
   await client.line();
   await client.command(`USER ${account.email}`);
   const isLoggedIn = (await client.command(`PASS ${account.key}`)).startsWith('+OK');
-  const inbox = held.filter(isIn('INBOX'));
+  const inbox = stored.filter(isIn('INBOX'));
   const named = inbox.filter((_, i) => (a >> (i % 8)) % 2 === 1);
   for (const one of named) await client.command(`DELE ${inbox.indexOf(one) + 1}`);
   if (b % 3 === 0) {

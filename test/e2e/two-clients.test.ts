@@ -8,7 +8,7 @@ import { amount } from '../support/amounts.js';
 import { createAccount, storeOf } from '../support/mailbox-client.js';
 import { startTestNode } from '../support/node.js';
 import test from '../support/test.js';
-import { type Effect, type Folder, type Held, OPERATIONS, Session } from './two-clients-operations.js';
+import { type Effect, type Folder, OPERATIONS, Session, type StoredEmail } from './two-clients-operations.js';
 
 const HISTORIES = amount(12, 300);
 
@@ -19,10 +19,10 @@ const step = fc.record({
   numbers: fc.tuple(number, number, number),
 });
 
-const placeOf = ({ folderId, uid, emailId }: Held) => `${folderId} ${uid} ${emailId}`;
+const placeOf = ({ folderId, uid, emailId }: StoredEmail) => `${folderId} ${uid} ${emailId}`;
 
 /** Returns the copies in Sent that the operation may have replaced by the client's own messages. */
-function replaced(before: readonly Held[], lost: readonly Held[], { replaces = [] }: Effect) {
+function replaced(before: readonly StoredEmail[], lost: readonly StoredEmail[], { replaces = [] }: Effect) {
   const inSent = new Set(before.filter(({ role }) => role === 'sent').map(({ emailId }) => emailId));
   const copies = new Set(
     lost
@@ -33,8 +33,14 @@ function replaced(before: readonly Held[], lost: readonly Held[], { replaces = [
   return copies.size <= replaces.length ? copies : new Set<string>();
 }
 
-function check(t: ExecutionContext, name: string, states: readonly Held[][], effect: Effect, folders: Folder[]): void {
-  const [before, after] = states as [Held[], Held[]];
+function check(
+  t: ExecutionContext,
+  name: string,
+  states: readonly StoredEmail[][],
+  effect: Effect,
+  folders: Folder[],
+): void {
+  const [before, after] = states as [StoredEmail[], StoredEmail[]];
   const [was, is] = [new Set(before.map(placeOf)), new Set(after.map(placeOf))];
   const lost = before.filter((one) => !is.has(placeOf(one)));
   const came = after.filter((one) => !was.has(placeOf(one)));
@@ -82,11 +88,11 @@ test('no message of an account disappears without an operation of one of its cli
     await clients[0]!.isOk('CREATE B');
     for (const { client, operation, numbers } of steps) {
       const session = clients[client]!;
-      const before = await session.held();
+      const before = await session.stored();
       const run = OPERATIONS[operation]![1];
       const effect = await run(session, before, numbers);
       if (effect === undefined) continue;
-      check(t, run.name, [before, await session.held()], effect, await session.folders());
+      check(t, run.name, [before, await session.stored()], effect, await session.folders());
     }
     for (const { imap } of clients) imap.socket.destroy();
   });

@@ -14,9 +14,9 @@ for (const mode of ['hold', 'reject'] as const) {
     const node = await startTestNode({ MANSIO_HOSTED_DOMAINS: 'example.test', MANSIO_UNKNOWN_RECIPIENTS: mode });
     const sql = await storeOf(node);
     // The domain has its maximum of unclaimed addresses.
-    await sql`insert into accounts (id, shard, email, display_name, held) values (${FULL}, 0, 'u0@example.test', '', true)`;
+    await sql`insert into accounts (id, shard, email, display_name, unclaimed) values (${FULL}, 0, 'u0@example.test', '', true)`;
     await sql`
-      insert into addresses (id, address, account_id, domain, held, verified)
+      insert into addresses (id, address, account_id, domain, unclaimed, verified)
       select gen_random_uuid(), 'u' || n || '@example.test', ${FULL}, 'example.test', true, true
       from generate_series(0, 999) n`;
     const client = await SmtpClient.greeted(`127.0.0.1:${port(node, 'mx')}`);

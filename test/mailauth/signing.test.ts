@@ -185,7 +185,7 @@ test('keys that are taken, and records that are published', (t) => {
   t.regex(dkimRecord(ED25519).join(''), /^v=DKIM1; k=ed25519; p=[A-Za-z0-9+/]{43}=$/);
 });
 
-test('a message is signed once for the domains that it goes to, and anew when that failed', async (t) => {
+test('a message is signed once for the domains that it goes to, and again when that failed', async (t) => {
   const sign = createSigner({ keys: keyStore([peerKeys('peer.test')[1]!]).store, log: silent });
   let opened = 0;
   let fault: Error | undefined = new StoreFault('store-unavailable', 'no database', { temporary: true });
@@ -204,7 +204,7 @@ test('a message is signed once for the domains that it goes to, and anew when th
   t.is(opened, 3);
 });
 
-test('a message that was signed is signed anew once the keys are others, and not at all once they are gone', async (t) => {
+test('a message that was signed is signed again once the keys are others, and not at all once they are gone', async (t) => {
   const [ed, rsa] = peerKeys('peer.test');
   const keys = [rsa!];
   const sign = createSigner({ keys: keyStore(keys).store, log: silent });

@@ -105,7 +105,7 @@ test('a retry that is due counts as behind', async (t) => {
   t.deepEqual(await consumers.behind('push', ALL, undefined, 10), [accountId]);
 });
 
-test('a subscription that is made anew keeps its position and is tried at once; pages go by account', async (t) => {
+test('a subscription that is made again keeps its position and is tried at once; pages go by account', async (t) => {
   const { consumers, account, subscribe, commit, position } = await setUp(t);
   const ids = [];
   for (let i = 0; i < 5; i++) {

@@ -78,7 +78,7 @@ test('an account starts with six system folders, its address, and its shard', as
     ],
   );
   t.true(Math.abs(Number(folders[0]!['uidvalidity']) - Date.now() / 1000) < 3600);
-  t.deepEqual(await store.ownerOf('ann@example.test'), { accountId: account.id, held: false });
+  t.deepEqual(await store.ownerOf('ann@example.test'), { accountId: account.id, isUnclaimed: false });
   const [row] = await sql`select shard from accounts where id = ${account.id}`;
   t.is(row!['shard'], shardOf(account.id, SHARDS));
   t.deepEqual(await store.accountByEmail('ann@example.test'), account);
@@ -116,7 +116,7 @@ test('an additional address receives once verified, and no account can squat on 
   t.is(await store.ownerOf('sales@example.test'), undefined);
   const sales = await store.addAddress(ann.id, 'sales@example.test', true);
   t.true(sales.isVerified);
-  t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: ann.id, held: false });
+  t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: ann.id, isUnclaimed: false });
   await t.throwsAsync(store.addAddress(bob.id, 'sales@example.test', true), { instanceOf: DirectoryConflict });
   await t.throwsAsync(store.addAddress(bob.id, 'ann@example.test', false), { instanceOf: DirectoryConflict });
   await t.throwsAsync(store.createAccount('sales@example.test', 'Sales'), { instanceOf: DirectoryConflict });
@@ -153,11 +153,11 @@ test('a domain holds no more addresses than it may, whatever comes at once', asy
     Array.from({ length: 20 }, (_, n) => nodes[n % 3]!.openUnclaimed(`u${n}@example.test`, 5)),
   );
   t.is(results.filter((result) => result.kind === 'opened').length, 5);
-  const [row] = await sql`select count(*)::integer as n from accounts where held`;
+  const [row] = await sql`select count(*)::integer as n from accounts where unclaimed`;
   t.is(row!['n'], 5);
   t.is((await store.openUnclaimed('u@other.test', 5)).kind, 'opened');
-  const held = results.findIndex((result) => result.kind === 'opened');
-  t.is((await store.openUnclaimed(`u${held}@example.test`, 5)).kind, 'opened');
+  const opened = results.findIndex((result) => result.kind === 'opened');
+  t.is((await store.openUnclaimed(`u${opened}@example.test`, 5)).kind, 'opened');
   t.false(await store.hasUnclaimedRoom('another@example.test', 5));
   t.true(await store.hasUnclaimedRoom('another@example.test', 6));
   t.true(await store.hasUnclaimedRoom('another@other.test', 5));
@@ -202,14 +202,14 @@ test('a domain whose lock another transaction keeps holds up no address of anoth
 
 test('an account claims the unclaimed mailbox of its address, id and mail included', async (t) => {
   const { sql, store } = await directory(t);
-  const held = await store.openUnclaimed('new@example.test', 10);
-  const id = held.kind === 'opened' ? held.accountId : t.fail();
+  const opened = await store.openUnclaimed('new@example.test', 10);
+  const id = opened.kind === 'opened' ? opened.accountId : t.fail();
   const [before] = await sql`select modseq from accounts where id = ${String(id)}`;
   const account = await store.createAccount('new@example.test', 'New');
   t.is(account.id, id as string);
   t.false(account.isUnclaimed);
   t.is(account.displayName, 'New');
-  t.deepEqual(await store.ownerOf('new@example.test'), { accountId: account.id, held: false });
+  t.deepEqual(await store.ownerOf('new@example.test'), { accountId: account.id, isUnclaimed: false });
   const [row] = await sql`select modseq, (select count(*)::integer from folders) as folders from accounts`;
   t.is(row!['folders'], 6);
   t.true(Number(row!['modseq']) > Number(before!['modseq']), 'an actor that knows it as held must be fenced');
@@ -220,22 +220,22 @@ test('an address that is added takes over the mail that was held for it', async 
   const { sql, store } = await directory(t);
   const ann = await store.createAccount('ann@example.test', 'Ann');
   const result = await store.openUnclaimed('sales@example.test', 10);
-  const held = result.kind === 'opened' ? result.accountId : '';
+  const unclaimed = result.kind === 'opened' ? result.accountId : '';
   const [placed, waiting, receivedAt] = [randomUUID(), randomUUID(), new Date('2026-01-02T03:04:05.678Z')];
   await sql`
     insert into emails (account_id, id, blob, message_id, thread_id, refs, from_address, from_name, subject, preview,
       received_at, size, has_attachments, attachment_count, flags, modseq)
-    values (${held}, ${placed}, ${Buffer.alloc(32, 7)}, '<1@x.test>', ${randomUUID()}, ${sql.array(['<0@x.test>'])},
+    values (${unclaimed}, ${placed}, ${Buffer.alloc(32, 7)}, '<1@x.test>', ${randomUUID()}, ${sql.array(['<0@x.test>'])},
       'x@y.test', 'X', 'Hello', 'Hi', ${receivedAt}, 123, true, 2, 0, 2)`;
   await sql`
     insert into placements (account_id, folder_id, uid, email_id, modseq)
-    select account_id, id, 1, ${placed}, 2 from folders where account_id = ${held} and role = 'junk'`;
-  await sql`insert into inbound (account_id, id, blob, envelope) values (${held}, ${waiting}, ${Buffer.alloc(32, 8)}, '{}')`;
+    select account_id, id, 1, ${placed}, 2 from folders where account_id = ${unclaimed} and role = 'junk'`;
+  await sql`insert into inbound (account_id, id, blob, envelope) values (${unclaimed}, ${waiting}, ${Buffer.alloc(32, 8)}, '{}')`;
   t.false((await store.addAddress(ann.id, 'sales@example.test', false)).isVerified);
-  t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: held, held: true });
+  t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: unclaimed, isUnclaimed: true });
   await store.addAddress(ann.id, 'sales@example.test', true);
-  t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: ann.id, held: false });
-  t.is(await store.accountById(held), undefined);
+  t.deepEqual(await store.ownerOf('sales@example.test'), { accountId: ann.id, isUnclaimed: false });
+  t.is(await store.accountById(unclaimed), undefined);
   const inbound = await sql<{ id: string; envelope: unknown }[]>`
     select id, envelope from inbound where account_id = ${ann.id}`;
   t.deepEqual(inbound.map((row) => row.id).sort(), [placed, waiting].sort());
@@ -264,9 +264,9 @@ test('a delivery and the creation of the account at once end in one account', as
   const { sql, store } = await directory(t);
   for (let n = 0; n < 10; n++) {
     const address = `u${n}@example.test`;
-    const [held, account] = await Promise.all([store.openUnclaimed(address, 100), store.createAccount(address, 'U')]);
-    t.is(held.kind === 'opened' ? held.accountId : '', account.id);
-    t.deepEqual(await store.ownerOf(address), { accountId: account.id, held: false });
+    const [opened, account] = await Promise.all([store.openUnclaimed(address, 100), store.createAccount(address, 'U')]);
+    t.is(opened.kind === 'opened' ? opened.accountId : '', account.id);
+    t.deepEqual(await store.ownerOf(address), { accountId: account.id, isUnclaimed: false });
   }
   const [row] = await sql`select count(*)::integer as n from accounts`;
   t.is(row!['n'], 10);
@@ -274,8 +274,8 @@ test('a delivery and the creation of the account at once end in one account', as
 
 test('unclaimed accounts are found by age', async (t) => {
   const { sql, store } = await directory(t);
-  const held = await store.openUnclaimed('new@example.test', 10);
-  const id = held.kind === 'opened' ? held.accountId : '';
+  const opened = await store.openUnclaimed('new@example.test', 10);
+  const id = opened.kind === 'opened' ? opened.accountId : '';
   await store.createAccount('ann@example.test', 'Ann');
   t.deepEqual(await store.expiredUnclaimed(Date.now() - 86_400_000, 10), []);
   await sql`update accounts set created_at = now() - interval '40 days'`;

@@ -136,7 +136,7 @@ test('a long data directory gets its socket elsewhere', async (t) => {
   t.false(existsSync(database.address.host!));
 });
 
-test('a creation that was cut off is begun anew', async (t) => {
+test('a creation that was cut off is begun again', async (t) => {
   const dataDir = temporaryDirectory('mansio-embedded-');
   mkdirSync(join(dataDir, 'postgres.new-0123', 'base'), { recursive: true });
   const database = await start(dataDir);

@@ -180,7 +180,7 @@ test('what has changed since it was seen is not taken', async (t) => {
   t.deepEqual(await owners(), ['b', 'b', 'a', 'a']);
 });
 
-test('a restarted node takes its own anew, with the next epochs', async (t) => {
+test('a restarted node takes its own again, with the next epochs', async (t) => {
   const { leases, rows } = await store(t, 2);
   await leases.join(node('a'), LONG);
   await leases.take('a', await rows(), LONG);

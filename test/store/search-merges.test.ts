@@ -169,11 +169,11 @@ test('a search ends when it takes too long, and when its words take too much mem
   const by = (limits: Partial<SearchLimits>) => postgresSearch(sql, limits);
   const late = await t.throwsAsync(found(accountId, 'all', by({ ms: 0 })));
   t.like(late, { code: 'store-unavailable', temporary: true, message: 'a search takes too much time' });
-  const large = await t.throwsAsync(found(accountId, '"w1 w8"', by({ heldOctets: 1_000 })));
+  const large = await t.throwsAsync(found(accountId, '"w1 w8"', by({ memoryOctets: 1_000 })));
   t.true(large instanceof SearchTooLarge);
   t.is(large!.message, 'words of a search take too much memory');
   // Pages of prefixes are not held; further statements read what one did not return.
-  t.deepEqual(await found(accountId, 'w', by({ heldOctets: 10_000 })), ids.toSorted());
+  t.deepEqual(await found(accountId, 'w', by({ memoryOctets: 10_000 })), ids.toSorted());
   for (const query of ['w', '"w1 w8"', 'w1 w8 w15 number', 'zoe@💌', '"w1 w8 w1"', '"zoe 💌"']) {
     const expected = await found(accountId, query);
     for (const statementOctets of [0, 5_000, 20_000, 60_000])

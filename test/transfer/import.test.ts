@@ -38,7 +38,7 @@ function played() {
     asked: 0,
   };
   const imports: ImportStore = {
-    async held(_, folder, hashes) {
+    async present(_, folder, hashes) {
       const there = rows.filter((row) => folder === undefined || row.folder === folder).map(({ hash }) => hash);
       return new Set(hashes.filter((hash) => there.includes(hash)));
     },

@@ -52,11 +52,14 @@ export function hostedDelivery(options: HostedDeliveryOptions): HostedDelivery {
     for (const { address } of recipients) {
       const recipient = wasDeliveredTo(message, address) ? undefined : await directory.recipient(address, unclaimed);
       if (recipient?.kind === 'unclaimed') unclaimed.push(recipient.address);
-      if (recipient?.kind === 'mailbox' && recipient.unclaimedAddress !== undefined) existing.push(recipient.unclaimedAddress);
+      if (recipient?.kind === 'mailbox' && recipient.unclaimedAddress !== undefined)
+        existing.push(recipient.unclaimedAddress);
       found.push(recipient);
     }
     const isUnclaimed = unclaimed.length + existing.length > 0;
-    const made = isUnclaimed ? await directory.openUnclaimed([...new Set(unclaimed)], message.summary.size, existing) : undefined;
+    const made = isUnclaimed
+      ? await directory.openUnclaimed([...new Set(unclaimed)], message.summary.size, existing)
+      : undefined;
     return found.map((recipient) => (recipient === undefined ? LOOP : judgementOf(recipient, made)));
   }
 

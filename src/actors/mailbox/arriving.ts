@@ -12,7 +12,7 @@ const MOST_DUPLICATES = 1_000;
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 
 /** What happens to an email that the folder holds without `\Deleted`: it stays, gets a new placement, or another email arrives. */
-export type Meeting = 'stays' | 'placedAnew' | 'duplicated';
+export type Meeting = 'stays' | 'placedAgain' | 'duplicated';
 
 /** How emails arrive in a folder. A plan: it changes nothing yet. */
 export interface Arrival {
@@ -37,7 +37,7 @@ export function arrivalOf(
   leaving?: string,
 ): Arrival {
   const there = slots.filter((slot) => tx.folders.uid(folderId, slot) !== 0);
-  const isDisplaced = (slot: number) => meeting === 'placedAnew' || tx.isDeleted(slot, folderId);
+  const isDisplaced = (slot: number) => meeting === 'placedAgain' || tx.isDeleted(slot, folderId);
   const displaced = there.filter(isDisplaced);
   const met = there.filter((slot) => !isDisplaced(slot));
   if (meeting !== 'duplicated') {

@@ -60,7 +60,7 @@ export function move(
   const sourceId = source?.id ?? folderId;
   const all = chosen.slots.filter((slot) => sourceId === undefined || tx.folders.uid(sourceId, slot) !== 0);
   const isWithin = sourceId === target.id;
-  const met = isWithin ? 'placedAnew' : 'duplicated';
+  const met = isWithin ? 'placedAgain' : 'duplicated';
   const arrival = arrivalOf(tx, all, target.id, folderId === undefined ? 'stays' : met, sourceId);
   const { slots, isComplete } = arrival;
   const { highestModseq: before } = target;

@@ -4,7 +4,7 @@
 // runs late upgrades inside its cork.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { holdRequest, type ServerPlace } from '../tcp/held-request.js';
+import { openAnchor, type ServerEndpoint } from '../tcp/anchor-request.js';
 import type { Log } from './exchange.js';
 
 export interface Corkable {
@@ -51,7 +51,7 @@ export class LateUpgrade {
   }
 
   /** Returns once the anchor is there, or after a while without one. `server`: the address of this same server. */
-  async start(server: ServerPlace): Promise<void> {
+  async start(server: ServerEndpoint): Promise<void> {
     const arrived = new Promise<void>((resolve) => {
       this.#arrived = resolve;
     });
@@ -64,10 +64,10 @@ export class LateUpgrade {
   }
 
   /** Renews the anchor. Each anchor replaces the previous one, whose request then fails and ends. */
-  async #keep(server: ServerPlace): Promise<void> {
+  async #keep(server: ServerEndpoint): Promise<void> {
     const { signal } = this.#over;
     while (!signal.aborted) {
-      const lost = holdRequest(server, this.path, signal).catch((err: unknown) => {
+      const lost = openAnchor(server, this.path, signal).catch((err: unknown) => {
         if (!signal.aborted && this.#anchor === undefined) this.#log.debug({ err }, 'no anchor for quiet upgrades');
       });
       const renewal = new AbortController();

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ServerPlace } from '../tcp/held-request.js';
+import type { ServerEndpoint } from '../tcp/anchor-request.js';
 import { freePort, listenProbe } from '../tcp/listen-probe.js';
 import { ProxyListener } from '../tcp/proxy-listener.js';
 import type { TrustedNetworks } from '../tcp/trusted-networks.js';
@@ -280,7 +280,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 interface Listening {
   readonly port: number;
   /** The address of this very server. */
-  readonly self: ServerPlace;
+  readonly self: ServerEndpoint;
   readonly addressOf?: ReadAddress;
   /** Stops accepting connections. */
   end(): void;

@@ -55,7 +55,7 @@ export interface PolledConnectionsOptions extends Omit<PolledSocketOptions, 'car
   open(connectionToken: string, opening: Opening, socket: PolledSocket): Connection;
 }
 
-interface Held {
+interface PolledConnection {
   readonly connection: Connection;
   readonly socket: PolledSocket;
   readonly isStream: boolean;
@@ -93,7 +93,7 @@ export function isPolledKind(name: string): name is PolledKind {
 export class PolledConnections {
   readonly #options: PolledConnectionsOptions;
   /** The open connections by their tokens. */
-  readonly #held = new Map<string, Held>();
+  readonly #connections = new Map<string, PolledConnection>();
   /** Tokens of connections that ended recently: a late request does not open them again. */
   readonly #ended = new LRUCache<string, true>({ max: MAX_ENDED });
 
@@ -102,28 +102,28 @@ export class PolledConnections {
   }
 
   has(connectionToken: string): boolean {
-    return this.#held.has(connectionToken);
+    return this.#connections.has(connectionToken);
   }
 
   /** `isOfOtherNode`: the request comes from another node, which confirms the frames that it receives. */
   async carryOut(request: PolledRequest, isOfOtherNode = false): Promise<PolledReply> {
     const { kind, connectionToken, opening } = request;
-    const held = this.#held.get(connectionToken);
-    if (held === undefined) {
+    const polled = this.#connections.get(connectionToken);
+    if (polled === undefined) {
       const opens = kind === 'stream' || kind === 'poll';
       return opens ? this.#open(connectionToken, opening, kind === 'stream') : NONE;
     }
-    const { connection, socket, isStream } = held;
+    const { connection, socket, isStream } = polled;
     if (connection.owner !== opening.owner) return NONE;
     switch (kind) {
       case 'stream':
         return OTHER_TRANSPORT;
       case 'poll':
-        return isStream ? OTHER_TRANSPORT : this.#poll(held, isOfOtherNode);
+        return isStream ? OTHER_TRANSPORT : this.#poll(polled, isOfOtherNode);
       case 'next':
-        return this.#frames(held, isOfOtherNode);
+        return this.#frames(polled, isOfOtherNode);
       case 'taken':
-        held.unconfirmed?.confirm();
+        polled.unconfirmed?.confirm();
         return DONE;
       case 'send':
         connection.message(request.octets ?? new Uint8Array(0));
@@ -134,34 +134,34 @@ export class PolledConnections {
     }
   }
 
-  #poll(held: Held, isOfOtherNode: boolean): Promise<PolledReply> {
-    const { connection, socket, waiting } = held;
+  #poll(polled: PolledConnection, isOfOtherNode: boolean): Promise<PolledReply> {
+    const { connection, socket, waiting } = polled;
     // A poll that replaces another one counts as a message, so that their number is limited.
     if (socket.isPolled || waiting !== undefined) connection.pinged();
     connection.heard();
-    return this.#frames(held, isOfOtherNode);
+    return this.#frames(polled, isOfOtherNode);
   }
 
   /**
    * A node that dies loses the frames of a poll, and a balancer sends the next poll to another node, as if the client had received them. So
    * frames that another node received must be confirmed before more are given out.
    */
-  async #frames(held: Held, isOfOtherNode: boolean): Promise<PolledReply> {
-    const { socket, unconfirmed } = held;
+  async #frames(polled: PolledConnection, isOfOtherNode: boolean): Promise<PolledReply> {
+    const { socket, unconfirmed } = polled;
     if (unconfirmed !== undefined) {
       const waiting = Symbol('waiting');
-      held.waiting = waiting;
+      polled.waiting = waiting;
       const isConfirmed = await atMost(unconfirmed.came, this.#options.confirmMs);
-      if (held.waiting !== waiting) return OVER;
-      held.waiting = undefined;
+      if (polled.waiting !== waiting) return OVER;
+      polled.waiting = undefined;
       if (!isConfirmed) {
         socket.terminate();
         return NONE;
       }
     }
     const reply = await socket.poll();
-    if (reply.kind !== 'frames' || !isOfOtherNode || held.isStream) return reply;
-    held.unconfirmed = confirmationOf(held);
+    if (reply.kind !== 'frames' || !isOfOtherNode || polled.isStream) return reply;
+    polled.unconfirmed = confirmationOf(polled);
     return { ...reply, toConfirm: true };
   }
 
@@ -171,14 +171,20 @@ export class PolledConnections {
     if (refused !== undefined) return refused;
     const socket = new PolledSocket({ ...this.#options, carriesBinary: !isStream });
     const connection = this.#options.open(connectionToken, opening, socket);
-    this.#held.set(connectionToken, { connection, socket, isStream, unconfirmed: undefined, waiting: undefined });
+    this.#connections.set(connectionToken, {
+      connection,
+      socket,
+      isStream,
+      unconfirmed: undefined,
+      waiting: undefined,
+    });
     socket.start({
       message: (data) => connection.message(data),
       pinged: () => connection.pinged(),
       drained: () => connection.drained(),
       closed: (code) => {
-        this.#held.delete(connectionToken);
-        this.#ended.set(connectionToken, true);
+        this.#connections.delete(connectionToken);
+          this.#ended.set(connectionToken, true);
         connection.closed(code);
       },
     });
@@ -186,11 +192,11 @@ export class PolledConnections {
   }
 }
 
-function confirmationOf(held: Held): Confirmation {
+function confirmationOf(polled: PolledConnection): Confirmation {
   let confirm = () => {};
   const came = new Promise<void>((resolve) => {
     confirm = () => {
-      held.unconfirmed = undefined;
+      polled.unconfirmed = undefined;
       resolve();
     };
   });

@@ -176,15 +176,15 @@ function complete(
 }
 
 /** The login is checked again periodically, because the event of a revocation may be lost. */
-function isLoginDoubtful({ heldAt, context }: ImapSession): boolean {
-  return performance.now() - heldAt >= context.limits.heldMs;
+function isLoginDoubtful({ checkedAt, context }: ImapSession): boolean {
+  return performance.now() - checkedAt >= context.limits.recheckMs;
 }
 
 /** Tells whether the credential is still valid. @throws StoreFault, ProviderUnavailable */
 async function holds(session: ImapSession): Promise<boolean> {
   const now = performance.now();
   if (!(await session.context.signIn.holds(session.login))) return false;
-  session.heldAt = now;
+  session.checkedAt = now;
   return true;
 }
 

@@ -43,7 +43,7 @@ export class ImapSession implements Session {
   /** Refused commands in a row. */
   errors = 0;
   /** When the login was last found valid, by the clock of `performance`. */
-  heldAt = 0;
+  checkedAt = 0;
   suspended: SuspendedCommand | undefined;
   /** Whether the connection ends after the current command. */
   isOver = false;
@@ -99,7 +99,7 @@ export class ImapSession implements Session {
 
   open(login: ProtocolLogin): void {
     this.#login = login;
-    this.heldAt = performance.now();
+    this.checkedAt = performance.now();
     this.#parts.logins.add(this);
   }
 

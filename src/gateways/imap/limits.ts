@@ -25,8 +25,8 @@ export interface ImapLimits {
    * Octets of all clients together, separately for three uses: commands with literals, searches that are kept up to date, and data
    * about messages that wait for the others of their command.
    */
-  readonly heldOctets: number;
-  readonly heldOctetsPerAccount: number;
+  readonly bufferedOctets: number;
+  readonly bufferedOctetsPerAccount: number;
   /** The nesting depth of lists and search keys. */
   readonly nesting: number;
   readonly searchKeys: number;
@@ -37,7 +37,7 @@ export interface ImapLimits {
   /** Failed logins per connection; the last one ends it. */
   readonly authFailures: number;
   /** ms until a login is checked again, because the event of a revocation may be lost. */
-  readonly heldMs: number;
+  readonly recheckMs: number;
   /** Octets of an APPEND that earn one second; reading begins with `minRateGraceMs`. */
   readonly minRate: number;
   readonly minRateGraceMs: number;
@@ -60,14 +60,14 @@ export const DEFAULT_LIMITS: ImapLimits = {
   unauthenticatedCommandOctets: 65_536,
   lineOctets: 65_536,
   literalOctets: 262_144,
-  heldOctets: 134_217_728,
-  heldOctetsPerAccount: 16_777_216,
+  bufferedOctets: 134_217_728,
+  bufferedOctetsPerAccount: 16_777_216,
   nesting: 50,
   searchKeys: 2_000,
   sequenceRanges: 100_000,
   errors: 20,
   authFailures: 10,
-  heldMs: 30_000,
+  recheckMs: 30_000,
   minRate: 500,
   minRateGraceMs: 60_000,
   proxyHeaderMs: 2000,

@@ -3,7 +3,7 @@
 import { FixedShares } from '../../bounds/fixed-shares.js';
 import type { ImapLimits } from './limits.js';
 
-type Bounds = Pick<ImapLimits, 'heldOctets' | 'heldOctetsPerAccount'>;
+type Bounds = Pick<ImapLimits, 'bufferedOctets' | 'bufferedOctetsPerAccount'>;
 
 export class MemoryShares {
   /** Octets of commands with literals, from their first literal to their end. Before the login, the key is the client's network. */
@@ -14,7 +14,7 @@ export class MemoryShares {
   /** Approximate octets of data about messages that wait for the others of their command; the spool counts the messages themselves. */
   readonly messages: FixedShares;
 
-  constructor({ heldOctets: total, heldOctetsPerAccount: share }: Bounds) {
+  constructor({ bufferedOctets: total, bufferedOctetsPerAccount: share }: Bounds) {
     this.commands = new FixedShares({ total, share });
     this.searches = new FixedShares({ total, share });
     this.messages = new FixedShares({ total, share });

@@ -69,7 +69,7 @@ class SessionInput implements CommandPort, CommandSourceOptions {
   readonly #session: ImapSession;
   readonly #table: ReadonlyMap<string, Command>;
   /** Memory of the current command. */
-  #held: HeldShare | undefined;
+  #buffered: HeldShare | undefined;
 
   constructor(session: ImapSession, table: ReadonlyMap<string, Command>) {
     this.#session = session;
@@ -100,14 +100,14 @@ class SessionInput implements CommandPort, CommandSourceOptions {
   hold(octets: number): boolean {
     const { context, isLoggedIn } = this.#session;
     const holder = isLoggedIn ? this.#session.accountId : networkOf(this.#session.remoteAddress);
-    this.#held ??= new HeldShare(context.memory.commands, holder);
-    return this.#held.resize(octets);
+    this.#buffered ??= new HeldShare(context.memory.commands, holder);
+    return this.#buffered.resize(octets);
   }
 
   /** Called when the command is over. */
   giveMemory(): void {
-    this.#held?.give();
-    this.#held = undefined;
+    this.#buffered?.give();
+    this.#buffered = undefined;
   }
 
   readLine(): Buffer | undefined | Promise<Buffer | undefined> {

@@ -105,8 +105,8 @@ async function writeLines({ output, connection }: Pop3Session, lines: Iterable<s
 /** Tells whether the credential is still valid: the event of a revocation may be lost. @throws StoreFault, ProviderUnavailable */
 async function holds(session: Pop3Session): Promise<boolean> {
   const now = performance.now();
-  if (now - session.heldAt < session.context.limits.heldMs) return true;
+  if (now - session.checkedAt < session.context.limits.recheckMs) return true;
   if (!(await session.context.signIn.holds(session.login))) return false;
-  session.heldAt = now;
+  session.checkedAt = now;
   return true;
 }

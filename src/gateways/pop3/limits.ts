@@ -20,7 +20,7 @@ export interface Pop3Limits {
   /** Failed logins per connection; the last one ends it. */
   readonly authFailures: number;
   /** ms until a login is checked again, because the event of a revocation may be lost. */
-  readonly heldMs: number;
+  readonly recheckMs: number;
   /** ms between renewals of the locks on maildrops; a lock that is not renewed expires after three of them. */
   readonly renewMs: number;
   /** ms that a trusted proxy has to send its PROXY header. */
@@ -39,7 +39,7 @@ export const DEFAULT_LIMITS: Pop3Limits = {
   lineOctets: 16_384,
   errors: 20,
   authFailures: 10,
-  heldMs: 30_000,
+  recheckMs: 30_000,
   renewMs: 5_000,
   proxyHeaderMs: 2000,
 };

@@ -34,7 +34,7 @@ export class Pop3Session {
   /** Refused commands in a row. */
   errors = 0;
   /** When the login was last found valid, by the clock of `performance`. */
-  heldAt = 0;
+  checkedAt = 0;
   /** Whether the connection ends after the current command. */
   isOver = false;
   /** Whether QUIT was received: the end of the connection no longer matters then. */
@@ -91,7 +91,7 @@ export class Pop3Session {
   open(login: ProtocolLogin, maildrop: Maildrop): void {
     const { accountId } = login.principal;
     this.#opened = { login, maildrop, reader: new MessageReader(this.context, accountId, maildrop) };
-    this.heldAt = performance.now();
+    this.checkedAt = performance.now();
     this.#parts.logins.add(this);
   }
 

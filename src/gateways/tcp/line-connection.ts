@@ -111,7 +111,7 @@ export class LineConnection {
       if (line !== undefined) return line;
       if (this.#pull()) continue;
       if (this.#hasEnded) return undefined;
-      this.#isBetweenLines = this.#framer.held === 0;
+      this.#isBetweenLines = this.#framer.buffered === 0;
       await this.#more(until, 'idle');
     }
   }
@@ -164,7 +164,7 @@ export class LineConnection {
     this.#writer.write(reply);
     await this.#writer.flush();
     this.#detach();
-    const early = this.#framer.readOctets(this.#framer.held);
+    const early = this.#framer.readOctets(this.#framer.buffered);
     this.#isCompressed = true;
     // From now on, the end of the compressed data is the end of the peer's side.
     this.#hasEnded = false;
@@ -201,7 +201,7 @@ export class LineConnection {
 
   /** Whether a session that reads now finds input, or the end of the connection. */
   get hasInput(): boolean {
-    return this.#framer.held > 0 || this.#hasEnded || this.#cut !== undefined || this.#pull();
+    return this.#framer.buffered > 0 || this.#hasEnded || this.#cut !== undefined || this.#pull();
   }
 
   /** The connection ends with `stopping` as soon as the peer is between two lines. */

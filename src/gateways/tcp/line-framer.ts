@@ -39,13 +39,13 @@ export class LineFramer {
   }
 
   /** The number of unread octets. */
-  get held(): number {
+  get buffered(): number {
     return this.#end - this.#start;
   }
 
   /** The caller must not change the chunk afterwards. */
   push(chunk: Buffer): void {
-    if (this.held === 0) {
+    if (this.buffered === 0) {
       this.#buffer = chunk;
       this.#start = 0;
       this.#scanned = 0;
@@ -66,7 +66,7 @@ export class LineFramer {
         this.#scanned = this.#end;
         if (this.#isSkipping) this.discard();
         // A CR may be the first half of the line end.
-        else if (this.held > maxLine + 1 || (this.held > maxLine && this.#buffer[this.#end - 1] !== CR)) {
+        else if (this.buffered > maxLine + 1 || (this.buffered > maxLine && this.#buffer[this.#end - 1] !== CR)) {
           this.#isSkipping = true;
           this.discard();
           throw new FramingError('line-too-long');
@@ -106,7 +106,7 @@ export class LineFramer {
   }
 
   #grow(more: number): void {
-    const grown = Buffer.allocUnsafe(2 * (this.held + more));
+    const grown = Buffer.allocUnsafe(2 * (this.buffered + more));
     this.#buffer.copy(grown, 0, this.#start, this.#end);
     this.#buffer = grown;
     this.#end -= this.#start;

@@ -127,7 +127,7 @@ export const outboundEmail = setup({
     ),
     forgetHold: assign({ heldUntil: null }),
     forgetSending: assign(() => ({ ...DRAFT, recipients: new Map() })),
-    beginAnew: assign((_, { now }: EventOf<'retry'>) => ({ queuedAt: now, retryCount: 0 })),
+    resetRetries: assign((_, { now }: EventOf<'retry'>) => ({ queuedAt: now, retryCount: 0 })),
     wakeQueue: emit({ type: 'due' }),
     reportDelay: enqueueActions(({ enqueue, context }, { now }: { now: number }) => {
       const { delayReported, queuedAt, recipients } = context;
@@ -308,7 +308,7 @@ export const outboundEmail = setup({
           target: 'Queued',
           actions: [
             { type: 'reviveFailed', params: ({ event }) => event },
-            { type: 'beginAnew', params: ({ event }) => event },
+            { type: 'resetRetries', params: ({ event }) => event },
             'wakeQueue',
           ],
         },

@@ -118,7 +118,7 @@ export const outboundRecipient = setup({
       nextTryAt: now + retryDelay(policy, context.retryCount, random),
     })),
     wait: assign((_, { now, random, policy }: Planned) => ({ nextTryAt: now + retryDelay(policy, 0, random) })),
-    beginAnew: assign((_, { now }: EventOf<'revived'>) => ({ retryCount: 0, nextTryAt: now })),
+    resetRetries: assign((_, { now }: EventOf<'revived'>) => ({ retryCount: 0, nextTryAt: now })),
     reportDelivered: emit({ type: 'recipientDelivered' }),
     reportDeferred: emit(({ context }, { text, now }: EventOf<'deferred'>) => {
       return { type: 'recipientDeferred', text, retryCount: context.retryCount, now };
@@ -215,7 +215,7 @@ export const outboundRecipient = setup({
       on: {
         revived: {
           target: 'Pending',
-          actions: [{ type: 'beginAnew', params: ({ event }) => event }, 'oweNothing', 'reportRevived'],
+          actions: [{ type: 'resetRetries', params: ({ event }) => event }, 'oweNothing', 'reportRevived'],
         },
       },
     },

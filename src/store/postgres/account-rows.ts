@@ -51,7 +51,7 @@ export const ACCOUNT_TABLES = [
 ] as const;
 
 export const accountColumns = (sql: Sql | SqlTransaction) => sql`
-  id, email, display_name as "displayName", held as "isUnclaimed", created_at as "createdAt"`;
+  id, email, display_name as "displayName", unclaimed as "isUnclaimed", created_at as "createdAt"`;
 
 export async function insertAccount(
   tx: SqlTransaction,
@@ -60,7 +60,7 @@ export async function insertAccount(
 ): Promise<Account> {
   const id = newId();
   const [account] = await tx<[Account]>`
-    insert into accounts (id, shard, email, display_name, held)
+    insert into accounts (id, shard, email, display_name, unclaimed)
     values (${id}, ${shardOf(id, shards)}, ${row.email}, ${row.displayName}, ${row.isUnclaimed})
     returning ${accountColumns(tx)}`;
   await insertFolders(tx, id);

@@ -32,7 +32,7 @@ export async function openAccount(
 
 /** Lists accounts without unclaimed mailboxes. */
 export async function listAccounts(sql: Sql): Promise<readonly Account[]> {
-  return [...(await sql<Account[]>`select ${accountColumns(sql)} from accounts where not held order by email`)];
+  return [...(await sql<Account[]>`select ${accountColumns(sql)} from accounts where not unclaimed order by email`)];
 }
 
 export async function findAccountByEmail(sql: Sql, email: string): Promise<Account | undefined> {
@@ -43,7 +43,7 @@ export async function findAccountByEmail(sql: Sql, email: string): Promise<Accou
 export async function findAccountsWith(sql: Sql, address: string): Promise<readonly Account[]> {
   return sql<Account[]>`
     select ${accountColumns(sql)} from accounts
-    where not held and id in (select account_id from addresses where address = ${address}) order by email`;
+    where not unclaimed and id in (select account_id from addresses where address = ${address}) order by email`;
 }
 
 export async function findAccountById(sql: Sql, id: string): Promise<Account | undefined> {
@@ -52,7 +52,7 @@ export async function findAccountById(sql: Sql, id: string): Promise<Account | u
 }
 
 export async function setDisplayName(sql: Sql, id: string, displayName: string): Promise<boolean> {
-  const { count } = await sql`update accounts set display_name = ${displayName} where id = ${id} and not held`;
+  const { count } = await sql`update accounts set display_name = ${displayName} where id = ${id} and not unclaimed`;
   return count > 0;
 }
 

@@ -11,7 +11,7 @@ export function domainOf(address: string): string {
 
 export async function findOwner(sql: Sql | SqlTransaction, address: string): Promise<AddressOwner | undefined> {
   const [row] = await sql<AddressOwner[]>`
-    select account_id as "accountId", held as "isUnclaimed" from addresses where address = ${address} and verified`;
+    select account_id as "accountId", unclaimed as "isUnclaimed" from addresses where address = ${address} and verified`;
   return row;
 }
 
@@ -23,7 +23,7 @@ const MOST_WAITING = 1_000_000;
 export function addressOwners(sql: Sql): (address: string) => Promise<AddressOwner | undefined> {
   const findAll = async (addresses: readonly string[]) => {
     const rows = await sql.unsafe<(AddressOwner & { address: string })[]>(
-      'select address, account_id as "accountId", held as "isUnclaimed" from addresses where address = any($1::text[]) and verified',
+      'select address, account_id as "accountId", unclaimed as "isUnclaimed" from addresses where address = any($1::text[]) and verified',
       [addresses as string[]],
       { prepare: true },
     );
@@ -50,7 +50,7 @@ export async function insertAddress(
   row: { accountId: string; address: string; verified: boolean; isUnclaimed: boolean },
 ): Promise<AccountAddress | undefined> {
   const [added] = await tx<AccountAddress[]>`
-    insert into addresses (id, address, account_id, domain, held, verified)
+    insert into addresses (id, address, account_id, domain, unclaimed, verified)
     values (${newId()}, ${row.address}, ${row.accountId}, ${domainOf(row.address)}, ${row.isUnclaimed}, ${row.verified})
     on conflict (account_id, address) do update set verified = true where excluded.verified and not addresses.verified
     returning id, address, verified as "isVerified", added_at as "addedAt"`;

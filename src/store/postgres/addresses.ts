@@ -36,7 +36,7 @@ export async function requestAddress(
   return sql.begin(async (tx): Promise<AddressRequest> => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio addresses of ${accountId}`}, 0))`;
     const [account] = await tx<{ email: string; isUnclaimed: boolean; additional: number }[]>`
-      select email, held as "isUnclaimed",
+      select email, unclaimed as "isUnclaimed",
         (select count(*)::integer from addresses a where a.account_id = accounts.id and a.address <> email) as additional
       from accounts where id = ${accountId} for key share`;
     if (account === undefined || account.isUnclaimed) return { kind: 'noAccount' };

@@ -16,8 +16,6 @@ import { addAddress, deleteAddress, requestAddress } from './addresses.js';
 import { codeOf, type Sql, storeFault } from './client.js';
 import { watchChanges } from './directory-changes.js';
 import { countAddresses, deleteDomain, insertDomain, listDomains } from './domains.js';
-import { deleteUnclaimed, unclaimedOpener, listExpiredUnclaimed } from './unclaimed-mailboxes.js';
-import { hasUnclaimedRoom, unclaimedSurplus, unclaimedUsage } from './unclaimed-usage.js';
 import {
   activeKeys,
   activeKeysByPrefixes,
@@ -31,6 +29,8 @@ import {
 } from './keys.js';
 import { findLogin, provisionLogin } from './logins.js';
 import { findProfile } from './profiles.js';
+import { deleteUnclaimed, listExpiredUnclaimed, unclaimedOpener } from './unclaimed-mailboxes.js';
+import { hasUnclaimedRoom, unclaimedSurplus, unclaimedUsage } from './unclaimed-usage.js';
 
 /**
  * `shards`: the number of shards of this store (LeaseStore.shardCount). `announced`: gets keys whose revocation is committed; the

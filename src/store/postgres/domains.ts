@@ -26,6 +26,6 @@ export async function deleteDomain(sql: Sql, name: string): Promise<boolean> {
 
 export async function countAddresses(sql: Sql, domain: string): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
-    select count(*)::integer as count from addresses where domain = ${domain} and not held`;
+    select count(*)::integer as count from addresses where domain = ${domain} and not unclaimed`;
   return row.count;
 }

@@ -19,9 +19,9 @@ import { execute, pieces } from './statement-pieces.js';
 
 export function postgresImports(sql: Sql): ImportStore {
   return {
-    held: (accountId, folder, hashes) =>
+    present: (accountId, folder, hashes) =>
       guarded(() =>
-        folder === undefined ? heldAnywhere(sql, accountId, hashes) : heldIn(sql, accountId, folder, hashes),
+        folder === undefined ? presentAnywhere(sql, accountId, hashes) : presentIn(sql, accountId, folder, hashes),
       ),
     add: (accountId, messages) => guarded(() => add(sql, accountId, messages)),
 
@@ -70,7 +70,7 @@ export function postgresImports(sql: Sql): ImportStore {
   };
 }
 
-async function heldIn(sql: Sql, accountId: string, folder: string, hashes: readonly string[]): Promise<Set<string>> {
+async function presentIn(sql: Sql, accountId: string, folder: string, hashes: readonly string[]): Promise<Set<string>> {
   const ids = hashes.map((hash) => importId(accountId, folder, hash));
   const folderId = (await foldersOf(sql, accountId)).idOf(folder) ?? null;
   const rows = await sql<{ hash: string }[]>`
@@ -82,7 +82,7 @@ async function heldIn(sql: Sql, accountId: string, folder: string, hashes: reado
   return new Set(rows.map(({ hash }) => hash));
 }
 
-async function heldAnywhere(sql: Sql, accountId: string, hashes: readonly string[]): Promise<Set<string>> {
+async function presentAnywhere(sql: Sql, accountId: string, hashes: readonly string[]): Promise<Set<string>> {
   const blobs = octets(sql, hashes);
   const rows = await sql<{ hash: string }[]>`
     select encode(blob, 'hex') as hash from emails where account_id = ${accountId} and blob = any(${blobs})
@@ -143,7 +143,7 @@ async function addRows(tx: SqlTransaction, accountId: string, messages: readonly
 
 /** Locks the account, so that the next statement sees the result of all earlier commits. */
 async function lockedFolders(tx: SqlTransaction, accountId: string): Promise<Folders> {
-  const [account] = await tx`select id from accounts where id = ${accountId} and not held for no key update`;
+  const [account] = await tx`select id from accounts where id = ${accountId} and not unclaimed for no key update`;
   if (account === undefined) {
     throw new StoreFault('store-conflict', 'the account was deleted meanwhile', { temporary: false });
   }

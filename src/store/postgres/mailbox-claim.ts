@@ -89,9 +89,9 @@ const claimText = (locked: string): string => `
     update accounts a set epoch = f.epoch
     from free f, (select set_config('synchronous_commit', 'off', true)) setting
     where a.id = f.id
-    returning a.id, a.modseq, a.email, a.held
+    returning a.id, a.modseq, a.email, a.unclaimed
   )
-  select a.id, c.modseq as "claimedModseq", c.email, c.held as "isUnclaimed", ${overviewFields(MOST_EXPUNGED + 1)},
+  select a.id, c.modseq as "claimedModseq", c.email, c.unclaimed as "isUnclaimed", ${overviewFields(MOST_EXPUNGED + 1)},
     (select string_agg(uuid_send(id) || int2send(flags) || timestamptz_send(received_at) || int8send(size)
         || int8send(modseq) || boolsend(has_attachments), ''::bytea order by id)
       from (select id, flags, received_at, size, modseq, has_attachments from emails where account_id = a.id

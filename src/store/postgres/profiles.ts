@@ -7,7 +7,7 @@ export async function findProfile(sql: Sql, id: string): Promise<Profile | undef
   const [account] = await sql<Omit<Profile, 'additionalAddresses'>[]>`
     select ${accountColumns(sql)}, coalesce(
       greatest(last_login_at, (select max(last_used_at) from api_keys where account_id = accounts.id)), created_at
-    ) as "lastLoginAt" from accounts where id = ${id} and not held`;
+    ) as "lastLoginAt" from accounts where id = ${id} and not unclaimed`;
   if (account === undefined) return undefined;
   const addresses = await sql<AccountAddress[]>`
     select id, address, verified as "isVerified", added_at as "addedAt" from addresses

@@ -29,10 +29,10 @@ export interface SearchLimits {
   /** Octets of pages that one statement returns for segments of several pages. */
   readonly statementOctets: number;
   /** Octets of the pages of whole words of one segment, which are in memory together. */
-  readonly heldOctets: number;
+  readonly memoryOctets: number;
 }
 
-const LIMITS: SearchLimits = { ms: 10_000, statementOctets: 8 * 1024 * 1024, heldOctets: 64 * 1024 * 1024 };
+const LIMITS: SearchLimits = { ms: 10_000, statementOctets: 8 * 1024 * 1024, memoryOctets: 64 * 1024 * 1024 };
 
 /**
  * A row of a result: a segment, or a page of a lookup in a segment; its words are null when the pages are more than one statement
@@ -195,7 +195,7 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
         query.lookups.map(() => [page]),
       );
     let isStreamed = false;
-    let held = 0;
+    let octets = 0;
     const pages = query.lookups.map(({ isPrefix }, lookup): LookupPages => {
       const some = rows[lookup] ?? [];
       const leftOut = some.find(isLeftOut);
@@ -203,8 +203,8 @@ export function segmentMatches(sql: Sql, some?: Partial<SearchLimits>) {
       // Pages of a prefix are read one at a time and not kept.
       const hold = (pages: readonly IndexPage[]) => {
         if (isPrefix) return;
-        held += octetsOf(pages);
-        if (held > limits.heldOctets) throw new SearchTooLarge('words');
+        octets += octetsOf(pages);
+        if (octets > limits.memoryOctets) throw new SearchTooLarge('words');
       };
       hold(first);
       if (leftOut === undefined && some.length < question.pages) return first;

@@ -27,7 +27,10 @@ interface Wanted {
  * Concurrent calls share a statement. When another transaction keeps the lock of a domain for long, each address gets its own
  * statement.
  */
-export function unclaimedOpener(sql: Sql, shards: number): (address: string, limit: number) => Promise<UnclaimedResult> {
+export function unclaimedOpener(
+  sql: Sql,
+  shards: number,
+): (address: string, limit: number) => Promise<UnclaimedResult> {
   const holdShared = (wanted: readonly Wanted[]) =>
     openAll(sql, shards, wanted, SHARED_LOCK_MS).catch((error: unknown) => {
       if (codeOf(error) === LOCK_NOT_AVAILABLE) return wanted.map(() => undefined);
@@ -80,7 +83,9 @@ async function openAll(
   const accounts = new Map(rows.map(({ address, accountId }) => [address, accountId]));
   return wanted.map(({ address }, i): UnclaimedResult => {
     const accountId = accounts.get(address);
-    return accountId === undefined ? { kind: 'full' } : { kind: 'opened', accountId, isNew: accountId === accountIds[i] };
+    return accountId === undefined
+      ? { kind: 'full' }
+      : { kind: 'opened', accountId, isNew: accountId === accountIds[i] };
   });
 }
 
@@ -88,17 +93,23 @@ async function openAll(
  * Returns undefined when the unclaimed mailbox was deleted meanwhile. The modseq rises, so that an actor that loaded the mailbox
  * before is fenced at its next write and loads it again.
  */
-export async function claimUnclaimed(tx: SqlTransaction, id: string, displayName: string): Promise<Account | undefined> {
+export async function claimUnclaimed(
+  tx: SqlTransaction,
+  id: string,
+  displayName: string,
+): Promise<Account | undefined> {
   const [account] = await tx<Account[]>`
-    update accounts set held = false, display_name = ${displayName}, modseq = modseq + 1
-    where id = ${id} and held returning ${accountColumns(tx)}`;
-  if (account !== undefined) await tx`update addresses set held = false where account_id = ${id}`;
+    update accounts set unclaimed = false, display_name = ${displayName}, modseq = modseq + 1
+    where id = ${id} and unclaimed returning ${accountColumns(tx)}`;
+  if (account !== undefined) await tx`update addresses set unclaimed = false where account_id = ${id}`;
   return account;
 }
 
 /** Accepts its mail again, now for the other account, and deletes the unclaimed mailbox. */
 export async function moveUnclaimed(tx: SqlTransaction, unclaimedId: string, accountId: string): Promise<void> {
-  const [unclaimed] = await tx<{ id: string }[]>`select id from accounts where id = ${unclaimedId} and held for update`;
+  const [unclaimed] = await tx<
+    { id: string }[]
+  >`select id from accounts where id = ${unclaimedId} and unclaimed for update`;
   if (unclaimed === undefined) return;
   await spoolUnclaimedMail(tx, unclaimedId, accountId);
   await tx`update inbound set account_id = ${accountId} where account_id = ${unclaimedId}`;
@@ -121,7 +132,7 @@ async function spoolUnclaimedMail(tx: SqlTransaction, unclaimedId: string, accou
 export async function listExpiredUnclaimed(sql: Sql, before: number, limit: number): Promise<readonly string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from accounts a
-    where held and (
+    where unclaimed and (
       exists (select from emails e where e.account_id = a.id and e.received_at < ${new Date(before)})
       or created_at < ${new Date(before)} and not exists (select from emails e where e.account_id = a.id))
     order by created_at, id limit ${limit}`;
@@ -132,9 +143,9 @@ export async function listExpiredUnclaimed(sql: Sql, before: number, limit: numb
 export function deleteUnclaimed(sql: Sql, id: string, before: number): Promise<boolean> {
   return sql.begin(async (tx) => {
     const [unclaimed] = await tx`
-      select id from accounts where id = ${id} and held and created_at < ${new Date(before)} for update`;
+      select id from accounts where id = ${id} and unclaimed and created_at < ${new Date(before)} for update`;
     if (unclaimed === undefined) return false;
-    // This is a separate statement, so that its snapshot is taken with the lock held.
+    // This is a separate statement, so that its snapshot is taken with the lock unclaimed.
     const [mail] = await tx`
       select 1 from emails where account_id = ${id} union all select 1 from inbound where account_id = ${id} limit 1`;
     return mail === undefined && (await deleteAccountRows(tx, id));

@@ -9,16 +9,19 @@ const LEAST_OCTETS = 4096;
 
 export async function hasUnclaimedRoom(sql: Sql, address: string, limit: number): Promise<boolean> {
   const [row] = await sql<[{ count: number }]>`
-    select count(*)::integer as count from addresses where domain = ${domainOf(address)} and held`;
+    select count(*)::integer as count from addresses where domain = ${domainOf(address)} and unclaimed`;
   return row.count < limit;
 }
 
 /** Counts the octets of placed emails and of messages that wait. */
-export async function unclaimedUsage(sql: Sql, exceptNames: readonly string[]): Promise<ReadonlyMap<string, UnclaimedUsage>> {
+export async function unclaimedUsage(
+  sql: Sql,
+  exceptNames: readonly string[],
+): Promise<ReadonlyMap<string, UnclaimedUsage>> {
   const rows = await sql<{ domain: string; addresses: number; octets: number }[]>`
     with unclaimed as (
       select domain, account_id, split_part(address, '@', 1) <> all(${exceptNames as string[]}::text[]) as counts
-      from addresses where held
+      from addresses where unclaimed
     ), message as (
       select h.domain, e.size from unclaimed h join emails e using (account_id) where h.counts
       union all

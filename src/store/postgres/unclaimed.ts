@@ -14,7 +14,7 @@ export function postgresUnclaimed(sql: Sql): UnclaimedStore {
     messages: (address) => messages(sql, address).catch(rethrow),
     deliver: (address, accountId) =>
       take(sql, address, async (tx, unclaimedId) => {
-        const [account] = await tx`select id from accounts where id = ${accountId} and not held for key share`;
+        const [account] = await tx`select id from accounts where id = ${accountId} and not unclaimed for key share`;
         if (account === undefined) return false;
         await moveUnclaimed(tx, unclaimedId, accountId);
         return true;
@@ -41,7 +41,7 @@ async function select(
     select a.address, count(m.size)::integer as messages, coalesce(sum(m.size), 0)::float8 as bytes,
       max(m.received_at) as newest
     from addresses a left join lateral (${messagesOf(sql)}) m on true
-    where a.held and ${which}
+    where a.unclaimed and ${which}
     group by a.address order by newest desc nulls last, a.address`;
 }
 
@@ -54,7 +54,7 @@ async function messages(sql: Sql, address: string): Promise<readonly UnclaimedMe
     select m.received_at as "receivedAt", coalesce(m.from_address, '') as "from", coalesce(m.subject, '') as subject,
       m.size::float8 as bytes
     from addresses a join lateral (${messagesOf(sql)}) m on true
-    where a.held and a.address = ${address} order by m.received_at desc`;
+    where a.unclaimed and a.address = ${address} order by m.received_at desc`;
 }
 
 /** `work` removes the whole mailbox. The lock on its row keeps new mail out until then. */
@@ -68,7 +68,7 @@ async function take(
       await lockDomain(tx, domainOf(address));
       const [owner] = await tx<{ id: string }[]>`
         select accounts.id from accounts join addresses a on a.account_id = accounts.id
-        where a.address = ${address} and a.held and accounts.held for update of accounts`;
+        where a.address = ${address} and a.unclaimed and accounts.unclaimed for update of accounts`;
       const found = owner && (await find(tx, address));
       if (owner === undefined || found === undefined || !(await work(tx, owner.id))) return undefined;
       await announce(tx, { kind: 'address', address });

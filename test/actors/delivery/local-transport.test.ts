@@ -95,7 +95,7 @@ test('a domain of elsewhere is the other transport’s', async (t) => {
   t.is(left[0]!.domain, 'there.test');
 });
 
-test('unknown addresses get an unclaimed mailbox each, or rejected', async (t) => {
+test('unknown addresses get an unclaimed mailbox each, or are rejected', async (t) => {
   const { outcomes, accounts } = await setUp(t);
   const [first, second, again] = await outcomes(['new@here.test', 'other@here.test', 'new+x@here.test']);
   t.is(first![0], 'delivered');

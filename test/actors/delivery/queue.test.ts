@@ -336,7 +336,7 @@ test('an answer that got lost is no second delivery', async (t) => {
   await queue.stop();
 });
 
-test('a start whose answer got lost is begun anew in its own place', async (t) => {
+test('a start whose answer got lost is begun again in its own place', async (t) => {
   const world = new OutboundWorld();
   const email = world.add(account(1), ['a@x.test']);
   const lost = new Set(['startDelivery']);

@@ -94,12 +94,12 @@ test('an import that is run again adds nothing, whether its rows are placed or w
   await placeAll();
   t.is(await imports.add(account.id, messages), 0, 'they are placed');
   const hashes = messages.map(({ content }) => content.hash);
-  t.deepEqual(sorted(await imports.held(account.id, 'OLD', hashes)), sorted(hashes));
-  t.deepEqual(await imports.held(account.id, 'New', hashes), new Set());
-  t.deepEqual(sorted(await imports.held(account.id, undefined, [...hashes, blobOf('other')])), sorted(hashes));
+  t.deepEqual(sorted(await imports.present(account.id, 'OLD', hashes)), sorted(hashes));
+  t.deepEqual(await imports.present(account.id, 'New', hashes), new Set());
+  t.deepEqual(sorted(await imports.present(account.id, undefined, [...hashes, blobOf('other')])), sorted(hashes));
   const elsewhere = imported('a', { folder: 'New' });
   t.is(await imports.add(account.id, [elsewhere]), 1, 'another folder holds another email');
-  t.deepEqual(await imports.held(account.id, 'New', hashes), new Set([elsewhere.content.hash]));
+  t.deepEqual(await imports.present(account.id, 'New', hashes), new Set([elsewhere.content.hash]));
   await placeAll();
   t.is((await rows()).length, 4);
   // A node whose reply was lost asks again.
@@ -148,7 +148,7 @@ test('mail beyond the folders and keywords of an account is kept all the same', 
   t.is(last.length, 1);
   t.is(await imports.add(account.id, folders), 0, 'what went to Archive is not brought again');
   const hashes = last.map(({ content }) => content.hash);
-  t.deepEqual(await imports.held(account.id, last[0]!.envelope.folder, hashes), new Set(hashes));
+  t.deepEqual(await imports.present(account.id, last[0]!.envelope.folder, hashes), new Set(hashes));
   await world.end();
 });
 

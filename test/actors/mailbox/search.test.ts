@@ -42,14 +42,14 @@ interface Mail {
   readonly files?: string;
 }
 
-async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_000, heldOctets = 1e9 } = {}) {
+async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_000, memoryOctets = 1e9 } = {}) {
   const database = await migratedDatabase(t);
   const sql = connect(database.address, { max: 8, applicationName: 'test' });
   const writerSql = connect(database.address, { max: 4, applicationName: 'test', byKey: true });
   const directory = postgresDirectory(sql, 1);
   const inbound = postgresInbound(sql, writerSql);
   const store = postgresMailboxes(sql, writerSql);
-  const merging = startSearchMerging({ store: postgresSearch(writerSql, { heldOctets }), log });
+  const merging = startSearchMerging({ store: postgresSearch(writerSql, { memoryOctets }), log });
   const search = merging.store;
   const bodies = new Map<string, string>();
   const gate = { open: Promise.resolve() };
@@ -146,7 +146,7 @@ async function setUp(t: ExecutionContext, { quietMs = 60_000, searchWaitMs = 60_
 }
 
 test('a search of words that take too much memory is refused, and others are answered', async (t) => {
-  const { account, deliver, mailbox } = await setUp(t, { heldOctets: 1 });
+  const { account, deliver, mailbox } = await setUp(t, { memoryOctets: 1 });
   const id = await account();
   const body = Array.from({ length: 2_000 }, (_, n) => `zoë${n} 💌`).join(' ');
   const emailId = await deliver(id, { body });

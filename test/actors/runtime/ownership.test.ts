@@ -357,7 +357,7 @@ test.serial('a node asleep beyond its lease owns nothing when it wakes, and then
   t.true(await world.time.until(() => world.isConverged, PATIENCE_MS));
 });
 
-test.serial('a restarted node takes its leases anew, under later epochs', async (t) => {
+test.serial('a restarted node takes its leases again, under later epochs', async (t) => {
   const world = await cluster(t, ['a', 'b']);
   const before = world.leases.leases.map(({ epoch }) => epoch);
   world.kill(world.node('a')!);

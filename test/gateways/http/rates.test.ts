@@ -165,7 +165,7 @@ test('a service-wide key is not limited', async (t) => {
   }
 });
 
-test('memory is bounded: whoever has not asked for longest starts anew', async (t) => {
+test('memory is bounded: whoever has not asked for longest starts again', async (t) => {
   const rates = new Rates(limits(1), { mostKeys: 2 });
   const ask = (address: string) => rates.tally(address).countAnonymous('plain');
   t.is(await ask('192.0.2.1'), 0);

@@ -135,7 +135,7 @@ test('changes that go on and on do not keep the mailbox from being asked', async
   t.pass();
 });
 
-test('the mailbox is asked when its events begin anew: changes may have been missed', async (t) => {
+test('the mailbox is asked when its events begin again: changes may have been missed', async (t) => {
   const { positions, answers, events$, until } = world();
   const { caller, take, close } = connection();
   positions.follow(caller);

@@ -428,7 +428,7 @@ test('a message that nobody asks for goes to the mailbox of that name at the tim
 test('messages wait for the commit of the mailbox in bounded memory, and not in files', async (t) => {
   const directory = temporaryDirectory('mansio-held-');
   const gateway = await startImap(t, {
-    limits: { heldOctetsPerAccount: 100_000 },
+    limits: { bufferedOctetsPerAccount: 100_000 },
     spool: new Spool({ directory, memoryShare: 200_000 }),
   });
   const { spool, memory } = gateway.context;

@@ -92,7 +92,7 @@ test('silence ends a session, in IDLE too', async (t) => {
   t.is((await idle.rest()).at(-1), '* BYE The connection was idle for too long');
 });
 
-test('commands in a row that are BAD end the connection; one that is good begins anew', async (t) => {
+test('commands in a row that are BAD end the connection; one that is good begins again', async (t) => {
   const gateway = await startImap(t, { limits: { errors: 3 } });
   const client = await gateway.open();
   for (const line of ['X', 'X', 'NOOP', 'X', 'X']) await client.command(line);
@@ -120,7 +120,7 @@ test('lines and literals are bounded, before the login more than after it', asyn
 });
 
 test('an account, and a network before the login, have a share of the memory for unfinished commands', async (t) => {
-  const gateway = await startImap(t, { limits: { heldOctets: 3_000, heldOctetsPerAccount: 2_000 } });
+  const gateway = await startImap(t, { limits: { bufferedOctets: 3_000, bufferedOctetsPerAccount: 2_000 } });
   const refused = 'NO [LIMIT] Too many unfinished commands, try again later';
   const [first, second, bob] = [await gateway.open(), await gateway.open(), await gateway.open('bob-key')];
   const begin = (client: ImapClient, command: string, octets: number): Promise<string> =>
@@ -146,7 +146,7 @@ test('an account, and a network before the login, have a share of the memory for
 });
 
 test('an account has a share of the memory for searches that are kept up to date', async (t) => {
-  const gateway = await startImap(t, { limits: { heldOctets: 600, heldOctetsPerAccount: 350 } });
+  const gateway = await startImap(t, { limits: { bufferedOctets: 600, bufferedOctetsPerAccount: 350 } });
   const message = 'Subject: s\r\n\r\ntext\r\n';
   for (let i = 0; i < 20; i++) for (const account of [ALICE, BOB]) await gateway.deliver(account, message);
   const [client, other, bob] = [await gateway.open(), await gateway.open(), await gateway.open('bob-key')];

@@ -214,7 +214,7 @@ test('an APPEND under way ends with the key, and nothing is stored', async (t) =
 
 test('a key that was revoked unheard opens nothing after 30 s', async (t) => {
   let now = 1;
-  const gateway = await startImap(t, { limits: { heldMs: 0 }, now: () => now });
+  const gateway = await startImap(t, { limits: { recheckMs: 0 }, now: () => now });
   const client = await gateway.open();
   t.is((await client.command('NOOP')).tagged, 'OK NOOP completed');
   gateway.directory.keys.delete('alice-key');

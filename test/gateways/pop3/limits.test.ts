@@ -64,7 +64,7 @@ test('silence ends a session, which deletes nothing', async (t) => {
   t.is(gateway.mailboxes.account(ALICE).emails.size, 1);
 });
 
-test('refused commands in a row end the connection; one that is good begins anew', async (t) => {
+test('refused commands in a row end the connection; one that is good begins again', async (t) => {
   const gateway = await startPop3(t, { limits: { errors: 3 } });
   const client = await gateway.open();
   for (const line of ['X', 'X', 'NOOP', 'X', 'X']) await client.command(line);

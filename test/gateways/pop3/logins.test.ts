@@ -320,7 +320,7 @@ test('a key that is revoked while the maildrop is opened opens no session', asyn
 
 test('a key that was revoked unheard opens nothing after 30 s', async (t) => {
   let now = 1;
-  const gateway = await startPop3(t, { limits: { heldMs: 0 }, now: () => now });
+  const gateway = await startPop3(t, { limits: { recheckMs: 0 }, now: () => now });
   const client = await gateway.open();
   gateway.directory.keys.delete('alice-key');
   t.is(await client.command('NOOP'), '+OK Nothing done');

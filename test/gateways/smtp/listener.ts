@@ -37,7 +37,7 @@ export interface Harness {
   /** Replaces what the fakes do. */
   behave: {
     recipient?: (address: string, beside?: readonly string[]) => Promise<Recipient>;
-    hold?: (addresses: readonly string[]) => Promise<ReadonlyMap<string, string> | undefined>;
+    openUnclaimed?: (addresses: readonly string[]) => Promise<ReadonlyMap<string, string> | undefined>;
     spool?: () => Promise<void>;
     /** Says whether a message goes inline to the account's mailbox; absent: never. */
     owns?: (accountId: string) => boolean;
@@ -100,7 +100,7 @@ export async function listen(
   } as unknown as Mailboxes;
   const fakeDirectory: Directory = {
     recipient: (address, beside) => (behave.recipient ?? recipient)(address, beside),
-    openUnclaimed: (addresses) => behave.hold?.(addresses) ?? Promise.resolve(new Map()),
+    openUnclaimed: (addresses) => behave.openUnclaimed?.(addresses) ?? Promise.resolve(new Map()),
     authenticate: () => Promise.resolve(undefined),
     login: () => Promise.reject(new Error('not asked by the MX')),
     isAddressOf: () => Promise.reject(new Error('not asked by the MX')),

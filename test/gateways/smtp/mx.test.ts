@@ -419,7 +419,7 @@ test('an unknown address gets its mailbox with the message, none when it never c
     beside.push(others);
     return name.startsWith('new') ? { kind: 'unclaimed', address: name } : { kind: 'mailbox', accountId: name };
   };
-  behave.hold = async (addresses) => {
+  behave.openUnclaimed = async (addresses) => {
     held.push(addresses);
     return new Map(addresses.map((name) => [name, `held-${name}`]));
   };
@@ -444,7 +444,7 @@ test('a message with an address that cannot be held after all is refused whole, 
   const { address, stored, behave } = await listen(t);
   behave.recipient = async (name) =>
     name.startsWith('new') ? { kind: 'unclaimed', address: name } : { kind: 'mailbox', accountId: name };
-  behave.hold = async () => undefined;
+  behave.openUnclaimed = async () => undefined;
   const client = await SmtpClient.greeted(address);
   const reply = await client.send('a@peer.test', ['alice@example.test', 'new@example.test'], MESSAGE);
   t.is(reply.code, 450);

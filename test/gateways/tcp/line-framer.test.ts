@@ -98,7 +98,7 @@ test('a line that never ends is refused once, holds no memory, and the line afte
   for (let i = 0; i < 100; i++) {
     framer.push(Buffer.alloc(1000, 97));
     t.is(framer.readLine(), undefined);
-    t.is(framer.held, 0);
+    t.is(framer.buffered, 0);
   }
   framer.push(Buffer.from('\r\nnext\r\n'));
   t.is(framer.readLine()?.toString(), 'next');

@@ -37,7 +37,7 @@ export const MAILBOXES: Contract = {
   async 'an account is claimed by an epoch that is not older than the one before'(t, stores) {
     const { mailboxes } = stores;
     const accountId = await stores.account();
-    t.like(await mailboxes.claim(accountId, 3), { kind: 'claimed', modseq: 1, held: false });
+    t.like(await mailboxes.claim(accountId, 3), { kind: 'claimed', modseq: 1, isUnclaimed: false });
     t.is((await mailboxes.claim(accountId, 3)).kind, 'claimed');
     t.is((await mailboxes.claim(accountId, 2)).kind, 'fenced');
     t.is((await mailboxes.claim(randomUUID(), 1)).kind, 'noSuchAccount');

@@ -37,10 +37,10 @@ export class MessageBatch {
   /** The number of messages whose octets are counted. */
   #counted = 0;
   /** Contains all messages or none. */
-  readonly #held: SpooledContent[] = [];
-  #heldOctets = 0;
+  readonly #buffered: SpooledContent[] = [];
+  #bufferedOctets = 0;
   readonly #memory: HeldShare;
-  #heldMemory = 0;
+  #bufferedMemory = 0;
   #indexOctets = 0;
 
   /** `memory` limits what is kept in memory about messages that are held back. */
@@ -60,7 +60,7 @@ export class MessageBatch {
 
   /** All messages while none is being stored, else none. The batch keeps their octets until it is `settled`. */
   get unstored(): readonly (BatchedMessage & { readonly content: SpooledContent })[] {
-    return this.#held.map((content, i) => ({ ...this.messages[i]!, content }));
+    return this.#buffered.map((content, i) => ({ ...this.messages[i]!, content }));
   }
 
   /** Takes over the content. Returns when the next message can be read. @throws StoreFault of an earlier message */
@@ -70,44 +70,44 @@ export class MessageBatch {
   ): Promise<void> {
     this.messages.push({ blob: content.hash, summary: summarize(content.index), receivedAt, flags });
     if (this.#storing.length === 0 && this.#mayHold(content)) {
-      this.#held.push(content);
-      this.#heldOctets += content.size;
+      this.#buffered.push(content);
+      this.#bufferedOctets += content.size;
       return;
     }
-    this.#storeHeld();
+    this.#storeBuffered();
     this.#store(content);
     while (this.#storing.length - this.#waitedFor >= MOST_STORING) await this.#storing[this.#waitedFor++];
   }
 
   /** Waits until all messages are stored. @throws StoreFault */
   async stored(): Promise<void> {
-    this.#storeHeld();
+    this.#storeBuffered();
     await Promise.all(this.#storing);
   }
 
   /** Waits until nothing is being stored any more, even if storing failed. */
   async settled(): Promise<void> {
-    for (const content of this.#held.splice(0)) content.release();
+    for (const content of this.#buffered.splice(0)) content.release();
     this.#memory.give();
     await Promise.allSettled(this.#storing);
   }
 
   /** The first message needs no memory check: it takes no more than any message that is being read. */
   #mayHold(content: SpooledContent): boolean {
-    if (this.#held.length === 0) return isSmall(content);
+    if (this.#buffered.length === 0) return isSmall(content);
     if (!content.isInMemory || !isSmall(content)) return false;
-    if (!fitOneCommit(this.#held.length + 1, this.#heldOctets + content.size)) return false;
+    if (!fitOneCommit(this.#buffered.length + 1, this.#bufferedOctets + content.size)) return false;
     const octets = JSON.stringify(content.index).length;
     if (this.#indexOctets + octets > MOST_INDEX_OCTETS) return false;
-    const memory = this.#heldMemory + MESSAGE_MEMORY + octets * INDEX_OCTET_MEMORY;
+    const memory = this.#bufferedMemory + MESSAGE_MEMORY + octets * INDEX_OCTET_MEMORY;
     if (!this.#memory.resize(memory)) return false;
-    this.#heldMemory = memory;
+    this.#bufferedMemory = memory;
     this.#indexOctets += octets;
     return true;
   }
 
-  #storeHeld(): void {
-    for (const content of this.#held.splice(0)) this.#store(content);
+  #storeBuffered(): void {
+    for (const content of this.#buffered.splice(0)) this.#store(content);
   }
 
   #store(content: SpooledContent): void {

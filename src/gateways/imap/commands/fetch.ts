@@ -94,7 +94,7 @@ class Fetching {
     uid: 0,
     index: 0,
     octets: undefined,
-    held: 0,
+    memory: 0,
     root: undefined,
     bounds: undefined,
   };
@@ -188,7 +188,7 @@ class Fetching {
       if (this.#isPresent(position)) {
         this.#place.uid = message.uid;
         this.#place.octets = group.octets.size === 0 ? undefined : group.octets.get(message.blob);
-        this.#place.held = 0;
+        this.#place.memory = 0;
         this.#place.root = undefined;
         this.#place.bounds = undefined;
         const isSeen = group.seen.has(message.uid);

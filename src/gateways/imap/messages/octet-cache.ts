@@ -19,7 +19,7 @@ export class OctetCache<E extends CacheEntry> {
   readonly #entries = new Map<string, Map<string, E>>();
   /** Queues by worth. */
   readonly #queues = new Map<number, UseQueue<E>>();
-  readonly #held = new Holdings();
+  readonly #usage = new Holdings();
   /** The number of octets that were ever added: the clock that measures the age of entries. */
   #clock = 0;
   /** The last account that had more than half of the octets. */
@@ -33,11 +33,11 @@ export class OctetCache<E extends CacheEntry> {
   }
 
   get octets(): number {
-    return this.#held.held;
+    return this.#usage.held;
   }
 
   octetsOf(accountId: string): number {
-    return this.#held.heldBy(accountId);
+    return this.#usage.heldBy(accountId);
   }
 
   get(accountId: string, key: string): E | undefined {
@@ -89,11 +89,11 @@ export class OctetCache<E extends CacheEntry> {
     const entries = this.#entries.get(accountId)!;
     entries.delete(key);
     if (entries.size === 0) this.#entries.delete(accountId);
-    this.#held.give(accountId, octets);
+    this.#usage.give(accountId, octets);
   }
 
   #take({ accountId }: E, octets: number): void {
-    this.#held.take(accountId, octets);
+    this.#usage.take(accountId, octets);
     this.#clock += octets;
     if (this.octetsOf(accountId) > this.#maxOctets / 2) this.#large = accountId;
     this.#makeRoomSoon();

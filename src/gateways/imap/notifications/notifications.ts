@@ -36,7 +36,7 @@ export class Notifications implements Notifier, AccountListener {
   /** Names of entries that changed, by folder; null stands for the account. */
   readonly #annotations = new Map<string | null, Set<string>>();
   #isBehind = true;
-  #isHeld = true;
+  #isPaused = true;
   #mayExpunge = false;
   #sentModseq = 0;
   #isOver = false;
@@ -82,12 +82,12 @@ export class Notifications implements Notifier, AccountListener {
   }
 
   async hold(): Promise<void> {
-    this.#isHeld = true;
+    this.#isPaused = true;
     await this.#telling;
   }
 
   release(during: 'idle' | 'no command'): void {
-    this.#isHeld = false;
+    this.#isPaused = false;
     this.#mayExpunge = during === 'idle' || this.#rules.selected?.filter.type === 'selected';
     const { selected } = this.#session;
     this.#sentModseq = selected?.view.sentModseq ?? 0;
@@ -131,7 +131,7 @@ export class Notifications implements Notifier, AccountListener {
 
   #wake(): void {
     this.#isBehind = true;
-    if (this.#isHeld || this.#isOver || this.#telling !== undefined) return;
+    if (this.#isPaused || this.#isOver || this.#telling !== undefined) return;
     this.#telling = this.#tellAll().finally(() => {
       this.#telling = undefined;
       if (this.#isBehind && this.#retry === undefined) this.#wake();
@@ -140,7 +140,7 @@ export class Notifications implements Notifier, AccountListener {
 
   async #tellAll(): Promise<void> {
     try {
-      while (this.#isBehind && !this.#isHeld && !this.#isOver) {
+      while (this.#isBehind && !this.#isPaused && !this.#isOver) {
         // Events of one turn are sent together.
         await nextTurn();
         this.#isBehind = false;

@@ -10,7 +10,7 @@ import type { PartialRange } from '../grammar/section.js';
 import type { Message } from '../messages/message-source.js';
 import { NOTHING, origin, within } from './body-sections.js';
 import { type MessageItem, type NeedsBuilder, type Place, type Rendered, rootOf } from './fetch-item.js';
-import { mayHold, SMALL_OCTETS, wholeRange } from './message-octets.js';
+import { mayBuffer, SMALL_OCTETS, wholeRange } from './message-octets.js';
 
 const IDENTITY = new Set(['7bit', '8bit', 'binary']);
 
@@ -43,8 +43,8 @@ export function binaryItem(
 ): MessageItem {
   const label = `BINARY[${numbers.join('.')}]${origin(partial)}`;
   return ofPart(numbers, label, NO_OCTETS, found, needs, async (place, message, range, encoding) => {
-    const isHeld = mayHold(place, Math.min(range.end - range.start, SMALL_OCTETS));
-    if (isHeld && range.end - range.start <= SMALL_OCTETS) {
+    const isInMemory = mayBuffer(place, Math.min(range.end - range.start, SMALL_OCTETS));
+    if (isInMemory && range.end - range.start <= SMALL_OCTETS) {
       const decoded = decodeTransfer(encoding, await wholeRange(blobs, place, message, range));
       const wanted = within({ start: 0, end: decoded.length }, partial);
       const octets = decoded.subarray(wanted.start, wanted.end);
@@ -54,7 +54,7 @@ export function binaryItem(
     const size = await decodedSize(blobs, message, range, encoding);
     const wanted = within({ start: 0, end: size }, partial);
     const decoded = sliceStream(decodeStream(encoding, blobs.stream(message.blob, range.start, range.end)), wanted);
-    return [`${label} ~{${wanted.end - wanted.start}}\r\n`, isHeld ? await primed(decoded) : decoded];
+    return [`${label} ~{${wanted.end - wanted.start}}\r\n`, isInMemory ? await primed(decoded) : decoded];
   });
 }
 

@@ -15,7 +15,7 @@ export interface Place {
   /** All octets of a small message, if items need them. */
   octets: Uint8Array | undefined;
   /** Octets that were read for the response and wait to be written. */
-  held: number;
+  memory: number;
   root: IndexedPart | undefined;
   bounds: PartBounds | undefined;
 }

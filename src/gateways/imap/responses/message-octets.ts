@@ -9,12 +9,12 @@ import { shownOctets, shownStream } from './shown-octets.js';
 /** The most octets of a message that is read as a whole, and of a range that is held in memory. */
 export const SMALL_OCTETS = 256 * 1024;
 /** Octets that a response holds before it is written; a client may request the same octets many times. */
-const MOST_HELD_OCTETS = 1024 * 1024;
+const MOST_MEMORY_OCTETS = 1024 * 1024;
 
 /** Tells whether the response may hold this many more octets, and counts them. */
-export function mayHold(place: Place, octets: number): boolean {
-  if (place.held + octets > MOST_HELD_OCTETS) return false;
-  place.held += octets;
+export function mayBuffer(place: Place, octets: number): boolean {
+  if (place.memory + octets > MOST_MEMORY_OCTETS) return false;
+  place.memory += octets;
   return true;
 }
 
@@ -30,10 +30,10 @@ export function octetsOfRange(
 ): Piece | Promise<Piece> {
   if (start >= end) return '';
   if (place.octets !== undefined) return shownOctets(place.octets.subarray(start, end));
-  const isHeld = mayHold(place, Math.min(end - start, SMALL_OCTETS));
-  if (isHeld && end - start <= SMALL_OCTETS) return blobs.read(message.blob, start, end).then(shownOctets);
+  const isInMemory = mayBuffer(place, Math.min(end - start, SMALL_OCTETS));
+  if (isInMemory && end - start <= SMALL_OCTETS) return blobs.read(message.blob, start, end).then(shownOctets);
   const stream = shownStream(blobs.stream(message.blob, start, end));
-  return isHeld ? primed(stream) : stream;
+  return isInMemory ? primed(stream) : stream;
 }
 
 /** Returns any range in one buffer, as it is stored. */

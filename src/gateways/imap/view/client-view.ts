@@ -110,15 +110,15 @@ export class ClientView implements FolderView {
     const { mirror } = this;
     this.#collect();
     const present = this.#present;
-    const isHeld = present < this.#count && !mayExpunge;
-    if (!isHeld && (maySendFlags || this.#changed === undefined)) this.#sentModseq = mirror.modseq;
+    const expungesWait = present < this.#count && !mayExpunge;
+    if (!expungesWait && (maySendFlags || this.#changed === undefined)) this.#sentModseq = mirror.modseq;
     if (present === this.#count && present === mirror.count && this.#changed === undefined) {
       this.#uids = mirror.uids;
       return NOTHING;
     }
     const expunged = present < this.#count && mayExpunge ? this.#expunged() : [];
     const added = mirror.count - present;
-    if (isHeld) this.#append(mirror.uids.subarray(present, mirror.count));
+    if (expungesWait) this.#append(mirror.uids.subarray(present, mirror.count));
     else {
       this.#uids = mirror.uids;
       this.#count = mirror.count;

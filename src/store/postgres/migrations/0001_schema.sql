@@ -59,7 +59,7 @@ create table accounts (
   email text not null unique,
   display_name text not null,
   -- An unclaimed mailbox has no login: it keeps the mail of an unknown address until an account claims it.
-  held boolean not null default false,
+  unclaimed boolean not null default false,
   -- The epoch of the owner's lease, and the number of the newest change: the fence of every commit (decision 0002).
   epoch bigint not null default 0,
   modseq bigint not null default 1,
@@ -73,7 +73,7 @@ create table accounts (
   mbox_returned_at timestamptz,
   mbox_returned integer not null default 0
 ) with (fillfactor = 60);
-create index accounts_held on accounts (created_at) where held;
+create index accounts_unclaimed on accounts (created_at) where unclaimed;
 create unique index accounts_oidc on accounts (oidc_issuer, oidc_subject) where oidc_subject is not null;
 
 -- Anyone may ask for an address; the one account that has it verified gets its mail. An unverified row blocks nobody.
@@ -82,7 +82,7 @@ create table addresses (
   address text not null,
   account_id uuid not null references accounts (id) on delete cascade,
   domain text not null,
-  held boolean not null default false,
+  unclaimed boolean not null default false,
   verified boolean not null,
   added_at timestamptz not null default now(),
   -- SHA-256 of the token, 64 hex digits.
@@ -90,7 +90,7 @@ create table addresses (
 );
 create unique index addresses_owner on addresses (address) where verified;
 create unique index addresses_account on addresses (account_id, address);
-create index addresses_held on addresses (domain) where held;
+create index addresses_unclaimed on addresses (domain) where unclaimed;
 
 create table api_keys (
   id uuid primary key,
@@ -399,7 +399,7 @@ create table import_positions (
   primary key (account_id, source)
 );
 
--- Makes accounts without a login for addresses that nobody has, as far as their domains have fewer held addresses than the limit of each
+-- Makes accounts without a login for addresses that nobody has, as far as their domains have fewer unclaimed addresses than the limit of each
 -- allows, and names the account of every address that has one then. A function, because what is read after the locks were
 -- taken must be newer than what a single statement would see. Rows are found by their keys, however small the tables were when the
 -- function was planned. `folder_ids` has, for each address, one id per role.
@@ -427,14 +427,14 @@ begin
     select w.*, row_number() over (partition by w.domain order by w.n) as place
     from asked w where not exists (select from known k where k.address = w.address)
   ), counted as materialized (
-    select d.domain, (select count(*) from addresses a where a.domain = d.domain and a.held) as held
+    select d.domain, (select count(*) from addresses a where a.domain = d.domain and a.unclaimed) as unclaimed
     from (select distinct domain from free) d
   ), admitted as materialized (
-    select f.* from free f join counted c using (domain) where c.held + f.place <= f.most
+    select f.* from free f join counted c using (domain) where c.unclaimed + f.place <= f.most
   ), account as (
-    insert into accounts (id, shard, email, display_name, held) select account_id, shard, address, '', true from admitted
+    insert into accounts (id, shard, email, display_name, unclaimed) select account_id, shard, address, '', true from admitted
   ), address as (
-    insert into addresses (id, address, account_id, domain, held, verified)
+    insert into addresses (id, address, account_id, domain, unclaimed, verified)
     select address_id, address, account_id, domain, true, true from admitted
   ), folder as (
     insert into folders (account_id, id, role, name, sort_order, uidvalidity)

@@ -97,7 +97,7 @@ test('many readers of one page at a time cause one statement, and an account two
   t.is(most, 2);
 });
 
-test('a fault reaches whoever reads, and the next reading begins anew', async (t) => {
+test('a fault reaches whoever reads, and the next reading begins again', async (t) => {
   const { store, source } = setUp(10);
   store.pause = () => Promise.reject(new StoreFault('store-unavailable', 'down', { temporary: true }));
   const reads = [1, 2, 3].map(async () => source.read(INBOX, range(1, 10), {}));

@@ -41,7 +41,7 @@ test('a folder is read page by page, and what changed meanwhile is asked afterwa
   t.is(mirror.uidNext, 12);
 });
 
-test('pages of two kinds are read anew', async (t) => {
+test('pages of two kinds are read again', async (t) => {
   const owner = new FolderOwner();
   owner.deliver(6);
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes, pageSize: 2 });
@@ -178,7 +178,7 @@ test('a mirror is stale while events are missed, and follows again after', async
   t.false(mirror.isStale);
 });
 
-test('a subscription that is interrupted while nobody has a folder open begins anew with the next one', async (t) => {
+test('a subscription that is interrupted while nobody has a folder open begins again with the next one', async (t) => {
   stayAlive(t);
   const owner = new FolderOwner();
   const mirrors = createFolderMirrors({ mailboxes: owner.mailboxes });

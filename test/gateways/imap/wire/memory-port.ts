@@ -44,7 +44,7 @@ export class MemoryPort implements CommandPort {
     const piece = this.#pieces.shift();
     if (piece === undefined) return false;
     if (piece !== '') this.#framer.push(Buffer.from(piece, 'latin1'));
-    this.mostHeld = Math.max(this.mostHeld, this.#framer.held);
+    this.mostHeld = Math.max(this.mostHeld, this.#framer.buffered);
     return true;
   }
 }

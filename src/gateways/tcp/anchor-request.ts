@@ -2,10 +2,10 @@
 import { connect } from 'node:net';
 
 /** The address of a server: a port, or the Unix socket that belongs to it alone while other processes share its port. */
-export type ServerPlace = { readonly host: string; readonly port: number } | { readonly path: string };
+export type ServerEndpoint = { readonly host: string; readonly port: number } | { readonly path: string };
 
 /** Resolves when the connection is over. @throws the system's error when the connection failed or broke */
-export function holdRequest(place: ServerPlace, target: string, signal: AbortSignal): Promise<void> {
+export function openAnchor(place: ServerEndpoint, target: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(place);
     const end = () => socket.destroy();
