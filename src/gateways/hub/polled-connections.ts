@@ -184,7 +184,7 @@ export class PolledConnections {
       drained: () => connection.drained(),
       closed: (code) => {
         this.#connections.delete(connectionToken);
-          this.#ended.set(connectionToken, true);
+        this.#ended.set(connectionToken, true);
         connection.closed(code);
       },
     });
