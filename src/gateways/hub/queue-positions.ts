@@ -2,9 +2,10 @@
 // once a second for their positions, and clients get those that changed. Positions are not in the log: a client that connects gets the
 // current ones. The mailbox is not asked while nothing is queued, nor for accounts that nobody follows.
 import type { Logger } from 'pino';
-import { repeat, retry, type Subscription } from 'rxjs';
 import type { MailboxEvent, Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import type { Reply } from '../../actors/runtime/protocol.js';
+import { WorkQueue } from '../../bounds/work-queue.js';
+import { AccountFollower, type EventListener } from '../events/account-follower.js';
 import { eventMessage } from './hub-messages.js';
 import type { Caller } from './methods.js';
 import { deliverShared, joined } from './shared-frames.js';
@@ -20,59 +21,66 @@ export interface QueuePositionsOptions {
 
 type Positions = Reply<MailboxProtocol, 'queuePositions'>['positions'];
 
-/** The pause after the mailbox could not be asked, or its events broke off. */
+/** The pause after the mailbox could not be asked. */
 const FAULT_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 
 export class QueuePositions {
   readonly #options: QueuePositionsOptions;
   readonly #accounts = new Map<string, AccountPositions>();
+  /** Accounts whose mailboxes are asked. */
+  readonly #questions: WorkQueue;
 
   constructor(options: QueuePositionsOptions) {
     this.#options = options;
+    this.#questions = new WorkQueue({
+      work: async (accountId) => this.#accounts.get(accountId)?.ask(),
+      failed: (accountId, err) => options.log.error({ err, accountId }, 'a bug: queue positions are not asked for'),
+      // The accounts that connections follow.
+      workers: Number.POSITIVE_INFINITY,
+      most: Number.POSITIVE_INFINITY,
+      backoff: { firstMs: FAULT_PAUSE_MS, longestMs: FAULT_PAUSE_MS },
+    });
   }
 
   /** Follows until the connection closes. */
   follow(connection: Caller): void {
     const { accountId } = connection;
-    const positions = this.#accounts.get(accountId) ?? new AccountPositions(accountId, this.#options);
-    this.#accounts.set(accountId, positions);
+    const positions = this.#accounts.get(accountId) ?? this.#open(accountId);
     positions.add(connection);
     connection.add({
       drained() {},
       visit() {},
       end: () => {
-        if (positions.delete(connection)) this.#accounts.delete(accountId);
+        if (!positions.delete(connection)) return;
+        this.#accounts.delete(accountId);
+        this.#questions.forget(accountId);
       },
     });
   }
+
+  #open(accountId: string): AccountPositions {
+    const askSoon = () => void this.#questions.addAfter(accountId, this.#options.queuePositionMs);
+    const positions = new AccountPositions(accountId, this.#options, askSoon);
+    this.#accounts.set(accountId, positions);
+    askSoon();
+    return positions;
+  }
 }
 
-class AccountPositions {
+class AccountPositions implements EventListener {
   readonly #accountId: string;
   readonly #options: QueuePositionsOptions;
+  readonly #askSoon: () => void;
   readonly #connections = new Set<Caller>();
-  readonly #events: Subscription;
+  readonly #follower: AccountFollower;
   #known: Positions = [];
-  #timer: NodeJS.Timeout | undefined;
-  /** The time at which the timer fires, by performance.now(). */
-  #askAt = Number.POSITIVE_INFINITY;
-  #isAsking = false;
-  /** Outbound mail has changed since the last question to the mailbox. */
-  #isStale = false;
 
-  constructor(accountId: string, options: QueuePositionsOptions) {
+  constructor(accountId: string, options: QueuePositionsOptions, askSoon: () => void) {
     this.#accountId = accountId;
     this.#options = options;
-    this.#events = options.mailboxes
-      .of(accountId)
-      .events$()
-      .pipe(retry({ delay: FAULT_PAUSE_MS }), repeat({ delay: FAULT_PAUSE_MS }))
-      .subscribe((events) => {
-        // The stream begins with an empty array, also after a fault, during which changes may have been missed.
-        if (events.length === 0 || events.some(isAboutQueue)) this.#askSoon();
-      });
-    this.#askSoon();
+    this.#askSoon = askSoon;
+    this.#follower = new AccountFollower(options.mailboxes, accountId, this);
   }
 
   add(connection: Caller): void {
@@ -84,45 +92,30 @@ class AccountPositions {
   delete(connection: Caller): boolean {
     this.#connections.delete(connection);
     if (this.#connections.size > 0) return false;
-    this.#events.unsubscribe();
-    clearTimeout(this.#timer);
+    this.#follower.end();
     return true;
   }
 
-  #askSoon(): void {
-    if (this.#isAsking) this.#isStale = true;
-    else this.#askIn(this.#options.queuePositionMs);
+  heard(events: readonly MailboxEvent[], isGap: boolean): void {
+    if (isGap || events.some(isAboutQueue)) this.#askSoon();
   }
 
-  /** Asks after `ms`, or sooner when a question is already planned, so that continuous changes do not delay it. */
-  #askIn(ms: number): void {
-    const pauseMs = Math.min(ms, LONGEST_PAUSE_MS);
-    const at = performance.now() + pauseMs;
-    if (at >= this.#askAt) return;
-    clearTimeout(this.#timer);
-    this.#askAt = at;
-    this.#timer = setTimeout(() => void this.#ask(), pauseMs).unref();
-  }
+  /** Clients keep what they have: the next `heard` says that changes may have been missed. */
+  interrupted(): void {}
 
-  async #ask(): Promise<void> {
+  /** Returns when to ask again. Events shorten the pause after a fault too. */
+  async ask(): Promise<number | undefined> {
     const { mailboxes, log, queuePositionMs } = this.#options;
-    this.#isAsking = true;
-    this.#isStale = false;
-    this.#askAt = Number.POSITIVE_INFINITY;
-    let againInMs: number | null = FAULT_PAUSE_MS;
     try {
       const { reply } = await mailboxes.of(this.#accountId).ask('queuePositions', {});
-      if (reply !== undefined) {
-        againInMs = reply.againInMs;
-        this.#take(reply.positions);
-      }
+      if (reply === undefined) return Math.max(queuePositionMs, FAULT_PAUSE_MS);
+      this.#take(reply.positions);
+      const { againInMs } = reply;
+      return againInMs === null ? undefined : Math.min(Math.max(queuePositionMs, againInMs), LONGEST_PAUSE_MS);
     } catch (err) {
       log.debug({ err, accountId: this.#accountId }, 'queue positions are not known at present');
+      return Math.max(queuePositionMs, FAULT_PAUSE_MS);
     }
-    this.#isAsking = false;
-    if (this.#connections.size === 0) return;
-    if (this.#isStale) againInMs = 0;
-    if (againInMs !== null) this.#askIn(Math.max(queuePositionMs, againInMs));
   }
 
   #take(positions: Positions): void {

@@ -9,10 +9,6 @@ import { QueuePositions } from '../../../src/gateways/hub/queue-positions.js';
 import { draftChanged, statusChanged } from '../../support/hub-fakes.js';
 import test from '../../support/test.js';
 
-// Timers of positions do not keep the process alive, and this test has nothing else that does.
-const keepAlive = setInterval(() => {}, 1000);
-test.after.always(() => clearInterval(keepAlive));
-
 const ID = '018f0000-0000-7000-8000-000000000001';
 const OTHER = '018f0000-0000-7000-8000-000000000002';
 

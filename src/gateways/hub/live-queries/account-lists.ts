@@ -2,8 +2,8 @@
 // changed; refreshes ask the mailbox for these lists, and send each follower the difference to its client's state. A gap in the events causes
 // a refresh of all lists, which no client notices.
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { defer, repeat, retry, type Subscription, tap } from 'rxjs';
 import type { MailboxEvent } from '../../../actors/mailbox/protocol.js';
+import { AccountFollower, type EventListener } from '../../events/account-follower.js';
 import { concerns, invalidatedBy } from './invalidation.js';
 import type { ListDependencies } from './list-dependencies.js';
 import { ListRefresh } from './list-refresh.js';
@@ -14,22 +14,20 @@ const NOT_NOW = 'The list cannot be read at present. Try again in a moment.';
 /** The number of lists in one question. A list that needs the store has a question of its own, so that the others do not wait for it. */
 const LISTS_OF_MEMORY = 50;
 const LISTS_OF_STORE = 1;
-/** After this time the subscription to the mailbox's events is opened again. ms */
-const FOLLOW_AGAIN_MS = 1_000;
 
 interface Lane {
   readonly due: Set<LiveList>;
   readonly schedule: RefreshSchedule;
 }
 
-export class AccountLists {
+export class AccountLists implements EventListener {
   readonly #accountId: string;
   readonly #dependencies: ListDependencies;
   readonly #ended: (follower: Follower) => void;
   readonly #lists = new Map<string, LiveList>();
   readonly #memory: Lane;
   readonly #store: Lane;
-  readonly #events: Subscription;
+  readonly #follower: AccountFollower;
   /** Events are followed, so everything that is read from now on stays up to date. */
   #isFollowed = false;
 
@@ -40,7 +38,7 @@ export class AccountLists {
     this.#ended = ended;
     this.#memory = this.#lane(dependencies.pacing.memory, LISTS_OF_MEMORY);
     this.#store = this.#lane(dependencies.pacing.store, LISTS_OF_STORE);
-    this.#events = this.#follow();
+    this.#follower = new AccountFollower(dependencies.mailboxes, accountId, this);
   }
 
   get size(): number {
@@ -74,28 +72,12 @@ export class AccountLists {
   }
 
   end(): void {
-    this.#events.unsubscribe();
+    this.#follower.end();
     this.#memory.schedule.end();
     this.#store.schedule.end();
   }
 
-  #follow(): Subscription {
-    const mailbox = this.#dependencies.mailboxes.of(this.#accountId);
-    return defer(() => mailbox.events$())
-      .pipe(
-        tap({
-          next: (events) => this.#arrive(events),
-          error: (err) => this.#interrupt(err),
-          complete: () => this.#interrupt(new Error('the event stream has ended')),
-        }),
-        repeat({ delay: FOLLOW_AGAIN_MS }),
-        retry({ delay: FOLLOW_AGAIN_MS }),
-      )
-      .subscribe();
-  }
-
-  #arrive(events: readonly MailboxEvent[]): void {
-    const isGap = !this.#isFollowed;
+  heard(events: readonly MailboxEvent[], isGap: boolean): void {
     this.#isFollowed = true;
     const invalidation = invalidatedBy(events);
     for (const list of this.#lists.values()) {
@@ -106,7 +88,7 @@ export class AccountLists {
     }
   }
 
-  #interrupt(err: unknown): void {
+  interrupted(err: unknown): void {
     const { log } = this.#dependencies;
     if (this.#isFollowed)
       log.warn({ err, accountId: this.#accountId }, 'mailbox events of subscriptions were interrupted');
