@@ -1,5 +1,5 @@
 // The notifications that a sender asks for (RFC 3461): when and for which recipient, and how much of the message is returned.
-import type { ReportKind } from './outbound-status.js';
+import type { DsnKind } from './outbound-status.js';
 
 export const NOTIFY_CONDITIONS = ['SUCCESS', 'FAILURE', 'DELAY'] as const;
 type NotifyCondition = (typeof NOTIFY_CONDITIONS)[number];
@@ -24,14 +24,14 @@ export interface DsnRequest {
   readonly envid: string | null;
 }
 
-const CONDITIONS: Readonly<Record<ReportKind, NotifyCondition>> = {
+const CONDITIONS: Readonly<Record<DsnKind, NotifyCondition>> = {
   failed: 'FAILURE',
   delayed: 'DELAY',
   delivered: 'SUCCESS',
   relayed: 'SUCCESS',
 };
 
-export function wantsReport(notify: Notify, kind: ReportKind): boolean {
+export function wantsDsn(notify: Notify, kind: DsnKind): boolean {
   const condition = CONDITIONS[kind];
   return notify === null ? condition !== 'SUCCESS' : notify.includes(condition);
 }

@@ -1,7 +1,7 @@
 // Delivery status notifications (RFC 3464 in a multipart/report of RFC 6522) to the sender of a message that failed or is late: a part for
 // people, a part for programs, and the header of the message. Others chose the addresses, the replies of hosts and the header: none of that
 // text can end a line, begin a field or close a part.
-import type { ReportKind } from './outbound-status.js';
+import type { DsnKind } from './outbound-status.js';
 import { encodeWords, field, foldText, phraseDate, sanitizedLine } from './report-text.js';
 
 interface ReportedRecipient {
@@ -24,7 +24,7 @@ export interface Dsn {
    * `failed`: no attempt follows for these recipients. `delayed`: further attempts follow. `delivered`: they have the message. `relayed`: a
    * host that sends no notifications has accepted the message.
    */
-  readonly kind: ReportKind;
+  readonly kind: DsnKind;
   /** The host name of the reporting MTA. */
   readonly hostname: string;
   /** A random UUID, used in the Message-ID and in the boundary, so that a sender cannot guess the boundary. */
@@ -108,7 +108,7 @@ function part(type: string, isEightBit: boolean, content: string | Uint8Array): 
 }
 
 const TEXTS: Readonly<
-  Record<ReportKind, { readonly subject: string; readonly opening: string; readonly status: string }>
+  Record<DsnKind, { readonly subject: string; readonly opening: string; readonly status: string }>
 > = {
   failed: {
     subject: 'Undelivered',

@@ -18,5 +18,5 @@ export type OutcomeKind = (typeof OUTCOMES)[number];
  * The statements of a delivery status notification about its recipients (RFC 3464 §2.3.3): they failed, are not delivered yet, have the
  * message, or were relayed to a host that sends no notifications.
  */
-export const REPORT_KINDS = ['failed', 'delayed', 'delivered', 'relayed'] as const;
-export type ReportKind = (typeof REPORT_KINDS)[number];
+export const DSN_KINDS = ['failed', 'delayed', 'delivered', 'relayed'] as const;
+export type DsnKind = (typeof DSN_KINDS)[number];

@@ -6,7 +6,7 @@ import { type HostedDelivery, localDeliveryTransport } from '../actors/delivery/
 import { DeliveryQueue } from '../actors/delivery/queue.js';
 import type { QueueWakeup } from '../actors/delivery/queue-wakeup.js';
 import { DeliveryScheduler } from '../actors/delivery/scheduler/scheduler.js';
-import { SenderNotifications } from '../actors/delivery/sender-dsn.js';
+import { SenderDsns } from '../actors/delivery/sender-dsn.js';
 import type { DeliveryMailboxes } from '../actors/mailbox/outbound/delivery-protocol.js';
 import type { Ownership } from '../actors/runtime/ownership.js';
 import type { Config } from '../config.js';
@@ -58,7 +58,7 @@ export function openQueue(
     scheduler,
     mailboxes,
     deliveryTransport: localDeliveryTransport(hosted, remote),
-    notifications: new SenderNotifications({
+    dsns: new SenderDsns({
       store,
       blobs,
       mailboxes,

@@ -1,15 +1,9 @@
 // Port: stored outbound mail, and queries about it that need no mailbox: the queue of all accounts. Only the account's mailbox
 // actor writes the rows, in its commits (see mailboxes.ts).
 import type { DsnRequest, RecipientDsnRequest } from '../mail/dsn-request.js';
-import type {
-  OutboundStatus,
-  OutcomeKind,
-  RecipientStatus,
-  RecipientType,
-  ReportKind,
-} from '../mail/outbound-status.js';
+import type { DsnKind, OutboundStatus, OutcomeKind, RecipientStatus, RecipientType } from '../mail/outbound-status.js';
 
-export type { OutboundStatus, RecipientStatus, ReportKind } from '../mail/outbound-status.js';
+export type { DsnKind, OutboundStatus, RecipientStatus } from '../mail/outbound-status.js';
 
 export interface OutboundRecipientRow {
   readonly id: string;
@@ -65,9 +59,9 @@ export interface OutboundRow {
   /** While Sending: the running delivery; `by` is the incarnation of the node that makes it. */
   readonly attempt: { readonly id: string; readonly by: string } | null;
   /** The kind of the next DSN that its sender must get. */
-  readonly reportDue: ReportKind | null;
+  readonly dsnDue: DsnKind | null;
   /** When that DSN is due. */
-  readonly reportAt: number | null;
+  readonly dsnAt: number | null;
   readonly delayReported: boolean;
   /** The notifications that its sender requested (RFC 3461); null when it requested none. */
   readonly dsn: OutboundDsn | null;
@@ -176,7 +170,7 @@ export interface OutboundStore {
     except: readonly string[],
   ): Promise<readonly HeldOutbound[]>;
   /** Emails on these shards that owe their sender a DSN that is due now. */
-  reportsDue(
+  dsnsDue(
     shards: readonly number[],
     limit: number,
     except: readonly string[],

@@ -7,7 +7,7 @@ import { type Step, step } from '../../src/machines/outbound-email/step.js';
 import { sentSnapshot } from '../../src/machines/outbound-email/stored-snapshot.js';
 import type { Effect, OutboundEmailEvent } from '../../src/machines/outbound-email/types.js';
 import { NEVER, NOTIFY_CONDITIONS, type Notify } from '../../src/mail/dsn-request.js';
-import { REPORT_KINDS, type ReportKind } from '../../src/mail/outbound-status.js';
+import { DSN_KINDS, type DsnKind } from '../../src/mail/outbound-status.js';
 import { runs } from '../support/amounts.js';
 import test from '../support/test.js';
 
@@ -56,7 +56,7 @@ const move = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       type: fc.constant('reported' as const),
-      kind: fc.constantFrom(...REPORT_KINDS),
+      kind: fc.constantFrom(...DSN_KINDS),
       who: fc.nat(4),
     }),
   },
@@ -73,7 +73,7 @@ interface ModelRecipient {
   /** null while a delivery runs, while the email is scheduled, and when it is no longer Pending. */
   nextTryAt: number | null;
   doubtfulHost: string | null;
-  owes: { kind: ReportKind; at: number } | null;
+  owes: { kind: DsnKind; at: number } | null;
 }
 
 const CONDITIONS = { failed: 'FAILURE', delayed: 'DELAY', delivered: 'SUCCESS', relayed: 'SUCCESS' } as const;
@@ -201,7 +201,7 @@ class Model {
     if (this.owed !== null) this.effects.push({ type: 'report' });
   }
 
-  #owe(recipient: ModelRecipient, kind: ReportKind, at: number): void {
+  #owe(recipient: ModelRecipient, kind: DsnKind, at: number): void {
     const notify = this.#notify[this.recipients.indexOf(recipient)] ?? ['FAILURE', 'DELAY'];
     recipient.owes = notify.includes(CONDITIONS[kind]) ? { kind, at } : null;
   }
@@ -279,8 +279,8 @@ function agree(t: ExecutionContext, { recipients, snapshot: _, effects, ...rest 
     retryCount,
     lastError,
     sentAt,
-    reportDue: model.owed?.kind ?? null,
-    reportAt: model.owed?.at ?? null,
+    dsnDue: model.owed?.kind ?? null,
+    dsnAt: model.owed?.at ?? null,
     delayReported,
   });
   t.deepEqual(
@@ -365,7 +365,7 @@ test('random histories end as the model says, the snapshot stored and read back 
           at = step(JSON.parse(JSON.stringify(at.snapshot)), event);
           model.apply(event, 'who' in next ? next.who : 0);
           agree(t, at, model);
-          reached.add(`${at.status} ${at.reportDue}`);
+          reached.add(`${at.status} ${at.dsnDue}`);
         }
       },
     ),
@@ -457,7 +457,7 @@ test('a null sender, and one who said NEVER, is told nothing, however late and w
       { ...answer, recipientId: 'b' },
       { type: 'end', now, isInterrupted: false, ...planned },
     );
-    t.is(at.reportDue, null);
+    t.is(at.dsnDue, null);
     t.false(at.effects.some(({ type }) => type === 'report'));
   }
   t.is(at.retryCount, POLICY.maxRetries);
@@ -531,17 +531,17 @@ test('a failure is reported while others wait: at most a minute later, those of 
     { ...no, now: 40_000, recipientId: 'b' },
     { ...later, now: 40_000 },
   );
-  t.like(at, { status: 'Sending', reportDue: 'failed', reportAt: 56_000 });
+  t.like(at, { status: 'Sending', dsnDue: 'failed', dsnAt: 56_000 });
   t.is(at.recipients.get('never')!.owes, null);
   const given = { type: 'reported', kind: 'failed', recipientIds: ['a', 'b'] } as const;
   at = step(at.snapshot, given);
-  t.like(at, { reportDue: null, reportAt: null });
+  t.like(at, { dsnDue: null, dsnAt: null });
   at = step(at.snapshot, { ...no, now: 90_000, recipientId: 'c' });
-  t.like(at, { reportDue: 'failed', reportAt: 145_000 });
+  t.like(at, { dsnDue: 'failed', dsnAt: 145_000 });
   // No other recipient is pending.
   at = step(at.snapshot, { type: 'start', now: 100_000 }, { ...later, kind: 'delivered', now: 100_000 });
   at = step(at.snapshot, { type: 'end', isInterrupted: false, now: 110_000, ...planned });
-  t.like(at, { status: 'Failed', reportDue: 'failed', reportAt: 110_000 });
+  t.like(at, { status: 'Failed', dsnDue: 'failed', dsnAt: 110_000 });
   t.true(at.effects.some(({ type }) => type === 'report'));
   t.deepEqual(
     [...at.recipients].filter(([, { owes }]) => owes !== null).map(([id]) => id),
@@ -553,10 +553,10 @@ test('an email that was sent becomes Failed by a bounce, and no report of it is 
   const delivered = { id: 'a', deliveredAt: 5, lastError: null, statusCode: null };
   const row = { queuedAt: 1, sentAt: 7, retryCount: 2, lastError: null, delayReported: false };
   const sent = sentSnapshot({ ...row, recipients: [delivered, { ...delivered, id: 'b' }] });
-  t.like(step(sent), { status: 'Sent', sentAt: 7, retryCount: 2, reportDue: null });
+  t.like(step(sent), { status: 'Sent', sentAt: 7, retryCount: 2, dsnDue: null });
   const bounce = { type: 'bounce', recipients: [{ id: 'a', text: 'gone', statusCode: '5.1.1' }] } as const;
   const after = step(sent, bounce);
-  t.like(after, { status: 'Failed', sentAt: 7, lastError: 'gone', reportDue: null });
+  t.like(after, { status: 'Failed', sentAt: 7, lastError: 'gone', dsnDue: null });
   t.deepEqual(after.effects, [{ type: 'announce', status: 'Failed' }]);
   t.like(after.recipients.get('a'), { status: 'Failed', lastError: 'gone', statusCode: '5.1.1', deliveredAt: 5 });
   t.is(after.recipients.get('b')!.status, 'Delivered');

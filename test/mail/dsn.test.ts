@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { simpleParser } from 'mailparser';
 import { type Dsn, writeDsn } from '../../src/mail/dsn.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
-import { REPORT_KINDS } from '../../src/mail/outbound-status.js';
+import { DSN_KINDS } from '../../src/mail/outbound-status.js';
 import { summarize } from '../../src/mail/summary.js';
 import { runs } from '../support/amounts.js';
 import test from '../support/test.js';
@@ -217,7 +217,7 @@ const hostile = fc.oneof(
 test('whatever others wrote, a report has the fields it has, in lines within the limit', (t) => {
   const field = fc.option(hostile);
   const reports = fc.record({
-    kind: fc.constantFrom(...REPORT_KINDS),
+    kind: fc.constantFrom(...DSN_KINDS),
     envid: field,
     hostname: fc.oneof(fc.constant('mx.here.test'), hostile),
     email: fc.record({

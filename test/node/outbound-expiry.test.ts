@@ -91,7 +91,7 @@ test('a sender deletes what is sent or failed, with a report that is due; not a 
   await reported(world, accountId, id, attemptId, [outcome(reply!.recipients[0]!.id, 'permanent')]);
   t.is(await remove(id), true);
   t.is(await remove(id), 'noSuchOutbound');
-  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).refusal, 'noSuchOutbound');
+  t.is((await mailbox.ask('dsnMaterial', { outboundId: id })).refusal, 'noSuchOutbound');
   const held = { draft: null, sender: 'me@example.test', content: null, recipients: [addressee('a@one.test')] };
   const later = await mailbox.ask('holdOutbound', { ...held, ...(await stored(world)), heldUntil: clock.now() + DAY });
   t.is(await remove(later.reply!.id), 'outboundUnderWay');

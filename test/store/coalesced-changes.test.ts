@@ -59,8 +59,8 @@ const OUTBOUND: LoggedOutbound = {
   heldUntil: null,
   lastError: null,
   attempt: null,
-  reportDue: null,
-  reportAt: null,
+  dsnDue: null,
+  dsnAt: null,
   dsn: null,
   delayReported: false,
 };

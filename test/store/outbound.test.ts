@@ -138,14 +138,14 @@ test('deliveries of nodes that are no more are found, and those that this node h
 test('reports that are due, what operators ask, and what they see', async (t) => {
   const { outbound, account, mailboxes } = await world(t);
   const { id: accountId, put, commit } = await account();
-  const failed = email({ status: 'Failed', nextRetryAt: null, reportDue: 'failed', createdAt: T0 + 3 });
-  const late = email({ reportDue: 'delayed', reportAt: T0, createdAt: T0 + 2 });
-  const later = { reportDue: 'failed', reportAt: Date.now() + 3_600_000, createdAt: T0 } as const;
+  const failed = email({ status: 'Failed', nextRetryAt: null, dsnDue: 'failed', createdAt: T0 + 3 });
+  const late = email({ dsnDue: 'delayed', dsnAt: T0, createdAt: T0 + 2 });
+  const later = { dsnDue: 'failed', dsnAt: Date.now() + 3_600_000, createdAt: T0 } as const;
   const draft = email({ status: 'Draft', machine: null, createdAt: T0 + 1, nextRetryAt: null });
   const waiting = email(later);
   await put(failed, late, draft, waiting);
-  t.deepEqual(ids(await outbound.reportsDue(all, 10, [])).sort(), [failed.id, late.id].sort());
-  t.deepEqual(ids(await outbound.reportsDue(all, 10, [late.id])), [failed.id]);
+  t.deepEqual(ids(await outbound.dsnsDue(all, 10, [])).sort(), [failed.id, late.id].sort());
+  t.deepEqual(ids(await outbound.dsnsDue(all, 10, [late.id])), [failed.id]);
   t.deepEqual(
     (await outbound.list(undefined, 10)).map(({ id }) => id),
     [failed.id, late.id, waiting.id],

@@ -273,8 +273,8 @@ const OUTBOUND: LoggedOutbound = {
   heldUntil: null,
   lastError: null,
   attempt: null,
-  reportDue: null,
-  reportAt: null,
+  dsnDue: null,
+  dsnAt: null,
   dsn: null,
   delayReported: false,
 };

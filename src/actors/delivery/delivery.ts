@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { atMost } from '../../bounds/time-bounds.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
-import type { QueuedOutbound, ReportKind } from '../../store/outbound.js';
+import type { DsnKind, QueuedOutbound } from '../../store/outbound.js';
 import type { DeliveryMailboxes, DeliveryProtocol } from '../mailbox/outbound/delivery-protocol.js';
 import type { StartedDelivery } from '../mailbox/outbound/delivery-slots.js';
 import { ActorFault } from '../runtime/errors.js';
@@ -33,7 +33,7 @@ export interface DeliveryPorts extends Omit<DeliveryLeaseOptions, 'confirm'> {
 }
 
 export type Ended =
-  | { readonly kind: 'reported'; readonly reportDue: ReportKind | null }
+  | { readonly kind: 'reported'; readonly dsnDue: DsnKind | null }
   /** The email is not due, or another node delivers it. */
   | { readonly kind: 'refused' }
   /** The mailbox could not be asked to start the delivery. */
@@ -133,10 +133,10 @@ export class Delivery {
       meter.ended('superseded', ageMs);
       return { kind: 'refused' };
     }
-    const { status, nextRetryAt, reportDue } = reported.reply;
+    const { status, nextRetryAt, dsnDue } = reported.reply;
     meter.ended(this.#isInterrupted ? 'interrupted' : status, ageMs);
     this.#log.info({ status, nextRetryAt, ageMs }, 'delivery over');
-    return { kind: 'reported', reportDue };
+    return { kind: 'reported', dsnDue };
   }
 
   /** Returns the mailbox's answer to the last report; undefined when the mailbox never got the report. */

@@ -18,17 +18,14 @@ import { QueueStatus } from './queue-status.js';
 import type { QueueWakeup } from './queue-wakeup.js';
 import type { DeliverySlot } from './scheduler/delivery-concurrency.js';
 import type { DeliveryScheduler } from './scheduler/scheduler.js';
-import type { SenderNotifications } from './sender-dsn.js';
+import type { SenderDsns } from './sender-dsn.js';
 
 export interface DeliveryQueueOptions {
-  readonly store: Pick<
-    OutboundStore,
-    'due' | 'interrupted' | 'reportsDue' | 'requests' | 'settleRequest' | 'overdueMs'
-  >;
+  readonly store: Pick<OutboundStore, 'due' | 'interrupted' | 'dsnsDue' | 'requests' | 'settleRequest' | 'overdueMs'>;
   readonly mailboxes: DeliveryMailboxes;
   readonly deliveryTransport: DeliveryTransport;
   readonly scheduler: DeliveryScheduler;
-  readonly notifications: SenderNotifications;
+  readonly dsns: SenderDsns;
   readonly ownership: Pick<Ownership, 'nodeId' | 'shards' | 'state' | 'view' | 'isCurrent' | 'heartbeatAgeMs'>;
   readonly queueWakeup: Pick<QueueWakeup, 'listen'>;
   /** The incarnation of this process in its store entry. */
@@ -93,11 +90,11 @@ export class DeliveryQueue {
   /** Running deliveries get the rest of the grace; then they are interrupted, and their results are reported. */
   async stop(): Promise<void> {
     this.beginDrain();
-    const { graceMs = GRACE_MS, notifications, log } = this.#options;
+    const { graceMs = GRACE_MS, dsns, log } = this.#options;
     const left = this.#endingSince! + graceMs - performance.now();
     await atMost(this.#idle(), left);
     for (const delivery of this.#underWay.values()) delivery.abort();
-    if (!(await atMost(Promise.all([this.#idle(), this.#reading, notifications.stop()]), CLOSING_MS))) {
+    if (!(await atMost(Promise.all([this.#idle(), this.#reading, dsns.stop()]), CLOSING_MS))) {
       log.warn(
         { deliveries: this.#underWay.size },
         'the node stops before the results of all deliveries are committed',
@@ -196,12 +193,12 @@ export class DeliveryQueue {
   }
 
   #ended({ accountId, outboundId }: QueuedOutbound, ended: Ended): void {
-    const { log, notifications, scheduler } = this.#options;
+    const { log, dsns, scheduler } = this.#options;
     switch (ended.kind) {
       case 'reported':
         this.status.started();
         scheduler.delivered(accountId, outboundId);
-        if (ended.reportDue !== null && !this.#isEnding) notifications.give(accountId, outboundId);
+        if (ended.dsnDue !== null && !this.#isEnding) dsns.give(accountId, outboundId);
         return;
       case 'refused':
         this.status.started();
@@ -242,7 +239,7 @@ export class DeliveryQueue {
   }
 
   async #readAll(shards: readonly number[]): Promise<void> {
-    const { store, mailboxes, incarnation, notifications, scheduler, log } = this.#options;
+    const { store, mailboxes, incarnation, dsns, scheduler, log } = this.#options;
     const requests = await store.requests(shards, REQUESTS);
     if (requests.length > 0) await carryOutRequests({ store, mailboxes, log }, requests);
     const { free } = scheduler.emails;
@@ -251,7 +248,7 @@ export class DeliveryQueue {
       for (const queued of await store.interrupted(shards, incarnation, free, except)) this.#take(queued);
     }
     await this.#takeDue(shards);
-    await notifications.read(shards);
+    await dsns.read(shards);
     if (this.status.wantsOverdue) this.status.overdue(await store.overdueMs(shards));
   }
 

@@ -7,14 +7,14 @@ import { writeDsn } from '../../mail/dsn.js';
 import { summarize } from '../../mail/summary.js';
 import { type BlobStore, blobOf } from '../../store/blobs.js';
 import { clock } from '../../store/clock.js';
-import type { OutboundStore, ReportKind } from '../../store/outbound.js';
+import type { DsnKind, OutboundStore } from '../../store/outbound.js';
 import type { DeliveryMailboxes, DeliveryProtocol } from '../mailbox/outbound/delivery-protocol.js';
 import { ActorFault } from '../runtime/errors.js';
 import type { Reply } from '../runtime/protocol.js';
 import { type DeliveryMeter, NO_DELIVERY_METER } from './meter.js';
 
-export interface SenderNotificationsOptions {
-  readonly store: Pick<OutboundStore, 'reportsDue'>;
+export interface SenderDsnsOptions {
+  readonly store: Pick<OutboundStore, 'dsnsDue'>;
   readonly blobs: Pick<BlobStore, 'index' | 'read' | 'put'>;
   readonly mailboxes: DeliveryMailboxes;
   /** The name of this host. */
@@ -25,7 +25,7 @@ export interface SenderNotificationsOptions {
   readonly meter?: DeliveryMeter;
 }
 
-type Material = Reply<DeliveryProtocol, 'reportMaterial'>;
+type Material = Reply<DeliveryProtocol, 'dsnMaterial'>;
 
 /** DSNs that are composed at a time. */
 const AT_ONCE = 10;
@@ -39,12 +39,12 @@ const HEADER_OCTETS = 64 * 1024;
 /** The DSN returns the header alone of a larger message, whatever RET says (RFC 3461 §4.3 allows this). */
 const RETURNED_OCTETS = 1024 * 1024;
 
-export class SenderNotifications {
-  readonly #options: SenderNotificationsOptions;
+export class SenderDsns {
+  readonly #options: SenderDsnsOptions;
   /** Emails whose DSNs are due. */
   readonly #queue: WorkQueue;
 
-  constructor(options: SenderNotificationsOptions) {
+  constructor(options: SenderDsnsOptions) {
     this.#options = options;
     const { log } = options;
     this.#queue = new WorkQueue({
@@ -66,7 +66,7 @@ export class SenderNotifications {
   async read(shards: readonly number[]): Promise<void> {
     const limit = Math.min(this.#queue.free, PAGE);
     if (limit === 0) return;
-    const due = await this.#options.store.reportsDue(shards, limit, this.#queue.keys);
+    const due = await this.#options.store.dsnsDue(shards, limit, this.#queue.keys);
     for (const { accountId, outboundId } of due) this.give(accountId, outboundId);
   }
 
@@ -80,14 +80,14 @@ export class SenderNotifications {
     const mailbox = mailboxes.of(accountId);
     try {
       for (let isMoreDue = true; isMoreDue; ) {
-        const { reply: material } = await mailbox.ask('reportMaterial', { outboundId });
+        const { reply: material } = await mailbox.ask('dsnMaterial', { outboundId });
         const kind = material?.kind;
         if (material === undefined || kind === undefined || kind === null) return;
         const { recipientIds } = material;
         const content = blobOf(await this.#compose(kind, material));
         await blobs.put(content);
         const report = { blob: content.hash, summary: summaryOf(content.index) };
-        const { reply, refusal } = await mailbox.ask('giveReport', { outboundId, kind, recipientIds, report });
+        const { reply, refusal } = await mailbox.ask('giveDsn', { outboundId, kind, recipientIds, report });
         // Another node has placed it.
         if (refusal !== undefined) return;
         isMoreDue = reply.isMoreDue;
@@ -100,7 +100,7 @@ export class SenderNotifications {
     }
   }
 
-  async #compose(kind: ReportKind, { email, recipientIds, dsn, attempts }: Material): Promise<Uint8Array> {
+  async #compose(kind: DsnKind, { email, recipientIds, dsn, attempts }: Material): Promise<Uint8Array> {
     const { hostname, retry, newId } = this.#options;
     const { recipients, nextRetryAt, retryCount, blob, size } = email;
     const isWhole = kind === 'failed' && dsn?.ret === 'FULL' && size <= RETURNED_OCTETS;

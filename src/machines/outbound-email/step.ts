@@ -1,6 +1,6 @@
 // One step of an outbound email: from its stored snapshot and events to the next snapshot, its meaning and its effects. Pure: the caller
 // runs the effects after the commit.
-import type { OutboundStatus, RecipientStatus, ReportKind } from '../../mail/outbound-status.js';
+import type { DsnKind, OutboundStatus, RecipientStatus } from '../../mail/outbound-status.js';
 import { transitionsOf } from '../transitions.js';
 import { outboundEmail } from './machine.js';
 import { revived, type StoredSnapshot, stored } from './stored-snapshot.js';
@@ -18,7 +18,7 @@ interface RecipientState {
   /** The host that may have accepted the message. */
   readonly doubtfulHost: string | null;
   /** The DSN about this recipient that is due to the sender, and the time from which it is due. */
-  readonly owes: { readonly kind: ReportKind; readonly at: number } | null;
+  readonly owes: { readonly kind: DsnKind; readonly at: number } | null;
 }
 
 export interface Step extends Omit<OutboundEmailContext, 'pending' | 'failed'> {
@@ -28,8 +28,8 @@ export interface Step extends Omit<OutboundEmailContext, 'pending' | 'failed'> {
   /** The time at which the first waiting recipient is due; null when none waits. */
   readonly nextRetryAt: number | null;
   /** The first DSN that is due to the sender, and the time at which it is due. */
-  readonly reportDue: ReportKind | null;
-  readonly reportAt: number | null;
+  readonly dsnDue: DsnKind | null;
+  readonly dsnAt: number | null;
   /** Keyed by recipient id. */
   readonly recipients: ReadonlyMap<string, RecipientState>;
   readonly effects: readonly Effect[];
@@ -57,8 +57,8 @@ export function step(snapshot: unknown, ...events: readonly OutboundEmailEvent[]
     retryCount: context.retryCount,
     lastError: context.lastError,
     sentAt: context.sentAt,
-    reportDue: owed?.kind ?? null,
-    reportAt: owed?.at ?? null,
+    dsnDue: owed?.kind ?? null,
+    dsnAt: owed?.at ?? null,
     delayReported: context.delayReported,
     nextRetryAt: firstDue(recipients.values()),
     recipients,

@@ -1,7 +1,7 @@
 // Events, context and effects of the machine of an outbound email. Times are in ms since the epoch; the caller passes times and random
 // numbers.
 import type { Notify } from '../../mail/dsn-request.js';
-import type { OutboundStatus, OutcomeKind, ReportKind } from '../../mail/outbound-status.js';
+import type { DsnKind, OutboundStatus, OutcomeKind } from '../../mail/outbound-status.js';
 import type { Onward, RecipientMachine, RecipientResult } from '../outbound-recipient/machine.js';
 import type { RetryPolicy } from './retry.js';
 
@@ -73,7 +73,7 @@ export type OutboundEmailEvent =
       readonly recipients: readonly { readonly id: string; readonly text: string; readonly statusCode: string }[];
     }
   /** A due DSN has been given for these recipients. */
-  | { readonly type: 'reported'; readonly kind: ReportKind; readonly recipientIds: readonly string[] };
+  | { readonly type: 'reported'; readonly kind: DsnKind; readonly recipientIds: readonly string[] };
 
 export type MachineEvent = OutboundEmailEvent | RecipientResult;
 

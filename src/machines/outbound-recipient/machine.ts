@@ -3,8 +3,8 @@
 // bounce makes a Delivered recipient Failed, and only the sender can have it tried again. The recipient also knows the DSN that is due to
 // its sender: at most one at a time.
 import { assign, emit, type SnapshotFrom, setup } from 'xstate';
-import { type Notify, wantsReport } from '../../mail/dsn-request.js';
-import type { ReportKind } from '../../mail/outbound-status.js';
+import { type Notify, wantsDsn } from '../../mail/dsn-request.js';
+import type { DsnKind } from '../../mail/outbound-status.js';
 import { type RetryPolicy, retryDelay } from '../outbound-email/retry.js';
 import { statesOf, transitionsOf } from '../transitions.js';
 
@@ -21,7 +21,7 @@ interface RecipientContext {
   /** The DSNs that the sender requests. */
   readonly notify: Notify;
   /** The DSN about this recipient that is due to the sender, and the time from which it is due, in ms since the epoch. */
-  readonly owes: { readonly kind: ReportKind; readonly at: number } | null;
+  readonly owes: { readonly kind: DsnKind; readonly at: number } | null;
   /** The last host that got the whole message but did not confirm that it accepted the message. */
   readonly doubtfulHost: string | null;
 }
@@ -79,8 +79,8 @@ const NEW: RecipientContext = {
   doubtfulHost: null,
 };
 
-function owed({ notify }: RecipientContext, kind: ReportKind, at: number): RecipientContext['owes'] {
-  return wantsReport(notify, kind) ? { kind, at } : null;
+function owed({ notify }: RecipientContext, kind: DsnKind, at: number): RecipientContext['owes'] {
+  return wantsDsn(notify, kind) ? { kind, at } : null;
 }
 
 export const outboundRecipient = setup({

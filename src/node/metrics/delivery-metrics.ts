@@ -2,7 +2,7 @@
 // number is unlimited.
 import type { DeliveryMeter } from '../../actors/delivery/meter.js';
 import type { QueueStatus } from '../../actors/delivery/queue-status.js';
-import { OUTCOMES, REPORT_KINDS } from '../../mail/outbound-status.js';
+import { DSN_KINDS, OUTCOMES } from '../../mail/outbound-status.js';
 import type { Families } from './families.js';
 
 /** Seconds: from a remote host nearby to one that never answers. */
@@ -36,7 +36,7 @@ export function deliveryMeter(families: Families): DeliveryMeter {
     ['kind'],
   );
   for (const outcome of OUTCOMES) outcomes.inc({ outcome }, 0);
-  for (const kind of REPORT_KINDS) reports.inc({ kind }, 0);
+  for (const kind of DSN_KINDS) reports.inc({ kind }, 0);
   return {
     attempted(kinds, ms) {
       for (const outcome of kinds) outcomes.inc({ outcome });

@@ -20,7 +20,7 @@ export const outboundColumns = (sql: Sql) => sql`
   ${ms(sql, sql`o.held_until`)} as "heldUntil",
   o.last_error as "lastError",
   case when o.attempt_id is not null then json_build_object('id', o.attempt_id, 'by', o.attempt_by) end as attempt,
-  o.report_due as "reportDue", ${ms(sql, sql`o.report_at`)} as "reportAt", o.dsn, o.delay_reported as "delayReported",
+  o.dsn_due as "dsnDue", ${ms(sql, sql`o.dsn_at`)} as "dsnAt", o.dsn, o.delay_reported as "delayReported",
   (select coalesce(json_agg(json_build_object('id', r.id, 'address', r.address, 'displayName', r.display_name,
       'type', r.type, 'status', r.status, 'domain', r.domain,
       'deliveredAt', floor(extract(epoch from r.delivered_at) * 1000), 'lastError', r.last_error,

@@ -9,15 +9,15 @@ export function postgresOutbound(sql: Sql): OutboundStore {
     due: (shards, limit, except, exceptAccounts) => due(sql, shards, limit, { except, exceptAccounts }),
     interrupted: (shards, incarnation, limit, except) => rowsOf(interrupted(sql, shards, incarnation, limit, except)),
     held: (shards, withinMs, limit, except) => rowsOf(held(sql, shards, withinMs, limit, except)),
-    reportsDue: (shards, limit, except) =>
+    dsnsDue: (shards, limit, except) =>
       rowsOf(sql`
         select account_id as "accountId", id as "outboundId" from outbound
-        where report_due is not null and coalesce(report_at <= now(), true) and shard = any(${shards as number[]}::int[])
+        where dsn_due is not null and coalesce(dsn_at <= now(), true) and shard = any(${shards as number[]}::int[])
           and id <> all(${except as string[]}::uuid[]) limit ${limit}`),
     expired: (before, limit) =>
       rowsOf(sql`
         select account_id as "accountId", id as "outboundId" from outbound
-        where status in ('Sent', 'Failed') and report_due is null and updated_at < to_timestamp(${before}::float8 / 1000.0)
+        where status in ('Sent', 'Failed') and dsn_due is null and updated_at < to_timestamp(${before}::float8 / 1000.0)
         order by updated_at limit ${limit}`),
     requests: (shards, limit) =>
       rowsOf(sql`

@@ -12,7 +12,7 @@ import type {
 import { DeliveryQueue, type DeliveryQueueOptions } from '../../../src/actors/delivery/queue.js';
 import { QueueWakeup } from '../../../src/actors/delivery/queue-wakeup.js';
 import { DeliveryScheduler, type SchedulerLimits } from '../../../src/actors/delivery/scheduler/scheduler.js';
-import { SenderNotifications } from '../../../src/actors/delivery/sender-dsn.js';
+import { SenderDsns } from '../../../src/actors/delivery/sender-dsn.js';
 import type { DeliveryMailboxes } from '../../../src/actors/mailbox/outbound/delivery-protocol.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { type LocalTransport, localTransport } from '../../../src/actors/runtime/transport-local.js';
@@ -20,11 +20,11 @@ import { indexMessage } from '../../../src/mail/mime-index/indexer.js';
 import type { BlobContent } from '../../../src/store/blobs.js';
 import type { ClusterView } from '../../../src/store/leases.js';
 import type {
+  DsnKind,
   OutboundRequest,
   OutboundStatus,
   OutboundStore,
   RecipientStatus,
-  ReportKind,
 } from '../../../src/store/outbound.js';
 import { shardOf } from '../../../src/store/shard.js';
 
@@ -38,7 +38,7 @@ export interface FakeEmail {
   dueAt: number;
   retryCount: number;
   attempt: { id: string; by: string } | null;
-  reportDue: ReportKind | null;
+  dsnDue: DsnKind | null;
   readonly sender: string;
   readonly recipients: { id: string; address: string; domain: string; status: RecipientStatus }[];
 }
@@ -82,7 +82,7 @@ export class OutboundWorld {
       dueAt: Date.now(),
       retryCount: 0,
       attempt: null,
-      reportDue: null,
+      dsnDue: null,
       sender: 'a@here.test',
       recipients: addresses.map((address) => ({
         id: randomUUID(),
@@ -135,9 +135,9 @@ export class OutboundWorld {
         .map(({ accountId, outboundId, attempt }) => ({ accountId, outboundId, interrupted: attempt!.id })),
     held: async () => [],
     expired: async () => [],
-    reportsDue: async (shards, limit, except) =>
+    dsnsDue: async (shards, limit, except) =>
       (await this.#read(shards))
-        .filter(({ reportDue, outboundId }) => reportDue !== null && !except.includes(outboundId))
+        .filter(({ dsnDue, outboundId }) => dsnDue !== null && !except.includes(outboundId))
         .slice(0, limit),
     requests: async (_shards, limit) => this.requests.slice(0, limit),
     settleRequest: async (request) => {
@@ -190,22 +190,22 @@ export class OutboundWorld {
             email.retryCount++;
             email.dueAt = Date.now() + 3_600_000;
           }
-          if (email.status === 'Failed' && email.sender !== '') email.reportDue = 'failed';
+          if (email.status === 'Failed' && email.sender !== '') email.dsnDue = 'failed';
         }
-        const { status, reportDue } = email;
-        return { reply: { status, localDeliveries, nextRetryAt: null, reportDue } };
+        const { status, dsnDue } = email;
+        return { reply: { status, localDeliveries, nextRetryAt: null, dsnDue } };
       }
-      case 'reportMaterial': {
-        const { outboundId: id, sender, status, recipients, reportDue } = email;
+      case 'dsnMaterial': {
+        const { outboundId: id, sender, status, recipients, dsnDue } = email;
         const shown = { id, sender, status, subject: 'hello', blob: 'b'.repeat(64), retryCount: 0, nextRetryAt: null };
         const dated = { messageId: '<1@here.test>', references: [], createdAt: Date.now(), recipients };
         const recipientIds = recipients.map((each) => each.id);
-        const material = { kind: reportDue, recipientIds, dsn: null, attempts: [] };
+        const material = { kind: dsnDue, recipientIds, dsn: null, attempts: [] };
         return { reply: { ...material, email: { ...shown, ...dated } } };
       }
-      case 'giveReport':
-        if (email.reportDue !== payload.kind) return { refusal: 'notDue' };
-        email.reportDue = null;
+      case 'giveDsn':
+        if (email.dsnDue !== payload.kind) return { refusal: 'notDue' };
+        email.dsnDue = null;
         return { reply: { emailId: randomUUID(), isMoreDue: false } };
       case 'manageOutbound':
         if (email.status !== 'Queued') return { refusal: 'notPossible' };
@@ -271,7 +271,7 @@ export class OutboundWorld {
     const queue = new DeliveryQueue({
       ...shared,
       deliveryTransport,
-      notifications: new SenderNotifications({ ...shared, blobs, hostname: 'mx.here.test', retry }),
+      dsns: new SenderDsns({ ...shared, blobs, hostname: 'mx.here.test', retry }),
       ownership,
       queueWakeup,
       incarnation: `${nodeId} lives`,

@@ -392,11 +392,11 @@ test('a sender is notified of a failure, once', async (t) => {
   const world = new OutboundWorld();
   const transport: DeliveryTransport = { deliver: async (task) => answer(task, 'permanent') };
   const email = world.add(account(1), ['a@x.test']);
-  const left = world.add(account(3), ['a@x.test'], { status: 'Failed', reportDue: 'delayed' });
+  const left = world.add(account(3), ['a@x.test'], { status: 'Failed', dsnDue: 'delayed' });
   const { queue } = world.node('a', transport, ALONE, { pollMs: 5 });
-  await until(() => [email, left].every(({ reportDue, status }) => status === 'Failed' && reportDue === null));
+  await until(() => [email, left].every(({ dsnDue, status }) => status === 'Failed' && dsnDue === null));
   await queue.stop();
-  const given = world.asksOf('giveReport');
+  const given = world.asksOf('giveDsn');
   t.is(given.length, 2);
   for (const { payload } of given) {
     t.is(world.blobs.get(payload.report.blob)!.index.root.params['report-type'], 'delivery-status');

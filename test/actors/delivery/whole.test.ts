@@ -8,7 +8,7 @@ import { messageFacts } from '../../../src/actors/delivery/message-facts.js';
 import { DeliveryQueue } from '../../../src/actors/delivery/queue.js';
 import { QueueWakeup } from '../../../src/actors/delivery/queue-wakeup.js';
 import { DeliveryScheduler } from '../../../src/actors/delivery/scheduler/scheduler.js';
-import { SenderNotifications } from '../../../src/actors/delivery/sender-dsn.js';
+import { SenderDsns } from '../../../src/actors/delivery/sender-dsn.js';
 import { deliverLocally } from '../../../src/actors/mailbox/outbound/local-deliveries.js';
 import { localTransport } from '../../../src/actors/runtime/transport-local.js';
 import { createDirectory } from '../../../src/directory/directory.js';
@@ -50,7 +50,7 @@ async function queueOn(world: World, remote: DeliveryTransport) {
   const queue = new DeliveryQueue({
     ...shared,
     deliveryTransport: localDeliveryTransport(hosted, remote),
-    notifications: new SenderNotifications({ ...shared, blobs, hostname: 'mx.example.test', retry }),
+    dsns: new SenderDsns({ ...shared, blobs, hostname: 'mx.example.test', retry }),
     ownership,
     queueWakeup: new QueueWakeup({ transport: { ...localTransport(), breaks$: NEVER }, ownership }),
     incarnation: 'a lives',
@@ -158,7 +158,7 @@ test('hosted recipients have the email with its commit, whether or not a node de
   );
   const failed = await enqueued(world, me.id, ['nobody@example.test']);
   t.like(await shown(failed.id), { status: 'Failed' });
-  t.is((await mailbox.ask('reportMaterial', { outboundId: failed.id })).reply?.kind, 'failed');
+  t.is((await mailbox.ask('dsnMaterial', { outboundId: failed.id })).reply?.kind, 'failed');
   const inbox = async (accountId: string) =>
     (await world.mailboxes.of(accountId).ask('list', { folder: 'inbox', page: 1, pageSize: 10 })).reply!;
   await eventually(

@@ -20,7 +20,7 @@ test('neither half can ask for what the other has: this file compiles', (t) => {
     // @ts-expect-error: the delivery queue alone starts deliveries
     void mailboxes.of('').ask('startDelivery', { outboundId: '', attempt: { id: '', by: '' }, supersedes: null });
     // @ts-expect-error: the delivery queue alone places notifications
-    void mailboxes.of('').ask('giveReport', { outboundId: '', kind: 'failed', report: null });
+    void mailboxes.of('').ask('giveDsn', { outboundId: '', kind: 'failed', report: null });
   }
   function queue(mailboxes: DeliveryMailboxes): void {
     // @ts-expect-error: users alone delete drafts

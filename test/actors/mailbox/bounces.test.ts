@@ -58,7 +58,7 @@ test('a bounce of the host that took the message makes its recipient Failed, onc
       ['Delivered', null],
     ],
   );
-  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply!.kind, null);
+  t.is((await mailbox.ask('dsnMaterial', { outboundId: id })).reply!.kind, null);
   const { attempts } = (await mailbox.ask('outboundTimeline', { outboundId: id })).reply!;
   t.is(attempts.length, 2);
   t.like(attempts[1], { remoteAddress: TAKER, reply: 'a later bounce: 550 5.1.1 gone' });

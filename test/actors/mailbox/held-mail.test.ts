@@ -90,7 +90,7 @@ test('a delay is counted from the release', async (t) => {
   const { attemptId, reply } = await started(world, accountId, id);
   await reported(world, accountId, id, attemptId, [outcome(reply!.recipients[0]!.id, 'temporary')]);
   t.is((await shown(id)).status, 'Queued');
-  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply?.kind, null);
+  t.is((await mailbox.ask('dsnMaterial', { outboundId: id })).reply?.kind, null);
 });
 
 test('a cancelled email is the draft again, with its id, bodies and recipients, owes no report, and is sent by nobody', async (t) => {
@@ -121,7 +121,7 @@ test('a cancelled email is the draft again, with its id, bodies and recipients, 
     t.deepEqual([await page(['Draft']), await page(['Queued']), await page(['Failed'])], [1, 0, 0]);
     world.reload();
   }
-  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply?.kind, null);
+  t.is((await mailbox.ask('dsnMaterial', { outboundId: id })).reply?.kind, null);
   t.deepEqual(world.noted, []);
   t.is((await mailbox.ask('releaseOutbound', { outboundId: id, heldUntil })).refusal, 'released');
   t.is((await started(world, accountId, id)).refusal, 'notDue');
@@ -220,7 +220,7 @@ test('what waits is cancelled and keeps its copy in Sent; what is being sent, or
       ['Failed', 'temporary it is'],
     ],
   );
-  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply?.kind, null);
+  t.is((await mailbox.ask('dsnMaterial', { outboundId: id })).reply?.kind, null);
   t.is((await started(world, accountId, id)).refusal, 'notDue');
   t.is((await mailbox.ask('retryOutbound', { outboundId: id })).reply?.status, 'Queued');
   const second = await started(world, accountId, id);
@@ -277,7 +277,7 @@ test('an email is sent before its time when its sender, or an operator, says so'
   const last = await held(world, accountId, ['ann@example.test'], heldUntil);
   t.is((await mailbox.ask('manageOutbound', { outboundId: last.id, action: 'cancel' })).reply?.status, 'Failed');
   t.like(await shown(last.id), { lastError: 'Cancelled by the operator.', sentEmailId: last.sentEmailId });
-  t.is((await mailbox.ask('reportMaterial', { outboundId: last.id })).reply?.kind, 'failed');
+  t.is((await mailbox.ask('dsnMaterial', { outboundId: last.id })).reply?.kind, 'failed');
   t.is((await world.sql`select from inbound where account_id = ${ann.id}`).length, 2);
 });
 

@@ -42,7 +42,7 @@ const command = fc.oneof(
       begins: fc.boolean(),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ name: fc.constant('giveReport' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ name: fc.constant('giveDsn' as const), which }) },
   {
     weight: 5,
     arbitrary: fc.record({
@@ -122,8 +122,8 @@ async function issue(world: MailboxWorld, accountId: string, next: Command, know
     case 'cancelOutbound':
     case 'retryOutbound':
       return mailbox.ask(next.name, { outboundId });
-    case 'giveReport':
-      return mailbox.ask('giveReport', {
+    case 'giveDsn':
+      return mailbox.ask('giveDsn', {
         outboundId,
         kind: 'failed',
         recipientIds: at?.email.recipients.filter(({ status }) => status === 'Failed').map(({ id }) => id) ?? [],

@@ -9,7 +9,7 @@ export type Kind = 'delivered' | 'temporary' | 'permanent';
 
 let number = 0;
 
-/** Stores a message for `enqueue` or `giveReport`. */
+/** Stores a message for `enqueue` or `giveDsn`. */
 export async function stored(world: MailboxWorld, headers: readonly string[] = []) {
   number++;
   const lines = [`From: Me <me@example.test>`, `Subject: out ${number}`, `Message-ID: <out-${number}@example.test>`];

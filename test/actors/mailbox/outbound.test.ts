@@ -226,7 +226,7 @@ test('an email that is sent keeps no snapshot, and nothing more happens to it', 
     t.is((await mailbox.ask('manageOutbound', { outboundId: id, action })).refusal, 'notPossible');
   }
   const none = { outboundId: id, recipientIds: [reply!.recipients[0]!.id], report: await stored(world) };
-  t.is((await mailbox.ask('giveReport', { ...none, kind: 'failed' })).refusal, 'notDue');
+  t.is((await mailbox.ask('giveDsn', { ...none, kind: 'failed' })).refusal, 'notDue');
   const { email } = (await mailbox.ask('outbound', { outboundId: id })).reply!;
   t.deepEqual([email.status, email.recipients[0]?.status, email.subject !== ''], ['Sent', 'Delivered', true]);
 });
@@ -249,7 +249,7 @@ test('recipients that were delivered are not delivered again; retries run out; t
     isOver: false,
     isInterrupted: false,
   });
-  const nothing = { localDeliveries: [], nextRetryAt: null, reportDue: null, recipients: [], retryInMs: null };
+  const nothing = { localDeliveries: [], nextRetryAt: null, dsnDue: null, recipients: [], retryInMs: null };
   t.deepEqual(part.reply, { status: 'Sending', ...nothing });
   world.reload();
   const began = Date.now();
@@ -292,13 +292,13 @@ test('recipients that were delivered are not delivered again; retries run out; t
     ['Queued', 'Sending', 'Queued', 'Sending', 'Queued', 'Sending', 'Failed'],
   );
 
-  const owed = (await mailbox.ask('reportMaterial', { outboundId: id })).reply!;
+  const owed = (await mailbox.ask('dsnMaterial', { outboundId: id })).reply!;
   t.deepEqual([owed.kind, owed.recipientIds], ['failed', [b!.id, c!.id]]);
   const report = await stored(world);
   const named = { outboundId: id, recipientIds: owed.recipientIds, report };
-  t.is((await mailbox.ask('giveReport', { ...named, kind: 'delayed' })).refusal, 'notDue');
-  t.is((await mailbox.ask('giveReport', { ...named, kind: 'failed', recipientIds: [b!.id, a!.id] })).refusal, 'notDue');
-  const give = () => mailbox.ask('giveReport', { ...named, kind: 'failed' });
+  t.is((await mailbox.ask('giveDsn', { ...named, kind: 'delayed' })).refusal, 'notDue');
+  t.is((await mailbox.ask('giveDsn', { ...named, kind: 'failed', recipientIds: [b!.id, a!.id] })).refusal, 'notDue');
+  const give = () => mailbox.ask('giveDsn', { ...named, kind: 'failed' });
   const [given, again] = await Promise.all([give(), give()]);
   t.is(again.refusal, 'notDue');
   const inbox = (await mailbox.ask('list', { folder: 'inbox', page: 1, pageSize: 10 })).reply!;
@@ -319,29 +319,29 @@ test('a failure is owed a report while others wait, and named once, though other
   const [a, b, c] = first.reply!.recipients;
   const about = { outboundId: id, attemptId: first.attemptId, attempts: [], isOver: false, isInterrupted: false };
   const { reply } = await mailbox.ask('reportDelivery', { ...about, outcomes: [outcome(a!.id, 'permanent')] });
-  t.is(reply!.reportDue, null, 'failures of a while share a report');
-  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply!.kind, null);
+  t.is(reply!.dsnDue, null, 'failures of a while share a report');
+  t.is((await mailbox.ask('dsnMaterial', { outboundId: id })).reply!.kind, null);
   const due = async () => {
     const [row] = await world.sql`
-      select report_due, extract(epoch from report_at - now()) as seconds from outbound where id = ${id}`;
-    return [row!['report_due'], Math.ceil(Number(row!['seconds']) / 60)];
+      select dsn_due, extract(epoch from dsn_at - now()) as seconds from outbound where id = ${id}`;
+    return [row!['dsn_due'], Math.ceil(Number(row!['seconds']) / 60)];
   };
   t.deepEqual(await due(), ['failed', 1], 'within a minute');
   await mailbox.ask('reportDelivery', { ...about, outcomes: [outcome(b!.id, 'permanent')] });
   // The DSN was composed before the second recipient failed.
   const report = await stored(world);
   const give = (recipientIds: string[]) =>
-    mailbox.ask('giveReport', { outboundId: id, kind: 'failed', recipientIds, report });
+    mailbox.ask('giveDsn', { outboundId: id, kind: 'failed', recipientIds, report });
   t.like((await give([a!.id])).reply, { isMoreDue: false });
   world.reload();
   t.is((await give([a!.id, b!.id])).refusal, 'notDue', 'nobody is named twice');
   t.deepEqual(await due(), ['failed', 1]);
   const over = await reported(world, accountId, id, first.attemptId, [outcome(c!.id, 'delivered')]);
-  t.like(over.reply, { status: 'Failed', reportDue: 'failed' }, 'nothing else is waited for');
-  const left = (await mailbox.ask('reportMaterial', { outboundId: id })).reply!;
+  t.like(over.reply, { status: 'Failed', dsnDue: 'failed' }, 'nothing else is waited for');
+  const left = (await mailbox.ask('dsnMaterial', { outboundId: id })).reply!;
   t.deepEqual([left.kind, left.recipientIds], ['failed', [b!.id]]);
   t.like((await give([b!.id])).reply, { isMoreDue: false });
-  t.is((await mailbox.ask('reportMaterial', { outboundId: id })).reply!.kind, null);
+  t.is((await mailbox.ask('dsnMaterial', { outboundId: id })).reply!.kind, null);
 });
 
 test('what a sender asked to be told is kept, and decides what is owed', async (t) => {
@@ -372,7 +372,7 @@ test('what a sender asked to be told is kept, and decides what is owed', async (
     outcome(usual!.id, 'delivered'),
   ]);
   world.reload();
-  const owed = (await mailbox.ask('reportMaterial', { outboundId: id })).reply!;
+  const owed = (await mailbox.ask('dsnMaterial', { outboundId: id })).reply!;
   t.deepEqual([owed.kind, owed.recipientIds], ['relayed', [all!.id]]);
   t.like(owed.dsn, dsn);
   t.is(owed.dsn!.recipients[all!.id]!.orcpt, orcpt);
@@ -548,7 +548,7 @@ test('operators make mail due at once, give what failed another chance, and canc
   world.noted.length = 0;
   t.is((await manage(id, 'cancel')).reply?.status, 'Failed');
   t.is((await manage(id, 'cancel')).refusal, 'notPossible');
-  const failed = (await mailbox.ask('reportMaterial', { outboundId: id })).reply!;
+  const failed = (await mailbox.ask('dsnMaterial', { outboundId: id })).reply!;
   t.deepEqual(
     failed.email.recipients.map(({ status, lastError }) => [status, lastError]),
     [

@@ -102,7 +102,7 @@ const command = fc.oneof(
       isOver: fc.boolean(),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('giveReport' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('giveDsn' as const), which }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -256,11 +256,11 @@ class Writers {
           isInterrupted: false,
         });
       }
-      case 'giveReport': {
-        const { reply } = await mailbox.ask('reportMaterial', { outboundId });
+      case 'giveDsn': {
+        const { reply } = await mailbox.ask('dsnMaterial', { outboundId });
         const { kind, recipientIds = [] } = reply ?? {};
         const report = await stored(this.#world);
-        return mailbox.ask('giveReport', { outboundId, kind: kind ?? 'failed', recipientIds, report });
+        return mailbox.ask('giveDsn', { outboundId, kind: kind ?? 'failed', recipientIds, report });
       }
       case 'manageOutbound':
         return mailbox.ask('manageOutbound', { outboundId, action: next.action });

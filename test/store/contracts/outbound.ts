@@ -79,7 +79,7 @@ export const OUTBOUND: Contract = {
 
     const times = { updatedAt: T0 + 1, queuedAt: T0 + 2, sentAt: T0 + 3, nextRetryAt: T0 + 4 };
     const attempt = { id: randomUUID(), by: 'n1' };
-    const report = { lastError: 'no', reportDue: 'delayed', reportAt: T0, delayReported: true } as const;
+    const report = { lastError: 'no', dsnDue: 'delayed', dsnAt: T0, delayReported: true } as const;
     const state = { status: 'Sending', emailId: newId(), retryCount: 5, machine: { value: 'Sending' } } as const;
     const full: OutboundRow = { ...email, ...times, ...report, ...state, attempt };
     await writer.commit(step(full));

@@ -90,7 +90,7 @@ function removeOutbound(
   const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined || row.status === 'Draft') return { refusal: 'noSuchOutbound' };
   if (row.status !== 'Sent' && row.status !== 'Failed') return { refusal: 'outboundUnderWay' };
-  const isKept = changedBefore !== undefined && (row.updatedAt >= changedBefore || row.reportDue !== null);
+  const isKept = changedBefore !== undefined && (row.updatedAt >= changedBefore || row.dsnDue !== null);
   if (isKept) return { reply: { isRemoved: false } };
   tx.begin();
   tx.outbound.removeFinal(outboundId);

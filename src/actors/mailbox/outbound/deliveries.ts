@@ -5,7 +5,7 @@ import { type Step, step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import { isUuid } from '../../../mail/ids.js';
 import type { MessageSummary } from '../../../mail/summary.js';
-import type { DeliveryAttempt, OutboundRow, ReportKind } from '../../../store/outbound.js';
+import type { DeliveryAttempt, DsnKind, OutboundRow } from '../../../store/outbound.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import type { MailboxHandlers } from '../command-handlers.js';
 import { newEmail } from '../new-email.js';
@@ -18,7 +18,7 @@ import { advance } from './step.js';
 /** Characters that are stored of a remote server's reply. */
 const MOST_TEXT = 1_000;
 
-type Names = 'startDelivery' | 'reportDelivery' | 'giveReport';
+type Names = 'startDelivery' | 'reportDelivery' | 'giveDsn';
 
 export const deliveryCommands: Pick<MailboxHandlers<DeliveryProtocol>, Names> = {
   startDelivery: { reads: rowToRead, plan: startDelivery },
@@ -26,7 +26,7 @@ export const deliveryCommands: Pick<MailboxHandlers<DeliveryProtocol>, Names> = 
     reads: ({ outboundId: id, outcomes }) => ({ outbound: { id, needsSummary: outcomes.some(isForMailboxHere) } }),
     plan: reportDelivery,
   },
-  giveReport: { reads: rowToRead, plan: giveReport },
+  giveDsn: { reads: rowToRead, plan: giveDsn },
 };
 
 type Report = Payload<DeliveryProtocol, 'reportDelivery'>;
@@ -96,11 +96,11 @@ function reportDelivery(tx: MailboxTransaction, report: Report): Outcome<Deliver
   const advanced = advance(tx, row, next);
   const localDeliveries = summary === undefined ? [] : recordLocalDeliveries(tx, row, summary, takers);
   const { status, nextRetryAt } = advanced;
-  const reportDue = advanced.reportAt !== null && advanced.reportAt <= tx.now ? advanced.reportDue : null;
+  const dsnDue = advanced.dsnAt !== null && advanced.dsnAt <= tx.now ? advanced.dsnDue : null;
   // Due attempts begin with this report. If none was due, the delivery already knows every attempt that is under way.
   const wasDue = row.nextRetryAt !== null && row.nextRetryAt <= tx.now;
   const recipients = report.begins === true && status === 'Sending' && wasDue ? underWay(advanced, next) : [];
-  return { reply: { status, localDeliveries, nextRetryAt, reportDue, recipients, retryInMs: retryInMs(tx, next) } };
+  return { reply: { status, localDeliveries, nextRetryAt, dsnDue, recipients, retryInMs: retryInMs(tx, next) } };
 }
 
 /** Accounts of this store whose mailboxes get the message in this step. */
@@ -167,28 +167,28 @@ function eventsOf(
   return events;
 }
 
-function giveReport(
+function giveDsn(
   tx: MailboxTransaction,
-  { outboundId, kind, recipientIds, report }: Payload<DeliveryProtocol, 'giveReport'>,
-): Outcome<DeliveryProtocol, 'giveReport'> {
+  { outboundId, kind, recipientIds, report }: Payload<DeliveryProtocol, 'giveDsn'>,
+): Outcome<DeliveryProtocol, 'giveDsn'> {
   const row = isUuid(outboundId) ? tx.outbound.get(outboundId) : undefined;
   if (row === undefined) return { refusal: 'noSuchOutbound' };
   const owed = owedBy(row, kind);
   if (recipientIds.length === 0 || !recipientIds.every((id) => owed.includes(id))) return { refusal: 'notDue' };
   tx.begin();
-  const { reportAt } = advance(tx, row, step(row.machine, { type: 'reported', kind, recipientIds }));
+  const { dsnAt } = advance(tx, row, step(row.machine, { type: 'reported', kind, recipientIds }));
   const { blob, summary } = report;
   const emailId = tx.newId();
   // Filters do not apply: if a filter deleted a bounce, the sender would never learn of the failure.
   const email = newEmail(summary, { id: emailId, blob, receivedAt: tx.now, flags: 0, keywords: [] });
   tx.add(email, [tx.folders.rowOf('inbox').id], { isNew: true });
   tx.announceUnread();
-  return { reply: { emailId, isMoreDue: reportAt !== null && reportAt <= tx.now } };
+  return { reply: { emailId, isMoreDue: dsnAt !== null && dsnAt <= tx.now } };
 }
 
 /** Ids of the recipients about whom a DSN of this kind is due. */
-export function owedBy({ machine, reportDue }: OutboundRow, kind: ReportKind): readonly string[] {
-  if (reportDue === null) return [];
+export function owedBy({ machine, dsnDue }: OutboundRow, kind: DsnKind): readonly string[] {
+  if (dsnDue === null) return [];
   return [...step(machine).recipients].flatMap(([id, { owes }]) => (owes?.kind === kind ? [id] : []));
 }
 

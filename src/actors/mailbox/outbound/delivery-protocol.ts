@@ -1,13 +1,13 @@
 // The operations that the delivery queue needs of a mailbox: to begin a delivery, to report its results, to place a DSN in the inbox, and
 // the requests of operators. It has its own refs to the mailbox actor, so that gateways cannot call these.
 import { array, boolean, enums, integer, nullable, number, object, type as open, optional, string } from 'superstruct';
-import { OUTCOMES, REPORT_KINDS } from '../../../mail/outbound-status.js';
+import { DSN_KINDS, OUTCOMES } from '../../../mail/outbound-status.js';
 import { messageSummary } from '../../../mail/summary.js';
 import { command, protocol, query } from '../../runtime/protocol.js';
 import type { Ref } from '../../runtime/ref.js';
 import { deliveryAttempt, dsnOfMessage, dsnRequest, outboundEmail, outboundStatus, recipientDsn } from './protocol.js';
 
-const reportKind = enums(REPORT_KINDS);
+const dsnKind = enums(DSN_KINDS);
 
 const answer = {
   recipientId: string(),
@@ -93,7 +93,7 @@ export const deliveryProtocol = protocol('mailbox', {
         localDeliveries: array(object({ accountId: string(), inboundId: string() })),
         /** The time at which the first waiting recipient is due; null when none waits. */
         nextRetryAt: nullable(number()),
-        reportDue: nullable(reportKind),
+        dsnDue: nullable(dsnKind),
         ...underWay,
       }),
       /** `notUnderWay`: another delivery has replaced it. */
@@ -101,10 +101,10 @@ export const deliveryProtocol = protocol('mailbox', {
       onRepeat: 'remembered',
     }),
     /** Places a DSN in the inbox. `recipientIds`: the recipients it is about; only one DSN of this kind may name a recipient. */
-    giveReport: command({
+    giveDsn: command({
       payload: object({
         outboundId: string(),
-        kind: reportKind,
+        kind: dsnKind,
         recipientIds: array(string()),
         report: object({ blob: string(), summary: messageSummary }),
       }),
@@ -134,11 +134,11 @@ export const deliveryProtocol = protocol('mailbox', {
       onRepeat: 'remembered',
     }),
     /** Returns everything that a DSN is composed from. */
-    reportMaterial: query({
+    dsnMaterial: query({
       payload: object({ outboundId: string() }),
       reply: object({
         /** null: no DSN is due now. */
-        kind: nullable(reportKind),
+        kind: nullable(dsnKind),
         recipientIds: array(string()),
         email: outboundEmail,
         /** The DSN request of the sender. */

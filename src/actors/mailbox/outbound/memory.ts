@@ -85,6 +85,6 @@ export class OutboundMemory {
   }
 }
 
-function isInFlight({ status, reportDue }: OutboundRow): boolean {
-  return status === 'Queued' || status === 'Sending' || reportDue !== null;
+function isInFlight({ status, dsnDue }: OutboundRow): boolean {
+  return status === 'Queued' || status === 'Sending' || dsnDue !== null;
 }

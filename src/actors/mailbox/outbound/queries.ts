@@ -90,12 +90,12 @@ export function queueQueries(
 /** Returns everything that a DSN is composed from. */
 export function deliveryQueries(store: MailboxStore): QueryHandlers<DeliveryProtocol, MailboxState> {
   return {
-    async reportMaterial(state, { outboundId }) {
+    async dsnMaterial(state, { outboundId }) {
       const row = await find(store, state, outboundId);
       if (row === undefined) return { refusal: 'noSuchOutbound' };
       const attempts = await store.outboundAttempts(state.accountId, outboundId);
-      const isDue = row.reportAt === null || row.reportAt <= clock.now();
-      const kind = isDue ? row.reportDue : null;
+      const isDue = row.dsnAt === null || row.dsnAt <= clock.now();
+      const kind = isDue ? row.dsnDue : null;
       return {
         reply: {
           kind,

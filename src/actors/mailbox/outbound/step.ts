@@ -24,7 +24,7 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
     return { ...recipient, status, deliveredAt, lastError, statusCode };
   });
   const { status, queuedAt, sentAt, retryCount, nextRetryAt, heldUntil, lastError } = next;
-  const { reportDue, reportAt, delayReported } = next;
+  const { dsnDue, dsnAt, delayReported } = next;
   const updatedAt = Math.max(tx.now, row.updatedAt);
   const advanced: OutboundRow = {
     ...row,
@@ -36,12 +36,12 @@ export function advance(tx: MailboxTransaction, row: OutboundRow, next: Step, pa
     nextRetryAt,
     heldUntil,
     lastError,
-    reportDue,
-    reportAt,
+    dsnDue,
+    dsnAt,
     delayReported,
     attempt: status === 'Sending' ? row.attempt : null,
     // The row alone describes a draft, and a sent email without a due DSN.
-    machine: status === 'Draft' || (status === 'Sent' && reportDue === null) ? null : next.snapshot,
+    machine: status === 'Draft' || (status === 'Sent' && dsnDue === null) ? null : next.snapshot,
     recipients,
   };
   const passed = next.effects.flatMap((effect) => (effect.type === 'announce' ? [effect.status] : []));

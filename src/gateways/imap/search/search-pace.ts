@@ -20,7 +20,7 @@ export class SearchPace {
   readonly #client: SearchingClient;
   readonly #now: () => number;
   #sliceEnds: number;
-  #reportAt: number;
+  #dsnAt: number;
 
   /** `now` returns ms. */
   constructor(client: SearchingClient, now: () => number = () => performance.now()) {
@@ -28,7 +28,7 @@ export class SearchPace {
     this.#now = now;
     const began = now();
     this.#sliceEnds = began + SLICE_MS;
-    this.#reportAt = began + REPORT_EVERY_MS;
+    this.#dsnAt = began + REPORT_EVERY_MS;
   }
 
   /** Whether the time slice is over and `rest` must be called. */
@@ -43,7 +43,7 @@ export class SearchPace {
   async rest(done: number, goal: number): Promise<void> {
     const { accountId, connection } = this.#client;
     if (connection.isLost) throw new ConnectionEnd('lost');
-    if (this.#now() >= this.#reportAt) this.#report(done, goal);
+    if (this.#now() >= this.#dsnAt) this.#report(done, goal);
     await eventLoop.yield(accountId);
     this.#sliceEnds = this.#now() + SLICE_MS;
   }
@@ -60,7 +60,7 @@ export class SearchPace {
 
   #report(done: number, goal: number): void {
     const { output, tag } = this.#client;
-    this.#reportAt = this.#now() + REPORT_EVERY_MS;
+    this.#dsnAt = this.#now() + REPORT_EVERY_MS;
     output.line(`* OK [INPROGRESS (${quoted(tag)} ${done} ${goal})] Searching`);
     output.flush();
   }

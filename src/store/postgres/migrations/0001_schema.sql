@@ -478,14 +478,14 @@ create table outbound (
   attempt_id uuid,
   attempt_by text,
   -- The notification that the sender is owed first.
-  report_due text check (report_due in ('failed', 'delayed', 'delivered', 'relayed')),
+  dsn_due text check (dsn_due in ('failed', 'delayed', 'delivered', 'relayed')),
   delay_reported boolean not null default false,
   -- Snapshot of the outbound email's machine.
   machine json,
   -- While the email is held (decision 0052): until when.
   held_until timestamptz,
   -- When that notification is to be given: failures of a while share one.
-  report_at timestamptz,
+  dsn_at timestamptz,
   -- What the sender asks to be told (RFC 3461).
   dsn json,
   primary key (account_id, id)
@@ -494,10 +494,10 @@ create index outbound_listed on outbound (account_id, status, created_at);
 -- The queue, read across accounts: small however much was sent before, and no node reads what other shards have to send.
 create index outbound_due on outbound (shard, next_retry_at) where status = 'Queued';
 create index outbound_sending on outbound (shard) where status = 'Sending';
-create index outbound_reports on outbound (shard) where report_due is not null;
+create index outbound_reports on outbound (shard) where dsn_due is not null;
 create index outbound_held on outbound (shard, held_until) where held_until is not null;
 -- What is sent or failed, and owes its sender no report: it is deleted some days after its last change.
-create index outbound_final on outbound (updated_at) where status in ('Sent', 'Failed') and report_due is null;
+create index outbound_final on outbound (updated_at) where status in ('Sent', 'Failed') and dsn_due is null;
 -- Lists of sent emails name the outbound email of each.
 create index outbound_sent_copy on outbound (account_id, sent_email_id);
 -- Later bounces name the message that comes back.
