@@ -1,11 +1,11 @@
-import { startsNode } from './dist/test/support/node-files.js';
+import { startsNode } from './dist/test/support/run/node-files.js';
 
 export default {
   files: [
     'dist/test/**/*.test.js',
     ...(process.env.TEST_ENDED_FILES === undefined ? [] : ['dist/test-groups/**/*.test.js']),
   ],
-  require: ['./dist/test/support/property-seed.js', './dist/test/support/ended-file.js'],
+  require: ['./dist/test/support/run/property-seed.js', './dist/test/support/run/ended-file.js'],
   timeout: '3m',
   concurrency: 3,
   workerThreads: false,

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { connect, type Sql } from '../src/store/postgres/client.js';
+import { connect, type Sql } from '../src/store/postgres/driver/client.js';
 import { fillAccounts } from './support/cold-store.js';
 import { cpuSeconds, difference } from './support/cpu-time.js';
 import { figure, percentile, withGoal } from './support/figures.js';

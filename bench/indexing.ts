@@ -3,9 +3,9 @@
 // in the background. `npm run bench indexing [4000] [50000] … [accounts]`: the texts' sizes in octets, by default 4 kB, 50 kB and 256 kB;
 // or the accounts.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { makeSearchable } from '../src/actors/mailbox/searchable-emails.js';
-import { connect } from '../src/store/postgres/client.js';
-import { postgresSearch } from '../src/store/postgres/search.js';
+import { makeSearchable } from '../src/actors/mailbox/search/searchable-emails.js';
+import { connect } from '../src/store/postgres/driver/client.js';
+import { postgresSearch } from '../src/store/postgres/search/search.js';
 import { indexManyAccounts } from './indexing/many-accounts.js';
 import { ownCpuSeconds } from './support/cpu-time.js';
 import { figure } from './support/figures.js';

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
-import { connect, type Sql } from '../src/store/postgres/client.js';
+import { connect, type Sql } from '../src/store/postgres/driver/client.js';
 import { runPeers } from './ingest/peers.js';
 import { cpuSeconds, difference } from './support/cpu-time.js';
 import { databaseWork, hotShare } from './support/database-work.js';
@@ -190,7 +190,7 @@ function load(port: number, scenario: Load, emails: readonly string[]) {
 }
 
 async function bareServer(): Promise<void> {
-  const script = fileURLToPath(new URL('./support/empty-smtp.js', import.meta.url));
+  const script = fileURLToPath(new URL('./support/peers/empty-smtp.js', import.meta.url));
   const server = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = (await once(server.stdout, 'data')) as [Buffer];
   for (const connections of [1, 20]) {

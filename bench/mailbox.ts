@@ -1,9 +1,9 @@
 // Measures one mailbox of 100,000 emails over REST: list page 1 and page 500, detail, mark read; then its loading from the store, and the
 // memory that each of its emails takes.
-import { loadMailbox } from '../src/actors/mailbox/state.js';
-import { idSource } from '../src/ids/new-id.js';
-import { connect } from '../src/store/postgres/client.js';
-import { postgresMailboxes } from '../src/store/postgres/mailboxes.js';
+import { loadMailbox } from '../src/actors/mailbox/state/state.js';
+import { idSource } from '../src/store/ids/new-id.js';
+import { connect } from '../src/store/postgres/driver/client.js';
+import { postgresMailboxes } from '../src/store/postgres/mailbox/mailboxes.js';
 import { figure, latency } from './support/figures.js';
 import { type BenchNode, startBenchNode } from './support/node.js';
 import { SmtpSender } from './support/smtp-load.js';

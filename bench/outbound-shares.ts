@@ -1,9 +1,9 @@
 // Measures how long mail of other accounts takes while one account sends to hosts that never reply to the final dot: 72 emails to 72 such
 // domains, then a stream of emails of ten other accounts to healthy hosts, each measured from its submission to its arrival.
 import { setTimeout as pause } from 'node:timers/promises';
-import { startDnsServer, type Zone } from '../dev/dns-server.js';
 import { freePort } from '../dev/ports.js';
-import { type BareServer, type RemoteSmtp, startBareServer, startRemoteSmtp } from '../dev/remote-smtp.js';
+import { startDnsServer, type Zone } from '../dev/servers/dns-server.js';
+import { type BareServer, type RemoteSmtp, startBareServer, startRemoteSmtp } from '../dev/servers/remote-smtp.js';
 import { figure, latency } from './support/figures.js';
 import { startBenchNode } from './support/node.js';
 import { SmtpSender } from './support/smtp-load.js';

@@ -169,7 +169,7 @@ async function seconds(sinks: Sinks, messages: number, clients: readonly Client[
 
 async function startSinks(): Promise<Sinks> {
   const port = await freePort();
-  const script = fileURLToPath(new URL('./support/smtp-sink.js', import.meta.url));
+  const script = fileURLToPath(new URL('./support/peers/smtp-sink.js', import.meta.url));
   const child = fork(script, [String(port), ...DOMAINS.map((_, i) => addressOf(i))]);
   let counts: SinkCounts = { delivered: 0, signed: 0 };
   let wake = () => {};

@@ -3,14 +3,14 @@
 // BENCH_ROUNDS: turns of each; BENCH_MESSAGES: messages per turn; BENCH_CONNECTIONS: connections of the sender.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { startNatsServer } from '../dev/nats-server.js';
 import { startNodeProcess, UNLIMITED } from '../dev/node-process.js';
 import { freePort } from '../dev/ports.js';
-import { startPostgresServer } from '../dev/postgres-server.js';
-import { connect } from '../src/store/postgres/client.js';
-import { postgresDirectory } from '../src/store/postgres/directory.js';
+import { startNatsServer } from '../dev/servers/nats-server.js';
+import { startPostgresServer } from '../dev/servers/postgres-server.js';
+import { temporaryDirectoryOnDisk } from '../dev/temporary-directory.js';
+import { postgresDirectory } from '../src/store/postgres/accounts/directory.js';
+import { connect } from '../src/store/postgres/driver/client.js';
 import { postgresLeases } from '../src/store/postgres/leases.js';
-import { temporaryDirectoryOnDisk } from '../test/support/temporary-directory.js';
 import { cpuSeconds, difference, sharesOf } from './support/cpu-time.js';
 import { figure } from './support/figures.js';
 import { loadAverage } from './support/machine.js';

@@ -13,14 +13,14 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { connect } from '../src/store/postgres/client.js';
-import type { BareListening } from './support/bare-http.js';
+import { connect } from '../src/store/postgres/driver/client.js';
 import { cpuSeconds, difference, ownCpuSeconds } from './support/cpu-time.js';
 import { figure, latency, percentile, withGoal } from './support/figures.js';
 import { HttpConnection, type LoadReply, requestOctets } from './support/http-load.js';
 import { fillStore, rareWordOf, wordOf } from './support/large-store.js';
 import { startMail } from './support/mail-stream.js';
 import { type BenchAccount, type BenchNode, startBenchNode } from './support/node.js';
+import type { BareListening } from './support/peers/bare-http.js';
 
 const PARTS = ['reads', 'search', 'export', 'fill'] as const;
 const EMAILS = 1_000_000;
@@ -175,7 +175,7 @@ async function bareList(bench: Bench, request: Buffer): Promise<void> {
   const label = `list, the same octets of a bare uWebSockets server, ${CLIENTS} client(s)`;
   if (!bench.isWanted(label)) return;
   const { body } = await asked(bench, request);
-  const server = fork(fileURLToPath(new URL('support/bare-http.js', import.meta.url)), [String(body.length)]);
+  const server = fork(fileURLToPath(new URL('support/peers/bare-http.js', import.meta.url)), [String(body.length)]);
   const [{ port }] = (await once(server, 'message')) as [BareListening];
   const connections = Array.from({ length: CLIENTS }, () => new HttpConnection(port));
   await load({ connections }, { clients: CLIENTS, samples: WARM_SAMPLES }, () => request);

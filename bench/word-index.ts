@@ -2,7 +2,7 @@
 // segment. `npm run bench word-index`.
 import { randomBytes } from 'node:crypto';
 import { uuidV7 } from '../src/mail/ids.js';
-import { searchTerms } from '../src/mail/search-text.js';
+import { searchTerms } from '../src/mail/words/search-text.js';
 import type { IndexedEmail } from '../src/store/search.js';
 import type { IndexPage, Segment } from '../src/store/word-index/index-page.js';
 import { mergedPages } from '../src/store/word-index/merged-pages.js';

@@ -3,14 +3,14 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { LocalFault } from '../src/store/local-fault.js';
-import { temporaryDirectoryOnDisk } from '../test/support/temporary-directory.js';
+import { LocalFault } from '../src/store/local/local-fault.js';
 import { clusterText, deathText } from './cluster-text.js';
 import { demoAccount } from './demo-account.js';
 import { findProgram, MissingProgram } from './executables.js';
 import { type ClusterPorts, type LocalCluster, startLocalCluster } from './local-cluster.js';
 import { isFree } from './ports.js';
 import { NotReady } from './program.js';
+import { temporaryDirectoryOnDisk } from './temporary-directory.js';
 
 const NODES = 3;
 const NATS_SERVERS = 3;

@@ -2,9 +2,9 @@
 // account create` and `mansio key create` do.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { newApiKey } from '../src/directory/api-key.js';
-import { connect } from '../src/store/postgres/client.js';
-import { postgresDirectory } from '../src/store/postgres/directory.js';
+import { newApiKey } from '../src/actors/directory/api-key.js';
+import { postgresDirectory } from '../src/store/postgres/accounts/directory.js';
+import { connect } from '../src/store/postgres/driver/client.js';
 import { postgresLeases } from '../src/store/postgres/leases.js';
 
 const EMAIL = 'demo@example.test';

@@ -9,10 +9,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { parseScript, runScript } from '../test/imap-tester/script.js';
-import { stress } from '../test/imap-tester/stress.js';
-import type { Server } from '../test/imap-tester/tester-client.js';
-import { accountOn, port } from '../test/support/mailbox-client.js';
+import { accountOn, port } from '../test/support/clients/mailbox-client.js';
+import { parseScript, runScript } from './imap-tester/script.js';
+import { stress } from './imap-tester/stress.js';
+import type { Server } from './imap-tester/tester-client.js';
 import { startNodeProcess, UNLIMITED } from './node-process.js';
 
 const { values } = parseArgs({
@@ -31,7 +31,7 @@ const { values } = parseArgs({
     'no-delays': { type: 'boolean', default: false },
   },
 });
-const GROUPS = 'test/imap-tester/groups';
+const GROUPS = 'dev/imap-tester/groups';
 /** The longest pause in ms; 50 clients then send some hundred commands per second. */
 const PAUSE_MS = 200;
 const ACCOUNTS = Number(values.accounts);

@@ -1,13 +1,13 @@
 // A whole cluster on this machine: PostgreSQL, NATS servers, nodes and, on request, HAProxy in front of them; for `npm run cluster`, tests
 // and benchmarks. The caller chooses the data directory and the ports, and stops the cluster.
 import { join } from 'node:path';
-import { BALANCER_NETWORK, type Balancer, startHaproxy } from './haproxy.js';
 import { type ClusterNode, clusterNode } from './local-node.js';
-import { type NatsPorts, type NatsServer, startNatsCluster, urlsOf } from './nats-server.js';
 import { UNLIMITED } from './node-process.js';
 import { freePorts } from './ports.js';
-import { type PostgresServer, startPostgresServer, urlOn } from './postgres-server.js';
-import { startTcpProxy, type TcpProxy } from './tcp-proxy.js';
+import { BALANCER_NETWORK, type Balancer, startHaproxy } from './servers/haproxy.js';
+import { type NatsPorts, type NatsServer, startNatsCluster, urlsOf } from './servers/nats-server.js';
+import { type PostgresServer, startPostgresServer, urlOn } from './servers/postgres-server.js';
+import { startTcpProxy, type TcpProxy } from './servers/tcp-proxy.js';
 
 interface NodePorts {
   readonly http: number;

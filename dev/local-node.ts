@@ -2,7 +2,7 @@
 // same name, on the same ports and data.
 import { type NodeProcess, startNodeProcess } from './node-process.js';
 import type { Exit, Program } from './program.js';
-import type { ProxyMode, TcpProxy } from './tcp-proxy.js';
+import type { ProxyMode, TcpProxy } from './servers/tcp-proxy.js';
 
 /** The proxies between a node and its servers, if there are any. */
 export interface Links {

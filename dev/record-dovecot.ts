@@ -5,11 +5,11 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync }
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { indexMessage } from '../src/mail/mime-index/indexer.js';
-import { goldenAttributes } from '../test/gateways/imap/golden/attributes.js';
-import { GOLDEN_MESSAGES } from '../test/gateways/imap/golden/messages.js';
+import { goldenAttributes } from './imap-golden/attributes.js';
+import { GOLDEN_MESSAGES } from './imap-golden/messages.js';
 
 const IMAP = '/usr/lib/dovecot/imap';
-const RECORD = 'test/gateways/imap/golden/dovecot.json';
+const RECORD = 'dev/imap-golden/dovecot.json';
 /** The id of `nobody` in Debian: Dovecot never runs as root. */
 const NOBODY = 65_534;
 

@@ -2,9 +2,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { startDovecot } from '../support/dovecot.js';
 import { ImapClient } from '../support/imap-client.js';
 import { startBenchNode } from '../support/node.js';
+import { startDovecot } from '../support/peers/dovecot.js';
 import { Pop3Client } from '../support/pop3-client.js';
 import { SmtpSender } from '../support/smtp-load.js';
 

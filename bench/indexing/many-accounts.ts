@@ -4,12 +4,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pino from 'pino';
-import { startSearchIndexing } from '../../src/actors/mailbox/search-indexing.js';
+import { startSearchIndexing } from '../../src/actors/mailbox/search/search-indexing.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
-import { openEmailTexts } from '../../src/node/email-texts.js';
-import { postgresBlobs } from '../../src/store/postgres/blobs.js';
-import { connect, type Sql } from '../../src/store/postgres/client.js';
-import { postgresSearch } from '../../src/store/postgres/search.js';
+import { openEmailTexts } from '../../src/node/engine/email-texts.js';
+import { connect, type Sql } from '../../src/store/postgres/driver/client.js';
+import { postgresBlobs } from '../../src/store/postgres/mailbox/blobs.js';
+import { postgresSearch } from '../../src/store/postgres/search/search.js';
 import { fillAccounts } from '../support/cold-store.js';
 import { cpuSeconds, difference } from '../support/cpu-time.js';
 import { figure } from '../support/figures.js';

@@ -2,15 +2,15 @@
 // that accepts messages and drops them, and a Postfix whose Dovecot stores them. The work of a node after the acceptance, which makes mail
 // searchable, ends before the next turn and is counted separately.
 import { availableParallelism } from 'node:os';
-import { connect, type Sql } from '../../src/store/postgres/client.js';
+import { connect, type Sql } from '../../src/store/postgres/driver/client.js';
 import { cpuSeconds, difference } from '../support/cpu-time.js';
-import { startDovecot } from '../support/dovecot.js';
 import { figure, percentile } from '../support/figures.js';
 import { type BenchNode, startBenchNode } from '../support/node.js';
-import { startPostfix } from '../support/postfix.js';
+import { startDovecot } from '../support/peers/dovecot.js';
+import { startPostfix } from '../support/peers/postfix.js';
+import { smtpSource } from '../support/peers/smtp-source.js';
 import { startJoint } from '../support/processes.js';
 import { untilSearchable } from '../support/searchable.js';
-import { smtpSource } from '../support/smtp-source.js';
 
 const SIZE = 4096;
 const PROCESSES = 20;

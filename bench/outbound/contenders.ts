@@ -8,11 +8,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startDnsServer, type Zone } from '../../dev/dns-server.js';
-import { startDovecot } from '../support/dovecot.js';
+import { startDnsServer, type Zone } from '../../dev/servers/dns-server.js';
 import { startBenchNode } from '../support/node.js';
-import { startOpendkim } from '../support/opendkim.js';
-import { startPostfix } from '../support/postfix.js';
+import { startDovecot } from '../support/peers/dovecot.js';
+import { startOpendkim } from '../support/peers/opendkim.js';
+import { startPostfix } from '../support/peers/postfix.js';
 import { startJoint } from '../support/processes.js';
 import { SmtpSender } from '../support/smtp-load.js';
 
@@ -88,7 +88,7 @@ export async function startMansio(
 
 /** Measures what the same libraries do with the same mail when they neither queue nor store it. */
 export async function startBareRelay({ port, addresses }: Destinations, clients: number): Promise<Contender> {
-  const script = fileURLToPath(new URL('../support/bare-relay.js', import.meta.url));
+  const script = fileURLToPath(new URL('../support/peers/bare-relay.js', import.meta.url));
   const key = await signingKey();
   const password = 'secret';
   const routes = [...addresses].map(([domain, address]) => `${domain}=${address}`);

@@ -1,6 +1,6 @@
 // Child process of the benchmark `realtime`: a bare uWebSockets server, which answers the handshake of the hub and sends the same octets to
 // all its sockets on request. It shows how much of a fan-out the library and the kernel take.
-import { loadServerLibrary, type ServerLibrary } from '../../src/gateways/http/server-library.js';
+import { loadServerLibrary, type ServerLibrary } from '../../src/gateways/http/server/server-library.js';
 
 /** Orders the server to send the text to every socket. */
 export interface SendOrder {

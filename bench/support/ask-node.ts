@@ -1,8 +1,8 @@
 // Child process of the cluster benchmark: the engine of a node without gateways, which asks its own or another node's mailboxes as ordered
 // over IPC. Its environment configures it, like every node.
 import { pino } from 'pino';
-import { readConfig } from '../../src/config.js';
-import { type EngineAdapters, startEngine } from '../../src/node/engine.js';
+import { readConfig } from '../../src/node/config/config.js';
+import { type EngineAdapters, startEngine } from '../../src/node/engine/engine.js';
 import { Lifecycle } from '../../src/node/lifecycle.js';
 import { openObservability } from '../../src/node/observability.js';
 import { openResources } from '../../src/node/resources.js';

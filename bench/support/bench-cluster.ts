@@ -2,14 +2,14 @@
 // and an email each.
 import { randomBytes } from 'node:crypto';
 import { freeClusterPorts, type LocalCluster, startLocalCluster } from '../../dev/local-cluster.js';
-import { newApiKey } from '../../src/directory/api-key.js';
+import { isSettled } from '../../dev/settled.js';
+import { temporaryDirectoryOnDisk } from '../../dev/temporary-directory.js';
+import { newApiKey } from '../../src/actors/directory/api-key.js';
 import type { ClusterView } from '../../src/store/leases.js';
-import { connect } from '../../src/store/postgres/client.js';
-import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { postgresDirectory } from '../../src/store/postgres/accounts/directory.js';
+import { connect } from '../../src/store/postgres/driver/client.js';
 import { postgresLeases } from '../../src/store/postgres/leases.js';
 import { shardOf } from '../../src/store/shard.js';
-import { isSettled } from '../../test/cluster/support/settled.js';
-import { temporaryDirectoryOnDisk } from '../../test/support/temporary-directory.js';
 import { SmtpSender } from './smtp-load.js';
 import { type ProbedAccount, pause } from './write-probe.js';
 

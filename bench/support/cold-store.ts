@@ -1,9 +1,9 @@
 // Makes many accounts of one email each by SQL, in a fraction of the time that creating and filling them would take. All emails share one
 // message.
 import { createHash } from 'node:crypto';
-import { newId } from '../../src/ids/new-id.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
-import type { Sql } from '../../src/store/postgres/client.js';
+import { newId } from '../../src/store/ids/new-id.js';
+import type { Sql } from '../../src/store/postgres/driver/client.js';
 import { shardOf } from '../../src/store/shard.js';
 import { SHARDS } from './node.js';
 

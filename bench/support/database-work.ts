@@ -1,5 +1,5 @@
 // Measures what a database has written: octets of its log, and how many updates of a table changed no index.
-import type { Sql } from '../../src/store/postgres/client.js';
+import type { Sql } from '../../src/store/postgres/driver/client.js';
 
 interface Work {
   readonly walOctets: number;

@@ -3,8 +3,8 @@
 // same ones: SQL writes the rows, the store makes the search index of one account, and the others get copies of it.
 import { createHash } from 'node:crypto';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
-import { connect, type Sql } from '../../src/store/postgres/client.js';
-import { postgresSearch } from '../../src/store/postgres/search.js';
+import { connect, type Sql } from '../../src/store/postgres/driver/client.js';
+import { postgresSearch } from '../../src/store/postgres/search/search.js';
 import type { IndexedEmail } from '../../src/store/search.js';
 import type { BenchNode } from './node.js';
 

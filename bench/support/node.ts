@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { UNLIMITED } from '../../dev/node-process.js';
-import { newApiKey } from '../../src/directory/api-key.js';
+import { newApiKey } from '../../src/actors/directory/api-key.js';
 import type { Scope } from '../../src/store/directory.js';
-import { findEmbedded } from '../../src/store/embedded.js';
-import { connect, type DatabaseAddress, openConnections } from '../../src/store/postgres/client.js';
-import { postgresDirectory } from '../../src/store/postgres/directory.js';
+import { findEmbedded } from '../../src/store/embedded/embedded.js';
+import { postgresDirectory } from '../../src/store/postgres/accounts/directory.js';
+import { connect, type DatabaseAddress, openConnections } from '../../src/store/postgres/driver/client.js';
 
 export const SHARDS = 256;
 /** `BENCH_NODE_OPTIONS=--cpu-prof` profiles the node. */

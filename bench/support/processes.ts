@@ -1,5 +1,5 @@
 // The NATS server that a node of several processes needs in addition to a data directory.
-import { startNatsServer } from '../../dev/nats-server.js';
+import { startNatsServer } from '../../dev/servers/nats-server.js';
 
 export interface Joint {
   /** The settings of the node; its process is then the parent, which has started the others and the database. */

@@ -1,6 +1,6 @@
 // Waits until messages are searchable: their words are indexed in the background after their acceptance, and this work would count for the
 // messages that are measured next. The index is merged afterwards.
-import type { Sql } from '../../src/store/postgres/client.js';
+import type { Sql } from '../../src/store/postgres/driver/client.js';
 
 const POLL_MS = 250;
 /** When no account became searchable for this time (ms), the indexing is stuck. */

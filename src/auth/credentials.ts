@@ -4,7 +4,7 @@
 // (docs/interface/credentials.md, "Remembered credentials").
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Directory, LoginRefusal, Principal } from '../directory/protocol.js';
+import type { Directory, LoginRefusal, Principal } from '../actors/directory/protocol.js';
 import { isToken, type TokenVerifier } from './oidc/token-verifier.js';
 import type { Tally } from './rates.js';
 

@@ -4,9 +4,9 @@
 // is hopeless, and a guessing neighbour locks nobody out. A name that has signed in from a network is known there, and failures of others
 // do not block it.
 import { LRUCache } from 'lru-cache';
-import { FixedShares } from '../bounds/fixed-shares.js';
-import { networkOf } from '../gateways/tcp/ip-address.js';
 import { canonicalAddress } from '../mail/address.js';
+import { networkOf } from '../net/tcp/ip-address.js';
+import { FixedShares } from '../work/fixed-shares.js';
 
 export interface GuardLimits {
   /** The failures of one network within `windowMs` that do not block. */

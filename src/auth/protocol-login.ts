@@ -1,7 +1,7 @@
 // Logins of the mail protocols: a name with a key or token, checked for the scopes of the protocol. When a key is revoked or an account is
 // deleted, the gateways are notified and end the sessions.
 import { map, merge, type Observable, Subject } from 'rxjs';
-import type { Directory, Principal } from '../directory/protocol.js';
+import type { Directory, Principal } from '../actors/directory/protocol.js';
 import type { Scope } from '../store/directory.js';
 import { type Credentials, hasExpired, type KnownIdentity } from './credentials.js';
 import type { PresentedCredential } from './sasl.js';

@@ -4,7 +4,7 @@
 // above their limit the client must wait. Every credential is looked up nevertheless, so that a guessing neighbour at the same address
 // locks nobody out; a key has 256 random bits. The login guard of the mail protocols also counts the wrong credentials.
 import { LRUCache } from 'lru-cache';
-import { networkOf } from '../gateways/tcp/ip-address.js';
+import { networkOf } from '../net/tcp/ip-address.js';
 import type { LoginGuard } from './login-guard.js';
 
 /** Requests per minute; 0: no limit. */

@@ -2,8 +2,8 @@
 // is not accepted then. Junk is remembered, and later checks may still refuse. Headers accumulate in the order of the checks. A
 // check that fails or is late defers the message or is skipped, as it declares.
 import type { Logger } from 'pino';
-import { inTime } from '../bounds/time-bounds.js';
-import { encodeWords, field } from '../mail/report-text.js';
+import { encodeWords, field } from '../mail/reports/report-text.js';
+import { inTime } from '../work/time-bounds.js';
 import type { CheckedEnvelope, CheckedMessage, CheckedPeer, ContentCheck, Verdict } from './content-check.js';
 
 export interface AcceptingJudgement {

@@ -1,6 +1,6 @@
 // A content check judges a message between its receipt and its acceptance: a policy, a spam filter, a virus scanner. The
 // chain (check-chain.ts) runs the checks; the gateways that receive messages ask the chain.
-import type { Authenticated } from '../mail/authentication.js';
+import type { Authenticated } from '../mail/authentication/authentication.js';
 
 export interface CheckedMessage {
   /** The results of SPF, DKIM and DMARC; undefined for a submission, whose sender has logged in. */

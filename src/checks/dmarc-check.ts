@@ -1,5 +1,5 @@
 // The content check of DMARC (RFC 9989 §7): what becomes of a message that fails the policy of its author's domain. The authenticator
-// (src/mailauth) finds the policy; the operator chooses with MANSIO_DMARC_REJECT whether it is obeyed.
+// (src/checks/mailauth) finds the policy; the operator chooses with MANSIO_DMARC_REJECT whether it is obeyed.
 import type { ContentCheck, Verdict } from './content-check.js';
 
 /** `tag` puts mail that fails a policy into Junk; `reject` refuses it if the policy says so; `none` accepts it. */

@@ -1,7 +1,7 @@
 // `mansio account create | list | delete`. An account needs no hosted domain: people may log in with an address of another provider. Mansio
 // has no passwords, only API keys and OpenID Connect.
 import type { Command } from 'commander';
-import { readConfig } from '../config.js';
+import { readConfig } from '../node/config/config.js';
 import type { DirectoryStore } from '../store/directory.js';
 import { displayName, existingAccount, newAddress } from './arguments.js';
 import { CommandError, commandGroup, confirm, printing } from './output.js';

@@ -1,12 +1,12 @@
 // `mansio cluster status`: the nodes on this store, the shards that each owns, and the waiting mail. It reads only the database, so it
 // shows what the nodes have written there, even when no NATS server and no node can be reached.
 import type { Command } from 'commander';
-import { candidates } from '../actors/runtime/placement.js';
-import { rendezvous } from '../actors/runtime/rendezvous.js';
+import { candidates } from '../actors/runtime/ownership/placement.js';
+import { rendezvous } from '../actors/runtime/ownership/rendezvous.js';
 import type { ClusterView, NodeState } from '../store/leases.js';
-import { postgresBacklog } from '../store/postgres/backlog.js';
-import type { Sql } from '../store/postgres/client.js';
+import type { Sql } from '../store/postgres/driver/client.js';
 import { postgresLeases } from '../store/postgres/leases.js';
+import { postgresBacklog } from '../store/postgres/mailbox/backlog.js';
 import { commandGroup, reporting, textOf } from './output.js';
 import { readingStore } from './store.js';
 

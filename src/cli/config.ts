@@ -1,6 +1,6 @@
 // `mansio config`: the effective settings and their sources. `config.ts` hides secrets.
 import type { Command } from 'commander';
-import { type ConfigRow, describeConfig } from '../config.js';
+import { type ConfigRow, describeConfig } from '../node/config/config.js';
 
 export function registerConfig(program: Command): void {
   program

@@ -2,7 +2,7 @@
 // programs (SRV of RFC 6186 and RFC 8314, and the names that programs use over https).
 import { isIP } from 'node:net';
 import type { ConnectionInfo, ProtocolInfo } from '../gateways/http/routes/connection-info.js';
-import { hostOf, portOf } from '../node/connection-info.js';
+import { hostOf, portOf } from '../node/listeners/connection-info.js';
 
 export interface DnsRecord {
   readonly name: string;

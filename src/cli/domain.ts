@@ -3,9 +3,9 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { readConfig } from '../config.js';
-import { type DkimKey, dkimKey, dkimRecord, dkimRecordName, readDkimKey } from '../mail/dkim-key.js';
-import type { Sql } from '../store/postgres/client.js';
+import { type DkimKey, dkimKey, dkimRecord, dkimRecordName, readDkimKey } from '../mail/authentication/dkim-key.js';
+import { readConfig } from '../node/config/config.js';
+import type { Sql } from '../store/postgres/driver/client.js';
 import type { SigningKey, SigningKeyStore } from '../store/signing-keys.js';
 import { domainName, selectorName } from './arguments.js';
 import { type DnsPlan, type DnsRecord, dnsPlan, type PublicEndpoints, zoneLines } from './dns-records.js';

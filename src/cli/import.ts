@@ -3,8 +3,8 @@
 import type { Command } from 'commander';
 import { isSystemName, labelName } from '../mail/folder-name.js';
 import type { ImportPosition } from '../store/imports.js';
-import { postgresImports } from '../store/postgres/imports.js';
 import { postgresLeases } from '../store/postgres/leases.js';
+import { postgresImports } from '../store/postgres/mailbox/imports.js';
 import { namedFolder } from '../transfer/folder-places.js';
 import { type ImapServer, imapServer } from '../transfer/imap-server.js';
 import { type ImportCounts, importMail } from '../transfer/import.js';

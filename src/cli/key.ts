@@ -2,7 +2,7 @@
 // that sends notifications for any account.
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { newApiKey } from '../directory/api-key.js';
+import { newApiKey } from '../actors/directory/api-key.js';
 import { SCOPES } from '../store/directory.js';
 import { displayName, existingAccount, keyId, keyScopes } from './arguments.js';
 import { CommandError, commandGroup, printing } from './output.js';

@@ -1,7 +1,7 @@
 // Assembles the commands of the program, with rules for all of them: help appears only on request, and a wrong command line results in one
 // line on stderr and exit code 1.
 import type { Command } from 'commander';
-import { loadEnvFile } from '../config.js';
+import { loadEnvFile } from '../node/config/config.js';
 import { version } from '../node/version.js';
 import { registerAccount } from './account.js';
 import { registerAddress } from './address.js';

@@ -1,8 +1,14 @@
 // The public endpoints of the cluster, at which others reach it: those that running nodes have registered or, without such a node, those
 // that a node with these settings would register.
-import type { Config } from '../config.js';
-import { apiUrlOf, connectionInfoOf, type KnownNode, mxAddressOf, registration } from '../node/connection-info.js';
-import type { Sql } from '../store/postgres/client.js';
+import type { Config } from '../node/config/config.js';
+import {
+  apiUrlOf,
+  connectionInfoOf,
+  type KnownNode,
+  mxAddressOf,
+  registration,
+} from '../node/listeners/connection-info.js';
+import type { Sql } from '../store/postgres/driver/client.js';
 import { postgresLeases } from '../store/postgres/leases.js';
 import type { PublicEndpoints } from './dns-records.js';
 

@@ -7,7 +7,7 @@ import { isUuid } from '../mail/ids.js';
 import { OUTBOUND_STATUSES } from '../mail/outbound-status.js';
 import type { OutboundListing, OutboundRequest, OutboundStatus, OutboundStore } from '../store/outbound.js';
 import { postgresLeases } from '../store/postgres/leases.js';
-import { postgresOutbound } from '../store/postgres/outbound.js';
+import { postgresOutbound } from '../store/postgres/outbound/outbound.js';
 import { CommandError, commandGroup, reporting, textOf } from './output.js';
 import { type CommandStore, withStore } from './store.js';
 

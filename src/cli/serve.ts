@@ -1,8 +1,8 @@
 // `mansio serve`: runs a node, or the parent of several, until a signal ends it. It owns the process: ready line, signals, exit code, last
 // words. `serve-process.ts` handles a process that a parent has started.
 import type { Command } from 'commander';
-import { ConfigError } from '../config/error.js';
-import { processCountOf, readConfig } from '../config.js';
+import { processCountOf, readConfig } from '../node/config/config.js';
+import { ConfigError } from '../node/config/error.js';
 import { demoBanner } from '../node/demo.js';
 import { type LogOutput, openLog } from '../node/log.js';
 import { type RunningProcesses, startProcesses } from '../node/processes/parent.js';
@@ -44,7 +44,7 @@ async function serve(): Promise<void> {
       processes > 1
         ? await startProcesses(config, processes, output.log, stop.signal)
         : // Other commands, and the parent of processes, start without loading the modules of a node.
-          await (await import('../main.js')).startNode(config, output.log, stop.signal);
+          await (await import('../node/node.js')).startNode(config, output.log, stop.signal);
     output.print(JSON.stringify({ event: 'ready', nodeId: node.nodeId, listeners: node.listeners }));
     if (node.demo !== undefined) {
       const program = programName(process.argv[1] ?? '');

@@ -2,7 +2,7 @@
 // address claims its mail (`mansio account create`, `mansio address add --verified`); these commands handle the rest.
 import type { Command } from 'commander';
 import { canonicalAddress } from '../mail/address.js';
-import { postgresUnclaimed } from '../store/postgres/unclaimed.js';
+import { postgresUnclaimed } from '../store/postgres/accounts/unclaimed.js';
 import type { UnclaimedMail, UnclaimedMessage, UnclaimedStore } from '../store/unclaimed.js';
 import { domainName, existingAccount } from './arguments.js';
 import { CommandError, commandGroup, confirm, printing, reporting, textOf } from './output.js';

@@ -1,7 +1,7 @@
 // Sections of a message as octet ranges (RFC 9051 §6.4.5.1), found in its MIME index. A multipart without parts counts as text, as in the
 // index. An embedded message that the index does not descend into has no sections of its own.
 import type { OctetRange } from './message-index.js';
-import type { PartBounds } from './part-bounds.js';
+import type { PartBounds } from './writing/part-bounds.js';
 
 export interface SectionName {
   /** Part numbers; an empty list is the message itself. */

@@ -1,7 +1,7 @@
 // Names of folders and labels. A folder's name is its whole path, as IMAP shows mailbox names (RFC 9051 §5.1): composed (NFC), without
 // control characters, with `/` between levels, of which none is empty or has blanks at its ends. Names are compared by `caseFolded`; the
 // names of the system folders are reserved at the top level.
-import { caseFolded } from './case-fold.js';
+import { caseFolded } from './words/case-fold.js';
 
 /** The most characters of one level, and of the whole name of a label. */
 export const LONGEST_LEVEL = 100;

@@ -1,10 +1,10 @@
 // The demo that `npm start` shows on a new machine: an account with an API key that stays the same over restarts, and lines to paste that
 // send mail to it, send mail from it, and list its mail.
 import { join } from 'node:path';
-import type { Principal } from '../directory/protocol.js';
-import { type DataDirectory, writePrivate } from '../store/data-directory.js';
+import type { Principal } from '../actors/directory/protocol.js';
 import type { DirectoryStore, Scope } from '../store/directory.js';
-import type { Listeners } from './listeners.js';
+import { type DataDirectory, writePrivate } from '../store/local/data-directory.js';
+import type { Listeners } from './listeners/listeners.js';
 
 export interface Demo {
   readonly email: string;

@@ -1,6 +1,6 @@
 // Draining: the first step of a stop. The node tells its cluster, which takes over the mailboxes, and reports the stop in /healthz and to
 // its clients, which it still serves. So a balancer sends nobody to a closed port, and nothing over a connection that is about to close.
-import type { Ownership } from '../actors/runtime/ownership.js';
+import type { Ownership } from '../actors/runtime/ownership/ownership.js';
 
 /**
  * Balancers usually check every second and react to the second failure; a little time is added for the checks. Where other processes keep

@@ -3,25 +3,25 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Config } from '../config.js';
-import { type DataDirectory, openDataDirectory } from '../store/data-directory.js';
-import { startEmbedded } from '../store/embedded.js';
-import { CircuitBreaker } from '../store/postgres/circuit-breaker.js';
+import { startEmbedded } from '../store/embedded/embedded.js';
+import { type DataDirectory, openDataDirectory } from '../store/local/data-directory.js';
+import { CircuitBreaker } from '../store/postgres/driver/circuit-breaker.js';
 import {
   connect,
   type DatabaseAddress,
   openConnections,
   type PoolOptions,
   type Sql,
-} from '../store/postgres/client.js';
-import { connectionLimit } from '../store/postgres/connection-limit.js';
-import { checkDatabase } from '../store/postgres/durability-check.js';
+} from '../store/postgres/driver/client.js';
+import { connectionLimit } from '../store/postgres/driver/connection-limit.js';
+import { checkDatabase } from '../store/postgres/driver/durability-check.js';
+import { ping } from '../store/postgres/driver/ping.js';
 import { type Migrated, migrate } from '../store/postgres/migrate.js';
-import { ping } from '../store/postgres/ping.js';
+import type { Config } from './config/config.js';
 import type { Lifecycle } from './lifecycle.js';
 import { clearLeftDirectories } from './processes/process-directories.js';
 import { type ProcessShare, shareOfPool } from './processes/process-share.js';
-import { openTls, type TlsMaterial } from './tls.js';
+import { openTls, type TlsMaterial } from './tls/tls.js';
 
 /** Pools of connections to the database, one per purpose. */
 export interface DatabasePools {

@@ -3,7 +3,7 @@
 // as soon as there are many. Overlays that are left when a node ends are written by the node that loads the mailbox next, or by
 // housekeeping.
 import { setTimeout as pause } from 'node:timers/promises';
-import { WorkQueue } from '../bounds/work-queue.js';
+import { WorkQueue } from '../work/work-queue.js';
 
 export interface FlagOverlayRows {
   /** Drops overlays that newer ones cover; returns how many the account has left. */

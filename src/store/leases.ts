@@ -15,7 +15,7 @@ export type NodeState = 'serving' | 'cut off' | 'draining';
 
 /**
  * Where clients reach the listeners of a node, by the names of the ready line: `host:port`. The addresses that the operator
- * publishes for the whole cluster are separate (node/connection-info).
+ * publishes for the whole cluster are separate (node/listeners/connection-info).
  */
 export type PublicListeners = Readonly<Record<string, string>>;
 

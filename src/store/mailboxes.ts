@@ -2,7 +2,7 @@
 // commands (decisions 0001, 0002). Loading is columnar, because the actor keeps a mailbox as columns.
 import type { IndexedAddress } from '../mail/message-index.js';
 import type { BlobContent } from './blobs.js';
-import type { Change } from './changes.js';
+import type { Change } from './changes/changes.js';
 import type {
   AnnotationRow,
   EmailSummaryRow,

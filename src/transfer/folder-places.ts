@@ -1,7 +1,6 @@
 // Which folder of an account a foreign folder becomes: folders with a role are recognized by the names that mail programs give
 // them; others keep their path, adapted to the rules for paths.
 
-import { caseFolded } from '../mail/case-fold.js';
 import {
   isPathWithinBounds,
   isSystemName,
@@ -11,6 +10,7 @@ import {
   MOST_LEVELS,
   shownName,
 } from '../mail/folder-name.js';
+import { caseFolded } from '../mail/words/case-fold.js';
 
 /** Names of system folders, as the store has them. */
 export type SpecialFolder = 'INBOX' | 'Sent' | 'Drafts' | 'Archive' | 'Trash' | 'Junk';

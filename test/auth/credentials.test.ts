@@ -1,8 +1,8 @@
 // Tests what is cached of credentials, and what ends that: a revocation, a deleted account, missed notices, expiry.
 
 import { Subject } from 'rxjs';
+import type { LoginClaims, Principal } from '../../src/actors/directory/protocol.js';
 import { Credentials } from '../../src/auth/credentials.js';
-import type { LoginClaims, Principal } from '../../src/directory/protocol.js';
 import test from '../support/test.js';
 
 const TOKEN = 'eyJhbGciOiJub25lIn0.e30.x';

@@ -1,10 +1,10 @@
 // Tests logins of the mail protocols: what is cached and for how long, what removes it, and who is told.
 
 import { NEVER, Subject } from 'rxjs';
+import type { LoginClaims, Principal } from '../../src/actors/directory/protocol.js';
 import { Credentials } from '../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
 import { type ProtocolLogin, ProtocolLogins } from '../../src/auth/protocol-login.js';
-import type { LoginClaims, Principal } from '../../src/directory/protocol.js';
 import type { Scope } from '../../src/store/directory.js';
 import test from '../support/test.js';
 

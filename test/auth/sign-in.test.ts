@@ -2,10 +2,10 @@
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { NEVER } from 'rxjs';
+import type { Principal } from '../../src/actors/directory/protocol.js';
 import { Credentials } from '../../src/auth/credentials.js';
 import { type GuardLimits, LoginGuard } from '../../src/auth/login-guard.js';
 import { type LoginAttempt, SignIn } from '../../src/auth/sign-in.js';
-import type { Principal } from '../../src/directory/protocol.js';
 import test from '../support/test.js';
 
 const ALICE = 'alice@example.test';

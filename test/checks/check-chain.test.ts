@@ -1,8 +1,8 @@
 // Tests the chain of content checks: which check ends it, what is remembered, and what a fault or a late verdict means.
 import pino from 'pino';
-import { pause } from '../../src/bounds/time-bounds.js';
 import { CheckChain } from '../../src/checks/check-chain.js';
 import type { CheckedMessage, ContentCheck, Verdict } from '../../src/checks/content-check.js';
+import { pause } from '../../src/work/time-bounds.js';
 import test from '../support/test.js';
 
 const MESSAGE: CheckedMessage = { authenticated: undefined, chunks: () => [Buffer.from('Subject: x\r\n\r\nbody\r\n')] };

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram, requireProgram } from '../../dev/executables.js';
 import { startProgram, whenReady } from '../../dev/program.js';
+import { temporaryDirectory } from '../../dev/temporary-directory.js';
 import { amount } from '../support/amounts.js';
 import { bareEnvironment } from '../support/node.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
 import test from '../support/test.js';
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { temporaryDirectoryOnDisk } from '../support/temporary-directory.js';
+import { temporaryDirectoryOnDisk } from '../../dev/temporary-directory.js';
 import test from '../support/test.js';
 
 test('benchmarks and clusters by hand have their data on disk', (t) => {

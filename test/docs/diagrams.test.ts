@@ -1,6 +1,6 @@
 // Checks every diagram of the documents with Mermaid's own parser, which rejects a broken one.
 import { readFileSync } from 'node:fs';
-import { diagramFault, diagramsOf } from '../../dev/mermaid.js';
+import { diagramFault, diagramsOf } from '../../dev/docs/mermaid.js';
 import test from '../support/test.js';
 import { PAGES } from './documents.js';
 

@@ -2,13 +2,13 @@
 import { EventEmitter, once } from 'node:events';
 import pino from 'pino';
 import { ActorFault } from '../../src/actors/runtime/errors.js';
-import { createEventStreams } from '../../src/actors/runtime/event-streams.js';
+import { createEventStreams } from '../../src/actors/runtime/events/event-streams.js';
 import { startHost } from '../../src/actors/runtime/host.js';
 import type { EventOf } from '../../src/actors/runtime/protocol.js';
 import { createRefs } from '../../src/actors/runtime/refs.js';
-import { localTransport } from '../../src/actors/runtime/transport-local.js';
-import { connect } from '../../src/store/postgres/client.js';
-import { type Teardown, testDatabase } from '../support/embedded-database.js';
+import { localTransport } from '../../src/actors/runtime/transport/transport-local.js';
+import { connect } from '../../src/store/postgres/driver/client.js';
+import { type Teardown, testDatabase } from '../support/database/embedded-database.js';
 import { fixedOwnership } from '../support/ownership.js';
 import test from '../support/test.js';
 import { type CounterStore, counterBehavior, counterProtocol } from './example-actor.js';

@@ -2,8 +2,8 @@
 // example-store.ts keeps the counters in PostgreSQL.
 import { integer, object } from 'superstruct';
 import type { Behavior, Remembered } from '../../src/actors/runtime/behavior.js';
-import type { EventRecord } from '../../src/actors/runtime/packet.js';
 import { command, protocol, query } from '../../src/actors/runtime/protocol.js';
+import type { EventRecord } from '../../src/actors/runtime/transport/packet.js';
 
 const total = object({ total: integer() });
 

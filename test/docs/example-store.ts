@@ -1,7 +1,7 @@
 // The counters of example-actor.ts in PostgreSQL, with their log. A commit is one statement, whose `where` refuses a fenced-out writer.
-import type { EventRecord } from '../../src/actors/runtime/packet.js';
+import type { EventRecord } from '../../src/actors/runtime/transport/packet.js';
 import type { EventLog } from '../../src/store/events.js';
-import type { Sql } from '../../src/store/postgres/client.js';
+import type { Sql } from '../../src/store/postgres/driver/client.js';
 import type { CounterRow, CounterStore } from './example-actor.js';
 
 export const SCHEMA = `

@@ -1,6 +1,6 @@
 // Checks that documents are readable as text: no wide lines, and no paragraphs in table cells.
 import { readFileSync } from 'node:fs';
-import { WIDTH } from '../../dev/markdown.js';
+import { WIDTH } from '../../dev/docs/markdown.js';
 import test from '../support/test.js';
 import { PAGES } from './documents.js';
 

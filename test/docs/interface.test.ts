@@ -1,9 +1,9 @@
 // Checks that the hand-written pages of docs/interface agree with the code where both list the same things.
 import { readdirSync, readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { bareRoutes } from '../../dev/openapi-document.js';
+import { bareRoutes } from '../../dev/docs/openapi-document.js';
 import { assemble } from '../../src/cli/program.js';
-import { VARIABLES } from '../../src/config/variables.js';
+import { VARIABLES } from '../../src/node/config/variables.js';
 import { SCOPES } from '../../src/store/directory.js';
 import test from '../support/test.js';
 

@@ -1,9 +1,9 @@
 // Checks that the generated pages of docs/ match the code, and the page of metrics what a node exports.
 import { readFileSync } from 'node:fs';
-import { declaredByParents, METRICS_PAGE } from '../../dev/metrics-page.js';
-import { PAGES } from '../../dev/pages.js';
+import { declaredByParents, METRICS_PAGE } from '../../dev/docs/metrics-page.js';
+import { PAGES } from '../../dev/docs/pages.js';
 import { freePort } from '../../dev/ports.js';
-import { describeConfig } from '../../src/config.js';
+import { describeConfig } from '../../src/node/config/config.js';
 import { connectionsOf } from '../../src/node/resources.js';
 import { startTestNode } from '../support/node.js';
 import { parseMetrics } from '../support/prometheus-text.js';

@@ -1,13 +1,13 @@
 import { ActorFault } from '../../src/actors/runtime/errors.js';
 import { ProviderRefusal, ProviderUnavailable } from '../../src/auth/oidc/bounded-json.js';
-import { DecoderBusy, DecodingAbandoned } from '../../src/decode/decoder.js';
-import { DnsFailure } from '../../src/dns/resolver.js';
-import { Fault } from '../../src/errors/fault.js';
+import { DecoderBusy, DecodingAbandoned } from '../../src/content/decode/decoder.js';
+import { SpoolFault } from '../../src/content/spool/errors.js';
 import { problemOf } from '../../src/gateways/http/problem.js';
 import { completionOf } from '../../src/gateways/imap/faults.js';
 import { isBug, replyTo } from '../../src/gateways/smtp/replies.js';
-import { SpoolFault } from '../../src/spool/errors.js';
+import { DnsFailure } from '../../src/net/dns/resolver.js';
 import { StoreFault } from '../../src/store/errors.js';
+import { Fault } from '../../src/work/fault.js';
 import test from '../support/test.js';
 
 const store = (code: StoreFault['code'], temporary: boolean, cause?: Error) =>

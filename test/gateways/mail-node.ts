@@ -3,19 +3,19 @@
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { Subject } from 'rxjs';
+import { certificates } from '../../dev/certificate.js';
+import type { Principal } from '../../src/actors/directory/protocol.js';
 import { Credentials } from '../../src/auth/credentials.js';
 import { type GuardLimits, LoginGuard } from '../../src/auth/login-guard.js';
 import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
 import { type LoginMeter, SignIn } from '../../src/auth/sign-in.js';
-import type { Principal } from '../../src/directory/protocol.js';
-import type { CertificateSource } from '../../src/gateways/tcp/certificate-source.js';
-import type { ConnectionShares } from '../../src/gateways/tcp/connection-limits.js';
-import type { ListenerPlace, TcpListener } from '../../src/gateways/tcp/tcp-listener.js';
-import { TrustedNetworks } from '../../src/gateways/tcp/trusted-networks.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
 import { summarize } from '../../src/mail/summary.js';
+import type { CertificateSource } from '../../src/net/tcp/certificate-source.js';
+import type { ConnectionShares } from '../../src/net/tcp/connection-limits.js';
+import type { ListenerPlace, TcpListener } from '../../src/net/tcp/tcp-listener.js';
+import { TrustedNetworks } from '../../src/net/tcp/trusted-networks.js';
 import type { Scope } from '../../src/store/directory.js';
-import { certificates } from '../support/certificate.js';
 import { FakeBlobs } from './http/fakes.js';
 import { startMailboxes, type TestMailboxes } from './http/mailboxes.js';
 

@@ -11,7 +11,7 @@ import {
 } from '../../src/mail/body-section.js';
 import type { IndexedPart } from '../../src/mail/message-index.js';
 import { indexMessage } from '../../src/mail/mime-index/indexer.js';
-import { readPartBounds, writePartBounds } from '../../src/mail/part-bounds.js';
+import { readPartBounds, writePartBounds } from '../../src/mail/writing/part-bounds.js';
 import test from '../support/test.js';
 import { mimeTree, type Tree, writtenTree } from './mime-tree.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { newId } from '../../src/ids/new-id.js';
 import { isUuid, uuidOctets, uuidText, uuidTime, uuidV7, uuidV8, uuidWords } from '../../src/mail/ids.js';
+import { newId } from '../../src/store/ids/new-id.js';
 import test from '../support/test.js';
 
 test('a version 7 UUID has the time at which it was made', (t) => {

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
+import { temporaryDirectory } from '../../dev/temporary-directory.js';
 import { fromLine, MboxQuoter } from '../../src/mail/mbox.js';
 import { runs } from '../support/amounts.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
 import test from '../support/test.js';
 import { testWith } from '../support/test-with.js';
 

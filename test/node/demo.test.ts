@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryDirectory } from '../../dev/temporary-directory.js';
 import { type DemoParts, demoBanner, prepareDemo } from '../../src/node/demo.js';
-import { openDataDirectory } from '../../src/store/data-directory.js';
-import { connect } from '../../src/store/postgres/client.js';
-import { postgresDirectory } from '../../src/store/postgres/directory.js';
-import { migratedDatabase } from '../support/embedded-database.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
+import { openDataDirectory } from '../../src/store/local/data-directory.js';
+import { postgresDirectory } from '../../src/store/postgres/accounts/directory.js';
+import { connect } from '../../src/store/postgres/driver/client.js';
+import { migratedDatabase } from '../support/database/embedded-database.js';
 import test from '../support/test.js';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

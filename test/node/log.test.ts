@@ -1,8 +1,8 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { temporaryDirectory } from '../../dev/temporary-directory.js';
 import { inert, openLog } from '../../src/node/log.js';
-import { temporaryDirectory } from '../support/temporary-directory.js';
 import test from '../support/test.js';
 
 function written(pretty: boolean, write: (log: Logger, print: (line: string) => void) => void): string {

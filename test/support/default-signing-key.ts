@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryDirectory } from './temporary-directory.js';
+import { temporaryDirectory } from '../../dev/temporary-directory.js';
 
 export function defaultSigningKey() {
   const file = join(temporaryDirectory('mansio-dkim-'), 'key.pem');

@@ -4,12 +4,12 @@ import pino from 'pino';
 import { Subject } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../src/actors/mailbox/protocol.js';
 import { mailboxProtocol } from '../../src/actors/mailbox/protocol.js';
-import { createEventStreams } from '../../src/actors/runtime/event-streams.js';
-import type { EventRecord } from '../../src/actors/runtime/packet.js';
+import { createEventStreams } from '../../src/actors/runtime/events/event-streams.js';
 import { createRefs } from '../../src/actors/runtime/refs.js';
-import { eventSubject } from '../../src/actors/runtime/subjects.js';
-import type { Transport } from '../../src/actors/runtime/transport.js';
-import { localTransport } from '../../src/actors/runtime/transport-local.js';
+import type { EventRecord } from '../../src/actors/runtime/transport/packet.js';
+import { eventSubject } from '../../src/actors/runtime/transport/subjects.js';
+import type { Transport } from '../../src/actors/runtime/transport/transport.js';
+import { localTransport } from '../../src/actors/runtime/transport/transport-local.js';
 import type { EventLog } from '../../src/store/events.js';
 import { fixedOwnership } from './ownership.js';
 

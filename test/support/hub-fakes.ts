@@ -2,14 +2,14 @@
 // passes only when the test advances it.
 import pino, { type Logger } from 'pino';
 import { type Observable, Subject, startWith } from 'rxjs';
+import type { Directory, LoginClaims, LoginResult, Principal } from '../../src/actors/directory/protocol.js';
 import type { MailboxEvent, Mailboxes } from '../../src/actors/mailbox/protocol.js';
 import { Credentials } from '../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../src/auth/oidc/token-verifier.js';
-import type { Directory, LoginClaims, LoginResult, Principal } from '../../src/directory/protocol.js';
 import { createHub, type Hub, type HubOptions, type HubTiming } from '../../src/gateways/hub/hub.js';
 import type { Socket, UpgradeRequest } from '../../src/gateways/web-socket.js';
 import { SEEN } from '../../src/mail/flags.js';
-import type { LoggedOutbound, NewEmail } from '../../src/store/changes.js';
+import type { LoggedOutbound, NewEmail } from '../../src/store/changes/changes.js';
 import type { Scope } from '../../src/store/directory.js';
 
 export class FakeDirectory implements Directory {

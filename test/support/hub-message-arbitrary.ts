@@ -1,6 +1,6 @@
 // Arbitrary hub messages, for properties of the protocols that encode them.
 import fc from 'fast-check';
-import type { HubMessage } from '../../src/gateways/hub/hub-messages.js';
+import type { HubMessage } from '../../src/gateways/hub/protocols/hub-messages.js';
 
 const name = fc.string({ minLength: 1 });
 const json = fc.jsonValue();

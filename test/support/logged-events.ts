@@ -2,8 +2,8 @@
 import type { MailboxEvent } from '../../src/actors/mailbox/protocol.js';
 import { allClientEventsOf } from '../../src/gateways/events/client-events.js';
 import { eventIdOf } from '../../src/gateways/events/event-id.js';
-import type { Sql } from '../../src/store/postgres/client.js';
-import { postgresEvents } from '../../src/store/postgres/events.js';
+import type { Sql } from '../../src/store/postgres/driver/client.js';
+import { postgresEvents } from '../../src/store/postgres/mailbox/events.js';
 
 export interface LoggedEvent {
   /** The id that webhooks use. */

@@ -1,5 +1,5 @@
 // Changes of a mailbox for tests of the store: one without content that a test fills, and records of outbound mail.
-import type { Change, ChangeContent } from '../../src/store/changes.js';
+import type { Change, ChangeContent } from '../../src/store/changes/changes.js';
 import type { MailboxChange } from '../../src/store/mailboxes.js';
 import type { OutboundContent, OutboundRow, OutboundStatus } from '../../src/store/outbound.js';
 

@@ -1,5 +1,5 @@
 // The search of actors that are never searched: nothing becomes searchable.
-import type { MailboxSearch } from '../../src/actors/mailbox/search.js';
+import type { MailboxSearch } from '../../src/actors/mailbox/search/search.js';
 
 export const NO_SEARCH: MailboxSearch = {
   store: {

@@ -2,9 +2,9 @@
 // server of the run. A test of the embedded database passes `MANSIO_DATA_DIR: await preparedDirectory(…)`.
 import { registerCompletionHandler } from 'ava';
 import { type NodeProcess, startNodeProcess, UNLIMITED } from '../../dev/node-process.js';
-import { nodeDatabase } from './embedded-database.js';
-import { giveCertificate } from './prepared-cluster.js';
-import { temporaryDirectory } from './temporary-directory.js';
+import { temporaryDirectory } from '../../dev/temporary-directory.js';
+import { nodeDatabase } from './database/embedded-database.js';
+import { giveCertificate } from './database/prepared-cluster.js';
 
 export { bareEnvironment, NodeNotReady, PROGRAM } from '../../dev/node-process.js';
 

@@ -1,6 +1,6 @@
 // The ownership of a node that owns everything and never loses it, for tests of the code that uses it.
 import { NEVER } from 'rxjs';
-import type { Ownership } from '../../src/actors/runtime/ownership.js';
+import type { Ownership } from '../../src/actors/runtime/ownership/ownership.js';
 
 export type FixedOwnership = Pick<Ownership, 'shards' | 'owned' | 'epochOf' | 'recheck' | 'missing' | 'relocations$'>;
 

@@ -1,6 +1,6 @@
 // Writes PROXY headers as balancers do.
 import { isIP } from 'node:net';
-import { encodeProxyHeader } from '../../src/gateways/tcp/proxy-header.js';
+import { encodeProxyHeader } from '../../src/net/tcp/proxy-header.js';
 
 export function v1(address: string, port = 40_000): Buffer {
   const [family, other] = isIP(address) === 6 ? ['TCP6', '2001:db8::1'] : ['TCP4', '192.0.2.1'];

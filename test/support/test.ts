@@ -1,8 +1,8 @@
 // AVA's `test`, for every test file. A run of many files puts several into one process (`groups.ts`). There the title of a test begins with
 // the file that declares it, as AVA shows it when each file has its own process, and the files take turns (`file-turns.ts`).
 import ava, { type ExecutionContext, type TestFn } from 'ava';
-import { declaringFile } from './declaring-file.js';
-import { inTurn } from './file-turns.js';
+import { declaringFile } from './run/declaring-file.js';
+import { inTurn } from './run/file-turns.js';
 
 type Chain = (...args: unknown[]) => unknown;
 type Implementation = (t: ExecutionContext, ...args: unknown[]) => unknown;

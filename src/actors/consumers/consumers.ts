@@ -2,18 +2,23 @@
 // owns an account's shard runs its consumers, so no other node does, and a mailbox never waits for them: for accounts without consumers a
 // commit costs one look into a set. The next owner finds due work of an earlier one through the positions in the store.
 import type { Logger } from 'pino';
-import { FairSemaphore } from '../../bounds/fair-semaphore.js';
-import { atMost, pause } from '../../bounds/time-bounds.js';
 import { clock } from '../../store/clock.js';
 import type { ConsumerStore } from '../../store/consumers.js';
 import type { EventLog } from '../../store/events.js';
 import { shardOf } from '../../store/shard.js';
+import { FairSemaphore } from '../../work/fair-semaphore.js';
+import { atMost, pause } from '../../work/time-bounds.js';
 import type { MailboxEvent, Mailboxes } from '../mailbox/protocol.js';
-import type { Ownership, ShardListener } from '../runtime/ownership.js';
-import { type ConsumersPacket, type EventPacket, PACKET_VERSION, type RecheckPacket } from '../runtime/packet.js';
-import { CONSUMERS_SUBJECT } from '../runtime/subjects.js';
+import type { Ownership, ShardListener } from '../runtime/ownership/ownership.js';
 import { NO_TRACER, type Tracer } from '../runtime/tracing.js';
-import type { Transport } from '../runtime/transport.js';
+import {
+  type ConsumersPacket,
+  type EventPacket,
+  PACKET_VERSION,
+  type RecheckPacket,
+} from '../runtime/transport/packet.js';
+import { CONSUMERS_SUBJECT } from '../runtime/transport/subjects.js';
+import type { Transport } from '../runtime/transport/transport.js';
 import { AccountConsumers, type AccountContext } from './account-consumers.js';
 import { PositionWriter } from './position-writer.js';
 import { type ConsumerMeter, type DurableConsumers, NO_CONSUMER_METER } from './protocol.js';

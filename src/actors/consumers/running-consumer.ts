@@ -16,10 +16,10 @@ import {
   takeWhile,
   throwError,
 } from 'rxjs';
-import type { FairSemaphore, Release } from '../../bounds/fair-semaphore.js';
 import { clock } from '../../store/clock.js';
 import type { ConsumerPosition, ConsumerStore } from '../../store/consumers.js';
 import { EVENT_LOG_START, type EventLog } from '../../store/events.js';
+import type { FairSemaphore, Release } from '../../work/fair-semaphore.js';
 import type { MailboxEvent, Mailboxes } from '../mailbox/protocol.js';
 import { permit$, permitted } from '../runtime/permits.js';
 import { spanned, type Tracer } from '../runtime/tracing.js';

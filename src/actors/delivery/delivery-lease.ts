@@ -1,6 +1,6 @@
 // Tells whether a delivery still belongs to this node. Other nodes take deliveries over when this node's entry in the store expires. While
 // the entry cannot have expired, the mailbox need not be asked. A process that was paused notices this by the clock.
-import type { Ownership } from '../runtime/ownership.js';
+import type { Ownership } from '../runtime/ownership/ownership.js';
 
 export interface DeliveryLeaseOptions {
   readonly ownership: Pick<Ownership, 'heartbeatAgeMs'>;

@@ -1,7 +1,7 @@
 // Decides which shards a node delivers outbound mail for; every node decides this itself from its view of the cluster. Pure. If two nodes
 // decide differently for a moment, the mailbox lets only one of them begin each delivery.
 import type { ClusterView, LeaseRow, NodeRow } from '../../store/leases.js';
-import { rendezvous } from '../runtime/rendezvous.js';
+import { rendezvous } from '../runtime/ownership/rendezvous.js';
 
 export const OUTBOUND_ROLE = 'outbound';
 

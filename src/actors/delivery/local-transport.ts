@@ -2,11 +2,11 @@
 // when it queues an email; the transport retries recipients that failed temporarily. Other domains go to the remote transport. Addresses
 // are accepted and refused as at the MX (docs/interface/mail.md, "Addresses").
 
-import type { Directory, Recipient } from '../../directory/protocol.js';
 import { exceedsHopLimit, wasDeliveredTo } from '../../mail/loop.js';
 import type { MessageIndex } from '../../mail/message-index.js';
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
+import type { Directory, Recipient } from '../directory/protocol.js';
 import type { DeliveryReport, DeliveryTask, DeliveryTransport, RecipientOutcome } from './delivery-transport.js';
 import type { MessageFactSource, MessageFacts } from './message-facts.js';
 

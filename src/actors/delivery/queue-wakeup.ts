@@ -3,10 +3,10 @@
 
 import { shardOf } from '../../store/shard.js';
 import type { AccountQueue, DeliverySlots, ReservedSlots } from '../mailbox/outbound/delivery-slots.js';
-import type { Ownership } from '../runtime/ownership.js';
-import { type DuePacket, PACKET_VERSION, type RecheckPacket } from '../runtime/packet.js';
-import { deliverySubject } from '../runtime/subjects.js';
-import type { Transport } from '../runtime/transport.js';
+import type { Ownership } from '../runtime/ownership/ownership.js';
+import { type DuePacket, PACKET_VERSION, type RecheckPacket } from '../runtime/transport/packet.js';
+import { deliverySubject } from '../runtime/transport/subjects.js';
+import type { Transport } from '../runtime/transport/transport.js';
 import { deliverer, shardsOf } from './delivery-placement.js';
 import type { WaitingDomain } from './scheduler/scheduler.js';
 

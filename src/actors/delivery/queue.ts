@@ -3,12 +3,12 @@
 // from commits that begin a delivery in a reserved slot. All of them pass through `#admit` and `#begin`.
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
-import { atMost } from '../../bounds/time-bounds.js';
 import type { OutboundStore, QueuedOutbound } from '../../store/outbound.js';
 import { shardOf } from '../../store/shard.js';
+import { atMost } from '../../work/time-bounds.js';
 import type { DeliveryMailboxes } from '../mailbox/outbound/delivery-protocol.js';
 import type { AssignedSlot, ReservedSlots, StartedDelivery } from '../mailbox/outbound/delivery-slots.js';
-import type { Ownership } from '../runtime/ownership.js';
+import type { Ownership } from '../runtime/ownership/ownership.js';
 import { Delivery, type DeliveryPorts, type Ended } from './delivery.js';
 import { deliverer, shardsOf } from './delivery-placement.js';
 import type { DeliveryTransport } from './delivery-transport.js';

@@ -5,7 +5,7 @@ import { FOLDER_ROLES } from '../../store/mailbox-rows.js';
 import { SEARCH_PARTS } from '../../store/search.js';
 import { query } from '../runtime/protocol.js';
 
-/** The fields of SearchTerm in mail/search-text. */
+/** The fields of SearchTerm in mail/words/search-text. */
 export const searchTerm = object({ words: array(string()), prefix: boolean() });
 
 const folderStatus = object({

@@ -2,12 +2,12 @@
 // commit (docs/decisions/0055). An inline message never leaves the node: packets carry only its id. The component that adds it revokes it
 // in the end, and then learns whether the message is committed.
 import { LRUCache } from 'lru-cache';
-import { atMost } from '../../bounds/time-bounds.js';
 import type { MessageSummary } from '../../mail/summary.js';
 import { areSmall, type BlobContent, isSmall } from '../../store/blobs.js';
 import { StoreFault } from '../../store/errors.js';
 import type { InboundDelivery, InboundEnvelope } from '../../store/inbound.js';
 import { type SharedDelivery, SharedMessage } from '../../store/shared-message.js';
+import { atMost } from '../../work/time-bounds.js';
 
 /** A mailbox that takes longer, because it must be loaded or is busy, gets the message from the store. */
 export const INLINE_MS = 1000;

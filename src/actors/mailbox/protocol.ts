@@ -14,7 +14,7 @@ import {
   unknown,
 } from 'superstruct';
 import { messageSummary } from '../../mail/summary.js';
-import type { LoggedChange } from '../../store/changes.js';
+import type { LoggedChange } from '../../store/changes/changes.js';
 import { command, type EventOf, protocol, query, type Reply } from '../runtime/protocol.js';
 import type { Refs } from '../runtime/ref.js';
 import { folderContentOperations } from './folder-content-operations.js';
@@ -290,7 +290,7 @@ export type InlineAppend = Reply<MailboxProtocol, 'append'>;
 export type InlineEnqueue = Reply<MailboxProtocol, 'enqueue'>;
 
 /** The emails of a record. */
-export { flaggedIn, placementsIn, removedIn } from '../../store/changes.js';
+export { flaggedIn, placementsIn, removedIn } from '../../store/changes/changes.js';
 export type { Folder } from './folder-operations.js';
 export type { ListQuery, ListState } from './list-operations.js';
 export {

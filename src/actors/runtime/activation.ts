@@ -5,9 +5,9 @@ import type { Logger } from 'pino';
 import type { Behavior, DeclaredReads, Remembered } from './behavior.js';
 import { CommandQueue } from './command-queue.js';
 import { ActorFault } from './errors.js';
-import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
 import type { Protocol } from './protocol.js';
 import { NO_SPAN, NO_TRACER, type Span, spanned, type Tracer } from './tracing.js';
+import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './transport/packet.js';
 
 /** The most commands in one commit. */
 const MAX_FOLDED = 64;

@@ -1,7 +1,8 @@
 // The definition of an actor, independent of the runtime: load, plan each command on a transaction, commit the transaction, evolve the
 // state. Planning and evolving are synchronous; they only change the transaction and the state that they own.
-import type { EventPacket } from './packet.js';
+
 import type { Name, Operation, Outcome, Payload, Protocol } from './protocol.js';
+import type { EventPacket } from './transport/packet.js';
 
 type NamesOf<P extends Protocol, K extends Operation['kind']> = {
   [N in Name<P>]: P['operations'][N]['kind'] extends K ? N : never;

@@ -2,18 +2,18 @@
 // passivates idle actors, or the least recently used ones when memory is short.
 import type { Logger } from 'pino';
 import { assert, mask } from 'superstruct';
-import { randomOctets } from '../../ids/random-octets.js';
 import { clock } from '../../store/clock.js';
+import { randomOctets } from '../../store/ids/random-octets.js';
 import { shardOf } from '../../store/shard.js';
 import { Activation } from './activation.js';
 import type { Behavior } from './behavior.js';
 import { type Meter, NO_METER, outcomeOf } from './meter.js';
-import type { Ownership, ShardListener } from './ownership.js';
-import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
+import type { Ownership, ShardListener } from './ownership/ownership.js';
 import type { Protocol } from './protocol.js';
-import { eventSubject, requestSubject } from './subjects.js';
 import { NO_SPAN, NO_TRACER, type Tracer } from './tracing.js';
-import type { Registration, Transport } from './transport.js';
+import { type EventPacket, PACKET_VERSION, type ReplyPacket, type RequestPacket } from './transport/packet.js';
+import { eventSubject, requestSubject } from './transport/subjects.js';
+import type { Registration, Transport } from './transport/transport.js';
 
 export interface HostOptions<P extends Protocol, S, T, R, D> {
   readonly behavior: Behavior<P, S, T, R, D>;

@@ -1,7 +1,7 @@
 // Port: metrics of the runtime. The methods are called on hot paths: they must not throw and must cost next to nothing. Figures that can be
 // read on demand (`Host.load`, `Ownership`) are not counted here.
 import type { ActorFaultCode } from './errors.js';
-import type { ReplyPacket } from './packet.js';
+import type { ReplyPacket } from './transport/packet.js';
 
 /** The outcome of an ask, or of a request. */
 export type AskOutcome = 'reply' | 'refusal' | 'not-owner' | ActorFaultCode;

@@ -1,6 +1,6 @@
 // Permits of a semaphore as observables: the work of an observable begins with a permit, and releases it when it ends or is cancelled.
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
-import type { FairSemaphore, Release } from '../../bounds/fair-semaphore.js';
+import type { FairSemaphore, Release } from '../../work/fair-semaphore.js';
 
 /**
  * Emits when the permit is acquired, and holds it until the subscriber unsubscribes or calls the emitted function. If the subscriber

@@ -1,23 +1,24 @@
 // Refs on top of a transport: an ask becomes a packet to the owner of the account's shard. While no node answers for the shard, the ask is
 // repeated, for longer than a takeover takes. If another node begins to answer for the shard before the reply arrives, that node is asked
 // too, with the same id. Faults are thrown as ActorFault, outcomes are values.
-import { newId } from '../../ids/new-id.js';
+
 import { clock } from '../../store/clock.js';
 import { StoreFault } from '../../store/errors.js';
+import { newId } from '../../store/ids/new-id.js';
 import { shardOf } from '../../store/shard.js';
 import { ActorFault } from './errors.js';
-import type { EventStreams } from './event-streams.js';
+import type { EventStreams } from './events/event-streams.js';
 import type { Host } from './host.js';
 import { type AskOutcome, type Meter, NO_METER } from './meter.js';
 import { OwnerRetry } from './owner-retry.js';
-import type { Ownership } from './ownership.js';
-import { PACKET_VERSION, type ReplyPacket, type RequestPacket } from './packet.js';
+import type { Ownership } from './ownership/ownership.js';
+import { Relocations } from './ownership/relocations.js';
 import type { EventOf, Protocol } from './protocol.js';
 import type { AskOptions, Ref, Refs } from './ref.js';
-import { Relocations } from './relocations.js';
-import { requestSubject } from './subjects.js';
 import { NO_TRACER, type Tracer } from './tracing.js';
-import { Disconnected, NoResponders, PacketTooLarge, RequestTimeout, type Transport } from './transport.js';
+import { PACKET_VERSION, type ReplyPacket, type RequestPacket } from './transport/packet.js';
+import { requestSubject } from './transport/subjects.js';
+import { Disconnected, NoResponders, PacketTooLarge, RequestTimeout, type Transport } from './transport/transport.js';
 
 const DEADLINE_MS = 10_000;
 /** How long an ask waits for an owner: longer than a lease lasts, shorter than clients wait. */

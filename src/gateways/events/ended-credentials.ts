@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { filter, type Observable, of, Subject, Subscription } from 'rxjs';
-import type { Directory, Principal } from '../../directory/protocol.js';
+import type { Directory, Principal } from '../../actors/directory/protocol.js';
 
 export interface EndedCredential {
   readonly kind: 'key' | 'account';

@@ -1,9 +1,9 @@
 // The open event streams of this node: limits their number, per account and in all, and ends each with its credential or with the node.
 import type { Logger } from 'pino';
 import { timer } from 'rxjs';
+import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
-import { type Exhausted, FixedShares } from '../../bounds/fixed-shares.js';
-import type { Directory, Principal } from '../../directory/protocol.js';
+import { type Exhausted, FixedShares } from '../../work/fixed-shares.js';
 import type { ClientEventType } from './client-events.js';
 import { EndedCredentials } from './ended-credentials.js';
 import { EventBlocks } from './event-blocks.js';

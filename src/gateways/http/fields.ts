@@ -4,7 +4,7 @@
 import { array, Struct, type } from 'superstruct';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import { isUuid } from '../../mail/ids.js';
-import { type JsonSchema, noted } from './json-schema.js';
+import { type JsonSchema, noted } from './openapi/json-schema.js';
 
 export type Fields = Readonly<Record<string, AnyStruct>>;
 

@@ -1,16 +1,16 @@
 // Routes are data: their scopes and rates admit a request, their structs validate it and describe it in OpenAPI, and the handler's types
 // follow from the structs. A handler returns the reply; the pipeline writes it.
 import type { Infer, Struct } from 'superstruct';
+import type { Principal } from '../../actors/directory/protocol.js';
 import type { AnyStruct } from '../../actors/runtime/protocol.js';
 import type { RateClass } from '../../auth/rates.js';
-import type { Principal } from '../../directory/protocol.js';
 import type { Scope } from '../../store/directory.js';
 import type { ProblemStatus } from '../problem-details.js';
 import type { EncodedJson } from './encoded-json.js';
 import type { HeaderField, ReplyStream } from './exchange.js';
 import type { Fields } from './fields.js';
+import type { UploadField } from './pipeline/uploads.js';
 import type { Problem } from './problem.js';
-import type { UploadField } from './uploads.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

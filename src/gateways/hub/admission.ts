@@ -4,10 +4,10 @@
 // Hub events are reads of the account. Keys with `api:read` or `app`, users with a JWT and the configured anonymous account may connect;
 // other keys are refused with 403.
 import type { Logger } from 'pino';
+import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import type { Credentials, Identity } from '../../auth/credentials.js';
 import type { AnonymousGuard, AnonymousRequest } from '../../auth/origin.js';
 import type { RateClass, Rates, Tally } from '../../auth/rates.js';
-import type { Directory, Principal } from '../../directory/protocol.js';
 import { PROBLEM_TYPE, type ProblemStatus, problemBody } from '../problem-details.js';
 import type { HttpAnswer, UpgradeRequest } from '../web-socket.js';
 

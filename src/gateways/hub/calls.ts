@@ -1,8 +1,8 @@
 // Executes the calls of clients: finds the method, and sends its first answer or refusal as the completion that the client waits for. A
 // client that wants no answer gets none.
 import type { Logger } from 'pino';
-import { type CallCompletion, COMPLETION, type HubMessage, STREAM_INVOCATION } from './hub-messages.js';
 import type { Caller, HubCall, HubMethods } from './methods.js';
+import { type CallCompletion, COMPLETION, type HubMessage, STREAM_INVOCATION } from './protocols/hub-messages.js';
 
 type Called = Extract<HubMessage, { readonly target: string }>;
 

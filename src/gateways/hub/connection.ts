@@ -7,17 +7,17 @@ import { TIMELINE } from '../events/client-events.js';
 import type { Socket, SocketListener } from '../web-socket.js';
 import { carryOut } from './calls.js';
 import { eventFilterOf, protocolOf, topicsOf } from './event-filter.js';
-import { HANDSHAKE_ACCEPTED, handshakeRefused, protocolNamedIn } from './handshake.js';
-import { CLOSE, INVOCATION, STREAM_INVOCATION } from './hub-messages.js';
-import type { HubProtocol } from './hub-protocol.js';
-import { JSON_PROTOCOL } from './json-protocol.js';
 import type { Caller, ConnectionPart, HubMethods } from './methods.js';
-import { ProtocolError } from './protocol-error.js';
+import { HANDSHAKE_ACCEPTED, handshakeRefused, protocolNamedIn } from './protocols/handshake.js';
+import { CLOSE, INVOCATION, STREAM_INVOCATION } from './protocols/hub-messages.js';
+import type { HubProtocol } from './protocols/hub-protocol.js';
+import { JSON_PROTOCOL } from './protocols/json-protocol.js';
+import { ProtocolError } from './protocols/protocol-error.js';
+import { firstOf } from './protocols/text-format.js';
 import type { QueuePositions } from './queue-positions.js';
 import { type ResumingConnection, Resumption, type ResumptionDependencies } from './resumption.js';
 import { joined } from './shared-frames.js';
 import type { Subscriber, Subscriptions } from './subscriptions.js';
-import { firstOf } from './text-format.js';
 import type { TimerWheel, Visited } from './timer-wheel.js';
 
 /** The dependencies that all connections of a node share; durations are in ticks. */

@@ -5,8 +5,8 @@ import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
 import type { LogPosition } from '../../actors/runtime/ref.js';
 import { cursorOf } from '../events/cursor.js';
 import { EVENT_FILTERS, protocolOf, topicsOf } from './event-filter.js';
-import { eventMessages, logDelivered } from './event-messages.js';
-import { eventMessage, type Invocation } from './hub-messages.js';
+import { eventMessages, logDelivered } from './protocols/event-messages.js';
+import { eventMessage, type Invocation } from './protocols/hub-messages.js';
 import { joined } from './shared-frames.js';
 
 export interface CursorFrame {

@@ -1,8 +1,8 @@
-// Event filters: connections that get the same octets, because they speak the same protocol and asked for the same topics. Tables of frames and
-// of counts have one entry per filter.
+// Event filters: connections that get the same octets, because they speak the same protocol and asked for the same topics. Tables of frames
+// and of counts have one entry per filter.
 import { TOPIC_SETS } from '../events/client-events.js';
-import type { HubProtocol } from './hub-protocol.js';
-import { PROTOCOLS } from './protocols.js';
+import type { HubProtocol } from './protocols/hub-protocol.js';
+import { PROTOCOLS } from './protocols/protocols.js';
 
 interface Listener {
   readonly protocol: HubProtocol;

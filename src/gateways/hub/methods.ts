@@ -2,7 +2,7 @@
 // answers after the close are dropped. The state of a method for a connection is a part of the connection, and ends with it.
 
 import { positionMessage } from './cursor-frames.js';
-import type { HubProtocol } from './hub-protocol.js';
+import type { HubProtocol } from './protocols/hub-protocol.js';
 import type { Resumption } from './resumption.js';
 
 export interface HubCall {

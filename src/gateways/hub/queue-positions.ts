@@ -4,10 +4,10 @@
 import type { Logger } from 'pino';
 import type { MailboxEvent, Mailboxes, MailboxProtocol } from '../../actors/mailbox/protocol.js';
 import type { Reply } from '../../actors/runtime/protocol.js';
-import { WorkQueue } from '../../bounds/work-queue.js';
+import { WorkQueue } from '../../work/work-queue.js';
 import { AccountFollower, type EventListener } from '../events/account-follower.js';
-import { eventMessage } from './hub-messages.js';
 import type { Caller } from './methods.js';
+import { eventMessage } from './protocols/hub-messages.js';
 import { deliverShared, joined } from './shared-frames.js';
 
 export interface QueuePositionsOptions {

@@ -8,7 +8,7 @@ import { backPressuredLog, type LogReader } from '../events/back-pressured-log.j
 import { cursorOf, positionOf, wholeChange } from '../events/cursor.js';
 import type { CursorFrames } from './cursor-frames.js';
 import { eventFilterOf } from './event-filter.js';
-import type { HubProtocol } from './hub-protocol.js';
+import type { HubProtocol } from './protocols/hub-protocol.js';
 
 /** The dependencies that all resumptions of a node share. */
 export interface ResumptionDependencies {

@@ -1,8 +1,8 @@
 // Frames of the same messages for many connections, made once for all connections of a filter. Pure. A message is encoded once per
 // protocol, and not at all for a protocol that no connection speaks.
 import { protocolOf, topicsOf } from './event-filter.js';
-import type { EventMessage } from './event-messages.js';
-import type { HubProtocol } from './hub-protocol.js';
+import type { EventMessage } from './protocols/event-messages.js';
+import type { HubProtocol } from './protocols/hub-protocol.js';
 
 export interface SharedFrame {
   readonly octets: Uint8Array;

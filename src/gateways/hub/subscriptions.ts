@@ -7,8 +7,8 @@ import type { MailboxEvent, Mailboxes } from '../../actors/mailbox/protocol.js';
 import { NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
 import { batchedBy } from './batched-by.js';
 import { EVENT_FILTERS, topicsOf } from './event-filter.js';
-import { eventMessages, logDelivered } from './event-messages.js';
 import { type HubMeter, NO_METER } from './meter.js';
+import { eventMessages, logDelivered } from './protocols/event-messages.js';
 import { type SharedFrame, sharedFrames } from './shared-frames.js';
 
 export interface Subscriber {

@@ -3,7 +3,7 @@
 import type { InlineMessages } from '../../actors/mailbox/inline-messages.js';
 import type { Mailboxes } from '../../actors/mailbox/protocol.js';
 import type { SignIn } from '../../auth/sign-in.js';
-import type { Spool } from '../../spool/spool.js';
+import type { Spool } from '../../content/spool/spool.js';
 import type { BlobStore } from '../../store/blobs.js';
 import type { ImapLimits } from './limits.js';
 import type { MemoryShares } from './memory-shares.js';

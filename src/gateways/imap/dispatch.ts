@@ -1,8 +1,9 @@
 // Carries out one command: finds its row, checks the state, parses the arguments, updates the view of the selected mailbox,
 // runs the command, and sends the changes and the tagged response.
+
+import { ConnectionEnd } from '../../net/tcp/connection-end.js';
+import { FramingError } from '../../net/tcp/line-framer.js';
 import { faultKind } from '../faults.js';
-import { ConnectionEnd } from '../tcp/connection-end.js';
-import { FramingError } from '../tcp/line-framer.js';
 import type { Command } from './command.js';
 import { bad, type Completion, no, type Suspension } from './completion.js';
 import { completionOf, isBug } from './faults.js';

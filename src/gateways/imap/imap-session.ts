@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import type { OpenLogins } from '../../auth/open-logins.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
-import { ConnectionEnd } from '../tcp/connection-end.js';
-import type { LineConnection } from '../tcp/line-connection.js';
+import { ConnectionEnd } from '../../net/tcp/connection-end.js';
+import type { LineConnection } from '../../net/tcp/line-connection.js';
 import type { Command } from './command.js';
 import { bad, Refused, type Suspension } from './completion.js';
 import type { ImapContext } from './context.js';

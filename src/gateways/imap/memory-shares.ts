@@ -1,6 +1,6 @@
 // Memory that slow clients can occupy, shared by all sessions of a node: a bound for all of them together and a share per
 // account, so that no account takes what another needs.
-import { FixedShares } from '../../bounds/fixed-shares.js';
+import { FixedShares } from '../../work/fixed-shares.js';
 import type { ImapLimits } from './limits.js';
 
 type Bounds = Pick<ImapLimits, 'bufferedOctets' | 'bufferedOctetsPerAccount'>;

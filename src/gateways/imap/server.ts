@@ -1,6 +1,11 @@
 // An IMAP listener (RFC 9051): with STARTTLS, or with TLS from the first octet (RFC 8314). A session ends with its login.
 import { OpenLogins } from '../../auth/open-logins.js';
-import { type ListenerPlace, listenTcp, type TcpListener, type TcpListenerOptions } from '../tcp/tcp-listener.js';
+import {
+  type ListenerPlace,
+  listenTcp,
+  type TcpListener,
+  type TcpListenerOptions,
+} from '../../net/tcp/tcp-listener.js';
 import type { ImapContext } from './context.js';
 import type { ImapSession, SessionParts } from './imap-session.js';
 import { writeUpdates } from './responses/updates.js';

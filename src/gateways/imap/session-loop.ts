@@ -1,9 +1,10 @@
 // The life of a session on its connection: the greeting, one command after the other, rests between them, and the end.
-import { HeldShare } from '../../bounds/held-share.js';
-import { eventLoop, SLICE_MS } from '../tcp/event-loop.js';
-import { networkOf } from '../tcp/ip-address.js';
-import type { LineConnection } from '../tcp/line-connection.js';
-import type { LineSession } from '../tcp/line-session.js';
+
+import { eventLoop, SLICE_MS } from '../../net/tcp/event-loop.js';
+import { networkOf } from '../../net/tcp/ip-address.js';
+import type { LineConnection } from '../../net/tcp/line-connection.js';
+import type { LineSession } from '../../net/tcp/line-session.js';
+import { HeldShare } from '../../work/held-share.js';
 import type { Command } from './command.js';
 import { dispatch, finishSuspended } from './dispatch.js';
 import { ImapSession, type SessionParts } from './imap-session.js';

@@ -1,7 +1,7 @@
 // The state of one IMAP session that commands use.
 import type { Logger } from 'pino';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
-import type { LineConnection } from '../tcp/line-connection.js';
+import type { LineConnection } from '../../net/tcp/line-connection.js';
 import type { ImapContext } from './context.js';
 import type { Output } from './output.js';
 import type { FolderView, ViewUpdates } from './view/folder-view.js';

@@ -1,7 +1,7 @@
 // Carries out one command: finds its row, checks state and arguments, runs it and sends the reply.
 import { isUtf8 } from 'node:buffer';
-import { ConnectionEnd } from '../tcp/connection-end.js';
-import { FramingError } from '../tcp/line-framer.js';
+import { ConnectionEnd } from '../../net/tcp/connection-end.js';
+import { FramingError } from '../../net/tcp/line-framer.js';
 import type { Pop3Command } from './command.js';
 import { isBug, replyOf } from './faults.js';
 import { err, lineOf, type Pop3Reply } from './replies.js';

@@ -1,8 +1,9 @@
 // Reads messages for RETR and TOP. Small messages are read many at a time while a client fetches one after the other; large ones are
 // streamed. The octets that are read ahead are bounded, and are dropped when the client does not fetch them.
-import { FairSemaphore } from '../../bounds/fair-semaphore.js';
-import { FixedShares } from '../../bounds/fixed-shares.js';
-import { primed } from '../tcp/primed-stream.js';
+
+import { primed } from '../../net/tcp/primed-stream.js';
+import { FairSemaphore } from '../../work/fair-semaphore.js';
+import { FixedShares } from '../../work/fixed-shares.js';
 import type { Pop3Context } from './context.js';
 import type { Maildrop, MaildropMessage } from './maildrop.js';
 import { ReadAhead, type ReadSpan } from './read-ahead.js';

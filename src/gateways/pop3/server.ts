@@ -1,7 +1,12 @@
 // A POP3 listener (RFC 1939): with STLS, or with TLS from the first octet (RFC 8314). A session ends with its login, and when
 // another session has taken over its maildrop.
 import { OpenLogins } from '../../auth/open-logins.js';
-import { type ListenerPlace, listenTcp, type TcpListener, type TcpListenerOptions } from '../tcp/tcp-listener.js';
+import {
+  type ListenerPlace,
+  listenTcp,
+  type TcpListener,
+  type TcpListenerOptions,
+} from '../../net/tcp/tcp-listener.js';
 import type { Pop3Context } from './context.js';
 import type { Pop3Session, Pop3SessionParts } from './session.js';
 import { Pop3SessionLoop } from './session-loop.js';

@@ -1,8 +1,8 @@
 // The life of a session on its connection: the greeting, one command after the other, rests between them, and the end.
 
-import { eventLoop, SLICE_MS } from '../tcp/event-loop.js';
-import type { LineConnection } from '../tcp/line-connection.js';
-import type { LineSession } from '../tcp/line-session.js';
+import { eventLoop, SLICE_MS } from '../../net/tcp/event-loop.js';
+import type { LineConnection } from '../../net/tcp/line-connection.js';
+import type { LineSession } from '../../net/tcp/line-session.js';
 import type { Pop3Command } from './command.js';
 import { dispatch } from './dispatch.js';
 import { lineOf, ok } from './replies.js';

@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import type { OpenLogins } from '../../auth/open-logins.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
-import { ConnectionEnd } from '../tcp/connection-end.js';
-import type { LineConnection } from '../tcp/line-connection.js';
+import { ConnectionEnd } from '../../net/tcp/connection-end.js';
+import type { LineConnection } from '../../net/tcp/line-connection.js';
 import type { Pop3Context } from './context.js';
 import type { Maildrop } from './maildrop.js';
 import { MessageReader } from './message-reader.js';

@@ -2,17 +2,17 @@
 // notifications at that moment. The answer of the push service decides what happens next: delivered, gone, later, or never.
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Preferences } from '../../account/protocol.js';
+import type { Preferences } from '../../actors/account/protocol.js';
 import type { DeliveryOutcome, DeliveryRun, DurableConsumers, LogChange } from '../../actors/consumers/protocol.js';
 import type { MailboxEvent } from '../../actors/mailbox/protocol.js';
-import { Backoff } from '../../bounds/backoff.js';
-import { FairSemaphore } from '../../bounds/fair-semaphore.js';
-import type { HttpClient } from '../../http-client/http-client.js';
-import type { HttpOutcome } from '../../http-client/outcome.js';
-import { retryAfterMs } from '../../http-client/retry-after.js';
+import type { HttpClient } from '../../net/http-client/http-client.js';
+import type { HttpOutcome } from '../../net/http-client/outcome.js';
+import { retryAfterMs } from '../../net/http-client/retry-after.js';
 import { clock } from '../../store/clock.js';
 import type { ConsumerPosition } from '../../store/consumers.js';
 import type { PushSubscriptionStore, StoredSubscription } from '../../store/push-subscriptions.js';
+import { Backoff } from '../../work/backoff.js';
+import { FairSemaphore } from '../../work/fair-semaphore.js';
 import { clientEventsOf } from '../events/client-events.js';
 import { type NewEmailShown, type PushMessage, pushMessage, USEFUL_MS } from './push-message.js';
 import { pushRequest, type VapidIdentity } from './push-request.js';

@@ -1,5 +1,5 @@
 // Checks a push subscription of a client: its endpoint may be called, and its keys are valid.
-import { targetUrlFault } from '../../http-client/target-url.js';
+import { targetUrlFault } from '../../net/http-client/target-url.js';
 import { clientPublicKey, clientSecret } from './client-keys.js';
 
 interface Subscription {

@@ -2,12 +2,12 @@
 // unclaimed mailboxes, and the message is committed for all accounts or for none (delivery.ts). The commit is the promise: if a
 // mailbox misses the deadline, its owner delivers from the stored row. So nothing after the commit leads to a refusal.
 
-import { atMost } from '../../bounds/time-bounds.js';
-import type { Directory, Recipient } from '../../directory/protocol.js';
-import { BOUNCE_OCTETS, type Bounce, readBounce } from '../../mail/bounce.js';
+import type { Directory, Recipient } from '../../actors/directory/protocol.js';
+import type { SpooledContent } from '../../content/spool/spool.js';
 import { exceedsHopLimit, wasDeliveredTo } from '../../mail/loop.js';
+import { BOUNCE_OCTETS, type Bounce, readBounce } from '../../mail/reports/bounce.js';
 import { type MessageSummary, summarize } from '../../mail/summary.js';
-import type { SpooledContent } from '../../spool/spool.js';
+import { atMost } from '../../work/time-bounds.js';
 import { type AcceptedDelivery, acceptedInline, DELIVERY_DEADLINE_MS, type PlacingPorts, spooled } from './delivery.js';
 import type { ReceivedMessage } from './mx-data.js';
 import { SmtpRefused } from './replies.js';

@@ -4,8 +4,8 @@
 
 import type { SMTPServer } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
-import type { ConnectionSlot } from '../tcp/connection-limits.js';
-import { RateCredit } from '../tcp/rate-credit.js';
+import type { ConnectionSlot } from '../../net/tcp/connection-limits.js';
+import { RateCredit } from '../../net/tcp/rate-credit.js';
 import { type Auth, authenticate, type SessionAuthenticator } from './auth-exchange.js';
 import { ChunkedMessages } from './chunked-messages.js';
 import { DataParser, TooLong, WrongProtocol } from './data-parser.js';
@@ -28,7 +28,7 @@ export interface ConnectionOwner extends SMTPServer {
   release(connection: SmtpConnection): void;
 }
 
-/** A text that begins with its own enhanced code (RFC 3463), as mail/delivery-status writes them. */
+/** A text that begins with its own enhanced code (RFC 3463), as mail/reports/delivery-status writes them. */
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /;
 const NOT_OFFERED = new Set(['EXPN', 'ETRN', 'TURN', 'SEND', 'SOML', 'SAML', 'AUTH', 'XCLIENT', 'XFORWARD']);
 const JUNK = new Set(['NOOP', 'RSET', 'VRFY', 'HELP', 'HELO', 'EHLO']);

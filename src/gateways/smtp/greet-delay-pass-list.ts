@@ -1,7 +1,7 @@
 // The pass list of the greet delay: networks from which mail was accepted. Their clients have waited for a banner before, so their next
 // connections get it at once. Most connections carry a few messages, and the wait would dominate them.
 import { LRUCache } from 'lru-cache';
-import { networkOf } from '../tcp/ip-address.js';
+import { networkOf } from '../../net/tcp/ip-address.js';
 import type { SmtpLimits } from './limits.js';
 
 export class GreetDelayPassList {

@@ -4,11 +4,11 @@
 import type { Logger } from 'pino';
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { NO_SPAN, NO_TRACER, type Span, type Tracer } from '../../actors/runtime/tracing.js';
-import { atMost } from '../../bounds/time-bounds.js';
-import { newId } from '../../ids/new-id.js';
+import type { CertificateSource } from '../../net/tcp/certificate-source.js';
+import { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
 import { clock } from '../../store/clock.js';
-import type { CertificateSource } from '../tcp/certificate-source.js';
-import { TrustedNetworks } from '../tcp/trusted-networks.js';
+import { newId } from '../../store/ids/new-id.js';
+import { atMost } from '../../work/time-bounds.js';
 import type { Auth } from './auth-exchange.js';
 import type { MessageStream } from './data-parser.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from './limits.js';

@@ -3,7 +3,7 @@
 // which pino escapes.
 import type { Logger } from 'pino';
 import type { SMTPServerSession } from 'smtp-server';
-import type { Principal } from '../../directory/protocol.js';
+import type { Principal } from '../../actors/directory/protocol.js';
 import { clock } from '../../store/clock.js';
 import type { Acceptance } from './accept.js';
 import { isBug } from './replies.js';

@@ -1,14 +1,15 @@
 // DATA at MX: the body goes into the spool, and the authentication sees the message as it passes. A large header goes into the
 // spool too; such a message is authenticated after it has arrived, a few at a time. Then the content checks judge the message. The
 // trace fields are written last, because they contain the results.
-import { FairSemaphore } from '../../bounds/fair-semaphore.js';
-import { PacedYield } from '../../bounds/paced-yield.js';
+
 import type { AcceptingJudgement, CheckChain } from '../../checks/check-chain.js';
 import type { CheckedEnvelope, CheckedPeer } from '../../checks/content-check.js';
-import type { Authenticated, Authentication } from '../../mail/authentication.js';
-import { HeaderCollector } from '../../mail/header-collector.js';
-import { incomingHeader } from '../../mail/incoming-header.js';
-import type { BodyWriter, SpooledContent } from '../../spool/spool.js';
+import type { BodyWriter, SpooledContent } from '../../content/spool/spool.js';
+import type { Authenticated, Authentication } from '../../mail/authentication/authentication.js';
+import { HeaderCollector } from '../../mail/header/header-collector.js';
+import { incomingHeader } from '../../mail/header/incoming-header.js';
+import { FairSemaphore } from '../../work/fair-semaphore.js';
+import { PacedYield } from '../../work/paced-yield.js';
 import type { MessageStream } from './data-parser.js';
 import { type DataSink, receiveData } from './receive-data.js';
 import { accepting } from './replies.js';

@@ -2,13 +2,13 @@
 // recipients, mx-data receives the message, accept commits it. listener has the part that submission shares. It logs one line
 // per message and per refusal, with ids and without contents.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
+import type { Directory } from '../../actors/directory/protocol.js';
 import { NO_TRACER } from '../../actors/runtime/tracing.js';
 import type { CheckChain } from '../../checks/check-chain.js';
-import type { Directory } from '../../directory/protocol.js';
-import type { Authenticate } from '../../mail/authentication.js';
-import { type Received, receivedLine, returnPathLine } from '../../mail/trace.js';
-import type { Spool } from '../../spool/spool.js';
-import { networkOf } from '../tcp/ip-address.js';
+import type { Spool } from '../../content/spool/spool.js';
+import type { Authenticate } from '../../mail/authentication/authentication.js';
+import { type Received, receivedLine, returnPathLine } from '../../mail/header/trace.js';
+import { networkOf } from '../../net/tcp/ip-address.js';
 import { type AcceptPorts, acceptMessage, type Destination } from './accept.js';
 import type { MessageStream } from './data-parser.js';
 import { findRecipient, judgeRecipient, judgeSender } from './envelope-policy.js';

@@ -2,11 +2,11 @@
 // §4.2, RFC 3463). A new outcome does not compile until SMTP has a reply to it. Texts are fixed, and no reply repeats input of the
 // peer; only content checks give reasons of their own.
 
+import type { Recipient } from '../../actors/directory/protocol.js';
 import type { AcceptingJudgement, Judgement, RefusingJudgement } from '../../checks/check-chain.js';
-import { UnencodableLine } from '../../compose/short-lines.js';
-import type { Recipient } from '../../directory/protocol.js';
-import { sanitizedLine } from '../../mail/report-text.js';
-import { UnusableHeader } from '../../mail/submitted-message.js';
+import { UnencodableLine } from '../../content/compose/short-lines.js';
+import { sanitizedLine } from '../../mail/reports/report-text.js';
+import { UnusableHeader } from '../../mail/writing/submitted-message.js';
 import { type FaultKind, faultKind } from '../faults.js';
 
 export interface SmtpReply {

@@ -1,13 +1,13 @@
 // Decides who may send as whom, and to whom, at submission (RFC 6409 §6.1; docs/interface/mail.md, "Sender addresses"). Envelope
 // sender, From and Sender must be addresses of the account. Recipients may be anywhere, with a full domain, but must exist if hosted here.
 import type { SMTPServerAddress } from 'smtp-server';
+import type { Directory, Principal } from '../../actors/directory/protocol.js';
 import type { ProtocolLogin } from '../../auth/protocol-login.js';
 import type { SignIn } from '../../auth/sign-in.js';
-import type { Directory, Principal } from '../../directory/protocol.js';
 import { parseAddress } from '../../mail/address.js';
-import { dsnOfMail, dsnOfRcpt, MAIL_DSN, RCPT_DSN } from '../../mail/dsn-parameters.js';
+import { type OriginatorFault, originators } from '../../mail/header/originators.js';
 import type { HeaderFields } from '../../mail/mime-index/header-fields.js';
-import { type OriginatorFault, originators } from '../../mail/originators.js';
+import { dsnOfMail, dsnOfRcpt, MAIL_DSN, RCPT_DSN } from '../../mail/reports/dsn-parameters.js';
 import { judgeRecipient, judgeSender } from './envelope-policy.js';
 import type { SmtpRefusal } from './replies.js';
 

@@ -3,13 +3,13 @@
 // finish. The handlers in the options decide about the commands.
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
-import type { CertificateSource } from '../tcp/certificate-source.js';
-import { ConnectionLimits, type ConnectionSlot } from '../tcp/connection-limits.js';
-import { drainAndClose } from '../tcp/draining.js';
-import { PeerLeft, type Proxied, readProxied } from '../tcp/first-bytes.js';
-import { canonicalAddress, networkOf } from '../tcp/ip-address.js';
-import { listenerAddress } from '../tcp/listener-address.js';
-import type { TrustedNetworks } from '../tcp/trusted-networks.js';
+import type { CertificateSource } from '../../net/tcp/certificate-source.js';
+import { ConnectionLimits, type ConnectionSlot } from '../../net/tcp/connection-limits.js';
+import { drainAndClose } from '../../net/tcp/draining.js';
+import { PeerLeft, type Proxied, readProxied } from '../../net/tcp/first-bytes.js';
+import { canonicalAddress, networkOf } from '../../net/tcp/ip-address.js';
+import { listenerAddress } from '../../net/tcp/listener-address.js';
+import type { TrustedNetworks } from '../../net/tcp/trusted-networks.js';
 import type { Auth } from './auth-exchange.js';
 import { type ConnectionOwner, SmtpConnection, type SmtpSocket } from './connection.js';
 import { GreetDelayPassList } from './greet-delay-pass-list.js';

@@ -2,14 +2,14 @@
 // from the start, and queue it. sender-policy decides which senders an account may use, submission-login checks the
 // login, submit queues the message. listener has the part that MX shares.
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
+import type { Directory } from '../../actors/directory/protocol.js';
 import type { SignIn } from '../../auth/sign-in.js';
 import type { CheckChain } from '../../checks/check-chain.js';
-import { withShortLines } from '../../compose/short-lines.js';
-import type { Directory } from '../../directory/protocol.js';
-import { dsnOfMail, dsnOfRcpt } from '../../mail/dsn-parameters.js';
-import { SubmittedMessage } from '../../mail/submitted-message.js';
-import { receivedLine } from '../../mail/trace.js';
-import type { Spool } from '../../spool/spool.js';
+import { withShortLines } from '../../content/compose/short-lines.js';
+import type { Spool } from '../../content/spool/spool.js';
+import { receivedLine } from '../../mail/header/trace.js';
+import { dsnOfMail, dsnOfRcpt } from '../../mail/reports/dsn-parameters.js';
+import { SubmittedMessage } from '../../mail/writing/submitted-message.js';
 import type { MessageStream } from './data-parser.js';
 import {
   type DataReply,

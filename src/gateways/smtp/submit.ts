@@ -3,12 +3,12 @@
 // stored first. The commit is the promise; the queue delivers.
 import { type QueuedMessage, type QueueingPorts, queueMessage } from '../../actors/mailbox/outbound/queueing.js';
 import { ActorFault } from '../../actors/runtime/errors.js';
+import type { SpooledContent } from '../../content/spool/spool.js';
 import { type Address, parseAddress } from '../../mail/address.js';
-import type { DsnRequest, RecipientDsnRequest } from '../../mail/dsn-request.js';
 import { exceedsHopLimit } from '../../mail/loop.js';
 import type { IndexedAddress } from '../../mail/message-index.js';
+import type { DsnRequest, RecipientDsnRequest } from '../../mail/reports/dsn-request.js';
 import { summarize } from '../../mail/summary.js';
-import type { SpooledContent } from '../../spool/spool.js';
 import { SmtpRefused } from './replies.js';
 
 /** In ms. The client waits for minutes (RFC 5321 §4.5.3.2.6); giving up early may queue the message twice. */

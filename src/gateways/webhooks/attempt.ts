@@ -1,8 +1,8 @@
 // One attempt to deliver a message to a webhook, and the meaning of its result (Standard Webhooks): 2xx means delivered, 410 means no more
 // messages, anything else is tried again.
-import type { HttpClient } from '../../http-client/http-client.js';
-import type { HttpOutcome } from '../../http-client/outcome.js';
-import { retryAfterMs } from '../../http-client/retry-after.js';
+import type { HttpClient } from '../../net/http-client/http-client.js';
+import type { HttpOutcome } from '../../net/http-client/outcome.js';
+import { retryAfterMs } from '../../net/http-client/retry-after.js';
 import type { WebhookTarget } from '../../store/webhooks.js';
 import { signedMessage, type WebhookMessage } from './signed-message.js';
 

@@ -1,8 +1,8 @@
 // Tests of a webhook that its account requests: one signed message `Test`, sent at once and once, in any state of the webhook. A test ends
-// before the request that asks for it does (gateways/http/pipeline), whatever the receiver does.
-import type { HttpClient } from '../../http-client/http-client.js';
-import { newId } from '../../ids/new-id.js';
+// before the request that asks for it does (gateways/http/pipeline/pipeline), whatever the receiver does.
+import type { HttpClient } from '../../net/http-client/http-client.js';
 import { clock } from '../../store/clock.js';
+import { newId } from '../../store/ids/new-id.js';
 import type { WebhookStore } from '../../store/webhooks.js';
 import { attemptWebhook, type WebhookAttempt } from './attempt.js';
 

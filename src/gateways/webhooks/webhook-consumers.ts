@@ -2,10 +2,10 @@
 // was delivered. The engine stores the position by changes; this file stores the position within a change of many events.
 import type { Logger } from 'pino';
 import type { DeliveryOutcome, DeliveryRun, DurableConsumers, LogChange } from '../../actors/consumers/protocol.js';
-import type { HttpClient } from '../../http-client/http-client.js';
-import { newId } from '../../ids/new-id.js';
+import type { HttpClient } from '../../net/http-client/http-client.js';
 import { clock } from '../../store/clock.js';
 import type { ConsumerPosition } from '../../store/consumers.js';
+import { newId } from '../../store/ids/new-id.js';
 import type { EventPlace, WebhookDeliveryStore, WebhookStore, WebhookTarget } from '../../store/webhooks.js';
 import { allClientEventsOf } from '../events/client-events.js';
 import { isAfter } from '../events/cursor.js';

@@ -3,7 +3,7 @@
 // indexer builds the part tree. Never throws.
 import { isUtf8 } from 'node:buffer';
 import { decodeTransfer, isEncoded } from '../decode/transfer.js';
-import { headerIn } from '../header-lines.js';
+import { headerIn } from '../header/header-lines.js';
 import type { IndexedEnvelope, MessageIndex } from '../message-index.js';
 import { bodyPlace, chooseBodies, isBodyText } from './body-choice.js';
 import { BodySample } from './body-sample.js';

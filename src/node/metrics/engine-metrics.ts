@@ -1,12 +1,12 @@
 // Gauges of the engine, read at a scrape: actors in memory, leases, the cluster as of the last heartbeat, the bus, mail that waits for its
 // placement.
 import type { Releases } from '../../actors/delivery/releases.js';
-import type { ImportPlacing } from '../../actors/mailbox/import-placing.js';
-import type { Redelivery } from '../../actors/mailbox/redelivery.js';
-import type { SearchMerging } from '../../actors/mailbox/search-merging.js';
+import type { ImportPlacing } from '../../actors/mailbox/background/import-placing.js';
+import type { Redelivery } from '../../actors/mailbox/background/redelivery.js';
+import type { SearchMerging } from '../../actors/mailbox/search/search-merging.js';
 import type { Host } from '../../actors/runtime/host.js';
-import type { Ownership } from '../../actors/runtime/ownership.js';
-import type { Transport } from '../../actors/runtime/transport.js';
+import type { Ownership } from '../../actors/runtime/ownership/ownership.js';
+import type { Transport } from '../../actors/runtime/transport/transport.js';
 import type { NodeRow } from '../../store/leases.js';
 import { type MeasuredConsumers, watchConsumers } from './consumer-metrics.js';
 import type { Families } from './families.js';

@@ -1,7 +1,7 @@
 // The gateways' meters on prom-client. Labels come from closed sets, never from text of a peer.
 import { LOGIN_PROTOCOLS, type LoginMeter } from '../../auth/sign-in.js';
 import type { EventStreamMeter } from '../../gateways/events/open-event-streams.js';
-import type { HttpMeter } from '../../gateways/http/meter.js';
+import type { HttpMeter } from '../../gateways/http/pipeline/meter.js';
 import type { HubMeter } from '../../gateways/hub/meter.js';
 import type { ImapMeter } from '../../gateways/imap/meter.js';
 import type { Pop3Meter } from '../../gateways/pop3/meter.js';

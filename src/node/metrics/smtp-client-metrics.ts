@@ -1,5 +1,5 @@
 // The meter of the SMTP client on prom-client. Hosts are not labels, because their number is unlimited.
-import type { SmtpClientMeter } from '../../smtp-client/meter.js';
+import type { SmtpClientMeter } from '../../net/smtp-client/meter.js';
 import type { Families } from './families.js';
 
 /** Seconds: from a host nearby to one that never answers. */

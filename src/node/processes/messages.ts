@@ -1,8 +1,9 @@
 // The messages between a parent and its processes, over the channel that Node's cluster module opens between them.
-import type { Config } from '../../config.js';
+
 import type { HealthReport } from '../../gateways/http/health.js';
+import type { Config } from '../config/config.js';
 import type { Demo } from '../demo.js';
-import type { Listeners } from '../listeners.js';
+import type { Listeners } from '../listeners/listeners.js';
 import type { ProcessShare } from './process-share.js';
 
 /** Ports that the parent has chosen, which override the configuration. */

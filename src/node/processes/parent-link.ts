@@ -1,6 +1,6 @@
 // The process's side of the link to the parent that started it. When the parent ends without a message, the process is told to stop.
 import cluster from 'node:cluster';
-import type { RunningNode, StopManner } from '../../main.js';
+import type { RunningNode, StopManner } from '../node.js';
 import type { FailedMessage, StartMessage, ToParent, ToProcess } from './messages.js';
 
 export interface ParentLink {

@@ -1,7 +1,7 @@
 // The metrics port of a parent: one scrape returns the series of all processes, and /healthz has the status of the worst.
 import type { Logger } from 'pino';
-import type { Config } from '../../config.js';
-import { startHttp } from '../../gateways/http/server.js';
+import { startHttp } from '../../gateways/http/server/server.js';
+import type { Config } from '../config/config.js';
 import type { Lifecycle } from '../lifecycle.js';
 import { listenFailure } from '../start-failure.js';
 import { jointHealth, type ProcessHealth } from './joint-health.js';

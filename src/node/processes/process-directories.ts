@@ -3,8 +3,8 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { holderOf } from '../../store/data-directory.js';
-import { LocalFault } from '../../store/local-fault.js';
+import { holderOf } from '../../store/local/data-directory.js';
+import { LocalFault } from '../../store/local/local-fault.js';
 
 /** The directory that contains these directories, which are named by number. */
 export const PROCESSES = 'processes';

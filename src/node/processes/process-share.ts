@@ -1,6 +1,6 @@
 // The share of a process: its number among the processes of one parent, and its part of the limits that apply to a machine.
-import type { ConnectionLimitOptions } from '../../gateways/tcp/connection-limits.js';
-import type { DatabaseAddress } from '../../store/postgres/client.js';
+import type { ConnectionLimitOptions } from '../../net/tcp/connection-limits.js';
+import type { DatabaseAddress } from '../../store/postgres/driver/client.js';
 
 /** Undefined for a node without a parent. */
 export interface ProcessShare {

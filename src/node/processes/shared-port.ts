@@ -1,7 +1,7 @@
 // The kernel's handling of connections to a shared port (SO_REUSEPORT) that a process has not accepted when it closes its socket.
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
-import type { Config } from '../../config.js';
+import type { Config } from '../config/config.js';
 
 /** A setting of Linux 5.14 and later, per network namespace. */
 const MIGRATION = '/proc/sys/net/ipv4/tcp_migrate_req';

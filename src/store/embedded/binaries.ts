@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { LocalFault } from '../local-fault.js';
+import { LocalFault } from '../local/local-fault.js';
 
 export interface Binaries {
   readonly initdb: string;

@@ -4,7 +4,7 @@
 import type { SpawnOptions } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { LocalFault } from '../local-fault.js';
+import { LocalFault } from '../local/local-fault.js';
 import type { Binaries } from './binaries.js';
 
 export interface DatabaseUser {

@@ -3,8 +3,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LocalFault } from '../local-fault.js';
-import { commandOf, identityOf, isAlive, processesAt } from '../process-identity.js';
+import { LocalFault } from '../local/local-fault.js';
+import { commandOf, identityOf, isAlive, processesAt } from '../local/process-identity.js';
 
 const PID_FILE = 'postmaster.pid';
 const WRITING_MS = 100;

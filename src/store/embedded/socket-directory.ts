@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LocalFault } from '../local-fault.js';
+import { LocalFault } from '../local/local-fault.js';
 import type { DatabaseUser } from './database-user.js';
 
 // unix(7): sun_path has 108 octets, 104 on BSD and macOS, the last one NUL.

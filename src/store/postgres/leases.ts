@@ -13,7 +13,7 @@ import type {
   ReleasedLease,
   ShardLease,
 } from '../leases.js';
-import { type Sql, storeFault } from './client.js';
+import { type Sql, storeFault } from './driver/client.js';
 import { postgresSettings } from './settings.js';
 
 /** Entries of nodes that are silent for longer than this are deleted. */

@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { StartFault } from '../../errors/start-fault.js';
+import { StartFault } from '../../work/start-fault.js';
 import { StoreFault } from '../errors.js';
-import { type Sql, type SqlTransaction, storeFault } from './client.js';
+import { type Sql, type SqlTransaction, storeFault } from './driver/client.js';
 
 export interface Migrated {
   /** Names of the migrations applied now, in order; empty when the schema was up to date. */

@@ -1,6 +1,6 @@
 // Values that the cluster agrees on once. The first writer wins; all others read its value.
 import type { SettingStore } from '../settings.js';
-import { type Sql, storeFault } from './client.js';
+import { type Sql, storeFault } from './driver/client.js';
 
 export function postgresSettings(sql: Sql): SettingStore {
   return {

@@ -2,7 +2,7 @@
 // them.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PackedIds } from '../../mail/packed-ids.js';
-import { Tokenizer } from '../../mail/tokenizer.js';
+import { Tokenizer } from '../../mail/words/tokenizer.js';
 import type { IndexedEmail, IndexedTexts } from '../search.js';
 import { BODY_POSITION, type IndexPage, type Segment } from './index-page.js';
 import { PageWriter } from './page-writer.js';

@@ -6,10 +6,10 @@ import pino from 'pino';
 import { type Consumers, createConsumers } from '../../../src/actors/consumers/consumers.js';
 import type { DeliveryOutcome, DurableConsumers } from '../../../src/actors/consumers/protocol.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
-import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import { runs } from '../../support/amounts.js';
 import { EventBus } from '../../support/event-bus.js';
-import { MemoryConsumers } from '../../support/memory-consumers.js';
+import { MemoryConsumers } from '../../support/memory-stores/memory-consumers.js';
 import test from '../../support/test.js';
 
 const ACCOUNT = randomUUID();

@@ -3,7 +3,7 @@
 
 import type { DeliveryTransport } from '../../../src/actors/delivery/delivery-transport.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
-import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import test from '../../support/test.js';
 import { ALONE, account, answer, ManualTransport, OutboundWorld, until, viewOf } from './outbound-world.js';

@@ -1,9 +1,9 @@
 // Replays the log of an account into the state and the tables of a fresh account, and writes both accounts down so that they can
 // be compared.
 import { randomUUID } from 'node:crypto';
-import { loadMailbox, type MailboxState } from '../../../src/actors/mailbox/state.js';
-import { MailboxTransaction } from '../../../src/actors/mailbox/transaction.js';
-import type { Change } from '../../../src/store/changes.js';
+import { loadMailbox, type MailboxState } from '../../../src/actors/mailbox/state/state.js';
+import { MailboxTransaction } from '../../../src/actors/mailbox/state/transaction.js';
+import type { Change } from '../../../src/store/changes/changes.js';
 import type { MailboxChange } from '../../../src/store/mailboxes.js';
 import type { MailboxWorld } from './mailbox-world.js';
 

@@ -4,9 +4,9 @@
 import pino from 'pino';
 import type { Behavior } from '../../../src/actors/runtime/behavior.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
-import type { ReplyPacket } from '../../../src/actors/runtime/packet.js';
-import { requestSubject } from '../../../src/actors/runtime/subjects.js';
-import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import type { ReplyPacket } from '../../../src/actors/runtime/transport/packet.js';
+import { requestSubject } from '../../../src/actors/runtime/transport/subjects.js';
+import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import { fixedOwnership } from '../../support/ownership.js';
 import test from '../../support/test.js';
 import {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
-import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
+import { createEventStreams } from '../../../src/actors/runtime/events/event-streams.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
 import type { EventOf } from '../../../src/actors/runtime/protocol.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
-import type { Responder } from '../../../src/actors/runtime/transport.js';
-import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import type { Responder } from '../../../src/actors/runtime/transport/transport.js';
+import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import { StoreFault } from '../../../src/store/errors.js';
 import { fixedOwnership } from '../../support/ownership.js';
 import test from '../../support/test.js';

@@ -2,7 +2,7 @@
 
 import { Observable, of, Subject } from 'rxjs';
 import { permit$, permitted, withPermit } from '../../../src/actors/runtime/permits.js';
-import { FairSemaphore } from '../../../src/bounds/fair-semaphore.js';
+import { FairSemaphore } from '../../../src/work/fair-semaphore.js';
 import test from '../../support/test.js';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));

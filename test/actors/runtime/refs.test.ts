@@ -4,13 +4,13 @@
 import pino from 'pino';
 import { EMPTY, Subject } from 'rxjs';
 import type { ActorFault } from '../../../src/actors/runtime/errors.js';
-import type { EventStreams } from '../../../src/actors/runtime/event-streams.js';
+import type { EventStreams } from '../../../src/actors/runtime/events/event-streams.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
-import type { Relocation } from '../../../src/actors/runtime/ownership.js';
+import type { Relocation } from '../../../src/actors/runtime/ownership/ownership.js';
 import type { EventOf } from '../../../src/actors/runtime/protocol.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
-import { NoResponders, type Transport } from '../../../src/actors/runtime/transport.js';
-import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import { NoResponders, type Transport } from '../../../src/actors/runtime/transport/transport.js';
+import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import { VirtualTime } from '../../support/cluster/virtual-time.js';
 import { fixedOwnership } from '../../support/ownership.js';
 import test from '../../support/test.js';

@@ -1,18 +1,18 @@
 // Tests traces over nodes: two hosts on one bus, each with its own tracer, and a collector that sees both.
 
 import pino from 'pino';
-import { createEventStreams } from '../../../src/actors/runtime/event-streams.js';
+import { createEventStreams } from '../../../src/actors/runtime/events/event-streams.js';
 import { startHost } from '../../../src/actors/runtime/host.js';
-import type { EventPacket } from '../../../src/actors/runtime/packet.js';
 import type { EventOf } from '../../../src/actors/runtime/protocol.js';
 import { createRefs } from '../../../src/actors/runtime/refs.js';
-import { eventSubject } from '../../../src/actors/runtime/subjects.js';
 import type { Tracer } from '../../../src/actors/runtime/tracing.js';
-import { localTransport } from '../../../src/actors/runtime/transport-local.js';
+import type { EventPacket } from '../../../src/actors/runtime/transport/packet.js';
+import { eventSubject } from '../../../src/actors/runtime/transport/subjects.js';
+import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
 import { openTracing } from '../../../src/node/tracing/tracing.js';
 import { shardOf } from '../../../src/store/shard.js';
-import { type CollectedSpan, startCollector } from '../../support/otlp-collector.js';
 import { fixedOwnership } from '../../support/ownership.js';
+import { type CollectedSpan, startCollector } from '../../support/peers/otlp-collector.js';
 import test from '../../support/test.js';
 import { CounterStore, counterBehavior, counterProtocol } from './counter.js';
 

@@ -7,7 +7,7 @@ import type { ExecutionContext } from 'ava';
 import { CompactSign, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { ProviderUnavailable } from '../../../src/auth/oidc/bounded-json.js';
 import { createTokenVerifier, isToken } from '../../../src/auth/oidc/token-verifier.js';
-import { startProvider } from '../../support/oidc-provider.js';
+import { startProvider } from '../../support/peers/oidc-provider.js';
 import test from '../../support/test.js';
 
 const log = { debug() {} };

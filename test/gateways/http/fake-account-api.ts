@@ -1,7 +1,7 @@
 // Implements the routes' account API in memory, by the rules that routes can see. Each account has one profile, and keys,
 // addresses, preferences, subscriptions and webhooks, with limits so low that tests reach them.
 import { randomUUID } from 'node:crypto';
-import type { AccountApi, IssuedKey, PreferenceValues, Webhooks } from '../../../src/account/protocol.js';
+import type { AccountApi, IssuedKey, PreferenceValues, Webhooks } from '../../../src/actors/account/protocol.js';
 import { eventIdOf } from '../../../src/gateways/events/event-id.js';
 import { canonicalAddress, hasTag } from '../../../src/mail/address.js';
 import type { AccountAddress, ApiKey } from '../../../src/store/directory.js';

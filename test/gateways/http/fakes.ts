@@ -2,8 +2,8 @@
 // that tests can look at it. Mailboxes are in mailboxes.ts.
 import { createHash } from 'node:crypto';
 import { EMPTY, Subject } from 'rxjs';
-import type { BodyDecoder } from '../../../src/decode/decoder.js';
-import type { Directory, LoginClaims, LoginResult, Principal } from '../../../src/directory/protocol.js';
+import type { Directory, LoginClaims, LoginResult, Principal } from '../../../src/actors/directory/protocol.js';
+import type { BodyDecoder } from '../../../src/content/decode/decoder.js';
 import type { Log } from '../../../src/gateways/http/exchange.js';
 import type { IndexedPart, MessageIndex, OctetRange } from '../../../src/mail/message-index.js';
 import type { BlobContent, BlobStore } from '../../../src/store/blobs.js';

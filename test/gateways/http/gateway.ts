@@ -2,24 +2,29 @@
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
+import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { Credentials } from '../../../src/auth/credentials.js';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import type { Rates } from '../../../src/auth/rates.js';
+import { Spool } from '../../../src/content/spool/spool.js';
 import { OpenEventStreams } from '../../../src/gateways/events/open-event-streams.js';
-import { createCors } from '../../../src/gateways/http/cors.js';
 import type { HealthCheck } from '../../../src/gateways/http/health.js';
-import { createPipeline } from '../../../src/gateways/http/pipeline.js';
+import { createPipeline } from '../../../src/gateways/http/pipeline/pipeline.js';
 import type { Route } from '../../../src/gateways/http/route.js';
 import { routeTable } from '../../../src/gateways/http/route-table.js';
 import type { ConnectionInfo } from '../../../src/gateways/http/routes/connection-info.js';
-import { type HttpLimits, type HttpOptions, type HttpServer, startHttp } from '../../../src/gateways/http/server.js';
+import { createCors } from '../../../src/gateways/http/server/cors.js';
+import {
+  type HttpLimits,
+  type HttpOptions,
+  type HttpServer,
+  startHttp,
+} from '../../../src/gateways/http/server/server.js';
 import { subscriptionCheck } from '../../../src/gateways/push/subscription-check.js';
-import { TrustedNetworks } from '../../../src/gateways/tcp/trusted-networks.js';
-import { targetUrlFault } from '../../../src/http-client/target-url.js';
-import { Spool } from '../../../src/spool/spool.js';
+import { targetUrlFault } from '../../../src/net/http-client/target-url.js';
+import { TrustedNetworks } from '../../../src/net/tcp/trusted-networks.js';
 import { StoreFault } from '../../../src/store/errors.js';
-import { temporaryDirectory } from '../../support/temporary-directory.js';
 import { fakeAccountApi, fakeWebhookTest } from './fake-account-api.js';
 import { ALICE, FakeBlobs, FakeDirectory, FakeLog, plainDecoder } from './fakes.js';
 import { startMailboxes, type TestMailboxes } from './mailboxes.js';

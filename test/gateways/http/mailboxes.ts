@@ -8,8 +8,8 @@ import { ActorFault, type ActorFaultCode } from '../../../src/actors/runtime/err
 import type { AskOptions } from '../../../src/actors/runtime/ref.js';
 import type { MessageIndex } from '../../../src/mail/message-index.js';
 import type { SystemRole } from '../../../src/store/mailbox-rows.js';
-import { type MemoryMailboxes, startMemoryMailboxes } from '../../support/memory-mailboxes.js';
 import { commitChange } from '../../support/memory-stores/commit.js';
+import { type MemoryMailboxes, startMemoryMailboxes } from '../../support/memory-stores/memory-mailboxes.js';
 import { type AccountRows, MemoryTables, systemFolders } from '../../support/memory-stores/tables.js';
 import { ALICE, type FakeBlobs, plainDecoder } from './fakes.js';
 

@@ -1,9 +1,13 @@
 // Tests calls of hub methods: the first answer counts, a call without an id gets none, and a method that fails refuses its call.
 
 import { carryOut } from '../../../src/gateways/hub/calls.js';
-import { type CallCompletion, INVOCATION, STREAM_INVOCATION } from '../../../src/gateways/hub/hub-messages.js';
-import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import type { Caller, HubMethod } from '../../../src/gateways/hub/methods.js';
+import {
+  type CallCompletion,
+  INVOCATION,
+  STREAM_INVOCATION,
+} from '../../../src/gateways/hub/protocols/hub-messages.js';
+import { JSON_PROTOCOL } from '../../../src/gateways/hub/protocols/json-protocol.js';
 import { recordingLog } from '../../support/hub-fakes.js';
 import test from '../../support/test.js';
 

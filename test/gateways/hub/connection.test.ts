@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { anonymousGuard } from '../../../src/auth/origin.js';
 import type { HubOptions } from '../../../src/gateways/hub/hub.js';
-import { MESSAGE_PACK_PROTOCOL } from '../../../src/gateways/hub/message-pack-protocol.js';
+import { MESSAGE_PACK_PROTOCOL } from '../../../src/gateways/hub/protocols/message-pack-protocol.js';
 import type { SocketListener } from '../../../src/gateways/web-socket.js';
 import {
   emailRemoved,

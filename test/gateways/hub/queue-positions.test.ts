@@ -3,8 +3,8 @@
 import pino from 'pino';
 import { type Observable, Subject } from 'rxjs';
 import type { MailboxEvent, Mailboxes } from '../../../src/actors/mailbox/protocol.js';
-import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
 import type { Caller, ConnectionPart } from '../../../src/gateways/hub/methods.js';
+import { JSON_PROTOCOL } from '../../../src/gateways/hub/protocols/json-protocol.js';
 import { QueuePositions } from '../../../src/gateways/hub/queue-positions.js';
 import { draftChanged, statusChanged } from '../../support/hub-fakes.js';
 import test from '../../support/test.js';

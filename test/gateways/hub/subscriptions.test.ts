@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
 import { CHANGES, TIMELINE } from '../../../src/gateways/events/client-events.js';
 import { eventFilterOf } from '../../../src/gateways/hub/event-filter.js';
-import { JSON_PROTOCOL } from '../../../src/gateways/hub/json-protocol.js';
+import { JSON_PROTOCOL } from '../../../src/gateways/hub/protocols/json-protocol.js';
 import { type Subscriber, Subscriptions } from '../../../src/gateways/hub/subscriptions.js';
 import {
   attempted,

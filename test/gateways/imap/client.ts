@@ -1,6 +1,6 @@
 // Implements an IMAP client: it sends commands with or without literals, and collects responses unchanged.
 import zlib from 'node:zlib';
-import { OctetClient } from '../../support/octet-client.js';
+import { OctetClient } from '../../support/clients/octet-client.js';
 
 export interface Answer {
   /** Untagged responses and continuation requests without `* ` and the final CRLF; literals are kept in them. */

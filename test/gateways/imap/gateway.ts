@@ -1,6 +1,8 @@
 // Starts an IMAP listener on a free port over real mailboxes in memory, with accounts and keys.
 import net from 'node:net';
 import type { ExecutionContext } from 'ava';
+import { temporaryDirectory } from '../../../dev/temporary-directory.js';
+import { prepareSpool, Spool } from '../../../src/content/spool/spool.js';
 import type { ImapContext } from '../../../src/gateways/imap/context.js';
 import { DEFAULT_LIMITS, type ImapLimits } from '../../../src/gateways/imap/limits.js';
 import { MemoryShares } from '../../../src/gateways/imap/memory-shares.js';
@@ -9,10 +11,8 @@ import { type ImapMeter, NO_METER } from '../../../src/gateways/imap/meter.js';
 import { FolderResults } from '../../../src/gateways/imap/search/folder-results.js';
 import { startImap as listen } from '../../../src/gateways/imap/server.js';
 import { createFolderMirrors } from '../../../src/gateways/imap/view/folder-mirrors.js';
-import type { TcpListener } from '../../../src/gateways/tcp/tcp-listener.js';
-import { prepareSpool, Spool } from '../../../src/spool/spool.js';
+import type { TcpListener } from '../../../src/net/tcp/tcp-listener.js';
 import { memoryFolderMessages } from '../../support/memory-stores/folder-messages.js';
-import { temporaryDirectory } from '../../support/temporary-directory.js';
 import {
   ALICE,
   ALICE_EMAIL,

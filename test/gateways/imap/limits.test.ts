@@ -1,7 +1,7 @@
 // Tests limits of connections: in total, per address, per account, in time, and in what a client may send.
 import net from 'node:net';
-import { ConnectionShares } from '../../../src/gateways/tcp/connection-limits.js';
-import { eventually } from '../../cluster/support/eventually.js';
+import { ConnectionShares } from '../../../src/net/tcp/connection-limits.js';
+import { eventually } from '../../scenarios/cluster/support/eventually.js';
 import { v1 } from '../../support/proxy-protocol.js';
 import test from '../../support/test.js';
 import { ImapClient, Literal } from './client.js';

@@ -1,5 +1,5 @@
 // Implements a POP3 client: it sends commands and collects replies unchanged.
-import { endOfLine, OctetClient } from '../../support/octet-client.js';
+import { endOfLine, OctetClient } from '../../support/clients/octet-client.js';
 
 export class Pop3Client extends OctetClient {
   /** Sends the command as UTF-8 and returns the first line of its reply. */

@@ -5,7 +5,7 @@ import type { Pop3Context } from '../../../src/gateways/pop3/context.js';
 import { DEFAULT_LIMITS, type Pop3Limits } from '../../../src/gateways/pop3/limits.js';
 import { NO_METER, type Pop3Meter } from '../../../src/gateways/pop3/meter.js';
 import { startPop3 as listen } from '../../../src/gateways/pop3/server.js';
-import type { TcpListener } from '../../../src/gateways/tcp/tcp-listener.js';
+import type { TcpListener } from '../../../src/net/tcp/tcp-listener.js';
 import { memoryFolderMessages } from '../../support/memory-stores/folder-messages.js';
 import {
   ALICE,

@@ -1,6 +1,6 @@
 // Tests limits of connections: in total, per address, per account, in time, and in what a client may send.
 import net from 'node:net';
-import { ConnectionShares } from '../../../src/gateways/tcp/connection-limits.js';
+import { ConnectionShares } from '../../../src/net/tcp/connection-limits.js';
 import { v1 } from '../../support/proxy-protocol.js';
 import test from '../../support/test.js';
 import { Pop3Client } from './client.js';

@@ -2,17 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
-import type { PreferenceValues } from '../../../src/account/protocol.js';
+import type { PreferenceValues } from '../../../src/actors/account/protocol.js';
 import type { LogChange } from '../../../src/actors/consumers/protocol.js';
 import type { MailboxEvent } from '../../../src/actors/mailbox/protocol.js';
-import { createResolver } from '../../../src/dns/resolver.js';
 import { pushConsumers } from '../../../src/gateways/push/push-consumers.js';
 import { vapidKeys } from '../../../src/gateways/push/vapid-keys.js';
-import { createHttpClient } from '../../../src/http-client/http-client.js';
-import type { HttpClientLimits } from '../../../src/http-client/limits.js';
+import { createResolver } from '../../../src/net/dns/resolver.js';
+import { createHttpClient } from '../../../src/net/http-client/http-client.js';
+import type { HttpClientLimits } from '../../../src/net/http-client/limits.js';
 import type { StoredSubscription } from '../../../src/store/push-subscriptions.js';
-import type { Answer } from '../../support/http-receiver.js';
-import { startPushService } from '../../support/push-service.js';
+import type { Answer } from '../../support/peers/http-receiver.js';
+import { startPushService } from '../../support/peers/push-service.js';
 import test from '../../support/test.js';
 
 const ACCOUNT = randomUUID();

@@ -1,9 +1,9 @@
 // Tests the key pair of Web Push: it is created once for the cluster, or configured.
 
 import { vapidKeys } from '../../../src/gateways/push/vapid-keys.js';
-import { connect } from '../../../src/store/postgres/client.js';
+import { connect } from '../../../src/store/postgres/driver/client.js';
 import { postgresSettings } from '../../../src/store/postgres/settings.js';
-import { migratedDatabase } from '../../support/embedded-database.js';
+import { migratedDatabase } from '../../support/database/embedded-database.js';
 import test from '../../support/test.js';
 
 test('all nodes have one pair, made by the first', async (t) => {

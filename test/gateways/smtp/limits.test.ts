@@ -2,8 +2,8 @@
 import type { ExecutionContext } from 'ava';
 import { GreetDelayPassList } from '../../../src/gateways/smtp/greet-delay-pass-list.js';
 import { DEFAULT_LIMITS, type SmtpLimits } from '../../../src/gateways/smtp/limits.js';
-import { RateCredit } from '../../../src/gateways/tcp/rate-credit.js';
-import { SmtpClient } from '../../support/smtp-client.js';
+import { RateCredit } from '../../../src/net/tcp/rate-credit.js';
+import { SmtpClient } from '../../support/clients/smtp-client.js';
 import test from '../../support/test.js';
 import { type Harness, listen } from './listener.js';
 

@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import pino, { type Logger } from 'pino';
 import { NEVER } from 'rxjs';
+import { certificates } from '../../../dev/certificate.js';
+import { temporaryDirectory } from '../../../dev/temporary-directory.js';
+import type { Directory, Recipient } from '../../../src/actors/directory/protocol.js';
 import { type InlineMessage, InlineMessages } from '../../../src/actors/mailbox/inline-messages.js';
 import type { Mailboxes } from '../../../src/actors/mailbox/protocol.js';
 import { CheckChain } from '../../../src/checks/check-chain.js';
-import type { Directory, Recipient } from '../../../src/directory/protocol.js';
+import { prepareSpool, Spool } from '../../../src/content/spool/spool.js';
 import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
 import { type MxOptions, startMx } from '../../../src/gateways/smtp/mx.js';
-import { prepareSpool, Spool } from '../../../src/spool/spool.js';
 import type { InboundDelivery, InboundEnvelope, InboundStore } from '../../../src/store/inbound.js';
-import { certificates } from '../../support/certificate.js';
-import { temporaryDirectory } from '../../support/temporary-directory.js';
 
 export interface Stored {
   readonly hash: string;

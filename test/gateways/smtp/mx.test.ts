@@ -3,7 +3,7 @@
 import type { InlineMessage } from '../../../src/actors/mailbox/inline-messages.js';
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
-import { SmtpClient } from '../../support/smtp-client.js';
+import { SmtpClient } from '../../support/clients/smtp-client.js';
 import test from '../../support/test.js';
 import { listen } from './listener.js';
 

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import pino from 'pino';
 import { Subject } from 'rxjs';
+import { certificates } from '../../../dev/certificate.js';
+import { temporaryDirectory } from '../../../dev/temporary-directory.js';
+import type { Directory, Principal, Recipient } from '../../../src/actors/directory/protocol.js';
 import type { Mailboxes, MailboxProtocol } from '../../../src/actors/mailbox/protocol.js';
 import type { Payload } from '../../../src/actors/runtime/protocol.js';
 import { Credentials } from '../../../src/auth/credentials.js';
@@ -11,15 +14,12 @@ import { type GuardLimits, LoginGuard } from '../../../src/auth/login-guard.js';
 import type { TokenVerifier } from '../../../src/auth/oidc/token-verifier.js';
 import { SignIn } from '../../../src/auth/sign-in.js';
 import { CheckChain } from '../../../src/checks/check-chain.js';
-import type { Directory, Principal, Recipient } from '../../../src/directory/protocol.js';
+import { prepareSpool, Spool } from '../../../src/content/spool/spool.js';
 import type { SmtpListener } from '../../../src/gateways/smtp/listener.js';
 import { type SubmissionOptions, startSubmission } from '../../../src/gateways/smtp/submission.js';
 import { canonicalAddress } from '../../../src/mail/address.js';
-import { prepareSpool, Spool } from '../../../src/spool/spool.js';
 import type { BlobContent } from '../../../src/store/blobs.js';
-import { certificates } from '../../support/certificate.js';
-import { SmtpClient } from '../../support/smtp-client.js';
-import { temporaryDirectory } from '../../support/temporary-directory.js';
+import { SmtpClient } from '../../support/clients/smtp-client.js';
 
 export interface Queued extends Payload<MailboxProtocol, 'enqueue'> {
   readonly accountId: string;

@@ -2,7 +2,7 @@
 
 import { ActorFault } from '../../../src/actors/runtime/errors.js';
 import { StoreFault } from '../../../src/store/errors.js';
-import { SmtpClient } from '../../support/smtp-client.js';
+import { SmtpClient } from '../../support/clients/smtp-client.js';
 import test from '../../support/test.js';
 import { brief, listenForSubmission, signedIn } from './submission-listener.js';
 

@@ -1,7 +1,7 @@
 // Tests a test delivery of a webhook: it ends in time, whatever the receiver does, and returns the result.
 
 import { webhookTest } from '../../../src/gateways/webhooks/test-message.js';
-import { clientOf, dnsOf, OK, peer } from '../../http-client/peers.js';
+import { clientOf, dnsOf, OK, peer } from '../../net/http-client/peers.js';
 import test from '../../support/test.js';
 
 const SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;

@@ -6,13 +6,13 @@ import type { DeliveryOutcome, LogChange } from '../../../src/actors/consumers/p
 import { cursorOf } from '../../../src/gateways/events/cursor.js';
 import { eventIdOf } from '../../../src/gateways/events/event-id.js';
 import { WebhookConsumers } from '../../../src/gateways/webhooks/webhook-consumers.js';
-import type { HttpClientLimits } from '../../../src/http-client/limits.js';
+import type { HttpClientLimits } from '../../../src/net/http-client/limits.js';
 import type { ConsumerPosition } from '../../../src/store/consumers.js';
 import type { EventPlace, RecordedDelivery, WebhookTarget } from '../../../src/store/webhooks.js';
-import { clientOf } from '../../http-client/peers.js';
-import type { Answer } from '../../support/http-receiver.js';
+import { clientOf } from '../../net/http-client/peers.js';
+import type { Answer } from '../../support/peers/http-receiver.js';
+import { startWebhookReceiver } from '../../support/peers/webhook-receiver.js';
 import test from '../../support/test.js';
-import { startWebhookReceiver } from '../../support/webhook-receiver.js';
 
 const ACCOUNT = '018f0000-0000-7000-8000-00000000000a';
 const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;

@@ -2,10 +2,10 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import { clearLeftDirectories } from '../../../src/node/processes/process-directories.js';
-import { openDataDirectory } from '../../../src/store/data-directory.js';
+import { openDataDirectory } from '../../../src/store/local/data-directory.js';
 import { startTestNode } from '../../support/node.js';
-import { temporaryDirectory } from '../../support/temporary-directory.js';
 import test from '../../support/test.js';
 
 const over = new AbortController().signal;

@@ -1,6 +1,6 @@
 // Defines the contract of the event log, as followers read it.
 import { randomUUID } from 'node:crypto';
-import type { ChangeContent } from '../../../src/store/changes.js';
+import type { ChangeContent } from '../../../src/store/changes/changes.js';
 import type { Contract } from './stores.js';
 import { openWriter, type Writer } from './writer.js';
 

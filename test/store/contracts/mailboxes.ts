@@ -1,10 +1,10 @@
 // Defines the contract of the mailbox store: fences, rows and reads. Lists of outbound mail are in outbound.ts.
 
 import { randomUUID } from 'node:crypto';
-import { newId } from '../../../src/ids/new-id.js';
 import { FLAGGED, SEEN } from '../../../src/mail/flags.js';
 import { blobOf } from '../../../src/store/blobs.js';
-import type { ChangeContent, NewEmail } from '../../../src/store/changes.js';
+import type { ChangeContent, NewEmail } from '../../../src/store/changes/changes.js';
+import { newId } from '../../../src/store/ids/new-id.js';
 import type { FilterRow } from '../../../src/store/mailbox-rows.js';
 import type { ListCriteria } from '../../../src/store/mailboxes.js';
 import { outboundRecords } from '../../support/mailbox-change.js';

@@ -1,8 +1,8 @@
 // Defines the contract of the mailbox store for outbound mail: rows with their recipients, pages, counts, bodies, attempts, and
 // local deliveries.
 import { randomUUID } from 'node:crypto';
-import { newId } from '../../../src/ids/new-id.js';
-import type { ChangeContent } from '../../../src/store/changes.js';
+import type { ChangeContent } from '../../../src/store/changes/changes.js';
+import { newId } from '../../../src/store/ids/new-id.js';
 import type { DeliveryAttempt, OutboundRow, OutboundStatus } from '../../../src/store/outbound.js';
 import { outboundRecords } from '../../support/mailbox-change.js';
 import { ALL_SHARDS, type Contract } from './stores.js';

@@ -1,8 +1,8 @@
 // Implements an owner of one account's mailbox, who commits lists of changes to a store, and makes the records of these lists.
 import { randomUUID } from 'node:crypto';
-import { newId } from '../../../src/ids/new-id.js';
 import { PackedIds } from '../../../src/mail/packed-ids.js';
-import type { ChangeContent, NewEmail } from '../../../src/store/changes.js';
+import type { ChangeContent, NewEmail } from '../../../src/store/changes/changes.js';
+import { newId } from '../../../src/store/ids/new-id.js';
 import type { FolderDefinition, FolderRow, Placement, SystemRole } from '../../../src/store/mailbox-rows.js';
 import type { CommitResult, MailboxChange } from '../../../src/store/mailboxes.js';
 import type { OutboundRow } from '../../../src/store/outbound.js';

@@ -7,14 +7,14 @@ import {
   type Publication,
   type ReplyPacket,
   type RequestPacket,
-} from '../../../src/actors/runtime/packet.js';
+} from '../../../src/actors/runtime/transport/packet.js';
 import {
   Disconnected,
   NoResponders,
   RequestTimeout,
   type Responder,
   type Transport,
-} from '../../../src/actors/runtime/transport.js';
+} from '../../../src/actors/runtime/transport/transport.js';
 import type { Proc, VirtualTime } from './virtual-time.js';
 
 const HOP_MS = 1;

@@ -2,10 +2,10 @@
 // them. The invariants are checked after every event.
 import assert from 'node:assert/strict';
 import pino from 'pino';
-import { createOwnership } from '../../../src/actors/runtime/leased-ownership.js';
-import type { Ownership, ShardListener } from '../../../src/actors/runtime/ownership.js';
-import type { Publication } from '../../../src/actors/runtime/packet.js';
-import { rendezvous } from '../../../src/actors/runtime/rendezvous.js';
+import { createOwnership } from '../../../src/actors/runtime/ownership/leased-ownership.js';
+import type { Ownership, ShardListener } from '../../../src/actors/runtime/ownership/ownership.js';
+import { rendezvous } from '../../../src/actors/runtime/ownership/rendezvous.js';
+import type { Publication } from '../../../src/actors/runtime/transport/packet.js';
 import type { LeaseStore } from '../../../src/store/leases.js';
 import { shardOf } from '../../../src/store/shard.js';
 import { type BusLink, BusModel } from './bus-model.js';

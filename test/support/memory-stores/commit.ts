@@ -1,6 +1,6 @@
 // The fenced commit of a mailbox in memory: it writes the rows of `coalesce(changes)`, all of them or none.
 
-import { type AddedEmail, type CoalescedChanges, coalesce } from '../../../src/store/coalesced-changes.js';
+import { type AddedEmail, type CoalescedChanges, coalesce } from '../../../src/store/changes/coalesced-changes.js';
 import type { EmailRow } from '../../../src/store/mailbox-rows.js';
 import type { CommitResult, MailboxChange, ThreadChange } from '../../../src/store/mailboxes.js';
 import type { SharedMessage } from '../../../src/store/shared-message.js';

@@ -1,6 +1,6 @@
 // The rows that the stores in memory share: one set of rows per account, and the mail that waits for its mailbox. Each store of this folder
 // implements one port over them.
-import { newId } from '../../../src/ids/new-id.js';
+import { newId } from '../../../src/store/ids/new-id.js';
 import type { PendingInbound } from '../../../src/store/inbound.js';
 import {
   type AnnotationRow,

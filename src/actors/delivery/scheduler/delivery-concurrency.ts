@@ -1,7 +1,7 @@
 // Limits the emails that are delivered at a time: a bounded number of slots, of which every account has a share. When all domains of an
 // email wait for a permit or a connection, the email gives its slot to another and takes a waiting slot, whose number is bounded too. It
 // continues even if no slot is free.
-import { DynamicShares } from '../../../bounds/dynamic-shares.js';
+import { DynamicShares } from '../../../work/dynamic-shares.js';
 
 export interface DeliveryConcurrencyOptions {
   readonly total: number;

@@ -2,7 +2,7 @@
 // bound, and every domain a share of the total. A request without a permit waits. The next permit goes to the account that has the fewest,
 // then to the group that has the fewest, then to the oldest request. If a group turns out to be unreachable, all its waiting requests end:
 // otherwise each would wait for the timeout of a dead host.
-import { DynamicShares } from '../../../bounds/dynamic-shares.js';
+import { DynamicShares } from '../../../work/dynamic-shares.js';
 
 export interface FairQueueOptions {
   /** The most permits of one group at a time. */

@@ -1,7 +1,7 @@
 // The outbound mail of a transaction as if the batch so far were committed: rows of the batch come first, then those in memory, then those
 // that were read for the batch.
 import type { MessageSummary } from '../../../mail/summary.js';
-import type { Change, ChangeContent, ChangeOf } from '../../../store/changes.js';
+import type { Change, ChangeContent, ChangeOf } from '../../../store/changes/changes.js';
 import type { LocalDelivery } from '../../../store/mailbox-rows.js';
 import type {
   DeliveryAttempt,
@@ -11,7 +11,7 @@ import type {
   OutboundStatus,
 } from '../../../store/outbound.js';
 import type { DeliveryReport } from '../../delivery/delivery-transport.js';
-import type { MailboxState } from '../state.js';
+import type { MailboxState } from '../state/state.js';
 import type { ReservedSlots, StartedDelivery } from './delivery-slots.js';
 import { DraftEmails } from './draft-emails.js';
 import type { BouncedEmail, OutboundPrefetched } from './prefetch.js';

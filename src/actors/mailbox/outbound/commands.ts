@@ -2,14 +2,14 @@
 // emails in the queue are in cancelling.ts and deliveries.ts; the machine decides the state of an email.
 
 import { step } from '../../../machines/outbound-email/step.js';
-import { NEVER } from '../../../mail/dsn-request.js';
 import { DRAFT, flagBit, SEEN } from '../../../mail/flags.js';
 import { isUuid } from '../../../mail/ids.js';
+import { NEVER } from '../../../mail/reports/dsn-request.js';
 import type { OutboundDsn, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
-import type { MailboxHandlers } from '../command-handlers.js';
+import type { MailboxHandlers } from '../commands/command-handlers.js';
 import type { InlineEnqueue, MailboxProtocol } from '../protocol.js';
-import type { MailboxTransaction } from '../transaction.js';
+import type { MailboxTransaction } from '../state/transaction.js';
 import { MOST_DRAFTS } from './draft-emails.js';
 import { newDraft } from './draft-rows.js';
 import { advanceFirst, firstAttempts, NO_ATTEMPTS } from './first-attempts.js';

@@ -1,6 +1,6 @@
 // The copies in Sent that submission made, and the emails that clients appended, as a transaction knows them: from the batch, and from the
 // store when the plan needs more. After such a read the commands are planned again.
-import type { NewEmail } from '../../../store/changes.js';
+import type { NewEmail } from '../../../store/changes/changes.js';
 import type { MailboxStore, SubmittedCopy } from '../../../store/mailboxes.js';
 import type { OutboundRow } from '../../../store/outbound.js';
 import type { OutboundChanges } from './changes.js';

@@ -4,9 +4,9 @@
 //
 // If the plan needs the row of an email that entered Drafts, `unread` names the email; the row is read from the store, and the commands are
 // planned again.
-import { type Change, type NewEmail, placementsIn, removedIn } from '../../../store/changes.js';
+import { type Change, type NewEmail, placementsIn, removedIn } from '../../../store/changes/changes.js';
 import type { OutboundRow } from '../../../store/outbound.js';
-import type { EmailReads } from '../email-reads.js';
+import type { EmailReads } from '../state/email-reads.js';
 import type { OutboundChanges } from './changes.js';
 import { MOST_DRAFTS } from './draft-emails.js';
 

@@ -4,7 +4,7 @@ import type { Step } from '../../../machines/outbound-email/step.js';
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
-import type { MailboxTransaction } from '../transaction.js';
+import type { MailboxTransaction } from '../state/transaction.js';
 import { keepAttempts, recordLocalDeliveries, startedOf, takersOf } from './deliveries.js';
 import { type HostedRecipients, hostedRecipients, NO_HOSTED } from './hosted-recipients.js';
 import { advance, type WrittenWith } from './step.js';

@@ -3,7 +3,7 @@
 import type { OutboundEmailEvent } from '../../../machines/outbound-email/types.js';
 import type { DeliveryAttempt, OutboundRecipientRow } from '../../../store/outbound.js';
 import type { RecipientOutcome } from '../../delivery/delivery-transport.js';
-import type { MailboxTransaction } from '../transaction.js';
+import type { MailboxTransaction } from '../state/transaction.js';
 
 export interface HostedRecipients {
   /** Outcomes by recipient id; a mailbox gets one copy, even if several of its addresses are named. */

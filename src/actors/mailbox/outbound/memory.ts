@@ -2,7 +2,7 @@
 // drafts; and the number of emails per status. Everything is bounded and is also in the store.
 import { LRUCache } from 'lru-cache';
 import type { MessageSummary } from '../../../mail/summary.js';
-import type { CoalescedChanges } from '../../../store/coalesced-changes.js';
+import type { CoalescedChanges } from '../../../store/changes/coalesced-changes.js';
 import type { OutboundCounts } from '../../../store/mailboxes.js';
 import type { DraftEmail, OutboundRow, OutboundStatus } from '../../../store/outbound.js';
 import { DraftEmails } from './draft-emails.js';

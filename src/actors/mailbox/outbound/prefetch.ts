@@ -12,7 +12,7 @@ import type { DeliveryReport } from '../../delivery/delivery-transport.js';
 import type { HostedDelivery } from '../../delivery/local-transport.js';
 import type { DeclaredReads } from '../../runtime/behavior.js';
 import type { InlineMessages } from '../inline-messages.js';
-import type { MailboxState } from '../state.js';
+import type { MailboxState } from '../state/state.js';
 
 interface Recipient {
   readonly address: string;

@@ -14,8 +14,8 @@ import {
   record,
   string,
 } from 'superstruct';
-import { DSN_RETURNS, NOTIFY_CONDITIONS } from '../../../mail/dsn-request.js';
 import { OUTBOUND_STATUSES, OUTCOMES, RECIPIENT_STATUSES, RECIPIENT_TYPES } from '../../../mail/outbound-status.js';
+import { DSN_RETURNS, NOTIFY_CONDITIONS } from '../../../mail/reports/dsn-request.js';
 import { messageSummary } from '../../../mail/summary.js';
 import { command, query } from '../../runtime/protocol.js';
 

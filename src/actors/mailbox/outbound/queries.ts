@@ -6,7 +6,7 @@ import type { MailboxStore } from '../../../store/mailboxes.js';
 import type { DeliveryAttempt, OutboundDsn, OutboundRow, OutboundStatus } from '../../../store/outbound.js';
 import type { QueryHandlers } from '../../runtime/behavior.js';
 import type { MailboxProtocol } from '../protocol.js';
-import type { MailboxState } from '../state.js';
+import type { MailboxState } from '../state/state.js';
 import { owedBy } from './deliveries.js';
 import type { DeliveryProtocol } from './delivery-protocol.js';
 import type { AccountQueue } from './delivery-slots.js';

@@ -1,7 +1,8 @@
 // Queues a message for a gateway: as an inline message for a mailbox of this node, which stores the octets in the commit that queues the
 // message (docs/decisions/0055), or stored first, for a mailbox of another node and for a large message.
-import { newId } from '../../../ids/new-id.js';
+
 import type { BlobStore } from '../../../store/blobs.js';
+import { newId } from '../../../store/ids/new-id.js';
 import type { Outcome, Payload } from '../../runtime/protocol.js';
 import { INLINE_MS, type InlineMessages, type UnstoredMessage } from '../inline-messages.js';
 import type { InlineEnqueue, Mailboxes, MailboxProtocol } from '../protocol.js';

@@ -6,8 +6,8 @@ import { DRAFT, SEEN } from '../../../mail/flags.js';
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { EmailOrigin } from '../../../store/mailbox-rows.js';
 import type { OutboundRow } from '../../../store/outbound.js';
-import { newEmail } from '../new-email.js';
-import type { MailboxTransaction } from '../transaction.js';
+import { newEmail } from '../commands/new-email.js';
+import type { MailboxTransaction } from '../state/transaction.js';
 import { advance } from './step.js';
 
 /** What an email takes over from the one that it replaces. */

@@ -3,7 +3,7 @@
 import type { Step } from '../../../machines/outbound-email/step.js';
 import type { MessageSummary } from '../../../mail/summary.js';
 import type { OutboundContent, OutboundRecipientRow, OutboundRow } from '../../../store/outbound.js';
-import type { MailboxTransaction } from '../transaction.js';
+import type { MailboxTransaction } from '../state/transaction.js';
 
 export interface WrittenWith {
   /** The row before the step, when it differs from `row`. */

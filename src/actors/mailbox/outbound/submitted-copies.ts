@@ -1,6 +1,6 @@
 // The copy that a client puts into Sent replaces, once, the copy that submission made: whether the client appends it there, or copies or
 // moves it from a folder to which it had appended it (docs/interface/mail.md, "IMAP").
-import type { MailboxTransaction } from '../transaction.js';
+import type { MailboxTransaction } from '../state/transaction.js';
 
 const DAY_MS = 86_400_000;
 

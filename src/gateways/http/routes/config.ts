@@ -1,7 +1,7 @@
 // The settings that a web app needs before a user can sign in. Some web clients read the same settings, under other names, from a file next
 // to their pages.
 import { flag, record, text } from '../fields.js';
-import { named } from '../json-schema.js';
+import { named } from '../openapi/json-schema.js';
 import { defineRoute, type Route } from '../route.js';
 
 export interface WebConfig {

@@ -1,7 +1,7 @@
 // The servers of the mail protocols: discovery shows them to everybody, and the list of API keys shows them to the owner, there also in the
 // flat fields that some clients read.
 import { EMAIL, flag, record, text, whole } from '../fields.js';
-import { named } from '../json-schema.js';
+import { named } from '../openapi/json-schema.js';
 
 export interface ProtocolInfo {
   readonly enabled: boolean;

@@ -1,7 +1,7 @@
 // What clients need before they have a credential: the servers of the mail protocols and the features of this server. Main passes it from
 // the configuration and the cluster's listeners.
 import { flag, record, text } from '../fields.js';
-import { named } from '../json-schema.js';
+import { named } from '../openapi/json-schema.js';
 import { defineRoute, type Route } from '../route.js';
 import { type ConnectionInfo, protocolInfo } from './connection-info.js';
 

@@ -3,7 +3,7 @@ import { nullable } from 'superstruct';
 import type { HeaderField } from '../exchange.js';
 import { anyObject, choice, decimal, list, record, text } from '../fields.js';
 import type { HealthReport } from '../health.js';
-import { named } from '../json-schema.js';
+import { named } from '../openapi/json-schema.js';
 import { defineRoute, type Route } from '../route.js';
 
 const status = choice('Healthy', 'Degraded', 'Unhealthy');

@@ -1,9 +1,9 @@
-// One refresh of lists of an account: the mailbox returns the current state of the lists, then the items that some client does not
-// have, and each follower gets the difference. The refresh remembers the state of a client instead of the messages sent to it: a client that
-// does not keep up gets one difference later, however many changes there were.
+// One refresh of lists of an account: the mailbox returns the current state of the lists, then the items that some client does not have,
+// and each follower gets the difference. The refresh remembers the state of a client instead of the messages sent to it: a client that does
+// not keep up gets one difference later, however many changes there were.
 import type { ListState, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Payload, Reply } from '../../../actors/runtime/protocol.js';
-import { INVOCATION } from '../hub-messages.js';
+import { INVOCATION } from '../protocols/hub-messages.js';
 import { deliverShared } from '../shared-frames.js';
 import { changesOf, EMPTY_LIST, type ListChange, type ListSnapshot, neededBy, stepsBetween } from './list-changes.js';
 import type { ListDependencies } from './list-dependencies.js';

@@ -1,7 +1,7 @@
 // A list that connections of one account follow on this node, and the state of it at each client. Connections that ask for the same list
 // share it, and with it the encoded changes.
 import type { ListQuery } from '../../../actors/mailbox/protocol.js';
-import { newId } from '../../../ids/new-id.js';
+import { newId } from '../../../store/ids/new-id.js';
 import type { Caller, HubCall } from '../methods.js';
 import type { ListSnapshot } from './list-changes.js';
 

@@ -1,11 +1,12 @@
 // The messages of one command; the mailbox accepts all of them or none. The octets of a message are stored while the next ones
 // are read, a few messages at a time, so a command with many messages waits for few commits of the store. A few small
 // messages are held back for the commit of the mailbox, as long as memory is available, because a client may be slow.
-import type { FixedShares } from '../../../bounds/fixed-shares.js';
-import { HeldShare } from '../../../bounds/held-share.js';
+
+import type { SpooledContent } from '../../../content/spool/spool.js';
 import { type MessageSummary, summarize } from '../../../mail/summary.js';
-import type { SpooledContent } from '../../../spool/spool.js';
 import { type BlobStore, fitOneCommit, isSmall } from '../../../store/blobs.js';
+import type { FixedShares } from '../../../work/fixed-shares.js';
+import { HeldShare } from '../../../work/held-share.js';
 
 /** Messages of one command. */
 const MOST_MESSAGES = 1_000;

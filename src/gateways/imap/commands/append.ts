@@ -4,9 +4,9 @@
 import { INLINE_MS } from '../../../actors/mailbox/inline-messages.js';
 import type { InlineAppend, MailboxProtocol } from '../../../actors/mailbox/protocol.js';
 import type { Outcome } from '../../../actors/runtime/protocol.js';
-import { newId } from '../../../ids/new-id.js';
 import { flagBit, isDeletedFlag, isKeyword } from '../../../mail/flags.js';
 import { isSmall } from '../../../store/blobs.js';
+import { newId } from '../../../store/ids/new-id.js';
 import { EMPTY, IncomingMessage } from '../append/incoming-message.js';
 import { linkedOctets } from '../append/linked-octets.js';
 import { MessageBatch } from '../append/message-batch.js';

@@ -1,6 +1,7 @@
 // Finds the folders of a session's account by the names that a client gives.
-import { caseFolded } from '../../../mail/case-fold.js';
+
 import { levelName, levelsOf } from '../../../mail/folder-name.js';
+import { caseFolded } from '../../../mail/words/case-fold.js';
 import { no, Refused } from '../completion.js';
 import type { Session } from '../session.js';
 import { MailboxTree } from './mailbox-tree.js';

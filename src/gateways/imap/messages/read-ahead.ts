@@ -1,7 +1,7 @@
 // Limits the octets of message bodies that sessions have read and not yet written, because a client that does not read can hold
 // them indefinitely. A session that gets no more of them reads one message at a time.
-import { FairSemaphore } from '../../../bounds/fair-semaphore.js';
-import { FixedShares } from '../../../bounds/fixed-shares.js';
+import { FairSemaphore } from '../../../work/fair-semaphore.js';
+import { FixedShares } from '../../../work/fixed-shares.js';
 
 /** Octets of this process, by account. */
 export const readAhead = new FixedShares({ total: 128 * 1024 * 1024, share: 16 * 1024 * 1024 });

@@ -4,8 +4,8 @@
 import { partNumbered } from '../../../mail/body-section.js';
 import { decodeStream, decodeTransfer, isEncoded, sliceStream } from '../../../mail/decode/transfer.js';
 import type { IndexedPart, OctetRange } from '../../../mail/message-index.js';
+import { primed } from '../../../net/tcp/primed-stream.js';
 import type { BlobStore } from '../../../store/blobs.js';
-import { primed } from '../../tcp/primed-stream.js';
 import type { PartialRange } from '../grammar/section.js';
 import type { Message } from '../messages/message-source.js';
 import { NOTHING, origin, within } from './body-sections.js';

@@ -1,7 +1,7 @@
 // The attributes of FETCH as items of its response (RFC 9051 §7.5.2): each is prepared once per command and rendered for each
 // message. Immutable data comes from the message, flags and modseqs from the mirror.
 import { decodeTransfer, isEncoded } from '../../../mail/decode/transfer.js';
-import { headerIn } from '../../../mail/header-lines.js';
+import { headerIn } from '../../../mail/header/header-lines.js';
 import type { IndexedPart, OctetRange } from '../../../mail/message-index.js';
 import type { BlobStore } from '../../../store/blobs.js';
 import type { FetchAttribute } from '../grammar/fetch.js';

@@ -1,7 +1,7 @@
 // Octets of a message for FETCH: from a small message in memory, read as a range, or streamed when they are many.
 import type { OctetRange } from '../../../mail/message-index.js';
+import { primed } from '../../../net/tcp/primed-stream.js';
 import type { BlobStore } from '../../../store/blobs.js';
-import { primed } from '../../tcp/primed-stream.js';
 import type { Message } from '../messages/message-source.js';
 import type { Piece, Place } from './fetch-item.js';
 import { shownOctets, shownStream } from './shown-octets.js';

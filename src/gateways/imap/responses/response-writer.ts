@@ -1,7 +1,7 @@
 // Writes responses of many messages: it joins text into larger pieces, waits for a slow client, and lets the event
 // loop serve others every few ms.
-import { ConnectionEnd } from '../../tcp/connection-end.js';
-import { eventLoop, SLICE_MS } from '../../tcp/event-loop.js';
+import { ConnectionEnd } from '../../../net/tcp/connection-end.js';
+import { eventLoop, SLICE_MS } from '../../../net/tcp/event-loop.js';
 import type { Output } from '../output.js';
 import type { Piece } from './fetch-item.js';
 

@@ -1,10 +1,11 @@
 // BODY and TEXT (decision 0042). If the other keys leave few messages, their texts are read and searched for the string. If
 // they leave many, the search index of the mailbox decides by words. Texts are also read for a string without a word, and when
 // the index cannot answer.
-import { FairSemaphore } from '../../../bounds/fair-semaphore.js';
-import { type SearchTerm, wordsOf } from '../../../mail/search-text.js';
-import { searchForm } from '../../../mail/unicode-casemap.js';
+
+import { type SearchTerm, wordsOf } from '../../../mail/words/search-text.js';
+import { searchForm } from '../../../mail/words/unicode-casemap.js';
 import type { BlobStore } from '../../../store/blobs.js';
+import { FairSemaphore } from '../../../work/fair-semaphore.js';
 import type { Message, MessageNeeds } from '../messages/message-source.js';
 import { PositionSet } from '../view/position-set.js';
 import { type BodyTextRange, bodyTextOf, bodyTextRanges } from './body-texts.js';

@@ -3,7 +3,7 @@
 // positions, so attachments are not read.
 import { htmlText } from '../../../mail/decode/html-text.js';
 import { textOf } from '../../../mail/decode/part-text.js';
-import { headerText, textCharset } from '../../../mail/field-text.js';
+import { headerText, textCharset } from '../../../mail/header/field-text.js';
 import type { IndexedPart, MessageIndex, OctetRange } from '../../../mail/message-index.js';
 
 /** Octets of the texts of one message that are searched. */

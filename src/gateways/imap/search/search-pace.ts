@@ -1,7 +1,7 @@
 // The pace of a long search: the event loop serves others every few milliseconds, and the client gets progress reports
 // (RFC 9585).
-import { ConnectionEnd } from '../../tcp/connection-end.js';
-import { eventLoop, SLICE_MS } from '../../tcp/event-loop.js';
+import { ConnectionEnd } from '../../../net/tcp/connection-end.js';
+import { eventLoop, SLICE_MS } from '../../../net/tcp/event-loop.js';
 import type { Output } from '../output.js';
 import { quoted } from '../wire/format.js';
 

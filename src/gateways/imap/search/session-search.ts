@@ -1,7 +1,8 @@
 // A search of one session's selected mailbox: the common start of SEARCH, SORT and THREAD, and the form of their results.
-import { unpackUids } from '../../../actors/mailbox/packed-columns.js';
+
 import { ActorFault, type ActorFaultCode } from '../../../actors/runtime/errors.js';
-import type { SearchTerm } from '../../../mail/search-text.js';
+import { unpackUids } from '../../../mail/packed-columns.js';
+import type { SearchTerm } from '../../../mail/words/search-text.js';
 import { bad, Refused } from '../completion.js';
 import { refusalCompletion } from '../faults.js';
 import type { SearchKey, SearchReturn } from '../grammar/search.js';

@@ -1,6 +1,6 @@
 // The octets of one command on the wire: lines and literals in turn. A literal is requested only when it is needed; unread octets
 // of a refused command can be skipped, so that the next command is found.
-import { ConnectionEnd } from '../../tcp/connection-end.js';
+import { ConnectionEnd } from '../../../net/tcp/connection-end.js';
 import type { CommandPort } from './command-port.js';
 import { type LiteralMark, literalMark } from './literal-mark.js';
 

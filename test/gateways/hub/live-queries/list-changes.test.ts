@@ -8,7 +8,7 @@ import {
   stepsBetween,
 } from '../../../../src/gateways/hub/live-queries/list-changes.js';
 import { runs } from '../../../support/amounts.js';
-import { applyChanges, type FollowedList } from '../../../support/followed-list.js';
+import { applyChanges, type FollowedList } from '../../../support/clients/followed-list.js';
 import test from '../../../support/test.js';
 
 const list = (

@@ -1,13 +1,14 @@
 // Implements a client of live queries without a network: a connection whose frames it reads.
-import { JSON_PROTOCOL } from '../../../../src/gateways/hub/json-protocol.js';
+
 import type { Caller, ConnectionPart, HubCall, HubMethods } from '../../../../src/gateways/hub/methods.js';
+import { JSON_PROTOCOL } from '../../../../src/gateways/hub/protocols/json-protocol.js';
 import {
   applyChanges,
   type FollowedList,
   followedList,
   type ListChange,
   type Subscribed,
-} from '../../../support/followed-list.js';
+} from '../../../support/clients/followed-list.js';
 
 export class ListClient implements Caller {
   readonly id = 'connection';

@@ -1,8 +1,8 @@
 // Runs live queries over real mailboxes in memory, and gives REST's answers to the same queries.
 import pino from 'pino';
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
-import { pageOf } from '../../../../src/gateways/http/routes/email-shapes.js';
-import { liveLists } from '../../../../src/gateways/http/routes/live-lists.js';
+import { pageOf } from '../../../../src/gateways/http/routes/emails/email-shapes.js';
+import { liveLists } from '../../../../src/gateways/http/routes/emails/live-lists.js';
 import { HUB_LIMITS, type HubLimits } from '../../../../src/gateways/hub/limits.js';
 import { LiveQueries } from '../../../../src/gateways/hub/live-queries/live-queries.js';
 import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';

@@ -2,7 +2,7 @@
 
 import { Observable, Subject } from 'rxjs';
 import type { Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
-import type { FollowedList } from '../../../support/followed-list.js';
+import type { FollowedList } from '../../../support/clients/followed-list.js';
 import test from '../../../support/test.js';
 import { listsWorld, PAUSE_OCTETS, until } from './lists-world.js';
 

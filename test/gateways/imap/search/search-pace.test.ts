@@ -3,7 +3,7 @@
 import { mock } from 'node:test';
 import type { Output } from '../../../../src/gateways/imap/output.js';
 import { SearchPace } from '../../../../src/gateways/imap/search/search-pace.js';
-import { ConnectionEnd } from '../../../../src/gateways/tcp/connection-end.js';
+import { ConnectionEnd } from '../../../../src/net/tcp/connection-end.js';
 import test from '../../../support/test.js';
 
 test('progress is told every ten seconds, with the tag of the command; a client that is gone ends the search', async (t) => {

@@ -1,7 +1,6 @@
 // Builds a folder of generated messages for searches without a server: a view of them, the source that reads them, their
 // bodies, and an index of their words. The parts of each message are known, so a test can say what must be found.
 import { createHash } from 'node:crypto';
-import { DELETED_BIT } from '../../../../src/actors/mailbox/packed-columns.js';
 import type { SearchKey } from '../../../../src/gateways/imap/grammar/search.js';
 import { createMessageSource } from '../../../../src/gateways/imap/messages/message-source.js';
 import type { Output } from '../../../../src/gateways/imap/output.js';
@@ -14,7 +13,8 @@ import type { FolderView } from '../../../../src/gateways/imap/view/folder-view.
 import { positionsOf } from '../../../../src/gateways/imap/view/named-positions.js';
 import { PositionSet } from '../../../../src/gateways/imap/view/position-set.js';
 import { indexMessage } from '../../../../src/mail/mime-index/indexer.js';
-import { type SearchTerm, wordsOf } from '../../../../src/mail/search-text.js';
+import { DELETED_BIT } from '../../../../src/mail/packed-columns.js';
+import { type SearchTerm, wordsOf } from '../../../../src/mail/words/search-text.js';
 
 export interface MadeMessage {
   readonly uid: number;

@@ -2,7 +2,7 @@
 // also in IDLE, and the client's list equals the results of a new search.
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { eventually } from '../../../cluster/support/eventually.js';
+import { eventually } from '../../../scenarios/cluster/support/eventually.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
 import type { ImapClient } from '../client.js';

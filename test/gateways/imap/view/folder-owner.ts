@@ -1,11 +1,11 @@
 // Implements a simple owner of one folder, against which the sessions on the folder are compared. It answers the queries of mirrors
 // page by page, some time after they arrive, and publishes changes.
 import { type Observable, Subject } from 'rxjs';
-import { DELETED_BIT, packFlags, packModseqs, packUids } from '../../../../src/actors/mailbox/packed-columns.js';
 import type { MailboxEvent, Mailboxes } from '../../../../src/actors/mailbox/protocol.js';
 import { ActorFault } from '../../../../src/actors/runtime/errors.js';
 import type { FolderModseqs } from '../../../../src/gateways/imap/view/folder-mirror.js';
 import { flagBit } from '../../../../src/mail/flags.js';
+import { DELETED_BIT, packFlags, packModseqs, packUids } from '../../../../src/mail/packed-columns.js';
 
 export const ACCOUNT = 'account';
 export const FOLDER = 'folder';

@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { type CommandReader, CommandSyntaxError } from '../../../../src/gateways/imap/wire/command-reader.js';
 import type { CommandStream } from '../../../../src/gateways/imap/wire/command-source.js';
-import { ConnectionEnd } from '../../../../src/gateways/tcp/connection-end.js';
-import { FramingError } from '../../../../src/gateways/tcp/line-framer.js';
+import { ConnectionEnd } from '../../../../src/net/tcp/connection-end.js';
+import { FramingError } from '../../../../src/net/tcp/line-framer.js';
 import { runs } from '../../../support/amounts.js';
 import test from '../../../support/test.js';
 import { MemoryPort } from './memory-port.js';

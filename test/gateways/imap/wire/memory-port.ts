@@ -1,7 +1,7 @@
 // Implements a connection whose client has sent everything, in pieces: the next piece arrives when it is read.
 import type { CommandPort } from '../../../../src/gateways/imap/wire/command-source.js';
-import { ConnectionEnd } from '../../../../src/gateways/tcp/connection-end.js';
-import { LineFramer } from '../../../../src/gateways/tcp/line-framer.js';
+import { ConnectionEnd } from '../../../../src/net/tcp/connection-end.js';
+import { LineFramer } from '../../../../src/net/tcp/line-framer.js';
 
 export class MemoryPort implements CommandPort {
   /** What the server has sent to the client. */

@@ -1,0 +1,18 @@
+// The OpenAPI document and the route table without a server: the routes have no implementation and are only read.
+import { openApi } from '../../src/gateways/http/openapi/openapi.js';
+import type { Route } from '../../src/gateways/http/route.js';
+import { type RouteSources, routeTable } from '../../src/gateways/http/route-table.js';
+
+export function bareRoutes(): readonly Route[] {
+  const sources = {
+    accountApi: {},
+    push: {},
+    webhooks: {},
+    composing: {},
+    config: { oidc: {} },
+    checks: [],
+  } as unknown as RouteSources;
+  return routeTable(sources);
+}
+
+export const bareDocument = () => openApi(bareRoutes(), '0.0.0', '/');

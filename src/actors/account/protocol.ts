@@ -1,0 +1,99 @@
+// The operations of gateways on an account itself, apart from its mail: profile, additional addresses, API keys, preferences, push
+// subscriptions and webhooks. Each one only reads and changes the data of one account.
+import type { AccountAddress, ApiKey, Profile, Scope } from '../../store/directory.js';
+import type { PushSubscription } from '../../store/push-subscriptions.js';
+import type { ReplayStart, Webhook, WebhookChoices, WebhookDelivery } from '../../store/webhooks.js';
+
+/** A key and its text, which is only known now. */
+export interface IssuedKey extends ApiKey {
+  readonly apiKey: string;
+}
+
+export interface Keyring {
+  /** Active keys, oldest first. */
+  list(accountId: string): Promise<readonly ApiKey[]>;
+  /** Undefined when the account has the most keys that it may have. A key for a device revokes the device's earlier key. */
+  issue(accountId: string, name: string, scopes: readonly Scope[], deviceId?: string): Promise<IssuedKey | undefined>;
+  /** False when the account has no active key with this id. */
+  revoke(accountId: string, keyId: string): Promise<boolean>;
+  /** Replaces the key by a new one with the same name and scopes. */
+  rotate(accountId: string, keyId: string): Promise<IssuedKey | 'noSuchKey' | 'serviceWide'>;
+}
+
+export type AddressRefusal = 'invalid' | 'tagged' | 'own' | 'known' | 'full' | 'noAccount';
+
+export interface Profiles {
+  read(accountId: string): Promise<Profile | undefined>;
+  /** False when there is no such account. */
+  rename(accountId: string, displayName: string): Promise<boolean>;
+  addAddress(accountId: string, address: string): Promise<AccountAddress | AddressRefusal>;
+  /** False when the account has no additional address with this id. */
+  removeAddress(accountId: string, addressId: string): Promise<boolean>;
+}
+
+export interface PreferenceValues {
+  readonly theme: 'light' | 'dark' | 'system';
+  readonly displayDensity: 'compact' | 'comfortable' | 'spacious';
+  readonly emailsPerPage: number;
+  readonly defaultSort: 'date' | 'sender' | 'subject';
+  readonly showPreview: boolean;
+  readonly groupByDate: boolean;
+  readonly desktopNotifications: boolean;
+  readonly emailDigest: boolean;
+  readonly digestFrequency: 'daily' | 'weekly';
+  /** HH:mm */
+  readonly digestTime: string;
+  /** The time for which email from REST clients is held and can be cancelled. */
+  readonly undoSendSeconds: number;
+}
+
+export interface Preferences {
+  /** The choices over the defaults; undefined when there is no such account. */
+  read(accountId: string): Promise<(PreferenceValues & { readonly updatedAt: Date }) | undefined>;
+  /** @throws ActorFault */
+  choose(accountId: string, chosen: Partial<PreferenceValues>): Promise<void>;
+}
+
+export interface PushSubscriptions {
+  /** False when there is no such account. */
+  subscribe(accountId: string, subscription: PushSubscription): Promise<boolean>;
+  /** Removes the subscription of the endpoint; without it, all of the account. */
+  unsubscribe(accountId: string, endpoint?: string): Promise<void>;
+}
+
+/** A webhook and its secret, which is only known now. */
+interface MadeWebhook extends Webhook {
+  readonly secret: string;
+}
+
+export interface Webhooks {
+  /** Oldest first. */
+  list(accountId: string): Promise<readonly Webhook[]>;
+  get(accountId: string, id: string): Promise<Webhook | undefined>;
+  /** The new webhook gets later events. Undefined when the account has the most webhooks that it may have. */
+  create(accountId: string, choices: WebhookChoices): Promise<MadeWebhook | undefined>;
+  /** False (in all these methods) when the account has no webhook with this id. */
+  update(accountId: string, id: string, choices: WebhookChoices): Promise<boolean>;
+  remove(accountId: string, id: string): Promise<boolean>;
+  /** Returns the new secret. */
+  rotateSecret(accountId: string, id: string): Promise<string | undefined>;
+  /** `ahead`: the account does not have this change yet. */
+  replay(accountId: string, id: string, start: ReplayStart): Promise<'done' | 'ahead' | 'noSuchWebhook'>;
+  /** Attempts, newest first. */
+  deliveries(
+    accountId: string,
+    id: string,
+    page: number,
+    pageSize: number,
+  ): Promise<{ readonly items: readonly WebhookDelivery[]; readonly totalCount: number } | undefined>;
+  /** The id of a delivery's event; undefined when it is not known (any more). */
+  eventOf(accountId: string, id: string, deliveryId: string): Promise<string | undefined>;
+}
+
+export interface AccountApi {
+  readonly keys: Keyring;
+  readonly profiles: Profiles;
+  readonly preferences: Preferences;
+  readonly push: PushSubscriptions;
+  readonly webhooks: Webhooks;
+}

@@ -1,0 +1,86 @@
+// What gateways may ask the directory: where mail for an address goes, and who owns a credential.
+import type { Observable } from 'rxjs';
+import type { Scope } from '../../store/directory.js';
+
+export type Recipient =
+  /** `unclaimedAddress`: nobody has claimed the address yet, and the bounds for unclaimed mail apply to it; in canonical form. */
+  | { readonly kind: 'mailbox'; readonly accountId: string; readonly unclaimedAddress?: string }
+  /**
+   * The domain is hosted and the address unknown: `openUnclaimed` gives it a mailbox once there is a message. `address` is in canonical
+   * form.
+   */
+  | { readonly kind: 'unclaimed'; readonly address: string }
+  /** The domain is not hosted here: 550 5.7.1, never a relay. */
+  | { readonly kind: 'notHosted' }
+  /** The domain is hosted, the address is unknown, and unknown recipients are rejected: 550 5.1.1. */
+  | { readonly kind: 'unknown' }
+  /**
+   * The domain is hosted and the address unknown, but the bound of the address, of its domain or of all unclaimed mail is
+   * reached: 450 4.2.1.
+   */
+  | { readonly kind: 'full' };
+
+/** Who makes a request. */
+export interface Principal {
+  readonly accountId: string;
+  readonly email: string;
+  readonly scopes: readonly Scope[];
+  /** The API key of the request; null for a login and for the anonymous account. */
+  readonly keyId: string | null;
+  readonly serviceWide: boolean;
+}
+
+/** What a verified token says about its user. */
+export interface LoginClaims {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly email: string | undefined;
+  /** Undefined when the provider does not say. */
+  readonly emailVerified: boolean | undefined;
+  readonly name: string | undefined;
+}
+
+export type LoginRefusal = 'noEmail' | 'unverified' | 'taken';
+
+export type LoginResult =
+  | { readonly principal: Principal; readonly refusal?: undefined }
+  | { readonly refusal: LoginRefusal };
+
+export interface HostedDomains {
+  /** Whether mail for the domain is accepted; `domain` is in lower-case ASCII. @throws StoreFault */
+  hosts(domain: string): Promise<boolean>;
+}
+
+export interface Directory {
+  /**
+   * `address`: as the client gave it, with valid syntax. `beside`: other unknown addresses of the same message, which need room
+   * together with this one. @throws StoreFault
+   */
+  recipient(address: string, beside?: readonly string[]): Promise<Recipient>;
+  /**
+   * Creates mailboxes for the `hold` recipients of one message; returns account ids by address. Returns undefined, usually
+   * without creating any, when one of them cannot have a mailbox now. The `octets` of the message count for these addresses and
+   * for `existing`, the `unclaimedAddress`es of its other recipients. @throws StoreFault
+   */
+  openUnclaimed(
+    addresses: readonly string[],
+    octets: number,
+    existing?: readonly string[],
+  ): Promise<ReadonlyMap<string, string> | undefined>;
+  /** The owner of this text if it is an active key; read from the store each time. @throws StoreFault */
+  authenticate(apiKey: string): Promise<Principal | undefined>;
+  /** Notes that a caller used a key whose principal it has cached. */
+  noteUse(keyId: string): void;
+  /** Returns the account of a login, which a first login creates or claims. @throws StoreFault */
+  login(claims: LoginClaims): Promise<LoginResult>;
+  /** Whether the account receives and sends under the address or a `+tag` of it: its own, or a verified one. @throws StoreFault */
+  isAddressOf(accountId: string, address: string): Promise<boolean>;
+  /** The principal of requests without a credential; undefined unless configured (MANSIO_ANONYMOUS_ACCOUNT). */
+  anonymous(): Promise<Principal | undefined>;
+  /** Ids of keys that are revoked, on any node or by a command; live sessions of the key must end. */
+  readonly revokedKeys$: Observable<string>;
+  /** Ids of accounts that are deleted. */
+  readonly deletedAccounts$: Observable<string>;
+  /** Emits when keys may have been revoked, or accounts deleted, without a notice: everything cached about them is invalid. */
+  readonly missedChanges$: Observable<void>;
+}

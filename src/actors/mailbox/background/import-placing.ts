@@ -1,0 +1,125 @@
+// Turns imported rows in the store into emails. The node that owns the account's shard does this, hundreds of rows per commit. Only one
+// such command of an account runs at a time, so a new delivery waits for one command at most.
+import type { Logger } from 'pino';
+import type { ImportStore, PendingImport } from '../../../store/imports.js';
+import { type WorkAttempt, WorkQueue } from '../../../work/work-queue.js';
+import { ActorFault } from '../../runtime/errors.js';
+import type { Ownership } from '../../runtime/ownership/ownership.js';
+import type { Mailboxes } from '../protocol.js';
+
+/** The rows of one command: a commit of this size delays other mail no longer than a group of deliveries does. */
+const BATCH = 200;
+const ACCOUNTS_AT_ONCE = 4;
+/** The most accounts that wait; the next look finds further ones. */
+const MOST_ACCOUNTS = 10_000;
+/** The pages of an account before other accounts get a turn: while an import adds rows, its account has no last page. */
+const PAGES_IN_A_ROW = 10;
+/** The most rows that are remembered as failed, so that each is logged once. */
+const MOST_SET_ASIDE = 10_000;
+/** The time after which the store is asked again when mail was placed: the import may still be running. */
+const BUSY_MS = 50;
+/** The key of the look for accounts. */
+const LOOK = 'look';
+
+export interface ImportPlacingOptions {
+  readonly imports: Pick<ImportStore, 'accounts' | 'next'>;
+  readonly mailboxes: Mailboxes;
+  readonly ownership: Pick<Ownership, 'owned'>;
+  readonly log: Logger;
+  /** How often the store is asked, in ms. */
+  readonly intervalMs: number;
+}
+
+export interface ImportPlacing {
+  /** Emails placed since the start. */
+  readonly placed: number;
+  stop(): Promise<void>;
+}
+
+export function startImportPlacing(options: ImportPlacingOptions): ImportPlacing {
+  const { imports, mailboxes, ownership, log, intervalMs } = options;
+  let placed = 0;
+
+  /** Failed rows that were logged. */
+  const setAside = new Set<string>();
+
+  /** Returns how many of these rows became emails. A row that the mailbox cannot accept does not block the others. */
+  async function place(accountId: string, page: readonly PendingImport[]): Promise<number> {
+    try {
+      const { reply } = await mailboxes.of(accountId).ask('placeImported', { messages: page.map(messageOf) });
+      placed += reply?.placed ?? 0;
+      return reply?.placed ?? 0;
+    } catch (error) {
+      if (!(error instanceof ActorFault) || error.code !== 'failed') throw error;
+      if (page.length === 1) {
+        leave(accountId, page[0]!, error);
+        return 0;
+      }
+      const middle = page.length >> 1;
+      return (await place(accountId, page.slice(0, middle))) + (await place(accountId, page.slice(middle)));
+    }
+  }
+
+  /** Logs a failed row once. The row stays in the store, and every pass tries it again. */
+  function leave(accountId: string, { id, envelope: { folder } }: PendingImport, error: ActorFault): void {
+    if (setAside.has(id) || setAside.size >= MOST_SET_ASIDE) return;
+    setAside.add(id);
+    log.error({ accountId, inboundId: id, folder, err: error }, 'an imported message cannot be placed');
+  }
+
+  async function placeAll(accountId: string, { signal }: WorkAttempt): Promise<undefined> {
+    let count = 0;
+    try {
+      let page = await imports.next(accountId, 0, BATCH);
+      for (let pages = 0; page.length > 0 && !signal.aborted && pages < PAGES_IN_A_ROW; pages++) {
+        const last = page.at(-1)!.number;
+        // The next page is read while this one is placed.
+        const [own, following] = await Promise.all([place(accountId, page), imports.next(accountId, last, BATCH)]);
+        count += own;
+        // A page of rows that all fail does not count, so that the rows behind them are placed too.
+        if (own === 0) pages--;
+        page = following;
+      }
+    } finally {
+      if (count > 0) {
+        log.info({ accountId, placed: count }, 'imported mail placed');
+        looks.addAfter(LOOK, BUSY_MS);
+      }
+    }
+  }
+
+  const backoff = { firstMs: intervalMs, longestMs: intervalMs };
+  const accounts = new WorkQueue({
+    work: placeAll,
+    failed: (accountId, error) => log.warn({ accountId, err: error }, 'imported mail is still waiting'),
+    // The next look finds the account again, if it is still on this node.
+    isTemporary: () => false,
+    workers: ACCOUNTS_AT_ONCE,
+    most: MOST_ACCOUNTS,
+    backoff,
+  });
+  const looks = new WorkQueue({
+    async work() {
+      if (ownership.owned.length > 0) for (const id of await imports.accounts(ownership.owned)) accounts.add(id);
+      return intervalMs;
+    },
+    failed: (_, error) => log.warn({ err: error }, 'imported mail could not be looked for'),
+    workers: 1,
+    most: 1,
+    backoff,
+  });
+  looks.add(LOOK);
+  return {
+    get placed() {
+      return placed;
+    },
+    async stop() {
+      await Promise.all([looks.stop(), accounts.stop()]);
+    },
+  };
+}
+
+function messageOf({ id: inboundId, blob, envelope }: PendingImport) {
+  const { summary, receivedAt, folder, label, flags } = envelope;
+  return { inboundId, blob, summary, receivedAt, folder, ...(label !== undefined && { label }), flags: [...flags] };
+}

@@ -1,0 +1,87 @@
+// Append: messages that a client uploads become emails in a folder of its choice, and may replace an email there. Filters do not apply. A
+// mail program puts a copy of each message that it sends into Sent; that copy replaces the one that submission made
+// (outbound/submitted-copies.ts).
+import type { FolderRow } from '../../../store/mailbox-rows.js';
+import type { Outcome, Payload } from '../../runtime/protocol.js';
+import { ReplacedCopies } from '../outbound/submitted-copies.js';
+import type { InlineAppend, MailboxProtocol } from '../protocol.js';
+import type { MailboxTransaction } from '../state/transaction.js';
+import { type FlagSet, flagsAmong, flagsNamed } from './flags.js';
+import { newEmail } from './new-email.js';
+import { endPlacements, modseqsOf } from './placing.js';
+import { folderAt, folderNamed } from './selection.js';
+
+type Append = Payload<MailboxProtocol, 'append'>;
+type Message = Append['messages'][number];
+
+interface Replaced {
+  readonly folderId: string;
+  readonly slot: number;
+}
+
+export function append(
+  tx: MailboxTransaction,
+  { folderId, messages, replaces }: Append,
+): Outcome<MailboxProtocol, 'append'> {
+  const folder = folderNamed(tx, folderId);
+  if (folder === undefined) return { refusal: 'noSuchFolder' };
+  const replaced = replaces === undefined ? undefined : emailAt(tx, replaces);
+  if (replaces !== undefined && replaced === undefined) return { refusal: 'noSuchEmail' };
+  const all = flagsNamed(
+    tx,
+    messages.flatMap(({ flags }) => flags),
+    true,
+  );
+  if ('refusal' in all) return all;
+  const { id: toFolderId, uidValidity, highestModseq: before } = folder;
+  const copies = new ReplacedCopies(tx);
+  if (folder.role === 'sent') messages.forEach(({ summary }, i) => void copies.choose(i, summary.messageId));
+  tx.begin();
+  const emails = messages.map((message) => add(tx, folder, message, all));
+  copies.replace(emails.map(({ emailId }) => tx.find(emailId)));
+  if (replaced !== undefined && tx.folders.uid(replaced.folderId, replaced.slot) !== 0) {
+    endPlacements(tx, [replaced.slot], replaced.folderId);
+  }
+  tx.announceUnread();
+  return { reply: { uidValidity, emails, folderModseqs: modseqsOf(tx, toFolderId, before) } };
+}
+
+/** Appends messages that the same commit stores. */
+export function appendInline(
+  tx: MailboxTransaction,
+  { inlineId, folder, flags, replaces }: Payload<MailboxProtocol, 'appendInline'>,
+): Outcome<MailboxProtocol, 'appendInline'> {
+  const found = tx.inlineMessage(inlineId);
+  if (!('inlineMessage' in found)) return { reply: found };
+  const { message, others } = found.inlineMessage;
+  const folderId = 'path' in folder ? folderAt(tx.folders.rows(), folder.path)?.id : folder.folderId;
+  if (folderId === undefined) return { refusal: 'noSuchFolder' };
+  const messages = [message, ...others].map(({ content, summary, receivedAt }, i) => {
+    return { blob: content.hash, summary, receivedAt, flags: flags[i]! };
+  });
+  const { reply, refusal } = append(tx, { folderId, messages, replaces });
+  if (reply === undefined) return { refusal };
+  const result: InlineAppend = reply;
+  tx.acceptInline(found.inlineMessage, result, true);
+  return { reply: { isAccepted: true } };
+}
+
+function add(
+  tx: MailboxTransaction,
+  folder: FolderRow,
+  { blob, summary, receivedAt, flags: names }: Message,
+  all: FlagSet,
+) {
+  const emailId = tx.newId();
+  const { bits: flags, keywords, isDeleted } = flagsAmong(all, names);
+  const email = newEmail(summary, { id: emailId, blob, receivedAt, flags, keywords, origin: 'appended' });
+  const [placement] = tx.add(email, [folder.id], { isNew: folder.role === 'inbox' });
+  if (isDeleted) tx.setDeleted([tx.find(emailId)], folder.id, true);
+  return { emailId, uid: placement!.uid };
+}
+
+function emailAt(tx: MailboxTransaction, { folderId, uid }: NonNullable<Append['replaces']>): Replaced | undefined {
+  const folder = folderNamed(tx, folderId);
+  const [slot] = folder === undefined ? [] : tx.folders.slotsOfUids(folder.id, [[uid, uid]]);
+  return slot === undefined ? undefined : { folderId: folder!.id, slot };
+}

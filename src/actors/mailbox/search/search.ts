@@ -1,0 +1,217 @@
+// Search and export: scans of all emails of a mailbox by time. The store finds the emails that match a text; time, flags and folders are in
+// memory, so totals are exact. Both exclude emails that only Trash and Junk show.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { FLAGGED, flagBit, SEEN } from '../../../mail/flags.js';
+import { isUuid } from '../../../mail/ids.js';
+import type { SearchTerm } from '../../../mail/words/search-text.js';
+import { SYSTEM_ROLES } from '../../../store/mailbox-rows.js';
+import { type SearchStore, SearchTooLarge } from '../../../store/search.js';
+import type { ExportPosition } from '../protocol.js';
+import type { FolderColumns } from '../state/folder-columns.js';
+import type { MailboxState } from '../state/state.js';
+import type { SearchIndexing } from './search-indexing.js';
+import type { FoundPage, TextMatches, TextQuestion } from './search-memory.js';
+import type { SearchMerging } from './search-merging.js';
+
+/** The emails that are scanned before the event loop gets a turn. */
+const STRETCH = 50_000;
+/** If the matches are fewer than 1/8 of the mailbox, only the matches are scanned. */
+const FEW = 8;
+
+export interface MailboxSearch {
+  readonly store: Pick<SearchStore, 'matches'>;
+  readonly indexing: Pick<SearchIndexing, 'note' | 'reach'>;
+  readonly merging: Pick<SearchMerging, 'removed'>;
+}
+
+export interface SearchCriteria {
+  readonly terms?: readonly SearchTerm[] | undefined;
+  /** ms since the epoch, both ends included. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly hasAttachments?: boolean | undefined;
+  readonly isRead?: boolean | undefined;
+  readonly isFlagged?: boolean | undefined;
+  /** A flag or keyword. */
+  readonly keyword?: string | undefined;
+  /** Id or role of the only folder to search, which may be Trash or Junk. */
+  readonly folder?: string | undefined;
+}
+
+/**
+ * True when the index should be checked for removed emails: after the first removal since the mailbox was loaded, and whenever their number
+ * has doubled.
+ */
+export const isIndexLookDue = (deadBefore: number, dead: number): boolean => Math.clz32(dead) < Math.clz32(deadBefore);
+
+/** Finds a folder by id or role; several folders share the roles `label` and `folder`, so these are not valid names. */
+export function folderNamed(state: MailboxState, name: string): FolderColumns | undefined {
+  const role = SYSTEM_ROLES.find((candidate) => candidate === name);
+  return role === undefined ? state.folders.get(name) : state.folderOf(role);
+}
+
+/** Returns a test whether an email has a flag or keyword. */
+function hasFlag({ emails }: MailboxState, name: string): (slot: number) => boolean {
+  const bit = flagBit(name);
+  return bit === 0 ? (slot) => emails.hasKeyword(slot, name) : (slot) => (emails.flags(slot) & bit) !== 0;
+}
+
+/** Returns the result, or the refusal of a search that needs too much memory. */
+export async function unlessTooLarge<T>(searching: Promise<T>): Promise<T | { readonly refusal: 'searchTooLarge' }> {
+  try {
+    return await searching;
+  } catch (error) {
+    if (error instanceof SearchTooLarge) return { refusal: 'searchTooLarge' };
+    throw error;
+  }
+}
+
+/** @throws SearchTooLarge */
+export async function searchMailbox(
+  state: MailboxState,
+  search: MailboxSearch,
+  criteria: SearchCriteria,
+  page: number,
+  pageSize: number,
+): Promise<FoundPage> {
+  const { modseq } = state;
+  const question = JSON.stringify([criteria, page, pageSize]);
+  const known = state.search.page(modseq, question);
+  if (known !== undefined) return known;
+  const { terms = [], hasAttachments, isRead, isFlagged, keyword } = criteria;
+  const has = keyword === undefined ? undefined : hasFlag(state, keyword);
+  const matches = terms.length === 0 ? undefined : await textMatches(state, search, { terms, part: 'text' });
+  const { emails } = state;
+  const isLeftOut = leftOut(state, criteria.folder);
+  const few = matches !== undefined && matches.count < emails.size / FEW ? matches.slots() : undefined;
+  const [order, start, end] = range(state, criteria, few && state.search.order.sorted(few));
+  const first = (page - 1) * pageSize;
+  const slots: number[] = [];
+  let totalCount = 0;
+  let unreadCount = 0;
+  for (let i = end - 1; i >= start; i--) {
+    if ((end - i) % STRETCH === 0) await nextTurn();
+    const slot = order[i]!;
+    if (few === undefined && matches?.has(slot) === false) continue;
+    if (!emails.isAlive(slot) || isLeftOut?.(slot) === true) continue;
+    if (hasAttachments !== undefined && emails.hasAttachments(slot) !== hasAttachments) continue;
+    const flags = emails.flags(slot);
+    const isUnread = (flags & SEEN) === 0;
+    if (isRead === isUnread) continue;
+    if (isFlagged !== undefined && ((flags & FLAGGED) !== 0) !== isFlagged) continue;
+    if (has?.(slot) === false) continue;
+    if (totalCount >= first && slots.length < pageSize) slots.push(slot);
+    totalCount++;
+    if (isUnread) unreadCount++;
+  }
+  const found = { totalCount, unreadCount, slots };
+  // If the mailbox changed during a break, the result may mix both states and is not cached.
+  if (state.modseq === modseq) state.search.keepPage(modseq, question, found);
+  return found;
+}
+
+/** Finds the matching emails among those that exist when the query starts. */
+async function textMatches(
+  { accountId, emails, search: memory }: MailboxState,
+  { store, indexing }: MailboxSearch,
+  question: TextQuestion,
+): Promise<TextMatches> {
+  const { size } = emails;
+  if (size > 0) await indexing.reach(accountId, emails.id(size - 1));
+  return memory.matching(store, accountId, question, size);
+}
+
+/** UIDs of a folder's messages in which the terms match, ascending. @throws SearchTooLarge */
+export async function searchFolder(
+  state: MailboxState,
+  search: MailboxSearch,
+  folder: FolderColumns,
+  { terms: asked, part }: TextQuestion,
+): Promise<Uint32Array> {
+  const terms = asked.filter(({ words }) => words.length > 0);
+  const matches = terms.length === 0 ? undefined : await textMatches(state, search, { terms, part });
+  if (matches !== undefined && matches.count < folder.count / FEW) {
+    const uids = matches.slots().map((slot) => folder.uidOf(slot));
+    return uids.filter((uid) => uid !== 0).sort();
+  }
+  const uids = new Uint32Array(folder.count);
+  let count = 0;
+  for (let i = 0; i < folder.count; i++) {
+    if (matches?.has(folder.slotAt(i)) !== false) uids[count++] = folder.uidAt(i);
+  }
+  return uids.subarray(0, count);
+}
+
+/** Returns slots, oldest first, at most `limit`, and the position to continue at when there may be more. */
+export async function exportedEmails(
+  state: MailboxState,
+  criteria: Pick<SearchCriteria, 'from' | 'to' | 'folder'>,
+  place: ExportPosition | null,
+  limit: number,
+): Promise<{ readonly slots: number[]; readonly place: ExportPosition | null }> {
+  const { emails } = state;
+  if (emails.size === 0) return { slots: [], place: null };
+  const newestId = place?.newestId ?? emails.id(emails.size - 1);
+  const lastSlot = emails.lastUpTo(newestId);
+  const isLeftOut = leftOut(state, criteria.folder);
+  const [order, start, end] = range(state, criteria);
+  const isFurther = place !== null && isUuid(place.id);
+  let i = isFurther ? state.search.order.before(order, place.receivedAt, emails.lastUpTo(place.id) + 1) : start;
+  const slots: number[] = [];
+  for (let examined = 1; i < end && slots.length < limit; i++, examined++) {
+    if (examined % STRETCH === 0) await nextTurn();
+    const slot = order[i]!;
+    if (slot <= lastSlot && emails.isAlive(slot) && isLeftOut?.(slot) !== true) slots.push(slot);
+  }
+  const last = slots.at(-1);
+  if (last === undefined || slots.length < limit) return { slots, place: null };
+  return { slots, place: { receivedAt: emails.receivedAt(last), id: emails.id(last), newestId } };
+}
+
+export async function countExported(
+  state: MailboxState,
+  criteria: Pick<SearchCriteria, 'from' | 'to' | 'folder'>,
+): Promise<number> {
+  const isLeftOut = leftOut(state, criteria.folder);
+  const [order, start, end] = range(state, criteria);
+  let count = 0;
+  for (let i = start; i < end; i++) {
+    if ((i - start + 1) % STRETCH === 0) await nextTurn();
+    if (state.emails.isAlive(order[i]!) && isLeftOut?.(order[i]!) !== true) count++;
+  }
+  return count;
+}
+
+/** Returns slots in order (by default all) and the bounds of those that lie within the times. */
+function range(
+  state: MailboxState,
+  { from, to }: Pick<SearchCriteria, 'from' | 'to'>,
+  order: Uint32Array = state.search.order.slots,
+): readonly [order: Uint32Array, start: number, end: number] {
+  const start = from === undefined ? 0 : state.search.order.before(order, from);
+  const end = to === undefined ? order.length : state.search.order.before(order, to, Number.POSITIVE_INFINITY);
+  return [order, start, end];
+}
+
+/**
+ * Returns a test whether an email is excluded: not shown in the named folder or, without one, shown only in Trash and Junk, or nowhere.
+ * Undefined when nothing is excluded.
+ */
+function leftOut(state: MailboxState, name: string | undefined): ((slot: number) => boolean) | undefined {
+  if (name !== undefined) {
+    const folder = folderNamed(state, name);
+    return (slot) => folder?.shows(slot) !== true;
+  }
+  const out: FolderColumns[] = [];
+  const others: FolderColumns[] = [];
+  for (const folder of state.folders.values()) {
+    const { role } = folder.row;
+    if (folder.count === 0) continue;
+    (role === 'trash' || role === 'junk' ? out : others).push(folder);
+  }
+  const marked = state.markedFolders();
+  if (out.length + marked.length === 0) return undefined;
+  const isDoubtful = (slot: number) =>
+    out.some((folder) => folder.uidOf(slot) !== 0) || marked.some((folder) => folder.isDeleted(slot));
+  return (slot) => isDoubtful(slot) && !others.some((folder) => folder.shows(slot));
+}

@@ -1,0 +1,136 @@
+// The mailbox as if the records of a batch were committed. Records are applied one after the other, so that later commands of the batch see
+// the changes of earlier ones.
+import { SEEN } from '../../../mail/flags.js';
+import { type Change, flaggedIn, placementsIn, removedIn } from '../../../store/changes/changes.js';
+import type { FilterChanges } from '../filters/filter-changes.js';
+import type { OutboundChanges } from '../outbound/changes.js';
+import type { Annotations } from './annotations.js';
+import { EmailChanges } from './email-changes.js';
+import { FolderChanges } from './folder-changes.js';
+import type { MailboxState } from './state.js';
+
+export class ChangedMailbox {
+  readonly emails: EmailChanges;
+  readonly folders: FolderChanges;
+  /** The number of unread emails in the inbox that clients were told last. */
+  announcedUnread: number;
+  readonly #state: MailboxState;
+  readonly #filters: FilterChanges;
+  readonly #outbound: OutboundChanges;
+  /** Undefined until the batch changes an annotation; the state's annotations are valid until then. */
+  #annotations: Annotations | undefined;
+
+  constructor(state: MailboxState, filters: FilterChanges, outbound: OutboundChanges) {
+    this.#state = state;
+    this.#filters = filters;
+    this.#outbound = outbound;
+    this.emails = new EmailChanges(state);
+    this.folders = new FolderChanges(state);
+    this.announcedUnread = state.folderOf('inbox').shownRow.unread;
+  }
+
+  get annotations(): Annotations {
+    return this.#annotations ?? this.#state.annotations;
+  }
+
+  /** The only way to change this object. `slots`: the slots of the emails in the record, when the caller knows them. */
+  apply(change: Change, slots?: readonly number[]): void {
+    const { seq } = change;
+    switch (change.type) {
+      case 'EmailAdded': {
+        const { email, placements } = change.payload;
+        const slot = this.emails.add(email, seq);
+        for (const { folderId, uid } of placements) this.folders.place(folderId, slot, uid, this.#isUnread(slot), seq);
+        return;
+      }
+      case 'EmailPlaced': {
+        const { folderId, uid } = change.payload;
+        const placed = slots ?? placementsIn(change.payload).map(({ emailId }) => this.emails.find(emailId));
+        placed.forEach((slot, i) => {
+          this.folders.place(folderId, slot, uid + i, this.#isUnread(slot), seq);
+        });
+        return;
+      }
+      case 'EmailExpunged': {
+        const { folderId } = change.payload;
+        for (const slot of slots ?? placementsIn(change.payload).map(({ emailId }) => this.emails.find(emailId))) {
+          this.folders.unplace(folderId, slot, this.#isUnread(slot), seq);
+        }
+        return;
+      }
+      case 'EmailRemoved': {
+        const { placements } = change.payload;
+        for (const slot of slots ?? removedIn(change.payload).map(({ emailId }) => this.emails.find(emailId))) {
+          for (const { folderId } of placements) this.folders.unplace(folderId, slot, this.#isUnread(slot), seq);
+          this.emails.remove(slot);
+        }
+        return;
+      }
+      case 'FlagsChanged': {
+        const { flags, changed } = change.payload;
+        const flagged = slots ?? flaggedIn(change.payload).map((emailId) => this.emails.find(emailId));
+        this.emails.setFlags(change, flagged);
+        this.folders.reflag(flagged, (changed & SEEN) === 0 ? 0 : (flags & SEEN) === 0 ? 1 : -1, seq);
+        return;
+      }
+      case 'DeletedChanged': {
+        const { folderId, isDeleted } = change.payload;
+        for (const slot of slots ?? placementsIn(change.payload).map(({ emailId }) => this.emails.find(emailId))) {
+          this.folders.setDeleted(folderId, slot, isDeleted, this.#isUnread(slot), seq);
+        }
+        return;
+      }
+      case 'FolderCreated':
+        this.folders.create(change.payload.folder, seq);
+        return;
+      case 'FolderChanged':
+        this.folders.change(change.payload.folder, seq);
+        return;
+      case 'FolderDeleted': {
+        const { folderId, placed } = change.payload;
+        this.folders.delete(folderId);
+        if (this.annotations.count(folderId) > 0) this.#ownAnnotations().deleteFolder(folderId);
+        for (const { emailId, uid } of placed?.emails ?? []) {
+          const slot = this.emails.find(emailId);
+          this.folders.place(placed!.folderId, slot, uid, this.#isUnread(slot), seq);
+        }
+        return;
+      }
+      case 'AnnotationsChanged': {
+        const { folderId, entries } = change.payload;
+        const annotations = this.#ownAnnotations();
+        for (const entry of entries) annotations.set({ folderId, ...entry });
+        return;
+      }
+      case 'FilterChanged':
+      case 'FilterDeleted':
+      case 'FiltersAwaitBody':
+      case 'BodyFiltersEnded':
+        this.#filters.apply(change);
+        return;
+      case 'OutboundChanged':
+      case 'RecipientChanged':
+      case 'OutboundRemoved':
+        this.#outbound.apply(change);
+        return;
+      case 'UnreadCountChanged':
+        this.announcedUnread = change.payload.unread;
+        return;
+      case 'EmailAnnounced':
+      case 'MailDiscarded':
+      case 'DeliveryAttempted':
+      case 'DeliveredLocally':
+      case 'PreferencesChanged':
+        return;
+    }
+  }
+
+  #ownAnnotations(): Annotations {
+    this.#annotations ??= this.#state.annotations.copy();
+    return this.#annotations;
+  }
+
+  #isUnread(slot: number): boolean {
+    return (this.emails.flags(slot) & SEEN) === 0;
+  }
+}

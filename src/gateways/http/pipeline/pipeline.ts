@@ -1,0 +1,319 @@
+// The steps of every request, in this order: route (404, 405), credential (401), rate (429), scope (403), parameters, query and body (404,
+// 400, 413, 415), handler, encoding, log line. No other file authenticates, authorizes, limits, validates or encodes. Refusals of the first
+// two steps also count for the rate.
+
+import type { Directory, Principal } from '../../../actors/directory/protocol.js';
+import { ActorFault } from '../../../actors/runtime/errors.js';
+import type { AnyStruct } from '../../../actors/runtime/protocol.js';
+import { NO_TRACER, type Span, type Tracer } from '../../../actors/runtime/tracing.js';
+import type { Credentials } from '../../../auth/credentials.js';
+import type { AnonymousGuard } from '../../../auth/origin.js';
+import { Rates, type Tally } from '../../../auth/rates.js';
+import { DecoderBusy, DecodingAbandoned } from '../../../content/decode/decoder.js';
+import { primed } from '../../../net/tcp/primed-stream.js';
+import { newId } from '../../../store/ids/new-id.js';
+import { inTime } from '../../../work/time-bounds.js';
+import { EncodedJson } from '../encoded-json.js';
+import type { HeaderField, HttpHandler, HttpReply, HttpRequest, Log, ReplyStream, SendingResult } from '../exchange.js';
+import { notFound, Problem, problemOf, problemReply, tooMany } from '../problem.js';
+import type { AnyReply, Route, TextBody } from '../route.js';
+import { authenticate, authorize } from './auth.js';
+import { BodyBudget } from './body-budget.js';
+import { type HttpMeter, NO_METER } from './meter.js';
+import { revalidated } from './revalidation.js';
+import { createRouter } from './router.js';
+import { API_POLICY, SECURITY_HEADERS } from './security-headers.js';
+import { readBody, readParams, readQuery, readText } from './validation.js';
+
+export interface PipelineOptions {
+  readonly routes: readonly Route[];
+  readonly directory: Pick<Directory, 'anonymous'>;
+  readonly credentials: Credentials;
+  /** Decides for which requests the anonymous account acts. */
+  readonly guard: AnonymousGuard;
+  /** Absent: there are no limits. */
+  readonly rates?: Rates;
+  readonly log: Log;
+  readonly meter?: HttpMeter;
+  readonly tracer?: Tracer;
+  /** The time limit of the credential and of the handler, each, in ms; 12,000 when absent. */
+  readonly deadlineMs?: number;
+}
+
+/** What is known about a request when its log line is written. */
+interface Trace {
+  readonly id: string;
+  readonly span: Span;
+  readonly tally: Tally;
+  route: Route | undefined;
+  principal: Principal | undefined;
+  /** The callback of the handler's reply. */
+  finished: AnyReply['finished'];
+}
+
+/** What the pipeline has read from a request for its handler. */
+interface Validated {
+  readonly principal: Principal | undefined;
+  readonly expiresAt: number | undefined;
+  readonly params: Call['params'];
+  readonly query: Call['query'];
+  readonly body: unknown;
+  readonly text: string;
+}
+
+type Call = Parameters<Route['handler']>[0];
+
+/** The argument of a handler. It is a class because an object literal with a getter has a shape of its own and is slow to read. */
+class Handling implements Call {
+  /** The access of the route decides which of the two types the handler sees. */
+  readonly principal: Call['principal'];
+  readonly params: Call['params'];
+  readonly query: Call['query'];
+  readonly body: unknown;
+  readonly text: string;
+  readonly expiresAt: number | undefined;
+  readonly #request: HttpRequest;
+  #controller: AbortController | undefined;
+  #isGivenUp = false;
+
+  constructor(request: HttpRequest, { principal, params, query, body, text, expiresAt }: Validated) {
+    this.#request = request;
+    this.principal = principal as Call['principal'];
+    this.params = params;
+    this.query = query;
+    this.body = body;
+    this.text = text;
+    this.expiresAt = expiresAt;
+  }
+
+  get remoteAddress(): string {
+    return this.#request.remoteAddress;
+  }
+
+  get host(): string | undefined {
+    return this.#request.headers.get('host');
+  }
+
+  get ifMatch(): string | undefined {
+    return this.#request.headers.get('if-match');
+  }
+
+  get lastEventId(): string | undefined {
+    return this.#request.headers.get('last-event-id');
+  }
+
+  get isHead(): boolean {
+    return this.#request.method === 'HEAD';
+  }
+
+  /** Aborts with the request and when the handler takes too long. Created on first use, because most handlers do not read it. */
+  get aborted(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = new AbortController();
+      this.#controller = controller;
+      const { aborted } = this.#request;
+      if (this.#isGivenUp || aborted.aborted) controller.abort();
+      else aborted.addEventListener('abort', () => controller.abort(), { once: true });
+    }
+    return this.#controller.signal;
+  }
+
+  giveUp(handled: Promise<AnyReply | Problem>): void {
+    this.#isGivenUp = true;
+    this.#controller?.abort();
+    handled.then(
+      (reply) => {
+        if (!(reply instanceof Problem)) reply.finished?.(false);
+      },
+      () => {},
+    );
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+/** Longer than the longest ask of a mailbox. */
+const DEADLINE_MS = 12_000;
+
+/** The budget has room for this many bodies of the largest size that any route accepts. */
+const BODIES = 4;
+
+/** A store that hangs must not make all callers hang: they get 503, though the requested change may still happen. */
+function noAnswer(): ActorFault {
+  return new ActorFault('unreachable', 'no answer in time');
+}
+
+export function createPipeline(options: PipelineOptions): HttpHandler {
+  const { directory, credentials, guard, rates = new Rates(), log } = options;
+  const { meter = NO_METER, tracer = NO_TRACER, deadlineMs = DEADLINE_MS } = options;
+  const match = createRouter(options.routes);
+  const largest = Math.max(0, ...options.routes.map(({ bodyLimit }) => bodyLimit));
+  const room = new BodyBudget(BODIES * largest);
+
+  async function answer(request: HttpRequest, trace: Trace): Promise<HttpReply> {
+    const found = match(request.method, request.path);
+    if (found.kind === 'method' && request.method === 'OPTIONS') return allowed(found.allow);
+    const { tally } = trace;
+    if (found.kind !== 'route') {
+      inRate(tally.countAnonymous('plain'));
+      throw found.kind === 'none' ? notFound() : new Problem(405, { headers: [['Allow', found.allow]] });
+    }
+    const { route } = found;
+    trace.route = route;
+    trace.span.rename(`${route.method} ${route.path}`);
+    let expiresAt: number | undefined;
+    if (route.access === 'public') inRate(tally.countAnonymous(route.rate));
+    else {
+      const identity = authenticate(directory, credentials, guard, request, tally, route);
+      // A cached credential answers without a wait.
+      const known = identity instanceof Promise ? await inTime(identity, deadlineMs, noAnswer) : identity;
+      trace.principal = known.principal;
+      expiresAt = known.expiresAt;
+      // A service-wide key belongs to the operator's own programs, which act for all accounts.
+      if (!trace.principal.serviceWide) inRate(tally.account(trace.principal.accountId, route.rate));
+      authorize(trace.principal, route.access);
+    }
+    const params = readParams(route, found.params);
+    const query = readQuery(route, request.query);
+    const { body, text, release } = await bodyOf(route, request, trace);
+    const { principal } = trace;
+    const handling = new Handling(request, { principal, expiresAt, params, query, body, text });
+    const handled = route.handler(handling);
+    // A handler that takes too long continues to use the body, which is therefore released when it ends.
+    handled.then(release, release);
+    const reply: AnyReply | Problem = await inTime(handled, deadlineMs, () => {
+      handling.giveUp(handled);
+      return noAnswer();
+    });
+    if (reply instanceof Problem) throw reply;
+    trace.finished = reply.finished;
+    // RFC 9110 §13.1.2: If-None-Match of GET and HEAD, for replies that have a tag.
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const current = isRead ? revalidated(reply, request.headers.get('if-none-match')) : reply;
+    return encode(current, request.method === 'HEAD', route.access !== 'public');
+  }
+
+  async function bodyOf(
+    route: Route,
+    request: HttpRequest,
+    { principal }: Trace,
+  ): Promise<{ readonly body: unknown; readonly text: string; release(): void }> {
+    if (!hasBody(route) && !hasText(route)) return { body: undefined, text: '', release: () => {} };
+    const share = room.enter(principal?.accountId ?? request.remoteAddress);
+    try {
+      if (hasText(route)) {
+        const text = await readText(route, request, share);
+        return { body: undefined, text, release: () => share.leave() };
+      }
+      const { value, release } = await readBody(route, request, share);
+      return {
+        body: value,
+        text: '',
+        release() {
+          release();
+          share.leave();
+        },
+      };
+    } catch (error) {
+      share.leave();
+      throw error;
+    }
+  }
+
+  function refuse(error: unknown, trace: Trace): HttpReply {
+    const { problem, bug } = problemOf(error);
+    if (bug) log.error({ err: error, requestId: trace.id }, 'request failed');
+    // These are not logged: one account that asks for too many views would fill the log.
+    else if (problem.status === 503 && !(error instanceof DecodingAbandoned || error instanceof DecoderBusy))
+      log.warn({ err: error, requestId: trace.id }, 'request could not be served');
+    return problemReply(problem);
+  }
+
+  return async (request) => {
+    const started = performance.now();
+    const span = tracer.start('HTTP request', { kind: 'server', parent: request.headers.get('traceparent') });
+    const tally = rates.tally(request.remoteAddress);
+    const trace: Trace = {
+      id: newId(),
+      span,
+      tally,
+      route: undefined,
+      principal: undefined,
+      finished: undefined,
+    };
+    let reply: HttpReply;
+    try {
+      reply = await span.within(() => answer(request, trace));
+    } catch (error) {
+      reply = refuse(error, trace);
+    }
+    // An event stream counts as answered with its head; the client decides how long it lasts.
+    const answeredMs = performance.now() - started;
+    const finished = (outcome: SendingResult, error?: unknown): void => {
+      trace.finished?.(outcome === 'sent' && reply.status < 300);
+      if (error !== undefined) log.error({ err: error, requestId: trace.id }, 'reply broken off');
+      const { method } = request;
+      const { status } = reply;
+      const route = trace.route?.path ?? null;
+      const ms = performance.now() - started;
+      meter.answered(method, route, status, trace.route?.isEventStream ? answeredMs : ms);
+      span.set({ 'http.request.method': method, 'http.response.status_code': status, 'mansio.request': trace.id });
+      if (route !== null) span.set({ 'http.route': route });
+      span.end(status >= 500 ? { code: String(status) } : error);
+      const line = {
+        requestId: trace.id,
+        method,
+        route,
+        status,
+        outcome,
+        ms: Math.round(ms * 10) / 10,
+        accountId: trace.principal?.accountId ?? null,
+      };
+      if (status >= 500 || outcome === 'broken') log.info(line, 'request');
+      else log.debug(line, 'request');
+    };
+    const { status, body } = reply;
+    return { status, headers: [...reply.headers, ...tally.fields, ['X-Request-Id', trace.id]], body, finished };
+  };
+}
+
+const hasBody = (route: Route): route is Route & { readonly body: AnyStruct } => route.body !== undefined;
+const hasText = (route: Route): route is Route & { readonly textBody: TextBody } => route.textBody !== undefined;
+
+/** @throws Problem 429 */
+function inRate(waitSeconds: number): void {
+  if (waitSeconds > 0) throw tooMany(waitSeconds);
+}
+
+/** Browsers send OPTIONS before their requests; it costs almost nothing and is not counted. */
+function allowed(allow: string): HttpReply {
+  return { status: 204, headers: [...SECURITY_HEADERS, ['Allow', allow]], body: null };
+}
+
+async function encode(reply: AnyReply, head: boolean, personal: boolean): Promise<HttpReply> {
+  // RFC 9110 §8.6: 204 and 304 have no length. Any other reply without a length would end with the connection.
+  let body: HttpReply['body'] = reply.status === 204 || reply.status === 304 ? null : NOTHING;
+  if (reply.json !== undefined) body = Buffer.from(jsonText(reply.json));
+  else if (reply.stream !== undefined) body = head ? reply.stream : await begunReply(reply.stream);
+  return { status: reply.status, headers: fieldsOf(reply, personal), body };
+}
+
+const PUBLIC: readonly HeaderField[] = [...SECURITY_HEADERS, API_POLICY];
+const PERSONAL: readonly HeaderField[] = [...PUBLIC, ['Cache-Control', 'no-store']];
+const JSON_TYPE: HeaderField = ['Content-Type', 'application/json; charset=utf-8'];
+const PUBLIC_JSON: readonly HeaderField[] = [...PUBLIC, JSON_TYPE];
+const PERSONAL_JSON: readonly HeaderField[] = [...PERSONAL, JSON_TYPE];
+
+/** The reply's own fields replace those that every reply of its kind has. */
+function fieldsOf({ json, headers: own = [] }: AnyReply, personal: boolean): readonly HeaderField[] {
+  const common = json === undefined ? (personal ? PERSONAL : PUBLIC) : personal ? PERSONAL_JSON : PUBLIC_JSON;
+  if (own.length === 0) return common;
+  const fields = new Map([...common, ...own].map((field) => [field[0].toLowerCase(), field]));
+  return [...fields.values()];
+}
+
+const jsonText = (json: unknown): string => (json instanceof EncodedJson ? json.text : JSON.stringify(json));
+
+/** A stream that fails at its first piece still gets an error reply instead of a broken one. */
+async function begunReply({ length, chunks }: ReplyStream): Promise<ReplyStream> {
+  return { length, chunks: await primed(chunks) };
+}

@@ -1,0 +1,91 @@
+// The preferences of an account. Omitted fields keep their value; unknown fields are ignored.
+import { optional } from 'superstruct';
+import type { Preferences, PreferenceValues } from '../../../../actors/account/protocol.js';
+import { choice, flag, leaf, record, timestamp, uuid, wholeWithin } from '../../fields.js';
+import { named } from '../../openapi/json-schema.js';
+import { unauthenticated } from '../../problem.js';
+import { defineRoute, EMPTY, OWNER, type Route } from '../../route.js';
+
+const PATH = '/api/preferences';
+const TAGS = ['Preferences'];
+
+const CLOCK_TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
+const clockTime = () =>
+  leaf<string>(
+    'string',
+    (value) => (typeof value === 'string' && CLOCK_TIME.test(value)) || 'must be a time of the form HH:mm',
+    { pattern: CLOCK_TIME.source, examples: ['09:00'] },
+  );
+
+const fields = {
+  theme: choice('light', 'dark', 'system'),
+  displayDensity: choice('compact', 'comfortable', 'spacious'),
+  emailsPerPage: wholeWithin(10, 100),
+  defaultSort: choice('date', 'sender', 'subject'),
+  showPreview: flag(),
+  groupByDate: flag(),
+  desktopNotifications: flag(),
+  emailDigest: flag(),
+  digestFrequency: choice('daily', 'weekly'),
+  digestTime: clockTime(),
+  undoSendSeconds: wholeWithin(0, 60),
+};
+const NAMES = Object.keys(fields) as (keyof PreferenceValues)[];
+
+const preferences = named('Preferences', record({ id: uuid(), userId: uuid(), updatedAt: timestamp(), ...fields }));
+const changes = named(
+  'PreferenceChanges',
+  record({
+    theme: optional(fields.theme),
+    displayDensity: optional(fields.displayDensity),
+    emailsPerPage: optional(fields.emailsPerPage),
+    defaultSort: optional(fields.defaultSort),
+    showPreview: optional(fields.showPreview),
+    groupByDate: optional(fields.groupByDate),
+    desktopNotifications: optional(fields.desktopNotifications),
+    emailDigest: optional(fields.emailDigest),
+    digestFrequency: optional(fields.digestFrequency),
+    digestTime: optional(fields.digestTime),
+    undoSendSeconds: optional(fields.undoSendSeconds),
+  }),
+);
+
+export function preferenceRoutes(book: Preferences): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: PATH,
+      summary: 'Preferences, as chosen or by default',
+      tags: TAGS,
+      access: OWNER,
+      replies: { 200: preferences },
+      handler: async ({ principal: { accountId } }) => {
+        const found = await book.read(accountId);
+        if (found === undefined) return unauthenticated('invalid_token');
+        // An account has one set of preferences, so its id also names the set.
+        return {
+          status: 200,
+          json: { ...found, id: accountId, userId: accountId, updatedAt: found.updatedAt.toISOString() },
+        };
+      },
+    }),
+    defineRoute({
+      method: 'PUT',
+      path: PATH,
+      summary: 'Choose some or all preferences',
+      description: 'Preferences that are left out keep their values.',
+      tags: TAGS,
+      access: OWNER,
+      body: changes,
+      example: { theme: 'dark', emailsPerPage: 50 },
+      replies: { 204: EMPTY },
+      handler: async ({ principal, body }) => {
+        const chosen = Object.fromEntries(
+          NAMES.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]),
+        );
+        await book.choose(principal.accountId, chosen);
+        return { status: 204 };
+      },
+    }),
+  ];
+}

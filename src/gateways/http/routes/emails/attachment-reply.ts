@@ -1,0 +1,60 @@
+// Replies with an attachment of a stored message, streamed from the blob at the client's pace. Its bytes come from a stranger and are
+// served from our origin, so browsers must not run or sniff them.
+import { attachmentContent, attachmentPart } from '../../../../mail/writing/attachment-content.js';
+import type { BlobStore } from '../../../../store/blobs.js';
+import { attachmentDisposition } from '../../content-disposition.js';
+import type { HeaderField, ReplyStream } from '../../exchange.js';
+import { entityTag } from '../../pipeline/revalidation.js';
+import { notFound, type Problem } from '../../problem.js';
+import { binary, EMPTY } from '../../route.js';
+import { attachmentId } from './email-detail.js';
+
+export const FILE_NAME = { 'Content-Disposition': 'attachment, with a file name (RFC 6266)' };
+export const INERT: HeaderField = ['Content-Security-Policy', "sandbox; default-src 'none'"];
+/** The bytes never change, but each request checks whether the account may still see them. */
+export const ASKED_EACH_TIME: HeaderField = ['Cache-Control', 'private, no-cache'];
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
+
+/** The common part of every route that replies with an attachment. */
+export const ATTACHMENT = {
+  summary: 'An attachment, decoded',
+  description:
+    'The reply has the media type of the attachment, and headers that make browsers save it: `attachment`, sandboxed, `nosniff`.',
+  replies: { 200: binary('*/*', FILE_NAME), 304: EMPTY },
+} as const;
+
+interface Owner {
+  /** The id of the email, or the version of outbound mail. */
+  readonly id: string;
+  readonly blob: string;
+}
+
+interface Found {
+  readonly status: 200;
+  readonly headers: readonly HeaderField[];
+  readonly stream: ReplyStream;
+}
+
+/** @throws StoreFault */
+export async function attachmentReply(
+  blobs: Pick<BlobStore, 'index' | 'stream'>,
+  { id, blob }: Owner,
+  wanted: string,
+): Promise<Found | Problem> {
+  const index = await blobs.index(blob);
+  const found = index?.attachments.find((entry) => attachmentId(id, entry.section) === wanted);
+  const part = index && found && attachmentPart(index, found);
+  if (found === undefined || part === undefined) return notFound();
+  const chunks = attachmentContent(found, part, (start, end) => blobs.stream(blob, start, end));
+  return {
+    status: 200,
+    headers: [
+      INERT,
+      ASKED_EACH_TIME,
+      entityTag(blob, found.section),
+      ['Content-Type', MEDIA_TYPE.test(found.contentType) ? found.contentType : 'application/octet-stream'],
+      ['Content-Disposition', attachmentDisposition(found.fileName)],
+    ],
+    stream: { length: found.size, chunks },
+  };
+}

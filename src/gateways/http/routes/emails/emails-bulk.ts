@@ -1,0 +1,85 @@
+// Marks, moves or deletes many emails in one command. Ids that name no email of the account do not count; an id that is not a UUID names no
+// email.
+import { optional } from 'superstruct';
+import type { Mailboxes } from '../../../../actors/mailbox/protocol.js';
+import { isUuid } from '../../../../mail/ids.js';
+import { flag, record, textList, whole } from '../../fields.js';
+import { named } from '../../openapi/json-schema.js';
+import { invalid, refused } from '../../problem.js';
+import { defineRoute, type Route, WRITE } from '../../route.js';
+import { folderName } from '../folders/folder-parameters.js';
+
+const EXAMPLE_ID = '0192f3a1-7c2e-7d4b-8f10-2b6a5c9e0d11';
+const MOST_IDS = 1000;
+
+const changeCount = named('ChangeCount', record({ count: whole({ description: 'How many emails changed' }) }));
+const emailIds = textList(MOST_IDS, {
+  description: 'Ids of emails; ids of no email of the account are ignored',
+});
+const bulkMark = named('BulkMark', record({ emailIds, isRead: flag() }));
+const bulkMove = named('BulkMove', record({ emailIds, folderId: folderName(), fromFolderId: optional(folderName()) }));
+const bulkDelete = named('BulkDelete', record({ emailIds }));
+
+export function bulkRoutes(base: string, tags: readonly string[], mailboxes: Mailboxes): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: `${base}/bulk/mark-read`,
+      summary: 'Mark up to 1,000 emails as read or unread',
+      tags,
+      access: WRITE,
+      body: bulkMark,
+      example: { emailIds: [EXAMPLE_ID], isRead: true },
+      replies: { 200: changeCount },
+      handler: async ({ principal, body }) => {
+        const ids = possible(body.emailIds);
+        if (ids.length === 0) return { status: 200, json: { count: 0 } };
+        const payload = { emailIds: ids, isRead: body.isRead };
+        const outcome = await mailboxes.of(principal.accountId).ask('setRead', payload);
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        return { status: 200, json: { count: outcome.reply.changed } };
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${base}/bulk/move`,
+      summary: 'Move up to 1,000 emails to a folder',
+      description:
+        'With `fromFolderId`, emails leave that folder, and emails that are not in it stay where they are. Without it, they leave every folder and keep their labels, unless they go to trash or junk. An email that is moved to a label leaves the inbox, trash and junk, and no other folder.',
+      tags,
+      access: WRITE,
+      body: bulkMove,
+      example: { emailIds: [EXAMPLE_ID], folderId: 'archive' },
+      replies: { 200: changeCount },
+      handler: async ({ principal, body }) => {
+        const { folderId: toFolderId, fromFolderId } = body;
+        const selection = { emailIds: possible(body.emailIds) };
+        const payload = { selection, toFolderId, ...(fromFolderId !== undefined && { fromFolderId }) };
+        const outcome = await mailboxes.of(principal.accountId).ask('move', payload);
+        if (outcome.reply !== undefined) return { status: 200, json: { count: outcome.reply.count } };
+        if (outcome.refusal === 'tooManyEmails') return refused(outcome.refusal);
+        const field = outcome.refusal === 'noSuchSource' ? 'fromFolderId' : 'folderId';
+        return invalid({ [field]: ['names no folder of this account'] });
+      },
+    }),
+    defineRoute({
+      method: 'POST',
+      path: `${base}/bulk/delete`,
+      summary: 'Delete up to 1,000 emails for good',
+      tags,
+      access: WRITE,
+      body: bulkDelete,
+      example: { emailIds: [EXAMPLE_ID] },
+      replies: { 200: changeCount },
+      handler: async ({ principal, body }) => {
+        const ids = possible(body.emailIds);
+        if (ids.length === 0) return { status: 200, json: { count: 0 } };
+        const outcome = await mailboxes.of(principal.accountId).ask('remove', { emailIds: ids });
+        if (outcome.reply === undefined) return refused(outcome.refusal);
+        return { status: 200, json: { count: outcome.reply.removed } };
+      },
+    }),
+  ];
+}
+
+const possible = (ids: readonly string[]): string[] => [...new Set(ids.filter(isUuid).map((id) => id.toLowerCase()))];

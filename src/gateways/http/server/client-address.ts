@@ -1,0 +1,52 @@
+// The address of the client: the peer's, or the address that a trusted proxy gives in its PROXY header (read by the proxy
+// listener), then in X-Forwarded-For. X-Forwarded-For of any other peer is ignored.
+import { isIP } from 'node:net';
+import { canonicalAddress } from '../../../net/tcp/ip-address.js';
+import type { ProxyListener } from '../../../net/tcp/proxy-listener.js';
+import type { TrustedNetworks } from '../../../net/tcp/trusted-networks.js';
+
+/** The part of the server's response object that tells addresses. */
+interface Addressed {
+  getRemoteAddress(): ArrayBuffer;
+  getRemoteAddressAsText(): ArrayBuffer;
+  getProxiedRemoteAddress(): ArrayBuffer;
+}
+
+/** Returns undefined when the address cannot be trusted any more: the peer has sent another PROXY header on the connection. */
+export type ReadAddress = (response: Addressed, headers: ReadonlyMap<string, string>) => string | undefined;
+
+export const peerAddress: ReadAddress = (response) => {
+  const octets = new Uint8Array(response.getRemoteAddress());
+  const mapped = octets.length === 16 && octets.every((octet, i) => i >= 12 || octet === (i < 10 ? 0 : 0xff));
+  if (octets.length === 4 || mapped) return octets.subarray(-4).join('.');
+  return Buffer.from(response.getRemoteAddressAsText()).toString();
+};
+
+/** Reads the address of a client that connects through the proxy listener. */
+export function clientAddress(proxyListener: Pick<ProxyListener, 'addressOf'>, trusted: TrustedNetworks): ReadAddress {
+  return (response, headers) => {
+    const peer = proxyListener.addressOf(new Uint8Array(response.getProxiedRemoteAddress()));
+    if (peer === undefined || !trusted.includes(peer)) return peer;
+    return forwardedFor(headers.get('x-forwarded-for') ?? '', trusted) ?? peer;
+  };
+}
+
+/**
+ * Returns the last address of the list that is not a trusted proxy's, because each proxy appends the peer of its request; the first address
+ * when all are trusted. Undefined when the list is empty or an item that counts is unreadable.
+ */
+export function forwardedFor(list: string, trusted: TrustedNetworks): string | undefined {
+  let address: string | undefined;
+  for (const item of list.split(',').reverse()) {
+    address = addressIn(item.trim());
+    if (address === undefined || !trusted.includes(address)) break;
+  }
+  return address;
+}
+
+/** Some proxies add the port. */
+function addressIn(item: string): string | undefined {
+  const [, bracketed, plain] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(item) ?? [];
+  const text = bracketed ?? plain ?? item;
+  return isIP(text) === 0 ? undefined : canonicalAddress(text);
+}

@@ -1,0 +1,371 @@
+// The HTTP server on uWebSockets.js, which only this file uses. It converts the library's callbacks into plain requests for a handler, and
+// plain replies into the library's calls; it carries WebSockets; and it stops without cutting replies short. The pipeline gives requests
+// their meaning. A proxy listener in front of the server reads PROXY headers where the operator trusts any.
+
+import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ServerEndpoint } from '../../../net/tcp/anchor-request.js';
+import { freePort, listenProbe } from '../../../net/tcp/listen-probe.js';
+import { ProxyListener } from '../../../net/tcp/proxy-listener.js';
+import type { TrustedNetworks } from '../../../net/tcp/trusted-networks.js';
+import type { WebSocketEndpoint } from '../../web-socket.js';
+import type { HttpHandler, HttpReply, HttpRequest, Log, TakeBody } from '../exchange.js';
+import { Problem, problemReply } from '../problem.js';
+import { clientAddress, peerAddress, type ReadAddress } from './client-address.js';
+import type { Cors } from './cors.js';
+import { LateUpgrade } from './late-upgrade.js';
+import { OpenRequests } from './open-requests.js';
+import { ReplyWriter, refuseAtOnce } from './reply-writer.js';
+import { type BodyLimits, RequestBody } from './request-body.js';
+import { type HeadLimits, type RequestHead, readHead } from './request-head.js';
+import { loadServerLibrary, type ServerLibrary } from './server-library.js';
+import {
+  answerReply,
+  exchange,
+  otherMethod,
+  type SocketData,
+  socketHandlers,
+  upgrade,
+  upgradeRequest,
+} from './web-sockets.js';
+
+export interface HttpLimits extends HeadLimits, BodyLimits {
+  /** The time that a client has to accept 64 KiB of a reply. */
+  readonly stallMs: number;
+  /** Octets that may wait for a slow WebSocket client before it is disconnected. */
+  readonly socketBufferBytes: number;
+}
+
+const HTTP_LIMITS: HttpLimits = {
+  headerBytes: 16 * 1024,
+  targetBytes: 8 * 1024,
+  bodyMs: 30_000,
+  bodyRate: 64 * 1024,
+  stallMs: 30_000,
+  socketBufferBytes: 1024 * 1024,
+};
+
+export interface HttpOptions {
+  readonly bind: string;
+  /** 0 picks a free port. */
+  readonly port: number;
+  /** Set when other processes share the port; absent: the port belongs to this server alone. */
+  readonly sharing?: PortSharing | undefined;
+  readonly handler: HttpHandler;
+  readonly webSockets: readonly { readonly path: string; readonly endpoint: WebSocketEndpoint }[];
+  readonly limits?: Partial<HttpLimits>;
+  /** The rules for pages of other origins; absent: no such page may read replies. */
+  readonly cors?: Cors;
+  /** The networks whose PROXY header and X-Forwarded-For are believed. */
+  readonly trusted?: TrustedNetworks;
+  readonly log: Log;
+}
+
+interface PortSharing {
+  /** The port on which the other processes already listen; undefined for the first process, which takes an unused port. */
+  readonly port: number | undefined;
+}
+
+export interface HttpServer {
+  /** `ip:port`, with the port that was actually taken. */
+  readonly address: string;
+  /**
+   * Announces a stop: the server continues to serve, and every reply ends its connection. `othersListen`: other processes that share the
+   * port accept the new connections.
+   */
+  beginDrain(othersListen?: boolean): void;
+  /**
+   * Accepts no new connections; requests on open connections have `graceMs` to arrive and to be answered. All connections are closed as
+   * soon as none of them is in use.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** The time that the kernel needs to pass the last replies on. */
+const LINGER_MS = 200;
+const MIDWAY = 'A PROXY header stands where none is expected.';
+
+/** A class, because an object literal with a getter has a shape of its own and makes all code that reads it slow. */
+class ServedRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly remoteAddress: string;
+  /** The method is GET or HEAD. */
+  readonly isRead: boolean;
+  readonly #writer: ReplyWriter;
+  readonly #body: RequestBody;
+  #controller: AbortController | undefined;
+
+  constructor(
+    { method, path, query, headers }: RequestHead,
+    isRead: boolean,
+    remoteAddress: string,
+    writer: ReplyWriter,
+    body: RequestBody,
+  ) {
+    this.method = method;
+    this.path = path;
+    this.query = query;
+    this.headers = headers;
+    this.remoteAddress = remoteAddress;
+    this.isRead = isRead;
+    this.#writer = writer;
+    this.#body = body;
+  }
+
+  get aborted(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#writer.aborted) this.#controller.abort();
+    // During a write or a short read, later requests wait in the kernel.
+    else if (this.isRead) this.#body.readOn();
+    return this.#controller.signal;
+  }
+
+  body(limit: number, take: TakeBody): Promise<void> {
+    return this.#body.read(limit, take);
+  }
+
+  abort(): void {
+    this.#controller?.abort();
+  }
+}
+
+/** @throws Error when the address cannot be listened on, with the system's code (EADDRINUSE, EACCES, EADDRNOTAVAIL). */
+export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+  const { handler, log, cors = (_, reply) => reply } = options;
+  const limits = { ...HTTP_LIMITS, ...options.limits };
+  const endpoints = new Map(options.webSockets.map(({ path, endpoint }) => [path, endpoint]));
+  const { trusted } = options;
+  const openRequests = new OpenRequests();
+  let draining = false;
+  let isListening = true;
+  let stopping: Promise<void> | undefined;
+  let addressOf: ReadAddress = peerAddress;
+
+  async function answer(head: RequestHead, request: HttpRequest): Promise<HttpReply> {
+    const negotiated = head.path.endsWith('/negotiate') ? endpoints.get(head.path.slice(0, -10)) : undefined;
+    if (negotiated !== undefined) {
+      if (head.method !== 'POST') return otherMethod(head.method, ['POST']);
+      return answerReply(await negotiated.negotiate(upgradeRequest(head, request.remoteAddress)));
+    }
+    const endpoint = endpoints.get(head.path);
+    return endpoint === undefined ? handler(request) : exchange(endpoint, head, request);
+  }
+
+  function refuse(response: HttpResponse, head: RequestHead, problem: Problem): void {
+    const reply = problemReply(problem);
+    refuseAtOnce(response, { ...cors(head, reply), body: reply.body });
+  }
+
+  function serve(response: HttpResponse, head: RequestHead): void {
+    const remoteAddress = addressOf(response, head.headers) ?? '';
+    const problem = head.problem ?? (remoteAddress === '' ? new Problem(400, { detail: MIDWAY }) : undefined);
+    if (problem !== undefined) {
+      response.onAborted(() => {});
+      refuse(response, head, problem);
+      log.debug({ method: head.method, status: problem.status }, 'request refused');
+      return;
+    }
+    const writer = new ReplyWriter(response);
+    const isRead = head.method === 'GET' || head.method === 'HEAD';
+    const body = new RequestBody(response, head.contentLength, limits, isRead);
+    const open = {
+      stayOpen: () => {
+        if (!writer.isBehind) body.stayOpen();
+      },
+    };
+    openRequests.begin(open);
+    const request = new ServedRequest(head, isRead, remoteAddress, writer, body);
+    response.onAborted(() => {
+      writer.abort();
+      body.gone();
+      request.abort();
+    });
+    // uWebSockets.js closes a connection that brings a request before the previous one is answered. When both arrive in one segment, a
+    // write has not begun yet, and is not executed.
+    const carriedOut = async () => {
+      if (!isRead) await nextTurn();
+      return writer.aborted ? undefined : answer(head, request);
+    };
+    carriedOut()
+      .catch((error: unknown) => {
+        log.error({ err: error }, 'request handler failed');
+        return problemReply(new Problem(500));
+      })
+      .then(async (answered) => {
+        if (answered === undefined) return;
+        // The library does not report whether the client receives a reply without a body, so the next request is not served in this turn.
+        if (isRead && (answered.body === null || head.method === 'HEAD')) await nextTurn();
+        const reply = cors(head, answered);
+        const mustClose = !writer.aborted && body.abandon();
+        const written = await writer.write(reply, {
+          head: head.method === 'HEAD',
+          close: mustClose || draining,
+          stallMs: limits.stallMs,
+        });
+        reply.finished?.(written.outcome, written.error);
+      })
+      .catch((error: unknown) => log.error({ err: error }, 'reply could not be written'))
+      .finally(() => openRequests.end(open));
+  }
+
+  const uws = await loadServerLibrary();
+  const app = uws.App();
+  const lateUpgrades = new LateUpgrade(log);
+  if (endpoints.size > 0) app.get(lateUpgrades.path, (response) => lateUpgrades.take(response));
+  for (const [path, endpoint] of endpoints) {
+    const handlers = socketHandlers(log);
+    app.ws<SocketData>(path, {
+      ...handlers,
+      compression: uws.DISABLED,
+      maxPayloadLength: endpoint.maxMessageBytes,
+      maxBackpressure: limits.socketBufferBytes,
+      closeOnBackpressureLimit: true,
+      // The endpoint sends pings by its own protocol.
+      idleTimeout: 0,
+      sendPingsAutomatically: false,
+      upgrade: (response, raw, context) =>
+        upgrade(endpoint, response, raw, context, {
+          limits,
+          log,
+          remoteAddress: (of, headers) => addressOf(of, headers),
+          stopping: () => stopping !== undefined,
+          late: (to, run) => lateUpgrades.run(to, run),
+          refuse,
+          reply: (to, reply) =>
+            void new ReplyWriter(to).write(reply, { head: false, close: true, stallMs: limits.stallMs }),
+        }),
+    });
+  }
+  app.any('/*', (response, raw) => serve(response, readHead(raw, limits)));
+
+  function endListening(): void {
+    if (isListening) listening.end();
+    isListening = false;
+  }
+
+  async function shutDown(graceMs: number): Promise<void> {
+    draining = true;
+    endListening();
+    await openRequests.settle(graceMs);
+    lateUpgrades.stop();
+    app.close();
+    await listening.closed?.();
+  }
+
+  const listening =
+    trusted === undefined || trusted.isEmpty
+      ? await listenItself(uws, app, options)
+      : await listenBehind(app, options, trusted);
+  addressOf = listening.addressOf ?? peerAddress;
+  if (endpoints.size > 0) await lateUpgrades.start(listening.self);
+  return {
+    address: authority(options.bind, listening.port),
+    beginDrain(othersListen = false) {
+      draining = true;
+      if (othersListen) endListening();
+    },
+    stop(graceMs) {
+      stopping ??= shutDown(graceMs);
+      return stopping;
+    },
+  };
+}
+
+interface Listening {
+  readonly port: number;
+  /** The address of this very server. */
+  readonly self: ServerEndpoint;
+  readonly addressOf?: ReadAddress;
+  /** Stops accepting connections. */
+  end(): void;
+  /** Waits for the proxy listener after the server has closed its own connections. */
+  closed?(): Promise<void>;
+}
+
+async function listenItself(
+  uws: ServerLibrary,
+  app: TemplatedApp,
+  { bind, port: wanted, sharing }: HttpOptions,
+): Promise<Listening> {
+  // Only the other processes share the port knowingly, so the first process takes an unused one. It also chooses the port for 0, because
+  // the library does not share a port that the system has picked.
+  const port = sharing === undefined ? wanted : (sharing.port ?? (await freePort(bind, wanted)));
+  const listener = await new Promise<us_listen_socket | false>((resolve) => {
+    // Without the option two servers silently share a port, and each gets some of the connections.
+    app.listen(bind, port, sharing === undefined ? EXCLUSIVE_PORT : SHARED_PORT, resolve);
+  });
+  if (listener === false) throw (await listenProbe(bind, port)) ?? new Error(`cannot listen on ${bind}:${port}`);
+  const own = sharing === undefined ? undefined : await listenPrivately(app);
+  const actual = uws.us_socket_local_port(listener);
+  return {
+    port: actual,
+    self: own === undefined ? { host: loopbackOf(bind), port: actual } : { path: own.path },
+    end: () => uws.us_listen_socket_close(listener),
+    ...(own && { closed: own.remove }),
+  };
+}
+
+/** Listens behind a proxy listener, the only one that reaches the server's socket. */
+async function listenBehind(app: TemplatedApp, options: HttpOptions, trusted: TrustedNetworks): Promise<Listening> {
+  const { bind, port, log } = options;
+  const own = await listenPrivately(app);
+  const refused = (err: unknown, proxy: string) => log.warn({ err, proxy }, 'unusable PROXY header');
+  const proxyListener = new ProxyListener({ bind, port, server: own.path, trusted, refused });
+  try {
+    return {
+      port: await proxyListener.open(),
+      self: { path: own.path },
+      addressOf: clientAddress(proxyListener, trusted),
+      end: () => proxyListener.stopListening(),
+      async closed() {
+        await proxyListener.close(LINGER_MS);
+        await own.remove();
+      },
+    };
+  } catch (error) {
+    app.close();
+    await own.remove();
+    throw error;
+  }
+}
+
+/** Listens on a Unix socket as well; no other user may enter its directory. */
+async function listenPrivately(app: TemplatedApp): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const directory = await mkdtemp(join(tmpdir(), 'mansio-http-'));
+  const path = join(directory, 'socket');
+  const remove = () => rm(directory, { recursive: true, force: true });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      // The value is false when listening fails, whatever the types of the library say.
+      const listens = (listener: us_listen_socket | false) =>
+        listener === false ? reject(new Error(`cannot listen on ${path}`)) : resolve();
+      app.listen_unix(listens, path);
+    });
+    return { path, remove };
+  } catch (error) {
+    app.close();
+    await remove();
+    throw error;
+  }
+}
+
+/** LIBUS_LISTEN_EXCLUSIVE_PORT, which the types of the library declare in another place than the code. */
+const EXCLUSIVE_PORT = 1;
+/** LIBUS_LISTEN_DEFAULT: with SO_REUSEPORT, so that the kernel spreads connections over the processes. */
+const SHARED_PORT = 0;
+
+function authority(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** An address of this machine on which `bind` accepts connections. */
+function loopbackOf(bind: string): string {
+  if (bind === '0.0.0.0') return '127.0.0.1';
+  return bind === '::' ? '::1' : bind;
+}

@@ -1,0 +1,237 @@
+// The transport over SMTP: it reads and signs the message of a task once, tries the hosts of its domain, and reports the outcomes. It owns
+// the connections, the health of hosts and the MTA-STS policies, and ends all attempts when the node stops.
+import { setMaxListeners } from 'node:events';
+import type { Logger } from 'pino';
+import type { DeliveryReport, DeliveryTask, DeliveryTransport } from '../../actors/delivery/delivery-transport.js';
+import { parseAddress } from '../../mail/address.js';
+import type { Sign } from '../../mail/authentication/authentication.js';
+import { faultStatus } from '../../mail/reports/delivery-status.js';
+import type { BlobStore } from '../../store/blobs.js';
+import { StoreFault } from '../../store/errors.js';
+import { newId } from '../../store/ids/new-id.js';
+import type { StsPolicyStore } from '../../store/sts-policies.js';
+import type { Dns } from '../dns/resolver.js';
+import { Attempt, type Common } from './attempt.js';
+import { AttemptLog } from './attempt-log.js';
+import { HostHealth } from './host-health.js';
+import { DEFAULT_LIMITS, type SmtpClientLimits } from './limits.js';
+import { NO_METER, type SmtpClientMeter } from './meter.js';
+import { type OutgoingMessage, OutgoingMessages } from './outgoing-message.js';
+import { hostRules, type OwnHost } from './own-hosts.js';
+import { SessionPool } from './pool.js';
+import { RecipientResults, type TaskRecipient } from './recipient-results.js';
+import { SignedForms } from './signed-forms.js';
+import { createStsPolicies } from './sts.js';
+
+export interface SmtpTransportOptions {
+  readonly dns: Dns;
+  readonly blobs: Pick<BlobStore, 'read' | 'stream'>;
+  readonly stsPolicies: StsPolicyStore;
+  readonly own: OwnHost;
+  readonly log: Logger;
+  /** The port of remote hosts. */
+  readonly port: number;
+  readonly allowPrivate: boolean;
+  readonly sign?: Sign;
+  readonly meter?: SmtpClientMeter;
+  readonly limits?: Partial<SmtpClientLimits>;
+  /** Returns values in [0, 1). */
+  readonly random?: () => number;
+  /** PEM of the authorities that certificates are verified against; when it is absent, those of the system are used. */
+  readonly ca?: string;
+  /** The port of the hosts of MTA-STS policies; only tests use another one than 443. */
+  readonly stsPort?: number;
+}
+
+export interface SmtpTransport extends DeliveryTransport {
+  /** Accepts no more tasks, and ends running tasks after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+}
+
+const STS_FETCH_MS = 20_000;
+/** Extends the time limit of an attempt, for large messages over slow connections. */
+const SLOWEST_OCTETS_PER_MS = 32;
+/** Matches lines of printable ASCII and blanks, ended by CRLF, none of them empty. */
+const HEADER_LINES = /^(?:[\t -~]+\r\n)*$/;
+
+export function createSmtpTransport(options: SmtpTransportOptions): SmtpTransport {
+  const { dns, blobs, stsPolicies, own, log, port, allowPrivate, sign, ca } = options;
+  const { meter = NO_METER, random = Math.random, stsPort = 443 } = options;
+  const limits: SmtpClientLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const rules = hostRules(own, port, allowPrivate);
+  const messages = new OutgoingMessages(blobs);
+  const pool = new SessionPool(limits, meter);
+  const common: Common = {
+    dns,
+    pool,
+    health: new HostHealth(limits.closingMs),
+    rules,
+    limits,
+    meter,
+    hostname: own.hostname,
+    port,
+    ca,
+    random,
+  };
+  const { isAllowed } = rules;
+  const sts = createStsPolicies({
+    dns,
+    isAllowed,
+    port: stsPort,
+    ca,
+    timeoutMs: STS_FETCH_MS,
+    store: stsPolicies,
+    log,
+  });
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<unknown>>();
+  let isClosing = false;
+
+  async function signature(task: DeliveryTask, content: OutgoingMessage, name: string): Promise<string> {
+    if (sign === undefined) return '';
+    const domains = signingDomains(task, content);
+    try {
+      for (const domain of domains) {
+        const lines = await sign(domain, () => content.chunks(), name);
+        if (!HEADER_LINES.test(lines)) throw new Error('the signature is no header field');
+        if (lines !== '') return lines;
+      }
+      return '';
+    } catch (error) {
+      // Without a signature the message may be refused for good; a later attempt can sign it.
+      if (error instanceof StoreFault && error.temporary) throw error;
+      const { accountId, outboundId } = task;
+      log.error({ accountId, outboundId, domains, err: error }, 'message not signed');
+      return '';
+    }
+  }
+
+  async function formsOf(task: DeliveryTask): Promise<SignedForms> {
+    const content = await messages.of(task.blob, task.size);
+    const original = { content, prefix: await signature(task, content, task.blob) };
+    return new SignedForms(original, async () => {
+      const converted = await messages.inSevenBits(task.blob, content);
+      if (typeof converted === 'string') return converted;
+      return { content: converted, prefix: await signature(task, converted, `${task.blob} 7bit`) };
+    });
+  }
+
+  async function attempt(task: DeliveryTask): Promise<DeliveryReport> {
+    const attempts = new AttemptLog(task, log, meter, newId);
+    const { addressees, unusable, sender } = envelopeOf(task);
+    const results = new RecipientResults([...addressees, ...unusable]);
+    const wrong = faultStatus('bad-address', 'the address cannot be written in an SMTP envelope');
+    for (const addressee of unusable) results.settle(addressee, wrong, null);
+    if (sender === undefined) results.settleAll(wrong, null);
+    if (isClosing) results.noteAll(faultStatus('ended', 'the node stops'), null);
+    if (isClosing || results.isOver || sender === undefined) {
+      return { outcomes: results.outcomes(), attempts: [] };
+    }
+    const end = endOf(task);
+    try {
+      const isLiteral = task.domain.startsWith('[');
+      const [forms, policy] = await Promise.all([formsOf(task), isLiteral ? undefined : sts.policyOf(task.domain)]);
+      const mail = { task: { ...task, sender }, forms, policy, signal: end.signal, log: attempts };
+      try {
+        await new Attempt(common, mail, results).run();
+      } catch (error) {
+        // The deliveries so far are reported; the others are tried again.
+        if (results.pending.length === addressees.length) throw error;
+        log.error({ accountId: task.accountId, outboundId: task.outboundId, err: error }, 'delivery broke off');
+      }
+      if (policy?.mode === 'testing') logTesting(task, attempts);
+      return { outcomes: results.outcomes(), attempts: attempts.entries };
+    } finally {
+      end.release();
+    }
+  }
+
+  /** Logs the effect of a policy in testing mode, which changes nothing (RFC 8461 §5). */
+  function logTesting({ domain, outboundId }: DeliveryTask, { entries }: AttemptLog): void {
+    for (const { host, tls } of entries) {
+      if (host === null || tls?.endsWith('(verified)')) continue;
+      log.info({ domain, outboundId, host, tls }, 'an enforced MTA-STS policy would have kept this host from the mail');
+    }
+  }
+
+  /** Returns a signal that is aborted when the task is cancelled, the node stops, or the time is up. */
+  function endOf(task: DeliveryTask): { readonly signal: AbortSignal; release(): void } {
+    const controller = new AbortController();
+    const { signal } = controller;
+    setMaxListeners(0, signal);
+    const onEnd = () => controller.abort();
+    const timer = setTimeout(onEnd, limits.attemptMs + task.size / SLOWEST_OCTETS_PER_MS);
+    const sources = [task.signal, stopping.signal];
+    for (const source of sources) {
+      if (source.aborted) onEnd();
+      source.addEventListener('abort', onEnd, { once: true });
+    }
+    return {
+      signal,
+      release() {
+        clearTimeout(timer);
+        for (const source of sources) source.removeEventListener('abort', onEnd);
+      },
+    };
+  }
+
+  setMaxListeners(0, stopping.signal);
+
+  return {
+    async deliver(task) {
+      const work = attempt(task);
+      const seen = work.catch(() => {});
+      underWay.add(seen);
+      try {
+        return await work;
+      } finally {
+        underWay.delete(seen);
+      }
+    },
+    async close(graceMs) {
+      isClosing = true;
+      pool.close();
+      const timer = setTimeout(() => stopping.abort(), graceMs);
+      await Promise.all(underWay);
+      clearTimeout(timer);
+      pool.close();
+    },
+  };
+}
+
+/**
+ * Returns the domains whose key may sign, the best first: the domain of From, which readers see and DMARC requires (RFC 9989 §4.4), then
+ * the domain of the envelope's sender. The submission of the message has checked that the account may use the address in From.
+ */
+function signingDomains({ sender }: DeliveryTask, { authorDomains }: OutgoingMessage): readonly string[] {
+  const domain = parseAddress(sender)?.domain;
+  const others = authorDomains.filter((author) => author !== domain);
+  if (domain === undefined) return others;
+  return others.length < authorDomains.length ? [domain, ...others] : [...others, domain];
+}
+
+/** Returns the addresses of the envelope. They are parsed again, so that no invalid address gets into it. */
+function envelopeOf({ sender, recipients }: DeliveryTask): {
+  readonly addressees: readonly TaskRecipient[];
+  readonly unusable: readonly TaskRecipient[];
+  /** The sender is undefined when it is not an address. */
+  readonly sender: string | undefined;
+} {
+  const known = new Map<string, TaskRecipient & { readonly ids: string[] }>();
+  const unusable: TaskRecipient[] = [];
+  for (const { id, address, dsn } of recipients) {
+    const path = pathOf(address);
+    if (path === undefined) unusable.push({ ids: [id], address });
+    else if (known.has(path)) known.get(path)!.ids.push(id);
+    else known.set(path, { ids: [id], address: path, dsn });
+  }
+  return { addressees: [...known.values()], unusable, sender: sender === '' ? '' : pathOf(sender) };
+}
+
+/** The library accepts no angle brackets, although a quoted local part may have them. */
+function pathOf(text: string): string | undefined {
+  const address = parseAddress(text);
+  if (address === undefined || /[<>]/.test(address.localPart)) return undefined;
+  const { localPart, domain } = address;
+  return `${localPart}@${domain.replace(/^\[ipv6:/, '[IPv6:')}`;
+}

@@ -1,0 +1,27 @@
+// The stores of an account's data other than mail. Each fails at once while the database does not answer.
+
+import { postgresPreferences } from '../../store/postgres/accounts/preferences.js';
+import { postgresPushSubscriptions } from '../../store/postgres/accounts/push-subscriptions.js';
+import { postgresWebhookDeliveries } from '../../store/postgres/accounts/webhook-deliveries.js';
+import { postgresWebhooks } from '../../store/postgres/accounts/webhooks.js';
+import type { CircuitBreaker } from '../../store/postgres/driver/circuit-breaker.js';
+import type { Sql } from '../../store/postgres/driver/client.js';
+import type { PreferenceStore } from '../../store/preferences.js';
+import type { PushSubscriptionStore } from '../../store/push-subscriptions.js';
+import type { WebhookDeliveryStore, WebhookStore } from '../../store/webhooks.js';
+
+export interface AccountStores {
+  readonly preferences: PreferenceStore;
+  readonly subscriptions: PushSubscriptionStore;
+  readonly webhooks: WebhookStore;
+  readonly webhookDeliveries: WebhookDeliveryStore;
+}
+
+export function openAccountStores(sql: Sql, breaker: Pick<CircuitBreaker, 'guard'>): AccountStores {
+  return {
+    preferences: breaker.guard(postgresPreferences(sql)),
+    subscriptions: breaker.guard(postgresPushSubscriptions(sql)),
+    webhooks: breaker.guard(postgresWebhooks(sql)),
+    webhookDeliveries: breaker.guard(postgresWebhookDeliveries(sql)),
+  };
+}

@@ -1,0 +1,125 @@
+// Periodic jobs: prune event logs, forget replies to old commands, flush deferred flags of ended nodes, collect blobs without references,
+// empty unclaimed mailboxes that nobody claimed in time, delete expired policies of other domains, prune deliveries of webhooks, delete old
+// outbound emails, revoked keys, and what interrupted merges of the search index have left. Several nodes may run each job at the same
+// time. Retention times: docs/operations.md, "What is kept".
+import type { Logger } from 'pino';
+import type { Mailboxes } from '../../actors/mailbox/protocol.js';
+import type { BlobStore } from '../../store/blobs.js';
+import { clock } from '../../store/clock.js';
+import type { DirectoryStore } from '../../store/directory.js';
+import { EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH, type EventLog } from '../../store/events.js';
+import type { FlagSettling } from '../../store/flag-settling.js';
+import type { MailboxStore } from '../../store/mailboxes.js';
+import type { OutboundStore } from '../../store/outbound.js';
+import type { SearchStore } from '../../store/search.js';
+import type { StsPolicyMaintenance } from '../../store/sts-policies.js';
+import type { WebhookDeliveryStore } from '../../store/webhooks.js';
+import { WorkQueue } from '../../work/work-queue.js';
+import { expireOutbound } from './outbound-expiry.js';
+
+const FIRST_PASS_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Longer than any ask waits for its reply, even when clocks differ. */
+const REPLY_AGE_MS = 10 * 60_000;
+const BLOB_GRACE_MS = HOUR_MS;
+const BLOBS_A_PASS = 1_000;
+const UNCLAIMED_AGE_MS = 30 * DAY_MS;
+const UNCLAIMED_A_PASS = 200;
+const DELIVERY_AGE_MS = 30 * DAY_MS;
+const DELIVERIES_OF_WEBHOOK = 1_000;
+const REVOKED_KEY_AGE_MS = 30 * DAY_MS;
+
+export interface HousekeepingOptions {
+  readonly events: EventLog;
+  readonly replies: Pick<MailboxStore, 'forget'>;
+  readonly settling: Pick<FlagSettling, 'sweep'>;
+  readonly search: Pick<SearchStore, 'clear'>;
+  readonly blobs: BlobStore;
+  readonly directory: DirectoryStore;
+  readonly stsPolicies: StsPolicyMaintenance;
+  readonly webhookDeliveries: Pick<WebhookDeliveryStore, 'prune'>;
+  /** `keepDays`: 0 keeps all emails. */
+  readonly outbound: { readonly store: Pick<OutboundStore, 'expired'>; readonly keepDays: number };
+  readonly mailboxes: Mailboxes;
+  readonly log: Logger;
+}
+
+/** One job: its name in the log, its interval, and a pass that returns how much it did. */
+interface Job {
+  readonly name: string;
+  readonly everyMs: number;
+  pass(signal: AbortSignal): Promise<number>;
+}
+
+export function startHousekeeping(options: HousekeepingOptions): { stop(): Promise<void> } {
+  const { events, replies, settling, blobs, directory, stsPolicies, webhookDeliveries, mailboxes, log } = options;
+  const { search, outbound } = options;
+
+  /** Deletes unclaimed mail older than 30 days, and an unclaimed mailbox of that age when it is empty. */
+  async function expireUnclaimed(): Promise<number> {
+    const before = clock.now() - UNCLAIMED_AGE_MS;
+    let removed = 0;
+    for (const accountId of await directory.expiredUnclaimed(before, UNCLAIMED_A_PASS)) {
+      const expired = await mailboxes.of(accountId).ask('expire', { receivedBefore: before });
+      removed += expired.reply?.removed ?? 0;
+      await directory.deleteUnclaimed(accountId, before);
+    }
+    return removed;
+  }
+
+  let unfinished: ReadonlySet<number> = new Set();
+  /** Deletes what interrupted merges have left, also of accounts that have no further merges. */
+  async function clearMerges(signal: AbortSignal): Promise<number> {
+    unfinished = await search.clear(unfinished, signal);
+    return 0;
+  }
+
+  const jobs: Job[] = [
+    { name: 'events pruned', everyMs: HOUR_MS, pass: () => events.prune(EVENT_LOG_AGE_MS, EVENT_LOG_LENGTH) },
+    { name: 'replies forgotten', everyMs: REPLY_AGE_MS, pass: () => replies.forget(REPLY_AGE_MS) },
+    { name: 'accounts whose flags were settled', everyMs: HOUR_MS / 6, pass: () => settling.sweep() },
+    { name: 'blobs collected', everyMs: HOUR_MS / 6, pass: () => blobs.collect(BLOB_GRACE_MS, BLOBS_A_PASS) },
+    { name: 'MTA-STS policies dropped', everyMs: DAY_MS, pass: () => stsPolicies.dropExpired() },
+    {
+      name: 'deliveries of webhooks pruned',
+      everyMs: HOUR_MS / 6,
+      pass: () => webhookDeliveries.prune(DELIVERY_AGE_MS, DELIVERIES_OF_WEBHOOK),
+    },
+    { name: 'unclaimed emails expired', everyMs: HOUR_MS, pass: expireUnclaimed },
+    {
+      name: 'outbound emails expired',
+      everyMs: HOUR_MS / 6,
+      pass: (signal) =>
+        expireOutbound(
+          { outbound: outbound.store, mailboxes, isStopped: () => signal.aborted },
+          outbound.keepDays,
+          clock.now(),
+        ),
+    },
+    { name: 'remains of merges deleted', everyMs: HOUR_MS, pass: clearMerges },
+    { name: 'revoked keys deleted', everyMs: DAY_MS, pass: () => directory.dropRevokedKeys(REVOKED_KEY_AGE_MS) },
+  ];
+
+  const byName = new Map(jobs.map((job) => [job.name, job]));
+  const failed = (job: string, err: unknown) => log.warn({ err, job }, 'housekeeping failed');
+  const queue = new WorkQueue({
+    async work(name, { signal }) {
+      const { everyMs, pass } = byName.get(name)!;
+      try {
+        const count = await pass(signal);
+        if (count > 0) log.info({ count }, name);
+      } catch (error) {
+        if (!signal.aborted) failed(name, error);
+      }
+      return everyMs;
+    },
+    failed,
+    workers: jobs.length,
+    most: jobs.length,
+    backoff: { firstMs: HOUR_MS, longestMs: HOUR_MS },
+  });
+  // The jobs also run soon after the start: a node that is started often must clean up too.
+  for (const { name } of jobs) queue.addAfter(name, FIRST_PASS_MS);
+  return { stop: () => queue.stop() };
+}

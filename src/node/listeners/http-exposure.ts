@@ -1,0 +1,23 @@
+// Log lines at the start about access to plain HTTP, on which API keys are not encrypted: an operator who opens the mail ports learns that
+// HTTP is still local, and one who opens HTTP without a balancer is warned.
+import type { Logger } from 'pino';
+import type { Config } from '../config/config.js';
+import { isLoopback } from '../config/values.js';
+
+/** `http`: the address and port on which HTTP listens. */
+export function adviseOfHttp(
+  { bind, httpBind, proxyNetworks }: Pick<Config, 'bind' | 'httpBind' | 'proxyNetworks'>,
+  http: string,
+  log: Pick<Logger, 'info' | 'warn'>,
+): void {
+  if (isLoopback(httpBind)) {
+    if (!isLoopback(bind))
+      log.info({ http }, 'HTTP is open to this machine only; MANSIO_HTTP_BIND opens it to others, without TLS');
+    return;
+  }
+  if (proxyNetworks.length > 0) return;
+  log.warn(
+    { http },
+    'HTTP is open to other machines without TLS, so keys travel in the clear: put a balancer with TLS before it and name it in MANSIO_PROXY_NETWORKS, or unset MANSIO_HTTP_BIND',
+  );
+}

@@ -1,0 +1,64 @@
+// Additional addresses of an account. A request for one changes no owner; the verification makes the account the owner.
+
+import { type AccountAddress, type AddressRequest, DirectoryConflict } from '../../directory.js';
+import { newId } from '../../ids/new-id.js';
+import type { Sql } from '../driver/client.js';
+import { domainOf, findOwner, insertAddress, lockDomain } from './address-rows.js';
+import { announce } from './directory-changes.js';
+import { moveUnclaimed } from './unclaimed-mailboxes.js';
+
+export async function addAddress(
+  sql: Sql,
+  accountId: string,
+  address: string,
+  verified: boolean,
+): Promise<AccountAddress> {
+  return sql.begin(async (tx) => {
+    await lockDomain(tx, domainOf(address));
+    const owner = await findOwner(tx, address);
+    if (owner !== undefined && !owner.isUnclaimed) throw new DirectoryConflict(`the address ${address} is taken`);
+    if (owner !== undefined && verified) await moveUnclaimed(tx, owner.accountId, accountId);
+    const added = await insertAddress(tx, { accountId, address, verified, isUnclaimed: false });
+    if (added === undefined) throw new DirectoryConflict(`the account has the address ${address} already`);
+    await announce(tx, { kind: 'address', address });
+    return added;
+  });
+}
+
+/** Stores only the hash of the token that will verify the address. */
+export async function requestAddress(
+  sql: Sql,
+  accountId: string,
+  address: string,
+  verificationHash: string,
+  limit: number,
+): Promise<AddressRequest> {
+  return sql.begin(async (tx): Promise<AddressRequest> => {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`mansio addresses of ${accountId}`}, 0))`;
+    const [account] = await tx<{ email: string; isUnclaimed: boolean; additional: number }[]>`
+      select email, unclaimed as "isUnclaimed",
+        (select count(*)::integer from addresses a where a.account_id = accounts.id and a.address <> email) as additional
+      from accounts where id = ${accountId} for key share`;
+    if (account === undefined || account.isUnclaimed) return { kind: 'noAccount' };
+    if (account.email === address) return { kind: 'own' };
+    const [known] = await tx`select id from addresses where account_id = ${accountId} and address = ${address}`;
+    if (known !== undefined) return { kind: 'known' };
+    if (account.additional >= limit) return { kind: 'full' };
+    const [added] = await tx<[AccountAddress]>`
+      insert into addresses (id, address, account_id, domain, verified, verification_hash)
+      values (${newId()}, ${address}, ${accountId}, ${domainOf(address)}, false, ${verificationHash})
+      returning id, address, verified as "isVerified", added_at as "addedAt"`;
+    return { kind: 'added', address: added };
+  });
+}
+
+export async function deleteAddress(sql: Sql, accountId: string, addressId: string): Promise<boolean> {
+  return sql.begin(async (tx) => {
+    const [gone] = await tx<{ address: string }[]>`
+      delete from addresses a using accounts owner
+      where a.id = ${addressId} and a.account_id = ${accountId} and owner.id = a.account_id and owner.email <> a.address
+      returning a.address`;
+    if (gone !== undefined) await announce(tx, { kind: 'address', address: gone.address });
+    return gone !== undefined;
+  });
+}

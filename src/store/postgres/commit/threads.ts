@@ -1,0 +1,93 @@
+// Threads in PostgreSQL: the key of a message id, the emails of a thread, and the joining of threads that an email shows to be
+// one. The commit (mailbox-commit) finds the thread of a new email.
+import { hash } from 'node:crypto';
+import { uuidText } from '../../../mail/ids.js';
+import { joinedSets } from '../../../mail/threads/thread.js';
+import type { EmailSummaryRow, ThreadPart, ThreadRows } from '../../mailboxes.js';
+import type { Sql } from '../driver/client.js';
+import { emailSummaryColumns } from '../mailbox/mailbox-columns.js';
+
+/** Computes the same as `message_key` of the schema: the first 16 octets of the id's SHA-256. */
+export function messageKey(messageId: string): string {
+  return uuidText(hash('sha256', messageId, 'buffer'));
+}
+
+export async function threadRows(sql: Sql, accountId: string, threadId: string, part: ThreadPart): Promise<ThreadRows> {
+  const ofThread = sql`
+    from emails where account_id = ${accountId} and thread_id = coalesce(
+      (select thread_id from thread_refs where account_id = ${accountId} and message_key = ${threadId}), ${threadId})`;
+  const slice =
+    'newest' in part
+      ? sql`order by received_at desc, id desc limit ${part.newest}`
+      : sql`order by received_at, id limit ${part.pageSize} offset ${(part.page - 1) * part.pageSize}`;
+  const found = await sql<EmailSummaryRow[]>`select ${sql.unsafe(emailSummaryColumns.selected)} ${ofThread} ${slice}`;
+  const rows = 'newest' in part ? found.toReversed() : [...found];
+  if ('newest' in part && rows.length < part.newest) return { rows, total: rows.length };
+  const [count] = await sql<{ total: number }[]>`select count(*)::int as total ${ofThread}`;
+  return { rows, total: count!.total };
+}
+
+/** Threads that one email shows to be one. */
+interface TornThread {
+  readonly a: string;
+  readonly threads: readonly string[];
+}
+
+/**
+ * Joins threads that share a set into the one with the lowest id, which is the oldest; the others' ids then lead to it. It is
+ * separate from the commit, whose rows it may touch; after a fault, the next email that refers to both sides repeats it.
+ * `epochs`: of the commits, by account: a later owner has the threads in memory, so nothing is joined after its claim. Returns
+ * false after a fault: the database may still join them.
+ */
+export async function joinThreads(
+  sql: Sql,
+  sets: readonly TornThread[],
+  epochs: ReadonlyMap<string, number>,
+): Promise<boolean> {
+  try {
+    // One account at a time: a statement that waits for the lock of one must not hold the lock of another.
+    for (const [account, joined] of joinsOf(sets)) await joinThreadsOf(sql, account, epochs.get(account)!, joined);
+    return true;
+  } catch {
+    // The commit has succeeded; the join is an addition to it.
+    return false;
+  }
+}
+
+interface Join {
+  readonly from: string;
+  readonly into: string;
+}
+
+function joinsOf(sets: readonly TornThread[]): ReadonlyMap<string, readonly Join[]> {
+  const groups = joinedSets(sets.map(({ a, threads }) => threads.map((thread) => `${a}/${thread}`)));
+  const members = new Map<number, { a: string; threads: Set<string> }>();
+  sets.forEach(({ a, threads }, i) => {
+    const known = members.get(groups[i]!);
+    if (known === undefined) members.set(groups[i]!, { a, threads: new Set(threads) });
+    else for (const thread of threads) known.threads.add(thread);
+  });
+  const joins = new Map<string, Join[]>();
+  for (const { a, threads } of members.values()) {
+    const [into, ...others] = [...threads].sort();
+    joins.set(a, [...(joins.get(a) ?? []), ...others.map((from) => ({ from, into: into! }))]);
+  }
+  return joins;
+}
+
+/** Locks the account's row first, as in every commit; a claim waits for the lock. */
+async function joinThreadsOf(sql: Sql, accountId: string, epoch: number, joined: readonly Join[]): Promise<void> {
+  await sql`
+    with owned as materialized (
+      select id from accounts where id = ${accountId} and epoch = ${epoch} for share
+    ), joined as materialized (
+      select o.id as a, x."from", x."into"
+      from owned o, json_to_recordset(${JSON.stringify(joined)}::json) as x ("from" uuid, "into" uuid)
+    ), email as (
+      update emails t set thread_id = j."into" from joined j where t.account_id = j.a and t.thread_id = j."from"
+    ), ref as (
+      update thread_refs t set thread_id = j."into" from joined j where t.account_id = j.a and t.thread_id = j."from"
+    )
+    insert into thread_refs (account_id, message_key, thread_id)
+    select a, "from", "into" from joined on conflict (account_id, message_key) do update set thread_id = excluded.thread_id`;
+}

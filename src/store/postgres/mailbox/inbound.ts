@@ -1,0 +1,135 @@
+// Accepted mail in PostgreSQL. Small messages of many connections share one statement (blobs, chunks and inbound rows in one
+// round trip); a large one has its own transaction, written chunk by chunk.
+import { type BlobContent, isSmall } from '../../blobs.js';
+import type { CommitMeter } from '../../commit-meter.js';
+import { StoreFault } from '../../errors.js';
+import type { InboundDelivery, InboundEnvelope, InboundStore, PendingInbound } from '../../inbound.js';
+import { type Sql, storeFault } from '../driver/client.js';
+import { type CommitDeadline, NO_DEADLINE, untilDeadline } from '../driver/commit-deadline.js';
+import { GroupCommit } from '../driver/group-commit.js';
+import { execute, pieces } from '../driver/statement-pieces.js';
+import {
+  BLOB_GROUP,
+  gather,
+  list,
+  type SmallBlob,
+  smallBlob,
+  storedBlobs,
+  weightOf,
+  writeBlob,
+} from './blob-writes.js';
+
+interface Spooled extends SmallBlob {
+  readonly deliveries: readonly InboundDelivery[];
+  /** The envelope as JSON, made once however many deliveries there are. */
+  readonly envelope: string;
+}
+
+/** `orphaned`: an account does not exist, or the statement came too late; nothing of the message was kept. */
+type Outcome = 'spooled' | 'orphaned';
+
+const DELIVERY_OCTETS = 100;
+
+/** `writerSql`: a `byKey` pool. */
+export function postgresInbound(
+  sql: Sql,
+  writerSql: Sql,
+  meter?: CommitMeter,
+  deadline: CommitDeadline = NO_DEADLINE,
+): InboundStore {
+  const group = new GroupCommit<Spooled, Outcome>((items) => spoolSmall(writerSql, items, deadline), {
+    ...BLOB_GROUP,
+    weigh: (item) => weightOf(item) + item.envelope.length + item.deliveries.length * DELIVERY_OCTETS,
+    meter,
+  });
+
+  async function spool(
+    content: BlobContent,
+    envelope: InboundEnvelope,
+    deliveries: readonly InboundDelivery[],
+  ): Promise<void> {
+    const item = { deliveries, envelope: JSON.stringify(envelope), ...smallBlob(content) };
+    const outcome = isSmall(content) ? await group.submit(item) : await spoolLarge(sql, item);
+    if (outcome === 'orphaned') {
+      throw new StoreFault(
+        'store-conflict',
+        'an account of the message was deleted meanwhile, or the database was late',
+        {
+          temporary: true,
+        },
+      );
+    }
+  }
+
+  async function overdue(shards: readonly number[], minAgeMs: number, limit: number, except: readonly string[]) {
+    try {
+      const rows = await sql<{ account_id: string; id: string; blob: string; envelope: InboundEnvelope }[]>`
+        select i.account_id, i.id, encode(i.blob, 'hex') as blob, i.envelope
+        from inbound i join accounts a on a.id = i.account_id
+        where a.shard = any(${shards as number[]}::int[]) and i.import_number is null and i.at < now() - ${minAgeMs} * interval '1 millisecond'
+          and i.account_id <> all(${except as string[]}::uuid[])
+        order by i.at, i.id limit ${limit}`;
+      return rows.map(
+        (row): PendingInbound => ({ accountId: row.account_id, id: row.id, blob: row.blob, envelope: row.envelope }),
+      );
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
+  return { spool, overdue };
+}
+
+async function spoolSmall(sql: Sql, items: readonly Spooled[], deadline: CommitDeadline): Promise<readonly Outcome[]> {
+  const messages: string[] = [];
+  const deliveries: { m: number; a: string; id: string }[] = [];
+  for (const [m, { content, envelope, deliveries: own }] of items.entries()) {
+    messages.push(`{"m":${m},"hash":"${content.hash}","envelope":${envelope}}`);
+    for (const { accountId, id } of own) deliveries.push({ m, a: accountId, id });
+  }
+  const contents = await gather(items);
+  const statement = pieces`
+    with ${storedBlobs(pieces, contents)}, message as materialized (
+      select m, decode(hash, 'hex') as blob, envelope
+      from json_to_recordset(${list(messages)}::json) as x (m int, hash text, envelope json)
+    ), delivery as materialized (
+      select m, a, id from json_to_recordset(${JSON.stringify(deliveries)}::json) as x (m int, a uuid, id uuid)
+    ), owner as materialized (
+      select id from accounts where id in (select a from delivery) ${untilDeadline(pieces, deadline())}
+      for key share of accounts
+    ), orphan as materialized (
+      select distinct m from delivery where a not in (select id from owner)
+    ), unwanted as (
+      insert into blob_candidates (hash) select blob from message where m in (select m from orphan)
+    ), accepted as (
+      insert into inbound (account_id, id, blob, envelope)
+      select d.a, d.id, x.blob, x.envelope
+      from delivery d join message x using (m) where d.m not in (select m from orphan)
+    )
+    select m from orphan`;
+  const orphaned = await execute<{ m: number }[]>(sql, statement);
+  const lost = new Set(orphaned.map(({ m }) => m));
+  return items.map((_, m) => (lost.has(m) ? 'orphaned' : 'spooled'));
+}
+
+class Orphaned extends Error {}
+
+async function spoolLarge(sql: Sql, { content, envelope, deliveries }: Spooled): Promise<Outcome> {
+  const hash = Buffer.from(content.hash, 'hex');
+  try {
+    await sql.begin(async (tx) => {
+      const { count } = await tx`
+        insert into inbound (account_id, id, blob, envelope)
+        select a.id, x.id, ${hash}, ${envelope}::json
+        from json_to_recordset(${JSON.stringify(deliveries)}::json) as x ("accountId" uuid, id uuid)
+          join accounts a on a.id = x."accountId"
+        for key share of a`;
+      if (count < deliveries.length) throw new Orphaned();
+      await writeBlob(tx, content);
+    });
+    return 'spooled';
+  } catch (error) {
+    if (error instanceof Orphaned) return 'orphaned';
+    throw storeFault(error);
+  }
+}

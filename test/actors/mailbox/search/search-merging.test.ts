@@ -1,0 +1,181 @@
+// Tests merges of the search index on their own store: what requests one, that accounts are merged one at a time in turn, and
+// that a failure holds back no other account.
+
+import pino from 'pino';
+import { type MergeMeter, startSearchMerging } from '../../../../src/actors/mailbox/search/search-merging.js';
+import { StoreFault } from '../../../../src/store/errors.js';
+import type { IndexedEmail, MergeOptions, MergeOutcome, SearchStore } from '../../../../src/store/search.js';
+import { textsWith } from '../../../support/field-words.js';
+import test from '../../../support/test.js';
+
+const log = pino({ level: 'silent' });
+
+const idOf = (n: number): string => `00000000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`;
+
+const emailOf = (accountId: string, n: number): IndexedEmail => ({
+  accountId,
+  id: idOf(n),
+  texts: textsWith({ body: 'zoë' }),
+});
+
+const MERGED: MergeOutcome = { segments: 16, emails: 16, octets: 1_600, mayBeMore: false };
+const NOTHING: MergeOutcome = { segments: 0, emails: 0, octets: 0, mayBeMore: false };
+
+type Merge = (accountId: string, options: MergeOptions) => Promise<MergeOutcome>;
+
+/** `merge` replaces a merge of one set. */
+function setUp({ merge = async () => MERGED, refused = [] }: { merge?: Merge; refused?: readonly string[] } = {}) {
+  const merges: { readonly accountId: string; readonly live: number | undefined }[] = [];
+  const watchers: (() => void)[] = [];
+  const met = { merged: [] as number[], failed: 0 };
+  const found = { ids: new Uint8Array(16), segments: 0 };
+  let underWay = 0;
+  const underWayOf = new Set<string>();
+  const store = {
+    put: async () => refused,
+    matches: async () => found,
+    async merge(accountId: string, options: MergeOptions) {
+      merges.push({ accountId, live: options.live });
+      if (++underWay > 2) throw new Error('three merges at a time');
+      if (underWayOf.has(accountId)) throw new Error('two merges of an account');
+      underWayOf.add(accountId);
+      try {
+        return await merge(accountId, options);
+      } finally {
+        underWay--;
+        underWayOf.delete(accountId);
+        for (const watcher of watchers.splice(0)) watcher();
+      }
+    },
+  };
+  const meter: MergeMeter = {
+    merged: ({ octets }) => met.merged.push(octets),
+    failed: () => {
+      met.failed++;
+    },
+  };
+  const merging = startSearchMerging({ store: store as unknown as SearchStore, log, meter, retryMs: 1 });
+  /** Resolves when this many merges have ended. */
+  const ended = async (count: number): Promise<void> => {
+    while (merges.length < count || underWay > 0) await new Promise<void>((resolve) => watchers.push(resolve));
+  };
+  return { merging, merges, met, found, ended, accounts: () => merges.map(({ accountId }) => accountId) };
+}
+
+test('about every sixteenth put of an account asks for a merge, and none that was refused', async (t) => {
+  const { merging, ended, accounts } = setUp({ refused: ['gone'] });
+  for (let n = 1; n < 16; n++) await merging.store.put([emailOf('a', n), emailOf('gone', 16)]);
+  t.is(merging.waiting, 0);
+  await merging.store.put([emailOf('a', 15), emailOf('a', 16), emailOf('b', 16), emailOf('b', 17), emailOf('c', 32)]);
+  await ended(2);
+  await merging.stop();
+  t.deepEqual(accounts(), ['a', 'c'], 'the last email of each account decides');
+});
+
+test('a search that looked at many segments asks for a merge, and what it found is given back', async (t) => {
+  const { merging, found, ended, accounts } = setUp();
+  found.segments = 64;
+  t.is(await merging.store.matches('few', [], 'text'), found);
+  found.segments = 65;
+  t.is(await merging.store.matches('many', [], 'text'), found);
+  await ended(1);
+  await merging.stop();
+  t.deepEqual(accounts(), ['many']);
+});
+
+test('accounts take turns, two at a time, until nothing is due', async (t) => {
+  const left = new Map([
+    ['a', 3],
+    ['b', 1],
+    ['c', 0],
+  ]);
+  const { merging, merges, met, ended, accounts } = setUp({
+    async merge(accountId) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const sets = left.get(accountId)!;
+      left.set(accountId, sets - 1);
+      return sets === 0 ? NOTHING : { ...MERGED, mayBeMore: sets > 1 };
+    },
+  });
+  for (const accountId of left.keys()) await merging.store.put([emailOf(accountId, 16)]);
+  await ended(5);
+  await merging.stop();
+  t.deepEqual(accounts().slice(0, 3), ['a', 'b', 'c']);
+  t.deepEqual(accounts().toSorted(), ['a', 'a', 'a', 'b', 'c']);
+  t.true(merges.every(({ live }) => live === undefined));
+  t.deepEqual(met.merged, [1_600, 1_600, 1_600, 1_600], 'what was not due is not measured');
+});
+
+test('the store hears how many emails are left where some were removed, until all segments are one', async (t) => {
+  let go = (): void => {};
+  const isFree = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const { merging, merges, ended } = setUp({
+    async merge(accountId) {
+      if (accountId !== 'a') await isFree;
+      return { ...MERGED, mayBeMore: accountId === 'a' && merges.length < 4 };
+    },
+  });
+  await merging.store.put([emailOf('first', 16), emailOf('second', 16)]);
+  merging.removed('a', 7);
+  await merging.store.put([emailOf('a', 32)]);
+  go();
+  await ended(4);
+  await merging.stop();
+  t.deepEqual(merges, [
+    { accountId: 'first', live: undefined },
+    { accountId: 'second', live: undefined },
+    { accountId: 'a', live: 7 },
+    { accountId: 'a', live: 7 },
+  ]);
+});
+
+test('a merge that fails holds back no other account, and is tried again when the fault is temporary', async (t) => {
+  const faults = new Map([
+    ['a', new StoreFault('store-unavailable', 'the database is away', { temporary: true })],
+    ['b', new Error('octets of a page are missing')],
+  ]);
+  const { merging, met, ended, accounts } = setUp({
+    async merge(accountId) {
+      const fault = faults.get(accountId);
+      faults.delete(accountId);
+      if (fault !== undefined) throw fault;
+      return MERGED;
+    },
+  });
+  await merging.store.put([emailOf('a', 16), emailOf('b', 16), emailOf('c', 16)]);
+  await ended(4);
+  await merging.stop();
+  t.deepEqual(accounts().toSorted(), ['a', 'a', 'b', 'c']);
+  t.is(met.failed, 2);
+});
+
+test('a stop gives up the merges that are under way, and forgets those that wait', async (t) => {
+  const { merging, met, accounts } = setUp({
+    merge: (_, { signal }) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true })),
+  });
+  await merging.store.put([emailOf('a', 16), emailOf('b', 16), emailOf('c', 16)]);
+  await new Promise((resolve) => setImmediate(resolve));
+  await merging.stop();
+  t.deepEqual(accounts(), ['a', 'b']);
+  t.deepEqual(met, { merged: [], failed: 0 });
+});
+
+test('a merge that goes on for long holds up no other account', async (t) => {
+  const { merging, ended, accounts } = setUp({
+    merge: (accountId, { signal }) =>
+      accountId !== 'large'
+        ? Promise.resolve(MERGED)
+        : new Promise((_resolve, reject) =>
+            signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+          ),
+  });
+  await merging.store.put([emailOf('large', 16)]);
+  for (const accountId of ['a', 'b', 'c']) await merging.store.put([emailOf(accountId, 16)]);
+  while (accounts().length < 4) await new Promise((resolve) => setImmediate(resolve));
+  await merging.stop();
+  await ended(4);
+  t.deepEqual(accounts(), ['large', 'a', 'b', 'c']);
+});

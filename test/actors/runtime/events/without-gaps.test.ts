@@ -1,0 +1,200 @@
+// Tests only the operator that completes one account's changes: the test controls the source of segments and the log.
+
+import fc from 'fast-check';
+import { defer, from, NEVER, Observable, of, Subject, switchMap } from 'rxjs';
+import {
+  type LogReading,
+  type LogSegment,
+  UNKNOWN_CHANGES,
+  withoutGaps,
+} from '../../../../src/actors/runtime/events/without-gaps.js';
+import type { EventRecord } from '../../../../src/actors/runtime/transport/packet.js';
+import { runs } from '../../../support/amounts.js';
+import test from '../../../support/test.js';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const events = (after: number, seq: number): EventRecord[] =>
+  Array.from({ length: seq - after }, (_, i) => ({ seq: after + 1 + i, n: 0, type: 'Tested', at: 0, payload: null }));
+const segment = (after: number, seq: number): LogSegment => ({ after, seq, events: events(after, seq) });
+
+/** A log of `length` changes, read in pages of three; a read is answered after a turn. */
+class Log {
+  length = 0;
+  readonly reads: number[] = [];
+
+  read(after: number): Observable<LogSegment> {
+    return defer(async () => {
+      this.reads.push(after);
+      await turn();
+      return segment(after, Math.max(after, Math.min(this.length, after + 3)));
+    });
+  }
+}
+
+function setUp(parts: Partial<LogReading> = {}, start$: Observable<LogSegment> = of(segment(0, 0))) {
+  const log = new Log();
+  const source$ = new Subject<LogSegment>();
+  const passed: (readonly EventRecord[])[] = [];
+  const positions: number[] = [];
+  const reading: LogReading = {
+    start: () => start$,
+    read: (after) => log.read(after),
+    admit: (read$) => read$,
+    reached: (position) => positions.push(position),
+  };
+  const subscription = source$.pipe(withoutGaps({ ...reading, ...parts })).subscribe((each) => passed.push(each));
+  const seqs = () => passed.flatMap((each) => each.map(({ seq }) => seq));
+  return { log, source$, passed, positions, seqs, subscription };
+}
+
+const upTo = (seq: number) => events(0, seq).map((event) => event.seq);
+
+test('segments that join on are passed on as they are, without a read', (t) => {
+  const { log, source$, passed } = setUp();
+  const segments = [segment(0, 2), segment(2, 3)];
+  for (const each of segments) source$.next(each);
+  t.is(passed.length, 3, 'the start, which is empty, says that the stream is ready');
+  t.is(passed[1], segments[0]!.events);
+  t.is(passed[2], segments[1]!.events);
+  t.deepEqual(log.reads, []);
+});
+
+test('of a segment that overlaps only the rest is passed on, of a repeated one nothing', (t) => {
+  const { source$, seqs } = setUp();
+  for (const each of [segment(0, 2), segment(1, 4), segment(0, 4), segment(2, 3)]) source$.next(each);
+  t.deepEqual(seqs(), [1, 2, 3, 4]);
+});
+
+test('a change without events moves the position', (t) => {
+  const { log, source$, passed, positions, seqs } = setUp();
+  source$.next(segment(0, 1));
+  source$.next({ after: 1, seq: 2, events: [] });
+  source$.next(segment(2, 3));
+  t.deepEqual([seqs(), log.reads, positions], [[1, 3], [], [0, 1, 2, 3]]);
+  t.is(passed.length, 3, 'only the start is an empty array');
+});
+
+test('a gap is read up to the change that was announced, and not any further', async (t) => {
+  const { log, source$, seqs } = setUp();
+  log.length = 8;
+  source$.next(segment(7, 8));
+  for (let i = 0; i < 10; i++) await turn();
+  t.deepEqual([seqs(), log.reads], [upTo(8), [0, 3, 6]]);
+});
+
+test('after UNKNOWN_CHANGES the log is read to its end, once the read is admitted', async (t) => {
+  const admitted$ = new Subject<void>();
+  const { log, source$, seqs } = setUp({ admit: (read$) => admitted$.pipe(switchMap(() => read$)) });
+  log.length = 4;
+  source$.next(UNKNOWN_CHANGES);
+  source$.next(UNKNOWN_CHANGES);
+  await turn();
+  t.deepEqual(log.reads, []);
+  admitted$.next();
+  for (let i = 0; i < 10; i++) await turn();
+  t.deepEqual([seqs(), log.reads], [upTo(4), [0, 3, 4]]);
+});
+
+test('a gap is read at once, and makes a read that waits for its admission needless', async (t) => {
+  const admitted$ = new Subject<void>();
+  const { log, source$, seqs } = setUp({ admit: (read$) => admitted$.pipe(switchMap(() => read$)) });
+  source$.next(UNKNOWN_CHANGES);
+  log.length = 2;
+  source$.next(segment(1, 2));
+  for (let i = 0; i < 10; i++) await turn();
+  t.deepEqual([seqs(), log.reads], [upTo(2), [0, 2]]);
+  admitted$.next();
+  await turn();
+  t.deepEqual(log.reads, [0, 2]);
+});
+
+test('a segment that joins on does not wait for a read under way', async (t) => {
+  const { log, source$, seqs } = setUp();
+  source$.next(UNKNOWN_CHANGES);
+  log.length = 1;
+  source$.next(segment(0, 1));
+  t.deepEqual([seqs(), log.reads], [[1], [0]]);
+  for (let i = 0; i < 10; i++) await turn();
+  t.deepEqual(seqs(), [1]);
+});
+
+test('a subscriber that causes a segment is not called again before it returns', async (t) => {
+  const log = new Log();
+  const source$ = new Subject<LogSegment>();
+  let depth = 0;
+  const seen: number[] = [];
+  const reading = {
+    start: () => of(segment(0, 0)),
+    read: (after: number) => log.read(after),
+    admit: () => NEVER,
+    reached: () => {},
+  };
+  source$.pipe(withoutGaps(reading)).subscribe((each) => {
+    t.is(++depth, 1);
+    if (each[0]?.seq === 1) {
+      log.length = 2;
+      source$.next(segment(1, 2));
+    }
+    seen.push(...each.map(({ seq }) => seq));
+    depth--;
+  });
+  log.length = 1;
+  source$.next(segment(0, 1));
+  for (let i = 0; i < 5; i++) await turn();
+  t.deepEqual(seen, [1, 2]);
+});
+
+test('whoever unsubscribes ends the source, the start and the read under way', async (t) => {
+  const ended: string[] = [];
+  const open = (name: string) => new Observable<LogSegment>(() => () => ended.push(name));
+  const source$ = new Subject<LogSegment>();
+  const start$ = of(segment(0, 0));
+  const following = source$
+    .pipe(
+      withoutGaps({ start: () => start$, read: () => open('read'), admit: () => open('admission'), reached: () => {} }),
+    )
+    .subscribe();
+  source$.next(UNKNOWN_CHANGES);
+  source$.next(segment(4, 5));
+  following.unsubscribe();
+  t.deepEqual(ended.sort(), ['admission', 'read']);
+  t.false(source$.observed);
+  const starting = source$.pipe(
+    withoutGaps({ start: () => open('start'), read: () => NEVER, admit: () => NEVER, reached: () => {} }),
+  );
+  starting.subscribe().unsubscribe();
+  t.true(ended.includes('start'));
+});
+
+test('whatever arrives, and whenever, each event is passed on once and in order', async (t) => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constantFrom('sent', 'lost', 'repeated'), count: fc.integer({ min: 1, max: 5 }) }),
+    fc.record({ kind: fc.constantFrom('hint', 'unknown', 'turn') }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.nat({ max: 3 }), async (steps, startTurns) => {
+      const start$ = from(
+        (async () => {
+          for (let i = 0; i < startTurns; i++) await turn();
+          return segment(0, 0);
+        })(),
+      );
+      const { log, source$, passed, seqs } = setUp({}, start$);
+      for (const each of steps) {
+        const after = log.length;
+        if ('count' in each) {
+          log.length += each.count;
+          if (each.kind !== 'lost') source$.next(segment(after, log.length));
+          if (each.kind === 'repeated') source$.next(segment(after, log.length));
+        } else if (each.kind === 'hint') source$.next({ after, seq: after, events: [] });
+        else if (each.kind === 'unknown') source$.next(UNKNOWN_CHANGES);
+        else if (each.kind === 'turn') await turn();
+      }
+      source$.next(UNKNOWN_CHANGES);
+      for (let i = 0; i < 120; i++) await turn();
+      t.deepEqual(seqs(), upTo(log.length));
+      t.true(passed.slice(1).every((each) => each.length > 0));
+    }),
+    { numRuns: runs(200) },
+  );
+});

@@ -1,0 +1,112 @@
+// Tests commands that must not run twice: whichever node runs an ask a second time, the reply is the first one.
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import { startHost } from '../../../src/actors/runtime/host.js';
+import type { ReplyPacket } from '../../../src/actors/runtime/transport/packet.js';
+import { requestSubject } from '../../../src/actors/runtime/transport/subjects.js';
+import { localTransport } from '../../../src/actors/runtime/transport/transport-local.js';
+import { StoreFault } from '../../../src/store/errors.js';
+import { fixedOwnership } from '../../support/ownership.js';
+import test from '../../support/test.js';
+import { CounterStore, counterBehavior } from './counter.js';
+
+const A = '00000000-0000-7000-8000-00000000000a';
+
+/** Starts a node that owns the account in this epoch. */
+async function owner(store: CounterStore, epoch: number) {
+  const transport = localTransport({ encoding: true });
+  const host = startHost({
+    behavior: counterBehavior(store),
+    transport,
+    ownership: fixedOwnership(1, () => epoch),
+    log: pino({ level: 'silent' }),
+    idleMs: 60_000,
+    maxOctets: 1e9,
+    sweepMs: 60_000,
+    checked: true,
+  });
+  await host.acquired([0]);
+  const add = (id: string, amount: number): Promise<ReplyPacket> => {
+    const deadline = Date.now() + 60_000;
+    const packet = { v: 1, id, accountId: A, name: 'add', payload: { amount }, deadline };
+    return transport.request(requestSubject('counter', 0), packet, 60_000);
+  };
+  return { host, add };
+}
+
+function storeOf(): CounterStore {
+  const store = new CounterStore();
+  store.add(A);
+  return store;
+}
+
+const total = (count: number): ReplyPacket => ({ kind: 'reply', reply: { total: count } });
+
+test('the same ask again gets the reply of the first time', async (t) => {
+  const store = storeOf();
+  const { host, add } = await owner(store, 1);
+  const id = randomUUID();
+  t.deepEqual(await add(id, 5), total(5));
+  t.deepEqual(await add(randomUUID(), 1), total(6));
+  t.deepEqual(await add(id, 5), total(5));
+  t.is(store.rows.get(A)?.total, 6);
+  t.is(store.commits, 2);
+  await host.stop();
+});
+
+test('twice in one commit it is carried out once', async (t) => {
+  const store = storeOf();
+  const { host, add } = await owner(store, 1);
+  let open = () => {};
+  store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const before = add(randomUUID(), 1);
+  const id = randomUUID();
+  const both = [add(id, 5), add(randomUUID(), 10), add(id, 5)];
+  open();
+  t.deepEqual(await before, total(1));
+  t.deepEqual(await Promise.all(both), [total(6), total(16), total(6)]);
+  t.true(store.commits <= 2);
+  await host.stop();
+});
+
+test('while the first attempt is being committed the second waits for it', async (t) => {
+  const store = storeOf();
+  const { host, add } = await owner(store, 1);
+  let open = () => {};
+  store.gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const id = randomUUID();
+  const first = add(id, 5);
+  await new Promise((resolve) => setImmediate(resolve));
+  const second = add(id, 5);
+  open();
+  t.deepEqual(await Promise.all([first, second]), [total(5), total(5)]);
+  t.is(store.rows.get(A)?.total, 5);
+  await host.stop();
+});
+
+test('what was committed though nobody learnt of it is not done again, by this owner or the next', async (t) => {
+  const store = storeOf();
+  const first = await owner(store, 1);
+  const id = randomUUID();
+  store.lostAnswer = new StoreFault('store-unavailable', 'the connection broke', { temporary: true });
+  t.like(await first.add(id, 5), { kind: 'fault', code: 'store-unavailable' });
+  t.deepEqual(await first.add(id, 5), total(5));
+  t.is(store.loads, 2);
+  const next = await owner(store, 2);
+  t.deepEqual(await next.add(id, 5), total(5));
+  t.deepEqual([store.rows.get(A)?.total, store.commits], [5, 1]);
+  await Promise.all([first.host.stop(), next.host.stop()]);
+});
+
+test('a refusal is not remembered: nothing was done', async (t) => {
+  const store = storeOf();
+  const { host, add } = await owner(store, 1);
+  const id = randomUUID();
+  t.deepEqual(await add(id, 5_000), { kind: 'refusal', refusal: 'tooLarge' });
+  t.deepEqual(await add(id, 5), total(5));
+  await host.stop();
+});

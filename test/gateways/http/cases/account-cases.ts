@@ -1,0 +1,301 @@
+// Says how the routes about an account reply: keys, profile, preferences, push subscriptions, internal notifications.
+
+import { ADDRESS_ID, BOBS_ADDRESS_ID, BOBS_KEY_ID, KEY_ID, SERVICE_KEY_ID } from '../fake-account-api.js';
+import { ALICE, BOB } from '../fakes.js';
+import { VAPID_KEY } from '../gateway.js';
+import { BOBS_ID, type Case, NO_ID, READ_ID } from './endpoint-case.js';
+
+const errorsOn =
+  (...fields: string[]): NonNullable<Case['check']> =>
+  (t, body) =>
+    t.deepEqual(Object.keys(body.errors), fields);
+
+const NOT_OWNER: readonly Case[] = [
+  { as: ['api:read', 'api:write', 'smtp', 'imap', 'pop3'], status: 403 },
+  { as: ['internal'], status: 403 },
+];
+const LONG_LINES = ['', '  ', 'a\r\nb', 'a\u0000', 'a\u2028b', '\ud800', 7, null];
+const PUSH = {
+  endpoint: 'https://push.example.org/send/abc',
+  p256dh: VAPID_KEY,
+  auth: Buffer.alloc(16, 7).toString('base64url'),
+};
+const isProfile: NonNullable<Case['check']> = (t, _body, { headers }) => {
+  t.is(headers.get('content-type'), 'application/x-apple-aspen-config; charset=utf-8');
+  t.is(headers.get('content-disposition'), 'attachment; filename="mail.mobileconfig"');
+};
+/** It has the right length, but is no point of the curve. */
+const NO_POINT = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 1)]).toString('base64url');
+const PRIVATE_ENDPOINTS = [
+  'https://127.0.0.1/x',
+  'https://0x7f.1/x',
+  'https://10.1.2.3/x',
+  'https://169.254.169.254/latest',
+  'https://192.168.1.1',
+  'https://[::1]/x',
+  'https://[::ffff:10.0.0.1]/x',
+  'https://[fd00::1]/x',
+  'https://[64:ff9b::a00:1]/x',
+  'https://localhost/x',
+  'https://localhost./x',
+  'https://db.internal/x',
+];
+
+/** The cases of the account's own routes, by `METHOD path`. */
+export const ACCOUNT: Readonly<Record<string, readonly Case[]>> = {
+  'GET /api/smtp-credentials': [
+    {
+      status: 200,
+      check: (t, body) => {
+        t.like(body.connectionInfo, {
+          smtp: { enabled: true, serverName: 'mail.example.test', port: 587, securePort: 465 },
+          pop3: { enabled: false },
+          imap: { enabled: true, serverName: 'mail.example.test', port: 143, securePort: 993 },
+          ...{ smtpServer: 'mail.example.test', smtpPort: 587, smtpSecurePort: 465, smtpEnabled: true },
+          ...{ pop3Server: '', pop3Port: 0, pop3SecurePort: 0, pop3Enabled: false },
+          ...{ imapServer: 'mail.example.test', imapPort: 143, imapSecurePort: 993, imapEnabled: true },
+          ...{ username: 'a@example.test', activeKeyCount: 2 },
+        });
+        t.like(body.keys[0], { id: KEY_ID, isActive: true, lastUsedAt: null, scopes: ['imap', 'smtp'] });
+        t.is(body.keys.length, 2);
+        t.false('apiKey' in body.keys[0]);
+      },
+    },
+    ...NOT_OWNER,
+  ],
+  'POST /api/smtp-credentials/{keyId}/rotate': [
+    { path: `/api/smtp-credentials/${BOBS_KEY_ID}/rotate`, status: 404 },
+    { path: `/api/smtp-credentials/${NO_ID}/rotate`, status: 404 },
+    { path: '/api/smtp-credentials/x/rotate', status: 404 },
+    { path: `/api/smtp-credentials/${SERVICE_KEY_ID}/rotate`, status: 403 },
+    {
+      path: `/api/smtp-credentials/${KEY_ID}/rotate`,
+      status: 200,
+      check: (t, body) => {
+        t.like(body, { name: 'laptop', scopes: ['imap', 'smtp'], isActive: true, apiKey: 'mansio_made' });
+        t.not(body.id, KEY_ID);
+      },
+    },
+    { path: `/api/smtp-credentials/${KEY_ID}/rotate`, status: 404 },
+    ...NOT_OWNER.map((one) => ({ ...one, path: `/api/smtp-credentials/${KEY_ID}/rotate` })),
+  ],
+  'DELETE /api/smtp-credentials/{keyId}': [
+    { path: `/api/smtp-credentials/${BOBS_KEY_ID}`, status: 404 },
+    { path: `/api/smtp-credentials/${NO_ID}`, status: 404 },
+    { path: '/api/smtp-credentials/x', status: 404 },
+    ...NOT_OWNER.map((one) => ({ ...one, path: `/api/smtp-credentials/${SERVICE_KEY_ID}` })),
+    { path: `/api/smtp-credentials/${SERVICE_KEY_ID.toUpperCase()}`, status: 204 },
+    { path: `/api/smtp-credentials/${SERVICE_KEY_ID}`, status: 404 },
+  ],
+  'POST /api/smtp-credentials': [
+    ...NOT_OWNER.map((one) => ({ ...one, json: { name: 'x', scopes: ['imap'] } })),
+    { json: {}, status: 400, check: errorsOn('name', 'scopes') },
+    { json: { name: 'x', scopes: [] }, status: 400, check: errorsOn('scopes') },
+    { json: { name: 'x', scopes: ['imap', 'root'] }, status: 400, check: errorsOn('scopes') },
+    { json: { name: 'x', scopes: ['IMAP'] }, status: 400, check: errorsOn('scopes') },
+    { json: { name: 'x', scopes: ['internal', 'smtp'] }, status: 400, check: errorsOn('scopes') },
+    { json: { name: 'x', scopes: 'imap' }, status: 400, check: errorsOn('scopes') },
+    ...[...LONG_LINES, 'x'.repeat(101)].map((name) => ({
+      json: { name, scopes: ['imap'] },
+      status: 400,
+      check: errorsOn('name'),
+    })),
+    {
+      json: { name: 'é'.repeat(100), scopes: ['api:read', 'imap', 'imap'] },
+      status: 201,
+      check: (t, body) => t.like(body, { scopes: ['api:read', 'imap'], lastUsedAt: null, apiKey: 'mansio_made' }),
+    },
+    { json: { name: 'x', scopes: ['internal'] }, status: 201 },
+  ],
+  'POST /api/smtp-credentials/mobile': [
+    ...NOT_OWNER.map((one) => ({ ...one, json: { name: 'x', platform: 'ios', deviceId: 'd' } })),
+    { json: {}, status: 400, check: errorsOn('platform') },
+    { json: { platform: 'ios' }, status: 400, check: errorsOn('name', 'deviceId') },
+    { json: { name: 'x', platform: 'ios' }, status: 400, check: errorsOn('deviceId') },
+    { json: { platform: 'ios', deviceId: 'd' }, status: 400, check: errorsOn('name') },
+    { json: { deviceName: '', platform: 'ios' }, status: 400, check: errorsOn('deviceName') },
+    { json: { name: 'x', platform: 'symbian', deviceId: 'd' }, status: 400, check: errorsOn('platform') },
+    { json: { name: 'x', platform: 'ios', deviceId: '' }, status: 400, check: errorsOn('deviceId') },
+    { json: { name: 'x', platform: 'ios', deviceId: 'd'.repeat(201) }, status: 400, check: errorsOn('deviceId') },
+    {
+      json: { name: 'Phone', platform: 'iOS', deviceId: 'd' },
+      status: 201,
+      check: (t, body) => t.deepEqual([body.name, body.scopes], ['Phone', ['app']]),
+    },
+    {
+      json: { name: 'Phone, later', platform: 'ios', deviceId: 'd' },
+      status: 201,
+      check: (t, body) => t.deepEqual([body.name, body.scopes], ['Phone, later', ['app']]),
+    },
+    {
+      json: { deviceName: 'Desk', platform: 'windows' },
+      status: 201,
+      check: (t, body) => t.deepEqual([body.name, body.scopes], ['Desk', ['app']]),
+    },
+    // The account has its maximum of keys.
+    { json: { name: 'Tablet', platform: 'web', deviceId: 'e' }, status: 400, check: errorsOn('name') },
+    { json: { name: 'Phone', platform: 'web', deviceId: 'd' }, status: 201 },
+  ],
+  'GET /api/smtp-credentials/mobileconfig': [{ status: 200, check: isProfile }, ...NOT_OWNER],
+  'POST /api/smtp-credentials/mobileconfig': [
+    ...NOT_OWNER.map((one) => ({ ...one, json: {} })),
+    ...LONG_LINES.map((name) => ({ json: { name }, status: 400, check: errorsOn('name') })),
+    { json: { deviceId: 'd'.repeat(201) }, status: 400, check: errorsOn('deviceId') },
+    // The account has its maximum of keys; a new key of the same device replaces the old one.
+    { json: {}, status: 400, check: errorsOn('name') },
+    { json: { name: 'iPhone', deviceId: 'd' }, status: 201, check: isProfile },
+  ],
+  'GET /api/profile': [
+    {
+      status: 200,
+      check: (t, body) => {
+        t.like(body, { id: ALICE, email: 'alice@example.test', displayName: 'Alice' });
+        t.is(body.lastLoginAt, '2026-01-02T03:04:05.006Z');
+        t.deepEqual(body.additionalAddresses, [
+          { id: ADDRESS_ID, address: 'sales@example.test', isVerified: true, addedAt: '2026-01-02T03:04:05.006Z' },
+        ]);
+      },
+    },
+    ...NOT_OWNER,
+  ],
+  'PUT /api/profile': [
+    { json: { displayName: 'Alice 🎉', email: 'evil@example.test' }, status: 204 },
+    { json: { displayName: 'x'.repeat(200) }, status: 204 },
+    { json: {}, status: 400, check: errorsOn('displayName') },
+    ...[...LONG_LINES, 'x'.repeat(201)].map((displayName) => ({
+      json: { displayName },
+      status: 400,
+      check: errorsOn('displayName'),
+    })),
+    ...NOT_OWNER.map((one) => ({ ...one, json: { displayName: 'x' } })),
+  ],
+  'POST /api/profile/addresses': [
+    {
+      json: { address: ' Info@Example.TEST' },
+      status: 201,
+      check: (t, body) => t.like(body, { address: 'info@example.test', isVerified: false }),
+    },
+    ...[
+      '',
+      'x',
+      'a b@example.test',
+      'a@',
+      'info@example.test',
+      'alice@example.test',
+      'new+tag@example.test',
+      '"new+tag"@example.test',
+      7,
+      'a\r\n@example.test',
+    ].map((address) => ({ json: { address }, status: 400, check: errorsOn('address') })),
+    { json: { address: 'bobs@example.test' }, status: 201, check: (t, body) => t.false(body.isVerified) },
+    { json: { address: 'c@example.test' }, status: 201 },
+    { json: { address: 'd@example.test' }, status: 400, check: errorsOn('address') },
+    ...NOT_OWNER.map((one) => ({ ...one, json: { address: 'e@example.test' } })),
+  ],
+  'DELETE /api/profile/addresses/{addressId}': [
+    { path: `/api/profile/addresses/${BOBS_ADDRESS_ID}`, status: 404 },
+    { path: '/api/profile/addresses/x', status: 404 },
+    ...NOT_OWNER.map((one) => ({ ...one, path: `/api/profile/addresses/${ADDRESS_ID}` })),
+    { path: `/api/profile/addresses/${ADDRESS_ID}`, status: 204 },
+    { path: `/api/profile/addresses/${ADDRESS_ID}`, status: 404 },
+  ],
+  'POST /api/profile/addresses/{addressId}/send-verification': [
+    { path: `/api/profile/addresses/${ADDRESS_ID}/send-verification`, status: 501 },
+    { path: '/api/profile/addresses/x/send-verification', status: 501 },
+    ...NOT_OWNER,
+  ],
+  'POST /api/profile/addresses/{addressId}/verify': [
+    { path: `/api/profile/addresses/${ADDRESS_ID}/verify`, json: { token: 'x' }, status: 501 },
+    { path: `/api/profile/addresses/${BOBS_ADDRESS_ID}/verify`, status: 501 },
+    ...NOT_OWNER,
+  ],
+  'GET /api/events': [
+    { as: ['api:read'], status: 200, isEndless: true },
+    { path: '/api/events?types=NewEmail', status: 200, isEndless: true },
+    { path: '/api/events?types=Mail', status: 400, check: errorsOn('types') },
+    { path: '/api/events?after=x%20y', status: 400, check: errorsOn('after') },
+    { as: ['api:write'], status: 403 },
+  ],
+  'GET /api/preferences': [
+    {
+      status: 200,
+      check: (t, body) =>
+        t.like(body, { userId: ALICE, theme: 'system', emailsPerPage: 20, digestTime: '09:00', undoSendSeconds: 0 }),
+    },
+    ...NOT_OWNER,
+  ],
+  'PUT /api/preferences': [
+    { json: {}, status: 204 },
+    { json: { theme: 'dark', unknown: 1, id: 'x', updatedAt: null }, status: 204 },
+    {
+      json: {
+        ...{ theme: 'light', displayDensity: 'compact', emailsPerPage: 100, defaultSort: 'sender', showPreview: false },
+        ...{ groupByDate: true, desktopNotifications: false, emailDigest: true },
+        ...{ digestFrequency: 'weekly', digestTime: '23:59', undoSendSeconds: 60 },
+      },
+      status: 204,
+    },
+    ...Object.entries({
+      theme: ['blue', 'Dark', null, { toString: 1 }],
+      displayDensity: ['wide'],
+      emailsPerPage: [9, 101, 10.5, '20', null],
+      defaultSort: ['size'],
+      showPreview: ['true', 1],
+      groupByDate: [null],
+      desktopNotifications: [0],
+      emailDigest: ['no'],
+      digestFrequency: ['hourly'],
+      digestTime: ['24:00', '9:00', '09:60', '09:00:00', ''],
+      undoSendSeconds: [-1, 61, 1.5, '10', null],
+    }).flatMap(([name, values]) =>
+      values.map((value) => ({ json: { [name]: value }, status: 400, check: errorsOn(name) })),
+    ),
+    ...NOT_OWNER.map((one) => ({ ...one, json: {} })),
+  ],
+  'POST /api/push-subscriptions': [
+    { json: PUSH, status: 201, check: (t, _body, response) => t.is(response.headers.get('content-length'), '0') },
+    { json: { ...PUSH, p256dh: Buffer.from(VAPID_KEY, 'base64url').toString('base64') }, status: 201 },
+    { json: {}, status: 400, check: errorsOn('endpoint', 'p256dh', 'auth') },
+    ...[
+      ...PRIVATE_ENDPOINTS,
+      'http://push.example.org/x',
+      'ftp://push.example.org',
+      'https://u:p@push.example.org',
+      'x',
+    ].map((endpoint) => ({ json: { ...PUSH, endpoint }, status: 400, check: errorsOn('endpoint') })),
+    { json: { ...PUSH, endpoint: `https://push.example.org/${'x'.repeat(2048)}` }, status: 400 },
+    ...['', 'AAAA', NO_POINT, `${VAPID_KEY}A`, `\u00e9${VAPID_KEY}`].map((p256dh) => ({
+      json: { ...PUSH, p256dh },
+      status: 400,
+      check: errorsOn('p256dh'),
+    })),
+    { json: { ...PUSH, auth: 'AAAA' }, status: 400, check: errorsOn('auth') },
+    ...NOT_OWNER.map((one) => ({ ...one, json: PUSH })),
+  ],
+  'DELETE /api/push-subscriptions': [
+    { status: 204 },
+    { status: 204 },
+    { json: { endpoint: PUSH.endpoint }, status: 204 },
+    { json: {}, status: 204 },
+    { json: { endpoint: 'x' }, status: 400, check: errorsOn('endpoint') },
+    { json: { endpoint: 7 }, status: 400, check: errorsOn('endpoint') },
+    ...NOT_OWNER,
+  ],
+  'POST /api/internal-notifications': [
+    { json: { type: 'new_email', userId: ALICE, emailId: READ_ID }, status: 403 },
+    { as: ['internal'], json: {}, status: 400, check: errorsOn('type', 'userId', 'emailId') },
+    {
+      as: ['internal'],
+      json: { type: 'old_email', userId: ALICE, emailId: READ_ID },
+      status: 400,
+      check: errorsOn('type'),
+    },
+    { as: ['internal'], json: { type: 'new_email', userId: BOB, emailId: BOBS_ID }, status: 403 },
+    { as: ['internal'], json: { type: 'new_email', userId: ALICE, emailId: BOBS_ID }, status: 404 },
+    { as: ['internal'], json: { type: 'new_email', userId: ALICE, emailId: 'x' }, status: 404 },
+    { as: ['internal'], json: { type: 'new_email', userId: ALICE.toUpperCase(), emailId: READ_ID }, status: 200 },
+    { as: ['service'], json: { type: 'new_email', userId: BOB, emailId: BOBS_ID }, status: 200 },
+    { as: ['service'], json: { type: 'new_email', userId: NO_ID, emailId: BOBS_ID }, status: 404 },
+    { as: ['service'], json: { type: 'new_email', userId: 'x', emailId: BOBS_ID }, status: 404 },
+  ],
+};

@@ -1,0 +1,94 @@
+// Says how the public routes reply to callers without a credential.
+
+import { VAPID_KEY } from '../gateway.js';
+import type { Case } from './endpoint-case.js';
+
+const AUTODISCOVER = '/autodiscover/autodiscover.json';
+const isXml: NonNullable<Case['check']> = (t, _body, { headers }) =>
+  t.is(headers.get('content-type'), 'text/xml; charset=utf-8');
+
+export const SERVICE: Readonly<Record<string, readonly Case[]>> = {
+  'GET /api/discovery': [
+    {
+      status: 200,
+      check: (t, body) =>
+        t.like(body, {
+          smtp: { enabled: true, port: 587 },
+          imap: { enabled: true, port: 143 },
+          pop3: { enabled: false },
+          features: { oidc: false, pushNotifications: true },
+          version: '0.0.0',
+          apiVersion: 'v1',
+          oidcEnabled: false,
+        }),
+    },
+  ],
+  'GET /api/config': [
+    { status: 200, check: (t, body) => t.deepEqual(body, { oidc: { authority: '', clientId: '', enabled: false } }) },
+  ],
+  ...Object.fromEntries(
+    ['/config.json', '/config/config.json'].map((path): [string, readonly Case[]] => [
+      `GET ${path}`,
+      [
+        {
+          status: 200,
+          check: (t, body) =>
+            t.deepEqual(body, {
+              oidcAuthority: '',
+              oidcClientId: '',
+              oidcRedirectUri: '',
+              oidcScope: 'openid profile email',
+            }),
+        },
+      ],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['/.well-known/autoconfig/mail/config-v1.1.xml', '/mail/config-v1.1.xml'].map((path): [string, readonly Case[]] => [
+      `GET ${path}`,
+      [
+        { path: `${path}?emailaddress=anna@example.test`, status: 200, check: isXml },
+        { path: `${path}?emailaddress=anna@elsewhere.test`, status: 404 },
+        { path: `${path}?emailaddress=a@b&emailaddress=c@d`, status: 400, fields: ['emailaddress'] },
+        // The asked host is not a hosted domain.
+        { path, status: 404 },
+      ],
+    ]),
+  ),
+  'GET /autodiscover/autodiscover.xml': [{ status: 200, check: isXml }],
+  'POST /autodiscover/autodiscover.xml': [
+    { xml: '<x/>', status: 200, check: isXml },
+    { xml: 'x'.repeat(16 * 1024 + 1), status: 413 },
+    { json: {}, status: 415 },
+  ],
+  'GET /autodiscover/autodiscover.json': [
+    { status: 404 },
+    { path: `${AUTODISCOVER}?Email=anna@example.test&Protocol=EWS`, status: 400, fields: ['Protocol'] },
+    { path: `${AUTODISCOVER}?Email=anna@elsewhere.test&Protocol=AutodiscoverV1`, status: 404 },
+    { path: `${AUTODISCOVER}?Email=anna@example.test&Protocol=AutodiscoverV1`, status: 200 },
+  ],
+  'GET /autodiscover/autodiscover.json/v1.0/{email}': [
+    { path: `${AUTODISCOVER}/v1.0/anna@example.test?Protocol=ActiveSync`, status: 400, fields: ['Protocol'] },
+    { path: `${AUTODISCOVER}/v1.0/anna@example.test`, status: 200 },
+    { path: `${AUTODISCOVER}/v1.0/anna@elsewhere.test?Protocol=AutodiscoverV1`, status: 404 },
+    { path: `${AUTODISCOVER}/v1.0/anna%40example.test?Protocol=AutodiscoverV1`, status: 200 },
+  ],
+  'GET /api/push-subscriptions/vapid-public-key': [
+    { status: 200, check: (t, body) => t.deepEqual(body, { publicKey: VAPID_KEY }) },
+  ],
+  'GET /healthz': [{ status: 200, check: (t, body) => t.is(body.status, 'Healthy') }],
+  'GET /api/openapi.json': [{ status: 200, check: (t, body) => t.is(body.openapi, '3.1.0') }],
+  'GET /': [{ status: 303, check: (t, _body, { headers }) => t.is(headers.get('location'), 'api/docs') }],
+  'GET /api/docs/': [{ status: 303, check: (t, _body, { headers }) => t.is(headers.get('location'), '../docs') }],
+  'GET /api/docs': [
+    { status: 200, check: (t, _body, { headers }) => t.is(headers.get('content-type'), 'text/html; charset=utf-8') },
+  ],
+  'GET /api/docs/{file}': [
+    ...['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png', 'start.js'].map((file) => ({
+      path: `/api/docs/${file}`,
+      status: 200,
+    })),
+    { path: '/api/docs/package.json', status: 404 },
+    { path: '/api/docs/..%2Fpackage.json', status: 404 },
+  ],
+};

@@ -1,0 +1,479 @@
+// Tests the messages that the routes of outbound mail compose, and what the routes ask of the mailbox.
+import { createHash } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import type { ExecutionContext } from 'ava';
+import { type ParsedMail, simpleParser } from 'mailparser';
+import type { MailboxProtocol } from '../../../../../src/actors/mailbox/protocol.js';
+import { ActorFault } from '../../../../../src/actors/runtime/errors.js';
+import type { Payload } from '../../../../../src/actors/runtime/protocol.js';
+import { indexMessage } from '../../../../../src/mail/mime-index/indexer.js';
+import test from '../../../../support/test.js';
+import { ALICE, BOB as BOB_ID } from '../../fakes.js';
+import { deferred, type Gateway, startGateway } from '../../gateway.js';
+import { addRawMail } from '../../mail-fixture.js';
+import { lastQueued } from '../../queued-message.js';
+
+const ID = '018f0000-0000-7000-8000-000000000001';
+const OTHER_ID = '018f0000-0000-7000-8000-000000000002';
+const BOB = { address: 'bob@remote.test', displayName: 'Bob', type: 'To' };
+const MAIL = { fromAddress: 'alice@example.test', subject: 'Hi', textBody: 'Hello', recipients: [BOB] };
+
+/** Adds an email of Alice's whose blob has these octets. */
+function receive(gateway: Gateway, raw: string | Buffer, id = ID): Buffer {
+  const octets = Buffer.from(raw as string, 'latin1');
+  addRawMail(gateway.mailboxes, gateway.blobs, ALICE, { id }, octets);
+  return octets;
+}
+
+interface Sent {
+  readonly asked: ReturnType<typeof lastQueued>;
+  readonly octets: Buffer;
+  readonly mail: ParsedMail;
+}
+
+async function post(t: ExecutionContext, gateway: Gateway, path: string, json: unknown): Promise<Sent> {
+  const response = await gateway.fetch(`/api/outbound/${path}`, { method: 'POST', json });
+  t.is(response.status, 200, await response.text());
+  const asked = lastQueued(gateway);
+  const octets = Buffer.from(gateway.blobs.blobs.get(asked.blob)!.bytes);
+  t.is(gateway.spool.reserved, 0);
+  t.is(asked.summary.size, octets.length);
+  return { asked, octets, mail: await simpleParser(octets, { skipTextToHtml: true, skipHtmlToText: true }) };
+}
+
+const text = (mail: ParsedMail): string => (mail.text ?? '').replace(/\n$/, '');
+
+test('what is sent names the account, its recipients but for those of Bcc, and is what the mailbox is asked to queue', async (t) => {
+  const gateway = await startGateway(t);
+  const { asked, octets, mail } = await post(t, gateway, 'send', {
+    ...MAIL,
+    subject: 'Grüße',
+    htmlBody: '<p>Hello',
+    recipients: [
+      BOB,
+      { address: 'carol@bücher.test', displayName: 'Carol, C.', type: 'Cc' },
+      { address: 'secret@remote.test', displayName: 'Secret', type: 'Bcc' },
+      { address: 'Bob@remote.test', type: 'Bcc' },
+    ],
+  });
+  t.deepEqual(asked.recipients, [
+    { ...BOB, type: 'To', domain: 'remote.test' },
+    { address: 'carol@bücher.test', displayName: 'Carol, C.', type: 'Cc', domain: 'xn--bcher-kva.test' },
+    { address: 'secret@remote.test', displayName: 'Secret', type: 'Bcc', domain: 'remote.test' },
+  ]);
+  t.like(asked, {
+    draft: null,
+    sender: 'alice@example.test',
+    content: { textBody: 'Hello', htmlBody: '<p>Hello' },
+    summary: { subject: 'Grüße', fromName: 'Alice', fromAddress: 'alice@example.test', messageId: mail.messageId! },
+  });
+  t.notRegex(octets.toString('latin1'), /secret/i);
+  t.is(mail.subject, 'Grüße');
+  t.is(mail.from?.text, '"Alice" <alice@example.test>');
+  t.is(text(mail), 'Hello');
+  t.is((mail.html || '').trim(), '<p>Hello');
+  t.true(Math.abs(mail.date!.getTime() - Date.now()) < 60_000);
+});
+
+test('what is held is dated when it is to be sent, and dated now when it is sent before', async (t) => {
+  const gateway = await startGateway(t);
+  const raw = (blob: string) => Buffer.from(gateway.blobs.blobs.get(blob)!.bytes);
+  const dayAhead = Math.ceil(Date.now() / 1_000) * 1_000 + 86_400_000;
+  const recipients = [BOB, { address: 'carol@remote.test', type: 'Bcc' }];
+  const json = { ...MAIL, recipients, sendAt: new Date(dayAhead).toISOString() };
+  const response = await gateway.fetch('/api/outbound/send', { method: 'POST', json });
+  const { id, sendAt } = (await response.json()) as { id: string; sendAt: string };
+  t.is(sendAt, json.sendAt);
+  const held = gateway.mailboxes.asked.findLast(({ name }) => name === 'holdOutbound')!;
+  const { blob, heldUntil } = held.payload as Payload<MailboxProtocol, 'holdOutbound'>;
+  t.is(heldUntil, dayAhead);
+  const before = await simpleParser(raw(blob));
+  t.is(before.date?.getTime(), dayAhead);
+  t.is((await gateway.fetch(`/api/outbound/${id}/retry`, { method: 'POST' })).status, 200);
+  const detail = await (await gateway.fetch(`/api/outbound/${id}`)).json();
+  t.like(detail, { status: 'Queued', sendAt: null, messageId: before.messageId! });
+  const { email } = (await gateway.mailboxes.refs.of(ALICE).ask('outbound', { outboundId: id })).reply!;
+  t.not(email.blob, blob);
+  t.is(email.recipients.length, 2);
+  const after = raw(email.blob!);
+  const now = await simpleParser(after);
+  t.true(Math.abs(now.date!.getTime() - Date.now()) < 3_600_000);
+  t.deepEqual(
+    [now.messageId, now.subject, text(now), now.bcc],
+    [before.messageId, before.subject, text(before), undefined],
+  );
+  t.is(email.size, after.length);
+  // There is one copy, which is the sent message.
+  const page = { folder: 'sent', page: 1, pageSize: 10 };
+  const copies = (await gateway.mailboxes.refs.of(ALICE).ask('list', page)).reply!.items;
+  t.deepEqual(
+    copies.map((copy) => [copy.id, copy.isRead]),
+    [[email.sentEmailId, true]],
+  );
+  const copy = await gateway.mailboxes.refs.of(ALICE).ask('detail', { emailId: email.sentEmailId! });
+  t.is(copy.reply!.blob, email.blob!);
+  t.is(gateway.spool.reserved, 0);
+});
+
+test('the sender of an email sees whom its message does not name', async (t) => {
+  const gateway = await startGateway(t);
+  const recipients = [BOB, { address: 'Carol@remote.test', displayName: 'Carol', type: 'Bcc' }];
+  const sent = await gateway.fetch('/api/outbound/send', { method: 'POST', json: { ...MAIL, recipients } });
+  const { id } = (await sent.json()) as { id: string };
+  const mailbox = gateway.mailboxes.refs.of(ALICE);
+  const { sentEmailId } = (await mailbox.ask('outbound', { outboundId: id })).reply!.email;
+  interface Detail {
+    readonly threadId: string;
+    readonly recipients: readonly { readonly address: string; readonly type: string }[];
+  }
+  const read = async <T>(path: string) => (await (await gateway.fetch(path)).json()) as T;
+  const names = (detail: Detail) => detail.recipients.map(({ address, type }) => `${type} ${address}`);
+  for (let i = 0; i < 2; i++) {
+    const detail = await read<Detail>(`/api/emails/${sentEmailId}`);
+    t.deepEqual(names(detail).slice(-1), ['Bcc Carol@remote.test']);
+    const [first] = await read<Detail[]>(`/api/emails/threads/${detail.threadId}`);
+    t.deepEqual(names(first!), names(detail));
+  }
+  const move = { emailIds: [sentEmailId], folderId: 'archive' };
+  t.is((await gateway.fetch('/api/emails/bulk/move', { method: 'POST', json: move })).status, 200);
+  const moved = await read<Detail>(`/api/emails/${sentEmailId}`);
+  t.deepEqual(names(moved), ['To bob@remote.test', 'Bcc Carol@remote.test']);
+  // COPY of a mail program creates another email.
+  const selection = { folderId: 'archive', uids: [[1, 1]] as [number, number][] };
+  t.is((await mailbox.ask('copy', { selection, toFolderId: 'archive' })).reply?.count, 1);
+  const { items } = await read<{ items: { id: string }[] }>('/api/folders/archive/emails');
+  t.is(items.length, 2);
+  for (const item of items) t.deepEqual(names(await read<Detail>(`/api/emails/${item.id}`)), names(moved));
+});
+
+test('an email in the queue is shown though its position is not known', async (t) => {
+  const gateway = await startGateway(t);
+  const response = await gateway.fetch('/api/outbound/send', { method: 'POST', json: MAIL });
+  const { id } = (await response.json()) as { id: string };
+  let isAsked = false;
+  gateway.mailboxes.hook('queuePositions', () => {
+    isAsked = true;
+    throw new ActorFault('unreachable', 'the owner is gone');
+  });
+  const detail = await gateway.fetch(`/api/outbound/${id}`);
+  t.is(detail.status, 200);
+  t.like(await detail.json(), { id, status: 'Queued', queuePosition: null });
+  t.true(isAsked);
+});
+
+test('an email is held for the seconds of the preference, unless sendAt says otherwise', async (t) => {
+  const gateway = await startGateway(t);
+  const put = { method: 'PUT', json: { undoSendSeconds: 30 } };
+  t.is((await gateway.fetch('/api/preferences', put)).status, 204);
+  const asked = async (path: string, json: object) => {
+    const before = Date.now();
+    const response = await gateway.fetch(`/api/outbound/${path}`, { method: 'POST', json });
+    t.is(response.status, 200, await response.text());
+    const { name, payload } = gateway.mailboxes.asked.findLast((one) =>
+      /^(enqueueInline|holdOutbound)$/.test(one.name),
+    )!;
+    const { heldUntil } = payload as Partial<Payload<MailboxProtocol, 'holdOutbound'>>;
+    return [name, heldUntil === undefined ? undefined : Math.floor((heldUntil - before) / 10_000)];
+  };
+  receive(gateway, 'From: bob@remote.test\r\nTo: alice@example.test\r\nMessage-ID: <1@remote.test>\r\n\r\nx');
+  const past = { sendAt: '2020-01-01T00:00:00+01:00' };
+  t.deepEqual(await asked('send', MAIL), ['holdOutbound', 3]);
+  t.deepEqual(await asked('send', { ...MAIL, ...past }), ['enqueueInline', undefined]);
+  t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes' }), ['holdOutbound', 3]);
+  t.deepEqual(await asked(`reply/${ID}`, { textBody: 'yes', ...past }), ['enqueueInline', undefined]);
+  t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB] }), ['holdOutbound', 3]);
+  t.deepEqual(await asked(`forward/${ID}`, { recipients: [BOB], ...past }), ['enqueueInline', undefined]);
+  const drafts = ['/api/outbound/drafts', { method: 'POST', json: MAIL }] as const;
+  for (const [body, expected] of [
+    [{}, 'holdOutbound'],
+    [past, 'enqueueInline'],
+  ] as const) {
+    const { id } = (await (await gateway.fetch(...drafts)).json()) as { id: string };
+    t.is((await asked(`drafts/${id}/send`, body))[0], expected);
+  }
+});
+
+test('a message is stored by the commit that queues it; a mailbox that leaves the message gets it stored', async (t) => {
+  const gateway = await startGateway(t);
+  const names = async () => {
+    const before = gateway.mailboxes.asked.length;
+    await post(t, gateway, 'send', MAIL);
+    return gateway.mailboxes.asked.slice(before).flatMap(({ name }) => (name.startsWith('enqueue') ? [name] : []));
+  };
+  t.deepEqual(await names(), ['enqueueInline']);
+  // The owner on another node does not have the inline message.
+  gateway.mailboxes.hook('enqueueInline', async () => ({ reply: { isAccepted: false } }));
+  t.deepEqual(await names(), ['enqueueInline', 'enqueue']);
+  gateway.mailboxes.hook('enqueueInline', () => Promise.reject(new ActorFault('unreachable', 'the owner is gone')));
+  t.deepEqual(await names(), ['enqueueInline', 'enqueue']);
+  t.is(gateway.mailboxes.account(ALICE).outbound.size, 3);
+});
+
+test('the message of a draft that changed while it was composed is not stored', async (t) => {
+  const gateway = await startGateway(t);
+  const made = await gateway.fetch('/api/outbound/drafts', { method: 'POST', json: MAIL });
+  const { id } = (await made.json()) as { id: string };
+  const before = gateway.blobs.blobs.size;
+  let refused = 0;
+  gateway.mailboxes.hook('enqueueInline', async (_payload, proceed) => {
+    return refused++ === 0 ? { refusal: 'draftChanged' } : proceed();
+  });
+  await post(t, gateway, `drafts/${id}/send`, undefined);
+  t.is(refused, 2);
+  t.is(gateway.blobs.blobs.size, before + 1);
+  t.false(gateway.mailboxes.asked.some(({ name }) => name === 'enqueue'));
+});
+
+test('bodies that are long are kept in the message alone, and read from it', async (t) => {
+  const gateway = await startGateway(t);
+  const textBody = 'word '.repeat(40_000);
+  const { asked } = await post(t, gateway, 'send', { ...MAIL, textBody });
+  t.is(asked.content, null);
+  const page = (await (await gateway.fetch('/api/outbound/outbox')).json()) as { items: { id: string }[] };
+  const shown = await gateway.fetch(`/api/outbound/${page.items[0]!.id}`);
+  const { textBody: read, htmlBody } = (await shown.json()) as { textBody: string; htmlBody: string | null };
+  // The decoder of the fakes does not decode the transfer encoding.
+  t.is(read.replace(/=20/g, ' ').replace(/=\r\n/g, '').trim(), textBody.trim());
+  t.is(htmlBody, null);
+});
+
+test('a draft is sent as it is when it is sent', async (t) => {
+  const gateway = await startGateway(t);
+  const made = await gateway.fetch('/api/outbound/drafts', {
+    method: 'POST',
+    json: { ...MAIL, recipients: [BOB, BOB] },
+  });
+  const { id } = (await made.json()) as { id: string };
+  const { asked, mail } = await post(t, gateway, `drafts/${id}/send`, undefined);
+  t.is(asked.draft?.id, id);
+  t.deepEqual(asked.recipients, [{ ...BOB, type: 'To', domain: 'remote.test' }]);
+  t.is(mail.subject, 'Hi');
+});
+
+test('an address that is given up between writing and sending a draft sends nothing', async (t) => {
+  const gateway = await startGateway(t);
+  const json = { ...MAIL, fromAddress: 'sales@example.test' };
+  const made = await gateway.fetch('/api/outbound/drafts', { method: 'POST', json });
+  const { id } = (await made.json()) as { id: string };
+  const profile = await gateway.fetch('/api/profile');
+  const { additionalAddresses } = (await profile.json()) as { additionalAddresses: { id: string }[] };
+  await gateway.fetch(`/api/profile/addresses/${additionalAddresses[0]!.id}`, { method: 'DELETE' });
+  const refused = await gateway.fetch(`/api/outbound/drafts/${id}/send`, { method: 'POST' });
+  t.is(refused.status, 400);
+  t.deepEqual(Object.keys(((await refused.json()) as { errors: object }).errors), ['fromAddress']);
+});
+
+test('an address that is not verified sends nothing', async (t) => {
+  const gateway = await startGateway(t);
+  await gateway.fetch('/api/profile/addresses', { method: 'POST', json: { address: 'new@example.test' } });
+  const json = { ...MAIL, fromAddress: 'new@example.test' };
+  const refused = await gateway.fetch('/api/outbound/send', { method: 'POST', json });
+  t.is(refused.status, 400);
+});
+
+const ORIGINAL = [
+  'From: "Bob, B." <bob@remote.test>',
+  'To: Sales <sales@example.test>, carol@remote.test, ALICE@example.test',
+  'Cc: dan@remote.test',
+  'Subject: =?utf-8?Q?Re=3A_Gr=C3=BC=C3=9Fe?=',
+  'Date: Fri, 02 Jan 2026 03:04:05 +0100',
+  'Message-ID: <c@remote.test>',
+  'In-Reply-To: <b@remote.test>',
+  'References: <a@remote.test>',
+  ' <b@remote.test>',
+];
+
+test('a reply answers its original: whom, from which address, in which thread', async (t) => {
+  const gateway = await startGateway(t);
+  receive(gateway, [...ORIGINAL, '', 'How are you?', ''].join('\r\n'));
+  const { asked, mail } = await post(t, gateway, `reply/${ID}`, { textBody: 'Fine' });
+  t.deepEqual(asked.recipients, [
+    { address: 'bob@remote.test', displayName: 'Bob, B.', type: 'To', domain: 'remote.test' },
+  ]);
+  t.is(asked.sender, 'sales@example.test');
+  t.is(mail.subject, 'Re: Grüße');
+  t.is(mail.inReplyTo, '<c@remote.test>');
+  t.deepEqual(mail.references, ['<a@remote.test>', '<b@remote.test>', '<c@remote.test>']);
+  t.is(text(mail), 'Fine');
+  t.false(mail.html);
+  t.like(asked.summary, { inReplyTo: '<c@remote.test>', references: mail.references as string[] });
+
+  const all = await post(t, gateway, `reply/${ID}`, { htmlBody: '<p>Fine', replyAll: true });
+  t.deepEqual(
+    all.asked.recipients.map(({ address, type }) => `${type} ${address}`),
+    ['To bob@remote.test', 'To carol@remote.test', 'Cc dan@remote.test'],
+  );
+  t.falsy(all.mail.text);
+});
+
+test('who cannot be replied to, and too many, are said', async (t) => {
+  const gateway = await startGateway(t);
+  const errors = async (id = ID) => {
+    const response = await gateway.fetch(`/api/outbound/reply/${id}`, {
+      method: 'POST',
+      json: { textBody: 'x', replyAll: true },
+    });
+    t.is(response.status, 400);
+    return Object.keys(((await response.json()) as { errors: object }).errors);
+  };
+  receive(gateway, 'From: <>\r\nSubject: Undelivered\r\n\r\n');
+  t.deepEqual(await errors(), ['emailId']);
+  const many = Array.from({ length: 101 }, (_, i) => `p${i}@remote.test`).join(',\r\n ');
+  receive(gateway, `From: bob@remote.test\r\nTo: ${many}\r\n\r\n`, OTHER_ID);
+  t.deepEqual(await errors(OTHER_ID), ['replyAll']);
+});
+
+test('a hostile original puts nothing into the header of a reply', async (t) => {
+  const gateway = await startGateway(t);
+  const evil = '=?utf-8?Q?x=0D=0ABcc:_evil@remote.test=0D=0A?=';
+  receive(
+    gateway,
+    `From: ${evil} <bob@remote.test>\r\nReply-To: ${evil} <bob@remote.test>\r\nSubject: ${evil}\r\n` +
+      'Message-ID: <a\x01@x>\r\nReferences: <b@x>\r\n\tBcc:<evil@remote.test>\r\n\r\nHi\r\n',
+  );
+  const { octets, mail } = await post(t, gateway, `reply/${ID}`, { textBody: 'Hello' });
+  t.notRegex(octets.toString('latin1'), /^(bcc|x)/im);
+  t.is(mail.bcc, undefined);
+  const forwarded = await post(t, gateway, `forward/${ID}`, { recipients: [BOB] });
+  t.is(forwarded.mail.bcc, undefined);
+});
+
+const ENCLOSED = 'From: x@y.test\r\nSubject: Enclosed\r\n\r\nInside.\r\n';
+const PDF = Buffer.from('%PDF\0\x01\xff'.repeat(30_000), 'latin1');
+const part = (head: string, body: string): string => `--b\r\n${head}\r\n\r\n${body}`;
+const FULL = [
+  ...ORIGINAL,
+  'Content-Type: multipart/mixed; boundary=b',
+  '',
+  part(
+    'Content-Type: multipart/related; boundary=r',
+    '--r\r\nContent-Type: text/html\r\n\r\n<img src="cid:p@x">\r\n--r\r\nContent-Type: image/gif\r\nContent-ID: <p@x>\r\n' +
+      'Content-Disposition: inline; filename=p.gif\r\nContent-Transfer-Encoding: base64\r\n\r\nR0lG\r\n--r--',
+  ),
+  part(
+    'Content-Type: application/pdf; name="a b.pdf"\r\nContent-Transfer-Encoding: base64',
+    PDF.toString('base64').replace(/.{76}/g, '$&\r\n'),
+  ),
+  part(
+    'Content-Type: text/plain; charset=iso-8859-1\r\nContent-Disposition: attachment; filename=l.txt',
+    'gr\xfc\xdfe',
+  ),
+  part('Content-Type: message/rfc822', ENCLOSED),
+  part('Content-Type: message/rfc822', `${ENCLOSED}gr\xfc\xdfe`),
+  '--b--\r\n',
+].join('\r\n');
+
+test('a forward has what its sender says, the original, and its attachments byte for byte', async (t) => {
+  const gateway = await startGateway(t);
+  receive(gateway, FULL);
+  const { asked, octets, mail } = await post(t, gateway, `forward/${ID}`, {
+    textBody: 'Look <here>',
+    recipients: [BOB],
+  });
+  t.is(asked.sender, 'sales@example.test');
+  t.is(asked.content?.textBody, text(mail));
+  t.is(mail.subject, 'Fwd: Re: Grüße');
+  t.is(mail.inReplyTo, undefined);
+  t.regex(
+    text(mail),
+    /^Look <here>\n\n-+ Forwarded message -+\nFrom: Bob, B\. <bob@remote\.test>\nDate: Fri, 02 Jan 2026/,
+  );
+  t.regex(
+    text(mail),
+    /\nSubject: Re: Grüße\nTo: Sales <sales@example\.test>, carol@remote\.test, .+\nCc: dan@remote.test\n/,
+  );
+  t.regex(mail.html || '', /^<div style="white-space: pre-wrap">Look &lt;here&gt;<\/div>/);
+  t.true((mail.html || '').includes('&lt;bob@remote.test&gt;'));
+  const index = indexMessage(octets);
+  t.deepEqual(
+    index.attachments.map(({ fileName, contentType, contentId }) => [fileName, contentType, contentId]),
+    [
+      ['p.gif', 'image/gif', 'p@x'],
+      ['a b.pdf', 'application/pdf', null],
+      ['l.txt', 'text/plain', null],
+      ['Enclosed.eml', 'message/rfc822', null],
+      ['Enclosed.eml', 'application/octet-stream', null],
+    ],
+  );
+  const expected = ['GIF', PDF.toString('latin1'), 'gr\xfc\xdfe', ENCLOSED, `${ENCLOSED}gr\xfc\xdfe`];
+  const digest = (content: Buffer) => createHash('sha256').update(content).digest('hex');
+  t.deepEqual(
+    mail.attachments.map(({ content }) => digest(content)),
+    expected.map((content) => digest(Buffer.from(content, 'latin1'))),
+  );
+  t.regex(octets.toString('latin1'), /text\/plain; charset=iso-8859-1/);
+});
+
+test('an original that cannot be taken apart as a whole is attached as a whole', async (t) => {
+  const gateway = await startGateway(t);
+  const many = Array.from({ length: 1100 }, (_, i) => part('Content-Type: image/gif', `GIF${i}`)).join('\r\n');
+  const octets = receive(
+    gateway,
+    `From: bob@remote.test\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${many}\r\n--b--\r\n`,
+  );
+  const { mail } = await post(t, gateway, `forward/${ID}`, { recipients: [BOB] });
+  t.deepEqual(
+    mail.attachments.map(({ filename, contentType }) => [filename, contentType]),
+    [['original.eml', 'message/rfc822']],
+  );
+  t.true(mail.attachments[0]!.content.equals(octets));
+});
+
+test('a forward that would be larger than a message may be is 413, and leaves nothing behind', async (t) => {
+  const gateway = await startGateway(t);
+  const large = Buffer.alloc(1_700_000, 'x')
+    .toString('latin1')
+    .replace(/.{900}/g, '$&\r\n');
+  receive(gateway, `From: b@remote.test\r\nContent-Type: application/zip\r\n\r\n${large}\r\n`);
+  const response = await gateway.fetch(`/api/outbound/forward/${ID}`, { method: 'POST', json: { recipients: [BOB] } });
+  t.is(response.status, 413);
+  t.is(gateway.spool.reserved, 0);
+  t.false(gateway.mailboxes.asked.some(({ name }) => name.startsWith('enqueue')));
+});
+
+test('a store that fails while a forward is composed is 503, and leaves nothing behind', async (t) => {
+  const gateway = await startGateway(t);
+  receive(gateway, FULL);
+  gateway.blobs.failAfter = 0;
+  const response = await gateway.fetch(`/api/outbound/forward/${ID}`, { method: 'POST', json: { recipients: [BOB] } });
+  t.is(response.status, 503);
+  t.is(gateway.spool.reserved, 0);
+});
+
+test('large bodies have room for so many at once, and for so many of one account', async (t) => {
+  const gateway = await startGateway(t);
+  const bobsKey = gateway.directory.key(BOB_ID, 'app');
+  const open = deferred();
+  const arrivals = Array.from({ length: 4 }, deferred);
+  let arrived = 0;
+  const put = gateway.blobs.put.bind(gateway.blobs);
+  gateway.blobs.put = async (content) => {
+    arrivals[arrived++]?.resolve();
+    await open.promise;
+    return put(content);
+  };
+  const json = { ...MAIL, textBody: 'word\n'.repeat(300_000) };
+  const send = (key: string, body: unknown = json) =>
+    gateway.fetch('/api/outbound/send', { method: 'POST', key, json: body });
+  const underWay = [send(gateway.key), send(gateway.key)];
+  await Promise.all([arrivals[0]!.promise, arrivals[1]!.promise]);
+  t.is((await send(gateway.key)).status, 503);
+  underWay.push(send(bobsKey), send(gateway.key, MAIL));
+  await Promise.all(arrivals.map(({ promise }) => promise));
+  open.resolve();
+  t.deepEqual(
+    (await Promise.all(underWay)).map(({ status }) => status),
+    [200, 200, 200, 200],
+  );
+  t.is((await send(gateway.key)).status, 200);
+});
+
+test('when others have used the memory of the spool up, mail is written to disk; a disk that fails is 503', async (t) => {
+  const gateway = await startGateway(t);
+  for (let i = 0; i < 8; i++) t.true(gateway.spool.reserve(`other ${i}`, 8 * 1024 * 1024));
+  const send = () => gateway.fetch('/api/outbound/send', { method: 'POST', json: MAIL });
+  t.is((await send()).status, 200);
+  rmSync(gateway.spool.directory, { recursive: true });
+  writeFileSync(gateway.spool.directory, '');
+  t.is((await send()).status, 503);
+});

@@ -1,0 +1,563 @@
+// Tests the machine of an outbound email against a plain model, under random histories; the snapshot passes through JSON at every
+// step, as it does in the store.
+import type { ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { type RetryPolicy, retryDelay } from '../../../src/machines/outbound-email/retry.js';
+import { type Step, step } from '../../../src/machines/outbound-email/step.js';
+import { sentSnapshot } from '../../../src/machines/outbound-email/stored-snapshot.js';
+import type { Effect, OutboundEmailEvent } from '../../../src/machines/outbound-email/types.js';
+import { DSN_KINDS, type DsnKind } from '../../../src/mail/outbound-status.js';
+import { NEVER, NOTIFY_CONDITIONS, type Notify } from '../../../src/mail/reports/dsn-request.js';
+import { runs } from '../../support/amounts.js';
+import test from '../../support/test.js';
+
+const HOUR = 3_600_000;
+const POLICY: RetryPolicy = { maxRetries: 3, baseMs: 60_000, capMs: 4 * HOUR };
+
+const kind = fc.constantFrom('delivered' as const, 'temporary' as const, 'permanent' as const);
+const move = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ type: fc.constant('start' as const) }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      type: fc.constant('answer' as const),
+      who: fc.nat(4),
+      kind,
+      isDoubtful: fc.boolean(),
+      onward: fc.constantFrom('passed' as const, 'relayed' as const, undefined),
+      random: fc.double({ min: 0, max: 0.999, noNaN: true }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('postpone' as const),
+      who: fc.nat(4),
+      random: fc.double({ min: 0, max: 0.999, noNaN: true }),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('end' as const),
+      random: fc.double({ min: 0, max: 0.999, noNaN: true }),
+      isInterrupted: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('retry' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('cancel' as const),
+      by: fc.constantFrom('operator' as const, 'sender' as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('reported' as const),
+      kind: fc.constantFrom(...DSN_KINDS),
+      who: fc.nat(4),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('bounce' as const), who: fc.nat(4) }) },
+);
+type Move = typeof move extends fc.Arbitrary<infer T> ? T : never;
+
+interface ModelRecipient {
+  status: 'Pending' | 'Delivered' | 'Failed';
+  deliveredAt: number | null;
+  lastError: string | null;
+  statusCode: string | null;
+  retryCount: number;
+  /** null while a delivery runs, while the email is scheduled, and when it is no longer Pending. */
+  nextTryAt: number | null;
+  doubtfulHost: string | null;
+  owes: { kind: DsnKind; at: number } | null;
+}
+
+const CONDITIONS = { failed: 'FAILURE', delayed: 'DELAY', delivered: 'SUCCESS', relayed: 'SUCCESS' } as const;
+/** In ms. Failures within this time share a DSN. */
+const SHARED_MS = 55_000;
+
+/** Has all rules in one place, without states that pass anything on. */
+class Model {
+  status = 'Queued' as 'Draft' | 'Queued' | 'Sending' | 'Sent' | 'Failed';
+  recipients: ModelRecipient[];
+  queuedAt: number | null;
+  heldUntil: number | null;
+  retryCount = 0;
+  lastError: string | null = null;
+  sentAt: number | null = null;
+  delayReported = false;
+  effects: Effect[] = [{ type: 'announce', status: 'Queued' }];
+  readonly #notify: readonly Notify[];
+
+  /** `begins`: the delivery begins at once; never true for a scheduled email. */
+  constructor(notify: readonly Notify[], now: number, heldUntil: number | undefined, begins: boolean) {
+    this.#notify = notify;
+    this.queuedAt = heldUntil ?? now;
+    this.heldUntil = heldUntil ?? null;
+    if (heldUntil === undefined && !begins) this.effects.push({ type: 'due' });
+    this.recipients = notify.map(() => ({
+      status: 'Pending',
+      deliveredAt: null,
+      lastError: null,
+      statusCode: null,
+      retryCount: 0,
+      nextTryAt: heldUntil === undefined ? now : null,
+      doubtfulHost: null,
+      owes: null,
+    }));
+    if (begins) this.#start(now);
+  }
+
+  get nextRetryAt(): number | null {
+    const times = this.pending.flatMap(({ nextTryAt }) => nextTryAt ?? []);
+    return times.length === 0 ? null : Math.min(...times);
+  }
+
+  /** The DSN that is due first. */
+  get owed(): ModelRecipient['owes'] {
+    const owed = this.recipients.flatMap(({ owes }) => owes ?? []);
+    return owed.find(({ at }) => owed.every((other) => at <= other.at)) ?? null;
+  }
+
+  get pending(): ModelRecipient[] {
+    return this.recipients.filter(({ status }) => status === 'Pending');
+  }
+
+  apply(event: OutboundEmailEvent, who: number): void {
+    this.effects = [];
+    if (event.type === 'reported') {
+      const told = this.recipients[who];
+      if (told?.owes?.kind === event.kind) told.owes = null;
+    }
+    if (event.type === 'bounce') this.#bounce(event, this.recipients[who]);
+    const mayStart = (this.status === 'Queued' && this.heldUntil === null) || this.status === 'Sending';
+    if (event.type === 'start' && mayStart) this.#start(event.now);
+    if (event.type === 'postpone' && this.status === 'Sending') this.#wait(event, this.recipients[who]);
+    if (event.type === 'answer' && this.status === 'Sending') this.#answer(event, this.recipients[who]);
+    if (event.type === 'end' && this.status === 'Sending') this.#end(event);
+    if (event.type === 'cancel' && this.status === 'Queued') this.#cancel(event);
+    if (event.type === 'retry' && (this.status === 'Queued' || this.status === 'Failed')) this.#retry(event.now);
+  }
+
+  #start(now: number): void {
+    for (const recipient of this.pending) if ((recipient.nextTryAt ?? now) <= now) recipient.nextTryAt = null;
+    if (this.status === 'Queued') this.#become('Sending');
+  }
+
+  #become(status: Model['status']): void {
+    this.status = status;
+    this.effects.push({ type: 'announce', status });
+  }
+
+  #answer(event: Extract<OutboundEmailEvent, { type: 'answer' }>, recipient: ModelRecipient | undefined): void {
+    if (recipient?.status !== 'Pending') return;
+    const { now, policy, random } = event;
+    if (event.kind === 'delivered') {
+      Object.assign(recipient, { status: 'Delivered', deliveredAt: now, nextTryAt: null, owes: null });
+      if (event.onward !== 'passed') this.#owe(recipient, event.onward ?? 'delivered', now + SHARED_MS);
+      return;
+    }
+    Object.assign(recipient, { lastError: event.text, statusCode: event.statusCode });
+    this.lastError = event.text;
+    if (event.kind === 'permanent' || recipient.retryCount >= policy.maxRetries) {
+      Object.assign(recipient, { status: 'Failed', nextTryAt: null });
+      this.#owe(recipient, 'failed', now + SHARED_MS);
+      return;
+    }
+    recipient.doubtfulHost = event.doubtfulHost ?? recipient.doubtfulHost;
+    recipient.nextTryAt = now + delay(policy, recipient.retryCount, random);
+    recipient.retryCount++;
+    this.retryCount = Math.max(this.retryCount, recipient.retryCount);
+    this.#delayed(now);
+  }
+
+  #wait(event: Extract<OutboundEmailEvent, { type: 'postpone' }>, recipient: ModelRecipient | undefined): void {
+    if (recipient?.status !== 'Pending' || recipient.nextTryAt !== null) return;
+    recipient.nextTryAt = event.now + delay(event.policy, 0, event.random);
+  }
+
+  #end({ now, random, policy, isInterrupted }: Extract<OutboundEmailEvent, { type: 'end' }>): void {
+    if (this.pending.length === 0) {
+      const isFailed = this.recipients.some(({ status }) => status === 'Failed');
+      if (!isFailed) this.sentAt = now;
+      this.#reportAll(now);
+      this.#become(isFailed ? 'Failed' : 'Sent');
+      return;
+    }
+    for (const recipient of this.pending) recipient.nextTryAt ??= now + (isInterrupted ? 0 : delay(policy, 0, random));
+    this.#become('Queued');
+    if (isInterrupted) this.effects.push({ type: 'due' });
+    this.#delayed(now);
+  }
+
+  #delayed(now: number): void {
+    if (this.delayReported || now - (this.queuedAt ?? now) < 4 * HOUR) return;
+    this.delayReported = true;
+    for (const recipient of this.pending) this.#owe(recipient, 'delayed', now);
+    if (this.owed !== null) this.effects.push({ type: 'report' });
+  }
+
+  #owe(recipient: ModelRecipient, kind: DsnKind, at: number): void {
+    const notify = this.#notify[this.recipients.indexOf(recipient)] ?? ['FAILURE', 'DELAY'];
+    recipient.owes = notify.includes(CONDITIONS[kind]) ? { kind, at } : null;
+  }
+
+  #reportAll(now: number): void {
+    if (this.owed === null) return;
+    for (const { owes } of this.recipients) if (owes !== null) owes.at = now;
+    this.effects.push({ type: 'report' });
+  }
+
+  #bounce({ recipients: [named] }: Extract<OutboundEmailEvent, { type: 'bounce' }>, bounced?: ModelRecipient): void {
+    if (this.status === 'Sent' || this.status === 'Failed') this.#become('Failed');
+    if (bounced?.status !== 'Delivered') return;
+    Object.assign(bounced, { status: 'Failed', lastError: named!.text, statusCode: named!.statusCode, owes: null });
+    this.lastError = named!.text;
+  }
+
+  /** Makes it a draft that was never sent. */
+  #undo(): void {
+    this.recipients = [];
+    this.queuedAt = null;
+    this.heldUntil = null;
+    this.lastError = null;
+    this.#become('Draft');
+  }
+
+  #cancel({ by, now }: Extract<OutboundEmailEvent, { type: 'cancel' }>): void {
+    if (by === 'sender' && this.heldUntil !== null) {
+      this.#undo();
+      return;
+    }
+    const text = `Cancelled by the ${by}.`;
+    for (const recipient of this.pending) {
+      Object.assign(recipient, { status: 'Failed', nextTryAt: null, owes: null });
+      if (by === 'operator') this.#owe(recipient, 'failed', now + SHARED_MS);
+      if (recipient.lastError === null) Object.assign(recipient, { lastError: text, statusCode: '5.0.0' });
+    }
+    this.lastError = text;
+    this.heldUntil = null;
+    this.#reportAll(now);
+    this.#become('Failed');
+  }
+
+  #retry(now: number): void {
+    if (this.heldUntil !== null) Object.assign(this, { heldUntil: null, queuedAt: now });
+    if (this.status === 'Failed') {
+      for (const recipient of this.recipients) {
+        if (recipient.status === 'Failed') Object.assign(recipient, { status: 'Pending', retryCount: 0, owes: null });
+      }
+      this.retryCount = 0;
+      this.queuedAt = now;
+      this.#become('Queued');
+    }
+    for (const recipient of this.pending) recipient.nextTryAt = now;
+    this.effects.push({ type: 'due' });
+  }
+}
+
+function delay({ baseMs, capMs }: RetryPolicy, retryCount: number, random: number): number {
+  return Math.round(Math.min(capMs, baseMs * 2 ** retryCount) * (0.9 + 0.2 * random));
+}
+
+/** Recipients without a NOTIFY parameter. */
+const asked = (...ids: string[]) => ids.map((id) => ({ id, notify: null }));
+
+const byType = (effects: readonly Effect[]) => effects.map((effect) => JSON.stringify(effect)).sort();
+
+function agree(t: ExecutionContext, { recipients, snapshot: _, effects, ...rest }: Step, model: Model): void {
+  const { status, queuedAt, heldUntil, nextRetryAt, retryCount, lastError, sentAt, delayReported } = model;
+  t.deepEqual(rest, {
+    status,
+    queuedAt,
+    heldUntil,
+    nextRetryAt,
+    retryCount,
+    lastError,
+    sentAt,
+    dsnDue: model.owed?.kind ?? null,
+    dsnAt: model.owed?.at ?? null,
+    delayReported,
+  });
+  t.deepEqual(
+    model.recipients.map((_, i) => recipients.get(`r${i}`)),
+    model.recipients,
+  );
+  t.is(recipients.size, model.recipients.length);
+  t.deepEqual(byType(effects), byType(model.effects));
+}
+
+function eventOf(next: Move, now: number): OutboundEmailEvent {
+  switch (next.type) {
+    case 'answer':
+      return {
+        type: 'answer',
+        now,
+        recipientId: `r${next.who}`,
+        kind: next.kind,
+        text: `${next.kind} at ${now}`,
+        statusCode: '4.0.0',
+        ...(next.onward !== undefined && { onward: next.onward }),
+        ...(next.isDoubtful && { doubtfulHost: `mx${next.who}.test` }),
+        random: next.random,
+        policy: POLICY,
+      };
+    case 'postpone':
+      return { type: 'postpone', now, recipientIds: [`r${next.who}`], random: next.random, policy: POLICY };
+    case 'end':
+      return { type: 'end', now, random: next.random, policy: POLICY, isInterrupted: next.isInterrupted };
+    case 'cancel':
+      return { ...next, now };
+    case 'reported':
+      return { type: 'reported', kind: next.kind, recipientIds: [`r${next.who}`] };
+    case 'bounce':
+      return { type: 'bounce', recipients: [{ id: `r${next.who}`, text: `bounced at ${now}`, statusCode: '5.1.1' }] };
+    case 'retry':
+    case 'start':
+      return { type: next.type, now };
+  }
+}
+
+/** Common histories, which random ones rarely contain. */
+const COMMON: [Notify[], number | undefined, boolean, [Move, number][]][] = (
+  ['delivered', 'permanent', 'temporary'] as const
+).flatMap((kind) => {
+  const answer: Move = { type: 'answer', who: 0, kind, random: 0.5, isDoubtful: false, onward: undefined };
+  const end: Move = { type: 'end', random: 0.5, isInterrupted: false };
+  const moves: [Move, number][] = [
+    [{ type: 'start' }, 0],
+    [answer, 5 * HOUR],
+    [end, 0],
+  ];
+  return [
+    [[null], undefined, false, moves],
+    [[[]], undefined, false, moves],
+    [[null], undefined, true, moves.slice(1)],
+    [[['SUCCESS']], undefined, true, moves.slice(1)],
+    [[null, null], undefined, false, moves.map(([next]): [Move, number] => [next, 0])],
+    [[['SUCCESS']], undefined, true, [[{ ...answer, onward: 'relayed' }, 0], ...moves.slice(2)]],
+  ];
+});
+
+test('random histories end as the model says, the snapshot stored and read back at every step', (t) => {
+  const reached = new Set<string>();
+  fc.assert(
+    fc.property(
+      fc.array(fc.option(fc.subarray([...NOTIFY_CONDITIONS])), { minLength: 1, maxLength: 4 }),
+      fc.option(fc.integer({ min: 1, max: 8 * HOUR }), { nil: undefined }),
+      fc.boolean(),
+      fc.array(fc.tuple(move, fc.integer({ min: 0, max: 2 * HOUR })), { maxLength: 40 }),
+      (notify, hold, beginsAtOnce, moves) => {
+        let now = 1_700_000_000_000;
+        const heldUntil = hold && now + hold;
+        const begins = beginsAtOnce && heldUntil === undefined;
+        const model = new Model(notify, now, heldUntil, begins);
+        const recipients = notify.map((each, i) => ({ id: `r${i}`, notify: each }));
+        let at = step(null, { type: 'enqueue', now, recipients, heldUntil, begins });
+        agree(t, at, model);
+        for (const [next, pause] of moves) {
+          now += pause;
+          const event = eventOf(next, now);
+          at = step(JSON.parse(JSON.stringify(at.snapshot)), event);
+          model.apply(event, 'who' in next ? next.who : 0);
+          agree(t, at, model);
+          reached.add(`${at.status} ${at.dsnDue}`);
+        }
+      },
+    ),
+    { numRuns: runs(600), examples: COMMON },
+  );
+  for (const place of [
+    'Queued null',
+    'Queued delayed',
+    'Sending null',
+    'Sent null',
+    'Failed failed',
+    'Failed null',
+    'Sent delivered',
+    'Sent relayed',
+    'Queued failed',
+    'Draft null',
+  ])
+    t.true(reached.has(place), `${place} was reached`);
+});
+
+test('several events in one step are as if each had a step of its own', (t) => {
+  fc.assert(
+    fc.property(fc.array(move, { maxLength: 12 }), (moves) => {
+      const events = moves.map((next, i) => eventOf(next, i * HOUR));
+      const begin = step(null, { type: 'enqueue', now: 0, recipients: asked('r0', 'r1') });
+      let one = begin;
+      const effects: Effect[] = [];
+      for (const event of events) {
+        one = step(one.snapshot, event);
+        effects.push(...one.effects);
+      }
+      const all = step(begin.snapshot, ...events);
+      t.deepEqual(all, { ...one, effects });
+    }),
+    { numRuns: runs(200) },
+  );
+});
+
+test('an email whose delivery begins at once is stored as one that is queued and begun', (t) => {
+  fc.assert(
+    fc.property(fc.boolean(), fc.array(move, { maxLength: 12 }), (isNever, moves) => {
+      const events = moves.map((next, i) => eventOf(next, i * HOUR));
+      const enqueue = {
+        type: 'enqueue',
+        now: 0,
+        recipients: asked('r0', 'r1').map((each) => (isNever ? { ...each, notify: NEVER } : each)),
+      } as const;
+      const { effects, ...once } = step(null, { ...enqueue, begins: true }, ...events);
+      const { effects: all, ...twice } = step(null, enqueue, { type: 'start', now: 0 }, ...events);
+      t.deepEqual(once, twice);
+      t.is(JSON.stringify(once.snapshot), JSON.stringify(twice.snapshot));
+      const [due, ...others] = all;
+      t.deepEqual(due, { type: 'due' }, 'its delivery has begun: the queue need not know');
+      t.deepEqual(effects, others);
+    }),
+    { numRuns: runs(200) },
+  );
+});
+
+test('delays grow by two up to the cap, ten per cent around it', (t) => {
+  fc.assert(
+    fc.property(fc.nat(1_000), fc.double({ min: 0, max: 0.999999, noNaN: true }), (retryCount, random) => {
+      const delay = retryDelay(POLICY, retryCount, random);
+      const exact = Math.min(POLICY.capMs, POLICY.baseMs * 2 ** retryCount);
+      t.true(delay >= Math.floor(exact * 0.9) && delay <= Math.ceil(exact * 1.1), `${retryCount}: ${delay}`);
+    }),
+  );
+  t.is(retryDelay(POLICY, 0, 0.5), 60_000);
+  t.is(retryDelay(POLICY, 1, 0.5), 120_000);
+  t.is(retryDelay(POLICY, 0, 0), 54_000);
+});
+
+test('a null sender, and one who said NEVER, is told nothing, however late and whatever fails', (t) => {
+  let at = step(null, {
+    type: 'enqueue',
+    now: 0,
+    recipients: [
+      { id: 'a', notify: NEVER },
+      { id: 'b', notify: NEVER },
+    ],
+  });
+  const planned = { random: 0, policy: POLICY };
+  for (let now = 5 * HOUR; at.status !== 'Failed'; now += 5 * HOUR) {
+    const answer = { type: 'answer', kind: 'temporary', text: 'later', statusCode: '4.0.0', now, ...planned } as const;
+    at = step(
+      at.snapshot,
+      { type: 'start', now },
+      { ...answer, recipientId: 'a' },
+      { ...answer, recipientId: 'b' },
+      { type: 'end', now, isInterrupted: false, ...planned },
+    );
+    t.is(at.dsnDue, null);
+    t.false(at.effects.some(({ type }) => type === 'report'));
+  }
+  t.is(at.retryCount, POLICY.maxRetries);
+});
+
+test('each recipient has its own retries, while another one is still tried', (t) => {
+  const planned = { random: 0.5, policy: POLICY };
+  const later = {
+    type: 'answer',
+    recipientId: 'quick',
+    kind: 'temporary',
+    text: 'later',
+    statusCode: '4.0.0',
+  } as const;
+  let at = step(
+    null,
+    { type: 'enqueue', now: 0, recipients: asked('quick', 'slow') },
+    { type: 'start', now: 0 },
+    { ...later, now: 1_000, ...planned },
+  );
+  t.like(at, { status: 'Sending', retryCount: 1, nextRetryAt: 61_000 });
+  at = step(at.snapshot, { type: 'start', now: 60_999 });
+  t.is(at.recipients.get('quick')?.nextTryAt, 61_000, 'not before it is due');
+  at = step(at.snapshot, { type: 'start', now: 61_000 }, { ...later, now: 62_000, ...planned });
+  t.like(at, { status: 'Sending', retryCount: 2, nextRetryAt: 182_000 });
+  const delivered = { ...later, kind: 'delivered', now: 190_000, ...planned } as const;
+  at = step(at.snapshot, { type: 'start', now: 182_000 }, delivered, { ...delivered, recipientId: 'slow' });
+  at = step(at.snapshot, { type: 'end', now: 190_000, isInterrupted: false, ...planned });
+  t.like(at, { status: 'Sent', retryCount: 2, nextRetryAt: null });
+});
+
+test('a recipient whose retries run out fails, and the others go on', (t) => {
+  const planned = { now: 0, random: 0.5, policy: { ...POLICY, maxRetries: 0 } };
+  const later = { type: 'answer', recipientId: 'a', kind: 'temporary', text: 'later', statusCode: '4.0.0' } as const;
+  let at = step(
+    null,
+    { type: 'enqueue', now: 0, recipients: asked('a', 'b') },
+    { type: 'start', now: 0 },
+    { ...later, ...planned },
+    { type: 'postpone', recipientIds: ['b'], ...planned },
+    { type: 'end', isInterrupted: false, ...planned },
+  );
+  t.like(at, { status: 'Queued', retryCount: 0, nextRetryAt: 60_000 });
+  t.deepEqual([at.recipients.get('a')?.status, at.recipients.get('b')?.status], ['Failed', 'Pending']);
+  at = step(at.snapshot, { type: 'start', now: 60_000 }, { ...later, ...planned, recipientId: 'b', kind: 'delivered' });
+  t.is(step(at.snapshot, { type: 'end', isInterrupted: false, ...planned }).status, 'Failed');
+});
+
+test('what a later version has stored in the snapshot stays there', (t) => {
+  const begun = step(null, { type: 'enqueue', now: 0, recipients: asked('a') });
+  const stored = JSON.parse(JSON.stringify(begun.snapshot));
+  stored.context.later = { kept: 1 };
+  stored.children.a.snapshot.context.later = 2;
+  const { snapshot } = step(stored, { type: 'start', now: 0 });
+  const { context, children } = JSON.parse(JSON.stringify(snapshot));
+  t.deepEqual(context.later, { kept: 1 });
+  t.is(children.a.snapshot.context.later, 2);
+  t.false('recipients' in context);
+});
+
+test('a failure is reported while others wait: at most a minute later, those of the while together, each once', (t) => {
+  const planned = { random: 0.5, policy: POLICY };
+  const no = { type: 'answer', kind: 'permanent', text: 'no', statusCode: '5.1.1', ...planned } as const;
+  const later = { ...no, kind: 'temporary', recipientId: 'slow' } as const;
+  let at = step(
+    null,
+    { type: 'enqueue', now: 0, recipients: [...asked('a', 'b', 'c', 'slow'), { id: 'never', notify: NEVER }] },
+    { type: 'start', now: 0 },
+    { ...no, now: 1_000, recipientId: 'a' },
+    { ...no, now: 2_000, recipientId: 'never' },
+    { ...no, now: 40_000, recipientId: 'b' },
+    { ...later, now: 40_000 },
+  );
+  t.like(at, { status: 'Sending', dsnDue: 'failed', dsnAt: 56_000 });
+  t.is(at.recipients.get('never')!.owes, null);
+  const given = { type: 'reported', kind: 'failed', recipientIds: ['a', 'b'] } as const;
+  at = step(at.snapshot, given);
+  t.like(at, { dsnDue: null, dsnAt: null });
+  at = step(at.snapshot, { ...no, now: 90_000, recipientId: 'c' });
+  t.like(at, { dsnDue: 'failed', dsnAt: 145_000 });
+  // No other recipient is pending.
+  at = step(at.snapshot, { type: 'start', now: 100_000 }, { ...later, kind: 'delivered', now: 100_000 });
+  at = step(at.snapshot, { type: 'end', isInterrupted: false, now: 110_000, ...planned });
+  t.like(at, { status: 'Failed', dsnDue: 'failed', dsnAt: 110_000 });
+  t.true(at.effects.some(({ type }) => type === 'report'));
+  t.deepEqual(
+    [...at.recipients].filter(([, { owes }]) => owes !== null).map(([id]) => id),
+    ['c'],
+  );
+});
+
+test('an email that was sent becomes Failed by a bounce, and no report of it is owed', (t) => {
+  const delivered = { id: 'a', deliveredAt: 5, lastError: null, statusCode: null };
+  const row = { queuedAt: 1, sentAt: 7, retryCount: 2, lastError: null, delayReported: false };
+  const sent = sentSnapshot({ ...row, recipients: [delivered, { ...delivered, id: 'b' }] });
+  t.like(step(sent), { status: 'Sent', sentAt: 7, retryCount: 2, dsnDue: null });
+  const bounce = { type: 'bounce', recipients: [{ id: 'a', text: 'gone', statusCode: '5.1.1' }] } as const;
+  const after = step(sent, bounce);
+  t.like(after, { status: 'Failed', sentAt: 7, lastError: 'gone', dsnDue: null });
+  t.deepEqual(after.effects, [{ type: 'announce', status: 'Failed' }]);
+  t.like(after.recipients.get('a'), { status: 'Failed', lastError: 'gone', statusCode: '5.1.1', deliveredAt: 5 });
+  t.is(after.recipients.get('b')!.status, 'Delivered');
+});

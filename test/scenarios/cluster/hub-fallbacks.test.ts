@@ -1,0 +1,81 @@
+// Tests stock hub clients without a WebSocket on two nodes, behind a balancer that sends each request to the next node: they get
+// each email once and in order, also when the node that has their connections dies.
+import { HttpTransportType, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
+import { MessagePackHubProtocol } from '@microsoft/signalr-protocol-msgpack';
+import { createTransport } from 'nodemailer';
+import type { ClusterNode } from '../../../dev/local-node.js';
+import { startRequestBalancer } from '../../support/peers/request-balancer.js';
+import { testWith } from '../../support/test-with.js';
+import { startCluster } from './support/cluster.js';
+import { eventually } from './support/eventually.js';
+
+const { ServerSentEvents, LongPolling } = HttpTransportType;
+
+/** Connects a client that resumes from its cursor at each connection. */
+function follow(url: string, key: string, transport: HttpTransportType) {
+  const builder = new HubConnectionBuilder()
+    .withUrl(`${url}/hubs/email?resume=true`, { transport, accessTokenFactory: () => key })
+    .withAutomaticReconnect({ nextRetryDelayInMilliseconds: () => 100 })
+    .configureLogging(LogLevel.None);
+  if (transport === LongPolling) builder.withHubProtocol(new MessagePackHubProtocol());
+  const hub = builder.build();
+  const subjects: string[] = [];
+  const answers: boolean[] = [];
+  let cursor: string | null = null;
+  hub.on('NewEmail', ({ subject }: { readonly subject: string }) => void subjects.push(subject));
+  hub.on('Position', (position: string) => {
+    cursor = position;
+  });
+  for (const event of ['EmailUpdated', 'UnreadCountChanged']) hub.on(event, () => {});
+  const resume = async () => {
+    const { complete } = await hub.invoke<{ complete: boolean }>('Resume', cursor);
+    answers.push(complete);
+  };
+  // The node may die before the call; then the client connects again.
+  hub.onreconnected(() => void resume().catch(() => {}));
+  return { hub, subjects, answers, resume };
+}
+
+testWith('nats-server')('clients without a WebSocket need no sticky sessions', async (t) => {
+  t.timeout(180_000);
+  const cluster = await startCluster(t, { nodes: 2, accounts: 1, leaseTtlMs: 1_000 });
+  await cluster.settled();
+  const account = cluster.accounts[0]!;
+  const addressOf = (node: ClusterNode) => node.http.replace('http://', '');
+  const addresses = cluster.nodes.map(addressOf);
+  const url = await startRequestBalancer(t, addresses);
+  const sent: string[] = [];
+  const send = async (node: ClusterNode, count: number) => {
+    const [host, port] = node.mx.split(':');
+    const transport = createTransport({ host: host!, port: Number(port), tls: { rejectUnauthorized: false } });
+    for (let i = 0; i < count; i++) {
+      const subject = `Zoë 💌 ${sent.length}`;
+      await transport.sendMail({ from: 'bob@remote.test', to: account.email, subject, text: subject });
+      sent.push(subject);
+    }
+  };
+  const followers = [ServerSentEvents, LongPolling, ServerSentEvents, LongPolling].map((transport) =>
+    follow(url, account.key, transport),
+  );
+  t.teardown(() => Promise.all(followers.map(({ hub }) => hub.stop())));
+  for (const { hub, resume } of followers) {
+    await hub.start();
+    await resume();
+  }
+  const haveAll = (what: string) =>
+    eventually(what, async () => followers.every(({ subjects }) => subjects.length >= sent.length));
+  const [first, second] = cluster.nodes as [ClusterNode, ClusterNode];
+  await send(first, 5);
+  await send(second, 5);
+  t.true(await haveAll('the emails at first'));
+
+  addresses.splice(0, addresses.length, addressOf(second));
+  await first.kill();
+  await send(second, 5);
+  t.true(await haveAll('the emails after the death of a node'));
+  for (const { subjects, answers } of followers) {
+    t.deepEqual(subjects, sent);
+    t.true(answers.every((isComplete) => isComplete));
+  }
+  t.true(followers.some(({ answers }) => answers.length > 1));
+});

@@ -1,0 +1,103 @@
+// Makes realistic load and records what was acknowledged. Senders behave as MTAs do: they try the next node when one refuses
+// temporarily or vanishes. Readers behave as clients behind a balancer: they repeat a request elsewhere after a broken
+// connection or a 503. Only acknowledged messages and changes count.
+import type { ClusterNode } from '../../../../dev/local-node.js';
+import { messages } from '../../../support/amounts.js';
+import type { TestAccount } from '../../../support/clients/mailbox-client.js';
+import { type Calls, reader } from './rest-load.js';
+import { type Mailing, sender } from './smtp-load.js';
+
+/** The load goes to a node, or to a balancer in front of nodes. */
+export type Target = Pick<ClusterNode, 'name' | 'http' | 'mx'>;
+
+export interface LoadOptions {
+  /** Read again at each connection. */
+  readonly targets?: () => readonly Target[];
+  /** Default 6. */
+  readonly senders?: number;
+  /** Default 2. */
+  readonly readers?: number;
+  /** In ms, between two messages of a sender while a test waits for `more`; default 10. */
+  readonly pauseMs?: number;
+  /** In ms. A node that is silent for this long counts as gone; default 5,000. */
+  readonly answerMs?: number;
+}
+
+/** In ms, between two messages of a sender while no test counts them: the nodes have time for what is tested. */
+const PATIENT_MS = 100;
+
+export class Load {
+  readonly mail: Mailing = {
+    accepted: new Map(),
+    open: new Set(),
+    temporary: [],
+    refused: [],
+    goodbyes: 0,
+    interrupted: 0,
+    unreachable: 0,
+    slowestMs: 0,
+  };
+  readonly calls: Calls = { made: 0, repeated: [], statuses: new Map(), failed: [], read: new Set(), slowestMs: 0 };
+  readonly #work: Promise<void>[];
+  #stopping = false;
+  #awaited = 0;
+
+  constructor(targets: () => readonly Target[], accounts: readonly TestAccount[], options: LoadOptions) {
+    const { senders = 6, readers = 2, pauseMs = 10, answerMs = 5_000 } = options;
+    const work = {
+      targets,
+      accounts,
+      pauseMs: () => (this.#awaited > 0 ? pauseMs : Math.max(pauseMs, PATIENT_MS)),
+      answerMs,
+      stopping: () => this.#stopping,
+    };
+    this.#work = [
+      ...Array.from({ length: senders }, (_, i) => sender(i, work, this.mail)),
+      ...Array.from({ length: readers }, (_, i) => reader(i, work, this.calls)),
+    ];
+  }
+
+  /** The number of acknowledged messages so far. */
+  get accepted(): number {
+    return this.mail.accepted.size;
+  }
+
+  /** Resolves when `count` more messages, or the share of them for this run, are acknowledged. */
+  async more(count: number, withinMs = 60_000): Promise<void> {
+    const [goal, deadline] = [this.accepted + messages(count), Date.now() + withinMs];
+    this.#awaited++;
+    try {
+      while (this.accepted < goal) {
+        if (Date.now() > deadline) {
+          throw new Error(`${goal - this.accepted} of ${count} messages were not accepted: ${this.summary()}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    } finally {
+      this.#awaited--;
+    }
+  }
+
+  /** Resolves when every sender and reader has finished its current work. It may be called again. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#work);
+  }
+
+  /** Returns one line of figures for `t.log`. */
+  summary(): string {
+    const { mail, calls } = this;
+    const codes = new Map<number, number>();
+    for (const { code } of mail.temporary) codes.set(code, (codes.get(code) ?? 0) + 1);
+    return [
+      `mail: ${mail.accepted.size} accepted, refused for now ${told(codes)}, for good ${mail.refused.length}`,
+      `${mail.goodbyes} goodbyes, ${mail.interrupted} interrupted, ${mail.unreachable} unreachable, slowest ${Math.round(mail.slowestMs)} ms`,
+      `REST: ${calls.made} calls, statuses ${told(calls.statuses)}, ${calls.repeated.length} repeated, ${calls.failed.length} failed`,
+      `slowest ${Math.round(calls.slowestMs)} ms`,
+    ].join('; ');
+  }
+}
+
+function told(counts: ReadonlyMap<number, number>): string {
+  return counts.size === 0 ? '0' : [...counts].map(([code, count]) => `${code}×${count}`).join(' ');
+}

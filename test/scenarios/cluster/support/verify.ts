@@ -1,0 +1,102 @@
+// Checks what must be true after any fault: all acknowledged mail is there, once; nothing bounced; counters, UIDs and the event
+// log agree with the rows.
+import type { ExecutionContext } from 'ava';
+import type { ClusterNode } from '../../../../dev/local-node.js';
+import type { Sql } from '../../../../src/store/postgres/driver/client.js';
+import { type ListedEmail, MailboxClient, type TestAccount } from '../../../support/clients/mailbox-client.js';
+import type { Load } from './load.js';
+
+/** In ms. Mail whose delivery was interrupted is found and placed within this time. */
+const PLACED_MS = 60_000;
+
+export interface Verified {
+  readonly load: Load;
+  readonly sql: Sql;
+  readonly accounts: readonly TestAccount[];
+  /** The node that is asked. */
+  readonly node: Pick<ClusterNode, 'process'>;
+}
+
+export async function verify(t: ExecutionContext, { load, sql, accounts, node }: Verified): Promise<void> {
+  const { mail, calls } = load;
+  t.true(mail.accepted.size > 0, 'no message was accepted');
+  t.deepEqual(mail.refused, [], 'mail was refused for good');
+  t.deepEqual(calls.failed, [], 'REST calls failed');
+  await allPlaced(sql);
+
+  const lost: string[] = [];
+  const doubled: string[] = [];
+  const unreadAgain: string[] = [];
+  for (const { email, key } of accounts) {
+    const emails = await new MailboxClient(node.process, key).inbox();
+    const counts = countsOf(emails);
+    for (const [subject, count] of counts) if (count > 1) doubled.push(`${email}: ${subject}`);
+    for (const [subject, to] of mail.accepted) {
+      if (to.includes(email) && !counts.has(subject)) lost.push(`${email}: ${subject}`);
+    }
+    for (const { id, subject, isRead } of emails) {
+      if (calls.read.has(id) && !isRead) unreadAgain.push(`${email}: ${subject}`);
+    }
+  }
+  t.deepEqual(lost, [], 'acknowledged mail is lost');
+  t.deepEqual(doubled, [], 'mail is there twice');
+  t.deepEqual(unreadAgain, [], 'read emails are unread again');
+  t.deepEqual(await brokenFolders(sql), [], 'counters or UIDs differ from the rows');
+  t.deepEqual(await brokenUids(sql), [], 'UIDs went back or repeat');
+  t.deepEqual(await brokenLogs(sql), [], 'changes without an event');
+  const bodiless = await sql`select 1 from emails e where not exists (select 1 from blobs b where b.hash = e.blob)`;
+  t.is(bodiless.length, 0, 'emails without their bytes');
+}
+
+function countsOf(emails: readonly ListedEmail[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { subject } of emails) counts.set(subject, (counts.get(subject) ?? 0) + 1);
+  return counts;
+}
+
+async function allPlaced(sql: Sql): Promise<void> {
+  for (const deadline = Date.now() + PLACED_MS; ; ) {
+    const [row] = await sql<[{ waiting: number }]>`select count(*)::int as waiting from inbound`;
+    if (row.waiting === 0) return;
+    if (Date.now() > deadline) throw new Error(`${row.waiting} accepted messages are not placed`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function brokenFolders(sql: Sql): Promise<unknown[]> {
+  return [
+    ...(await sql`
+      select f.account_id, f.role, f.total, count(p.uid)::int as placed, f.unread,
+        (count(e.id) filter (where e.flags & 1 = 0))::int as unseen, f.uidnext, max(p.uid) as highest
+      from folders f left join placements p on p.account_id = f.account_id and p.folder_id = f.id
+        left join emails e on e.account_id = p.account_id and e.id = p.email_id
+      group by f.account_id, f.id
+      having f.total <> count(p.uid) or f.unread <> count(e.id) filter (where e.flags & 1 = 0)
+        or f.uidnext <= coalesce(max(p.uid), 0)`),
+  ];
+}
+
+/** A placement keeps the change number that created it, so in order of UID these numbers never fall. */
+async function brokenUids(sql: Sql): Promise<unknown[]> {
+  return [
+    ...(await sql`
+      select account_id, folder_id, uid, modseq, before from (
+        select account_id, folder_id, uid, modseq,
+          lag(modseq) over (partition by account_id, folder_id order by uid) as before
+        from placements
+      ) as p where modseq < before
+      union all
+      select p.account_id, p.folder_id, p.uid, p.modseq, x.modseq from placements p
+        join expunged x using (account_id, folder_id, uid)`),
+  ];
+}
+
+/** The log of an account ends at its change number, and every step is there. */
+async function brokenLogs(sql: Sql): Promise<unknown[]> {
+  return [
+    ...(await sql`
+      select a.id, a.modseq, count(e.seq)::int as changes, max(e.seq) as last from accounts a
+        join events e on e.account_id = a.id
+      group by a.id having max(e.seq) <> a.modseq or count(e.seq) <> max(e.seq) - min(e.seq) + 1`),
+  ];
+}

@@ -1,0 +1,59 @@
+// A real OpenID provider on a free port (oauth2-mock-server), with tokens as tests want them and keys that can be added and removed.
+import { type JWK, OAuth2Server } from 'oauth2-mock-server';
+import type { Teardown } from '../database/embedded-database.js';
+
+export interface TestProvider {
+  readonly authority: string;
+  /** `claims` override those of a good token; undefined removes one. */
+  token(claims?: Readonly<Record<string, unknown>>, kid?: string): Promise<string>;
+  /** Sets what its UserInfo endpoint returns. */
+  tell(claims: Readonly<Record<string, unknown>>): void;
+  /** Returns the public keys as the provider publishes them. */
+  keys(): readonly JWK[];
+  addKey(kid: string, alg?: string): Promise<void>;
+  /** Removes every key but this one. */
+  keepOnly(kid: string): Promise<void>;
+  stop(): Promise<void>;
+  /** Starts again at the same address. */
+  start(): Promise<void>;
+}
+
+export async function startProvider(t?: Teardown): Promise<TestProvider> {
+  let server = new OAuth2Server();
+  await server.issuer.keys.generate('RS256', { kid: 'first' });
+  await server.start(0, 'localhost');
+  const { port } = server.address();
+  const stop = async () => {
+    if (server.listening) await server.stop();
+  };
+  t?.teardown(stop);
+  return {
+    authority: `http://localhost:${port}`,
+    token: (claims = {}, kid = 'first') =>
+      server.issuer.buildToken({
+        kid,
+        scopesOrTransform(_header, payload) {
+          Object.assign(payload, { sub: 'anna', email: 'anna@example.test', email_verified: true, ...claims });
+          for (const [name, value] of Object.entries(payload)) if (value === undefined) delete payload[name];
+        },
+      }),
+    tell(claims) {
+      server.service.on('beforeUserinfo', (reply: { body: unknown }) => {
+        reply.body = claims;
+      });
+    },
+    keys: () => server.issuer.keys.toJSON(),
+    async addKey(kid, alg = 'RS256') {
+      await server.issuer.keys.generate(alg, { kid });
+    },
+    async keepOnly(kid) {
+      const kept = server.issuer.keys.toJSON(true).find((key) => key.kid === kid);
+      await stop();
+      server = new OAuth2Server();
+      await server.issuer.keys.add({ ...kept });
+      await server.start(port, 'localhost');
+    },
+    stop,
+    start: () => server.start(port, 'localhost'),
+  };
+}
