@@ -9,10 +9,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { accountOn, port } from '../test/support/clients/mailbox-client.js';
 import { parseScript, runScript } from './imap-tester/script.js';
 import { stress } from './imap-tester/stress.js';
 import type { Server } from './imap-tester/tester-client.js';
+import { accountOn, port } from './node-accounts.js';
 import { startNodeProcess, UNLIMITED } from './node-process.js';
 
 const { values } = parseArgs({

@@ -4,28 +4,77 @@ import { dirname, join, normalize, sep } from 'node:path';
 import test from './support/test.js';
 
 const SRC = 'src';
+const MOST_FOLDERS = 14;
+const MOST_FILES = 30;
+
+/** The parts of a node, which `node` puts together; `cli` starts it. */
+const PARTS = [
+  'actors/',
+  'auth/',
+  'checks/',
+  'content/',
+  'gateways/',
+  'machines/',
+  'mail/',
+  'net/',
+  'store/',
+  'transfer/',
+  'work/',
+];
+
+/** Tests of the repository as a whole, which belong to no file. */
+const WHOLE = ['architecture', 'dependencies'];
 
 /** Folder → what its files may import, by prefix of the path below src or by package name. The first match counts. */
 const RULES: readonly [folder: string, allowed: readonly string[]][] = [
-  ['errors/', ['errors/']],
-  ['ids/', ['ids/', 'mail/ids']],
-  ['bounds/', ['bounds/', 'errors/', 'lru-cache']],
+  ['work/', ['work/', 'lru-cache']],
   ['mail/', ['mail/', 'entities', 'iconv-lite', 'libmime', 'superstruct']],
   ['machines/', ['machines/', 'mail/', 'xstate']],
-  ['store/postgres/', ['store/', 'bounds/cache-budget', 'mail/', 'errors/', 'ids/']],
-  ['store/embedded', ['store/', 'bounds/time-bounds', 'pino']],
-  ['store/', ['store/', 'bounds/work-queue', 'mail/', 'errors/']],
+  ['store/ids/', ['store/ids/', 'mail/ids']],
+  ['store/postgres/', ['store/', 'work/', 'mail/']],
+  ['store/embedded/', ['store/', 'work/', 'pino']],
+  ['store/', ['store/', 'work/', 'mail/']],
+  [
+    'actors/directory/',
+    [
+      'actors/directory/',
+      'actors/mailbox/protocol',
+      'actors/runtime/errors',
+      'work/',
+      'mail/',
+      'store/clock',
+      'store/directory',
+      'store/errors',
+      'lru-cache',
+      'pino',
+      'rxjs',
+    ],
+  ],
+  [
+    'actors/account/',
+    [
+      'actors/account/',
+      'actors/directory/',
+      'actors/mailbox/protocol',
+      'mail/',
+      'store/directory',
+      'store/preferences',
+      'store/push-subscriptions',
+      'store/webhooks',
+    ],
+  ],
   [
     'actors/',
     [
-      'actors/',
-      'bounds/',
-      'errors/',
-      'ids/',
+      'actors/runtime/',
+      'actors/mailbox/',
+      'actors/delivery/',
+      'actors/consumers/',
+      'actors/directory/protocol',
+      'work/',
       'machines/',
       'mail/',
       'store/',
-      'directory/protocol',
       'rxjs',
       'superstruct',
       'pino',
@@ -36,116 +85,89 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
     'transfer/',
     ['transfer/', 'mail/', 'store/blobs', 'store/errors', 'store/imports', 'store/mailboxes', 'store/mailbox-rows'],
   ],
-  ['decode/', ['decode/', 'bounds/', 'errors/', 'mail/', 'html-to-text', 'mailparser']],
-  ['spool/', ['spool/', 'bounds/', 'errors/', 'mail/', 'store/blobs', 'store/errors', 'pino']],
-  ['compose/', ['compose/', 'spool/', 'mail/', 'store/blobs']],
-  ['dns/', ['dns/', 'errors/', 'lru-cache']],
-  ['http-client/', ['http-client/', 'bounds/', 'dns/', 'gateways/tcp/']],
-  ['checks/', ['checks/', 'bounds/time-bounds', 'mail/', 'pino']],
-  ['mailauth/', ['mailauth/', 'dns/', 'mail/', 'store/signing-keys', 'store/errors', 'pino', 'lru-cache']],
+  ['content/decode/', ['content/decode/', 'work/', 'mail/', 'html-to-text', 'mailparser']],
+  ['content/spool/', ['content/spool/', 'work/', 'mail/', 'store/blobs', 'store/errors', 'pino']],
+  ['content/compose/', ['content/compose/', 'content/spool/', 'mail/', 'store/blobs']],
+  ['net/dns/', ['net/dns/', 'work/', 'lru-cache']],
+  ['net/http-client/', ['net/http-client/', 'net/dns/', 'net/tcp/', 'work/']],
   [
-    'smtp-client/',
+    'net/smtp-client/',
     [
-      'smtp-client/',
-      'bounds/',
-      'compose/rewritten-message',
-      'dns/',
-      'ids/',
+      'net/smtp-client/',
+      'net/dns/',
+      'net/tcp/',
+      'work/',
+      'content/compose/rewritten-message',
       'mail/',
-      'gateways/tcp/',
       'actors/delivery/delivery-transport',
       'store/blobs',
       'store/clock',
       'store/errors',
+      'store/ids/',
       'store/outbound',
       'store/sts-policies',
       'lru-cache',
       'pino',
     ],
   ],
+  ['net/', ['net/tcp/', 'work/', 'mail/', 'pino']],
+  [
+    'checks/mailauth/',
+    ['checks/mailauth/', 'net/dns/', 'mail/', 'store/signing-keys', 'store/errors', 'pino', 'lru-cache'],
+  ],
+  ['checks/', ['checks/', 'work/time-bounds', 'mail/', 'pino']],
   [
     'auth/',
     [
       'auth/',
-      'bounds/',
-      'errors/',
-      'gateways/tcp/ip-address',
+      'work/',
+      'net/tcp/ip-address',
+      'net/json-scan',
       'mail/address',
-      'directory/protocol',
+      'actors/directory/protocol',
       'store/directory',
       'lru-cache',
       'pino',
       'rxjs',
     ],
   ],
+  ['node/config/', ['node/config/', 'work/']],
   [
-    'directory/',
-    [
-      'directory/',
-      'bounds/coalesced-reads',
-      'mail/',
-      'actors/mailbox/protocol',
-      'actors/runtime/errors',
-      'store/clock',
-      'store/directory',
-      'store/errors',
-      'lru-cache',
-      'pino',
-      'rxjs',
-    ],
+    'node/metrics/',
+    ['node/metrics/', 'actors/', 'auth/', 'content/decode/', 'gateways/', 'mail/', 'net/smtp-client/', 'store/'],
   ],
-  [
-    'account/',
-    [
-      'account/',
-      'actors/mailbox/protocol',
-      'directory/',
-      'mail/',
-      'store/directory',
-      'store/preferences',
-      'store/push-subscriptions',
-      'store/webhooks',
-    ],
-  ],
-  ['gateways/tcp/', ['gateways/tcp/', 'bounds/', 'errors/', 'mail/', 'pino']],
-  ['node/metrics/', ['node/metrics/', 'actors/', 'auth/', 'decode/', 'gateways/', 'mail/', 'smtp-client/', 'store/']],
-  ['node/tracing/', ['node/tracing/', 'actors/runtime/tracing', 'bounds/time-bounds', 'pino']],
+  ['node/tracing/', ['node/tracing/', 'actors/runtime/tracing', 'work/time-bounds', 'pino']],
+  ['node/', ['node/', ...PARTS, 'lru-cache', 'pino', 'rxjs', 'superstruct']],
   [
     'gateways/',
     [
-      'bounds/',
-      'errors/',
-      'ids/',
+      'work/',
       'mail/',
-      'gateways/tcp/',
+      'net/tcp/',
+      'net/dns/',
+      'net/http-client/',
+      'net/json-scan',
+      'content/',
+      'auth/',
+      'checks/check-chain',
+      'checks/content-check',
       'gateways/events/',
       'gateways/web-socket',
       'gateways/problem-details',
       'gateways/faults',
-      'account/protocol',
-      'auth/',
-      'checks/check-chain',
-      'checks/content-check',
-      'compose/',
-      'decode/',
-      'directory/protocol',
-      'dns/',
       'entities',
-      'http-client/',
-      'spool/',
       'actors/delivery/delivery-transport',
       'actors/mailbox/inline-messages',
       'actors/mailbox/outbound/queueing',
-      'actors/mailbox/packed-columns',
       'actors/runtime/ref',
       'actors/runtime/errors',
-      'actors/runtime/protocol',
       'actors/runtime/tracing',
       'store/blobs',
-      'store/changes',
+      'store/changes/changes',
       'store/consumers',
       'store/clock',
       'store/inbound',
+      'store/ids/',
       'store/errors',
       'store/folder-messages',
       'store/directory',
@@ -163,46 +185,45 @@ const RULES: readonly [folder: string, allowed: readonly string[]][] = [
 
 /** Only one file (or folder) may import each of these packages and modules of Node. */
 const ONLY_IMPORTER: Readonly<Record<string, string | readonly string[]>> = {
-  postgres: 'store/postgres/client.ts',
-  'uWebSockets.js': 'gateways/http/server-library.ts',
-  'uWebSockets.js-20.51': 'gateways/http/server-library.ts',
-  nats: 'actors/runtime/transport-nats.ts',
+  postgres: 'store/postgres/driver/client.ts',
+  'uWebSockets.js': 'gateways/http/server/',
+  'uWebSockets.js-20.51': 'gateways/http/server/',
+  nats: 'actors/runtime/transport/transport-nats.ts',
   'smtp-server': 'gateways/smtp/',
-  nodemailer: ['compose/', 'smtp-client/'],
-  'nodemailer/lib/smtp-connection': 'smtp-client/',
-  mailauth: 'mailauth/',
+  nodemailer: ['content/compose/', 'net/smtp-client/'],
+  'nodemailer/lib/smtp-connection': 'net/smtp-client/',
+  mailauth: 'checks/mailauth/',
   commander: 'cli/',
   jose: 'auth/oidc/',
   'web-push': 'gateways/push/',
-  '@msgpack/msgpack': 'gateways/hub/message-pack-protocol.ts',
-  '@peculiar/x509': 'node/certificate-generator.ts',
-  'reflect-metadata': 'node/certificate-generator.ts',
+  '@msgpack/msgpack': 'gateways/hub/protocols/message-pack-protocol.ts',
+  '@peculiar/x509': 'node/tls/certificate-generator.ts',
+  'reflect-metadata': 'node/tls/certificate-generator.ts',
   'prom-client': 'node/metrics/',
   '@opentelemetry/api': 'node/tracing/',
   '@opentelemetry/exporter-trace-otlp-http': 'node/tracing/',
   '@opentelemetry/resources': 'node/tracing/',
   '@opentelemetry/sdk-trace-base': 'node/tracing/',
-  'node:net': 'gateways/tcp/',
-  'node:tls': 'gateways/tcp/',
-  'node:http': ['gateways/tcp/', 'http-client/'],
-  'node:https': ['smtp-client/', 'http-client/'],
-  'node:dgram': 'gateways/tcp/',
+  'node:net': 'net/tcp/',
+  'node:tls': 'net/tcp/',
+  'node:http': ['net/tcp/', 'net/http-client/'],
+  'node:https': ['net/smtp-client/', 'net/http-client/'],
+  'node:dgram': 'net/',
   'node:child_process': 'store/',
-  'node:worker_threads': 'decode/',
-  mailparser: 'decode/',
-  'html-to-text': 'decode/',
+  'node:worker_threads': 'content/decode/',
+  mailparser: 'content/decode/',
+  'html-to-text': 'content/decode/',
   imapflow: 'transfer/imap-source.ts',
 };
 
 /** The driver accepts sockets of these files; its own are not watched. */
-const SOCKETS_OF_THE_STORE = /^store\/postgres\/(watched|secured)-socket\.ts$/;
+const SOCKETS_OF_THE_STORE = /^store\/postgres\/driver\/(watched|secured)-socket\.ts$/;
 
 /** The configuration reads the environment; the other file sets what a library reads there. */
-const ENVIRONMENT = ['config.ts', 'gateways/http/uws-environment.ts'];
+const ENVIRONMENT = ['node/config/config.ts', 'gateways/http/server/uws-environment.ts'];
 
 /** Imports that open no socket, of modules that can. */
-const HARMLESS =
-  /^(\{ (BlockList|isIP|BlockList, isIP) \}|type \{ (TLSSocket|HttpResponse, TemplatedApp, us_listen_socket) \})$/;
+const HARMLESS = /^(\{ (BlockList|isIP|BlockList, isIP) \}|type \{ TLSSocket \})$/;
 
 interface Import {
   readonly file: string;
@@ -262,6 +283,48 @@ test('imports follow the layout', (t) => {
     broken.map(({ file, target }) => `${file} must not import ${target}`),
     [],
   );
+});
+
+/** Returns every folder below `root` with the number of its files. */
+function folders(root: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const entry of readdirSync(root, { withFileTypes: true, recursive: true })) {
+    if (entry.isFile()) counts.set(entry.parentPath, (counts.get(entry.parentPath) ?? 0) + 1);
+  }
+  return counts;
+}
+
+test('src has few folders, no folder has many files, and src has no file of its own', (t) => {
+  const names = readdirSync(SRC, { withFileTypes: true });
+  t.true(names.length <= MOST_FOLDERS, `${names.length} folders`);
+  t.deepEqual(
+    names.filter((entry) => !entry.isDirectory()).map(({ name }) => name),
+    [],
+  );
+  for (const root of [SRC, 'test', 'dev', 'bench']) {
+    const large = [...folders(root)].filter(([, count]) => count > MOST_FILES);
+    t.deepEqual(large, []);
+  }
+});
+
+/** A test of src/a/b.ts is test/a/b.test.ts; further ones are test/a/b.ASPECT.test.ts. Other roots have their tests in test/dev and so on. */
+test('the tests mirror src; whole nodes are tested in test/scenarios', (t) => {
+  const stray = files('test').filter((name) => {
+    const tested = /^(.+?)(?:\.[\w-]+)?\.test\.ts$/.exec(name.split(sep).join('/'))?.[1];
+    if (tested === undefined || WHOLE.includes(tested) || /^(scenarios|docs)\//.test(tested)) return false;
+    const places = [`${SRC}/${tested}.ts`, `test/${tested}.ts`, `${tested}.ts`, `${tested}.js`, `${tested}.mjs`];
+    return !places.some((place) => existsSync(place));
+  });
+  t.deepEqual(stray, []);
+});
+
+test('what runs the tests and benchmarks imports none of them', (t) => {
+  const found = ['dev', 'bench'].flatMap((folder) =>
+    files(folder)
+      .filter((name) => /(?:from|import\() ?'(?:\.\.\/)+test\//.test(readFileSync(join(folder, name), 'utf8')))
+      .map((name) => `${folder}/${name}`),
+  );
+  t.deepEqual(found, []);
 });
 
 /** Returns groups of files that import each other: the strongly connected components of the graph (Tarjan 1972). */
@@ -364,14 +427,13 @@ test('process.env is read in the configuration alone, and mail has no clock and 
 
 test('ids are made in one place; the mailbox orders those of its emails itself', (t) => {
   const makers = files(SRC).filter((file) => /\brandomUUID\b|\buuidV7\(/.test(read(file)));
-  t.deepEqual(makers.toSorted(), ['actors/mailbox/batch-ids.ts', 'ids/new-id.ts', 'mail/ids.ts']);
+  t.deepEqual(makers.toSorted(), ['actors/mailbox/state/batch-ids.ts', 'mail/ids.ts', 'store/ids/new-id.ts']);
 });
 
 test('tests have their temporary directories from the one place that removes them', (t) => {
-  const makers = readdirSync('test', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && /\bmkdtemp(Sync)?\(/.test(readFileSync(join('test', name), 'utf8')))
-    .map((name) => name.split(sep).join('/'));
-  t.deepEqual(makers, ['support/temporary-directory.ts']);
+  const makers = files('test').filter((name) => /\bmkdtemp(Sync)?\(/.test(readFileSync(join('test', name), 'utf8')));
+  t.deepEqual(makers, []);
+  t.true(existsSync('dev/temporary-directory.ts'));
 });
 
 test('tests are declared with the test function that lets files share a process', (t) => {

@@ -18,10 +18,10 @@ test('Mermaid turns down a diagram with an error', async (t) => {
   t.regex((await diagramFault('flowshart LR\n'))!, /diagram type/);
 });
 
-test('the ways of mail, the machine, a deployment and a start have diagrams', (t) => {
+test('the ways of mail, the machine, a deployment, a start and the layout have diagrams', (t) => {
   const count = (page: string) => diagramsOf(readFileSync(page, 'utf8')).length;
   t.is(count('README.md'), 1);
-  t.is(count('docs/architecture.md'), 3);
+  t.is(count('docs/architecture.md'), 4);
   t.is(count('docs/cluster.md'), 1);
   t.is(count('docs/outbound-statechart.md'), 2);
 });

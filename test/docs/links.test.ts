@@ -79,7 +79,7 @@ test('files that documents name exist', (t) => {
       if (!existsSync(named)) broken.push(`${page}: ${named}`);
     }
     if (page !== 'docs/scaling.md') continue;
-    for (const [, named = ''] of prose(page).matchAll(/`([a-z-]+\.ts)`/g)) {
+    for (const [, named = ''] of prose(page).matchAll(/`((?:[a-z-]+\/)?[a-z-]+\.ts)`/g)) {
       if (!existsSync(join('src/store/postgres', named))) broken.push(`${page}: ${named}`);
     }
   }

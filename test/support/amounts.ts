@@ -39,20 +39,20 @@ export function messages(all: number): number {
 
 /** The numbers of kills (SIGKILL) per test. */
 export const KILLS = {
-  /** `e2e/kill` kills a node that accepts mail; the database of every fourth is killed as well. */
+  /** `scenarios/faults/kill` kills a node that accepts mail; the database of every fourth is killed as well. */
   incoming: amount(4, 20),
-  /** `e2e/outbound-kill` kills a node while emails are in flight. */
+  /** `scenarios/faults/outbound-kill` kills a node while emails are in flight. */
   outbound: amount(3, 20),
-  /** `e2e/moves-kill` */
+  /** `scenarios/faults/moves-kill` */
   moves: amount(2, 6),
-  /** `e2e/flags-kill`: the database of every third dies as well. */
+  /** `scenarios/faults/flags-kill`: the database of every third dies as well. */
   flags: amount(3, 10),
-  /** `e2e/import-kill` kills a node during an import. */
+  /** `scenarios/faults/import-kill` kills a node during an import. */
   imports: amount(3, 10),
-  /** `e2e/send-later` */
+  /** `scenarios/mail/send-later` */
   sendLater: amount(2, 4),
-  /** `cluster/imap` */
+  /** `scenarios/cluster/imap` */
   clusterImap: amount(3, 20),
-  /** `cluster/pop3` kills after QUIT; every third time another node is killed. */
+  /** `scenarios/cluster/pop3` kills after QUIT; every third time another node is killed. */
   clusterQuit: amount(3, 6),
 } as const;

@@ -1,7 +1,8 @@
 // Tests where clients are sent: every node names the listeners of all nodes that run.
 
+import { port } from '../../../dev/node-accounts.js';
 import { sendRecorded } from '../../support/clients/mail-program-requests.js';
-import { MailboxClient, port } from '../../support/clients/mailbox-client.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type HubConnection, HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { createTransport } from 'nodemailer';
 import type { ClusterNode } from '../../../dev/local-node.js';
+import type { TestAccount } from '../../../dev/node-accounts.js';
 import {
   applyChanges,
   type FollowedList,
@@ -12,7 +13,6 @@ import {
   type ListChange,
   type Subscribed,
 } from '../../support/clients/followed-list.js';
-import type { TestAccount } from '../../support/clients/mailbox-client.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';

@@ -3,7 +3,7 @@
 
 import { TesterClient } from '../../../dev/imap-tester/tester-client.js';
 import type { ClusterNode } from '../../../dev/local-node.js';
-import { port } from '../../support/clients/mailbox-client.js';
+import { port } from '../../../dev/node-accounts.js';
 import { testWith } from '../../support/test-with.js';
 import { Conversation } from '../protocols/conversation.js';
 import { rows } from '../protocols/rows.js';

@@ -3,9 +3,9 @@
 import net from 'node:net';
 import { TesterClient } from '../../../dev/imap-tester/tester-client.js';
 import type { ClusterNode } from '../../../dev/local-node.js';
+import type { TestAccount } from '../../../dev/node-accounts.js';
 import { Pop3Client } from '../../gateways/pop3/client.js';
 import { KILLS } from '../../support/amounts.js';
-import type { TestAccount } from '../../support/clients/mailbox-client.js';
 import { Closed } from '../../support/clients/octet-client.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster, type TestCluster } from './support/cluster.js';

@@ -1,5 +1,5 @@
 // Tests that a key which one node revokes is refused by the other one as soon as the revocation is answered.
-import { port } from '../../support/clients/mailbox-client.js';
+import { port } from '../../../dev/node-accounts.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 

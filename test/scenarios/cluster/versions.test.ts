@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'nats';
 import { pino } from 'pino';
+import { createAccount } from '../../../dev/node-accounts.js';
 import { urlsOf } from '../../../dev/servers/nats-server.js';
 import { rendezvous } from '../../../src/actors/runtime/ownership/rendezvous.js';
 import {
@@ -16,7 +17,6 @@ import { natsTransport } from '../../../src/actors/runtime/transport/transport-n
 import type { LeaseStore } from '../../../src/store/leases.js';
 import { postgresLeases } from '../../../src/store/postgres/leases.js';
 import { shardOf } from '../../../src/store/shard.js';
-import { createAccount } from '../../support/clients/mailbox-client.js';
 import { testWith } from '../../support/test-with.js';
 import { startCluster } from './support/cluster.js';
 import { eventually } from './support/eventually.js';

@@ -1,8 +1,8 @@
 // Tests the event stream of a whole node: mail and preferences as they change, the death of the node, and what ends a stream.
 
 import { createTransport } from 'nodemailer';
+import { createAccount, createKey, port, storeOf } from '../../../dev/node-accounts.js';
 import { type EventStreamClient, openEventStream } from '../../support/clients/event-stream-client.js';
-import { createAccount, createKey, port, storeOf } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 

@@ -2,11 +2,12 @@
 // webhook and a push service get the log of the account, in its order, whatever happens to the network and the node.
 import { HttpTransportType } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
+import { createAccount, storeOf, type TestAccount } from '../../../dev/node-accounts.js';
 import { freePorts } from '../../../dev/ports.js';
 import { startTcpProxy } from '../../../dev/servers/tcp-proxy.js';
 import type { Sql } from '../../../src/store/postgres/driver/client.js';
 import { keepBusy } from '../../support/clients/busy-account.js';
-import { createAccount, MailboxClient, storeOf, type TestAccount } from '../../support/clients/mailbox-client.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { followHub, followStream, type StockFollower } from '../../support/clients/stock-followers.js';
 import { firstOfEach, loggedEvents } from '../../support/logged-events.js';
 import { startTestNode, type TestNode } from '../../support/node.js';

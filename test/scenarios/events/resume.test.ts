@@ -3,7 +3,7 @@ import { on, once } from 'node:events';
 import { createRequire } from 'node:module';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { createTransport } from 'nodemailer';
-import { createAccount, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 

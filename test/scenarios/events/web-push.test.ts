@@ -2,7 +2,7 @@
 // and what happens to messages when nodes are killed.
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
-import { createAccount, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { type PushService, startPushService, type TestSubscription } from '../../support/peers/push-service.js';
 import test from '../../support/test.js';

@@ -4,15 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
 import { Webhook } from 'standardwebhooks';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { startDnsServer } from '../../../dev/servers/dns-server.js';
-import {
-  createAccount,
-  type EmailView,
-  type ListedEmail,
-  MailboxClient,
-  port,
-  storeOf,
-} from '../../support/clients/mailbox-client.js';
+import { type EmailView, type ListedEmail, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { firstOfEach, loggedEvents } from '../../support/logged-events.js';
 import { startTestNode } from '../../support/node.js';
 import { startWebhookReceiver } from '../../support/peers/webhook-receiver.js';

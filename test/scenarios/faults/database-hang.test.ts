@@ -2,7 +2,8 @@
 // temporary error of their protocol, and everything continues when the database does. A statement that the database received meanwhile
 // runs then, though its connection is closed; its deadline has passed, and nothing that was refused is stored.
 
-import { createAccount, MailboxClient, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { hangDatabase } from '../../support/database/hung-database.js';
 import { preparedDirectory } from '../../support/database/prepared-cluster.js';

@@ -3,10 +3,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ImapClient } from '../../../bench/support/imap-client.js';
+import { storeOf } from '../../../dev/node-accounts.js';
 import { flagBit } from '../../../src/mail/flags.js';
 import { KILLS } from '../../support/amounts.js';
 import { imapSession, nodeWithInbox } from '../../support/clients/filled-inbox.js';
-import { storeOf } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 import { eventually } from '../cluster/support/eventually.js';

@@ -2,7 +2,8 @@
 // contain, and the node serves others meanwhile.
 
 import { SmtpSender } from '../../../bench/support/smtp-load.js';
-import { createAccount, type EmailView, MailboxClient, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { type EmailView, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { TesterClient } from '../../../dev/imap-tester/tester-client.js';
-import { createAccount, port, storeOf, type TestAccount } from '../../support/clients/mailbox-client.js';
+import { createAccount, port, storeOf, type TestAccount } from '../../../dev/node-accounts.js';
 import { hangDatabase } from '../../support/database/hung-database.js';
 import { preparedDirectory } from '../../support/database/prepared-cluster.js';
 import { startTestNode, type TestNode } from '../../support/node.js';

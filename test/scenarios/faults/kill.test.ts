@@ -3,15 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SmtpSender } from '../../../bench/support/smtp-load.js';
+import { createAccount, port, storeOf, type TestAccount } from '../../../dev/node-accounts.js';
 import { KILLS } from '../../support/amounts.js';
-import {
-  createAccount,
-  type ListedEmail,
-  MailboxClient,
-  port,
-  storeOf,
-  type TestAccount,
-} from '../../support/clients/mailbox-client.js';
+import { type ListedEmail, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { preparedDirectory } from '../../support/database/prepared-cluster.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';

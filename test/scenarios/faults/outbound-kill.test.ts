@@ -2,10 +2,11 @@
 // gets it, and only those under way at a kill may arrive twice.
 import { once } from 'node:events';
 import { SMTPServer } from 'smtp-server';
+import { createAccount, storeOf, type TestAccount } from '../../../dev/node-accounts.js';
 import { freePort } from '../../../dev/ports.js';
 import { type DnsServer, startDnsServer } from '../../../dev/servers/dns-server.js';
 import { KILLS } from '../../support/amounts.js';
-import { createAccount, MailboxClient, storeOf, type TestAccount } from '../../support/clients/mailbox-client.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { preparedDirectory } from '../../support/database/prepared-cluster.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';

@@ -5,7 +5,7 @@ import net, { type AddressInfo } from 'node:net';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
-import { port } from '../../support/clients/mailbox-client.js';
+import { port } from '../../../dev/node-accounts.js';
 import { startTestNode } from '../../support/node.js';
 import { startProvider } from '../../support/peers/oidc-provider.js';
 import test from '../../support/test.js';

@@ -1,6 +1,7 @@
 // Tests machines whose clock is an hour off: mail is dated by the database's clock, which all nodes share.
 
-import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';

@@ -1,8 +1,9 @@
 // Tests a whole node that asks the given DNS: results in what users export, and the refusal that the operator chose.
 
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { startDnsServer } from '../../../dev/servers/dns-server.js';
 import { signed, zones } from '../../checks/mailauth/peers.js';
-import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';

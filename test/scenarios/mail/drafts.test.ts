@@ -3,8 +3,9 @@
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { imapFlow } from '../../support/clients/imap-programs.js';
-import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 

@@ -1,7 +1,8 @@
 // Tests folders, flags and moves as users see them: over REST on a whole node, with names that people use, and after a kill.
 
 import { createTransport } from 'nodemailer';
-import { createAccount, type ListedEmail, MailboxClient, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { type ListedEmail, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { nodeDirectory, startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 

@@ -2,15 +2,8 @@
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { createTransport } from 'nodemailer';
-import {
-  createAccount,
-  type EmailList,
-  type ListedEmail,
-  MailboxClient,
-  port,
-  storeOf,
-  type TestAccount,
-} from '../../support/clients/mailbox-client.js';
+import { createAccount, port, storeOf, type TestAccount } from '../../../dev/node-accounts.js';
+import { type EmailList, type ListedEmail, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 

@@ -1,17 +1,11 @@
 // Sends messages of the kinds that people receive through a whole node: what REST shows of them, and what each protocol finds.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { SmtpSender } from '../../../bench/support/smtp-load.js';
+import { accountOn, port, type TestAccount } from '../../../dev/node-accounts.js';
 import { type CaseName, caseMessage } from '../../mail/cases.js';
 import { writtenTnef } from '../../mail/tnef/written-tnef.js';
 import { imapFlow } from '../../support/clients/imap-programs.js';
-import {
-  accountOn,
-  type EmailList,
-  type EmailView,
-  MailboxClient,
-  port,
-  type TestAccount,
-} from '../../support/clients/mailbox-client.js';
+import { type EmailList, type EmailView, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 

@@ -4,15 +4,8 @@ import { execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { createTransport } from 'nodemailer';
-import {
-  createAccount,
-  createKey,
-  type EmailList,
-  type EmailView,
-  MailboxClient,
-  port,
-  storeOf,
-} from '../../support/clients/mailbox-client.js';
+import { createAccount, createKey, port, storeOf } from '../../../dev/node-accounts.js';
+import { type EmailList, type EmailView, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 import { testWith } from '../../support/test-with.js';

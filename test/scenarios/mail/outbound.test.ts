@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { simpleParser } from 'mailparser';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
 import { freePort } from '../../../dev/ports.js';
 import { startDnsServer, type Zone } from '../../../dev/servers/dns-server.js';
 import {
@@ -14,7 +15,7 @@ import {
   startBareServer,
   startRemoteSmtp,
 } from '../../../dev/servers/remote-smtp.js';
-import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';

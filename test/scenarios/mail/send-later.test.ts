@@ -3,11 +3,12 @@
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import type { ExecutionContext } from 'ava';
 import { simpleParser } from 'mailparser';
+import { createAccount, port as httpPort, storeOf } from '../../../dev/node-accounts.js';
 import { freePort } from '../../../dev/ports.js';
 import { startDnsServer } from '../../../dev/servers/dns-server.js';
 import { startRemoteSmtp } from '../../../dev/servers/remote-smtp.js';
 import { KILLS } from '../../support/amounts.js';
-import { createAccount, port as httpPort, MailboxClient, storeOf } from '../../support/clients/mailbox-client.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { nodeDirectory, startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 

@@ -2,14 +2,8 @@
 // recipient sees a Bcc; a revoked key ends its session; tokens of the identity provider are accepted too.
 
 import { createTransport } from 'nodemailer';
-import {
-  createAccount,
-  createKey,
-  type EmailList,
-  MailboxClient,
-  port,
-  storeOf,
-} from '../../support/clients/mailbox-client.js';
+import { createAccount, createKey, port, storeOf } from '../../../dev/node-accounts.js';
+import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { startProvider } from '../../support/peers/oidc-provider.js';

@@ -1,6 +1,7 @@
 // Tests unknown addresses of a whole node: postmaster and abuse are always accepted, other ones by the setting.
 
-import { createAccount, MailboxClient, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../support/clients/smtp-client.js';
 import { mansio } from '../../support/command.js';
 import { startTestNode } from '../../support/node.js';

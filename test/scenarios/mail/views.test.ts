@@ -4,14 +4,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import net from 'node:net';
 import { SmtpSender } from '../../../bench/support/smtp-load.js';
-import {
-  createAccount,
-  type EmailView,
-  type ListedEmail,
-  MailboxClient,
-  port,
-  storeOf,
-} from '../../support/clients/mailbox-client.js';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { type EmailView, type ListedEmail, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 

@@ -1,9 +1,10 @@
 // Tests `mansio import` as operators run it: with a running node and without, repeated, and with broken input.
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createAccount, storeOf } from '../../../dev/node-accounts.js';
 import { temporaryDirectory } from '../../../dev/temporary-directory.js';
 import type { Sql } from '../../../src/store/postgres/driver/client.js';
-import { createAccount, MailboxClient, storeOf } from '../../support/clients/mailbox-client.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { mansio } from '../../support/command.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';

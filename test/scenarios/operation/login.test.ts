@@ -2,7 +2,8 @@
 // hub accept the token, and keys that are made with it work until they are revoked.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { createTransport } from 'nodemailer';
-import { createAccount, type EmailList, MailboxClient, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { type EmailList, MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode } from '../../support/node.js';
 import { startProvider } from '../../support/peers/oidc-provider.js';
 import test from '../../support/test.js';

@@ -1,8 +1,8 @@
 // Tests a whole node whose ports are partly off: they are not opened, and discovery, connection info, documents for mail programs and
 // DNS records name only the others.
 
+import { accountOn } from '../../../dev/node-accounts.js';
 import { freePort } from '../../../dev/ports.js';
-import { accountOn } from '../../support/clients/mailbox-client.js';
 import { mansio } from '../../support/command.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';

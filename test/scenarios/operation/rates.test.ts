@@ -2,7 +2,8 @@
 // do not lock out the owners of right keys there.
 import { HubConnectionBuilder, LogLevel } from '@microsoft/signalr';
 import { createTransport } from 'nodemailer';
-import { createAccount, createKey, MailboxClient, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { createAccount, createKey, port, storeOf } from '../../../dev/node-accounts.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 

@@ -6,8 +6,8 @@ import type { TestFn } from 'ava';
 import { parseScript, runScript } from '../../../dev/imap-tester/script.js';
 import { stress } from '../../../dev/imap-tester/stress.js';
 import { TesterClient } from '../../../dev/imap-tester/tester-client.js';
+import { accountOn, port } from '../../../dev/node-accounts.js';
 import { table } from '../../../src/gateways/imap/table.js';
-import { accountOn, port } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import anyTest from '../../support/test.js';
 

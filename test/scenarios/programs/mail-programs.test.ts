@@ -1,8 +1,9 @@
 // Tests how mail programs configure themselves: requests of Thunderbird and Outlook are answered with servers that are open, the profile
 // for Apple Mail logs in with its key, and a program that reads the documents in the same way sends and reads mail.
 
+import { createAccount, port, storeOf, type TestAccount } from '../../../dev/node-accounts.js';
 import { sendRecorded } from '../../support/clients/mail-program-requests.js';
-import { createAccount, MailboxClient, port, storeOf, type TestAccount } from '../../support/clients/mailbox-client.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { mansio } from '../../support/command.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import { runProgram } from '../../support/run-program.js';

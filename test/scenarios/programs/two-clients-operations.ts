@@ -3,10 +3,11 @@
 
 import net from 'node:net';
 import { createTransport } from 'nodemailer';
+import { port, type TestAccount } from '../../../dev/node-accounts.js';
 import type { Sql } from '../../../src/store/postgres/driver/client.js';
 import { ImapClient, Literal } from '../../gateways/imap/client.js';
 import { Pop3Client } from '../../gateways/pop3/client.js';
-import { MailboxClient, port, type TestAccount } from '../../support/clients/mailbox-client.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { Closed } from '../../support/clients/octet-client.js';
 import type { TestNode } from '../../support/node.js';
 

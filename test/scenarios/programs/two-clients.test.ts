@@ -4,8 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import fc from 'fast-check';
+import { createAccount, storeOf } from '../../../dev/node-accounts.js';
 import { amount } from '../../support/amounts.js';
-import { createAccount, storeOf } from '../../support/clients/mailbox-client.js';
 import { startTestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 import { type Effect, type Folder, OPERATIONS, Session, type StoredEmail } from './two-clients-operations.js';

@@ -1,7 +1,8 @@
 // Tests a whole node: every mail listener has a row in the table, all of them share one login guard, and a key that is revoked
 // over REST ends its sessions at each.
 
-import { createAccount, MailboxClient, port, storeOf } from '../../support/clients/mailbox-client.js';
+import { createAccount, port, storeOf } from '../../../dev/node-accounts.js';
+import { MailboxClient } from '../../support/clients/mailbox-client.js';
 import { startTestNode, type TestNode } from '../../support/node.js';
 import test from '../../support/test.js';
 import { Conversation } from './conversation.js';

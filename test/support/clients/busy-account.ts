@@ -1,8 +1,8 @@
 // An account in which something happens continuously: mail arrives and is read, flagged, labelled and deleted. Acts that fail, for example
 // while a node is down, are skipped: the account's log tells what has happened.
 import { createTransport } from 'nodemailer';
+import type { TestAccount } from '../../../dev/node-accounts.js';
 import type { Teardown } from '../database/embedded-database.js';
-import type { TestAccount } from './mailbox-client.js';
 
 export interface BusyAccount {
   /** Resolves when `acts` more acts have succeeded. @throws with the last failure when none succeeds for two minutes */

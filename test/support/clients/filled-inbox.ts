@@ -1,9 +1,9 @@
 // Tests that kill a node under IMAP use this: an account whose inbox has many small messages, and its sessions.
 import { append } from '../../../bench/imap/lines.js';
 import { ImapClient } from '../../../bench/support/imap-client.js';
+import { createAccount, port, storeOf, type TestAccount } from '../../../dev/node-accounts.js';
 import { preparedDirectory } from '../database/prepared-cluster.js';
 import { startTestNode, type TestNode } from '../node.js';
-import { createAccount, port, storeOf, type TestAccount } from './mailbox-client.js';
 
 export async function imapSession(node: TestNode, { email, key }: TestAccount): Promise<ImapClient> {
   const client = await ImapClient.open({ port: port(node, 'imap') });

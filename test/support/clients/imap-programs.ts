@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ImapFlow } from 'imapflow';
+import { port, type TestAccount } from '../../../dev/node-accounts.js';
 import type { TestNode } from '../node.js';
-import { port, type TestAccount } from './mailbox-client.js';
 
 export function imapFlow(node: TestNode, { email, key }: TestAccount, isSecure = true): ImapFlow {
   return new ImapFlow({

@@ -1,52 +1,7 @@
-// Does in end-to-end tests what a user does: accounts and keys are made in the node's store, mail is sent by nodemailer or a plain socket,
-// and the API is called by fetch.
-import { randomBytes } from 'node:crypto';
-import { newApiKey } from '../../../src/actors/directory/api-key.js';
-import type { Scope } from '../../../src/store/directory.js';
-import { findEmbedded } from '../../../src/store/embedded/embedded.js';
-import { postgresDirectory } from '../../../src/store/postgres/accounts/directory.js';
-import { connect, type Sql } from '../../../src/store/postgres/driver/client.js';
+// Does what a user of a whole node does: sends mail by nodemailer or a plain socket, and calls the API by fetch. `dev/node-accounts.ts`
+// makes the accounts and keys.
+import { port } from '../../../dev/node-accounts.js';
 import type { TestNode } from '../node.js';
-
-export interface TestAccount {
-  readonly id: string;
-  readonly email: string;
-  readonly key: string;
-}
-
-export function port(node: TestNode, listener: string): number {
-  return Number(node.ready.listeners[listener]!.replace(/^.*:/, ''));
-}
-
-/** Connects to the node's own database, to prepare it and to check it; the caller ends the connection. */
-export async function storeOf(node: TestNode): Promise<Sql> {
-  const url = node.env['DATABASE_URL'];
-  const address = url === undefined ? findEmbedded(node.dataDir) : { url };
-  if (address === undefined) throw new Error('the node has no database');
-  return connect(address, { max: 2, applicationName: 'test' });
-}
-
-/** Creates `name@example.test` in the node's own database. */
-export async function accountOn(node: TestNode, name: string): Promise<TestAccount> {
-  const sql = await storeOf(node);
-  try {
-    return await createAccount(sql, `${name}@example.test`);
-  } finally {
-    await sql.end();
-  }
-}
-
-export async function createAccount(sql: Sql, email: string, scopes: readonly Scope[] = ['app']): Promise<TestAccount> {
-  const directory = postgresDirectory(sql, 256);
-  const { id: accountId } = await directory.createAccount(email, email);
-  return { id: accountId, email, key: await createKey(sql, accountId, scopes) };
-}
-
-export async function createKey(sql: Sql, accountId: string, scopes: readonly Scope[]): Promise<string> {
-  const { apiKey, prefix, hash } = newApiKey(randomBytes);
-  await postgresDirectory(sql, 256).createKey({ accountId, name: 'test', scopes, serviceWide: false, prefix, hash });
-  return apiKey;
-}
 
 export interface ListedEmail {
   readonly id: string;

@@ -2,7 +2,7 @@
 // is cut off. A client that resumes must hear of every new email, in order, once. The other kind reads the unread count again
 // after each reconnection, and must then show the true one.
 import { type HubConnection, HubConnectionBuilder, HubConnectionState, LogLevel } from '@microsoft/signalr';
-import type { TestAccount } from '../../../support/clients/mailbox-client.js';
+import type { TestAccount } from '../../../../dev/node-accounts.js';
 import type { Target } from './load.js';
 
 export interface FollowerOptions {

@@ -1,8 +1,8 @@
 // Runs hub clients of every account on every node, most of them not on the account's owner, and checks that each of them has
 // heard everything.
 import type { ExecutionContext } from 'ava';
+import type { TestAccount } from '../../../../dev/node-accounts.js';
 import type { Sql } from '../../../../src/store/postgres/driver/client.js';
-import type { TestAccount } from '../../../support/clients/mailbox-client.js';
 import { eventually } from './eventually.js';
 import { Follower } from './follower.js';
 import type { Target } from './load.js';

@@ -2,8 +2,8 @@
 // temporarily or vanishes. Readers behave as clients behind a balancer: they repeat a request elsewhere after a broken
 // connection or a 503. Only acknowledged messages and changes count.
 import type { ClusterNode } from '../../../../dev/local-node.js';
+import type { TestAccount } from '../../../../dev/node-accounts.js';
 import { messages } from '../../../support/amounts.js';
-import type { TestAccount } from '../../../support/clients/mailbox-client.js';
 import { type Calls, reader } from './rest-load.js';
 import { type Mailing, sender } from './smtp-load.js';
 

@@ -1,10 +1,10 @@
 // Starts a parent with several processes for tests: `bin/mansio serve` with MANSIO_PROCESSES and its embedded database, on its own NATS
 // server. The log says which process has which pid.
 import type { ExecutionContext } from 'ava';
+import { createAccount, storeOf, type TestAccount } from '../../../../dev/node-accounts.js';
 import { freePort } from '../../../../dev/ports.js';
 import { startNatsServer } from '../../../../dev/servers/nats-server.js';
 import type { Sql } from '../../../../src/store/postgres/driver/client.js';
-import { createAccount, storeOf, type TestAccount } from '../../../support/clients/mailbox-client.js';
 import { defaultSigningKey } from '../../../support/default-signing-key.js';
 import { startTestNode, type TestNode } from '../../../support/node.js';
 import { eventually } from './eventually.js';

@@ -1,6 +1,6 @@
 // Implements one sender of the load. Every attempt at a message has its own id in the subject, so that an attempt whose answer was lost
 // differs from its repetition: the former may be there at most once, the acknowledged one is there once.
-import type { TestAccount } from '../../../support/clients/mailbox-client.js';
+import type { TestAccount } from '../../../../dev/node-accounts.js';
 import { SmtpClient } from '../../../support/clients/smtp-client.js';
 import type { Target } from './load.js';
 

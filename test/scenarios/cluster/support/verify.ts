@@ -2,8 +2,9 @@
 // log agree with the rows.
 import type { ExecutionContext } from 'ava';
 import type { ClusterNode } from '../../../../dev/local-node.js';
+import type { TestAccount } from '../../../../dev/node-accounts.js';
 import type { Sql } from '../../../../src/store/postgres/driver/client.js';
-import { type ListedEmail, MailboxClient, type TestAccount } from '../../../support/clients/mailbox-client.js';
+import { type ListedEmail, MailboxClient } from '../../../support/clients/mailbox-client.js';
 import type { Load } from './load.js';
 
 /** In ms. Mail whose delivery was interrupted is found and placed within this time. */

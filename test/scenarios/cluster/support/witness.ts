@@ -1,6 +1,7 @@
 // Creates an account that the load does not use, to observe single messages and changes.
+
+import { createAccount, type TestAccount } from '../../../../dev/node-accounts.js';
 import type { Sql } from '../../../../src/store/postgres/driver/client.js';
-import { createAccount, type TestAccount } from '../../../support/clients/mailbox-client.js';
 import { SmtpClient } from '../../../support/clients/smtp-client.js';
 import { eventually } from './eventually.js';
 import type { Target } from './load.js';
