@@ -81,7 +81,6 @@ test('base64 ends at its padding, in any pieces', async (t) => {
       t.is(String(await streamed('base64', [Buffer.from(raw.slice(0, cut)), Buffer.from(raw.slice(cut))])), data);
     }
     const counter = new Base64Counter();
-    // The text fills several blocks of the counter.
     const long = Buffer.from(raw + footer.repeat(40));
     t.is(counter.push(long, 0, long.length), raw.split('\n').length - 1 + 40 * 5);
     t.is(counter.size, data.length);
