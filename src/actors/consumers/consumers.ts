@@ -7,7 +7,8 @@ import type { ConsumerStore } from '../../store/consumers.js';
 import type { EventLog } from '../../store/events.js';
 import { shardOf } from '../../store/shard.js';
 import { FairSemaphore } from '../../work/fair-semaphore.js';
-import { atMost, pause } from '../../work/time-bounds.js';
+import { atMost } from '../../work/time-bounds.js';
+import { WorkQueue } from '../../work/work-queue.js';
 import type { MailboxEvent, Mailboxes } from '../mailbox/protocol.js';
 import type { Ownership, ShardListener } from '../runtime/ownership/ownership.js';
 import { NO_TRACER, type Tracer } from '../runtime/tracing.js';
@@ -42,8 +43,11 @@ const PAGE_OF_ACCOUNTS = 500;
 const TROUBLE_MS = 1_000;
 /** How long a handover of shards waits for running deliveries. If they take longer, the next owner may repeat them. */
 const RELEASE_MS = 250;
-/** The most retries with a timer; the scan finds the others. */
-const MOST_TIMERS = 10_000;
+/** The most accounts whose retries wait in memory; the scan finds the others. */
+const MOST_RESTING = 10_000;
+/** Work of the node. `read`: accounts of new shards. `scan`: accounts that notices and retries have missed. `sweep`: idle consumers. */
+const JOBS = ['read', 'scan', 'sweep'] as const;
+type Job = (typeof JOBS)[number];
 
 export interface ConsumersOptions {
   readonly store: ConsumerStore;
@@ -94,20 +98,36 @@ class ShardConsumers implements Consumers {
   readonly #waiting = new Set<string>();
   /** Accounts whose consumers are stopping: new ones start at the positions that these store. True: wake the account afterwards. */
   readonly #ending = new Map<string, boolean>();
-  readonly #retries = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
+  /** Accounts with a consumer that waits for a retry. */
+  readonly #resting: WorkQueue;
+  readonly #jobs: WorkQueue;
   /** Shards whose accounts have not been read yet. */
   readonly #unread = new Set<number>();
-  readonly #teardown: (() => void)[] = [];
+  #endNotices = () => {};
   #kinds: readonly DurableConsumers[] = [];
   #context: AccountContext | undefined;
-  #reading: Promise<void> | undefined;
-  #scanning: Promise<void> | undefined;
-  #makingRoom: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   constructor(options: ConsumersOptions) {
     this.#options = options;
     this.#positions = new PositionWriter(options.store, options.logger);
+    this.#resting = new WorkQueue({
+      work: async (accountId) => {
+        this.#lookAt(accountId);
+        return undefined;
+      },
+      failed: (accountId, err) => options.logger.error({ accountId, err }, 'a bug: consumers are not looked at'),
+      workers: 1,
+      most: MOST_RESTING,
+      backoff: { firstMs: TROUBLE_MS, longestMs: TROUBLE_MS },
+    });
+    this.#jobs = new WorkQueue({
+      work: (job) => this.#carryOut(job as Job),
+      failed: (job, err) => options.logger.warn({ job, err }, 'accounts with consumers could not be read'),
+      workers: JOBS.length,
+      most: JOBS.length,
+      backoff: { firstMs: TROUBLE_MS, longestMs: TROUBLE_MS },
+    });
   }
 
   get active(): number {
@@ -119,7 +139,7 @@ class ShardConsumers implements Consumers {
   }
 
   get resting(): number {
-    return this.#retries.size;
+    return this.#resting.size;
   }
 
   get accounts(): number {
@@ -127,19 +147,15 @@ class ShardConsumers implements Consumers {
   }
 
   start(kinds: readonly DurableConsumers[]): void {
-    const { transport, scanMs = SCAN_MS, idleMs = IDLE_MS } = this.#options;
+    const { transport, scanMs = SCAN_MS } = this.#options;
     this.#kinds = kinds;
     this.#context = this.#newContext();
     const notices = transport.subscribe<ConsumersPacket | RecheckPacket>(CONSUMERS_SUBJECT, (packet) => {
       if (packet.kind === 'consumers') this.#lookAt(packet.accountId);
     });
-    const sweep = setInterval(() => this.#endIdle(), Math.min(SWEEP_MS, idleMs));
-    const scan = setInterval(() => this.#scan(), scanMs);
-    this.#teardown.push(
-      () => notices.end(),
-      () => clearInterval(sweep),
-      () => clearInterval(scan),
-    );
+    this.#endNotices = () => notices.end();
+    this.#jobs.addAfter('sweep', this.#sweepMs);
+    this.#jobs.addAfter('scan', scanMs);
     this.#readAccounts();
   }
 
@@ -170,14 +186,13 @@ class ShardConsumers implements Consumers {
 
   async stop(withinMs: number): Promise<void> {
     this.#isStopped = true;
-    for (const end of this.#teardown) end();
-    for (const accountId of [...this.#retries.keys()]) this.#forget(accountId);
+    this.#endNotices();
+    const stopped = Promise.all([this.#resting.stop(), this.#jobs.stop()]);
     this.#waiting.clear();
-    clearTimeout(this.#makingRoom);
     const ended = Promise.all([...this.#active.values()].map((account) => this.#end(account)));
     if (!(await atMost(ended, withinMs))) this.#abort.abort();
     this.#positions.stop();
-    await Promise.all([this.#reading, this.#scanning]);
+    await stopped;
   }
 
   #newContext(): AccountContext {
@@ -233,8 +248,7 @@ class ShardConsumers implements Consumers {
   }
 
   #makeRoom(): void {
-    if (this.#isStopped || this.#makingRoom !== undefined) return;
-    this.#makingRoom = setTimeout(() => this.#endIdle(), ROOM_MS).unref();
+    this.#jobs.addAfter('sweep', ROOM_MS);
   }
 
   get #isFull(): boolean {
@@ -255,10 +269,7 @@ class ShardConsumers implements Consumers {
 
   /** Ends consumers that have been idle for long; while other accounts wait, all that have no work. */
   #endIdle(): void {
-    clearTimeout(this.#makingRoom);
-    this.#makingRoom = undefined;
-    const { idleMs = IDLE_MS } = this.#options;
-    const most = this.#waiting.size > 0 ? 0 : idleMs;
+    const most = this.#waiting.size > 0 ? 0 : this.#idleMs;
     for (const account of [...this.#active.values()]) if (account.idleMs > most) void this.#end(account);
     this.#wakeNext();
   }
@@ -282,59 +293,65 @@ class ShardConsumers implements Consumers {
     this.#accounts.delete(accountId);
     this.#waiting.delete(accountId);
     if (this.#ending.has(accountId)) this.#ending.set(accountId, false);
-    clearTimeout(this.#retries.get(accountId)?.timer);
-    this.#retries.delete(accountId);
+    this.#resting.forget(accountId);
   }
 
-  /** Sets one timer per account, for the consumer that is due first; the look that it causes finds the others. */
+  /** The consumer that is due first counts; the look that it causes finds the others. */
   #retryAt(accountId: string, at: number): void {
-    const before = this.#retries.get(accountId);
-    if (this.#isStopped || (before !== undefined && before.at <= at)) return;
-    if (before === undefined && this.#retries.size >= MOST_TIMERS) return;
-    clearTimeout(before?.timer);
-    const due = () => {
-      this.#retries.delete(accountId);
-      this.#lookAt(accountId);
-    };
-    this.#retries.set(accountId, { at, timer: setTimeout(due, Math.max(0, at - clock.now())).unref() });
+    this.#resting.addAfter(accountId, at - clock.now());
+  }
+
+  get #idleMs(): number {
+    return this.#options.idleMs ?? IDLE_MS;
+  }
+
+  get #sweepMs(): number {
+    return Math.min(SWEEP_MS, this.#idleMs);
+  }
+
+  /** Returns when the job runs again. */
+  async #carryOut(job: Job): Promise<number | undefined> {
+    switch (job) {
+      case 'read':
+        return this.#readUnread();
+      case 'scan':
+        return this.#scan();
+      case 'sweep':
+        this.#endIdle();
+        return this.#sweepMs;
+    }
+  }
+
+  #readAccounts(): void {
+    if (this.#context !== undefined && this.#unread.size > 0) this.#jobs.add('read');
   }
 
   /** Reads which accounts of new shards have consumers, and wakes those that are behind. */
-  #readAccounts(): void {
-    if (this.#context === undefined || this.#unread.size === 0) return;
-    this.#reading ??= this.#readWhileUnread();
-  }
-
-  async #readWhileUnread(): Promise<void> {
-    while (this.#unread.size > 0 && !this.#isStopped) {
-      const shards = [...this.#unread];
-      try {
-        for (const { kind } of this.#kinds) {
-          for (const accountId of await this.#options.store.accounts(kind, shards)) {
-            if (this.#context!.owns(accountId)) this.#accounts.add(accountId);
-          }
+  async #readUnread(): Promise<undefined> {
+    const shards = [...this.#unread];
+    try {
+      for (const { kind } of this.#kinds) {
+        for (const accountId of await this.#options.store.accounts(kind, shards)) {
+          if (this.#context!.owns(accountId)) this.#accounts.add(accountId);
         }
-        // Removed before the rows are read, because later commits wake the account.
-        for (const shard of shards) this.#unread.delete(shard);
-        await this.#wakeBehind(shards);
-      } catch (err) {
-        this.#options.logger.warn({ err }, 'accounts with consumers could not be read');
-        for (const shard of shards) this.#unread.add(shard);
-        await pause(TROUBLE_MS);
       }
+      // Removed before the rows are read, because later commits wake the account.
+      for (const shard of shards) this.#unread.delete(shard);
+      await this.#wakeBehind(shards);
+    } catch (err) {
+      for (const shard of shards) this.#unread.add(shard);
+      throw err;
     }
-    this.#reading = undefined;
   }
 
-  /** Finds accounts that notices and timers have missed. */
-  #scan(): void {
-    const { owned } = this.#options.ownership;
-    if (owned.length === 0) return;
-    this.#scanning ??= this.#wakeBehind(owned)
-      .catch((err) => this.#options.logger.warn({ err }, 'consumers that are behind could not be looked for'))
-      .finally(() => {
-        this.#scanning = undefined;
-      });
+  async #scan(): Promise<number> {
+    const { ownership, logger, scanMs = SCAN_MS } = this.#options;
+    try {
+      if (ownership.owned.length > 0) await this.#wakeBehind(ownership.owned);
+    } catch (err) {
+      logger.warn({ err }, 'consumers that are behind could not be looked for');
+    }
+    return scanMs;
   }
 
   async #wakeBehind(shards: readonly number[]): Promise<void> {
